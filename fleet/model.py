@@ -1,0 +1,185 @@
+"""The fleet: everything one fleet.yaml declares, as frozen pydantic models.
+
+Shape and ranges are checked here; what needs two entries to decide (a pool naming a cluster, say) in `fleet.rules`.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Name = Annotated[str, Field(pattern=r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$", description="a DNS label of 1 to 32 characters")]
+RegionName = Annotated[str, Field(pattern=r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$", description="the cloud's own name of the region")]
+Cidr = Annotated[str, Field(pattern=r"^(\d{1,3}\.){3}\d{1,3}/\d{1,2}$", description="an IPv4 prefix such as 10.128.0.0/9")]
+Address = Annotated[str, Field(pattern=r"^(\d{1,3}\.){3}\d{1,3}$", description="an IPv4 address")]
+Size = Literal["small", "medium", "large"]
+PoolKind = Literal["gpu", "cpu", "system", "ssh"]
+Cloud = Literal["aws", "azure"]
+
+
+class Model(BaseModel):
+    """Base of every entry: unknown keys and wrong types are errors, and nothing changes after loading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Reserved(Model):
+    """A prefix the fleet must never use, because something else does."""
+
+    cidr: Cidr
+    why: str = Field(min_length=1)
+
+
+class Ingress(Model):
+    """One port open to addresses outside the fleet. Without an entry here nothing is."""
+
+    port: int = Field(ge=1, le=65535)
+    protocol: Literal["tcp", "udp"] = "tcp"
+    cidr: Cidr
+    why: str = Field(min_length=1)
+
+
+class State(Model):
+    """Where a team shares Pulumi's state, and what encrypts the secrets in it (Pulumi's own URLs)."""
+
+    backend: str = Field(pattern=r"^(s3|azblob|file)://.+")
+    secrets: str = Field(pattern=r"^(awskms|azurekeyvault)://.+")
+
+
+class AwsAccount(Model):
+    """The one AWS account the fleet may touch; providers refuse any other."""
+
+    account_id: str = Field(pattern=r"^\d{12}$")
+
+
+class AzureSubscription(Model):
+    """The one Azure subscription the fleet may touch."""
+
+    subscription_id: str = Field(pattern=r"^[0-9a-f-]{36}$")
+    tenant_id: str = Field(pattern=r"^[0-9a-f-]{36}$")
+
+
+class Limits(Model):
+    """Blast radius above which `landbridge up` asks, even with --yes. Counted over all stacks of one run."""
+
+    replace: int = Field(default=0, ge=0)
+    destroy: int = Field(default=0, ge=0)
+    create: int = Field(default=100, ge=0)
+
+
+class Region(Model):
+    """A network in one cloud region."""
+
+    cloud: Cloud
+    zones: list[str] = Field(min_length=1, max_length=6, description="zone letters on AWS (a, b, c), numbers on Azure ('1')")
+    size: Size = "medium"
+    nat: Literal["one", "per-zone"] = "one"
+    laptops: bool = Field(default=False, description="a laptop VPN server pair in this region")
+    cidr: Cidr | None = Field(default=None, description="pins the region's whole block")
+
+
+class Host(Model):
+    """A machine in a machine room."""
+
+    gpus: int = Field(default=0, ge=0, le=16)
+    gpu: Name | None = Field(default=None, description="GPU model, such as h100")
+    cpus: int = Field(ge=1)
+    memory_gib: int = Field(ge=1)
+    address: Address | None = Field(default=None, description="fixed address in the site's network")
+
+
+class Site(Model):
+    """A machine room of one's own."""
+
+    gateways: list[Address] = Field(min_length=1, max_length=2, description="public addresses of the VPN gateways")
+    asn: int = Field(ge=1, le=4294967294, description="BGP number, private: 64512-65534 or 4200000000-4294967294")
+    size: Size = "medium"
+    cidr: Cidr | None = Field(default=None, description="pins the site's whole block, for a network that exists")
+    hosts: dict[Name, Host] = Field(default_factory=dict)
+    nfs: Name | None = Field(default=None, description="the host that serves NFS")
+
+
+class Share(Model):
+    """A file share that looks the same from everywhere."""
+
+    path: str = Field(pattern=r"^/[a-z0-9/_-]+$")
+    uid: int = Field(default=0, ge=0, le=4294967294)
+    gid: int = Field(default=0, ge=0, le=4294967294)
+    mode: str = Field(default="0755", pattern=r"^[0-7]{3,4}$")
+
+
+class Storage(Model):
+    """Shares and the fleet bucket, the same in every region."""
+
+    shares: dict[Name, Share] = Field(default_factory=dict)
+    backups: bool = True
+    noncurrent_days: int = Field(default=30, ge=1, le=3650, description="how long the bucket keeps replaced versions")
+
+
+class Cluster(Model):
+    """One Kubernetes control plane with its pools."""
+
+    region: RegionName = Field(description="home region: etcd and API servers stand here")
+    kubernetes: str = Field(pattern=r"^1\.\d{2}\.\d{1,2}$")
+    size: Size = Field(default="small", description="nodes: small 500, medium 2,500, large 5,000")
+    etcd_members: Literal[3, 5] = 3
+    api_servers: Literal[2, 3, 5] = 2
+    addons: list[Name] = Field(default_factory=list)
+    pods_cidr: Cidr | None = None
+    services_cidr: Cidr | None = None
+
+
+class Pool(Model):
+    """Like machines of one cluster in one region or site."""
+
+    kind: PoolKind
+    cluster: Name
+    owner: Name = Field(description="a team")
+    region: RegionName | None = None
+    site: Name | None = None
+    instance_type: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_.-]+$")
+    gpus: int = Field(default=0, ge=0, le=16, description="GPUs of one machine")
+    hosts: list[Name] = Field(default_factory=list, description="the site's hosts that belong to the pool")
+    zones: list[str] = Field(default_factory=list, description="all of the region's unless named")
+    min: int = Field(default=0, ge=0)
+    max: int = Field(default=0, ge=0)
+    priority: int = Field(default=10, ge=0, le=1000, description="higher is filled first")
+    spot: bool = False
+    max_price_per_hour: float | None = Field(default=None, gt=0, description="US dollars for one machine")
+
+
+class Team(Model):
+    """People who share pools and a bill."""
+
+    gid: int = Field(ge=1000, le=60000)
+    max_gpus: int | None = Field(default=None, ge=0)
+
+
+class Person(Model):
+    """Someone who logs in: one uid on every machine and share."""
+
+    uid: int = Field(ge=1000, le=60000)
+    team: Name
+    keys: list[str] = Field(default_factory=list, description="SSH public keys")
+
+
+class Fleet(Model):
+    """The whole of fleet.yaml."""
+
+    fleet: Name
+    owner: Name = Field(description="the team that owns what all share")
+    domain: str = Field(pattern=r"^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$", description="suffix of private names")
+    supernet: Cidr
+    reserved: list[Reserved] = Field(default_factory=list)
+    ingress: list[Ingress] = Field(default_factory=list)
+    access: Literal["ssm", "ssh"] = "ssm"
+    state: State | None = None
+    aws: AwsAccount | None = None
+    azure: AzureSubscription | None = None
+    limits: Limits = Limits()
+    regions: dict[RegionName, Region] = Field(min_length=1)
+    sites: dict[Name, Site] = Field(default_factory=dict)
+    storage: Storage = Storage()
+    clusters: dict[Name, Cluster] = Field(default_factory=dict)
+    pools: dict[Name, Pool] = Field(default_factory=dict)
+    teams: dict[Name, Team] = Field(min_length=1)
+    people: dict[Name, Person] = Field(default_factory=dict)
