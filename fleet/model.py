@@ -7,9 +7,15 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Name = Annotated[str, Field(pattern=r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$", description="a DNS label of 1 to 32 characters")]
-RegionName = Annotated[str, Field(pattern=r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$", description="the cloud's own name of the region")]
-Cidr = Annotated[str, Field(pattern=r"^(\d{1,3}\.){3}\d{1,3}/\d{1,2}$", description="an IPv4 prefix such as 10.128.0.0/9")]
+Name = Annotated[
+    str, Field(pattern=r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$", description="a DNS label of 1 to 32 characters")
+]
+RegionName = Annotated[
+    str, Field(pattern=r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$", description="the cloud's own name of the region")
+]
+Cidr = Annotated[
+    str, Field(pattern=r"^(\d{1,3}\.){3}\d{1,3}/\d{1,2}$", description="an IPv4 prefix such as 10.128.0.0/9")
+]
 Address = Annotated[str, Field(pattern=r"^(\d{1,3}\.){3}\d{1,3}$", description="an IPv4 address")]
 Size = Literal["small", "medium", "large"]
 PoolKind = Literal["gpu", "cpu", "system", "ssh"]
@@ -70,7 +76,9 @@ class Region(Model):
     """A network in one cloud region."""
 
     cloud: Cloud
-    zones: list[str] = Field(min_length=1, max_length=6, description="zone letters on AWS (a, b, c), numbers on Azure ('1')")
+    zones: list[str] = Field(
+        min_length=1, max_length=6, description="zone letters on AWS (a, b, c), numbers on Azure ('1')"
+    )
     size: Size = "medium"
     nat: Literal["one", "per-zone"] = "one"
     laptops: bool = Field(default=False, description="a laptop VPN server pair in this region")
@@ -124,8 +132,7 @@ class Cluster(Model):
     etcd_members: Literal[3, 5] = 3
     api_servers: Literal[2, 3, 5] = 2
     addons: list[Name] = Field(default_factory=list)
-    pods_cidr: Cidr | None = None
-    services_cidr: Cidr | None = None
+    cidr: Cidr | None = Field(default=None, description="pins the cluster's whole block")
 
 
 class Pool(Model):

@@ -1,0 +1,30 @@
+"""The ledger's names and which prefix lies in which: the only place that knows their form.
+
+region/R  region/R/network  region/R/zone/Z  region/R/zone/Z/private|public  region/R/laptops/N
+site/S  site/S/lan     cluster/C  cluster/C/pods|services     link/A/B/N
+"""
+
+SUPERNET, TUNNELS = "supernet", "tunnels"
+
+
+def parent_of(name: str) -> str:
+    """The name of the prefix that holds this one. Raises ValueError for a name of no known form."""
+    match name.split("/"):
+        case ["region" | "site" | "cluster", _]:
+            return SUPERNET
+        case ["region", region, "zone", _]:
+            return f"region/{region}/network"
+        case ["region", _, "network"] | ["site", _, "lan"] | ["cluster", _, "pods" | "services"]:
+            return name.rpartition("/")[0]
+        case ["region", region, "zone", zone, "private" | "public"]:
+            return f"region/{region}/zone/{zone}"
+        case ["region", region, "laptops", _]:
+            return f"region/{region}"
+        case ["link", _, _, _]:
+            return TUNNELS
+    raise ValueError(f"{name!r} is no name of a prefix")
+
+
+def is_aggregate(name: str) -> bool:
+    """Whether this prefix is one route to everybody else."""
+    return name.startswith(("region/", "site/", "cluster/")) and name.count("/") == 1

@@ -1,0 +1,86 @@
+"""What a fleet needs addresses for: a flat list of named requests, parents before children."""
+
+from typing import NamedTuple
+
+from ..model import Fleet
+from . import sizes
+from .blocks import Block, parse
+
+
+class Request(NamedTuple):
+    """One prefix somebody needs, `length` bits long; `azure` says that Azure's range for tunnels is the only choice."""
+
+    name: str
+    length: int
+    entry: tuple[str, ...]  # where in the fleet file it comes from
+    pin: Block | None = None
+    azure: bool = False
+
+
+def requests(fleet: Fleet) -> list[Request]:
+    """Every prefix of the fleet, in an order that depends on names and sizes only, never on the file's order."""
+    found = [*_regions(fleet), *_sites(fleet), *_clusters(fleet), *_tunnels(fleet)]
+    # Pins first, then large before small: that leaves the fewest holes.
+    return sorted(found, key=lambda r: (r.name.count("/"), r.pin is None, r.length, r.name))
+
+
+def _pin(cidr: str | None) -> Block | None:
+    return parse(cidr) if cidr else None
+
+
+def _regions(fleet: Fleet) -> list[Request]:
+    found = []
+    for region_name, region in fleet.regions.items():
+        name, entry, size = f"region/{region_name}", ("regions", region_name), sizes.REGIONS[region.size]
+        pin = _pin(region.cidr)
+        found.append(Request(name, pin.length if pin else size.block, entry, pin))
+        found.append(Request(f"{name}/network", size.network, entry))
+        for zone in region.zones:
+            slot = f"{name}/zone/{zone}"
+            found.append(Request(slot, size.zone, entry))
+            found.append(Request(f"{slot}/private", size.private, entry))
+            found.append(Request(f"{slot}/public", size.public, entry))
+        if region.laptops:
+            found += [Request(f"{name}/laptops/{n}", sizes.LAPTOPS, entry) for n in sizes.LAPTOP_POOLS]
+    return found
+
+
+def _sites(fleet: Fleet) -> list[Request]:
+    found = []
+    for site_name, site in fleet.sites.items():
+        block, lan = sizes.SITES[site.size]
+        pin, entry = _pin(site.cidr), ("sites", site_name)
+        # A pinned site is a LAN that exists: it is used whole.
+        lan = pin.length if pin else lan
+        found.append(Request(f"site/{site_name}", pin.length if pin else block, entry, pin))
+        found.append(Request(f"site/{site_name}/lan", lan, entry))
+    return found
+
+
+def _clusters(fleet: Fleet) -> list[Request]:
+    found = []
+    for cluster_name, cluster in fleet.clusters.items():
+        name, entry, size = f"cluster/{cluster_name}", ("clusters", cluster_name), sizes.CLUSTERS[cluster.size]
+        pin = _pin(cluster.cidr)
+        found.append(Request(name, pin.length if pin else size.block, entry, pin))
+        found.append(Request(f"{name}/pods", size.pods, entry))
+        found.append(Request(f"{name}/services", size.services, entry))
+    return found
+
+
+def _tunnels(fleet: Fleet) -> list[Request]:
+    found = []
+    for region_name, region in fleet.regions.items():
+        azure = region.cloud == "azure"
+        for site_name, site in fleet.sites.items():
+            count = len(site.gateways) * sizes.TUNNELS_A_GATEWAY
+            found += _link(f"link/{site_name}/{region_name}", count, ("sites", site_name), azure=azure)
+        if azure:
+            for other_name in (name for name, other in fleet.regions.items() if other.cloud == "aws"):
+                link = f"link/{other_name}/{region_name}"
+                found += _link(link, sizes.TUNNELS_BETWEEN_CLOUDS, ("regions", region_name), azure=True)
+    return found
+
+
+def _link(name: str, count: int, entry: tuple[str, ...], *, azure: bool) -> list[Request]:
+    return [Request(f"{name}/{n}", sizes.TUNNEL, entry, azure=azure) for n in range(1, count + 1)]

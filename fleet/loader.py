@@ -1,0 +1,148 @@
+"""Reads a fleet file: YAML, then shape (pydantic), then rules. All problems of a stage at once, each with its line."""
+
+import difflib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from .errors import FleetError, Problem
+from .model import Fleet
+from .rules import violations
+from .yaml import Lines, plain, read
+
+
+class Loaded(NamedTuple):
+    """A fleet with the lines of its entries, for errors that are found later."""
+
+    fleet: Fleet
+    lines: Lines
+    file: str
+
+
+def load(path: Path) -> Fleet:
+    """The fleet in a file. Raises FleetError."""
+    return load_with_lines(path).fleet
+
+
+def load_with_lines(path: Path) -> Loaded:
+    """Raises FleetError with every problem of the file."""
+    data, lines = read(path)
+    try:
+        fleet = Fleet.model_validate(plain(data))
+    except ValidationError as error:
+        raise FleetError(_shape_problems(path.name, lines, error)) from None
+    problems = [Problem(path.name, lines.of(v.entry), v.what, v.remedy) for v in violations(fleet)]
+    if problems:
+        raise FleetError(problems)
+    return Loaded(fleet, lines, path.name)
+
+
+def _shape_problems(file: str, lines: Lines, error: ValidationError) -> Iterator[Problem]:
+    for detail in error.errors(include_url=False):
+        path = tuple(part for part in detail["loc"] if part != "[key]")
+        what, remedy = _words(path, detail)
+        yield Problem(file, lines.of(path), what, remedy)
+
+
+def _words(path: Sequence[int | str], detail: ErrorDetails) -> tuple[str, str]:
+    """Pydantic's error in the fleet's words: what is wrong, what would be right."""
+    where, kind, given = ".".join(str(part) for part in path), detail["type"], detail["input"]
+    context: dict[str, Any] = detail.get("ctx", {})
+    if kind == "extra_forbidden":
+        known = _known_keys(path[:-1])
+        close = difflib.get_close_matches(str(path[-1]), known, 1)
+        hint = f"Did you mean {close[0]}?" if close else f"Known here: {', '.join(known)}"
+        return f"{where} is not known", hint.rstrip("?.")
+    if kind == "missing":
+        return f"{where} is missing", f"Add {path[-1]}: it is {_describe(path)}"
+    if detail["loc"][-1:] == ("[key]",):
+        return (
+            f"{given!r} is not a good name",
+            "Names are lower-case letters, digits and hyphens, at most 32, starting with a letter",
+        )
+    if kind == "string_pattern_mismatch":
+        return f"{where} is {given!r}", f"It must be {_describe(path)} (pattern {context['pattern']})"
+    if kind == "literal_error":
+        return f"{where} is {given!r}", f"It must be {context['expected']}"
+    if kind.endswith("_type") or kind == "model_attributes_type":
+        return f"{where} is {_type_word(given)}", f"It must be {_type_names.get(kind, kind)}{_quote_hint(kind, given)}"
+    if kind in _BOUNDS:
+        sign, key = _BOUNDS[kind]
+        return f"{where} is {given}", f"It must be {sign} {context[key]}"
+    if kind == "too_short":
+        return f"{where} is empty", f"Give at least {context['min_length']}"
+    if kind == "too_long":
+        return f"{where} has {context['actual_length']} entries", f"Give at most {context['max_length']}"
+    return f"{where} is {given!r}", detail["msg"]
+
+
+_BOUNDS = {
+    "greater_than_equal": ("at least", "ge"),
+    "less_than_equal": ("at most", "le"),
+    "greater_than": ("more than", "gt"),
+    "string_too_short": ("longer: characters needed:", "min_length"),
+}
+_type_names = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "list_type": "a list, such as [a, b]",
+    "dict_type": "a mapping of names to entries",
+    "model_type": "a mapping of keys to values",
+    "model_attributes_type": "a mapping of keys to values",
+}
+
+
+def _type_word(given: object) -> str:
+    words = {dict: "a mapping", list: "a list", type(None): "empty"}
+    return words.get(type(given), f"{given!r}")
+
+
+def _quote_hint(kind: str, given: object) -> str:
+    # 1.30 is a float to YAML and 1.3 when printed: only quotes keep what was written.
+    return f', in quotes: "{given}"' if kind == "string_type" and isinstance(given, int | float) else ""
+
+
+def _model_at(path: Sequence[int | str]) -> type[BaseModel] | None:
+    """The model whose keys stand at this path."""
+    model: type[BaseModel] | None = Fleet
+    parts = list(path)
+    while parts and model is not None:
+        field = model.model_fields.get(str(parts.pop(0)))
+        if field is None:
+            return None
+        models = [part for part in _flatten(field.annotation) if isinstance(part, type) and issubclass(part, BaseModel)]
+        holds_many = any(part in (dict, list) for part in _flatten(field.annotation))
+        if holds_many and parts:
+            parts.pop(0)
+        model = models[0] if models else None
+    return model
+
+
+def _flatten(annotation: Any) -> Iterator[Any]:
+    yield getattr(annotation, "__origin__", annotation)
+    for part in getattr(annotation, "__args__", ()):
+        yield from _flatten(part)
+
+
+def _known_keys(path: Sequence[int | str]) -> list[str]:
+    model = _model_at(path)
+    return sorted(model.model_fields) if model else []
+
+
+def _describe(path: Sequence[int | str]) -> str:
+    parts = [part for part in path if isinstance(part, str)]
+    model = _model_at(parts[:-1]) if parts else None
+    field = model.model_fields.get(parts[-1]) if model and parts else None
+    if field is None:
+        return "of another form"
+    if field.description:
+        return field.description
+    for part in field.metadata:
+        if text := getattr(part, "description", None):
+            return str(text)
+    return "required" if field.is_required() else "of another form"

@@ -1,0 +1,326 @@
+"""What needs two entries to decide: a table of small checks, each yielding what is wrong and what would be right."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from .address import reserved, sizes
+from .address.blocks import Block, overlaps, parse
+from .model import Fleet, Pool
+
+
+class Violation(NamedTuple):
+    """`entry` is the path of the entry in the file that should change."""
+
+    entry: tuple[str | int, ...]
+    what: str
+    remedy: str
+
+
+Rule = Callable[[Fleet], Iterator[Violation]]
+ZONES = {"aws": set("abcdef"), "azure": {"1", "2", "3"}}
+PRIVATE = tuple(parse(cidr) for cidr in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"))
+
+
+def violations(fleet: Fleet) -> list[Violation]:
+    """Every rule over the whole fleet. Later rules may assume that CIDRs parse."""
+    broken = list(_cidrs_parse(fleet))
+    return broken or [violation for rule in RULES for violation in rule(fleet)]
+
+
+def _known(names: Iterable[str]) -> str:
+    return f"Known: {', '.join(sorted(names)) or 'none'}"
+
+
+def _all_cidrs(fleet: Fleet) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    yield ("supernet",), fleet.supernet
+    for n, item in enumerate(fleet.reserved):
+        yield ("reserved", n, "cidr"), item.cidr
+    for n, port in enumerate(fleet.ingress):
+        yield ("ingress", n, "cidr"), port.cidr
+    for kind, entries in (("regions", fleet.regions), ("sites", fleet.sites), ("clusters", fleet.clusters)):
+        for name, entry in entries.items():
+            if entry.cidr:
+                yield (kind, name, "cidr"), entry.cidr
+
+
+def _addresses(fleet: Fleet) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    for name, site in fleet.sites.items():
+        for n, gateway in enumerate(site.gateways):
+            yield ("sites", name, "gateways", n), gateway
+        for host_name, host in site.hosts.items():
+            if host.address:
+                yield ("sites", name, "hosts", host_name, "address"), host.address
+
+
+def _cidrs_parse(fleet: Fleet) -> Iterator[Violation]:
+    checks = [*_all_cidrs(fleet), *((path, f"{address}/32") for path, address in _addresses(fleet))]
+    for path, cidr in checks:
+        try:
+            parse(cidr)
+        except ValueError as error:
+            yield Violation(
+                path, str(error).replace("/32", ""), "Write four numbers from 0 to 255, for a prefix its first address"
+            )
+
+
+def _supernet(fleet: Fleet) -> Iterator[Violation]:
+    supernet = parse(fleet.supernet)
+    if not any(private.holds(supernet) for private in PRIVATE):
+        remedy = "Choose a prefix inside 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10"
+        yield Violation(("supernet",), f"supernet {supernet} is not private address space", remedy)
+    elif supernet.length > 16:
+        yield Violation(("supernet",), f"supernet {supernet} is too small", "Choose a /16 or larger")
+
+
+def _references(fleet: Fleet) -> Iterator[Violation]:
+    wanted: list[tuple[tuple[str | int, ...], str, str, Iterable[str]]] = [
+        (("owner",), "team", fleet.owner, fleet.teams)
+    ]
+    for name, cluster in fleet.clusters.items():
+        wanted.append((("clusters", name, "region"), "region", cluster.region, fleet.regions))
+    for name, person in fleet.people.items():
+        wanted.append((("people", name, "team"), "team", person.team, fleet.teams))
+    for name, pool in fleet.pools.items():
+        wanted.append((("pools", name, "cluster"), "cluster", pool.cluster, fleet.clusters))
+        wanted.append((("pools", name, "owner"), "team", pool.owner, fleet.teams))
+        if pool.region:
+            wanted.append((("pools", name, "region"), "region", pool.region, fleet.regions))
+        if pool.site:
+            wanted.append((("pools", name, "site"), "site", pool.site, fleet.sites))
+    for name, site in fleet.sites.items():
+        if site.nfs:
+            wanted.append((("sites", name, "nfs"), "host", site.nfs, site.hosts))
+    for path, kind, target, known in wanted:
+        if target not in known:
+            where = ".".join(str(part) for part in path)
+            yield Violation(path, f"{where} names the {kind} {target}, which is not declared", _known(known))
+
+
+def _zones(fleet: Fleet) -> Iterator[Violation]:
+    for name, region in fleet.regions.items():
+        known = ZONES[region.cloud]
+        for n, zone in enumerate(region.zones):
+            if zone not in known:
+                what = f"zone {zone!r} of {name} is none that {region.cloud} has"
+                yield Violation(("regions", name, "zones", n), what, _known(known))
+            elif zone in region.zones[:n]:
+                yield Violation(
+                    ("regions", name, "zones", n), f"zone {zone} of {name} stands twice", "Remove one of them"
+                )
+    for name, pool in fleet.pools.items():
+        region_zones = fleet.regions[pool.region].zones if pool.region in fleet.regions else pool.zones
+        for n, zone in enumerate(pool.zones):
+            if zone not in region_zones:
+                what = f"pool {name} uses zone {zone}, which {pool.region} does not declare"
+                yield Violation(("pools", name, "zones", n), what, _known(region_zones))
+
+
+def _accounts(fleet: Fleet) -> Iterator[Violation]:
+    accounts = {"aws": fleet.aws, "azure": fleet.azure}
+    keys = {"aws": "aws: {account_id: …}", "azure": "azure: {subscription_id: …, tenant_id: …}"}
+    for name, region in fleet.regions.items():
+        if accounts[region.cloud] is None:
+            what = f"region {name} is in {region.cloud}, but the fleet names no {region.cloud} account"
+            yield Violation(
+                ("regions", name), what, f"Add {keys[region.cloud]} at the top, the only account the fleet may touch"
+            )
+
+
+def _unique(fleet: Fleet) -> Iterator[Violation]:
+    seen: dict[tuple[str, object], str] = {}
+    claims: list[tuple[tuple[str | int, ...], str, object, str]] = []
+    claims += [(("people", n, "uid"), "uid", p.uid, f"people.{n}") for n, p in fleet.people.items()]
+    claims += [(("teams", n, "gid"), "gid", t.gid, f"teams.{n}") for n, t in fleet.teams.items()]
+    claims += [(("sites", n, "asn"), "asn", s.asn, f"sites.{n}") for n, s in fleet.sites.items()]
+    for n, site in fleet.sites.items():
+        claims += [(("sites", n, "gateways", i), "gateway", g, f"sites.{n}") for i, g in enumerate(site.gateways)]
+        hosts = [(h, host.address) for h, host in site.hosts.items() if host.address]
+        claims += [(("sites", n, "hosts", h), "address", a, f"sites.{n}.hosts.{h}") for h, a in hosts]
+    for path, kind, value, owner in claims:
+        other = seen.setdefault((kind, value), owner)
+        if other is not owner:
+            yield Violation(path, f"{kind} {value} of {owner} is {other}'s already", f"Give {owner} another {kind}")
+
+
+def _asns(fleet: Fleet) -> Iterator[Violation]:
+    for name, site in fleet.sites.items():
+        if not (64512 <= site.asn <= 65534):
+            what, remedy = (
+                f"asn {site.asn} is not private",
+                "Choose one from 64512 to 65534 (AWS refuses the 4-byte private range)",
+            )
+            yield Violation(("sites", name, "asn"), what, remedy)
+        elif site.asn in range(64512, 64512 + 256):
+            what = f"asn {site.asn} lies in 64512-64767, which the regions' gateways use"
+            yield Violation(("sites", name, "asn"), what, "Choose one from 64768 to 65534, such as 65010")
+        elif site.asn in (65515, 65517, 65518, 65519, 65520):
+            yield Violation(
+                ("sites", name, "asn"), f"asn {site.asn} is kept by Azure's gateways", "Choose another, such as 65010"
+            )
+
+
+def _pool_place(fleet: Fleet) -> Iterator[Violation]:
+    for name, pool in fleet.pools.items():
+        if (pool.region is None) == (pool.site is None):
+            what = f"pool {name} names {'both a region and a site' if pool.region else 'neither a region nor a site'}"
+            yield Violation(("pools", name), what, "Name exactly one: a pool stands in one region or at one site")
+
+
+def _pool_machines(fleet: Fleet) -> Iterator[Violation]:
+    for name, pool in fleet.pools.items():
+        for wrong, what, remedy in _machine_checks(pool):
+            if wrong:
+                yield Violation(("pools", name), f"pool {name} {what}", remedy)
+        if pool.site in fleet.sites:
+            yield from _pool_hosts(fleet, name, pool)
+
+
+def _machine_checks(pool: Pool) -> Iterator[tuple[bool, str, str]]:
+    in_region, at_site = pool.region is not None and not pool.site, pool.site is not None and not pool.region
+    yield (
+        in_region and not pool.instance_type,
+        "has no instance_type",
+        "Name the cloud's machine type, such as p5.48xlarge",
+    )
+    yield in_region and bool(pool.hosts), "stands in a region and lists hosts", "Hosts belong to sites: remove them"
+    yield in_region and pool.max < pool.min, f"has max {pool.max} below min {pool.min}", "Raise max or lower min"
+    yield in_region and pool.max == 0, "has max 0 and could never hold a machine", "Give it a max"
+    yield (
+        in_region and pool.kind == "gpu" and not pool.gpus,
+        "is of kind gpu and says no gpus",
+        "Say how many GPUs one machine has",
+    )
+    yield (
+        pool.kind in ("cpu", "system") and pool.gpus > 0,
+        f"is of kind {pool.kind} and has gpus",
+        "Make it kind gpu or ssh, or remove gpus",
+    )
+    yield (
+        at_site and bool(pool.instance_type),
+        "stands at a site and names an instance_type",
+        "A site's machines are its hosts: remove it",
+    )
+    yield at_site and not pool.hosts, "stands at a site and lists no hosts", "List the hosts that belong to it"
+    yield (
+        at_site and (pool.spot or pool.min > 0 or pool.max > 0),
+        "stands at a site and asks for spot, min or max",
+        "A site's pool is its hosts: remove them",
+    )
+    few = pool.kind == "system" and in_region and (pool.min < 2 or len(pool.zones) == 1)
+    yield few, "of kind system needs two machines in two zones", "Set min to 2 or more and at least two zones"
+
+
+def _pool_hosts(fleet: Fleet, name: str, pool: Pool) -> Iterator[Violation]:
+    assert pool.site is not None
+    hosts = fleet.sites[pool.site].hosts
+    for n, host in enumerate(pool.hosts):
+        if host not in hosts:
+            what = f"pool {name} lists the host {host}, which site {pool.site} does not have"
+            yield Violation(("pools", name, "hosts", n), what, _known(hosts))
+        elif pool.kind == "gpu" and hosts[host].gpus == 0:
+            what = f"pool {name} is of kind gpu and its host {host} has no gpus"
+            yield Violation(("pools", name, "hosts", n), what, "Say the host's gpus, or take it out")
+        others = [other for other, p in fleet.pools.items() if other < name and p.site == pool.site and host in p.hosts]
+        if others or host in pool.hosts[:n]:
+            what = f"host {host} is listed by pool {name} and by {others[0] if others else 'the same pool again'}"
+            yield Violation(("pools", name, "hosts", n), what, "A host belongs to one pool")
+
+
+def _system_pool_home(fleet: Fleet) -> Iterator[Violation]:
+    for name, pool in fleet.pools.items():
+        cluster = fleet.clusters.get(pool.cluster)
+        if pool.kind == "system" and cluster and pool.region != cluster.region:
+            what = f"pool {name} is of kind system and not in {pool.cluster}'s home region"
+            yield Violation(("pools", name), what, f"Put it in {cluster.region}")
+
+
+def _hosts_addresses(fleet: Fleet) -> Iterator[Violation]:
+    for name, site in fleet.sites.items():
+        if site.cidr is None and any(host.address for host in site.hosts.values()):
+            remedy = "Pin the site's cidr, or leave the addresses to the plan"
+            yield Violation(("sites", name), f"site {name} fixes addresses of hosts but not its cidr", remedy)
+        for host_name, host in site.hosts.items():
+            if site.cidr and host.address and not parse(site.cidr).holds(parse(f"{host.address}/32")):
+                what = f"host {host_name} has {host.address}, outside {name}'s {site.cidr}"
+                yield Violation(("sites", name, "hosts", host_name), what, "Correct the address or the site's cidr")
+
+
+def _gateways_public(fleet: Fleet) -> Iterator[Violation]:
+    for name, site in fleet.sites.items():
+        for n, gateway in enumerate(site.gateways):
+            if any(private.holds(parse(f"{gateway}/32")) for private in PRIVATE):
+                what = f"gateway {gateway} of {name} is a private address"
+                yield Violation(
+                    ("sites", name, "gateways", n), what, "Give the public address that the clouds see, also behind NAT"
+                )
+
+
+def _pins(fleet: Fleet) -> Iterator[Violation]:
+    named: list[tuple[str, Block]] = []
+    paths: dict[str, tuple[str | int, ...]] = {}
+    for path, cidr in _all_cidrs(fleet):
+        if path[0] in ("supernet", "ingress"):
+            continue
+        block, name = parse(cidr), ".".join(str(part) for part in path[:2])
+        named.append((name, block))
+        paths[name] = path
+        if path[0] != "reserved" and (why := reserved.why_reserved(block)) and path[0] != "sites":
+            yield Violation(
+                path, f"{name} can't be pinned to {block}: {why}", "Pin another prefix or leave it to the plan"
+            )
+    for first, second in overlaps(named):
+        yield Violation(paths[second], f"{second} overlaps {first}", "Change one of the two")
+    for name, region in fleet.regions.items():
+        size = sizes.REGIONS[region.size]
+        if region.cidr and parse(region.cidr).length > size.network - (1 if region.laptops else 0):
+            what = f"{region.cidr} is too small for {name}: size {region.size} needs a /{size.network} network in it"
+            yield Violation(("regions", name, "cidr"), what, f"Pin a /{size.block}, or choose a smaller size")
+    for name, cluster in fleet.clusters.items():
+        if cluster.cidr and parse(cluster.cidr).length > sizes.CLUSTERS[cluster.size].block:
+            what = f"{cluster.cidr} is too small for cluster {name} of size {cluster.size}"
+            yield Violation(
+                ("clusters", name, "cidr"),
+                what,
+                f"Pin a /{sizes.CLUSTERS[cluster.size].block} or choose a smaller size",
+            )
+
+
+def _ingress(fleet: Fleet) -> Iterator[Violation]:
+    by_port: dict[tuple[str, int, str], int] = defaultdict(int)
+    for n, item in enumerate(fleet.ingress):
+        by_port[item.protocol, item.port, item.cidr] += 1
+        if by_port[item.protocol, item.port, item.cidr] > 1:
+            yield Violation(
+                ("ingress", n), f"{item.protocol} {item.port} from {item.cidr} stands twice", "Remove one of them"
+            )
+        if item.port == 22 and item.cidr == "0.0.0.0/0":
+            remedy = "Name the addresses that may, or come in through the VPN"
+            yield Violation(("ingress", n), "SSH would be open to the whole world", remedy)
+
+
+def _state(fleet: Fleet) -> Iterator[Violation]:
+    pairs = {"s3": "awskms", "azblob": "azurekeyvault"}
+    if fleet.state:
+        backend, secrets = fleet.state.backend.split(":")[0], fleet.state.secrets.split(":")[0]
+        if pairs.get(backend, secrets) != secrets:
+            remedy = f"Use {pairs[backend]}:// beside {backend}://, so that one login opens both"
+            yield Violation(("state", "secrets"), f"state lies in {backend} and its secrets in {secrets}", remedy)
+
+
+RULES: tuple[Rule, ...] = (
+    _supernet,
+    _references,
+    _zones,
+    _accounts,
+    _unique,
+    _asns,
+    _pool_place,
+    _pool_machines,
+    _system_pool_home,
+    _hosts_addresses,
+    _gateways_public,
+    _pins,
+    _ingress,
+    _state,
+)
