@@ -107,7 +107,7 @@ def load(path: Path) -> Ledger:
     return ledger
 
 
-_RESTORE = "Take the version of the branch you merge into (git checkout --theirs or --ours), then run `landbridge plan --write`"
+_RESTORE = "Take the ledger of the branch you merge into, as it is there, then run `landbridge plan --write`"
 
 
 def _block(path: Path, lines: Lines, entry: tuple[str, str], value: Any, problems: list[Problem]) -> Block:

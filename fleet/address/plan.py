@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..model import Fleet
-from . import reserved, sizes
+from . import reserved
 from .blocks import Block, Pool, parse
 from .ledger import Entry, Ledger, Resting
 from .lookup import Lookup
