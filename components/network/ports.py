@@ -1,0 +1,72 @@
+"""The port matrix: who may reach whom, on what, and why. Security groups are compiled from it and from nothing else."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from fleet.model import Ingress
+
+WORLD = "world"
+
+
+class Row(NamedTuple):
+    """Machines of role `to` accept `port` from the prefixes of role `source`."""
+
+    to: str
+    source: str
+    protocol: str
+    port: int
+    why: str
+
+
+MATRIX: tuple[Row, ...] = (
+    Row("endpoints", "regions", "tcp", 443, "machines reach the cloud's APIs without the internet"),
+    Row("endpoints", "sites", "tcp", 443, "site hosts fetch bundles and keys through the tunnel"),
+    Row("shares", "regions", "tcp", 2049, "machines of every region mount the shares (NFS 4 only)"),
+    Row("shares", "sites", "tcp", 2049, "site hosts mount the shares (NFS 4 only)"),
+)
+
+
+class Rule(NamedTuple):
+    """One ingress rule of one security group; `name` depends on who may come in, never on a position."""
+
+    name: str
+    cidr: str
+    protocol: str
+    port: int
+    why: str
+
+
+class Group(NamedTuple):
+    """A security group with all its ingress rules. Egress stays empty: answers to what came in need no rule."""
+
+    name: str
+    description: str
+    rules: tuple[Rule, ...]
+
+
+def sources(region_name: str, aggregates: Mapping[str, str], network: str) -> dict[str, dict[str, str]]:
+    """Prefixes by role and name. The region's own machines live in its network, not in all of its block."""
+    regions = {name.replace("/", "-"): cidr for name, cidr in aggregates.items() if name.startswith("region/")}
+    regions[f"region-{region_name}"] = network
+    sites = {name.replace("/", "-"): cidr for name, cidr in aggregates.items() if name.startswith("site/")}
+    return {"regions": regions, "sites": sites}
+
+
+def groups(prefixes: Mapping[str, Mapping[str, str]], ingress: list[Ingress]) -> list[Group]:
+    """Security groups of a region's network; `world` exists only when the fleet opens a port."""
+    rules: dict[str, list[Rule]] = {row.to: [] for row in MATRIX}
+    for row in MATRIX:
+        for name, cidr in sorted(prefixes[row.source].items()):
+            rules[row.to].append(Rule(f"{name}-{row.port}", cidr, row.protocol, row.port, row.why))
+    for item in ingress:
+        name = f"{item.protocol}-{item.port}-{item.cidr.replace('/', '-')}"
+        rules.setdefault(WORLD, []).append(Rule(name, item.cidr, item.protocol, item.port, item.why))
+    return [Group(name, DESCRIPTIONS[name], tuple(found)) for name, found in sorted(rules.items())]
+
+
+# AWS replaces a group when its description changes: never reword one.
+DESCRIPTIONS = {
+    "endpoints": "Endpoints of the cloud's APIs",
+    "shares": "Mount targets of the shares",
+    WORLD: "Ports that the fleet opens to the world",
+}

@@ -1,0 +1,36 @@
+"""Everything a region's network is, as plain data."""
+
+from typing import NamedTuple
+
+from fleet.address.plan import AddressPlan
+from fleet.model import Fleet
+
+from . import endpoints, hub, ports, routes, subnets
+
+
+class NetworkSpec(NamedTuple):
+    """The same on every cloud; the cloud's file turns it into resources."""
+
+    region: str
+    cidr: str
+    zone_name: str
+    asn: int
+    subnets: tuple[subnets.Subnet, ...]
+    route_tables: tuple[routes.RouteTable, ...]
+    groups: tuple[ports.Group, ...]
+    endpoints: tuple[endpoints.Endpoint, ...]
+
+
+def network_spec(fleet: Fleet, plan: AddressPlan, region_name: str) -> NetworkSpec:
+    region, region_plan = fleet.regions[region_name], plan.region(region_name)
+    prefixes = ports.sources(region_name, plan.aggregates(), region_plan.network)
+    return NetworkSpec(
+        region=region_name,
+        cidr=region_plan.network,
+        zone_name=f"{region_name}.{fleet.domain}",
+        asn=hub.asn(region_name),
+        subnets=tuple(subnets.subnets(region, region_plan)),
+        route_tables=tuple(routes.route_tables(region_name, region, plan.aggregates())),
+        groups=tuple(ports.groups(prefixes, fleet.ingress)),
+        endpoints=endpoints.ENDPOINTS,
+    )

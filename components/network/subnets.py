@@ -1,0 +1,31 @@
+"""Subnets of a region's network: a private and a public one for each zone."""
+
+from typing import NamedTuple
+
+from fleet.address.plan import RegionPlan
+from fleet.model import Region
+
+
+class Subnet(NamedTuple):
+    """One subnet. `nat` says that the public one holds a NAT gateway."""
+
+    name: str
+    zone: str
+    cidr: str
+    public: bool
+    nat: bool = False
+
+
+def subnets(region: Region, plan: RegionPlan) -> list[Subnet]:
+    """Sorted by zone, so that the order of zones in the fleet file means nothing."""
+    found = []
+    for zone in sorted(region.zones):
+        nat = region.nat == "per-zone" or zone == nat_zone(region)
+        found.append(Subnet(f"private-{zone}", zone, plan.zones[zone].private, public=False))
+        found.append(Subnet(f"public-{zone}", zone, plan.zones[zone].public, public=True, nat=nat))
+    return found
+
+
+def nat_zone(region: Region) -> str:
+    """Where the only NAT gateway stands: the first zone the file names, so that adding one later moves nothing."""
+    return region.zones[0]

@@ -1,0 +1,98 @@
+"""The fleet bucket of a region and its key, as plain data: names and policies."""
+
+from typing import Any
+
+from fleet.model import Fleet
+
+FLOW_LOGS = "flow-logs"
+# Delivers flow logs; AWS's guide "Publish flow logs to Amazon S3" lists what it needs.
+DELIVERY = {"Service": "delivery.logs.amazonaws.com"}
+Policy = dict[str, Any]
+
+
+def bucket_name(fleet: Fleet, region: str) -> str:
+    """Unique in the world, because account numbers are."""
+    assert fleet.aws is not None
+    return f"{fleet.fleet}-{region}-{fleet.aws.account_id}"
+
+
+def bucket_arn(fleet: Fleet, region: str) -> str:
+    """Known before the bucket exists: policies must be decidable at preview."""
+    return f"arn:aws:s3:::{bucket_name(fleet, region)}"
+
+
+def bucket_policy(fleet: Fleet, region: str) -> Policy:
+    """TLS only, no object that is not encrypted by KMS, and flow logs may come in from this account alone."""
+    assert fleet.aws is not None
+    arn, account = bucket_arn(fleet, region), fleet.aws.account_id
+    from_here = {
+        "StringEquals": {"aws:SourceAccount": account},
+        "ArnLike": {"aws:SourceArn": f"arn:aws:logs:{region}:{account}:*"},
+    }
+    return {
+        "Version": "2012-10-17",
+        "Statement": [
+            {
+                "Sid": "TlsOnly",
+                "Effect": "Deny",
+                "Principal": "*",
+                "Action": "s3:*",
+                "Resource": [arn, f"{arn}/*"],
+                "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+            },
+            {
+                "Sid": "KmsOnly",
+                "Effect": "Deny",
+                "Principal": "*",
+                "Action": "s3:PutObject",
+                "Resource": f"{arn}/*",
+                # A missing header means the bucket's default, which is KMS: only another value is refused.
+                "Condition": {
+                    "Null": {"s3:x-amz-server-side-encryption": "false"},
+                    "StringNotEquals": {"s3:x-amz-server-side-encryption": "aws:kms"},
+                },
+            },
+            {
+                "Sid": "FlowLogs",
+                "Effect": "Allow",
+                "Principal": DELIVERY,
+                "Action": "s3:PutObject",
+                "Resource": f"{arn}/{FLOW_LOGS}/*",
+                "Condition": from_here,
+            },
+            {
+                "Sid": "FlowLogsCheck",
+                "Effect": "Allow",
+                "Principal": DELIVERY,
+                "Action": ["s3:GetBucketAcl", "s3:ListBucket"],
+                "Resource": arn,
+                "Condition": from_here,
+            },
+        ],
+    }
+
+
+def key_policy(fleet: Fleet) -> Policy:
+    """The account's own IAM decides who uses the key; beside it only the delivery of flow logs may encrypt."""
+    assert fleet.aws is not None
+    account = fleet.aws.account_id
+    return {
+        "Version": "2012-10-17",
+        "Statement": [
+            {
+                "Sid": "Account",
+                "Effect": "Allow",
+                "Principal": {"AWS": f"arn:aws:iam::{account}:root"},
+                "Action": "kms:*",
+                "Resource": "*",
+            },
+            {
+                "Sid": "FlowLogs",
+                "Effect": "Allow",
+                "Principal": DELIVERY,
+                "Action": ["kms:GenerateDataKey*", "kms:Decrypt"],
+                "Resource": "*",
+                "Condition": {"StringEquals": {"aws:SourceAccount": account}},
+            },
+        ],
+    }

@@ -1,0 +1,20 @@
+"""Tags that every taggable resource carries: bills, policies and clean-up after accidents go by them."""
+
+from typing import NamedTuple
+
+
+class Owner(NamedTuple):
+    """Who a stack's resources belong to."""
+
+    fleet: str
+    team: str
+    stack: str
+
+    def tags(self, name: str) -> dict[str, str]:
+        """Tags of one resource; `name` is what consoles show, made unique by fleet and stack."""
+        return {
+            "Name": f"{self.fleet}-{self.stack}-{name}",
+            "landbridge:fleet": self.fleet,
+            "landbridge:owner": self.team,
+            "landbridge:stack": self.stack,
+        }

@@ -1,0 +1,41 @@
+"""Every stack's program: the stack's name picks one from the catalogue."""
+
+import gc
+import sys
+
+import pulumi
+
+from fleet.errors import FleetError
+from fleet.world import World, current
+from stacks import region
+from stacks.catalogue import catalogue
+
+PROGRAMS = {"region": region.program}
+
+
+def main() -> None:
+    # Reference cycles of thousands of Outputs make the collector walk the heap again and again: off, programs run
+    # three times faster at 5,000 resources.
+    gc.freeze()
+    gc.disable()
+    try:
+        world = current()
+    except FleetError as error:
+        fail(str(error))
+    build(world, pulumi.get_stack())
+
+
+def build(world: World, name: str) -> None:
+    stacks = {stack.name: stack for stack in catalogue(world.fleet)}
+    if name not in stacks:
+        known = ", ".join(sorted(stacks)) or "none"
+        fail(f"{world.path.name}: the fleet has no stack {name}. Its stacks: {known}.")
+    PROGRAMS[stacks[name].kind](world, stacks[name])
+
+
+def fail(message: str) -> None:
+    pulumi.log.error(message)
+    sys.exit(1)
+
+
+main()

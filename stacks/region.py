@@ -1,0 +1,62 @@
+"""A region: its network, the fleet bucket, the shares."""
+
+import pulumi_aws as aws
+from pulumi import ResourceOptions
+
+from components.network.aws import Network
+from components.network.spec import network_spec
+from components.storage.aws import Bucket, Shares
+from components.storage.bucket import bucket_name
+from components.storage.shares import shares_spec
+from components.tags import Owner
+from fleet.world import World
+
+from .catalogue import StackSpec
+from .outputs import publish
+
+
+def program(world: World, stack: StackSpec) -> None:
+    """Registers the region's resources and publishes `RegionOutputs`."""
+    fleet, region = world.fleet, stack.region
+    assert fleet.aws is not None  # fleet.rules: no region in AWS without an account
+    owner = Owner(fleet.fleet, fleet.owner, stack.name)
+    provider = aws.Provider(region, region=region, allowed_account_ids=[fleet.aws.account_id])
+    opts = ResourceOptions(providers={"aws": provider})
+    spec = network_spec(fleet, world.plan, region)
+    bucket = Bucket("bucket", {"fleet": fleet, "region": region, "owner": owner}, opts)
+    network = Network("network", {"spec": spec, "owner": owner, "flow_log_arn": bucket.flow_log_arn}, opts)
+    shares = Shares(
+        "shares",
+        {
+            "spec": shares_spec(fleet, region),
+            "owner": owner,
+            "key_arn": bucket.key.arn,
+            "subnets": network.private_subnets(),
+            "group_id": network.groups["shares"].id,
+        },
+        opts,
+    )
+    subnets = {True: {}, False: {}}
+    for subnet in spec.subnets:
+        subnets[subnet.public][subnet.zone] = network.subnets[subnet.name].id
+    publish(
+        {
+            "cloud": "aws",
+            "network_id": network.vpc.id,
+            "network_cidr": spec.cidr,
+            "private_subnet_ids": subnets[False],
+            "public_subnet_ids": subnets[True],
+            "route_table_ids": {name: table.id for name, table in network.tables.items()},
+            "hub_id": network.hub.id,
+            "hub_asn": spec.asn,
+            "hub_attachment_id": network.attachment.id,
+            "zone_id": network.zone.id,
+            "zone_name": spec.zone_name,
+            "bucket": bucket_name(fleet, region),
+            "key_arn": bucket.key.arn,
+            "endpoint_ids": {name: endpoint.id for name, endpoint in network.endpoints.items()},
+            "shares_id": shares.files.id,
+            "share_ids": {name: point.id for name, point in shares.points.items()},
+            "share_addresses": {zone: target.ip_address for zone, target in shares.targets.items()},
+        }
+    )
