@@ -1,0 +1,34 @@
+"""AWS for the local cloud: moto's server with our extensions. `python -m local.aws.server --port N`."""
+
+import argparse
+import logging
+import os
+import signal
+import sys
+import threading
+
+# Loading 1,300 public images costs a second at the first call; the extensions know the ones we use.
+os.environ.setdefault("MOTO_EC2_LOAD_DEFAULT_AMIS", "true")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--host", default="127.0.0.1")
+    options = parser.parse_args()
+    # werkzeug writes a line a request, with query strings that can hold secrets.
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    from moto.server import DomainDispatcherApplication, create_backend_app
+    from werkzeug.serving import make_server
+
+    from .extensions import install
+
+    install()
+    application = DomainDispatcherApplication(create_backend_app)
+    server = make_server(options.host, options.port, application, threaded=True)
+    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=server.shutdown).start())
+    server.serve_forever(poll_interval=0.2)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,29 @@
+"""The environment of everything that runs in the local cloud: dummies for credentials, and nothing of the user's own."""
+
+import re
+from collections.abc import Mapping
+
+AWS_URL = "http://127.0.0.1:5000"
+
+# What a program may need of its user's environment. All else stays outside: a forgotten AWS_PROFILE, a token, a proxy.
+KEPT = re.compile(
+    r"PATH|HOME|USER|LOGNAME|SHELL|TZ|TMPDIR|LANG|LC_\w+|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|COLUMNS|LINES"
+    r"|TMUX|STY|XDG_CACHE_HOME|VIRTUAL_ENV|PYTEST_CURRENT_TEST|PULUMI_PARALLEL|LANDBRIDGE_\w+"
+)
+
+DUMMIES = {
+    "AWS_ACCESS_KEY_ID": "local",
+    "AWS_SECRET_ACCESS_KEY": "local",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_ENDPOINT_URL": AWS_URL,
+    "AWS_EC2_METADATA_DISABLED": "true",
+    "AWS_CONFIG_FILE": "/dev/null",
+    "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
+    "AWS_PAGER": "",
+}
+
+
+def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
+    """What is left of `environment` inside the local cloud, with the dummy credentials."""
+    kept = {name: value for name, value in environment.items() if KEPT.fullmatch(name)}
+    return kept | DUMMIES

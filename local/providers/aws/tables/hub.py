@@ -1,0 +1,103 @@
+"""Transit gateways and their attachments."""
+
+from ..kinds import ID, Added, Call, Change, Kind, P, Removed, props, replaces, same_paths
+from .ec2 import TAGGING
+
+_OPTIONS = (
+    "amazonSideAsn",
+    "autoAcceptSharedAttachments",
+    "defaultRouteTableAssociation",
+    "defaultRouteTablePropagation",
+    "dnsSupport",
+    "vpnEcmpSupport",
+)
+_LIVE = "State!='deleted' && State!='deleting'"
+
+HUB = Kind(
+    service="ec2",
+    create=Call(
+        "create_transit_gateway",
+        {"Description": P("description"), "Options": props(*_OPTIONS)},
+        "TransitGateway.TransitGatewayId",
+    ),
+    read=Call("describe_transit_gateways", {"TransitGatewayIds": [ID]}, f"TransitGateways[?{_LIVE}] | [0]"),
+    delete=(Call("delete_transit_gateway", {"TransitGatewayId": ID}),),
+    outputs={
+        **{name: f"Options.{name[0].upper()}{name[1:]}" for name in _OPTIONS},
+        "description": "Description",
+        "ownerId": "OwnerId",
+        "arn": "TransitGatewayArn",
+        "associationDefaultRouteTableId": "Options.AssociationDefaultRouteTableId",
+        "propagationDefaultRouteTableId": "Options.PropagationDefaultRouteTableId",
+    },
+    replace=replaces("amazonSideAsn", "defaultRouteTableAssociation", "defaultRouteTablePropagation"),
+    changes=(
+        Change(
+            ("description", "autoAcceptSharedAttachments", "dnsSupport", "vpnEcmpSupport"),
+            (
+                Call(
+                    "modify_transit_gateway",
+                    {
+                        "TransitGatewayId": ID,
+                        "Description": P("description"),
+                        "Options": props("autoAcceptSharedAttachments", "dnsSupport", "vpnEcmpSupport"),
+                    },
+                ),
+            ),
+        ),
+    ),
+    tagging=TAGGING,
+    missing=("InvalidTransitGatewayID.NotFound",),
+)
+
+ATTACHMENT = Kind(
+    service="ec2",
+    create=Call(
+        "create_transit_gateway_vpc_attachment",
+        {**props("transitGatewayId", "vpcId", "subnetIds"), "Options": props("dnsSupport")},
+        "TransitGatewayVpcAttachment.TransitGatewayAttachmentId",
+    ),
+    read=Call(
+        "describe_transit_gateway_vpc_attachments",
+        {"TransitGatewayAttachmentIds": [ID]},
+        f"TransitGatewayVpcAttachments[?{_LIVE}] | [0]",
+    ),
+    delete=(Call("delete_transit_gateway_vpc_attachment", {"TransitGatewayAttachmentId": ID}),),
+    outputs={
+        **same_paths("transitGatewayId", "vpcId", "subnetIds"),
+        "vpcOwnerId": "VpcOwnerId",
+        "dnsSupport": "Options.DnsSupport",
+    },
+    replace=replaces("transitGatewayId", "vpcId"),
+    changes=(
+        Change(
+            ("subnetIds",),
+            (
+                Call(
+                    "modify_transit_gateway_vpc_attachment",
+                    {
+                        "TransitGatewayAttachmentId": ID,
+                        "AddSubnetIds": Added("subnetIds"),
+                        "RemoveSubnetIds": Removed("subnetIds"),
+                    },
+                ),
+            ),
+        ),
+        Change(
+            ("dnsSupport",),
+            (
+                Call(
+                    "modify_transit_gateway_vpc_attachment",
+                    {"TransitGatewayAttachmentId": ID, "Options": props("dnsSupport")},
+                ),
+            ),
+        ),
+    ),
+    tagging=TAGGING,
+    missing=("InvalidTransitGatewayAttachmentID.NotFound",),
+)
+
+KINDS = {
+    "aws:ec2transitgateway/transitGateway:TransitGateway": HUB,
+    "aws:ec2transitgateway/vpcAttachment:VpcAttachment": ATTACHMENT,
+}

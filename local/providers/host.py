@@ -1,0 +1,89 @@
+"""The warm provider host: one process with SDK types and cloud clients loaded, a gRPC port for every plugin start.
+
+A plugin of its own process would import all that again for each provider of each stack: seconds, on every preview.
+"""
+
+import argparse
+import json
+import os
+import signal
+import socket
+import socketserver
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import grpc
+from pulumi.runtime.proto import provider_pb2_grpc
+
+from .aws.backend import Aws
+from .randoms import Random
+from .servicer import Backend, Servicer
+from .tls import Tls
+
+LOOPBACK = "127.0.0.1"
+MAX_MESSAGE_BYTES = 400 * 1024 * 1024  # the engine's own limit
+THREADS = 16  # a plugin start; the engine asks for more than one resource at a time
+
+
+class _Starter(socketserver.StreamRequestHandler):
+    """One launcher's connection: while it lasts, so does its provider."""
+
+    def handle(self) -> None:
+        asked = json.loads(self.rfile.readline() or "{}")
+        plugins: dict[str, Any] = self.server.plugins  # type: ignore[attr-defined]
+        backend: Backend = plugins[asked["plugin"]]()
+        options = [("grpc.max_receive_message_length", MAX_MESSAGE_BYTES), ("grpc.max_send_message_length", -1)]
+        server = grpc.server(ThreadPoolExecutor(THREADS), options=options)
+        provider_pb2_grpc.add_ResourceProviderServicer_to_server(Servicer(backend), server)
+        port = server.add_insecure_port(f"{LOOPBACK}:0")
+        server.start()
+        try:
+            self.wfile.write(json.dumps({"port": port}).encode() + b"\n")
+            self.wfile.flush()
+            self.rfile.read()  # until the launcher goes
+        finally:
+            # A call in flight ends by itself: what it makes in the cloud must not be cut in half.
+            server.stop(grace=30)
+
+
+class _Host(socketserver.ThreadingTCPServer):
+    allow_reuse_address = True
+    daemon_threads = True
+    request_queue_size = 64
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--aws", required=True, metavar="URL", help="where the local AWS answers")
+    options = parser.parse_args()
+    # Nothing here may find real credentials or a proxy, whatever the environment holds.
+    for name in [name for name in os.environ if name.startswith(("AWS_", "http", "HTTP"))]:
+        del os.environ[name]
+    host = _Host((LOOPBACK, options.port), _Starter)
+    host.plugins = {"aws": lambda: Aws(options.aws), "tls": Tls, "random": Random}  # type: ignore[attr-defined]
+    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=host.shutdown).start())
+    threading.Thread(target=_warm_up, daemon=True).start()
+    host.serve_forever(poll_interval=0.2)
+
+
+def _warm_up() -> None:
+    """Loads what the first stack will ask for, while the user's program is still starting."""
+    from . import sdk_types
+    from .aws.tables import KINDS
+
+    for token in KINDS:
+        sdk_types.input_type(token)
+
+
+def free_port() -> int:
+    """For tests that run beside each other."""
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        return int(probe.getsockname()[1])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
