@@ -57,7 +57,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         return provider_pb2.CheckResponse(inputs=request.news, failures=failures)
 
     def DiffConfig(self, request: Any, context: Any) -> Any:  # noqa: ARG002, N802
-        changed = changed_paths(decode(request.oldInputs), decode(request.news))
+        changed = changed_paths(decode(request.old_inputs), decode(request.news))
         # A provider of another region or account is another provider: its resources must be made anew.
         replaces = [name for name in changed if name in ("region", "allowedAccountIds")]
         return _diff_response(changed, replaces, delete_first=False)
