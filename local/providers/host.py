@@ -31,7 +31,10 @@ class _Starter(socketserver.StreamRequestHandler):
     """One launcher's connection: while it lasts, so does its provider."""
 
     def handle(self) -> None:
-        asked = json.loads(self.rfile.readline() or "{}")
+        line = self.rfile.readline()
+        if not line:  # somebody only looked whether we are here
+            return
+        asked = json.loads(line)
         plugins: dict[str, Any] = self.server.plugins  # type: ignore[attr-defined]
         backend: Backend = plugins[asked["plugin"]]()
         options = [("grpc.max_receive_message_length", MAX_MESSAGE_BYTES), ("grpc.max_send_message_length", -1)]
