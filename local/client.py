@@ -85,7 +85,6 @@ def _start(state: Path) -> Cloud:
     (state / "daemon.json").unlink(missing_ok=True)
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "PULUMI_"))}
     environment |= {"LANDBRIDGE_UNSHARED": "1", "PYTHONDONTWRITEBYTECODE": ""}
-    environment["PYTHONPATH"] = str(Path(__file__).parents[1])
     with log_path(state).open("w") as log:
         daemon = subprocess.Popen(
             [*UNSHARE, sys.executable, "-m", "local.daemon", str(state.absolute())],
