@@ -1,114 +1,171 @@
-"""Starting, finding, entering and stopping the local cloud. One daemon for each state folder."""
+"""Starting, finding, entering and stopping the local cloud, from outside.
+
+Everything of it lies in one folder, its home: cloud.json (who lives, see `local.daemon`), cloud.log, cloud.hosts, and a folder for
+each fleet with Pulumi's state. Errors are NamespaceError and LocalCloudError.
+"""
 
 import contextlib
 import fcntl
 import json
 import os
+import select
+import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from .namespace import FORBIDDEN, UNSHARE, enter, started_at
+from . import namespace
+from .environment import scrubbed
 
-START_SECONDS = 90
-STOP_SECONDS = 15
+ROOT = Path(__file__).resolve().parent.parent
+STOP_SECONDS = 10
+LOG_BYTES = 10_000_000
 
 
 class LocalCloudError(Exception):
-    """What the user reads when the local cloud can't start or stop."""
+    """The local cloud did not start or stop. The text says why, and where its log lies."""
 
 
 class Cloud(NamedTuple):
-    """A running local cloud. `generation` changes with every start: its resources live in memory only."""
+    """A local cloud that is up. Its resources live exactly as long as its generation."""
 
+    home: Path
     pid: int
     generation: str
-    since: float  # seconds since 1970
-
-    def command(self, command: list[str], folder: Path) -> list[str]:
-        """What to run so that `command` runs inside."""
-        return enter(self.pid, str(folder), command)
+    way: namespace.Way
+    started: datetime
 
 
-def status(state: Path) -> Cloud | None:
-    """The cloud that runs for this state folder, if one does."""
+def status(home: Path) -> Cloud | None:
+    """The cloud that lives in `home`, if one does."""
     try:
-        found = json.loads((state / "daemon.json").read_text())
-    except (OSError, ValueError):
+        with (home / "cloud.json").open("r+") as record:
+            try:
+                fcntl.flock(record, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return read(home, record.read())
+            return None
+    except FileNotFoundError:
         return None
-    if started_at(found["pid"]) != found["started_at"]:
+
+
+def read(home: Path, text: str) -> Cloud | None:
+    try:
+        told = json.loads(text)
+    except json.JSONDecodeError:  # it has just been started and has not written yet
         return None
-    return Cloud(found["pid"], found["generation"], found["since"])
+    way = namespace.WAYS[told["way"]]
+    return Cloud(home, told["pid"], told["generation"], way, datetime.fromisoformat(told["started"]))
 
 
-def ensure(state: Path) -> Cloud:
-    """The running cloud, started if need be. Raises LocalCloudError. Two callers at once start one."""
-    if cloud := status(state):
-        return cloud
-    state.mkdir(parents=True, exist_ok=True)
-    with _locked(state):
-        return status(state) or _start(state)
-
-
-def stop(state: Path) -> bool:
-    """Ends the cloud and all in it; False when none ran."""
-    cloud = status(state)
-    if cloud is None:
-        return False
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(cloud.pid, signal.SIGTERM)
-    deadline = time.monotonic() + STOP_SECONDS
-    while status(state) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    if status(state):
-        os.kill(cloud.pid, signal.SIGKILL)
-    (state / "daemon.json").unlink(missing_ok=True)
-    return True
-
-
-def log_path(state: Path) -> Path:
-    return state / "daemon.log"
+def ensure(home: Path) -> Cloud:
+    """The running cloud of `home`, started if there is none. Two at once get the same one."""
+    home.mkdir(parents=True, exist_ok=True)
+    with starting(home):
+        return status(home) or start(home)
 
 
 @contextlib.contextmanager
-def _locked(state: Path) -> Iterator[None]:
-    with (state / "lock").open("w") as lock:
+def starting(home: Path) -> Iterator[None]:
+    with (home / "cloud.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def _start(state: Path) -> Cloud:
-    (state / "daemon.json").unlink(missing_ok=True)
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "PULUMI_"))}
-    environment |= {"LANDBRIDGE_UNSHARED": "1", "PYTHONDONTWRITEBYTECODE": ""}
-    with log_path(state).open("w") as log:
-        daemon = subprocess.Popen(
-            [*UNSHARE, sys.executable, "-m", "local.daemon", str(state.absolute())],
+def start(home: Path) -> Cloud:
+    way = namespace.usable_way()
+    log = home / "cloud.log"
+    if log.exists() and log.stat().st_size > LOG_BYTES:
+        log.unlink()
+    heard, told = os.pipe()
+    daemon = [sys.executable, "-m", "local.daemon", f"--home={home}", f"--way={way.name}", f"--ready={told}"]
+    with log.open("ab") as output:
+        subprocess.Popen(
+            ["unshare", *way.make, *daemon],
             stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            env=environment,
-            cwd="/",
+            stdout=output,
+            stderr=output,
+            cwd=ROOT,
+            env=scrubbed(os.environ),
+            pass_fds=[told],
             start_new_session=True,
         )
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        if cloud := status(state):
-            return cloud
-        if daemon.poll() is not None:
-            raise LocalCloudError(_why_not(state))
-        time.sleep(0.05)
-    daemon.terminate()
-    raise LocalCloudError(f"the local cloud was not ready within {START_SECONDS} s: see {log_path(state)}")
+    os.close(told)
+    with os.fdopen(heard) as answer:
+        line = answer.readline()
+    if not line:
+        raise LocalCloudError(f"The local cloud did not start. Its log: {log}")
+    if "error" in (report := json.loads(line)):
+        raise LocalCloudError(f"The local cloud did not start: {report['error']}. Its log: {log}")
+    cloud = read(home, line)
+    assert cloud is not None
+    return cloud
 
 
-def _why_not(state: Path) -> str:
-    text = log_path(state).read_text().strip()
-    if text.startswith(("unshare:", "mount:")) or "Operation not permitted" in text:
-        return FORBIDDEN.format(reason=text.splitlines()[0])
-    last = text.splitlines()[-1] if text else "it said nothing"
-    return f"the local cloud ended while starting: {last}. The whole log: {log_path(state)}"
+def stop(home: Path) -> bool:
+    """Ends the cloud of `home` and everything in it. False if there was none."""
+    with starting(home) if home.exists() else contextlib.nullcontext():
+        cloud = status(home)
+        if cloud is None:
+            return False
+        with contextlib.suppress(ProcessLookupError), process(cloud.pid) as handle:
+            # The number may have passed to another process since: the handle is the daemon's only if it lives still.
+            if status(home) == cloud:
+                end(handle)
+        if status(home) is not None:
+            raise LocalCloudError(f"The local cloud (process {cloud.pid}) does not end. Its log: {home / 'log'}")
+        return True
+
+
+def end(handle: int) -> None:
+    signal.pidfd_send_signal(handle, signal.SIGTERM)
+    if not select.select([handle], [], [], STOP_SECONDS)[0]:
+        signal.pidfd_send_signal(handle, signal.SIGKILL)
+        select.select([handle], [], [], STOP_SECONDS)
+
+
+@contextlib.contextmanager
+def process(pid: int) -> Iterator[int]:
+    handle = os.pidfd_open(pid)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def enter_command(cloud: Cloud, argv: Sequence[str], folder: Path | None = None) -> list[str]:
+    """The command that runs `argv` inside the cloud. Run it with `environment.scrubbed`."""
+    return namespace.enter_command(cloud.way, cloud.pid, argv, folder or Path.cwd())
+
+
+def inside(cloud: Cloud) -> bool:
+    """Whether this process is in the cloud's network already."""
+    return Path("/proc/self/ns/net").readlink() == Path(f"/proc/{cloud.pid}/ns/net").readlink()
+
+
+def last_words(home: Path) -> str | None:
+    """Why the last daemon ended, if it left word."""
+    log = home / "cloud.log"
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    ends = [line.partition(" local cloud ended")[2].lstrip(": ") for line in lines if " local cloud ended" in line]
+    return ends[-1] if ends else None
+
+
+def fleet_home(cloud: Cloud, fleet: str) -> tuple[Path, bool]:
+    """The folder of one fleet's state, and whether an older cloud's state was dropped from it.
+
+    The resources went with the cloud that held them: a state that lists them would only mislead.
+    """
+    folder = cloud.home / fleet
+    mark = folder / "generation"
+    if mark.exists() and mark.read_text() == cloud.generation:
+        return folder, False
+    dropped = (folder / "state").exists()
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    mark.write_text(cloud.generation)
+    return folder, dropped

@@ -1,102 +1,183 @@
-"""The local cloud's one daemon: inside its namespaces it starts AWS and the provider host, and ends when either does.
+"""The local cloud's own process: runs inside the namespace, keeps the children alive together, and ends with them.
 
-`python -m local.daemon FOLDER`; `local.client` starts it.
+Started by `local.client` as `python -m local.daemon --home FOLDER --way NAME --ready FD`. On FD it writes one JSON line
+as soon as the cloud answers, or the reason why it does not. Ends on SIGTERM. FOLDER/cloud.json stays locked for as
+long as the daemon lives: who can lock it knows that there is none, whatever process has the number by now.
 """
 
+import argparse
+import contextlib
 import ctypes
+import fcntl
 import json
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
 import uuid
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple, TextIO
 
-from .namespace import alone, bring_up_loopback, started_at
+from .environment import AWS_URL
 
-# Fixed: the network namespace is private. local/plugins/launcher.py knows the second one too.
-AWS_PORT, PROVIDERS_PORT = 5000, 5001
-READY_SECONDS = 60
-PR_SET_PDEATHSIG = 1
-HOSTS = "127.0.0.1 localhost\n"
+READY_SECONDS = 30.0
+END_SECONDS = 3.0
 
 
-def main(folder: Path) -> int:
-    if os.environ.get("LANDBRIDGE_UNSHARED") != "1" or not alone():
-        print("the local cloud refuses to run where it could reach a network", file=sys.stderr)
-        return 1
-    bring_up_loopback()
-    _own_hosts_file(folder)
-    commands = {
-        "aws": ["local.aws.server", "--port", str(AWS_PORT)],
-        "providers": ["local.providers.host", "--port", str(PROVIDERS_PORT), "--aws", f"http://127.0.0.1:{AWS_PORT}"],
-    }
-    children = {name: _start(command) for name, command in commands.items()}
-    signal.signal(signal.SIGTERM, lambda *_: _end(children))
-    if not _ready(children, (AWS_PORT, PROVIDERS_PORT)):
-        _end(children)
-        return 1
-    state = {"pid": os.getpid(), "started_at": started_at(os.getpid()), "generation": uuid.uuid4().hex, "since": time.time()}
-    temporary = folder / "daemon.json.new"
-    temporary.write_text(json.dumps(state))
-    temporary.replace(folder / "daemon.json")
-    return _watch(children, folder)
+class Child(NamedTuple):
+    """A process of the local cloud, ready when its port answers."""
+
+    name: str
+    module: str
+    port: int
+    flags: tuple[str, ...] = ()
+
+    @property
+    def argv(self) -> list[str]:
+        return [sys.executable, "-m", self.module, "--port", str(self.port), *self.flags]
 
 
-def _own_hosts_file(folder: Path) -> None:
-    """Planned names go here; the mount namespace keeps it from everybody else."""
-    hosts = folder / "hosts"
-    hosts.write_text(HOSTS)
-    subprocess.run(["mount", "--bind", str(hosts), "/etc/hosts"], check=True)
+CHILDREN = (
+    Child("AWS API", "local.aws.server", 5000),
+    Child("provider host", "local.providers.host", 5001, ("--aws", AWS_URL)),
+)
 
 
-def _start(module: list[str]) -> subprocess.Popen[bytes]:
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("AWS_")}
-    return subprocess.Popen([sys.executable, "-m", *module], env=environment, preexec_fn=_die_with_parent)  # noqa: PLW1509
+class DaemonError(Exception):
+    """Why the local cloud could not start or had to end."""
 
 
-def _die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
-def _ready(children: dict[str, subprocess.Popen[bytes]], ports: tuple[int, ...]) -> bool:
-    deadline = time.monotonic() + READY_SECONDS
-    for port in ports:
-        while True:
-            if any(child.poll() is not None for child in children.values()) or time.monotonic() > deadline:
-                print(f"port {port} did not answer", file=sys.stderr)
-                return False
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                break
-            except OSError:
-                time.sleep(0.05)
-    return True
-
-
-def _watch(children: dict[str, subprocess.Popen[bytes]], folder: Path) -> int:
-    while all(child.poll() is None for child in children.values()):
-        time.sleep(0.2)
-    for name, child in children.items():
-        if child.returncode not in (None, 0, -signal.SIGTERM):
-            print(f"{name} ended with {child.returncode}: the local cloud ends too", file=sys.stderr, flush=True)
-    _end(children)
-    (folder / "daemon.json").unlink(missing_ok=True)
-    return 0
-
-
-def _end(children: dict[str, subprocess.Popen[bytes]]) -> None:
-    for child in children.values():
-        if child.poll() is None:
-            child.terminate()
-    for child in children.values():
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--home", type=Path, required=True)
+    parser.add_argument("--way", required=True)
+    parser.add_argument("--ready", type=int, required=True)
+    arguments = parser.parse_args()
+    with os.fdopen(arguments.ready, "w") as ready, (arguments.home / "cloud.json").open("a+") as record:
         try:
-            child.wait(5)
+            live(arguments.home, arguments.way, record, ready)
+        except (DaemonError, OSError) as error:
+            log(f"ended: {error}")
+            if not ready.closed:
+                ready.write(json.dumps({"error": str(error)}) + "\n")
+            sys.exit(1)
+
+
+def live(home: Path, way: str, record: TextIO, ready: TextIO) -> None:
+    """From the first breath to the last. Raises DaemonError when a child did not start or died."""
+    fcntl.flock(record, fcntl.LOCK_EX)  # waits only for a `status` that is looking; `ensure` starts no second daemon
+    identity = {
+        "pid": os.getpid(),
+        "generation": uuid.uuid4().hex,
+        "way": way,
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    record.truncate(0)
+    record.write(json.dumps(identity))
+    record.flush()
+    loopback_up()
+    own_hosts_file(home / "cloud.hosts")
+    # Blocked, signals wait for `sigtimedwait`: no handler, no race.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD})
+    children: dict[str, subprocess.Popen[bytes]] = {}
+    try:
+        for child in CHILDREN:
+            children[child.name] = subprocess.Popen(child.argv, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent)
+        await_ports(children)
+        log(f"ready, generation {identity['generation']}")
+        ready.write(json.dumps(identity) + "\n")
+        ready.close()
+        supervise(children)
+    finally:
+        end(list(children.values()))
+
+
+def supervise(children: dict[str, "subprocess.Popen[bytes]"]) -> None:
+    """Returns on SIGTERM or SIGINT; raises DaemonError when a child has died."""
+    while True:
+        number = signal.sigwait({signal.SIGTERM, signal.SIGINT, signal.SIGCHLD})
+        if number != signal.SIGCHLD:
+            log(f"ended by {signal.Signals(number).name}")
+            return
+        check(children)
+
+
+def check(children: dict[str, "subprocess.Popen[bytes]"]) -> None:
+    for name, process in children.items():
+        if process.poll() is not None:
+            raise DaemonError(f"the {name} (process {process.pid}) {end_in_words(process.returncode)}")
+
+
+def end_in_words(code: int) -> str:
+    return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
+
+
+def await_ports(children: dict[str, "subprocess.Popen[bytes]"]) -> None:
+    """Waits until every child's port answers."""
+    deadline = time.monotonic() + READY_SECONDS
+    for child in CHILDREN:
+        while not answers(child.port):
+            check(children)
+            if time.monotonic() > deadline:
+                raise DaemonError(f"the {child.name} did not answer on port {child.port} within {READY_SECONDS:.0f} s")
+            time.sleep(0.02)
+
+
+def answers(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
+
+
+def end(processes: Sequence["subprocess.Popen[bytes]"]) -> None:
+    """Asks the children to end, and makes those that do not."""
+    for process in processes:
+        process.terminate()
+    deadline = time.monotonic() + END_SECONDS
+    for process in processes:
+        try:
+            process.wait(max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
-            child.kill()
+            process.kill()
+            process.wait()
+
+
+def die_with_parent() -> None:
+    """In a child before exec: the kernel kills it when the daemon dies, even by SIGKILL; signals are its own again."""
+    libc = ctypes.CDLL(None)
+    libc.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    signal.pthread_sigmask(signal.SIG_SETMASK, set())
+
+
+def loopback_up() -> None:
+    """What `ip link set lo up` does, without iproute2."""
+    siocgifflags, siocsifflags, iff_up = 0x8913, 0x8914, 0x1
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        request = struct.pack("16sH14x", b"lo", 0)
+        _, flags = struct.unpack("16sH14x", fcntl.ioctl(sock, siocgifflags, request))
+        fcntl.ioctl(sock, siocsifflags, struct.pack("16sH14x", b"lo", flags | iff_up))
+
+
+def own_hosts_file(hosts: Path) -> None:
+    """Lays `hosts` over /etc/hosts, in this mount namespace only. Whoever plans names writes them into it, in place."""
+    hosts.write_text("127.0.0.1 localhost\n::1 localhost\n")
+    libc = ctypes.CDLL(None, use_errno=True)
+    ms_bind = 0x1000
+    if libc.mount(str(hosts).encode(), b"/etc/hosts", None, ms_bind, None) != 0:
+        code = ctypes.get_errno()
+        raise DaemonError(f"cannot mount {hosts} over /etc/hosts: {os.strerror(code)}")
+
+
+def log(text: str) -> None:
+    """A line in the log, which is where stderr leads."""
+    sys.stderr.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} local cloud {text}\n")
+    sys.stderr.flush()
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    main()

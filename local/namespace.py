@@ -1,46 +1,95 @@
-"""The local cloud's own user, network and mount namespaces, through util-linux: no root, and no way out to a real cloud."""
+"""A network and mount namespace of the user's own: how it is made, how it is entered, what to do where it is forbidden.
 
-import fcntl
-import socket
-import struct
+An ordinary user needs a user namespace around it (and is root in there, over nothing but it); root does not.
+"""
+
+import os
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
-
-UNSHARE = ("unshare", "--user", "--map-root-user", "--net", "--mount")
-SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 0x1  # linux/sockios.h, linux/if.h
-
-FORBIDDEN = """\
-this kernel does not let you make a namespace of your own, which the local cloud lives in ({reason}).
-Allow it, as root, with whichever of these your system has:
-  sysctl -w user.max_user_namespaces=15000
-  sysctl -w kernel.unprivileged_userns_clone=1                  (Debian before 11)
-  sysctl -w kernel.apparmor_restrict_unprivileged_userns=0      (Ubuntu 24.04 and later)
-or run the command as root."""
+from typing import NamedTuple
 
 
-def enter(pid: int, folder: str, command: list[str]) -> list[str]:
-    """The command that runs `command` inside the namespaces of `pid`, in `folder`."""
-    # Entering a mount namespace drops the current folder; sh puts it back.
-    inside = ["/bin/sh", "-c", 'cd "$0" && exec "$@"', folder, *command]
-    return ["nsenter", "--preserve-credentials", "--user", "--net", "--mount", "-t", str(pid), "--", *inside]
+class NamespaceError(Exception):
+    """The kernel or the container forbids it, or util-linux is missing. The text says what to do."""
 
 
-def bring_up_loopback() -> None:
-    """A new network namespace has a loopback interface that is down; no iproute2 is needed to raise it."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
-        request = struct.pack("16sH14x", b"lo", 0)
-        (flags,) = struct.unpack_from("H", fcntl.ioctl(control, SIOCGIFFLAGS, request), 16)
-        fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", flags | IFF_UP))
+class Way(NamedTuple):
+    """Flags that make a namespace, and those that enter it."""
+
+    name: str
+    make: tuple[str, ...]
+    enter: tuple[str, ...]
 
 
-def started_at(pid: int) -> str | None:
-    """When a process began, in clock ticks since boot, so that a pid used again is not taken for ours; None if it is gone."""
+ROOT = Way("root", ("--net", "--mount"), ("--net", "--mount"))
+USER = Way(
+    "user",
+    ("--user", "--map-root-user", "--net", "--mount"),
+    # The credentials stay: setgroups is forbidden in a user namespace that an ordinary user made.
+    ("--user", "--preserve-credentials", "--net", "--mount"),
+)
+WAYS = {way.name: way for way in (ROOT, USER)}
+
+
+class Switch(NamedTuple):
+    """A kernel setting that forbids user namespaces while it has the value `off`."""
+
+    setting: str
+    off: str
+    on: str
+
+
+# Debian's patch, Ubuntu's since 23.10, and the kernel's own (user_namespaces(7)).
+SWITCHES = (
+    Switch("kernel.unprivileged_userns_clone", "0", "1"),
+    Switch("kernel.apparmor_restrict_unprivileged_userns", "1", "0"),
+    Switch("user.max_user_namespaces", "0", "15000"),
+)
+
+
+def usable_way() -> Way:
+    """The first way that works here. Raises NamespaceError with the remedy when none does."""
+    ways = (ROOT, USER) if os.geteuid() == 0 else (USER,)
+    refusals = []
+    for way in ways:
+        refusal = try_way(way)
+        if refusal is None:
+            return way
+        refusals.append(refusal)
+    raise NamespaceError(
+        f"This machine does not let the local cloud have a namespace of its own: {refusals[-1]}\n{remedy()}"
+    )
+
+
+def try_way(way: Way) -> str | None:
+    """None if the namespace can be made and a file mounted over in it, else the refusal."""
+    probe = ["unshare", *way.make, "mount", "--bind", "/etc/hosts", "/etc/hosts"]
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return None
-    return None if fields[0] == "Z" else fields[19]
+        done = subprocess.run(probe, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        raise NamespaceError("The command unshare is missing. Install the package util-linux.") from None
+    return None if done.returncode == 0 else done.stderr.strip() or f"{probe[0]} ended with {done.returncode}"
 
 
-def alone() -> bool:
-    """Whether this process has no way to other machines: the guard before anything listens or calls."""
-    return len(Path("/proc/net/route").read_text().splitlines()) <= 1  # a heading, and no route
+def remedy(settings: Path = Path("/proc/sys")) -> str:
+    """What to tell a user whose machine refused, from the kernel's settings under `settings`."""
+    commands = [f"sudo sysctl -w {s.setting}={s.on}" for s in SWITCHES if setting(settings, s.setting) == s.off]
+    if commands:
+        return f"Allow it with `{' && '.join(commands)}`, or run landbridge as root."
+    return (
+        "Run landbridge as root; inside a container, start that container with the right to make namespaces "
+        "(Docker and Podman: --cap-add SYS_ADMIN --security-opt seccomp=unconfined --security-opt apparmor=unconfined)."
+    )
+
+
+def setting(settings: Path, name: str) -> str | None:
+    file = settings / name.replace(".", "/")
+    return file.read_text().strip() if file.exists() else None
+
+
+def enter_command(way: Way, pid: int, argv: Sequence[str], folder: Path) -> list[str]:
+    """The command that runs `argv` in `folder` inside the namespace of process `pid`."""
+    # Entering a mount namespace leads to its root folder; nsenter's own flag against that is younger than util-linux 2.38.
+    inside = ["sh", "-c", 'cd "$0" && exec "$@"', str(folder), *argv]
+    return ["nsenter", f"--target={pid}", *way.enter, "--", *inside]
