@@ -1,7 +1,7 @@
 """Starting, finding, entering and stopping the local cloud, from outside.
 
-Everything of it lies in one folder, its home: cloud.json (who lives, see `local.daemon`), cloud.log, cloud.hosts, and a folder for
-each fleet with Pulumi's state. Errors are NamespaceError and LocalCloudError.
+Everything of it lies in one folder, its home: cloud.json (who lives, see `local.daemon`), cloud.log, cloud.hosts, and
+a folder for each fleet with Pulumi's state. Errors are NamespaceError and LocalCloudError.
 """
 
 import contextlib
@@ -38,6 +38,10 @@ class Cloud(NamedTuple):
     generation: str
     way: namespace.Way
     started: datetime
+
+    @property
+    def log(self) -> Path:
+        return self.home / "cloud.log"
 
 
 def status(home: Path) -> Cloud | None:
@@ -117,7 +121,7 @@ def stop(home: Path) -> bool:
             if status(home) == cloud:
                 end(handle)
         if status(home) is not None:
-            raise LocalCloudError(f"The local cloud (process {cloud.pid}) does not end. Its log: {home / 'log'}")
+            raise LocalCloudError(f"The local cloud (process {cloud.pid}) does not end. Its log: {home / 'cloud.log'}")
         return True
 
 

@@ -1,4 +1,4 @@
-"""The environment of everything that runs in the local cloud: dummies for credentials, and nothing of the user's own."""
+"""The environment of all that runs in the local cloud: dummies for credentials, and nothing of the user's own."""
 
 import re
 from collections.abc import Mapping

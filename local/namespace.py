@@ -90,6 +90,6 @@ def setting(settings: Path, name: str) -> str | None:
 
 def enter_command(way: Way, pid: int, argv: Sequence[str], folder: Path) -> list[str]:
     """The command that runs `argv` in `folder` inside the namespace of process `pid`."""
-    # Entering a mount namespace leads to its root folder; nsenter's own flag against that is younger than util-linux 2.38.
+    # Entering a mount namespace leads to its root folder; nsenter's --wdns came with util-linux 2.38.
     inside = ["sh", "-c", 'cd "$0" && exec "$@"', str(folder), *argv]
     return ["nsenter", f"--target={pid}", *way.enter, "--", *inside]

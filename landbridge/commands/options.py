@@ -1,0 +1,85 @@
+"""What several commands share: options, the world a command works in, and how it ends."""
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from fleet.world import World, current, fleet_path
+from local import client
+from local.environment import scrubbed
+
+from .. import places
+from ..errors import UsageError
+from ..output import Output, output
+
+__all__ = ["Output", "output"]
+
+Command = Callable[..., Any]
+
+fleet_option = click.option(
+    "--fleet", "fleet_file", type=click.Path(path_type=Path), metavar="FILE", help="Another fleet file than fleet.yaml."
+)
+local_option = click.option("--local", is_flag=True, help="On the local cloud, with no account and no network.")
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout, for machines.")
+stacks_argument = click.argument("stacks", nargs=-1, metavar="[STACK]...")
+
+
+def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Several options as one decorator, in reading order."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def existing(fleet_file: Path | None) -> Path:
+    """The fleet file's path. Raises UsageError for a file that is not there."""
+    path = fleet_path(fleet_file)
+    if not path.is_file():
+        raise UsageError(f"{path}: there is no such fleet file. Name one with --fleet FILE.")
+    return path
+
+
+def the_fleet(fleet_file: Path | None) -> World:
+    """The fleet and its plan. Raises FleetError and UsageError."""
+    return current(existing(fleet_file))
+
+
+def the_place(world: World, *, local: bool) -> places.Place:
+    """Where the fleet's stacks live. With `local`, this process continues inside the local cloud: see `enter`."""
+    return places.local_place(world, enter()) if local else places.cloud_place(world)
+
+
+def enter() -> client.Cloud:
+    """The local cloud, with this process inside it: outside, the command starts itself again in there.
+
+    exec keeps the terminal, Ctrl-C and the exit code what they are.
+    """
+    cloud = client.ensure(places.LOCAL_HOME)
+    if not client.inside(cloud):
+        start_inside(cloud)
+    return cloud
+
+
+def start_inside(cloud: client.Cloud) -> NoReturn:
+    command = client.enter_command(cloud, [sys.executable, "-m", "landbridge", *sys.argv[1:]])
+    sys.stdout.flush()
+    os.execvpe(command[0], command, scrubbed(os.environ))  # noqa: S606
+
+
+def chosen(names: Iterable[str], known: Iterable[str], fleet_file: Path) -> list[str]:
+    """The stacks named on the command line, all of them when none is. Raises UsageError for one that is not there."""
+    known = list(known)
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise UsageError(
+            f"{fleet_file.name} has no stack {', '.join(unknown)}. Its stacks: {', '.join(known) or 'none'}."
+        )
+    return [name for name in known if not names or name in names]

@@ -1,0 +1,35 @@
+"""`landbridge status`: each stack's last update, resources, and drift if asked."""
+
+from pathlib import Path
+
+import click
+
+from stacks.catalogue import catalogue
+
+from .. import places, progress, stack_status
+from ..errors import DONE, FAILED
+from ..pulumi_command import PulumiCommand
+from . import options
+from .options import fleet_option, json_option, local_option, stacks_argument
+
+
+@click.command()
+@stacks_argument
+@local_option
+@fleet_option
+@click.option("--drift", is_flag=True, help="Ask the cloud, too: what differs from what was built?")
+@json_option
+def status(stacks: tuple[str, ...], *, local: bool, fleet_file: Path | None, drift: bool, as_json: bool) -> int:
+    """Shows each stack: last update, resources, and drift if asked."""
+    out = options.output(as_json=as_json)
+    world = options.the_fleet(fleet_file)
+    picked = options.chosen(stacks, [stack.name for stack in catalogue(world.fleet)], world.path)
+    place = options.the_place(world, local=local)
+    looked = stack_status.Looked(picked, place, PulumiCommand(places.pulumi_root()))
+    with progress.shown(looked.stories, place.notes, out.progress):
+        looked.look(drift=drift)
+    if as_json:
+        out.document({"fleet": world.fleet.fleet, "world": place.world, "stacks": looked.as_json()})
+    else:
+        looked.show(out.console)
+    return FAILED if looked.failed else DONE

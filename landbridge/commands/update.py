@@ -1,0 +1,104 @@
+"""`landbridge up`, `preview` and `destroy`."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from stacks.catalogue import catalogue
+
+from .. import consent, places, progress
+from ..fleet_run import FleetRun, How
+from ..pulumi_command import PulumiCommand
+from ..report import Report
+from . import options
+from .options import fleet_option, json_option, local_option, stacks_argument, together
+
+common = together(
+    stacks_argument,
+    local_option,
+    fleet_option,
+    json_option,
+    click.option("--diff", is_flag=True, help="Show every changed property."),
+    click.option("--parallel", "-p", type=click.IntRange(1), metavar="N", help="Operations at a time in one stack."),
+)
+yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask, unless a limit is passed.")
+refresh_option = click.option("--refresh", is_flag=True, help="Read the cloud first, so that drift is repaired.")
+expect_option = click.option("--expect-no-changes", is_flag=True, help="Exit with 3 if anything changes.")
+allow_options = together(
+    *(
+        click.option(
+            f"--allow-{effect}",
+            type=click.IntRange(0),
+            metavar="N",
+            help=f"Machines, volumes and tunnels this run may {effect}.",
+        )
+        for effect in consent.EFFECTS
+    )
+)
+
+
+@click.command()
+@common
+@refresh_option
+@expect_option
+def preview(stacks: tuple[str, ...], *, expect_no_changes: bool, **given: Any) -> int:
+    """Shows what `up` would do."""
+    run, report = prepare("preview", stacks, **given)
+    with progress.shown(run.stories, run.notes, report.out.progress):
+        run.preview(only_look=True)
+    return report.end(expect_no_changes=expect_no_changes)
+
+
+@click.command()
+@common
+@refresh_option
+@expect_option
+@yes_option
+@allow_options
+def up(stacks: tuple[str, ...], *, yes: bool, expect_no_changes: bool, **given: Any) -> int:
+    """Brings stacks to what fleet.yaml says."""
+    allowed = consent.taken(given)
+    run, report = prepare("up", stacks, **given)
+    with progress.shown(run.stories, run.notes, report.out.progress):
+        run.preview()
+    if run.pending and not run.interrupted:
+        report.plan()
+        limits = run.world.fleet.limits
+        consent.ask_up(run.blast, limits, allowed, yes=yes, interactive=report.out.interactive)
+    if not run.interrupted:
+        with progress.shown(run.stories, run.notes, report.out.progress):
+            run.up()
+    return report.end(expect_no_changes=expect_no_changes)
+
+
+@click.command()
+@common
+@yes_option
+@click.option("--ignore-protect", is_flag=True, help="Destroy protected resources, and the data in them, too.")
+def destroy(stacks: tuple[str, ...], *, yes: bool, **given: Any) -> int:
+    """Destroys stacks and everything in them."""
+    run, report = prepare("destroy", stacks, **given)
+    with progress.shown(run.stories, run.notes, report.out.progress):
+        run.preview(destroy=True)
+    if run.pending and not run.interrupted:
+        report.plan()
+        fleet = run.world.fleet.fleet
+        run.how = consent.ask_destroy(run.blast, run.how, fleet, yes=yes, interactive=report.out.interactive)
+    if not run.interrupted:
+        with progress.shown(run.stories, run.notes, report.out.progress):
+            run.destroy()
+    return report.end()
+
+
+def prepare(
+    command: str, names: tuple[str, ...], *, local: bool, fleet_file: Path | None, as_json: bool, **how: Any
+) -> tuple[FleetRun, Report]:
+    """Everything up to the engine's first call. Raises FleetError, LandbridgeError and what the local cloud raises."""
+    out = options.output(as_json=as_json)
+    world = options.the_fleet(fleet_file)
+    known = {stack.name: stack for stack in catalogue(world.fleet)}
+    picked = [known[name] for name in options.chosen(names, known, world.path)]
+    place = options.the_place(world, local=local)
+    run = FleetRun(world, picked, place, PulumiCommand(places.pulumi_root()), How(**how))
+    return run, Report(command, run, out)

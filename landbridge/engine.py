@@ -1,0 +1,143 @@
+"""One stack on the Pulumi engine, through the Automation API.
+
+Each start of `pulumi` costs 0.2 s, so nothing is asked of it that its events have told.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pulumi.automation import EngineEvent, LocalWorkspace, OutputMap, Stack, StackNotFoundError, UpdateSummary
+
+from stacks.catalogue import PROJECT
+
+from .places import Place
+from .pulumi_command import PulumiCommand
+
+OnEvent = Callable[[EngineEvent], None]
+
+
+class LeanWorkspace(LocalWorkspace):
+    """Selects no stack: every call names its own, and the user's selection stays what it was."""
+
+    def select_stack(self, stack_name: str) -> None: ...
+
+
+class LeanStack(Stack):
+    """Does not ask again, after an update, for outputs and summary."""
+
+    def outputs(self) -> OutputMap:
+        return {}
+
+    def info(self, show_secrets: bool = True) -> UpdateSummary | None:  # noqa: ARG002, FBT001, FBT002
+        return UpdateSummary(
+            kind="update", start_time=datetime.now(UTC), message="", environment={}, config={}, result="succeeded"
+        )
+
+
+class StackEngine:
+    """The operations on one stack. All raise CommandError; what happens meanwhile goes to `on_event`."""
+
+    def __init__(self, name: str, place: Place, command: PulumiCommand) -> None:
+        self.name, self.place = name, place
+        place.logs.mkdir(parents=True, exist_ok=True)
+        self.log = place.logs / f"{name}.log"
+        self.log.write_text("")
+        self.command = command.for_stack(self.log)
+        self.workspace = LeanWorkspace(
+            work_dir=str(place.project),
+            env_vars=place.environment,
+            secrets_provider=place.secrets_provider,
+            pulumi_command=self.command,
+        )
+        self.stack = LeanStack.select(name, self.workspace)
+
+    def preview(self, on_event: OnEvent, *, refresh: bool, diff: bool, parallel: int | None) -> str:
+        """What `up` would do, judged by the policies. Makes the stack if there is none; returns Pulumi's own text."""
+
+        def attempt() -> str:
+            return self.stack.preview(
+                on_event=self.watched(on_event),
+                policy_packs=self.place.policy_packs,
+                refresh=refresh,
+                diff=diff,
+                parallel=parallel,
+                color="never",
+            ).stdout
+
+        try:
+            return attempt()
+        except StackNotFoundError:
+            self.workspace.create_stack(self.name)
+            return attempt()
+
+    def up(self, on_event: OnEvent, *, refresh: bool, parallel: int | None) -> None:
+        self.stack.up(
+            on_event=self.watched(on_event), refresh=refresh, parallel=parallel, color="never", show_secrets=False
+        )
+
+    def preview_destroy(self, on_event: OnEvent, *, diff: bool, parallel: int | None) -> str:
+        """What `destroy` would do, protected resources included."""
+        self.command.flags["destroy"] = ["--ignore-protect", *(["--diff"] if diff else [])]
+        return self.stack.preview_destroy(
+            on_event=self.watched(on_event), parallel=parallel, color="never", show_secrets=False
+        ).stdout
+
+    def destroy(self, on_event: OnEvent, *, ignore_protect: bool, parallel: int | None) -> None:
+        self.command.flags["destroy"] = ["--ignore-protect"] if ignore_protect else []
+        self.stack.destroy(on_event=self.watched(on_event), parallel=parallel, color="never", show_secrets=False)
+
+    def refresh(self, on_event: OnEvent, *, flags: Sequence[str] = ()) -> None:
+        """Reads every resource from the cloud into the state; `flags` say what becomes of pending creates."""
+        self.command.flags["refresh"] = list(flags)
+        self.stack.refresh(on_event=self.watched(on_event), color="never", show_secrets=False)
+
+    def preview_refresh(self, on_event: OnEvent) -> None:
+        """Compares every resource with the cloud and changes nothing."""
+        self.stack.preview_refresh(on_event=self.watched(on_event), color="never")
+
+    def state(self) -> Mapping[str, Any] | None:
+        """The stack's deployment; None if there is no stack."""
+        if self.place.state_folder is not None:
+            return read_state(self.place.state_folder / "stacks" / PROJECT / f"{self.name}.json")
+        try:
+            return self.stack.export_stack().deployment
+        except StackNotFoundError:
+            return None
+
+    def last_update(self) -> UpdateSummary | None:
+        """When the stack was last updated, and how that ended."""
+        history = self.stack.history(page_size=1, show_secrets=False)
+        return history[0] if history else None
+
+    def drop_pending(self) -> None:
+        """Forgets every operation that has no end."""
+        state = self.stack.export_stack()
+        state.deployment = {**(state.deployment or {}), "pending_operations": []}
+        self.stack.import_stack(state)
+
+    def interrupt(self) -> None:
+        self.command.interrupt()
+
+    def watched(self, on_event: OnEvent) -> OnEvent:
+        """`on_event`, with the command told when its events begin and end."""
+
+        def watch(event: EngineEvent) -> None:
+            self.command.first_event.set()
+            try:
+                on_event(event)
+            finally:
+                if event.cancel_event:
+                    self.command.last_event.set()
+
+        return watch
+
+
+def read_state(file: Path) -> dict[str, Any] | None:
+    """A stack's deployment out of a file backend, which costs no start of Pulumi."""
+    if not file.exists():
+        return None
+    latest: dict[str, Any] = json.loads(file.read_text())["checkpoint"]["latest"] or {}
+    return latest

@@ -1,0 +1,60 @@
+"""Of all the engine says about a failure, the part that helps."""
+
+import re
+
+from pulumi.automation import CommandError, ConcurrentUpdateError
+
+from . import locks
+from .story import Problem, Story
+
+# What the engine adds to every failure, and says no more than that there was one.
+ECHOES = re.compile(
+    r"^(update failed|preview failed|destroy failed|resource registration failed|refresh failed)$", re.I
+)
+TRACEBACK = re.compile(r"^Program failed with an unhandled exception:|^Traceback \(most recent call last\)", re.M)
+LEAD = re.compile(r"^(creating|updating|deleting|reading|refreshing|replacing) urn:\S+: ")
+
+
+def worth_telling(story: Story, error: Exception, world: str) -> list[Problem]:
+    """The problems to show: of policies, else of resources, else of the program, else of the command."""
+    if isinstance(error, locks.LockedError):
+        return [Problem("", "", locked(story.stack, error.lock, world))]
+    if isinstance(error, ConcurrentUpdateError):
+        return [Problem("", "", locked(story.stack, locks.holder_in(str(error)), world))]
+    if story.violations:
+        return distinct(story.violations)
+    problems = [p._replace(message=plain(p.message)) for p in story.problems if not ECHOES.match(p.message)]
+    of_resources = [p for p in problems if p.name]
+    if of_resources or problems:
+        return distinct(of_resources or problems)
+    if isinstance(error, CommandError):
+        return [Problem("", "", last_error(str(error)))]
+    return [Problem("", "", str(error))]
+
+
+def distinct(problems: list[Problem]) -> list[Problem]:
+    return list(dict.fromkeys(problems))
+
+
+def plain(message: str) -> str:
+    """Without the engine's lead and its list of causes; of a traceback only its last line."""
+    if TRACEBACK.search(message):
+        message = message.strip().splitlines()[-1].strip()
+    message = LEAD.sub("", message)
+    causes = re.match(r"1 error occurred:\s*\* (.*)", message, re.S)
+    return LEAD.sub("", (causes.group(1) if causes else message).strip())
+
+
+def last_error(text: str) -> str:
+    """The error in what the command printed: its last line that is one, else its last line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    errors = [line for line in lines if re.search(r"\berror: ", line)]
+    last = (errors or lines or ["Pulumi ended without a word"])[-1]
+    return re.sub(r"^.*?\berror: ", "", last)
+
+
+def locked(stack: str, lock: locks.Lock | None, world: str) -> str:
+    """Who holds the stack and what to do about it."""
+    holder = f"by {lock}" if lock else "by another run"
+    cancel = f"landbridge local exec -- pulumi cancel --stack {stack}" if world == "local" else f"pulumi cancel {stack}"
+    return f"is being updated {holder}. Wait for it to end; if that run is gone for good: `{cancel}`"

@@ -1,0 +1,114 @@
+"""Where things lie: the repository, the one git-ignored folder, and the state of a fleet in either world."""
+
+import os
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ruamel.yaml import YAML
+
+from fleet.world import ENVIRONMENT as FLEET_VARIABLE
+from fleet.world import World
+from local import client
+from local.environment import scrubbed
+
+from .errors import UsageError
+
+ROOT = Path(__file__).resolve().parent.parent
+HOME = Path(os.environ.get("LANDBRIDGE_HOME") or ROOT / ".landbridge").absolute()
+LOCAL_HOME = HOME / "local"
+POLICIES = ROOT / "policies"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a fleet's stacks live: the folder of a Pulumi.yaml, the backend's URL, and the environment for Pulumi."""
+
+    world: str
+    project: Path
+    backend: str
+    secrets_provider: str
+    logs: Path
+    environment: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def state_folder(self) -> Path | None:
+        """Where a file backend keeps stacks and locks; None for other backends."""
+        return Path(self.backend.removeprefix("file://")) / ".pulumi" if self.backend.startswith("file://") else None
+
+    @property
+    def policy_packs(self) -> list[str]:
+        return [str(POLICIES)] if (POLICIES / "PulumiPolicy.yaml").exists() else []
+
+
+def common_environment(world: World, backend: str) -> dict[str, str]:
+    return {
+        FLEET_VARIABLE: str(world.path),
+        "PULUMI_BACKEND_URL": backend,
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def cloud_place(world: World) -> Place:
+    """The fleet on real clouds. Raises UsageError when the fleet file does not say where its state is kept."""
+    state = world.fleet.state
+    if state is None:
+        raise UsageError(
+            f"{world.path.name}: `state` is missing: real clouds need a place for Pulumi's state that the team shares, "
+            "and a key for the secrets in it. Add `state: {backend: s3://BUCKET, secrets: awskms://alias/KEY}`, "
+            "or use --local for the local cloud."
+        )
+    logs = HOME / "logs" / world.fleet.fleet
+    return Place("real", ROOT, state.backend, state.secrets, logs, common_environment(world, state.backend))
+
+
+def local_place(world: World, cloud: client.Cloud) -> Place:
+    """The fleet on the local cloud; its folder starts empty when the cloud is a new one."""
+    folder, dropped = client.fleet_home(cloud, world.fleet.fleet)
+    (folder / "state").mkdir(exist_ok=True)
+    write_local_project(folder)
+    backend = f"file://{folder / 'state'}"
+    environment = common_environment(world, backend) | {
+        "PULUMI_CONFIG_PASSPHRASE": "local",
+        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+        "PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS": "true",
+        "PULUMI_HOME": str(folder / "pulumi"),
+    }
+    notes = (RESTARTED.format(fleet=world.fleet.fleet),) if dropped else ()
+    return Place("local", folder, backend, "passphrase", folder / "logs", environment, notes)
+
+
+RESTARTED = "The local cloud was restarted and its resources are gone: fleet {fleet} starts clean."
+
+
+def write_local_project(folder: Path) -> None:
+    """local/Pulumi.yaml once more, outside the repository: Pulumi writes every stack's settings beside it."""
+    source = ROOT / "local" / "Pulumi.yaml"
+    yaml = YAML()
+    project = yaml.load(source)
+
+    def moved(path: str) -> str:
+        return os.path.relpath((source.parent / path).resolve(), folder.resolve())
+
+    project["main"] = moved(project["main"])
+    options = project["runtime"]["options"]
+    options["virtualenv"] = moved(options["virtualenv"])
+    for provider in project["plugins"]["providers"]:
+        provider["path"] = moved(provider["path"])
+    yaml.dump(project, folder / "Pulumi.yaml")
+
+
+def local_environment(place: Place) -> dict[str, str]:
+    """The whole environment of a command inside the local cloud."""
+    return scrubbed(os.environ) | place.environment
+
+
+def pulumi_root() -> str | None:
+    """The folder over `bin/pulumi` that `make setup` made; None when the one on the PATH is to be used."""
+    if (ROOT / ".landbridge" / "bin" / "pulumi").exists():
+        return str(ROOT / ".landbridge")
+    if shutil.which("pulumi") is None:
+        raise UsageError("Pulumi is missing: it is neither in .landbridge/bin nor on the PATH. Run `make setup`.")
+    return None

@@ -1,0 +1,130 @@
+"""What a run looks like while it runs: a live table on a terminal, lines with the time elsewhere."""
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from .story import ENDED, Phase, Story
+
+REFRESH_PER_SECOND = 8
+HEARTBEAT_SECONDS = 10.0
+
+# Phase → sign, colour, words.
+LOOKS: Mapping[Phase, tuple[str, str, str]] = {
+    "waiting": ("·", "dim", "waiting"),
+    "preview": ("", "cyan", "preview"),
+    "resume": ("", "yellow", "clearing up"),
+    "update": ("", "cyan", "update"),
+    "destroy": ("", "red", "destroy"),
+    "look": ("", "cyan", "look"),
+    "done": ("✓", "green", "done"),
+    "unchanged": ("✓", "green", "unchanged"),
+    "failed": ("✗", "red", "failed"),
+    "skipped": ("-", "yellow", "skipped"),
+}
+
+
+@contextmanager
+def shown(stories: Mapping[str, Story], notes: Sequence[str], console: Console) -> Iterator[None]:
+    """Shows the stories for as long as the body runs. `notes` may grow meanwhile."""
+    if console.is_terminal:
+        view = LiveView(stories, notes)
+        # What is left on the screen is the caller's to print: tables, not the last frame.
+        with Live(view, console=console, refresh_per_second=REFRESH_PER_SECOND, transient=True):
+            yield
+        return
+    lines = PlainLines(stories, notes, console)
+    ended = threading.Event()
+    teller = threading.Thread(target=lines.tell_until, args=(ended,))
+    teller.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        teller.join()
+
+
+class LiveView:
+    """A line a stack: sign, phase, bar, resources, what is worked on, seconds."""
+
+    def __init__(self, stories: Mapping[str, Story], notes: Sequence[str]) -> None:
+        self.stories, self.notes = stories, notes
+        self.spinner = Spinner("dots", style="cyan")
+
+    def __rich__(self) -> RenderableType:
+        table = Table.grid(padding=(0, 2), expand=True)
+        for ratio in (None, None, None, None, None, 1, None):
+            table.add_column(ratio=ratio, no_wrap=True, overflow="ellipsis")
+        for story in self.stories.values():
+            table.add_row(*self.row(story))
+        return Group(*(Text(note, style="yellow") for note in self.notes), table)
+
+    def row(self, story: Story) -> Sequence[RenderableType]:
+        sign, colour, words = LOOKS[story.phase]
+        busy = not sign
+        return (
+            self.spinner if busy else Text(sign, style=colour),
+            Text(story.stack, style="bold"),
+            Text(words, style=colour),
+            ProgressBar(total=story.total or None, completed=story.begun, width=24, pulse=not story.total)
+            if busy
+            else Text(" " * 24),
+            Text(amount(story) if busy else "", justify="right"),
+            Text(story.current if busy else "", style="dim"),
+            Text(f"{story.elapsed:.0f} s" if story.started else "", justify="right"),
+        )
+
+
+class PlainLines:
+    """A line whenever a stack enters a phase, and now and then one while it lasts."""
+
+    def __init__(self, stories: Mapping[str, Story], notes: Sequence[str], console: Console) -> None:
+        self.stories, self.notes, self.console = stories, notes, console
+        self.told: dict[str, tuple[Phase, float]] = {}
+        self.notes_told = 0
+
+    def tell_until(self, ended: threading.Event) -> None:
+        while not ended.wait(0.1):
+            self.tell()
+        self.tell()
+
+    def tell(self) -> None:
+        for note in self.notes[self.notes_told :]:
+            self.line(note)
+        self.notes_told = len(self.notes)
+        for name, story in self.stories.items():
+            phase, elapsed = story.phase, story.elapsed
+            told_phase, told_at = self.told.get(name, ("waiting", 0.0))
+            if phase == told_phase and (phase in (*ENDED, "waiting") or elapsed - told_at < HEARTBEAT_SECONDS):
+                continue
+            self.told[name] = (phase, elapsed)
+            if phase != "waiting":
+                self.line(plain(story, phase, beat=phase == told_phase))
+
+    def line(self, text: str) -> None:
+        self.console.print(
+            f"{datetime.now().astimezone():%H:%M:%S} {text}", markup=False, highlight=False, soft_wrap=True
+        )
+
+
+def plain(story: Story, phase: Phase, *, beat: bool) -> str:
+    words = LOOKS[phase][2]
+    because = f" ({story.because})" if story.because else ""
+    if phase in ENDED:
+        return f"{story.stack}: {words}{because}, {story.elapsed:.1f} s"
+    if beat:
+        return f"{story.stack}: {words}, {amount(story)}, at {story.current}, {story.elapsed:.0f} s"
+    return f"{story.stack}: {words}"
+
+
+def amount(story: Story) -> str:
+    """How far it has come: 12/81, or 12 while the end is unknown."""
+    return f"{story.begun}/{story.total}" if story.total else str(story.begun)

@@ -1,0 +1,106 @@
+"""The `pulumi` command as the Automation API starts it: in a process group of its own, logged, with all its events."""
+
+import copy
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO, Any, Self
+
+from pulumi import automation
+from pulumi.automation import CommandResult
+from pulumi.automation.errors import InvalidVersionError, create_command_error
+
+from .errors import UsageError
+
+OnLine = Callable[[str], Any]
+# After the command has ended its last events may still be on their way.
+FIRST_EVENT_SECONDS = 0.3
+LAST_EVENT_SECONDS = 5.0
+
+
+class PulumiCommand(automation.PulumiCommand):
+    """One command for one stack: what it prints goes to `log`, `flags` are added to a subcommand's own."""
+
+    def __init__(self, root: str | None) -> None:
+        """`root` is the folder over bin/pulumi, None for the PATH. Raises UsageError when the version is wrong."""
+        try:
+            super().__init__(root=root)
+        except InvalidVersionError as error:
+            raise UsageError(f"{error} Run `make setup`.") from None
+        self.log: Path | None = None
+        self.flags: dict[str, list[str]] = {}
+        self.process: subprocess.Popen[str] | None = None
+        self.first_event = threading.Event()
+        self.last_event = threading.Event()
+
+    def for_stack(self, log: Path) -> Self:
+        """The same command, found and checked already, with a log of its own."""
+        other = copy.copy(self)
+        other.log, other.flags, other.process = log, {}, None
+        other.first_event, other.last_event = threading.Event(), threading.Event()
+        return other
+
+    def run(
+        self,
+        args: list[str],
+        cwd: str,
+        additional_env: Mapping[str, str],
+        on_output: OnLine | None = None,
+        on_error: OnLine | None = None,
+    ) -> CommandResult:
+        """Called by the API. Raises CommandError when the command fails."""
+        self.first_event.clear()
+        self.last_event.clear()
+        # A group of its own: the terminal's Ctrl-C must reach the engine once, through `interrupt`, not twice.
+        self.process = subprocess.Popen(
+            [self.command, "--non-interactive", *args, *self.flags.get(args[0], ())],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env={**os.environ, **additional_env, "PULUMI_AUTOMATION_API": "true"},
+            encoding="utf-8",
+            errors="replace",
+            process_group=0,
+        )
+        result = self.gather(self.process, on_output, on_error)
+        self.process = None
+        if "--event-log" in args and self.first_event.wait(FIRST_EVENT_SECONDS):
+            self.last_event.wait(LAST_EVENT_SECONDS)
+        if result.code != 0:
+            raise create_command_error(result)
+        return result
+
+    def gather(
+        self, process: "subprocess.Popen[str]", on_output: OnLine | None, on_error: OnLine | None
+    ) -> CommandResult:
+        lines: tuple[list[str], list[str]] = ([], [])
+
+        def read(stream: IO[str], kept: list[str], callback: OnLine | None) -> None:
+            for line in stream:
+                kept.append(line.rstrip())
+                self.write(kept[-1])
+                if callback:
+                    callback(kept[-1])
+
+        assert process.stdout is not None
+        assert process.stderr is not None
+        aside = threading.Thread(target=read, args=(process.stderr, lines[1], on_error))
+        with process:
+            aside.start()
+            read(process.stdout, lines[0], on_output)
+            aside.join()
+        return CommandResult("\n".join(lines[0]), "\n".join(lines[1]), process.returncode)
+
+    def write(self, line: str) -> None:
+        if self.log is not None:
+            with self.log.open("a") as log:
+                log.write(line + "\n")
+
+    def interrupt(self) -> None:
+        """Asks the running command to finish what it has in hand and stop; asked twice, it stops at once."""
+        if process := self.process:
+            process.send_signal(signal.SIGINT)

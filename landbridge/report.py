@@ -1,0 +1,80 @@
+"""What a run of `up`, `preview` or `destroy` says at its end, to people or to machines, and its exit code."""
+
+import time
+from typing import Any
+
+from stacks.catalogue import unbuilt
+
+from . import render
+from .errors import CHANGED, DONE, FAILED, INTERRUPTED
+from .fleet_run import FleetRun
+from .output import Output
+
+
+class Report:
+    """Of one run of one command."""
+
+    def __init__(self, command: str, run: FleetRun, out: Output) -> None:
+        self.command, self.run, self.out = command, run, out
+        self.begun = time.monotonic()
+
+    def plan(self) -> None:
+        """What was previewed: per stack, and the blast radius over all."""
+        console = self.out.console
+        for story in self.run.pending:
+            console.print(f"\n[bold]{story.stack}[/]")
+            if self.run.how.diff:
+                console.print(story.diff.strip(), markup=False, soft_wrap=True)
+            else:
+                render.steps(story, console)
+        console.print()
+        console.print(render.radius(self.run.blast))
+
+    def end(self, *, expect_no_changes: bool = False) -> int:
+        """The last screen, or the document for machines; returns the exit code."""
+        code = self.code(expect_no_changes=expect_no_changes)
+        seconds = time.monotonic() - self.begun
+        if self.out.as_json:
+            self.out.document(self.document(code, seconds))
+            return code
+        stories, console = self.run.stories.values(), self.out.console
+        if self.command == "preview" and self.run.pending:
+            self.plan()
+        console.print()
+        console.print(render.summary(stories))
+        if self.command == "up":
+            render.standing(stories, console)
+            for left_out in unbuilt(self.run.world.fleet):
+                console.print(left_out, style="dim", markup=False, soft_wrap=True)
+        render.warnings(stories, console)
+        render.failures(stories, self.run.place, console)
+        console.print(f"\n{self.verdict(code)} in {seconds:.1f} s.")
+        return code
+
+    def code(self, *, expect_no_changes: bool) -> int:
+        if self.run.interrupted:
+            return INTERRUPTED
+        if self.run.failed:
+            return FAILED
+        return CHANGED if expect_no_changes and self.run.changed else DONE
+
+    def verdict(self, code: int) -> str:
+        if code == INTERRUPTED:
+            return "Interrupted"
+        if code == FAILED:
+            return "Failed"
+        if not self.run.changed:
+            return "Nothing changed" if self.command != "preview" else "Nothing would change"
+        return "Previewed" if self.command == "preview" else "Done"
+
+    def document(self, code: int, seconds: float) -> dict[str, Any]:
+        return {
+            "command": self.command,
+            "fleet": self.run.world.fleet.fleet,
+            "world": self.run.place.world,
+            "exit_code": code,
+            "seconds": round(seconds, 2),
+            "notes": self.run.notes,
+            "blast_radius": self.run.blast.as_json(),
+            "stacks": render.as_json(self.run.stories.values(), self.run.place),
+        }

@@ -1,0 +1,115 @@
+"""What is known of each stack: its last update, how many resources, and how the cloud differs from them."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from pulumi.automation import CommandError, StackNotFoundError
+from rich.console import Console
+from rich.text import Text
+
+from stacks.catalogue import PROJECT
+
+from . import failures, locks, recovery, render, schedule
+from .engine import StackEngine
+from .places import Place
+from .pulumi_command import PulumiCommand
+from .story import STACK_TYPE, Story, short
+
+
+@dataclass
+class StackStatus:
+    """One stack. `at` and `result` are of its last update, None if there was none; `drift` is None if not asked for."""
+
+    stack: str
+    at: datetime | None = None
+    kind: str = ""
+    result: str = "never up"
+    resources: int = 0
+    interrupted: int = 0
+    held_by: str = ""
+    drift: list[str] | None = None
+
+
+class Looked:
+    """A look at the chosen stacks, side by side."""
+
+    def __init__(self, stacks: Sequence[str], place: Place, command: PulumiCommand) -> None:
+        self.place = place
+        self.engines = {name: StackEngine(name, place, command) for name in stacks}
+        self.stories = {name: Story(name) for name in stacks}
+        self.stacks = {name: StackStatus(name) for name in stacks}
+
+    @property
+    def failed(self) -> bool:
+        return any(story.phase == "failed" for story in self.stories.values())
+
+    def look(self, *, drift: bool) -> None:
+        def work(name: str) -> bool:
+            story = self.stories[name]
+            story.enter("look")
+            try:
+                self.look_at(name, drift=drift)
+            except StackNotFoundError:
+                story.enter("unchanged")
+            except CommandError as error:
+                story.problems = failures.worth_telling(story, error, self.place.world)
+                story.enter("failed")
+            else:
+                story.enter("done")
+            return True
+
+        schedule.run(dict.fromkeys(self.stacks, ()), work)
+
+    def look_at(self, name: str, *, drift: bool) -> None:
+        engine, status, story = self.engines[name], self.stacks[name], self.stories[name]
+        state = engine.state()
+        if state is None:
+            return
+        last = engine.last_update()
+        if last is not None:
+            status.at, status.kind, status.result = last.end_time or last.start_time, last.kind, last.result
+        status.resources = sum(r["type"] != STACK_TYPE for r in state.get("resources") or ())
+        status.interrupted = len(recovery.pending(state))
+        held = [lock for lock in locks.locks(self.place.state_folder, PROJECT, name) if not locks.stale(lock)]
+        status.held_by = str(held[0]) if held else ""
+        if drift and status.resources:
+            engine.preview_refresh(story.hear)
+            status.drift = [
+                f"{step.verb} {short(step.type)} {step.name}" for step in story.steps if step.verb != "same"
+            ]
+
+    def as_json(self) -> list[dict[str, Any]]:
+        return [
+            {**asdict(self.stacks[n]), "errors": [p._asdict() for p in s.problems]} for n, s in self.stories.items()
+        ]
+
+    def show(self, console: Console) -> None:
+        table = render.plain_table("stack", "last update", "", "resources", "drift", right=["resources"])
+        for status in self.stacks.values():
+            when = f"{status.at.astimezone():%Y-%m-%d %H:%M:%S}" if status.at else ""
+            table.add_row(
+                Text(status.stack, style="bold"), when, verdict(status), str(status.resources), drifted(status)
+            )
+        console.print(table)
+        for status in self.stacks.values():
+            for line in status.drift or ():
+                console.print(Text.assemble((f"{status.stack}: ", "bold yellow"), line))
+        render.failures(self.stories.values(), self.place, console)
+
+
+def verdict(status: StackStatus) -> Text:
+    if status.held_by:
+        return Text(f"being updated by {status.held_by}", style="cyan")
+    if status.interrupted:
+        return Text(f"interrupted: {status.interrupted} operations have no end", style="red")
+    if status.at is None:
+        return Text(status.result, style="dim")
+    return Text(f"{status.kind} {status.result}", style="green" if status.result == "succeeded" else "red")
+
+
+def drifted(status: StackStatus) -> Text:
+    if status.drift is None:
+        return Text("not asked", style="dim")
+    return Text(f"{len(status.drift)} differ", style="red") if status.drift else Text("none", style="green")
