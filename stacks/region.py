@@ -36,16 +36,15 @@ def program(world: World, stack: StackSpec) -> None:
         },
         opts,
     )
-    subnets = {True: {}, False: {}}
-    for subnet in spec.subnets:
-        subnets[subnet.public][subnet.zone] = network.subnets[subnet.name].id
+    public = [subnet for subnet in spec.subnets if subnet.public]
+    private = [subnet for subnet in spec.subnets if not subnet.public]
     publish(
         {
             "cloud": "aws",
             "network_id": network.vpc.id,
             "network_cidr": spec.cidr,
-            "private_subnet_ids": subnets[False],
-            "public_subnet_ids": subnets[True],
+            "private_subnet_ids": {subnet.zone: network.subnets[subnet.name].id for subnet in private},
+            "public_subnet_ids": {subnet.zone: network.subnets[subnet.name].id for subnet in public},
             "route_table_ids": {name: table.id for name, table in network.tables.items()},
             "hub_id": network.hub.id,
             "hub_asn": spec.asn,

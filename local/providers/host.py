@@ -9,7 +9,6 @@ import os
 import signal
 import socket
 import socketserver
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -89,4 +88,4 @@ def free_port() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

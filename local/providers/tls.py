@@ -15,7 +15,7 @@ from .codec import Properties
 from .servicer import ProviderError
 from .values import Value, Values
 
-CURVES = {"P224": ec.SECP224R1, "P256": ec.SECP256R1, "P384": ec.SECP384R1, "P521": ec.SECP521R1}
+CURVES: dict[str, Callable[[], Any]] = {"P224": ec.SECP224R1, "P256": ec.SECP256R1, "P384": ec.SECP384R1, "P521": ec.SECP521R1}
 SUBJECT = {
     "commonName": NameOID.COMMON_NAME,
     "organization": NameOID.ORGANIZATION_NAME,
