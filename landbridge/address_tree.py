@@ -46,7 +46,9 @@ def tree(draft: Draft) -> Tree:
 
 def grow(branch: Tree, parent: str, below: dict[str, list[tuple[str, Block]]]) -> None:
     for name, block in below.get(parent, ()):
-        shown = name if parent == SUPERNET else name.rpartition("/zone/")[2] if "/zone/" in name else name.split("/", 2)[2]
+        shown = (
+            name if parent == SUPERNET else name.rpartition("/zone/")[2] if "/zone/" in name else name.split("/", 2)[2]
+        )
         grow(branch.add(label(shown, block, below.get(name, []))), name, below)
 
 

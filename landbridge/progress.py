@@ -74,7 +74,7 @@ class LiveView:
             self.spinner if busy else Text(sign, style=colour),
             Text(story.stack, style="bold"),
             Text(words, style=colour),
-            ProgressBar(total=story.total or None, completed=story.begun, width=24, pulse=not story.total)
+            ProgressBar(total=story.total or None, completed=story.finished, width=24, pulse=not story.total)
             if busy
             else Text(" " * 24),
             Text(amount(story) if busy else "", justify="right"),
@@ -88,7 +88,8 @@ class PlainLines:
 
     def __init__(self, stories: Mapping[str, Story], notes: Sequence[str], console: Console) -> None:
         self.stories, self.notes, self.console = stories, notes, console
-        self.told: dict[str, tuple[Phase, float]] = {}
+        # What rests already was told by the view before this one.
+        self.told: dict[str, tuple[Phase, float]] = {n: (s.phase, 0.0) for n, s in stories.items() if s.phase in ENDED}
         self.notes_told = 0
 
     def tell_until(self, ended: threading.Event) -> None:
@@ -127,4 +128,4 @@ def plain(story: Story, phase: Phase, *, beat: bool) -> str:
 
 def amount(story: Story) -> str:
     """How far it has come: 12/81, or 12 while the end is unknown."""
-    return f"{story.begun}/{story.total}" if story.total else str(story.begun)
+    return f"{story.finished}/{story.total}" if story.total else str(story.finished)

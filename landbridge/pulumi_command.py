@@ -2,6 +2,7 @@
 
 import copy
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -28,6 +29,7 @@ class PulumiCommand(automation.PulumiCommand):
         """`root` is the folder over bin/pulumi, None for the PATH. Raises UsageError when the version is wrong."""
         try:
             super().__init__(root=root)
+            self.command = shutil.which(self.command) or self.command
         except InvalidVersionError as error:
             raise UsageError(f"{error} Run `make setup`.") from None
         self.log: Path | None = None
@@ -61,7 +63,7 @@ class PulumiCommand(automation.PulumiCommand):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=cwd,
-            env={**os.environ, **additional_env, "PULUMI_AUTOMATION_API": "true"},
+            env=self.environment(additional_env),
             encoding="utf-8",
             errors="replace",
             process_group=0,
@@ -73,6 +75,11 @@ class PulumiCommand(automation.PulumiCommand):
         if result.code != 0:
             raise create_command_error(result)
         return result
+
+    def environment(self, more: Mapping[str, str]) -> dict[str, str]:
+        """Ours, with the command's own folder first on the PATH: its language host lies beside it."""
+        path = os.pathsep.join([str(Path(self.command).parent), os.environ["PATH"]])
+        return {**os.environ, **more, "PATH": path, "PULUMI_AUTOMATION_API": "true"}
 
     def gather(
         self, process: "subprocess.Popen[str]", on_output: OnLine | None, on_error: OnLine | None

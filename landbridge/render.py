@@ -1,11 +1,15 @@
 """The tables and texts a command ends with."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+
+from fleet.world import World
 
 from .blast import EFFECTS, Blast
 from .kinds import KINDS
@@ -16,7 +20,7 @@ from .story import Step, Story, short
 COLUMNS = ("created", "updated", "replaced", "deleted", "same")
 COLOURS = {"created": "green", "updated": "yellow", "replaced": "magenta", "deleted": "red", "same": "dim"}
 SIGNS = {"created": "+", "updated": "~", "replaced": "±", "deleted": "-"}
-STEPS_SHOWN = 40
+NEW_SHOWN = 12
 
 
 def plain_table(*columns: str, title: str | None = None, right: Iterable[str] = ()) -> Table:
@@ -56,16 +60,17 @@ def radius(blast: Blast) -> Table:
 
 
 def steps(story: Story, console: Console) -> None:
-    """The changes of a preview, one a line."""
-    changes = [step for step in story.steps if step.verb in SIGNS]
-    for step in changes[:STEPS_SHOWN]:
-        line = Text("  ")
-        line.append(f"{SIGNS[step.verb]} {short(step.type)} {step.name}", style=COLOURS[step.verb])
-        if step.changed and step.verb in ("updated", "replaced"):
-            line.append(f"  {', '.join(step.changed)}", style="dim")
-        console.print(line)
-    if len(changes) > STEPS_SHOWN:
-        console.print(f"  … and {len(changes) - STEPS_SHOWN} more (--diff shows all)", style="dim")
+    """The changes of a preview: what is new by type, all else one a line."""
+    new = Counter(short(step.type) for step in story.steps if step.verb == "created")
+    if sum(new.values()) > NEW_SHOWN:
+        amounts = ", ".join(f"{number} {type_}" if number > 1 else type_ for type_, number in sorted(new.items()))
+        console.print(Padding(Text(f"+ {sum(new.values())} new: {amounts}", style=COLOURS["created"]), (0, 0, 0, 2)))
+    for step in story.steps:
+        if step.verb not in SIGNS or (step.verb == "created" and sum(new.values()) > NEW_SHOWN):
+            continue
+        changed = f"  {', '.join(step.changed)}" if step.verb in ("updated", "replaced") else ""
+        line = f"  {SIGNS[step.verb]} {short(step.type)} {step.name}"
+        console.print(Text.assemble((line, COLOURS[step.verb]), (changed, "dim")), soft_wrap=True)
 
 
 def failures(stories: Iterable[Story], place: Place, console: Console) -> None:
@@ -91,29 +96,35 @@ def warnings(stories: Iterable[Story], console: Console) -> None:
             console.print(Text.assemble((f"{story.stack}: ", "bold yellow"), warning), soft_wrap=True)
 
 
-def standing(stories: Iterable[Story], console: Console) -> None:
-    """What stands where: each region with its prefixes and what others will ask for."""
-    table = plain_table(
-        "region", "network", "zones", "hub", "fleet bucket", "shares", "names", title="What stands where"
-    )
-    rows = 0
+# What a region's outputs are called on the screen, and the outputs that say it (see stacks/outputs.py).
+FACTS: Mapping[str, Sequence[str]] = {
+    "network": ("network_cidr", "network_id"),
+    "zones": ("private_subnet_ids",),
+    "hub": ("hub_id", "hub_asn"),
+    "bucket": ("bucket",),
+    "shares": ("share_ids", "shares_id"),
+    "names": ("zone_name",),
+}
+
+
+def standing(stories: Iterable[Story], world: World, console: Console) -> None:
+    """What stands where: each region with its route and what others will ask for."""
+    table = plain_table("region", "", "what", "where")
     for story in stories:
-        outputs = story.outputs
-        if "network_cidr" not in outputs:
+        if "network_cidr" not in story.outputs:
             continue
-        table.add_row(
-            Text(story.stack, style="bold"),
-            f"{outputs['network_cidr']}\n{outputs.get('network_id', '')}",
-            " ".join(sorted(outputs.get("private_subnet_ids", {}))),
-            str(outputs.get("hub_id", "")),
-            str(outputs.get("bucket", "")),
-            " ".join(sorted(outputs.get("share_ids", {}))),
-            str(outputs.get("zone_name", "")),
-        )
-        rows += 1
-    if rows:
+        first = (Text(story.stack, style="bold"), Text(world.plan.region(story.stack).block, style="cyan"))
+        for fact, outputs in FACTS.items():
+            table.add_row(*first, Text(fact, style="dim"), " ".join(said(story.outputs.get(o)) for o in outputs))
+            first = (Text(), Text())
+    if table.rows:
         console.print()
         console.print(table)
+
+
+def said(output: Any) -> str:
+    """An output in one line: of a mapping, what there is."""
+    return " ".join(sorted(output)) if isinstance(output, Mapping) else "" if output is None else str(output)
 
 
 def as_json(stories: Iterable[Story], place: Place) -> list[dict[str, Any]]:

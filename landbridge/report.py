@@ -43,7 +43,7 @@ class Report:
         console.print()
         console.print(render.summary(stories))
         if self.command == "up":
-            render.standing(stories, console)
+            render.standing(stories, self.run.world, console)
             for left_out in unbuilt(self.run.world.fleet):
                 console.print(left_out, style="dim", markup=False, soft_wrap=True)
         render.warnings(stories, console)

@@ -15,7 +15,7 @@ from . import failures, locks, recovery, render, schedule
 from .engine import StackEngine
 from .places import Place
 from .pulumi_command import PulumiCommand
-from .story import STACK_TYPE, Story, short
+from .story import STACK_TYPE, Step, Story, short
 
 
 @dataclass
@@ -76,9 +76,7 @@ class Looked:
         status.held_by = str(held[0]) if held else ""
         if drift and status.resources:
             engine.preview_refresh(story.hear)
-            status.drift = [
-                f"{step.verb} {short(step.type)} {step.name}" for step in story.steps if step.verb != "same"
-            ]
+            status.drift = [differs(step) for step in story.drift]
 
     def as_json(self) -> list[dict[str, Any]]:
         return [
@@ -97,6 +95,11 @@ class Looked:
             for line in status.drift or ():
                 console.print(Text.assemble((f"{status.stack}: ", "bold yellow"), line))
         render.failures(self.stories.values(), self.place, console)
+
+
+def differs(step: Step) -> str:
+    what = "is gone" if step.verb == "deleted" else f"differs in {', '.join(step.changed) or 'something'}"
+    return f"{short(step.type)} {step.name} {what}"
 
 
 def verdict(status: StackStatus) -> Text:

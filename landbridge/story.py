@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from pulumi.automation import EngineEvent, StepEventMetadata
+from pulumi.automation import EngineEvent, OpType, StepEventMetadata
 
 Phase = Literal["waiting", "preview", "resume", "update", "destroy", "look", "done", "unchanged", "failed", "skipped"]
 # What a stack rests in; all else is work, and counts its own steps.
 ENDED: tuple[Phase, ...] = ("done", "unchanged", "failed", "skipped")
 RESTING: tuple[Phase, ...] = ("waiting", *ENDED)
 
-# The engine's operations in the five words people use; what is missing here changes nothing.
+# The engine's operations in the five words people use; halves of a replacement are missing, "replace" counts it.
 VERBS = {
     "create": "created",
     "import": "created",
@@ -23,12 +23,11 @@ VERBS = {
     "import-replacement": "replaced",
     "delete": "deleted",
     "discard": "deleted",
-    "refresh": "refreshed",
     "same": "same",
 }
-# Halves of a replacement, which "replace" has counted.
-HALVES = {"create-replacement", "delete-replaced", "discard-replaced", "read-replacement", "remove-pending-replace"}
 STACK_TYPE = "pulumi:pulumi:Stack"
+# The engine's warnings about nothing.
+IDLE_WARNINGS = re.compile(r"^using pulumi-language-python from \$PATH")
 COLOURS = re.compile(r"<\{%.*?%\}>")
 
 
@@ -59,10 +58,13 @@ class Story:
     phase: Phase = "waiting"
     started: float | None = None
     seconds: float = 0.0
-    begun: int = 0
+    finished: int = 0
     total: int = 0
     current: str = ""
     steps: list[Step] = field(default_factory=list)
+    drift: list[Step] = field(default_factory=list)
+    reading: set[str] = field(default_factory=set)
+    ended: set[str] = field(default_factory=set)
     counts: Counter[str] = field(default_factory=Counter)
     problems: list[Problem] = field(default_factory=list)
     violations: list[Problem] = field(default_factory=list)
@@ -78,8 +80,9 @@ class Story:
         self.started = self.started or now
         self.seconds = now - self.started
         if phase not in RESTING:
-            self.total, self.begun, self.current = total, 0, ""
-            self.steps, self.counts = [], Counter()
+            self.total, self.finished, self.current = total, 0, ""
+            self.steps, self.drift, self.counts = [], [], Counter()
+            self.reading, self.ended = set(), set()
         self.phase = phase
 
     @property
@@ -95,15 +98,15 @@ class Story:
 
     def hear(self, event: EngineEvent) -> None:
         if event.resource_pre_event:
-            self.hear_step(event.resource_pre_event.metadata)
+            self.hear_begin(event.resource_pre_event.metadata)
         elif event.res_outputs_event:
-            self.hear_outputs(event.res_outputs_event.metadata)
+            self.hear_end(event.res_outputs_event.metadata)
         elif diagnostic := event.diagnostic_event:
             message = COLOURS.sub("", diagnostic.message).strip()
             if diagnostic.severity == "error":
                 self.problems.append(Problem(*of_urn(diagnostic.urn), message))
-            elif diagnostic.severity == "warning" and message not in self.warnings:
-                self.warnings.append(message)
+            elif diagnostic.severity == "warning":
+                self.warn(message)
         elif violation := event.policy_event:
             self.hear_policy(violation)
 
@@ -113,32 +116,54 @@ class Story:
             type_, name = of_urn(violation.resource_urn)
             self.violations.append(Problem(type_, name, f"{violation.policy_name}: {message}"))
         else:
-            self.warnings.append(f"{violation.policy_name}: {message}")
+            self.warn(f"{violation.policy_name}: {message}")
 
-    def hear_step(self, step: StepEventMetadata) -> None:
-        operation = step.op.value
-        if step.type == STACK_TYPE or operation in HALVES:
+    def warn(self, message: str) -> None:
+        if message not in self.warnings and not IDLE_WARNINGS.match(message):
+            self.warnings.append(message)
+
+    def hear_begin(self, step: StepEventMetadata) -> None:
+        if step.type == STACK_TYPE:
             return
-        verb = VERBS.get(operation)
-        if verb is None:
+        self.current = " ".join((short(step.type), of_urn(step.urn)[1]))
+        if step.op is OpType.REFRESH:
+            self.reading.add(step.urn)
+
+    def hear_end(self, step: StepEventMetadata) -> None:
+        if step.type == STACK_TYPE:
+            self.hear_outputs(step)
             return
-        type_, name = of_urn(step.urn)
-        self.begun += 1
+        if step.urn in self.reading:
+            self.reading.discard(step.urn)
+            self.hear_read(step)
+            return
+        verb = VERBS.get(step.op.value)
+        if verb is None or step.urn in self.ended:  # components report their outputs once more
+            return
+        self.ended.add(step.urn)
+        self.finished += 1
         self.counts[verb] += 1
-        self.current = f"{short(type_)} {name}"
-        state = step.old if verb in ("deleted", "replaced") else step.new or step.old
-        changed = tuple(step.diffs or step.keys or ())
-        protected = bool(step.old and step.old.protect)
-        self.steps.append(
-            Step(verb, type_, name, protected, changed, (state and (state.outputs or state.inputs)) or {})
-        )
+        self.steps.append(told(step, verb))
+
+    def hear_read(self, step: StepEventMetadata) -> None:
+        """A resource was read again: how the cloud differs, which is no change of ours."""
+        if step.new is None:
+            self.drift.append(told(step, "deleted"))
+        elif step.diffs:
+            self.drift.append(told(step, "updated"))
 
     def hear_outputs(self, step: StepEventMetadata) -> None:
-        if step.type != STACK_TYPE or step.new is None:
-            return
-        before = (step.old and step.old.outputs) or {}
-        self.outputs = dict(step.new.outputs or {})
-        self.outputs_changed = before != self.outputs
+        if step.new is not None:
+            before = (step.old and step.old.outputs) or {}
+            self.outputs = dict(step.new.outputs or {})
+            self.outputs_changed = before != self.outputs
+
+
+def told(step: StepEventMetadata, verb: str) -> Step:
+    state = step.old if verb in ("deleted", "replaced") else step.new or step.old
+    properties = (state and (state.outputs or state.inputs)) or {}
+    protected = bool(step.old and step.old.protect)
+    return Step(verb, *of_urn(step.urn), protected, tuple(step.diffs or step.keys or ()), properties)
 
 
 def of_urn(urn: str | None) -> tuple[str, str]:
