@@ -14,7 +14,7 @@ from rich.text import Text
 
 from .story import ENDED, Phase, Story
 
-REFRESH_PER_SECOND = 8
+LOOK_SECONDS = 0.1
 HEARTBEAT_SECONDS = 10.0
 
 # Phase → sign, colour, words.
@@ -32,24 +32,24 @@ LOOKS: Mapping[Phase, tuple[str, str, str]] = {
 }
 
 
-@contextmanager
-def shown(stories: Mapping[str, Story], notes: Sequence[str], console: Console) -> Iterator[None]:
-    """Shows the stories for as long as the body runs. `notes` may grow meanwhile."""
-    if console.is_terminal:
-        view = LiveView(stories, notes)
-        # What is left on the screen is the caller's to print: tables, not the last frame.
-        with Live(view, console=console, refresh_per_second=REFRESH_PER_SECOND, transient=True):
+class Screen:
+    """The progress of one command, over all its phases. `notes` may grow meanwhile and are told once."""
+
+    def __init__(self, stories: Mapping[str, Story], notes: Sequence[str], console: Console) -> None:
+        self.stories, self.notes, self.console = stories, notes, console
+        self.lines = PlainLines(stories, notes, console)
+
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """Shows the stories for as long as the body runs."""
+        if not self.console.is_terminal:
+            with self.lines.telling():
+                yield
+            return
+        # What stays on the screen is the caller's to print: tables, not the last frame.
+        with Live(LiveView(self.stories, self.notes), console=self.console, refresh_per_second=8, transient=True):
             yield
-        return
-    lines = PlainLines(stories, notes, console)
-    ended = threading.Event()
-    teller = threading.Thread(target=lines.tell_until, args=(ended,))
-    teller.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        teller.join()
+        self.lines.tell_notes()
 
 
 class LiveView:
@@ -88,19 +88,34 @@ class PlainLines:
 
     def __init__(self, stories: Mapping[str, Story], notes: Sequence[str], console: Console) -> None:
         self.stories, self.notes, self.console = stories, notes, console
-        # What rests already was told by the view before this one.
-        self.told: dict[str, tuple[Phase, float]] = {n: (s.phase, 0.0) for n, s in stories.items() if s.phase in ENDED}
+        self.told: dict[str, tuple[Phase, float]] = {}
         self.notes_told = 0
 
-    def tell_until(self, ended: threading.Event) -> None:
-        while not ended.wait(0.1):
-            self.tell()
-        self.tell()
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Tells, from a thread, for as long as the body runs."""
+        ended = threading.Event()
 
-    def tell(self) -> None:
+        def tell_on() -> None:
+            while not ended.wait(LOOK_SECONDS):
+                self.tell()
+            self.tell()
+
+        teller = threading.Thread(target=tell_on)
+        teller.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            teller.join()
+
+    def tell_notes(self) -> None:
         for note in self.notes[self.notes_told :]:
             self.line(note)
         self.notes_told = len(self.notes)
+
+    def tell(self) -> None:
+        self.tell_notes()
         for name, story in self.stories.items():
             phase, elapsed = story.phase, story.elapsed
             told_phase, told_at = self.told.get(name, ("waiting", 0.0))

@@ -9,6 +9,7 @@ from . import render
 from .errors import CHANGED, DONE, FAILED, INTERRUPTED
 from .fleet_run import FleetRun
 from .output import Output
+from .progress import Screen
 
 
 class Report:
@@ -16,6 +17,7 @@ class Report:
 
     def __init__(self, command: str, run: FleetRun, out: Output) -> None:
         self.command, self.run, self.out = command, run, out
+        self.screen = Screen(run.stories, run.notes, out.progress)
         self.begun = time.monotonic()
 
     def plan(self) -> None:

@@ -26,7 +26,7 @@ def status(stacks: tuple[str, ...], *, local: bool, fleet_file: Path | None, dri
     picked = options.chosen(stacks, [stack.name for stack in catalogue(world.fleet)], world.path)
     place = options.the_place(world, local=local)
     looked = stack_status.Looked(picked, place, PulumiCommand(places.pulumi_root()))
-    with progress.shown(looked.stories, place.notes, out.progress):
+    with progress.Screen(looked.stories, place.notes, out.progress).shown():
         looked.look(drift=drift)
     if as_json:
         out.document({"fleet": world.fleet.fleet, "world": place.world, "stacks": looked.as_json()})

@@ -7,7 +7,7 @@ import click
 
 from stacks.catalogue import catalogue
 
-from .. import consent, places, progress
+from .. import consent, places
 from ..fleet_run import FleetRun, How
 from ..pulumi_command import PulumiCommand
 from ..report import Report
@@ -45,7 +45,7 @@ allow_options = together(
 def preview(stacks: tuple[str, ...], *, expect_no_changes: bool, **given: Any) -> int:
     """Shows what `up` would do."""
     run, report = prepare("preview", stacks, **given)
-    with progress.shown(run.stories, run.notes, report.out.progress):
+    with report.screen.shown():
         run.preview(only_look=True)
     return report.end(expect_no_changes=expect_no_changes)
 
@@ -60,14 +60,14 @@ def up(stacks: tuple[str, ...], *, yes: bool, expect_no_changes: bool, **given: 
     """Brings stacks to what fleet.yaml says."""
     allowed = consent.taken(given)
     run, report = prepare("up", stacks, **given)
-    with progress.shown(run.stories, run.notes, report.out.progress):
+    with report.screen.shown():
         run.preview()
     if run.pending and not run.interrupted:
         report.plan()
         limits = run.world.fleet.limits
         consent.ask_up(run.blast, limits, allowed, yes=yes, interactive=report.out.interactive)
     if not run.interrupted:
-        with progress.shown(run.stories, run.notes, report.out.progress):
+        with report.screen.shown():
             run.up()
     return report.end(expect_no_changes=expect_no_changes)
 
@@ -79,14 +79,14 @@ def up(stacks: tuple[str, ...], *, yes: bool, expect_no_changes: bool, **given: 
 def destroy(stacks: tuple[str, ...], *, yes: bool, **given: Any) -> int:
     """Destroys stacks and everything in them."""
     run, report = prepare("destroy", stacks, **given)
-    with progress.shown(run.stories, run.notes, report.out.progress):
+    with report.screen.shown():
         run.preview(destroy=True)
     if run.pending and not run.interrupted:
         report.plan()
         fleet = run.world.fleet.fleet
         run.how = consent.ask_destroy(run.blast, run.how, fleet, yes=yes, interactive=report.out.interactive)
     if not run.interrupted:
-        with progress.shown(run.stories, run.notes, report.out.progress):
+        with report.screen.shown():
             run.destroy()
     return report.end()
 
