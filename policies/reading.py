@@ -1,0 +1,94 @@
+"""Resources as the rules see them: plain values in which an unknown one is marked, so that it can't pass silently.
+
+The policy SDK raises at the first unknown value and then drops the whole policy with a mere note: a real violation
+behind it would pass (see docs/guide/policies.md).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pulumi_policy import PolicyResource
+from pulumi_policy.proxy import UnknownValueError
+
+
+class Unknown:
+    """The mark of a value that is known only after the update."""
+
+    def __repr__(self) -> str:
+        return "unknown"
+
+
+UNKNOWN = Unknown()
+
+
+class Item(NamedTuple):
+    """One resource of a stack. `provider` is its provider's name, None when it has none."""
+
+    type: str
+    name: str
+    urn: str
+    props: dict[str, Any]
+    protect: bool
+    provider: str | None
+
+    @property
+    def stack(self) -> str:
+        return self.urn.split("::")[0].rpartition(":")[2]
+
+
+class Finding(NamedTuple):
+    """A violation. `what` names property and value, `remedy` what would be right."""
+
+    type: str
+    name: str
+    urn: str
+    what: str
+    remedy: str
+
+
+def finding(item: Item, what: str, remedy: str) -> Finding:
+    return Finding(item.type, item.name, item.urn, what, remedy)
+
+
+def undecidable(item: Item, path: str) -> Finding:
+    """A mandatory rule that can't judge fails: passing would be a guess."""
+    what = f"undecidable: {path} is not known before the update"
+    return finding(item, what, "Give it a value from configuration instead of another resource's output")
+
+
+def items(resources: Iterable[PolicyResource]) -> list[Item]:
+    """The resources that a cloud holds; components and providers are left out."""
+    return [
+        Item(r.resource_type, r.name, r.urn, plain(r.props), r.opts.protect, r.provider.name if r.provider else None)
+        for r in resources
+        if r.resource_type.startswith(("aws:", "azure-native:", "tls:", "random:", "kubernetes:"))
+    ]
+
+
+def plain(value: Any) -> Any:
+    """Proxies to dicts and lists, unknown values to UNKNOWN."""
+    if isinstance(value, Mapping):
+        return {key: _at(value, key) for key in value}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_at(value, index) for index in range(len(value))]
+    return value
+
+
+def _at(holder: Any, key: Any) -> Any:
+    try:
+        return plain(holder[key])
+    except UnknownValueError:
+        return UNKNOWN
+
+
+def unknown_in(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(unknown_in(item) for item in value.values())
+    if isinstance(value, list):
+        return any(unknown_in(item) for item in value)
+    return value is UNKNOWN
+
+
+def of_types(found: Iterable[Item], types: Iterable[str]) -> Iterator[Item]:
+    wanted = set(types)
+    return (item for item in found if item.type in wanted)
