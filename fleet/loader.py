@@ -54,17 +54,19 @@ def _words(path: Sequence[int | str], detail: ErrorDetails) -> tuple[str, str]:
     if kind == "extra_forbidden":
         known = _known_keys(path[:-1])
         close = difflib.get_close_matches(str(path[-1]), known, 1)
-        hint = f"Did you mean {close[0]}?" if close else f"Known here: {', '.join(known)}"
-        return f"{where} is not known", hint.rstrip("?.")
+        return f"{where} is not known", f"Perhaps you mean {close[0]}" if close else f"Known here: {', '.join(known)}"
     if kind == "missing":
-        return f"{where} is missing", f"Add {path[-1]}: it is {_describe(path)}"
+        meaning = _describe(path)
+        return f"{where} is missing", f"Add {path[-1]}: {meaning}" if meaning else f"Add {path[-1]}"
     if detail["loc"][-1:] == ("[key]",):
         return (
             f"{given!r} is not a good name",
             "Names are lower-case letters, digits and hyphens, at most 32, starting with a letter",
         )
     if kind == "string_pattern_mismatch":
-        return f"{where} is {given!r}", f"It must be {_describe(path)} (pattern {context['pattern']})"
+        meaning = _describe(path)
+        form = f"the form {context['pattern']}"
+        return f"{where} is {given!r}", f"It must be {meaning}: {form}" if meaning else f"It must have {form}"
     if kind == "literal_error":
         return f"{where} is {given!r}", f"It must be {context['expected']}"
     if kind.endswith("_type") or kind == "model_attributes_type":
@@ -135,14 +137,15 @@ def _known_keys(path: Sequence[int | str]) -> list[str]:
 
 
 def _describe(path: Sequence[int | str]) -> str:
+    """What the model says of a field; empty when it says nothing."""
     parts = [part for part in path if isinstance(part, str)]
     model = _model_at(parts[:-1]) if parts else None
     field = model.model_fields.get(parts[-1]) if model and parts else None
     if field is None:
-        return "of another form"
+        return ""
     if field.description:
         return field.description
     for part in field.metadata:
         if text := getattr(part, "description", None):
             return str(text)
-    return "required" if field.is_required() else "of another form"
+    return ""

@@ -174,7 +174,10 @@ class Fleet(Model):
 
     fleet: Name
     owner: Name = Field(description="the team that owns what all share")
-    domain: str = Field(pattern=r"^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$", description="suffix of private names")
+    domain: str = Field(
+        pattern=r"^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$",
+        description="the suffix of private names, such as fleet.example.com",
+    )
     supernet: Cidr
     reserved: list[Reserved] = Field(default_factory=list)
     ingress: list[Ingress] = Field(default_factory=list)

@@ -71,7 +71,7 @@ def plain(value: Any) -> Any:
         return {key: _at(value, key) for key in value}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_at(value, index) for index in range(len(value))]
-    return value
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _at(holder: Any, key: Any) -> Any:
