@@ -9,11 +9,25 @@ from .model import Fleet
 
 def json_schema() -> dict[str, Any]:
     """JSON Schema 2020-12 of fleet.yaml. What needs two entries to decide is in `fleet.rules` alone."""
-    return {
+    schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "fleet.yaml",
         **Fleet.model_json_schema(),
     }
+    _close_names(schema)
+    return schema
+
+
+def _close_names(node: Any) -> None:
+    """Pydantic writes the pattern of names and leaves other names open."""
+    if isinstance(node, dict):
+        if "patternProperties" in node:
+            node["additionalProperties"] = False
+        for part in node.values():
+            _close_names(part)
+    elif isinstance(node, list):
+        for part in node:
+            _close_names(part)
 
 
 def render() -> str:

@@ -20,10 +20,11 @@ def main() -> None:
     from moto.server import DomainDispatcherApplication, create_backend_app
     from werkzeug.serving import make_server
 
+    from . import inventory
     from .extensions import install
 
     install()
-    application = DomainDispatcherApplication(create_backend_app)
+    application = inventory.application(DomainDispatcherApplication(create_backend_app))
     server = make_server(options.host, options.port, application, threaded=True)
     signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=server.shutdown).start())
     server.serve_forever(poll_interval=0.2)

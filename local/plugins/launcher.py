@@ -17,7 +17,9 @@ def main() -> None:
     try:
         connection = socket.create_connection((HOST, port), timeout=10)
     except OSError as error:
-        sys.exit(f"the local cloud is not running here ({error}): use landbridge up --local, which starts and enters it")
+        sys.exit(
+            f"the local cloud is not running here ({error}): use landbridge up --local, which starts and enters it"
+        )
     connection.settimeout(None)
     stream = connection.makefile("rw", encoding="utf-8")
     stream.write(json.dumps({"plugin": name}) + "\n")

@@ -31,7 +31,9 @@ def _text(inputs: Properties) -> str:
     least = {name: int(inputs[f"min{name.capitalize()}"]) for name in classes}
     length = int(inputs["length"])
     if length < 1 or length < sum(least.values()):
-        raise ProviderError(f"length {length} is below 1 or below the sum of the minimum counts ({sum(least.values())})")
+        raise ProviderError(
+            f"length {length} is below 1 or below the sum of the minimum counts ({sum(least.values())})"
+        )
     if not used:
         raise ProviderError("at least one of lower, upper, numeric and special must be true")
     if lost := [name for name, count in least.items() if count and name not in used]:

@@ -15,7 +15,12 @@ from .codec import Properties
 from .servicer import ProviderError
 from .values import Value, Values
 
-CURVES: dict[str, Callable[[], Any]] = {"P224": ec.SECP224R1, "P256": ec.SECP256R1, "P384": ec.SECP384R1, "P521": ec.SECP521R1}
+CURVES: dict[str, Callable[[], Any]] = {
+    "P224": ec.SECP224R1,
+    "P256": ec.SECP256R1,
+    "P384": ec.SECP384R1,
+    "P521": ec.SECP521R1,
+}
 SUBJECT = {
     "commonName": NameOID.COMMON_NAME,
     "organization": NameOID.ORGANIZATION_NAME,
@@ -71,7 +76,9 @@ def _public(key: Any) -> Properties:
     public = key.public_key()
     pem = public.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo).decode()
     outputs = {"publicKeyPem": pem, "publicKeyOpenssh": "", "publicKeyFingerprintSha256": ""}
-    if not (isinstance(key, ec.EllipticCurvePrivateKey) and isinstance(key.curve, ec.SECP224R1)):  # OpenSSH has no P-224
+    if not (
+        isinstance(key, ec.EllipticCurvePrivateKey) and isinstance(key.curve, ec.SECP224R1)
+    ):  # OpenSSH has no P-224
         ssh = public.public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH).decode()
         import base64
 
@@ -110,7 +117,11 @@ def _load_key(pem: str) -> Any:
 
 
 def _algorithm(key: Any) -> str:
-    return {"R": "RSA", "E": "ECDSA"}.get(type(key).__name__[0:1], "ED25519") if "25519" not in type(key).__name__ else "ED25519"
+    return (
+        {"R": "RSA", "E": "ECDSA"}.get(type(key).__name__[0:1], "ED25519")
+        if "25519" not in type(key).__name__
+        else "ED25519"
+    )
 
 
 def _name(inputs: Properties) -> x509.Name:
@@ -136,7 +147,10 @@ def _request(inputs: Properties) -> tuple[str, Properties]:
     if names := _alternatives(inputs):
         builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
     pem = builder.sign(key, _digest(key)).public_bytes(serialization.Encoding.PEM).decode()
-    return hashlib.sha1(pem.encode(), usedforsecurity=False).hexdigest(), {"certRequestPem": pem, "keyAlgorithm": _algorithm(key)}
+    return hashlib.sha1(pem.encode(), usedforsecurity=False).hexdigest(), {
+        "certRequestPem": pem,
+        "keyAlgorithm": _algorithm(key),
+    }
 
 
 def _certificate(
@@ -158,7 +172,9 @@ def _certificate(
         .add_extension(x509.BasicConstraints(bool(inputs.get("isCaCertificate")), None), critical=True)
     )
     if used := {KEY_USAGES[use] for use in inputs["allowedUses"] if use in KEY_USAGES}:
-        builder = builder.add_extension(x509.KeyUsage(**{name: name in used for name in KEY_USAGES.values()}), critical=True)
+        builder = builder.add_extension(
+            x509.KeyUsage(**{name: name in used for name in KEY_USAGES.values()}), critical=True
+        )
     if extended := [EXTENDED_USAGES[use] for use in inputs["allowedUses"] if use in EXTENDED_USAGES]:
         builder = builder.add_extension(x509.ExtendedKeyUsage(extended), critical=False)
     if names:
@@ -194,7 +210,9 @@ def _locally_signed(inputs: Properties) -> tuple[str, Properties]:
     signer = _load_key(inputs["caPrivateKeyPem"])
     if signer.public_key() != issuer.public_key():
         raise ProviderError("caPrivateKeyPem is not the key of caCertPem")
-    names = [name for ext in request.extensions if isinstance(ext.value, x509.SubjectAlternativeName) for name in ext.value]
+    names = [
+        name for ext in request.extensions if isinstance(ext.value, x509.SubjectAlternativeName) for name in ext.value
+    ]
     id_, outputs = _certificate(inputs, request.subject, request.public_key(), names, issuer, signer)
     return id_, {**outputs, "caKeyAlgorithm": outputs.pop("keyAlgorithm")}
 
@@ -217,5 +235,7 @@ class Tls(Values):
         "tls:index/privateKey:PrivateKey": Value(_private_key, {"rsaBits": 2048, "ecdsaCurve": "P224"}),
         "tls:index/certRequest:CertRequest": Value(_request, {}),
         "tls:index/selfSignedCert:SelfSignedCert": Value(_self_signed, {"earlyRenewalHours": 0}, _RENEWED, _due),
-        "tls:index/locallySignedCert:LocallySignedCert": Value(_locally_signed, {"earlyRenewalHours": 0}, _RENEWED, _due),
+        "tls:index/locallySignedCert:LocallySignedCert": Value(
+            _locally_signed, {"earlyRenewalHours": 0}, _RENEWED, _due
+        ),
     }

@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from fleet import world
 from fleet.address import ledger as ledgers
 from fleet.errors import FleetError

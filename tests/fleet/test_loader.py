@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from fleet.errors import FleetError
 from fleet.loader import load
 

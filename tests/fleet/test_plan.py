@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from fleet.address import ledger as ledgers
 from fleet.address.blocks import Block, Pool, overlaps, parse
 from fleet.address.ledger import Ledger
@@ -13,8 +16,6 @@ from fleet.address.plan import REST_DAYS, Draft, draft
 from fleet.address.reserved import TUNNEL_RESERVED, reserved_blocks
 from fleet.loader import load
 from fleet.model import Cluster, Fleet, Region, Site
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 DAY = datetime.date(2026, 1, 1)
 BASE = load(Path(__file__).parent / "good/smallest.yaml").model_copy(update={"supernet": "10.0.0.0/8"})

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+
 from fleet.schema import json_schema, render
 from fleet.yaml import plain, read
 

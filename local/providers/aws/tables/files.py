@@ -56,7 +56,12 @@ FILE_SYSTEM = Kind(
         Change(("lifecyclePolicies",), (_PUT_LIFECYCLE,), on_create=True),
         Change(
             ("throughputMode", "provisionedThroughputInMibps"),
-            (Call("update_file_system", {"FileSystemId": ID, **props("throughputMode", "provisionedThroughputInMibps")}),),
+            (
+                Call(
+                    "update_file_system",
+                    {"FileSystemId": ID, **props("throughputMode", "provisionedThroughputInMibps")},
+                ),
+            ),
         ),
     ),
     autoname="creationToken",
@@ -65,7 +70,9 @@ FILE_SYSTEM = Kind(
 
 MOUNT_TARGET = Kind(
     service="efs",
-    create=Call("create_mount_target", props("fileSystemId", "subnetId", "ipAddress", "securityGroups"), "MountTargetId"),
+    create=Call(
+        "create_mount_target", props("fileSystemId", "subnetId", "ipAddress", "securityGroups"), "MountTargetId"
+    ),
     read=Call("describe_mount_targets", {"MountTargetId": ID}, "MountTargets[0]"),
     more={"groups": Call("describe_mount_target_security_groups", {"MountTargetId": ID}, "SecurityGroups")},
     delete=(Call("delete_mount_target", {"MountTargetId": ID}),),
@@ -143,7 +150,9 @@ BACKUP_POLICY = Kind(
     delete=(Call("put_backup_policy", {"FileSystemId": ID, "BackupPolicy": {"Status": "DISABLED"}}),),
     # While AWS turns backups on, it says so: that is no drift.
     outputs={
-        "backupPolicy": lambda found: {"status": found.answer["Status"].replace("ENABLING", "ENABLED").replace("DISABLING", "DISABLED")},
+        "backupPolicy": lambda found: {
+            "status": found.answer["Status"].replace("ENABLING", "ENABLED").replace("DISABLING", "DISABLED")
+        },
         "fileSystemId": lambda found: found.id,
     },
     replace=replaces("fileSystemId"),

@@ -17,7 +17,11 @@ INTERNET_GATEWAY = Kind(
         "arn": lambda found: f"arn:aws:ec2:{found.region}:{found.account}:internet-gateway/{found.id}",
     },
     changes=(
-        Change(("vpcId",), (Call("attach_internet_gateway", {"InternetGatewayId": ID, "VpcId": P("vpcId")}),), on_create=True),
+        Change(
+            ("vpcId",),
+            (Call("attach_internet_gateway", {"InternetGatewayId": ID, "VpcId": P("vpcId")}),),
+            on_create=True,
+        ),
     ),
     replace=replaces("vpcId"),
     delete_first=True,  # a network has one

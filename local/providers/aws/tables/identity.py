@@ -63,7 +63,11 @@ ROLE_POLICY = Kind(
 
 PROFILE = Kind(
     service="iam",
-    create=Call("create_instance_profile", {"InstanceProfileName": P("name"), "Path": P("path")}, "InstanceProfile.InstanceProfileName"),
+    create=Call(
+        "create_instance_profile",
+        {"InstanceProfileName": P("name"), "Path": P("path")},
+        "InstanceProfile.InstanceProfileName",
+    ),
     read=Call("get_instance_profile", {"InstanceProfileName": ID}, "InstanceProfile"),
     delete=(
         Call("remove_role_from_instance_profile", {"InstanceProfileName": ID, "RoleName": Out("role")}, when="role"),
@@ -124,7 +128,9 @@ ZONE = Kind(
     changes=(Change(("comment",), (Call("update_hosted_zone_comment", {"Id": ID, "Comment": P("comment")}),)),),
     tagging=Tagging(
         add=Call("change_tags_for_resource", {"ResourceType": "hostedzone", "ResourceId": ID, "AddTags": TAGS}),
-        remove=Call("change_tags_for_resource", {"ResourceType": "hostedzone", "ResourceId": ID, "RemoveTagKeys": TAG_KEYS}),
+        remove=Call(
+            "change_tags_for_resource", {"ResourceType": "hostedzone", "ResourceId": ID, "RemoveTagKeys": TAG_KEYS}
+        ),
         read=Call("list_tags_for_resource", {"ResourceType": "hostedzone", "ResourceId": ID}, "ResourceTagSet.Tags"),
     ),
     accepts=("forceDestroy",),

@@ -38,7 +38,11 @@ KEY = Kind(
     changes=(
         Change(("policy",), (Call("put_key_policy", {"KeyId": ID, "PolicyName": "default", "Policy": P("policy")}),)),
         Change(("description",), (Call("update_key_description", {"KeyId": ID, "Description": P("description")}),)),
-        Change(("enableKeyRotation",), (Call("enable_key_rotation", {"KeyId": ID}, when="enableKeyRotation"),), on_create=True),
+        Change(
+            ("enableKeyRotation",),
+            (Call("enable_key_rotation", {"KeyId": ID}, when="enableKeyRotation"),),
+            on_create=True,
+        ),
     ),
     tagging=Tagging(
         add=Call("tag_resource", {"KeyId": ID, "Tags": TAGS}),
@@ -67,8 +71,6 @@ ALIAS = Kind(
 )
 
 
-
-
 SECRET = Kind(
     service="secretsmanager",
     create=Call("create_secret", props("name", "description", "kmsKeyId"), "ARN"),
@@ -76,13 +78,19 @@ SECRET = Kind(
     read=Call("describe_secret", {"SecretId": ID}, "[@][?!DeletedDate] | [0]"),
     more={"policy": Call("get_resource_policy", {"SecretId": ID}, "ResourcePolicy")},
     delete=(
-        Call("delete_secret", {"SecretId": ID, "RecoveryWindowInDays": Out("recoveryWindowInDays")}, when="recoveryWindowInDays"),
+        Call(
+            "delete_secret",
+            {"SecretId": ID, "RecoveryWindowInDays": Out("recoveryWindowInDays")},
+            when="recoveryWindowInDays",
+        ),
         Call("delete_secret", {"SecretId": ID, "ForceDeleteWithoutRecovery": True}),
     ),
     outputs={**same_paths("name", "description", "kmsKeyId"), "arn": "ARN", "policy": "policy"},
     replace=replaces("name"),
     changes=(
-        Change(("description", "kmsKeyId"), (Call("update_secret", {"SecretId": ID, **props("description", "kmsKeyId")}),)),
+        Change(
+            ("description", "kmsKeyId"), (Call("update_secret", {"SecretId": ID, **props("description", "kmsKeyId")}),)
+        ),
     ),
     tagging=Tagging(
         add=Call("tag_resource", {"SecretId": ID, "Tags": TAGS}),

@@ -32,8 +32,12 @@ VPC = Kind(
     more={
         "support": _attribute("enableDnsSupport"),
         "hostnames": _attribute("enableDnsHostnames"),
-        "group": Call("describe_security_groups", {"Filters": _of_vpc("group-name", "default")}, "SecurityGroups[0].GroupId"),
-        "table": Call("describe_route_tables", {"Filters": _of_vpc("association.main", "true")}, "RouteTables[0].RouteTableId"),
+        "group": Call(
+            "describe_security_groups", {"Filters": _of_vpc("group-name", "default")}, "SecurityGroups[0].GroupId"
+        ),
+        "table": Call(
+            "describe_route_tables", {"Filters": _of_vpc("association.main", "true")}, "RouteTables[0].RouteTableId"
+        ),
         "acl": Call("describe_network_acls", {"Filters": _of_vpc("default", "true")}, "NetworkAcls[0].NetworkAclId"),
     },
     delete=(Call("delete_vpc", {"VpcId": ID}),),
@@ -65,7 +69,12 @@ SUBNET = Kind(
     changes=(
         Change(
             ("mapPublicIpOnLaunch",),
-            (Call("modify_subnet_attribute", {"SubnetId": ID, "MapPublicIpOnLaunch": {"Value": P("mapPublicIpOnLaunch")}}),),
+            (
+                Call(
+                    "modify_subnet_attribute",
+                    {"SubnetId": ID, "MapPublicIpOnLaunch": {"Value": P("mapPublicIpOnLaunch")}},
+                ),
+            ),
             on_create=True,
         ),
     ),
@@ -85,7 +94,14 @@ ROUTE_TABLE = Kind(
     tagging=TAGGING,
 )
 
-_TARGETS = ("gatewayId", "natGatewayId", "transitGatewayId", "vpcEndpointId", "networkInterfaceId", "vpcPeeringConnectionId")
+_TARGETS = (
+    "gatewayId",
+    "natGatewayId",
+    "transitGatewayId",
+    "vpcEndpointId",
+    "networkInterfaceId",
+    "vpcPeeringConnectionId",
+)
 
 
 def _route_id(_: Any, inputs: Any) -> str:
@@ -102,7 +118,9 @@ ROUTE = Kind(
         "RouteTables[0].Routes[?DestinationCidrBlock=='$destinationCidrBlock'] | [0]",
     ),
     delete=(
-        Call("delete_route", {"RouteTableId": Out("routeTableId"), "DestinationCidrBlock": Out("destinationCidrBlock")}),
+        Call(
+            "delete_route", {"RouteTableId": Out("routeTableId"), "DestinationCidrBlock": Out("destinationCidrBlock")}
+        ),
     ),
     outputs={**same_paths("destinationCidrBlock", *_TARGETS), "state": "State", "origin": "Origin"},
     replace=replaces("routeTableId", "destinationCidrBlock"),
@@ -135,7 +153,9 @@ FLOW_LOG = Kind(
             **props("trafficType", "logDestinationType", "logDestination", "maxAggregationInterval"),
             "DestinationOptions": {
                 "FileFormat": P("destinationOptions", convert=lambda options: options.get("fileFormat")),
-                "HiveCompatiblePartitions": P("destinationOptions", convert=lambda o: o.get("hiveCompatiblePartitions")),
+                "HiveCompatiblePartitions": P(
+                    "destinationOptions", convert=lambda o: o.get("hiveCompatiblePartitions")
+                ),
                 "PerHourPartition": P("destinationOptions", convert=lambda options: options.get("perHourPartition")),
             },
         },
@@ -150,7 +170,14 @@ FLOW_LOG = Kind(
         "arn": lambda found: f"arn:aws:ec2:{found.region}:{found.account}:vpc-flow-log/{found.id}",
     },
     replace=replaces(
-        *("vpcId", "trafficType", "logDestinationType", "logDestination", "maxAggregationInterval", "destinationOptions")
+        *(
+            "vpcId",
+            "trafficType",
+            "logDestinationType",
+            "logDestination",
+            "maxAggregationInterval",
+            "destinationOptions",
+        )
     ),
     tagging=TAGGING,
 )

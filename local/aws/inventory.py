@@ -1,0 +1,97 @@
+"""What the local AWS holds, by account and region: for tests that compare before with after.
+
+GET /landbridge-api/inventory → {"123456789012": {"us-west-2": {"vpcs": ["vpc-…"], …}}}. Keys and secrets that are
+scheduled for deletion count as gone, as they do for whoever deleted them.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+Ids = Callable[[Any], Iterator[str]]
+
+
+def _live(name: str) -> Ids:
+    def ids(backend: Any) -> Iterator[str]:
+        for key, thing in list(getattr(backend, name).items()):
+            if getattr(thing, "state", "available") not in ("deleted", "deleting"):
+                yield str(key)
+
+    return ids
+
+
+def _subnets(backend: Any) -> Iterator[str]:
+    for zone in backend.subnets.values():
+        yield from zone
+
+
+def _groups(backend: Any) -> Iterator[str]:
+    for network in backend.groups.values():
+        yield from network
+
+
+def _keys(backend: Any) -> Iterator[str]:
+    return (key for key, thing in backend.keys.items() if thing.key_state != "PendingDeletion")
+
+
+def _secrets(backend: Any) -> Iterator[str]:
+    return (thing.name for thing in backend.secrets.values() if not thing.is_deleted())
+
+
+# Service → kind → how its ids are found. Global services are listed under the region "aws".
+KINDS: dict[str, dict[str, Ids]] = {
+    "ec2": {
+        "vpcs": _live("vpcs"),
+        "subnets": _subnets,
+        "internet gateways": _live("internet_gateways"),
+        "nat gateways": _live("nat_gateways"),
+        "addresses": lambda backend: (address.allocation_id for address in backend.addresses),
+        "route tables": _live("route_tables"),
+        "endpoints": _live("vpc_end_points"),
+        "security groups": _groups,
+        "flow logs": _live("flow_logs"),
+        "transit gateways": _live("transit_gateways"),
+        "transit gateway attachments": _live("transit_gateway_attachments"),
+        "network interfaces": _live("enis"),
+        "volumes": _live("volumes"),
+        "launch templates": _live("launch_templates"),
+        "vpn connections": _live("vpn_connections"),
+        "customer gateways": _live("customer_gateways"),
+    },
+    "efs": {"file systems": _live("file_systems_by_id"), "mount targets": _live("mount_targets_by_id")},
+    "s3": {"buckets": _live("buckets")},
+    "kms": {"keys": _keys, "aliases": lambda backend: (alias.alias_name for alias in backend.list_aliases())},
+    "route53": {"zones": _live("zones")},
+    "secretsmanager": {"secrets": _secrets},
+    "iam": {"roles": _live("roles")},
+    "logs": {"groups": _live("groups")},
+    "autoscaling": {"groups": _live("autoscaling_groups")},
+}
+
+
+def inventory() -> dict[str, dict[str, dict[str, list[str]]]]:
+    """Every kind of which something is there. Looking makes nothing: backends that were never used are left alone."""
+    from moto.backends import get_backend
+
+    found: dict[str, dict[str, dict[str, list[str]]]] = {}
+    for service, kinds in KINDS.items():
+        backends: Any = get_backend(service)  # type: ignore[call-overload]
+        for account, regions in list(backends.items()):
+            for region, backend in list(regions.items()):
+                for kind, ids in kinds.items():
+                    if listed := sorted(ids(backend)):
+                        found.setdefault(account, {}).setdefault(region, {})[f"{service} {kind}"] = listed
+    return found
+
+
+def application(inner: Any) -> Any:
+    """A WSGI application that answers our own path and hands on all others."""
+
+    def serve(environ: Any, start_response: Any) -> Any:
+        if environ.get("PATH_INFO") != "/landbridge-api/inventory":
+            return inner(environ, start_response)
+        body = json.dumps(inventory(), indent=2, sort_keys=True).encode()
+        start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
+        return [body]
+
+    return serve
