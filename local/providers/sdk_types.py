@@ -64,7 +64,7 @@ def input_type(token: str) -> ObjectType:
 def object_type(args: type) -> ObjectType:
     names = _types.input_type_py_to_pulumi_names(args)
     hints = _types.input_type_types(args)
-    parameters = inspect.signature(args.__init__).parameters
+    parameters = inspect.signature(args).parameters
     required = {names[name] for name in names if parameters[name].default is inspect.Parameter.empty}
     return ObjectType({wire: hints.get(wire, Any) for wire in names.values()}, frozenset(required))
 

@@ -13,6 +13,11 @@ JSON = {"Content-Type": "application/json"}
 
 
 def install() -> None:
+    _backend()
+    _responses()
+
+
+def _backend() -> None:
     @add(EFSBackend)
     def put_backup_policy(self: Any, file_system_id: str, status: str) -> dict[str, str]:
         _system(self, file_system_id)._backup = status in ("ENABLED", "ENABLING")
@@ -29,20 +34,22 @@ def install() -> None:
     def delete_file_system_policy(self: Any, file_system_id: str) -> None:
         _system(self, file_system_id).file_system_policy = None
 
+
+def _responses() -> None:
     @add(EFSResponse)
-    def put_backup_policy(self: Any) -> Any:  # noqa: F811
+    def put_backup_policy(self: Any) -> Any:
         policy = self._get_param("BackupPolicy")
         made = self.efs_backend.put_backup_policy(self._get_param("FileSystemId"), policy["Status"])
         return json.dumps({"BackupPolicy": made}), JSON
 
     @add(EFSResponse)
-    def update_file_system(self: Any) -> Any:  # noqa: F811
+    def update_file_system(self: Any) -> Any:
         mode, mibps = self._get_param("ThroughputMode"), self._get_param("ProvisionedThroughputInMibps")
         system = self.efs_backend.update_file_system(self._get_param("FileSystemId"), mode, mibps)
         return json.dumps(system.info_json()), {**JSON, "status": 202}
 
     @add(EFSResponse)
-    def delete_file_system_policy(self: Any) -> Any:  # noqa: F811
+    def delete_file_system_policy(self: Any) -> Any:
         self.efs_backend.delete_file_system_policy(self._get_param("FileSystemId"))
         return json.dumps({}), JSON
 

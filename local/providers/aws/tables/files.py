@@ -126,8 +126,8 @@ ACCESS_POINT = Kind(
     outputs={
         **same_paths("fileSystemId", "ownerId"),
         "arn": "AccessPointArn",
-        "rootDirectory": "RootDirectory.{path: Path, creationInfo: CreationInfo.{ownerUid: OwnerUid, ownerGid: OwnerGid, "
-        "permissions: Permissions}}",
+        "rootDirectory": "RootDirectory.{path: Path, creationInfo: CreationInfo.{"
+        "ownerUid: OwnerUid, ownerGid: OwnerGid, permissions: Permissions}}",
     },
     replace=replaces("fileSystemId", "rootDirectory", "posixUser"),
     tagging=_TAGGING,

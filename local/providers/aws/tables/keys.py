@@ -1,7 +1,5 @@
 """KMS keys and aliases, secrets and their versions."""
 
-from typing import Any
-
 from ..kinds import ID, TAG_KEYS, TAGS, Call, Change, Kind, Out, P, Tagging, props, replaces, same_paths
 
 KEY = Kind(
