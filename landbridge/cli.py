@@ -1,5 +1,6 @@
 """The command `landbridge`: wires the commands together and turns errors into texts and exit codes."""
 
+import json
 import sys
 import traceback
 
@@ -41,24 +42,22 @@ def code_of() -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except click.exceptions.Abort:
-        click.echo("Interrupted.", err=True)
-        return INTERRUPTED
-    except KeyboardInterrupt:
-        click.echo("Interrupted.", err=True)
-        return INTERRUPTED
-    except FleetError as error:
-        click.echo(str(error), err=True)
-        return USAGE
-    except (NamespaceError, LocalCloudError) as error:
-        click.echo(str(error), err=True)
-        return USAGE
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        return told("Interrupted.", INTERRUPTED)
+    except (FleetError, NamespaceError, LocalCloudError) as error:
+        return told(str(error), USAGE)
     except LandbridgeError as error:
-        click.echo(str(error), err=True)
-        return error.code
+        return told(str(error), error.code)
     except Exception as error:  # the last resort: our own mistake, told in one line
         HOME.mkdir(exist_ok=True)
         crash = HOME / "crash.log"
         crash.write_text(traceback.format_exc())
-        click.echo(f"A mistake in landbridge itself: {type(error).__name__}: {error}. The traceback: {crash}", err=True)
-        return FAILED
+        return told(f"A mistake in landbridge: {type(error).__name__}: {error}. Its traceback: {crash}", FAILED)
+
+
+def told(text: str, code: int) -> int:
+    """Says why the command ended, to people and to machines."""
+    click.echo(text, err=True)
+    if "--json" in sys.argv:
+        click.echo(json.dumps({"exit_code": code, "error": text}, indent=2))
+    return code

@@ -26,8 +26,6 @@ def ask_up(blast: Blast, limits: Limits, allowed: dict[str, int], *, yes: bool, 
     if not above and yes:
         return
     if interactive:
-        for loss in blast.losses:
-            click.secho(loss, fg="red")
         question = f"This run {' and '.join(above)}. Go on?" if above else "Go on?"
         if click.confirm(question):
             return
@@ -47,8 +45,6 @@ def exceeds(above: list[str], effect: str) -> bool:
 def ask_destroy(blast: Blast, how: How, fleet: str, *, yes: bool, interactive: bool) -> How:
     """The consent to destroy, with that for protected resources. Raises ConsentError."""
     if interactive and not yes:
-        for loss in blast.losses:
-            click.secho(loss, fg="red")
         if blast.protected and not how.ignore_protect:
             click.secho(f"{len(blast.protected)} protected resources and their data go as well.", fg="red")
             how = replace(how, ignore_protect=True)

@@ -122,6 +122,8 @@ class FleetRun:
             except (CommandError, locks.LockedError) as error:
                 story.because = "interrupted" if self.stop.is_set() else ""
                 story.problems = failures.worth_telling(story, error, self.place.world)
+                if story.phase == "preview":
+                    story.counts.clear()  # nothing of it was done
                 story.enter("failed")
             return story.phase != "failed"
 

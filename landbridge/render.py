@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -20,7 +19,9 @@ from .story import Step, Story, short
 COLUMNS = ("created", "updated", "replaced", "deleted", "same")
 COLOURS = {"created": "green", "updated": "yellow", "replaced": "magenta", "deleted": "red", "same": "dim"}
 SIGNS = {"created": "+", "updated": "~", "replaced": "±", "deleted": "-"}
-NEW_SHOWN = 12
+ONE_BY_ONE = 12
+TYPES_SHOWN = 5
+PROBLEMS_SHOWN = 8
 
 
 def plain_table(*columns: str, title: str | None = None, right: Iterable[str] = ()) -> Table:
@@ -59,18 +60,41 @@ def radius(blast: Blast) -> Table:
     return table
 
 
+def losses(blast: Blast, console: Console) -> None:
+    """Everything precious that goes away, by name."""
+    for loss in blast.losses:
+        console.print(f"  {loss}", style="red", markup=False, soft_wrap=True)
+
+
 def steps(story: Story, console: Console) -> None:
-    """The changes of a preview: what is new by type, all else one a line."""
-    new = Counter(short(step.type) for step in story.steps if step.verb == "created")
-    if sum(new.values()) > NEW_SHOWN:
-        amounts = ", ".join(f"{number} {type_}" if number > 1 else type_ for type_, number in sorted(new.items()))
-        console.print(Padding(Text(f"+ {sum(new.values())} new: {amounts}", style=COLOURS["created"]), (0, 0, 0, 2)))
+    """The changes of a preview: one a line, but what comes or goes as a whole by type."""
+    bulk = bulky(story.steps)
+    for verb, types in bulk.items():
+        console.print(Text(f"  {SIGNS[verb]} {most(types)}", style=COLOURS[verb]), soft_wrap=True)
     for step in story.steps:
-        if step.verb not in SIGNS or (step.verb == "created" and sum(new.values()) > NEW_SHOWN):
-            continue
-        changed = f"  {', '.join(step.changed)}" if step.verb in ("updated", "replaced") else ""
-        line = f"  {SIGNS[step.verb]} {short(step.type)} {step.name}"
-        console.print(Text.assemble((line, COLOURS[step.verb]), (changed, "dim")), soft_wrap=True)
+        if step.verb in SIGNS and step.verb not in bulk:
+            line = Text(f"  {SIGNS[step.verb]} {short(step.type)} {step.name}", style=COLOURS[step.verb])
+            if step.verb in ("updated", "replaced"):
+                line.append(f"  {', '.join(step.changed)}", style="dim")
+            console.print(line, soft_wrap=True)
+
+
+def bulky(steps: Sequence[Step]) -> dict[str, Counter[str]]:
+    """Types of the verbs whose steps are told in bulk: many creations, and deletions of all there is."""
+    verbs = Counter(step.verb for step in steps)
+    bulk = {
+        "created": verbs["created"] > ONE_BY_ONE,
+        "deleted": verbs["deleted"] > ONE_BY_ONE and verbs["deleted"] == len(steps),
+    }
+    return {
+        v: Counter(step.type.rpartition(":")[2] for step in steps if step.verb == v) for v, it in bulk.items() if it
+    }
+
+
+def most(types: Counter[str]) -> str:
+    """How many in all, and of which types most."""
+    common = [f"{number} {type_}" for type_, number in types.most_common(TYPES_SHOWN)]
+    return f"{types.total()} resources: {', '.join(common)}, …"
 
 
 def failures(stories: Iterable[Story], place: Place, console: Console) -> None:
@@ -78,7 +102,7 @@ def failures(stories: Iterable[Story], place: Place, console: Console) -> None:
     for story in stories:
         if story.phase != "failed":
             continue
-        for problem in story.problems:
+        for problem in story.problems[:PROBLEMS_SHOWN]:
             who = f"{short(problem.type)} {problem.name}: " if problem.name else ""
             text = Text()
             text.append(f"{story.stack}: ", style="bold red")
@@ -111,7 +135,7 @@ def standing(stories: Iterable[Story], world: World, console: Console) -> None:
     """What stands where: each region with its route and what others will ask for."""
     table = plain_table("region", "", "what", "where")
     for story in stories:
-        if "network_cidr" not in story.outputs:
+        if story.phase not in ("done", "unchanged") or "network_cidr" not in story.outputs:
             continue
         first = (Text(story.stack, style="bold"), Text(world.plan.region(story.stack).block, style="cyan"))
         for fact, outputs in FACTS.items():

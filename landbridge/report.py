@@ -21,7 +21,9 @@ class Report:
         self.begun = time.monotonic()
 
     def plan(self) -> None:
-        """What was previewed: per stack, and the blast radius over all."""
+        """What was previewed: per stack, and the blast radius over all. Machines read it from the document."""
+        if self.out.as_json:
+            return
         console = self.out.console
         for story in self.run.pending:
             console.print(f"\n[bold]{story.stack}[/]")
@@ -31,6 +33,7 @@ class Report:
                 render.steps(story, console)
         console.print()
         console.print(render.radius(self.run.blast))
+        render.losses(self.run.blast, console)
 
     def end(self, *, expect_no_changes: bool = False) -> int:
         """The last screen, or the document for machines; returns the exit code."""

@@ -26,6 +26,7 @@ VERBS = {
     "same": "same",
 }
 STACK_TYPE = "pulumi:pulumi:Stack"
+UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"  # how the engine writes an unknown text
 # The engine's warnings about nothing.
 IDLE_WARNINGS = re.compile(r"^using pulumi-language-python from \$PATH")
 COLOURS = re.compile(r"<\{%.*?%\}>")
@@ -111,12 +112,14 @@ class Story:
             self.hear_policy(violation)
 
     def hear_policy(self, violation: Any) -> None:
-        message = COLOURS.sub("", violation.message).strip()
+        type_, name = of_urn(violation.resource_urn)
+        # The policy's description comes first, and the resource once more before what is wrong with it.
+        text = COLOURS.sub("", violation.message).strip().rpartition("\n")[2].removeprefix(f"{type_} {name}: ")
+        message = f"{text} (policy {violation.policy_name})"
         if violation.enforcement_level == "mandatory":
-            type_, name = of_urn(violation.resource_urn)
-            self.violations.append(Problem(type_, name, f"{violation.policy_name}: {message}"))
+            self.violations.append(Problem(type_, name, message))
         else:
-            self.warn(f"{violation.policy_name}: {message}")
+            self.warn(message)
 
     def warn(self, message: str) -> None:
         if message not in self.warnings and not IDLE_WARNINGS.match(message):
@@ -154,8 +157,8 @@ class Story:
 
     def hear_outputs(self, step: StepEventMetadata) -> None:
         if step.new is not None:
-            before = (step.old and step.old.outputs) or {}
-            self.outputs = dict(step.new.outputs or {})
+            before = known((step.old and step.old.outputs) or {})
+            self.outputs = known(step.new.outputs or {})
             self.outputs_changed = before != self.outputs
 
 
@@ -164,6 +167,14 @@ def told(step: StepEventMetadata, verb: str) -> Step:
     properties = (state and (state.outputs or state.inputs)) or {}
     protected = bool(step.old and step.old.protect)
     return Step(verb, *of_urn(step.urn), protected, tuple(step.diffs or step.keys or ()), properties)
+
+
+def known(outputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Outputs with None for what a preview cannot know yet."""
+    return {
+        key: known(value) if isinstance(value, Mapping) else None if value == UNKNOWN else value
+        for key, value in outputs.items()
+    }
 
 
 def of_urn(urn: str | None) -> tuple[str, str]:
