@@ -75,7 +75,7 @@ def inventory() -> dict[str, dict[str, dict[str, list[str]]]]:
 
     found: dict[str, dict[str, dict[str, list[str]]]] = {}
     for service, kinds in KINDS.items():
-        backends: Any = get_backend(service)  # type: ignore[call-overload]
+        backends: Any = get_backend(service)
         for account, regions in list(backends.items()):
             for region, backend in list(regions.items()):
                 for kind, ids in kinds.items():

@@ -4,7 +4,8 @@ import base64
 import secrets
 import string
 import uuid
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from .codec import Properties
 from .servicer import ProviderError
@@ -14,8 +15,14 @@ from .values import Value, Values
 SPECIAL = "!@#$%&*()-_=+[]{}<>:?"
 _random = secrets.SystemRandom()
 _STRING_DEFAULTS = {
-    **{"lower": True, "upper": True, "numeric": True, "special": True},
-    **{"minLower": 0, "minUpper": 0, "minNumeric": 0, "minSpecial": 0},
+    "lower": True,
+    "upper": True,
+    "numeric": True,
+    "special": True,
+    "minLower": 0,
+    "minUpper": 0,
+    "minNumeric": 0,
+    "minSpecial": 0,
 }
 
 
@@ -102,7 +109,7 @@ class Random(Values):
     """Everything but RandomPet, whose word lists are the real provider's own."""
 
     package = "random"
-    table = {
+    table: ClassVar[Mapping[str, Value]] = {
         "random:index/randomString:RandomString": Value(_string, _STRING_DEFAULTS),
         "random:index/randomPassword:RandomPassword": Value(_password, _STRING_DEFAULTS),
         "random:index/randomId:RandomId": Value(_id, {}),

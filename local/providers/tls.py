@@ -3,8 +3,8 @@
 import datetime
 import hashlib
 import ipaddress
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -231,7 +231,7 @@ class Tls(Values):
     """Keys and certificates. As with the real provider, a certificate due for renewal is gone at the next refresh."""
 
     package = "tls"
-    table = {
+    table: ClassVar[Mapping[str, Value]] = {
         "tls:index/privateKey:PrivateKey": Value(_private_key, {"rsaBits": 2048, "ecdsaCurve": "P224"}),
         "tls:index/certRequest:CertRequest": Value(_request, {}),
         "tls:index/selfSignedCert:SelfSignedCert": Value(_self_signed, {"earlyRenewalHours": 0}, _RENEWED, _due),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from .codec import Properties
 from .servicer import ProviderError
@@ -22,7 +22,7 @@ class Values:
     """A backend over a table of values."""
 
     package = ""
-    table: Mapping[str, Value] = {}
+    table: ClassVar[Mapping[str, Value]] = {}
 
     def configure(self, config: Mapping[str, Any]) -> None:
         if strange := sorted(config.keys() - {"version"}):

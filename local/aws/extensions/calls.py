@@ -41,5 +41,5 @@ def install() -> None:
 
 
 def _answer(response: Any, error: ServiceException) -> Any:
-    status, headers, body = response.serialized(ActionResult(error))
+    _, headers, body = response.serialized(ActionResult(error))
     return 400, {**headers, "status": 400}, body

@@ -103,7 +103,7 @@ ZONE = Kind(
             "CallerReference": TOKEN,
             "HostedZoneConfig": {
                 "Comment": P("comment", "Managed by Pulumi"),
-                "PrivateZone": P("vpcs", False, convert=bool),
+                "PrivateZone": P("vpcs", default=False, convert=bool),
             },
             "VPC": P("vpcs", convert=lambda vpcs: {"VPCId": vpcs[0]["vpcId"], "VPCRegion": vpcs[0].get("vpcRegion")}),
         },

@@ -1,0 +1,195 @@
+"""A fleet's life on the real engine: up, up again, grow, drift, fail, resume, go. One story, told in order."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import cloud as clouds
+from tests.support.cloud import Cloud
+
+pytestmark = pytest.mark.cloud
+STACKS = {"us-west-2", "eu-west-1"}
+
+
+@pytest.fixture
+def cloud(tmp_path: Path) -> Iterator[Cloud]:
+    made = clouds.make(tmp_path)
+    yield made
+    made.stop()
+
+
+def changes(report: dict[str, Any]) -> dict[str, dict[str, int]]:
+    return {stack["stack"]: {k: v for k, v in stack["changes"].items() if v} for stack in report["stacks"]}
+
+
+def test_a_fleet_comes_up_stays_unchanged_grows_and_goes(cloud: Cloud) -> None:
+    cloud.run("preview", "--local")
+    # A region's default network appears with the first call to it.
+    cloud.python("for region in ('us-west-2', 'eu-west-1'): client('ec2', region).describe_vpcs()")
+    before = cloud.inventory()
+
+    created = changes(cloud.report("up", "--local", "--yes"))
+    assert created.keys() == STACKS
+    assert all(set(counts) == {"created"} and counts["created"] > 40 for counts in created.values()), created
+
+    unchanged = cloud.report("up", "--local", "--yes", "--expect-no-changes")
+    assert all(set(counts) == {"same"} for counts in changes(unchanged).values())
+
+    cloud.fleet.write_text(
+        cloud.fleet.read_text().replace("eu-west-1: {cloud: aws, zones: [a]}", "eu-west-1: {cloud: aws, zones: [a, b]}")
+    )
+    cloud.run("up", "--local", "--yes", code=2)  # the ledger is stale: nothing is built
+    cloud.plan()
+    grown = changes(cloud.report("up", "--local", "--yes"))
+    assert set(grown["us-west-2"]) == {"same"}
+    # What already stands takes the new zone's subnet in; nothing is replaced or deleted.
+    assert set(grown["eu-west-1"]) <= {"created", "updated", "same"}
+    assert grown["eu-west-1"]["created"] >= 5
+
+    refused = cloud.run("destroy", "--local", code=None)
+    assert refused.returncode != 0, "destroying must ask, and there is nobody to answer"
+    cloud.run("destroy", "--local", "--yes", "--ignore-protect")
+    assert cloud.inventory() == before
+
+    # Names rest for a while after a deletion on AWS: coming up again must work all the same.
+    again = changes(cloud.report("up", "--local", "--yes", "eu-west-1"))
+    assert set(again["eu-west-1"]) == {"created"}
+
+
+def test_drift_is_seen_and_repaired(cloud: Cloud) -> None:
+    cloud.run("up", "--local", "--yes", "eu-west-1")
+    cloud.python(
+        """
+ec2 = client("ec2", "eu-west-1")
+rules = ec2.describe_security_group_rules()["SecurityGroupRules"]
+rule = next(r for r in rules if r.get("FromPort") == 2049)
+ec2.revoke_security_group_ingress(GroupId=rule["GroupId"], SecurityGroupRuleIds=[rule["SecurityGroupRuleId"]])
+tables = ec2.describe_route_tables(Filters=[{"Name": "tag:Name", "Values": ["test-eu-west-1-private"]}])["RouteTables"]
+association = tables[0]["Associations"][0]
+ec2.disassociate_route_table(AssociationId=association["RouteTableAssociationId"])
+files = client("efs", "eu-west-1")
+point = files.describe_access_points()["AccessPoints"][0]
+files.delete_access_point(AccessPointId=point["AccessPointId"])
+subnet = association["SubnetId"]
+ec2.create_tags(Resources=[subnet], Tags=[{"Key": "landbridge:owner", "Value": "somebody"}])
+"""
+    )
+    status = cloud.report("status", "--local", "--drift", "eu-west-1")
+    assert status["stacks"][0]["drift"], status
+    repaired = changes(cloud.report("up", "--local", "--yes", "--refresh", "eu-west-1"))["eu-west-1"]
+    assert repaired["created"] == 3
+    assert repaired["updated"] == 1
+    after = cloud.report("status", "--local", "--drift", "eu-west-1")
+    assert not any(
+        after["stacks"][0]["drift"].values()
+        if isinstance(after["stacks"][0]["drift"], dict)
+        else after["stacks"][0]["drift"]
+    )
+
+
+def test_a_subnet_removed_behind_our_back_comes_back(cloud: Cloud) -> None:
+    cloud.run("up", "--local", "--yes", "us-west-2")
+    cloud.python(
+        """
+ec2 = client("ec2", "us-west-2")
+subnet = ec2.describe_subnets(Filters=[{"Name": "tag:Name", "Values": ["test-us-west-2-public-b"]}])["Subnets"][0]
+table = ec2.describe_route_tables(Filters=[{"Name": "association.subnet-id", "Values": [subnet["SubnetId"]]}])["RouteTables"][0]
+for association in table["Associations"]:
+    if association.get("SubnetId") == subnet["SubnetId"]:
+        ec2.disassociate_route_table(AssociationId=association["RouteTableAssociationId"])
+ec2.delete_subnet(SubnetId=subnet["SubnetId"])
+"""
+    )
+    repaired = changes(cloud.report("up", "--local", "--yes", "--refresh", "us-west-2"))["us-west-2"]
+    assert repaired["created"] == 2, "the subnet and its place in the route table"
+    cloud.run("up", "--local", "--yes", "--expect-no-changes", "us-west-2")
+
+
+def state_file(cloud: Cloud, stack: str) -> Path:
+    return cloud.home / "local/test/state/.pulumi/stacks/landbridge" / f"{stack}.json"
+
+
+def wait_for(condition: Any, seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.02)
+
+
+def resources(cloud: Cloud, stack: str) -> int:
+    try:
+        return len(json.loads(state_file(cloud, stack).read_text())["checkpoint"]["latest"].get("resources", []))
+    except (OSError, ValueError, KeyError):
+        return 0
+
+
+def kill_everything_of(pid: int) -> None:
+    """The process, and all that it started: as a machine that loses power."""
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+            parents.setdefault(parent, []).append(int(entry.name))
+    doomed, queue = [], [pid]
+    while queue:
+        doomed.append(current := queue.pop())
+        queue += parents.get(current, [])
+    for each in doomed:
+        try:
+            os.kill(each, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+
+
+def test_a_killed_up_is_followed_by_one_that_completes(cloud: Cloud) -> None:
+    cloud.run("preview", "--local", "us-west-2")
+    running = cloud.start("up", "--local", "--yes", "us-west-2")
+    wait_for(lambda: resources(cloud, "us-west-2") > 15)
+    kill_everything_of(running.pid)
+    running.communicate()
+    done = cloud.report("up", "--local", "--yes", "us-west-2")
+    assert done["stacks"][0]["result"] == "done"
+    cloud.run("up", "--local", "--yes", "--expect-no-changes", "us-west-2")
+
+
+def test_an_interrupted_up_leaves_no_lock(cloud: Cloud) -> None:
+    cloud.run("preview", "--local", "us-west-2")
+    running = cloud.start("up", "--local", "--yes", "us-west-2")
+    wait_for(lambda: resources(cloud, "us-west-2") > 5)
+    os.kill(running.pid, signal.SIGINT)
+    running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert not list((cloud.home / "local/test/state/.pulumi/locks").rglob("*.json"))
+    cloud.run("up", "--local", "--yes", "us-west-2")
+
+
+def test_two_ups_at_once_do_not_mix(cloud: Cloud) -> None:
+    cloud.run("preview", "--local", "us-west-2")
+    first = cloud.start("up", "--local", "--yes", "us-west-2")
+    wait_for(lambda: resources(cloud, "us-west-2") > 5)
+    second = cloud.run("up", "--local", "--yes", "us-west-2", code=None)
+    _, errors = first.communicate(timeout=120)
+    assert first.returncode == 0, errors
+    assert second.returncode != 0
+    assert "us-west-2" in second.stdout + second.stderr
+    assert "another" in (second.stdout + second.stderr).lower()
+    cloud.run("up", "--local", "--yes", "--expect-no-changes", "us-west-2")
+
+
+def test_a_restarted_cloud_is_said_and_started_clean(cloud: Cloud) -> None:
+    cloud.run("up", "--local", "--yes", "eu-west-1")
+    import subprocess
+
+    subprocess.run([clouds.COMMAND, "local", "stop"], env=cloud._environment(), check=True, capture_output=True)
+    done = cloud.run("up", "--local", "--yes", "eu-west-1")
+    assert "restarted" in done.stdout + done.stderr
+    assert "created" in done.stdout

@@ -1,0 +1,117 @@
+"""A local cloud of a test's own, and the real command line in it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+COMMAND = str(Path(sys.executable).with_name("landbridge"))
+SECONDS = 300
+
+TWO_REGIONS = """\
+fleet: test
+owner: ops
+domain: test.example.com
+supernet: 10.128.0.0/12
+aws: {account_id: "123456789012"}
+regions:
+  us-west-2: {cloud: aws, zones: [a, b]}
+  eu-west-1: {cloud: aws, zones: [a]}
+sites:
+  lab: {gateways: [192.0.2.10], asn: 65010}
+storage:
+  shares: {homes: {path: /homes}}
+teams:
+  ops: {gid: 2000}
+"""
+
+
+@dataclass
+class Cloud:
+    """`home` holds all state; `fleet` is a fleet file of the test's own that it may rewrite."""
+
+    home: Path
+    fleet: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def command(self, *arguments: str) -> list[str]:
+        return [COMMAND, *arguments, "--fleet", str(self.fleet)]
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.command(*arguments),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            env=self._environment(),
+            start_new_session=True,
+        )
+
+    def run(self, *arguments: str, code: int | None = 0) -> subprocess.CompletedProcess[str]:
+        """Runs landbridge; `code` is the exit code it must have, None for any."""
+        done = subprocess.run(
+            self.command(*arguments),
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            env=self._environment(),
+            timeout=SECONDS,
+            check=False,
+        )
+        assert code is None or done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    def report(self, *arguments: str, code: int | None = 0) -> dict[str, Any]:
+        """The same with --json, parsed."""
+        return dict(json.loads(self.run(*arguments, "--json", code=code).stdout))
+
+    def inside(self, *command: str) -> str:
+        """The output of a command that runs inside the local cloud."""
+        full = [COMMAND, "local", "exec", "--", *command]
+        done = subprocess.run(
+            full, capture_output=True, text=True, env=self._environment(), timeout=SECONDS, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def python(self, code: str) -> str:
+        """The output of Python code with `ec2(region)` and boto3 at hand, run inside."""
+        return self.inside(sys.executable, "-c", PRELUDE + code)
+
+    def inventory(self) -> dict[str, Any]:
+        """What the local AWS holds, see local.aws.inventory."""
+        code = "import urllib.request as u; print(u.urlopen('http://127.0.0.1:5000/landbridge-api/inventory').read().decode())"
+        return dict(json.loads(self.inside(sys.executable, "-c", code)))
+
+    def plan(self) -> None:
+        self.run("plan", "--write")
+
+    def stop(self) -> None:
+        subprocess.run([COMMAND, "local", "stop"], env=self._environment(), capture_output=True, check=False)
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def _environment(self) -> dict[str, str]:
+        return {**os.environ, "LANDBRIDGE_HOME": str(self.home), "PYTHONDONTWRITEBYTECODE": "", **self.environment}
+
+
+PRELUDE = """\
+import boto3
+def client(service, region):
+    return boto3.client(service, region_name=region, endpoint_url="http://127.0.0.1:5000",
+                        aws_access_key_id="local", aws_secret_access_key="local")
+"""
+
+
+def make(folder: Path, fleet: str = TWO_REGIONS) -> Cloud:
+    """A fleet file with its ledger under `folder`; the cloud starts with the first command that needs it."""
+    path = folder / "fleet.yaml"
+    path.write_text(fleet)
+    cloud = Cloud(folder / "home", path)
+    cloud.plan()
+    return cloud
