@@ -41,9 +41,9 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
             yield finding(item, "it holds state and is not protected", "Set protect=True")
         if item.type in ENCRYPTED:
             yield from _encrypted(item, ENCRYPTED[item.type])
-        if item.type == "aws:s3/bucket:Bucket" and item.props.get("bucket") not in buckets:
-            if UNKNOWN in buckets:
-                yield undecidable(item, "the bucket of an encryption configuration")
+        if item.type == "aws:s3/bucket:Bucket" and (item.props.get("bucket") not in buckets - {UNKNOWN}):
+            if UNKNOWN in buckets or item.props.get("bucket") is UNKNOWN:
+                yield undecidable(item, "bucket")
             else:
                 yield finding(item, "it is not encrypted", "Add a BucketServerSideEncryptionConfiguration for it")
         if taggable(item.type):
