@@ -55,6 +55,6 @@ def last_error(text: str) -> str:
 
 def locked(stack: str, lock: locks.Lock | None, world: str) -> str:
     """Who holds the stack and what to do about it."""
-    holder = f"by {lock}" if lock else "by another run"
+    holder = f"by another run: {lock}" if lock else "by another run"
     cancel = f"landbridge local exec -- pulumi cancel --stack {stack}" if world == "local" else f"pulumi cancel {stack}"
     return f"is being updated {holder}. Wait for it to end; if that run is gone for good: `{cancel}`"

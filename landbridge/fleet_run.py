@@ -9,7 +9,7 @@ from pulumi.automation import CommandError, StackNotFoundError
 from fleet.world import World
 from stacks.catalogue import PROJECT, StackSpec
 
-from . import failures, locks, recovery, schedule
+from . import failures, locks, lookups, recovery, schedule
 from .blast import Blast, blast
 from .engine import StackEngine
 from .places import Place
@@ -147,4 +147,11 @@ class FleetRun:
         pending = recovery.pending(engine.state())
         if pending:
             story.enter("resume")
-            self.notes += [f"{name}: {note}" for note in recovery.resume(engine, pending, story.hear)]
+            self.notes += [
+                f"{name}: {note}" for note in recovery.resume(engine, pending, self.clients(name), story.hear)
+            ]
+
+    def clients(self, name: str) -> lookups.ClientOf:
+        aws = self.world.fleet.aws
+        account = aws.account_id if aws and self.place.world == "local" else None
+        return lookups.clients(self.stacks[name].region, account)
