@@ -28,7 +28,7 @@ def program(world: World, stack: StackSpec) -> None:
     shares = Shares(
         "shares",
         {
-            "spec": shares_spec(fleet, region),
+            "spec": shares_spec(fleet),
             "owner": owner,
             "key_arn": bucket.key.arn,
             "subnets": network.private_subnets(),

@@ -16,17 +16,15 @@ class ShareSpec(NamedTuple):
 
 
 class SharesSpec(NamedTuple):
-    """`token` makes creation idempotent: the cloud refuses a second file system with the same one."""
+    """All shares of a region lie on one file system."""
 
-    token: str
     backups: bool
     shares: tuple[ShareSpec, ...]
 
 
-def shares_spec(fleet: Fleet, region: str) -> SharesSpec:
+def shares_spec(fleet: Fleet) -> SharesSpec:
     shares = sorted(fleet.storage.shares.items())
     return SharesSpec(
-        token=f"{fleet.fleet}-{region}",
         backups=fleet.storage.backups,
         shares=tuple(ShareSpec(name, s.path, s.uid, s.gid, s.mode) for name, s in shares),
     )

@@ -108,8 +108,10 @@ class Engine:
         tags = {tag[tagging.key]: tag[tagging.value] for tag in listed or []}
         return {key: value for key, value in tags.items() if not key.startswith("aws:")}
 
-    def _tag_list(self, tags: Mapping[str, str]) -> list[dict[str, str]]:
+    def _tag_list(self, tags: Mapping[str, str]) -> Any:
         assert self.kind.tagging is not None
+        if self.kind.tagging.as_map:
+            return dict(tags)
         return [{self.kind.tagging.key: key, self.kind.tagging.value: value} for key, value in tags.items()]
 
     def _retag(self, context: Mapping[str, Any], olds: Mapping[str, str], news: Mapping[str, str]) -> None:

@@ -70,6 +70,7 @@ class Tagging:
     read: Call | None = None  # None: the description holds them
     key: str = "Key"
     value: str = "Value"
+    as_map: bool = False  # the API takes a map where others take a list of pairs
 
 
 class Found(NamedTuple):

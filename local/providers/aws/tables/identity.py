@@ -155,6 +155,12 @@ LOG_GROUP = Kind(
     },
     replace=replaces("name", "kmsKeyId"),
     changes=(Change(("retentionInDays",), (_RETENTION,), on_create=True),),
+    tagging=Tagging(
+        add=Call("tag_log_group", {"logGroupName": ID, "tags": TAGS}),
+        remove=Call("untag_log_group", {"logGroupName": ID, "tags": TAG_KEYS}),
+        read=Call("list_tags_log_group", {"logGroupName": ID}, "tags"),
+        as_map=True,
+    ),
     autoname="name",
 )
 
