@@ -112,10 +112,23 @@ class StackEngine:
         history = self.stack.history(page_size=1, show_secrets=False)
         return history[0] if history else None
 
-    def drop_pending(self) -> None:
-        """Forgets every operation that has no end."""
+    def settle_pending(self, found: Mapping[str, str]) -> None:
+        """Ends every operation that has no end: creations whose id was found (by URN) count as done, others as never begun.
+
+        `pulumi refresh --import-pending-creates` would be the tool for that, but a refresh leaves the imports it makes
+        of them pending for ever (engine 3.259).
+        """
         state = self.stack.export_stack()
-        state.deployment = {**(state.deployment or {}), "pending_operations": []}
+        deployment = dict(state.deployment or {})
+        made = [
+            {**operation["resource"], "id": found[operation["resource"]["urn"]]}
+            for operation in deployment.pop("pending_operations", None) or ()
+            if operation["resource"]["urn"] in found
+        ]
+        for resource in made:
+            resource.setdefault("outputs", resource.get("inputs", {}))
+        deployment["resources"] = [*deployment.get("resources", ()), *made]
+        state.deployment = deployment
         self.stack.import_stack(state)
 
     def interrupt(self) -> None:

@@ -1,7 +1,7 @@
 """One run of `up`, `preview` or `destroy` over the stacks of a fleet."""
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pulumi.automation import CommandError, StackNotFoundError
@@ -15,6 +15,8 @@ from .engine import StackEngine
 from .places import Place
 from .pulumi_command import PulumiCommand
 from .story import Story
+
+GIVEN_UP = ("failed", "stopped", "skipped")
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class FleetRun:
 
     @property
     def failed(self) -> bool:
-        return any(story.phase in ("failed", "skipped") for story in self.stories.values())
+        return any(story.phase in GIVEN_UP for story in self.stories.values())
 
     @property
     def changed(self) -> bool:
@@ -64,11 +66,12 @@ class FleetRun:
 
         def work(name: str) -> None:
             engine, story = self.engines[name], self.stories[name]
+            state = engine.state()
             if only_look:
-                story.warnings += recovery.told(recovery.pending(engine.state()))
+                story.warnings += recovery.told(recovery.pending(state))
             else:
-                self.clear_up(name)
-            story.enter("preview")
+                self.clear_up(name, recovery.pending(state))
+            story.enter("preview", recovery.resources(state))
             if destroy:
                 story.diff = engine.preview_destroy(story.hear, diff=self.how.diff, parallel=self.how.parallel)
             else:
@@ -113,19 +116,21 @@ class FleetRun:
     def each(self, depends_on: Mapping[str, Iterable[str]], work: Callable[[str], None]) -> None:
         def attempt(name: str) -> bool:
             story = self.stories[name]
-            if story.phase in ("failed", "skipped"):
+            if story.phase in GIVEN_UP:
                 return False
             try:
                 work(name)
             except StackNotFoundError:
                 story.enter("unchanged")
             except (CommandError, locks.LockedError) as error:
-                story.because = "interrupted" if self.stop.is_set() else ""
-                story.problems = failures.worth_telling(story, error, self.place.world)
                 if story.phase == "preview":
                     story.counts.clear()  # nothing of it was done
+                if self.interrupted:
+                    story.enter("stopped")
+                    return False
+                story.problems = failures.worth_telling(story, error, self.place.world)
                 story.enter("failed")
-            return story.phase != "failed"
+            return story.phase not in GIVEN_UP
 
         def skip(name: str, refusal: schedule.Refusal) -> None:
             story = self.stories[name]
@@ -140,11 +145,10 @@ class FleetRun:
         for engine in self.engines.values():
             engine.interrupt()
 
-    def clear_up(self, name: str) -> None:
+    def clear_up(self, name: str, pending: Sequence[recovery.Pending]) -> None:
         """Deals with what a killed run has left: its lock, and operations whose end nobody saw. Raises LockedError."""
         self.notes += [f"{name}: {note}" for note in locks.clear(self.place.state_folder, PROJECT, name)]
         engine, story = self.engines[name], self.stories[name]
-        pending = recovery.pending(engine.state())
         if pending:
             story.enter("resume")
             self.notes += [

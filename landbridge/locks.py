@@ -46,6 +46,9 @@ def clear(state: Path | None, project: str, stack: str) -> list[str]:
         assert lock.file is not None
         lock.file.unlink(missing_ok=True)
         notes.append(f"removed the lock of {lock}: that process is gone.")
+    if state is not None and notes:
+        for half_written in (state / "stacks" / project).glob(f"{stack}.json.*.tmp"):
+            half_written.unlink(missing_ok=True)
     return notes
 
 

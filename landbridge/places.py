@@ -4,6 +4,7 @@ import os
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from ruamel.yaml import YAML
 
@@ -35,7 +36,8 @@ class Place:
     @property
     def state_folder(self) -> Path | None:
         """Where a file backend keeps stacks and locks; None for other backends."""
-        return Path(self.backend.removeprefix("file://")) / ".pulumi" if self.backend.startswith("file://") else None
+        url = urlsplit(self.backend)
+        return Path(url.path) / ".pulumi" if url.scheme == "file" else None
 
     @property
     def policy_packs(self) -> list[str]:
@@ -69,7 +71,8 @@ def local_place(world: World, cloud: client.Cloud) -> Place:
     folder, dropped = client.fleet_home(cloud, world.fleet.fleet)
     (folder / "state").mkdir(exist_ok=True)
     write_local_project(folder)
-    backend = f"file://{folder / 'state'}"
+    # Without `skip` metadata lies beside each file, written in place: a kill leaves it empty, and Pulumi chokes on it.
+    backend = f"file://{folder / 'state'}?metadata=skip"
     environment = common_environment(world, backend) | {
         "PULUMI_CONFIG_PASSPHRASE": "local",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",

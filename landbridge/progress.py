@@ -28,6 +28,7 @@ LOOKS: Mapping[Phase, tuple[str, str, str]] = {
     "done": ("✓", "green", "done"),
     "unchanged": ("✓", "green", "unchanged"),
     "failed": ("✗", "red", "failed"),
+    "stopped": ("✗", "yellow", "stopped"),
     "skipped": ("-", "yellow", "skipped"),
 }
 
@@ -47,7 +48,8 @@ class Screen:
                 yield
             return
         # What stays on the screen is the caller's to print: tables, not the last frame.
-        with Live(LiveView(self.stories, self.notes), console=self.console, refresh_per_second=8, transient=True):
+        view = LiveView(self.stories, self.notes, self.lines.notes_told)
+        with Live(view, console=self.console, refresh_per_second=8, transient=True):
             yield
         self.lines.tell_notes()
 
@@ -55,8 +57,8 @@ class Screen:
 class LiveView:
     """A line a stack: sign, phase, bar, resources, what is worked on, seconds."""
 
-    def __init__(self, stories: Mapping[str, Story], notes: Sequence[str]) -> None:
-        self.stories, self.notes = stories, notes
+    def __init__(self, stories: Mapping[str, Story], notes: Sequence[str], told: int) -> None:
+        self.stories, self.notes, self.told = stories, notes, told
         self.spinner = Spinner("dots", style="cyan")
 
     def __rich__(self) -> RenderableType:
@@ -65,7 +67,7 @@ class LiveView:
             table.add_column(ratio=ratio, no_wrap=True, overflow="ellipsis")
         for story in self.stories.values():
             table.add_row(*self.row(story))
-        return Group(*(Text(note, style="yellow") for note in self.notes), table)
+        return Group(*(Text(note, style="yellow") for note in self.notes[self.told :]), table)
 
     def row(self, story: Story) -> Sequence[RenderableType]:
         sign, colour, words = LOOKS[story.phase]
@@ -78,8 +80,8 @@ class LiveView:
             if busy
             else Text(" " * 24),
             Text(amount(story) if busy else "", justify="right"),
-            Text(story.current if busy else "", style="dim"),
-            Text(f"{story.elapsed:.0f} s" if story.started else "", justify="right"),
+            Text((story.current or "starting the program") if busy else "", style="dim"),
+            Text(f"{story.elapsed:.0f} s" if story.elapsed else "", justify="right"),
         )
 
 
@@ -137,8 +139,12 @@ def plain(story: Story, phase: Phase, *, beat: bool) -> str:
     if phase in ENDED:
         return f"{story.stack}: {words}{because}, {story.elapsed:.1f} s"
     if beat:
-        return f"{story.stack}: {words}, {amount(story)}, at {story.current}, {story.elapsed:.0f} s"
+        return f"{story.stack}: {words}, {amount(story)}, {at(story)}, {story.elapsed:.0f} s"
     return f"{story.stack}: {words}"
+
+
+def at(story: Story) -> str:
+    return f"at {story.current}" if story.current else "starting the program"
 
 
 def amount(story: Story) -> str:

@@ -7,13 +7,9 @@ undone, and what cannot be found is dropped from the state with a warning that n
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pulumi.automation import CommandError
-
 from . import lookups
 from .engine import OnEvent, StackEngine
-from .story import of_urn, short
-
-IMPORT = "--import-pending-creates"  # takes a URN, and once more its id
+from .story import STACK_TYPE, of_urn, short
 
 
 class Pending(NamedTuple):
@@ -25,6 +21,11 @@ class Pending(NamedTuple):
     name: str
     id: str | None
     inputs: Mapping[str, Any]
+
+
+def resources(state: Mapping[str, Any] | None) -> int:
+    """How many resources a stack's state lists, the stack itself apart."""
+    return sum(resource["type"] != STACK_TYPE for resource in (state or {}).get("resources") or ())
 
 
 def pending(state: Mapping[str, Any] | None) -> list[Pending]:
@@ -52,25 +53,18 @@ def resume(
 ) -> list[str]:
     """Brings the state in line with the cloud and returns notes for the user. Raises CommandError."""
     notes = [f"an earlier run was killed: {len(operations)} operations had no end. Asking the cloud about them."]
-    flags = []
+    found = {}
     for op in operations:
         if op.operation != "creating":
             continue
         id_ = op.id or lookups.find(clients, op.type, op.inputs)
         if id_:
-            flags += [IMPORT, op.urn, IMPORT, id_]
+            found[op.urn] = id_
             notes.append(f"found {short(op.type)} {op.name} ({id_}): it is kept.")
         elif not findable(op.type) and not lookups.undo(clients, op.type, op.inputs):
             notes.append(orphan(op))
-    try:
-        engine.refresh(on_event, flags=[*flags, "--clear-pending-creates"])
-    except CommandError:
-        if not flags:
-            raise
-        # The engine insists on what it was told to import: forget that, and go by the cloud alone.
-        engine.drop_pending()
-        engine.refresh(on_event)
-        notes += [orphan(op) for op in operations if op.urn in flags]
+    engine.settle_pending(found)
+    engine.refresh(on_event)
     return notes
 
 

@@ -49,6 +49,7 @@ class Report:
         console.print(render.summary(stories))
         if self.command == "up":
             render.standing(stories, self.run.world, console)
+            console.print()
             for left_out in unbuilt(self.run.world.fleet):
                 console.print(left_out, style="dim", markup=False, soft_wrap=True)
         render.warnings(stories, console)

@@ -15,7 +15,7 @@ from . import failures, locks, recovery, render, schedule
 from .engine import StackEngine
 from .places import Place
 from .pulumi_command import PulumiCommand
-from .story import STACK_TYPE, Step, Story, short
+from .story import Step, Story, short
 
 
 @dataclass
@@ -70,7 +70,7 @@ class Looked:
         last = engine.last_update()
         if last is not None:
             status.at, status.kind, status.result = last.end_time or last.start_time, last.kind, last.result
-        status.resources = sum(r["type"] != STACK_TYPE for r in state.get("resources") or ())
+        status.resources = recovery.resources(state)
         status.interrupted = len(recovery.pending(state))
         held = [lock for lock in locks.locks(self.place.state_folder, PROJECT, name) if not locks.stale(lock)]
         status.held_by = str(held[0]) if held else ""

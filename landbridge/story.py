@@ -9,9 +9,11 @@ from typing import Any, Literal, NamedTuple
 
 from pulumi.automation import EngineEvent, OpType, StepEventMetadata
 
-Phase = Literal["waiting", "preview", "resume", "update", "destroy", "look", "done", "unchanged", "failed", "skipped"]
+Phase = Literal[
+    "waiting", "preview", "resume", "update", "destroy", "look", "done", "unchanged", "failed", "stopped", "skipped"
+]
 # What a stack rests in; all else is work, and counts its own steps.
-ENDED: tuple[Phase, ...] = ("done", "unchanged", "failed", "skipped")
+ENDED: tuple[Phase, ...] = ("done", "unchanged", "failed", "stopped", "skipped")
 RESTING: tuple[Phase, ...] = ("waiting", *ENDED)
 
 # The engine's operations in the five words people use; halves of a replacement are missing, "replace" counts it.
@@ -57,8 +59,8 @@ class Story:
 
     stack: str
     phase: Phase = "waiting"
-    started: float | None = None
-    seconds: float = 0.0
+    working_since: float | None = None
+    worked_seconds: float = 0.0
     finished: int = 0
     total: int = 0
     current: str = ""
@@ -77,10 +79,9 @@ class Story:
 
     def enter(self, phase: Phase, total: int = 0) -> None:
         """A new phase. Work starts its counts from nothing; rest keeps those of the work before it."""
-        now = time.monotonic()
-        self.started = self.started or now
-        self.seconds = now - self.started
+        self.worked_seconds, self.working_since = self.elapsed, None
         if phase not in RESTING:
+            self.working_since = time.monotonic()
             self.total, self.finished, self.current = total, 0, ""
             self.steps, self.drift, self.counts = [], [], Counter()
             self.reading, self.ended = set(), set()
@@ -88,10 +89,9 @@ class Story:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the stack's first phase, still running until it has ended."""
-        if self.started is None or self.phase in ENDED:
-            return self.seconds
-        return time.monotonic() - self.started
+        """Seconds of work so far; waiting for others or for an answer is none."""
+        since = self.working_since
+        return self.worked_seconds + (time.monotonic() - since if since is not None else 0.0)
 
     @property
     def changes(self) -> int:
