@@ -4,7 +4,7 @@ Each start of `pulumi` costs 0.2 s, so nothing is asked of it that its events ha
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -89,9 +89,8 @@ class StackEngine:
         self.command.flags["destroy"] = ["--ignore-protect"] if ignore_protect else []
         self.stack.destroy(on_event=self.watched(on_event), parallel=parallel, color="never", show_secrets=False)
 
-    def refresh(self, on_event: OnEvent, *, flags: Sequence[str] = ()) -> None:
-        """Reads every resource from the cloud into the state; `flags` say what becomes of pending creates."""
-        self.command.flags["refresh"] = list(flags)
+    def refresh(self, on_event: OnEvent) -> None:
+        """Reads every resource from the cloud into the state."""
         self.stack.refresh(on_event=self.watched(on_event), color="never", show_secrets=False)
 
     def preview_refresh(self, on_event: OnEvent) -> None:
@@ -113,7 +112,7 @@ class StackEngine:
         return history[0] if history else None
 
     def settle_pending(self, found: Mapping[str, str]) -> None:
-        """Ends every operation that has no end: creations whose id was found (by URN) count as done, others as never begun.
+        """Ends every open operation: creations whose id was `found` (by URN) count as done, others as never begun.
 
         `pulumi refresh --import-pending-creates` would be the tool for that, but a refresh leaves the imports it makes
         of them pending for ever (engine 3.259).

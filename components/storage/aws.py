@@ -121,7 +121,7 @@ class Shares(pulumi.ComponentResource):
         spec, owner, child = args["spec"], args["owner"], pulumi.ResourceOptions(parent=self)
         self.files = aws.efs.FileSystem(
             "shares",
-            # No creation_token: with a fixed one, a run after a killed one fails on the file system that nobody recorded.
+            # No creation_token: with a fixed one, a run after a killed one fails on what that one made.
             encrypted=True,
             kms_key_id=args["key_arn"],
             throughput_mode="elastic",

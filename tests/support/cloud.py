@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -51,6 +52,8 @@ class Cloud:
             text=True,
             env=self._environment(),
             start_new_session=True,
+            # A shell that runs the tests in the background makes its children deaf to it.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
         )
 
     def run(self, *arguments: str, code: int | None = 0) -> subprocess.CompletedProcess[str]:

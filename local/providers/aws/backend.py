@@ -8,6 +8,7 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
+from .. import sdk_types
 from ..codec import Properties
 from ..naming import autoname
 from ..servicer import ProviderError
@@ -94,7 +95,12 @@ class Aws:
         return self._engine(token, inputs).create(inputs)
 
     def read(self, token: str, id_: str, inputs: Properties, state: Properties) -> tuple[Properties, Properties] | None:
-        return self._engine(token, inputs or state).read(id_, inputs, state)
+        found = self._engine(token, inputs or state).read(id_, inputs, state)
+        if found is None or inputs:
+            return found
+        # An import: what the cloud says is all there is, as far as a program could say it too.
+        takes = sdk_types.input_type(token).properties
+        return {name: value for name, value in found[0].items() if name in takes and name != "region"}, found[1]
 
     def update(self, token: str, id_: str, olds: Properties, news: Properties, state: Properties) -> Properties:
         return self._engine(token, news).update(id_, olds, news, state)
