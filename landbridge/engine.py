@@ -119,14 +119,18 @@ class StackEngine:
         """
         state = self.stack.export_stack()
         deployment = dict(state.deployment or {})
-        made = [
-            {**operation["resource"], "id": found[operation["resource"]["urn"]]}
-            for operation in deployment.pop("pending_operations", None) or ()
-            if operation["resource"]["urn"] in found
-        ]
-        for resource in made:
-            resource.setdefault("outputs", resource.get("inputs", {}))
-        deployment["resources"] = [*deployment.get("resources", ()), *made]
+        pending = [operation["resource"] for operation in deployment.pop("pending_operations", None) or ()]
+        made = {
+            r["urn"]: {"outputs": r.get("inputs", {}), **r, "id": found[r["urn"]]} for r in pending if r["urn"] in found
+        }
+        kept, replaced = [], []
+        for resource in deployment.get("resources") or ():
+            if resource["urn"] in made:  # it was to be replaced: the new one takes its place
+                kept.append(made.pop(resource["urn"]))
+                replaced.append({**resource, "delete": True})
+            else:
+                kept.append(resource)
+        deployment["resources"] = [*kept, *made.values(), *replaced]
         state.deployment = deployment
         self.stack.import_stack(state)
 

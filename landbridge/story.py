@@ -5,15 +5,14 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from pulumi.automation import EngineEvent, OpType, StepEventMetadata
 
-Phase = Literal[
-    "waiting", "preview", "resume", "update", "destroy", "look", "done", "unchanged", "failed", "stopped", "skipped"
-]
+Ended = Literal["done", "unchanged", "failed", "stopped", "skipped"]
+Phase = Literal["waiting", "preview", "resume", "update", "destroy", "look", Ended]
 # What a stack rests in; all else is work, and counts its own steps.
-ENDED: tuple[Phase, ...] = ("done", "unchanged", "failed", "stopped", "skipped")
+ENDED: tuple[Phase, ...] = get_args(Ended)
 RESTING: tuple[Phase, ...] = ("waiting", *ENDED)
 
 # The engine's operations in the five words people use; halves of a replacement are missing, "replace" counts it.
