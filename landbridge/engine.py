@@ -17,6 +17,7 @@ from .places import Place
 from .pulumi_command import PulumiCommand
 
 OnEvent = Callable[[EngineEvent], None]
+MARK = "LANDBRIDGE_STACK"
 
 
 class LeanWorkspace(LocalWorkspace):
@@ -48,11 +49,20 @@ class StackEngine:
         self.command = command.for_stack(self.log)
         self.workspace = LeanWorkspace(
             work_dir=str(place.project),
-            env_vars=place.environment,
+            env_vars={**place.environment, MARK: self.mark_value},
             secrets_provider=place.secrets_provider,
             pulumi_command=self.command,
         )
         self.stack = LeanStack.select(name, self.workspace)
+
+    @property
+    def mark_value(self) -> str:
+        return f"{self.place.backend} {self.name}"
+
+    @property
+    def mark(self) -> str:
+        """In the environment of everything that works on this stack, so that leftovers of a killed run are known."""
+        return f"{MARK}={self.mark_value}"
 
     def preview(self, on_event: OnEvent, *, refresh: bool, diff: bool, parallel: int | None) -> str:
         """What `up` would do, judged by the policies. Makes the stack if there is none; returns Pulumi's own text."""

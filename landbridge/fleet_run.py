@@ -147,7 +147,9 @@ class FleetRun:
 
     def clear_up(self, name: str, pending: Sequence[recovery.Pending]) -> None:
         """Deals with what a killed run has left: its lock, and operations whose end nobody saw. Raises LockedError."""
-        self.notes += [f"{name}: {note}" for note in locks.clear(self.place.state_folder, PROJECT, name)]
+        self.notes += [
+            f"{name}: {note}" for note in locks.clear(self.place.state_folder, PROJECT, name, self.engines[name].mark)
+        ]
         engine, story = self.engines[name], self.stories[name]
         if pending:
             story.enter("resume")

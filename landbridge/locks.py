@@ -3,9 +3,11 @@
 Other backends tell who holds a lock only when an update meets it; `holder_in` reads that text.
 """
 
+import contextlib
 import json
 import os
 import re
+import signal
 import socket
 import time
 from datetime import UTC, datetime
@@ -37,8 +39,12 @@ class LockedError(Exception):
         self.lock = lock
 
 
-def clear(state: Path | None, project: str, stack: str) -> list[str]:
-    """Removes locks whose process is no more and says so; raises LockedError for one that is held."""
+def clear(state: Path | None, project: str, stack: str, mark: str) -> list[str]:
+    """Removes locks whose process is no more and says so; raises LockedError for one that is held.
+
+    What that process had started outlives it and waits for it for ever: processes with `mark` in their environment
+    end, too.
+    """
     notes = []
     for lock in locks(state, project, stack):
         if not stale(lock):
@@ -47,9 +53,18 @@ def clear(state: Path | None, project: str, stack: str) -> list[str]:
         lock.file.unlink(missing_ok=True)
         notes.append(f"removed the lock of {lock}: that process is gone.")
     if state is not None and notes:
+        end_marked(mark)
         for half_written in (state / "stacks" / project).glob(f"{stack}.json.*.tmp"):
             half_written.unlink(missing_ok=True)
     return notes
+
+
+def end_marked(mark: str, proc: Path = Path("/proc")) -> None:
+    """Kills every process that has `mark`, such as "NAME=value", in its environment."""
+    for environment in proc.glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):  # it is another user's, or gone
+            if mark.encode() in environment.read_bytes().split(b"\0"):
+                os.kill(int(environment.parent.name), signal.SIGKILL)
 
 
 def locks(state: Path | None, project: str, stack: str) -> list[Lock]:

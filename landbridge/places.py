@@ -13,11 +13,9 @@ from fleet.world import World
 from local import client
 from local.environment import scrubbed
 
+from .entering import HOME, ROOT
 from .errors import UsageError
 
-ROOT = Path(__file__).resolve().parent.parent
-HOME = Path(os.environ.get("LANDBRIDGE_HOME") or ROOT / ".landbridge").absolute()
-LOCAL_HOME = HOME / "local"
 POLICIES = ROOT / "policies"
 
 
@@ -49,7 +47,8 @@ def common_environment(world: World, backend: str) -> dict[str, str]:
         FLEET_VARIABLE: str(world.path),
         "PULUMI_BACKEND_URL": backend,
         "PULUMI_SKIP_UPDATE_CHECK": "true",
-        "PYTHONUNBUFFERED": "1",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",  # the language host lists packages with pip, once a run
+        "PYTHONUNBUFFERED": "1",  # policy packs print their port, and Pulumi waits for it
     }
 
 

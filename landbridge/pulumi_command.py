@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -77,8 +78,8 @@ class PulumiCommand(automation.PulumiCommand):
         return result
 
     def environment(self, more: Mapping[str, str]) -> dict[str, str]:
-        """Ours, with the command's own folder first on the PATH: its language host lies beside it."""
-        path = os.pathsep.join([str(Path(self.command).parent), os.environ["PATH"]])
+        """Ours; first on the PATH are the command's folder, with its language host, and our Python's, for plugins."""
+        path = os.pathsep.join([str(Path(self.command).parent), str(Path(sys.executable).parent), os.environ["PATH"]])
         return {**os.environ, **more, "PATH": path, "PULUMI_AUTOMATION_API": "true"}
 
     def gather(

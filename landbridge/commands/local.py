@@ -10,6 +10,7 @@ import click
 from local import client
 
 from .. import places
+from ..entering import LOCAL_HOME
 from ..errors import DONE, FAILED, UsageError
 from . import options
 
@@ -23,13 +24,13 @@ def local() -> None:
 @options.json_option
 def status(*, as_json: bool) -> int:
     """Says whether it is up, since when and where its things lie. Exit code 1 when it is not."""
-    cloud = client.status(places.LOCAL_HOME)
+    cloud = client.status(LOCAL_HOME)
     out = options.output(as_json=as_json)
     if as_json:
         told = {"up": False} if cloud is None else {"up": True, "pid": cloud.pid, "generation": cloud.generation}
         out.document({**told, **({"started": cloud.started, "log": cloud.log} if cloud else {})})
     elif cloud is None:
-        why = client.last_words(places.LOCAL_HOME)
+        why = client.last_words(LOCAL_HOME)
         out.console.print("The local cloud is not up" + (f"; it {why}." if why else "."))
     else:
         age = datetime.now(UTC) - cloud.started
@@ -41,7 +42,7 @@ def status(*, as_json: bool) -> int:
 @local.command()
 def stop() -> int:
     """Stops it. Its resources are gone with it."""
-    stopped = client.stop(places.LOCAL_HOME)
+    stopped = client.stop(LOCAL_HOME)
     click.echo("The local cloud has stopped." if stopped else "The local cloud was not up.")
     return DONE
 
@@ -50,7 +51,7 @@ def stop() -> int:
 @click.option("--follow", "-f", is_flag=True, help="Go on as lines come.")
 def logs(*, follow: bool) -> int:
     """Prints its log."""
-    log = places.LOCAL_HOME / "cloud.log"
+    log = LOCAL_HOME / "cloud.log"
     if not log.exists():
         raise UsageError("The local cloud has no log: it has never been up.")
     if follow:
@@ -65,7 +66,7 @@ def logs(*, follow: bool) -> int:
 def execute(command: tuple[str, ...], *, fleet_file: Path | None) -> None:
     """Runs COMMAND inside, such as `aws ec2 describe-vpcs` or `pulumi stack ls`."""
     world = options.the_fleet(fleet_file)
-    cloud = client.ensure(places.LOCAL_HOME)
+    cloud = client.ensure(LOCAL_HOME)
     place = places.local_place(world, cloud)
     # Pulumi wants to be where its project is; everything else where the user is.
     folder = place.project if command[0] == "pulumi" else None

@@ -1,18 +1,14 @@
 """What several commands share: options, the world a command works in, and how it ends."""
 
-import os
-import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
 from fleet.world import World, current, fleet_path
-from local import client
-from local.environment import scrubbed
 
-from .. import places
+from .. import entering, places
 from ..errors import UsageError
 from ..output import Output, output
 
@@ -53,25 +49,8 @@ def the_fleet(fleet_file: Path | None) -> World:
 
 
 def the_place(world: World, *, local: bool) -> places.Place:
-    """Where the fleet's stacks live. With `local`, this process continues inside the local cloud: see `enter`."""
-    return places.local_place(world, enter()) if local else places.cloud_place(world)
-
-
-def enter() -> client.Cloud:
-    """The local cloud, with this process inside it: outside, the command starts itself again in there.
-
-    exec keeps the terminal, Ctrl-C and the exit code what they are.
-    """
-    cloud = client.ensure(places.LOCAL_HOME)
-    if not client.inside(cloud):
-        start_inside(cloud)
-    return cloud
-
-
-def start_inside(cloud: client.Cloud) -> NoReturn:
-    command = client.enter_command(cloud, [sys.executable, "-m", "landbridge", *sys.argv[1:]])
-    sys.stdout.flush()
-    os.execvpe(command[0], command, scrubbed(os.environ))  # noqa: S606
+    """Where the fleet's stacks live. With `local`, this process continues inside the local cloud: see `entering`."""
+    return places.local_place(world, entering.entered()) if local else places.cloud_place(world)
 
 
 def chosen(names: Iterable[str], known: Iterable[str], fleet_file: Path) -> list[str]:
