@@ -3,7 +3,7 @@
 Both sides use this module, so a field that one side lacks is an error of the type checker, not of an `up`.
 """
 
-from typing import Any, TypedDict, cast, get_type_hints
+from typing import Any, TypedDict, cast
 
 import pulumi
 
@@ -47,7 +47,7 @@ async def region_outputs(region: str) -> RegionOutputs:
     """Reads a region stack's outputs. Raises LookupError when that stack lacks a field: it is of an older version."""
     reference = pulumi.StackReference(f"organization/{PROJECT}/{region}")
     found: dict[str, Any] = {}
-    for name in get_type_hints(RegionOutputs):
+    for name in RegionOutputs.__annotations__:
         details = await reference.get_output_details(name)
         if details.value is None:
             raise LookupError(f"stack {region} publishes no {name}: run `landbridge up {region}` first")

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -29,31 +29,35 @@ subnet = aws.ec2.Subnet("s", vpc_id=vpc.id, cidr_block="10.128.1.0/24", availabi
 class Project:
     """A program of the test's own, with the plugins of the local cloud."""
 
-    def __init__(self, folder: Path, cloud: Cloud) -> None:
-        self.folder, self.cloud = folder, cloud
+    def __init__(
+        self, folder: Path, cloud: Cloud, *, name: str = "p", state: Path | None = None, phrase: str = "x"
+    ) -> None:
+        self.folder, self.cloud, self.phrase = folder, cloud, phrase
+        self.backend = state or folder / "state"
         (folder / "state").mkdir(parents=True)
         plugins = "".join(
-            f"    - {{name: {name}, path: {ROOT / 'local/plugins' / name}}}\n" for name in ("aws", "tls", "random")
+            f"    - {{name: {plugin}, path: {ROOT / 'local/plugins' / plugin}}}\n"
+            for plugin in ("aws", "tls", "random")
         )
         (folder / "Pulumi.yaml").write_text(
-            f"name: p\nruntime: {{name: python, options: {{virtualenv: {sys.prefix}}}}}\nplugins:\n  providers:\n{plugins}"
+            f"name: {name}\nruntime: {{name: python, options: {{virtualenv: {sys.prefix}}}}}\nplugins:\n  providers:\n{plugins}"
         )
         self.pulumi("stack", "init", "dev")
 
     def program(self, body: str) -> None:
         (self.folder / "__main__.py").write_text(HEAD + body)
 
-    def pulumi(self, *arguments: str, code: int | None = 0) -> str:
+    def pulumi(self, *arguments: str, code: int | None = 0, before: Sequence[str] = ()) -> str:
         path = os.pathsep.join([str(ROOT / ".landbridge/bin"), str(Path(sys.executable).parent), os.environ["PATH"]])
         settings = {
             "PATH": path,
-            "PULUMI_BACKEND_URL": f"file://{self.folder / 'state'}",
-            "PULUMI_CONFIG_PASSPHRASE": "x",
+            "PULUMI_BACKEND_URL": f"file://{self.backend}",
+            "PULUMI_CONFIG_PASSPHRASE": self.phrase,
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "PYTHONDONTWRITEBYTECODE": "",
         }
-        command = ["env", "-C", str(self.folder), *(f"{key}={value}" for key, value in settings.items())]
+        command = ["env", "-C", str(self.folder), *(f"{key}={value}" for key, value in settings.items()), *before]
         full = [clouds.COMMAND, "local", "exec", "--", *command, "pulumi", "--non-interactive", *arguments]
         done = subprocess.run(
             full, capture_output=True, text=True, env=self.cloud._environment(), timeout=200, check=False

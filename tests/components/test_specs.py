@@ -1,0 +1,103 @@
+"""Specs of the example fleet and of small variants, against golden files: plain data, no engine."""
+
+import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.network import hub, routes, subnets
+from components.network.spec import network_spec
+from components.storage.bucket import bucket_policy, key_policy
+from components.storage.shares import shares_policy, shares_spec
+from fleet.address.plan import draft
+from fleet.model import Fleet, Ingress
+from fleet.world import World, current
+from tests.support import golden
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+DAY = datetime.date(2026, 1, 1)
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return current(ROOT / "fleet.yaml")
+
+
+def data(value: Any) -> Any:
+    """Named tuples as mappings, for golden files that a person can read."""
+    if hasattr(value, "_asdict"):
+        return {key: data(item) for key, item in value._asdict().items()}
+    return [data(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+@pytest.mark.golden
+@pytest.mark.parametrize("region", ["us-west-2", "us-east-1", "eu-west-1"])
+def test_a_region_s_network(world: World, region: str) -> None:
+    golden.compare(HERE / f"golden/network.{region}.yaml", data(network_spec(world.fleet, world.plan, region)))
+
+
+@pytest.mark.golden
+def test_a_region_s_storage(world: World) -> None:
+    value = {
+        "bucket": bucket_policy(world.fleet, "us-west-2"),
+        "key": key_policy(world.fleet),
+        "shares": data(shares_spec(world.fleet)),
+        "shares policy": shares_policy(),
+    }
+    golden.compare(HERE / "golden/storage.us-west-2.yaml", value)
+
+
+def varied(world: World, region: str, **changes: Any) -> Fleet:
+    changed = world.fleet.regions[region].model_copy(update=changes)
+    return world.fleet.model_copy(update={"regions": {**world.fleet.regions, region: changed}})
+
+
+def test_nat_per_zone_gives_every_zone_its_own_way_out(world: World) -> None:
+    fleet = varied(world, "us-west-2", nat="per-zone")
+    spec = network_spec(fleet, world.plan, "us-west-2")
+    assert [subnet.zone for subnet in spec.subnets if subnet.nat] == ["a", "b", "c"]
+    assert {table.name: table.nat_zone for table in spec.route_tables} == {
+        "public": None,
+        "private-a": "a",
+        "private-b": "b",
+        "private-c": "c",
+    }
+
+
+def test_one_nat_stays_where_it_is_when_a_zone_is_added(world: World) -> None:
+    fleet = varied(world, "us-west-2", zones=["b", "a"])
+    assert subnets.nat_zone(fleet.regions["us-west-2"]) == "b"
+
+
+def test_a_new_region_adds_routes_and_changes_none(world: World) -> None:
+    grown = varied(world, "us-west-2")
+    grown = grown.model_copy(update={"regions": {**grown.regions, "us-east-2": grown.regions["us-east-1"]}})
+    before = routes.fleet_routes("us-west-2", world.plan.aggregates())
+    old = draft(world.fleet, None, DAY).ledger
+    after = routes.fleet_routes("us-west-2", draft(grown, old, DAY).plan.aggregates())
+    names = {route.name for route in after} - {route.name for route in before}
+    assert names == {"region-us-east-2"}
+
+
+def test_the_world_gets_in_only_where_the_fleet_says_so(world: World) -> None:
+    assert all(group.name != "world" for group in network_spec(world.fleet, world.plan, "us-west-2").groups)
+    rule = Ingress(port=1194, protocol="udp", cidr="0.0.0.0/0", why="laptops")
+    opened = world.fleet.model_copy(update={"ingress": [rule]})
+    group = next(g for g in network_spec(opened, world.plan, "us-west-2").groups if g.name == "world")
+    assert [(r.protocol, r.port, r.cidr) for r in group.rules] == [("udp", 1194, "0.0.0.0/0")]
+
+
+def test_no_rule_is_wider_than_the_plan(world: World) -> None:
+    known = set(world.plan.aggregates().values()) | {world.plan.region("us-west-2").network}
+    for group in network_spec(world.fleet, world.plan, "us-west-2").groups:
+        assert {rule.cidr for rule in group.rules} <= known
+
+
+def test_every_region_has_a_bgp_number_of_its_own_that_no_site_may_use() -> None:
+    numbers = [hub.asn(region) for region in hub.REGIONS]
+    assert len(set(numbers)) == len(numbers)
+    assert all(64512 <= number <= 64767 for number in numbers)
+    with pytest.raises(ValueError, match="mars-1 has no BGP number"):
+        hub.asn("mars-1")

@@ -1,0 +1,66 @@
+"""Golden files: readable, sorted, compared whole. `make golden` writes them anew; the diff is then read by a person."""
+
+import contextlib
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+ACCEPT = "LANDBRIDGE_ACCEPT"
+SECRET = "4dabf18193072939515e22adb298388d"  # the key that marks a secret in Pulumi's state
+
+
+def compare(path: Path, value: Any) -> None:
+    """Asserts that the file holds this value; writes it instead when told to accept."""
+    yaml, text = YAML(typ="safe"), io.StringIO()
+    yaml.default_flow_style = False
+    yaml.width = 120
+    yaml.dump(json.loads(json.dumps(value, sort_keys=True)), text)
+    if os.environ.get(ACCEPT):
+        path.write_text(text.getvalue())
+    assert path.exists(), f"{path.name} is missing: run `make golden`"
+    assert text.getvalue() == path.read_text(), f"{path.name} differs: run `make golden` and read the diff"
+
+
+def resources(state: dict[str, Any]) -> dict[str, Any]:
+    """A stack's resources as the program registered them. What the cloud made up is masked by whose it is."""
+    listed = [r for r in state["checkpoint"]["latest"]["resources"] if r["type"] != "pulumi:pulumi:Stack"]
+    names = {r["urn"]: f"{r['type']} {r['urn'].rpartition('::')[2]}" for r in listed}
+    made = {}
+    for resource in listed:
+        for key in ("id", "arn", "allocationId", "keyId"):
+            value = resource["id"] if key == "id" and "id" in resource else resource.get("outputs", {}).get(key)
+            # Names are ids too (a bucket's, an alias'), and those the program chose.
+            if isinstance(value, str) and value not in json.dumps(resource.get("inputs", {})):
+                made.setdefault(value, f"<{key} of {names[resource['urn']]}>")
+    found = {}
+    for resource in listed:
+        entry = {
+            "inputs": _masked(_without_defaults(resource.get("inputs", {})), made),
+            "parent": names.get(resource.get("parent", ""), "the stack"),
+            "protect": resource.get("protect", False),
+        }
+        if "provider" in resource:
+            entry["provider"] = resource["provider"].split("::")[-2]
+        found[names[resource["urn"]]] = entry
+    return found
+
+
+def _without_defaults(inputs: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in inputs.items() if not key.startswith("__")}
+
+
+def _masked(value: Any, made: dict[str, str]) -> Any:
+    if isinstance(value, dict):
+        return "<secret>" if SECRET in value else {key: _masked(item, made) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_masked(item, made) for item in value]
+    if isinstance(value, str):
+        if value[:1] in ("{", "["):  # policies are JSON in text
+            with contextlib.suppress(ValueError):
+                return _masked(json.loads(value), made)
+        return made.get(value, value)
+    return value
