@@ -1,0 +1,156 @@
+"""The local cloud's life, with the real daemon: one at a time, nothing left behind, every end explained."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from local import client
+from local.environment import scrubbed
+
+SECONDS = 10
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Path]:
+    home = tmp_path / "local"
+    yield home
+    client.stop(home)
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+def await_(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.02)
+
+
+def run_inside(cloud: client.Cloud, code: str) -> subprocess.CompletedProcess[str]:
+    command = client.enter_command(cloud, [sys.executable, "-c", code])
+    return subprocess.run(
+        command, env=scrubbed(os.environ), capture_output=True, text=True, timeout=SECONDS, check=False
+    )
+
+
+def test_it_starts_answers_inside_and_stops_without_a_trace(home: Path) -> None:
+    assert client.status(home) is None
+    cloud = client.ensure(home)
+    assert client.status(home) == cloud
+    assert not client.inside(cloud)
+    assert run_inside(cloud, "import boto3; print(boto3.client('ec2').describe_vpcs()['Vpcs'][0]['CidrBlock'])").stdout
+    processes = [cloud.pid, *children_of(cloud.pid)]
+    assert len(processes) == 3
+
+    assert client.stop(home)
+    assert not any(alive(pid) for pid in processes)
+    assert client.status(home) is None
+    assert not client.stop(home)
+    assert client.last_words(home) == "by SIGTERM"
+
+
+def test_nothing_inside_reaches_the_machine_or_the_world(home: Path) -> None:
+    cloud = client.ensure(home)
+    names = "import socket; print([name for _, name in socket.if_nameindex()])"
+    assert run_inside(cloud, names).stdout.strip() == "['lo']"
+    out = run_inside(cloud, "import socket; socket.create_connection(('192.0.2.1', 443), 2)")
+    assert "Network is unreachable" in out.stderr
+
+
+def test_planned_names_are_known_inside_only(home: Path) -> None:
+    cloud = client.ensure(home)
+    with (home / "cloud.hosts").open("a") as hosts:
+        hosts.write("192.0.2.7 api.main.example.com\n")
+    asked = "import socket; print(socket.gethostbyname('api.main.example.com'))"
+    assert run_inside(cloud, asked).stdout.strip() == "192.0.2.7"
+    assert "192.0.2.7" not in Path("/etc/hosts").read_text()
+
+
+def test_the_folder_and_the_exit_code_are_kept_on_the_way_in(home: Path, tmp_path: Path) -> None:
+    cloud = client.ensure(home)
+    command = client.enter_command(cloud, ["sh", "-c", "pwd; exit 7"], tmp_path)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.returncode) == (str(tmp_path), 7)
+
+
+def test_commands_that_start_at_once_share_one_cloud(home: Path) -> None:
+    found: list[client.Cloud] = []
+    threads = [threading.Thread(target=lambda: found.append(client.ensure(home))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4
+    assert len(set(found)) == 1
+
+
+@pytest.mark.parametrize(("which", "name"), [(0, "AWS API"), (1, "provider host")])
+def test_a_child_that_dies_ends_the_cloud_and_is_named(home: Path, which: int, name: str) -> None:
+    cloud = client.ensure(home)
+    children = children_of(cloud.pid)
+    os.kill(children[which], signal.SIGKILL)
+    await_(lambda: client.status(home) is None)
+    assert not any(alive(child) for child in children)
+    assert f"the {name} (process {children[which]}) was killed by SIGKILL" in (client.last_words(home) or "")
+
+
+def test_children_do_not_outlive_a_killed_daemon(home: Path) -> None:
+    cloud = client.ensure(home)
+    children = children_of(cloud.pid)
+    os.kill(cloud.pid, signal.SIGKILL)
+    await_(lambda: not any(alive(child) for child in children))
+    assert client.status(home) is None
+    assert client.ensure(home).generation != cloud.generation
+
+
+def test_another_process_with_the_daemons_number_is_not_the_daemon(home: Path) -> None:
+    home.mkdir()
+    record = {"pid": os.getpid(), "generation": "old", "way": "user", "started": "2026-01-01T00:00:00+00:00"}
+    (home / "cloud.json").write_text(json.dumps(record))
+    assert client.status(home) is None
+    assert not client.stop(home)
+
+
+def test_a_port_that_is_never_answered_is_told_with_the_log(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # An interpreter that is not there stands for any daemon that cannot begin.
+    monkeypatch.setattr(sys, "executable", "/nonexistent/python")
+    with pytest.raises(client.LocalCloudError, match=str(home / "cloud.log")):
+        client.ensure(home)
+
+
+def test_state_of_a_cloud_that_is_gone_is_dropped_once(home: Path) -> None:
+    first = client.ensure(home)
+    folder, dropped = client.fleet_home(first, "example")
+    assert not dropped
+    (folder / "state").mkdir()
+    assert client.fleet_home(first, "example") == (folder, False)
+    client.stop(home)
+
+    second = client.ensure(home)
+    assert client.fleet_home(second, "example") == (folder, True)
+    assert not (folder / "state").exists()
+    assert client.fleet_home(second, "example") == (folder, False)
+
+
+def test_secrets_of_the_user_stay_outside() -> None:
+    environment = {"AWS_PROFILE": "work", "AWS_SESSION_TOKEN": "t", "PULUMI_ACCESS_TOKEN": "t", "HTTPS_PROXY": "p"}
+    inside = scrubbed({**environment, "PATH": "/bin", "LANG": "C", "LC_ALL": "C", "AWS_ACCESS_KEY_ID": "real"})
+    assert not environment.keys() & inside.keys()
+    assert (inside["PATH"], inside["LC_ALL"], inside["AWS_ACCESS_KEY_ID"]) == ("/bin", "C", "local")
