@@ -23,13 +23,18 @@ def worth_telling(story: Story, error: Exception, world: str) -> list[Problem]:
         return [Problem("", "", locked(story.stack, locks.holder_in(str(error)), world))]
     if story.violations:
         return distinct(story.violations)
-    problems = [p._replace(message=plain(p.message)) for p in story.problems if not ECHOES.match(p.message)]
+    problems = [told_once(p) for p in story.problems if not ECHOES.match(p.message)]
     of_resources = [p for p in problems if p.name]
     if of_resources or problems:
         return distinct(of_resources or problems)
     if isinstance(error, CommandError):
         return [Problem("", "", last_error(str(error)))]
     return [Problem("", "", str(error))]
+
+
+def told_once(problem: Problem) -> Problem:
+    """The problem in plain words, without the resource's own name in front of them once more."""
+    return problem._replace(message=plain(problem.message).removeprefix(f"{problem.type} {problem.name}: "))
 
 
 def distinct(problems: list[Problem]) -> list[Problem]:

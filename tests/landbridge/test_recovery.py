@@ -1,0 +1,116 @@
+"""What a killed run leaves open is found in the cloud again, or named."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from landbridge import lookups, recovery
+from local import client
+from local.environment import scrubbed
+from tests.landbridge import events
+
+STATE = {
+    "resources": [{"type": "pulumi:pulumi:Stack"}, {"type": "aws:ec2/vpc:Vpc"}],
+    "pending_operations": [
+        {
+            "type": "creating",
+            "resource": {
+                "urn": events.urn("aws:kms/key:Key", "key"),
+                "inputs": {"tags": {"Name": "example-us-west-2-key", "landbridge:fleet": "example"}},
+            },
+        },
+        {"type": "updating", "resource": {"urn": events.urn("aws:ec2/vpc:Vpc", "network"), "id": "vpc-1"}},
+    ],
+}
+
+
+def test_open_operations_are_read_from_the_state() -> None:
+    creating, updating = recovery.pending(STATE)
+    assert (creating.operation, creating.type, creating.name, creating.id) == (
+        "creating",
+        "aws:kms/key:Key",
+        "key",
+        None,
+    )
+    assert (updating.operation, updating.id) == ("updating", "vpc-1")
+    assert recovery.pending(None) == recovery.pending({}) == []
+    assert recovery.resources(STATE) == 1
+
+
+def test_a_preview_says_that_up_will_clear_up() -> None:
+    (warning,) = recovery.told(recovery.pending(STATE))
+    assert "creating key, updating network" in warning
+    assert recovery.told([]) == []
+
+
+def test_what_cannot_be_looked_up_is_named_with_its_tags() -> None:
+    key = recovery.pending(STATE)[0]
+    assert not recovery.findable(key.type)
+    assert "aws:kms/key:Key key" in recovery.orphan(key)
+    assert "Name=example-us-west-2-key, landbridge:fleet=example" in recovery.orphan(key)
+
+
+@pytest.mark.parametrize("table", [lookups.EC2_IDS, lookups.FINDERS, lookups.UNDOERS])
+def test_every_type_has_one_way_back(table: dict[str, object]) -> None:
+    ways = [lookups.EC2_IDS, lookups.FINDERS, lookups.UNDOERS, dict.fromkeys(lookups.REPEATABLE)]
+    for type_ in table:
+        assert sum(type_ in way for way in ways) == 1, type_
+
+
+INSIDE = """
+from landbridge import lookups
+of = lookups.clients("us-west-2", "210987654321")
+ec2, efs = of("ec2"), of("efs")
+def tags(name): return [{"Key": "Name", "Value": name}]
+def tagged(kind, name): return [{"ResourceType": kind, "Tags": tags(name)}]
+vpc = ec2.create_vpc(CidrBlock="10.128.0.0/18", TagSpecifications=tagged("vpc", "net"))["Vpc"]["VpcId"]
+subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.128.0.0/24", TagSpecifications=tagged("subnet", "net"))["Subnet"]["SubnetId"]
+table = ec2.create_route_table(VpcId=vpc)["RouteTable"]["RouteTableId"]
+gateway = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
+ec2.attach_internet_gateway(VpcId=vpc, InternetGatewayId=gateway)
+ec2.create_route(RouteTableId=table, DestinationCidrBlock="0.0.0.0/0", GatewayId=gateway)
+ec2.associate_route_table(RouteTableId=table, SubnetId=subnet)
+files = efs.create_file_system(CreationToken="t", Tags=tags("shares"))["FileSystemId"]
+mount = efs.create_mount_target(FileSystemId=files, SubnetId=subnet)["MountTargetId"]
+of("s3").create_bucket(Bucket="bucket", CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
+def find(type_, **inputs): return lookups.find(of, type_, inputs)
+net = {"tags": {"Name": "net"}}
+assert find("aws:ec2/vpc:Vpc", **net) == vpc
+assert find("aws:ec2/subnet:Subnet", **net) == subnet
+assert find("aws:ec2/natGateway:NatGateway", **net) is None
+assert find("aws:ec2/vpc:Vpc", tags={"Name": "other"}) is None
+assert find("aws:efs/fileSystem:FileSystem", tags={"Name": "shares"}) == files
+assert find("aws:efs/mountTarget:MountTarget", fileSystemId=files, subnetId=subnet) == mount
+assert find("aws:s3/bucket:Bucket", bucket="bucket") == "bucket"
+assert find("aws:s3/bucket:Bucket", bucket="other") is None
+assert find("aws:iam/role:Role", name="nobody") is None
+elsewhere = lookups.clients("us-west-2", "123456789012")
+assert lookups.find(elsewhere, "aws:ec2/vpc:Vpc", net) is None
+
+def links():
+    found = ec2.describe_route_tables(RouteTableIds=[table])["RouteTables"][0]
+    return len(found["Routes"]), len([a for a in found["Associations"] if not a.get("Main")])
+assert links() == (2, 1)
+assert lookups.undo(of, "aws:ec2/route:Route", {"routeTableId": table, "destinationCidrBlock": "0.0.0.0/0"})
+assert lookups.undo(of, "aws:ec2/routeTableAssociation:RouteTableAssociation", {"routeTableId": table, "subnetId": subnet})
+assert links() == (1, 0)
+assert lookups.undo(of, "aws:ec2/route:Route", {"routeTableId": table, "destinationCidrBlock": "0.0.0.0/0"})
+assert not lookups.undo(of, "aws:ec2/vpc:Vpc", net)
+print("found")
+"""
+
+
+@pytest.mark.cloud
+def test_resources_are_found_and_links_undone_in_the_account_and_region_they_are_in(tmp_path: Path) -> None:
+    cloud = client.ensure(tmp_path / "local")
+    try:
+        command = client.enter_command(cloud, [sys.executable, "-c", INSIDE], client.ROOT)
+        done = subprocess.run(
+            command, env=scrubbed(os.environ), capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.stdout.strip() == "found", done.stderr
+    finally:
+        client.stop(cloud.home)
