@@ -27,7 +27,8 @@ def _backend() -> None:
     def update_file_system(self: Any, file_system_id: str, mode: str | None, mibps: float | None) -> Any:
         system = _system(self, file_system_id)
         system.throughput_mode = mode or system.throughput_mode
-        system.provisioned_throughput_in_mibps = mibps
+        if mibps is not None or system.throughput_mode != "provisioned":
+            system.provisioned_throughput_in_mibps = mibps
         return system
 
     @add(EFSBackend)

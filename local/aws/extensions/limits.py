@@ -1,6 +1,6 @@
 """AWS's sizes and default quotas, which moto does not know. One table; the error codes are those of each API.
 
-Quotas: "Amazon VPC quotas", "Elastic IP addresses", "Transit gateway quotas" (AWS documentation).
+Quotas: "Amazon VPC quotas", "Elastic IP addresses", "Transit gateway quotas" (AWS documentation): those that a region runs into first.
 User data: "up to 16 KB in raw form, before base64" (EC2 user guide). Secrets: 65,536 bytes (Secrets Manager quotas).
 """
 
@@ -70,7 +70,6 @@ def install() -> None:
 def _enforce(quota: Quota) -> None:
     @override(EC2Backend, quota.call)
     def limited(self: Any, original: Any, *args: Any, **given: Any) -> Any:
-        # A region's default network is made with the region itself, before anybody could have asked for more.
         named = {**given, "subnet_id": given.get("subnet_id", args[0] if args else None)}
         if quota.count(self, named) >= quota.most:
             raise EC2ClientError(quota.code, f"The maximum number of {quota.what} has been reached ({quota.most}).")
@@ -104,12 +103,16 @@ def _check_user_data(encoded: Any) -> None:
 
 
 def _limit_secrets() -> None:
-    for call in ("create_secret", "put_secret_value"):
+    for call in ("create_secret", "put_secret_value", "update_secret"):
 
         @override(SecretsManagerBackend, call)
         def limited(self: Any, original: Any, *args: Any, **given: Any) -> Any:  # noqa: ARG001
-            for name in ("secret_string", "secret_binary"):
-                if len(str(given.get(name) or "").encode()) > SECRET_BYTES:
+            sizes = {
+                "secret_string": len((given.get("secret_string") or "").encode()),
+                "secret_binary": len(base64.b64decode(given.get("secret_binary") or "")),
+            }
+            for name, size in sizes.items():
+                if size > SECRET_BYTES:
                     # Never the value itself, which AWS would quote.
                     raise ValidationException(
                         f"Value at '{name}' failed to satisfy constraint: at most {SECRET_BYTES} bytes"

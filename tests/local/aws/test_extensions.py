@@ -106,6 +106,10 @@ def test_a_secret_ends_at_64_kb_and_its_name_is_taken_until_it_is_gone(client: C
     secrets = client("secretsmanager")
     secrets.create_secret(Name="fits", SecretString="x" * 65_536)
     assert refused(secrets.create_secret, Name="over", SecretString="x" * 65_537) == "ValidationException"
+    assert refused(secrets.update_secret, SecretId="fits", SecretString="x" * 65_537) == "ValidationException"
+    secrets.put_secret_value(SecretId="fits", SecretBinary=b"x" * 65_536)
+    assert refused(secrets.put_secret_value, SecretId="fits", SecretBinary=b"x" * 65_537) == "ValidationException"
+    secrets.put_secret_value(SecretId="fits", SecretString="x" * 65_536)
     secrets.delete_secret(SecretId="fits", RecoveryWindowInDays=7)
     assert refused(secrets.create_secret, Name="fits", SecretString="again") == "InvalidRequestException"
     secrets.restore_secret(SecretId="fits")
