@@ -1,7 +1,7 @@
 """Calls that moto does not have get an answer an SDK understands, instead of a page of HTML that it retries.
 
-AWS: an unknown action is a 400 (InvalidAction in "Common errors" of the query APIs). Our own failures are a 400 as well,
-so that nobody retries them: they would fail again.
+AWS: an unknown action is a 400 (InvalidAction in "Common errors" of the query APIs). Our own failures are a 400 too, so
+that nobody retries them: they would fail again.
 """
 
 import logging

@@ -1,6 +1,7 @@
 """AWS's sizes and default quotas, which moto does not know. One table; the error codes are those of each API.
 
-Quotas: "Amazon VPC quotas", "Elastic IP addresses", "Transit gateway quotas" (AWS documentation): those that a region runs into first.
+Quotas: "Amazon VPC quotas", "Elastic IP addresses", "Transit gateway quotas" (AWS documentation): those
+that a region runs into first.
 User data: "up to 16 KB in raw form, before base64" (EC2 user guide). Secrets: 65,536 bytes (Secrets Manager quotas).
 """
 
