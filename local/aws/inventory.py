@@ -4,7 +4,6 @@ GET /landbridge-api/inventory → {"123456789012": {"us-west-2": {"vpcs": ["vpc-
 scheduled for deletion count as gone, as they do for whoever deleted them.
 """
 
-import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -82,16 +81,3 @@ def inventory() -> dict[str, dict[str, dict[str, list[str]]]]:
                     if listed := sorted(ids(backend)):
                         found.setdefault(account, {}).setdefault(region, {})[f"{service} {kind}"] = listed
     return found
-
-
-def application(inner: Any) -> Any:
-    """A WSGI application that answers our own path and hands on all others."""
-
-    def serve(environ: Any, start_response: Any) -> Any:
-        if environ.get("PATH_INFO") != "/landbridge-api/inventory":
-            return inner(environ, start_response)
-        body = json.dumps(inventory(), indent=2, sort_keys=True).encode()
-        start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
-        return [body]
-
-    return serve

@@ -20,11 +20,11 @@ def main() -> None:
     from moto.server import DomainDispatcherApplication, create_backend_app
     from werkzeug.serving import make_server
 
-    from . import inventory
+    from . import own_api
     from .extensions import install
 
     install()
-    application = inventory.application(DomainDispatcherApplication(create_backend_app))
+    application = own_api.application(DomainDispatcherApplication(create_backend_app))
     server = make_server(options.host, options.port, application, threaded=True)
     signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=server.shutdown).start())
     server.serve_forever(poll_interval=0.2)

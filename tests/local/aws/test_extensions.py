@@ -1,53 +1,13 @@
 """The local AWS behaves as AWS documents where Landbridge depends on it: real boto3 against the real server."""
 
 import base64
-import subprocess
-import sys
-import time
-import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-import boto3
 import pytest
-from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from local.providers.host import free_port
-
 Client = Callable[..., Any]
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
-    port = free_port()
-    server = subprocess.Popen([sys.executable, "-m", "local.aws.server", "--port", str(port)])
-    endpoint = f"http://127.0.0.1:{port}"
-    try:
-        deadline = time.monotonic() + 30
-        while True:
-            try:
-                urllib.request.urlopen(f"{endpoint}/landbridge-api/inventory").close()
-                break
-            except OSError:
-                assert time.monotonic() < deadline
-                time.sleep(0.1)
-
-        def make(service: str, region: str = "us-west-2") -> Any:
-            config = Config(retries={"total_max_attempts": 1}, s3={"addressing_style": "path"})
-            return boto3.client(
-                service,
-                region_name=region,
-                endpoint_url=endpoint,
-                aws_access_key_id="x",
-                aws_secret_access_key="x",
-                config=config,
-            )
-
-        yield make
-    finally:
-        server.terminate()
-        server.wait(10)
 
 
 def refused(call: Callable[..., Any], **given: Any) -> str:

@@ -1,0 +1,127 @@
+"""Scaling groups as AWS runs them: spread over zones, bounded, with activities that tell what was refused.
+
+EC2 Auto Scaling user guide: "Distribute instances across Availability Zones", "Troubleshoot: EC2 instance launch
+failures"; API: SetDesiredCapacity, DeleteAutoScalingGroup (ForceDelete), PutLifecycleHook, DescribeScalingActivities.
+"""
+
+import uuid
+from collections import Counter
+from typing import Any
+
+from moto.autoscaling.exceptions import AutoscalingClientError, ValidationError
+from moto.autoscaling.models import AutoScalingBackend, FakeAutoScalingGroup
+from moto.autoscaling.responses import AutoScalingResponse
+from moto.core.responses import ActionResult
+from moto.core.utils import utcnow
+
+from .. import faults
+from .patching import override
+
+KEPT_ACTIVITIES = 1_000
+
+
+def install() -> None:
+    _spread()
+    _bound()
+    _activities()
+    _hooks()
+
+
+def _spread() -> None:
+    @override(FakeAutoScalingGroup, "replace_autoscaling_group_instances")
+    def replace(self: Any, original: Any, count_needed: int, propagated_tags: dict[str, str]) -> None:
+        """One launch at a time, each where the group has fewest, so that a refusal stops that one alone."""
+        ec2 = self.autoscaling_backend.ec2_backend
+        names = [name for name in (self.vpc_zone_identifier or "").split(",") if name]
+        places = [(name, ec2.get_subnet(name).availability_zone) for name in names]
+        places = places or [(None, zone) for zone in self.availability_zones]
+        whole = self.vpc_zone_identifier, self.availability_zones
+        for _ in range(count_needed):
+            mine = Counter(state.instance.placement.zone for state in self.instance_states)
+            subnet, zone = min(places, key=lambda place: (mine[place[1]], places.index(place)))
+            if message := faults.refusal(ec2.region_name, self.instance_type, zone, _running(ec2, self.instance_type)):
+                _record(self, "Failed", "Launching a new EC2 instance.  Status Reason: " + message, message)
+                continue
+            self.vpc_zone_identifier, self.availability_zones = subnet, [zone]
+            try:
+                original(1, dict(propagated_tags))
+            finally:
+                self.vpc_zone_identifier, self.availability_zones = whole
+            _record(self, "Successful", f"Launching a new EC2 instance: {self.instance_states[-1].instance.id}", None)
+
+
+def _running(ec2: Any, instance_type: str) -> dict[str, int]:
+    instances = (instance for reservation in ec2.reservations.values() for instance in reservation.instances)
+    live = (i for i in instances if i.instance_type == instance_type and i.state in ("running", "pending"))
+    return Counter(instance.placement.zone for instance in live)
+
+
+def _record(group: Any, status: str, description: str, message: str | None) -> None:
+    now = utcnow()
+    activity = {
+        "ActivityId": str(uuid.uuid4()),
+        "AutoScalingGroupName": group.name,
+        "Description": description,
+        "Cause": f"At {now:%Y-%m-%dT%H:%M:%SZ} a difference between desired and actual capacity required a launch.",
+        "StartTime": now,
+        "EndTime": now,
+        "StatusCode": status,
+        "Progress": 100,
+        "Details": "{}",
+    }
+    if message:
+        activity["StatusMessage"] = message
+    told = vars(group).setdefault("activities", [])
+    told.insert(0, activity)
+    del told[KEPT_ACTIVITIES:]
+
+
+def _bound() -> None:
+    @override(AutoScalingBackend, "set_desired_capacity")
+    def set_desired_capacity(self: Any, original: Any, group_name: str, desired_capacity: int) -> None:
+        group = self.autoscaling_groups[group_name]
+        if desired_capacity > group.max_size:
+            bound = f"above max value {group.max_size}"
+        elif desired_capacity < group.min_size:
+            bound = f"below min value {group.min_size}"
+        else:
+            return original(group_name, desired_capacity)  # type: ignore[no-any-return]
+        message = f"New SetDesiredCapacity value {desired_capacity} is {bound} for the AutoScalingGroup."
+        raise ValidationError(message)
+
+    @override(AutoScalingResponse, "delete_auto_scaling_group")
+    def delete_auto_scaling_group(self: Any, original: Any) -> Any:
+        group = self.autoscaling_backend.autoscaling_groups.get(self._get_param("AutoScalingGroupName"))
+        if group and group.instance_states and not self._get_bool_param("ForceDelete", if_none=False):
+            message = "You cannot delete an AutoScalingGroup while there are instances still in the group."
+            raise AutoscalingClientError("ResourceInUse", message)
+        return original()
+
+
+def _activities() -> None:
+    @override(AutoScalingResponse, "describe_scaling_activities")
+    def describe_scaling_activities(self: Any, original: Any) -> ActionResult:  # noqa: ARG001
+        name = self._get_param("AutoScalingGroupName")
+        groups = self.autoscaling_backend.autoscaling_groups.values()
+        told = [a for group in groups if name in (None, group.name) for a in vars(group).get("activities", [])]
+        told.sort(key=lambda activity: activity["StartTime"], reverse=True)
+        start, most = int(self._get_param("NextToken") or 0), self._get_int_param("MaxRecords", 100)
+        page: dict[str, Any] = {"Activities": told[start : start + most]}
+        if len(told) > start + most:
+            page["NextToken"] = str(start + most)
+        return ActionResult(page)
+
+
+def _hooks() -> None:
+    @override(AutoScalingResponse, "put_lifecycle_hook")
+    def put_lifecycle_hook(self: Any, original: Any) -> Any:
+        answer = original()
+        name, group = self._get_param("LifecycleHookName"), self._get_param("AutoScalingGroupName")
+        hook = self.autoscaling_backend.lifecycle_hooks[f"{group}_{name}"]
+        hook.role_arn, hook.notification_target_arn = (
+            self._get_param("RoleARN"),
+            self._get_param("NotificationTargetARN"),
+        )
+        # "The maximum is 172800 seconds (48 hours) or 100 times HeartbeatTimeout, whichever is smaller."
+        hook.global_timeout = min(172_800, 100 * hook.heartbeat_timeout)
+        return answer

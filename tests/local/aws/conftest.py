@@ -1,0 +1,44 @@
+"""A real server of the local AWS on a free port of this machine's loopback."""
+
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+
+from local.providers.host import free_port
+
+
+@pytest.fixture(scope="session")
+def endpoint() -> Iterator[str]:
+    port = free_port()
+    server = subprocess.Popen([sys.executable, "-m", "local.aws.server", "--port", str(port)])
+    url = f"http://127.0.0.1:{port}"
+    try:
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                urllib.request.urlopen(f"{url}/landbridge-api/inventory").close()
+                break
+            except OSError:
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+        yield url
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+@pytest.fixture(scope="session")
+def client(endpoint: str) -> Callable[..., Any]:
+    def make(service: str, region: str = "us-west-2") -> Any:
+        config = Config(retries={"total_max_attempts": 1}, s3={"addressing_style": "path"})
+        keys = {"aws_access_key_id": "local", "aws_secret_access_key": "local"}
+        return boto3.client(service, region_name=region, endpoint_url=endpoint, config=config, **keys)
+
+    return make
