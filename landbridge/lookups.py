@@ -1,12 +1,12 @@
 """Finds in AWS what a killed run may have created without learning its id.
 
-Three tables by resource type: what EC2's tags find, what takes a call of its own, and links between two resources,
+Three tables by resource type: what its tag Name finds, what takes a call of its own, and links between two resources,
 which hold nothing and are undone so that they can be made again. What is in no table is either repeatable (its creation
 only sets something) or must be looked for by people.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import boto3
 from botocore.exceptions import ClientError
@@ -14,24 +14,48 @@ from botocore.exceptions import ClientError
 Inputs = Mapping[str, Any]
 ClientOf = Callable[[str], Any]
 
-# Type → how its ids begin (describe_tags answers for all of EC2 at once).
-EC2_IDS = {
-    "aws:ec2/vpc:Vpc": "vpc",
-    "aws:ec2/subnet:Subnet": "subnet",
-    "aws:ec2/internetGateway:InternetGateway": "igw",
-    "aws:ec2/natGateway:NatGateway": "nat",
-    "aws:ec2/eip:Eip": "eipalloc",
-    "aws:ec2/routeTable:RouteTable": "rtb",
-    "aws:ec2/securityGroup:SecurityGroup": "sg",
-    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": "sgr",
-    "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": "sgr",
-    "aws:ec2/vpcEndpoint:VpcEndpoint": "vpce",
-    "aws:ec2/flowLog:FlowLog": "fl",
-    "aws:ec2transitgateway/transitGateway:TransitGateway": "tgw",
-    "aws:ec2transitgateway/vpcAttachment:VpcAttachment": "tgw-attach",
-    "aws:ec2/launchTemplate:LaunchTemplate": "lt",
-    "aws:ec2/instance:Instance": "i",
-    "aws:ebs/volume:Volume": "vol",
+
+class Listing(NamedTuple):
+    """The call that lists all resources of a type, the field with the list, and the field with each one's id."""
+
+    service: str
+    call: str
+    items: str
+    id: str
+
+
+# Type → where to look for the one with our tag Name. (describe_tags would be one call for all of EC2, but it goes on
+# naming what was deleted.)
+TAGGED = {
+    "aws:ec2/vpc:Vpc": Listing("ec2", "describe_vpcs", "Vpcs", "VpcId"),
+    "aws:ec2/subnet:Subnet": Listing("ec2", "describe_subnets", "Subnets", "SubnetId"),
+    "aws:ec2/internetGateway:InternetGateway": Listing(
+        "ec2", "describe_internet_gateways", "InternetGateways", "InternetGatewayId"
+    ),
+    "aws:ec2/natGateway:NatGateway": Listing("ec2", "describe_nat_gateways", "NatGateways", "NatGatewayId"),
+    "aws:ec2/eip:Eip": Listing("ec2", "describe_addresses", "Addresses", "AllocationId"),
+    "aws:ec2/routeTable:RouteTable": Listing("ec2", "describe_route_tables", "RouteTables", "RouteTableId"),
+    "aws:ec2/securityGroup:SecurityGroup": Listing("ec2", "describe_security_groups", "SecurityGroups", "GroupId"),
+    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": Listing(
+        "ec2", "describe_security_group_rules", "SecurityGroupRules", "SecurityGroupRuleId"
+    ),
+    "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": Listing(
+        "ec2", "describe_security_group_rules", "SecurityGroupRules", "SecurityGroupRuleId"
+    ),
+    "aws:ec2/vpcEndpoint:VpcEndpoint": Listing("ec2", "describe_vpc_endpoints", "VpcEndpoints", "VpcEndpointId"),
+    "aws:ec2/flowLog:FlowLog": Listing("ec2", "describe_flow_logs", "FlowLogs", "FlowLogId"),
+    "aws:ec2transitgateway/transitGateway:TransitGateway": Listing(
+        "ec2", "describe_transit_gateways", "TransitGateways", "TransitGatewayId"
+    ),
+    "aws:ec2transitgateway/vpcAttachment:VpcAttachment": Listing(
+        "ec2", "describe_transit_gateway_vpc_attachments", "TransitGatewayVpcAttachments", "TransitGatewayAttachmentId"
+    ),
+    "aws:ec2/launchTemplate:LaunchTemplate": Listing(
+        "ec2", "describe_launch_templates", "LaunchTemplates", "LaunchTemplateId"
+    ),
+    "aws:ebs/volume:Volume": Listing("ec2", "describe_volumes", "Volumes", "VolumeId"),
+    "aws:efs/fileSystem:FileSystem": Listing("efs", "describe_file_systems", "FileSystems", "FileSystemId"),
+    "aws:efs/accessPoint:AccessPoint": Listing("efs", "describe_access_points", "AccessPoints", "AccessPointId"),
 }
 
 # Creating these once more only sets the same again.
@@ -49,13 +73,26 @@ REPEATABLE = {
 }
 
 
+# AWS shows some resources for an hour after their end.
+GONE = {"deleted", "deleting"}
+
+
 def _named(items: list[dict[str, Any]], field: str, wanted: Any, id_: str) -> str | None:
     return next((str(item[id_]) for item in items if item.get(field) == wanted), None)
 
 
-def _tagged(items: list[dict[str, Any]], inputs: Inputs, id_: str) -> str | None:
-    name = {"Key": "Name", "Value": name_of(inputs)}
-    return next((str(item[id_]) for item in items if name in item.get("Tags", ())), None)
+def _tagged(of: ClientOf, listing: Listing, name: str) -> str | None:
+    client = of(listing.service)
+    pages = (
+        client.get_paginator(listing.call).paginate()
+        if client.can_paginate(listing.call)
+        else [getattr(client, listing.call)()]
+    )
+    for item in (item for page in pages for item in page[listing.items]):
+        gone = str(item.get("State", item.get("LifeCycleState"))) in GONE
+        if not gone and {"Key": "Name", "Value": name} in item.get("Tags", ()):
+            return str(item[listing.id])
+    return None
 
 
 def _zone(of: ClientOf, inputs: Inputs) -> str | None:
@@ -69,12 +106,6 @@ FINDERS: dict[str, Callable[[ClientOf, Inputs], str | None]] = {
     "aws:s3/bucket:Bucket": lambda of, i: _named(of("s3").list_buckets()["Buckets"], "Name", i.get("bucket"), "Name"),
     "aws:kms/alias:Alias": lambda of, i: _named(
         of("kms").list_aliases()["Aliases"], "AliasName", i.get("name"), "AliasName"
-    ),
-    "aws:efs/fileSystem:FileSystem": lambda of, i: _tagged(
-        of("efs").describe_file_systems()["FileSystems"], i, "FileSystemId"
-    ),
-    "aws:efs/accessPoint:AccessPoint": lambda of, i: _tagged(
-        of("efs").describe_access_points(FileSystemId=i["fileSystemId"])["AccessPoints"], i, "AccessPointId"
     ),
     "aws:efs/mountTarget:MountTarget": lambda of, i: _named(
         of("efs").describe_mount_targets(FileSystemId=i["fileSystemId"])["MountTargets"],
@@ -123,11 +154,9 @@ def find(of: ClientOf, type_: str, inputs: Inputs) -> str | None:
     try:
         if finder := FINDERS.get(type_):
             return finder(of, inputs)
-        prefix, name = EC2_IDS.get(type_), name_of(inputs)
-        if prefix and name:
-            tags = of("ec2").describe_tags(Filters=[{"Name": "value", "Values": [name]}])["Tags"]
-            ids = [tag["ResourceId"] for tag in tags if tag["Key"] == "Name"]
-            return next((id_ for id_ in ids if id_.rpartition("-")[0] == prefix), None)
+        listing, name = TAGGED.get(type_), name_of(inputs)
+        if listing and name:
+            return _tagged(of, listing, name)
     except (ClientError, KeyError):  # the cloud has no such thing
         return None
     return None

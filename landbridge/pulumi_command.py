@@ -21,6 +21,8 @@ OnLine = Callable[[str], Any]
 # After the command has ended its last events may still be on their way.
 FIRST_EVENT_SECONDS = 0.3
 LAST_EVENT_SECONDS = 5.0
+# Of these the output is kept. What others print may hold secrets: an exported state does.
+LOGGED = {"preview", "up", "destroy", "refresh"}
 
 
 class PulumiCommand(automation.PulumiCommand):
@@ -69,7 +71,8 @@ class PulumiCommand(automation.PulumiCommand):
             errors="replace",
             process_group=0,
         )
-        result = self.gather(self.process, on_output, on_error)
+        output_log = self.log if args[0] in LOGGED else None
+        result = gather(self.process, (output_log, on_output), (self.log, on_error))
         self.process = None
         if "--event-log" in args and self.first_event.wait(FIRST_EVENT_SECONDS):
             self.last_event.wait(LAST_EVENT_SECONDS)
@@ -82,33 +85,37 @@ class PulumiCommand(automation.PulumiCommand):
         path = os.pathsep.join([str(Path(self.command).parent), str(Path(sys.executable).parent), os.environ["PATH"]])
         return {**os.environ, **more, "PATH": path, "PULUMI_AUTOMATION_API": "true"}
 
-    def gather(
-        self, process: "subprocess.Popen[str]", on_output: OnLine | None, on_error: OnLine | None
-    ) -> CommandResult:
-        lines: tuple[list[str], list[str]] = ([], [])
-
-        def read(stream: IO[str], kept: list[str], callback: OnLine | None) -> None:
-            for line in stream:
-                kept.append(line.rstrip())
-                self.write(kept[-1])
-                if callback:
-                    callback(kept[-1])
-
-        assert process.stdout is not None
-        assert process.stderr is not None
-        aside = threading.Thread(target=read, args=(process.stderr, lines[1], on_error))
-        with process:
-            aside.start()
-            read(process.stdout, lines[0], on_output)
-            aside.join()
-        return CommandResult("\n".join(lines[0]), "\n".join(lines[1]), process.returncode)
-
-    def write(self, line: str) -> None:
-        if self.log is not None:
-            with self.log.open("a") as log:
-                log.write(line + "\n")
-
     def interrupt(self) -> None:
         """Asks the running command to finish what it has in hand and stop; asked twice, it stops at once."""
         if process := self.process:
             process.send_signal(signal.SIGINT)
+
+
+def gather(
+    process: "subprocess.Popen[str]",
+    output: tuple[Path | None, OnLine | None],
+    error: tuple[Path | None, OnLine | None],
+) -> CommandResult:
+    """What the process prints until it ends; `output` and `error` say into which log and to whom each line goes, too."""
+    lines: tuple[list[str], list[str]] = ([], [])
+
+    def read(stream: IO[str] | None, kept: list[str], log: Path | None, callback: OnLine | None) -> None:
+        assert stream is not None
+        for line in stream:
+            kept.append(line.rstrip())
+            if log:
+                append(log, kept[-1])
+            if callback:
+                callback(kept[-1])
+
+    aside = threading.Thread(target=read, args=(process.stderr, lines[1], *error))
+    with process:
+        aside.start()
+        read(process.stdout, lines[0], *output)
+        aside.join()
+    return CommandResult("\n".join(lines[0]), "\n".join(lines[1]), process.returncode)
+
+
+def append(log: Path, line: str) -> None:
+    with log.open("a") as file:
+        file.write(line + "\n")

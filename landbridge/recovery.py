@@ -70,7 +70,7 @@ def resume(
 
 def findable(type_: str) -> bool:
     """Whether "not found" means that nothing was created, or that creating it again does no harm."""
-    return type_ in lookups.EC2_IDS or type_ in lookups.FINDERS or type_ in lookups.REPEATABLE
+    return type_ in lookups.TAGGED or type_ in lookups.FINDERS or type_ in lookups.REPEATABLE
 
 
 def orphan(op: Pending) -> str:

@@ -53,9 +53,9 @@ def test_what_cannot_be_looked_up_is_named_with_its_tags() -> None:
     assert "Name=example-us-west-2-key, landbridge:fleet=example" in recovery.orphan(key)
 
 
-@pytest.mark.parametrize("table", [lookups.EC2_IDS, lookups.FINDERS, lookups.UNDOERS])
+@pytest.mark.parametrize("table", [lookups.TAGGED, lookups.FINDERS, lookups.UNDOERS])
 def test_every_type_has_one_way_back(table: dict[str, object]) -> None:
-    ways = [lookups.EC2_IDS, lookups.FINDERS, lookups.UNDOERS, dict.fromkeys(lookups.REPEATABLE)]
+    ways = [lookups.TAGGED, lookups.FINDERS, lookups.UNDOERS, dict.fromkeys(lookups.REPEATABLE)]
     for type_ in table:
         assert sum(type_ in way for way in ways) == 1, type_
 
@@ -82,6 +82,9 @@ assert find("aws:ec2/vpc:Vpc", **net) == vpc
 assert find("aws:ec2/subnet:Subnet", **net) == subnet
 assert find("aws:ec2/natGateway:NatGateway", **net) is None
 assert find("aws:ec2/vpc:Vpc", tags={"Name": "other"}) is None
+gone = ec2.create_vpc(CidrBlock="10.128.64.0/18", TagSpecifications=tagged("vpc", "gone"))["Vpc"]["VpcId"]
+ec2.delete_vpc(VpcId=gone)
+assert find("aws:ec2/vpc:Vpc", tags={"Name": "gone"}) is None
 assert find("aws:efs/fileSystem:FileSystem", tags={"Name": "shares"}) == files
 assert find("aws:efs/mountTarget:MountTarget", fileSystemId=files, subnetId=subnet) == mount
 assert find("aws:s3/bucket:Bucket", bucket="bucket") == "bucket"
