@@ -96,7 +96,7 @@ def gather(
     output: tuple[Path | None, OnLine | None],
     error: tuple[Path | None, OnLine | None],
 ) -> CommandResult:
-    """What the process prints until it ends; `output` and `error` say into which log and to whom each line goes, too."""
+    """What the process prints until it ends; `output` and `error` say into which log and to whom lines go, too."""
     lines: tuple[list[str], list[str]] = ([], [])
 
     def read(stream: IO[str] | None, kept: list[str], log: Path | None, callback: OnLine | None) -> None:

@@ -104,14 +104,11 @@ def failures(stories: Iterable[Story], place: Place, console: Console) -> None:
             continue
         for problem in story.problems[:PROBLEMS_SHOWN]:
             who = f"{short(problem.type)} {problem.name}: " if problem.name else ""
-            text = Text()
-            text.append(f"{story.stack}: ", style="bold red")
-            text.append(who, style="bold")
-            text.append(problem.message)
-            console.print(text, soft_wrap=True)
-        console.print(
-            f"  Full log: {place.logs / (story.stack + '.log')}", style="dim", soft_wrap=True, highlight=False
-        )
+            where = (f"{story.stack}: ", "bold red")
+            console.print(Text.assemble(where, (who, "bold"), problem.message), soft_wrap=True)
+        if (more := len(story.problems) - PROBLEMS_SHOWN) > 0:
+            console.print(f"  and {more} more", style="red")
+        console.print(f"  Full log: {place.logs / story.stack}.log", style="dim", soft_wrap=True)
 
 
 def warnings(stories: Iterable[Story], console: Console) -> None:

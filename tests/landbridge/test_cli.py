@@ -1,0 +1,137 @@
+"""The real command: mistakes get one clear text and their exit code, and nothing is started for them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from landbridge.errors import FAILED, USAGE
+
+ROOT = Path(__file__).parents[2]
+FLEET = """\
+fleet: small
+owner: ops
+domain: small.example.com
+supernet: 10.128.0.0/12
+aws: {account_id: "123456789012"}
+regions:
+  us-west-2: {cloud: aws, zones: [a]}
+teams:
+  ops: {gid: 2000}
+"""
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Path:
+    path = tmp_path / "fleet.yaml"
+    path.write_text(FLEET)
+    assert run(tmp_path, "plan", "--write", "--fleet", str(path)).returncode == 0
+    return path
+
+
+def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "landbridge", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "LANDBRIDGE_HOME": str(home / "home")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def refused(done: subprocess.CompletedProcess[str], *words: str) -> None:
+    assert done.returncode == USAGE, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    for word in words:
+        assert word in done.stderr
+
+
+def test_a_fleet_file_that_is_not_there(tmp_path: Path) -> None:
+    refused(run(tmp_path, "up", "--fleet", "/nowhere/fleet.yaml"), "/nowhere/fleet.yaml", "--fleet FILE")
+
+
+def test_a_wrong_fleet_file_is_told_before_the_local_cloud_is_started(tmp_path: Path, fleet: Path) -> None:
+    fleet.write_text(FLEET.replace("zones: [a]", "zones: []"))
+    refused(run(tmp_path, "up", "--local", "--fleet", str(fleet)), "fleet.yaml:7")
+    assert not (tmp_path / "home/local/cloud.json").exists()
+
+
+def test_a_stale_ledger_stops_up_and_names_the_remedy(tmp_path: Path, fleet: Path) -> None:
+    fleet.write_text(FLEET.replace("zones: [a]", "zones: [a, b]"))
+    refused(run(tmp_path, "up", "--local", "--fleet", str(fleet)), "landbridge plan --write")
+
+
+def test_a_stack_that_the_fleet_does_not_have(tmp_path: Path, fleet: Path) -> None:
+    refused(run(tmp_path, "up", "us-west-9", "--local", "--fleet", str(fleet)), "us-west-9", "Its stacks: us-west-2")
+
+
+def test_real_clouds_need_a_place_for_the_state(tmp_path: Path, fleet: Path) -> None:
+    refused(run(tmp_path, "up", "--fleet", str(fleet)), "`state` is missing", "s3://", "awskms://", "--local")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["up", "--frobnicate"], "--frobnicate"),
+        (["frobnicate"], "frobnicate"),
+        (["up", "--parallel", "0"], "--parallel"),
+        (["up", "--allow-destroy", "many"], "--allow-destroy"),
+        (["plan", "--write", "--check"], "exclude each other"),
+        (["local", "exec"], "COMMAND"),
+    ],
+)
+def test_a_wrong_command_line(tmp_path: Path, arguments: list[str], word: str) -> None:
+    refused(run(tmp_path, *arguments), word)
+
+
+def test_machines_get_an_error_as_a_document(tmp_path: Path) -> None:
+    done = run(tmp_path, "up", "--json", "--fleet", "/nowhere/fleet.yaml")
+    assert done.returncode == USAGE
+    told = json.loads(done.stdout)
+    assert told["exit_code"] == USAGE
+    assert "/nowhere/fleet.yaml" in told["error"]
+
+
+def test_our_own_mistake_is_one_line_and_a_traceback_in_a_file(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/local").write_text("a file where a folder should be")
+    done = run(tmp_path, "local", "stop")
+    assert done.returncode == FAILED
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" in (tmp_path / "home/crash.log").read_text()
+
+
+def test_check_judges_the_ledger_for_ci(tmp_path: Path, fleet: Path) -> None:
+    assert run(tmp_path, "plan", "--check", "--fleet", str(fleet)).returncode == 0
+    fleet.write_text(FLEET.replace("zones: [a]", "zones: [a, b]"))
+    done = run(tmp_path, "plan", "--check", "--fleet", str(fleet))
+    assert done.returncode == FAILED
+    assert "region/us-west-2/zone/b" in done.stdout
+
+
+def test_plan_shows_the_tree_and_what_would_change_and_write_settles_it(tmp_path: Path, fleet: Path) -> None:
+    fleet.write_text(FLEET.replace("zones: [a]", "zones: [a, b]"))
+    shown = run(tmp_path, "plan", "--fleet", str(fleet)).stdout
+    assert "10.128.0.0/12" in shown
+    assert "+ new      region/us-west-2/zone/b" in shown
+    document = json.loads(run(tmp_path, "plan", "--json", "--fleet", str(fleet)).stdout)
+    assert document["stale"]
+    assert {change["kind"] for change in document["changes"]} == {"new"}
+    assert document["prefixes"]["region/us-west-2/network"]["full"] == 0.25
+
+    assert "commit it" in run(tmp_path, "plan", "--write", "--fleet", str(fleet)).stdout
+    assert not json.loads(run(tmp_path, "plan", "--json", "--fleet", str(fleet)).stdout)["changes"]
+
+
+def test_the_local_cloud_that_is_not_up_says_so(tmp_path: Path) -> None:
+    done = run(tmp_path, "local", "status")
+    assert (done.returncode, done.stdout.strip()) == (FAILED, "The local cloud is not up.")
+    assert json.loads(run(tmp_path, "local", "status", "--json").stdout) == {"up": False}
+    assert "was not up" in run(tmp_path, "local", "stop").stdout
+    refused(run(tmp_path, "local", "logs"), "never been up")

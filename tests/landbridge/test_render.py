@@ -1,0 +1,147 @@
+"""What the screens say, on a terminal and without one."""
+
+import io
+from pathlib import Path
+
+from pulumi.automation import EngineEvent
+from rich.console import Console
+
+from landbridge import render
+from landbridge.places import Place
+from landbridge.progress import Screen
+from landbridge.story import Problem, Step, Story
+from tests.landbridge.events import step
+
+SUBNET = "aws:ec2/subnet:Subnet"
+PLACE = Place("local", Path("/p"), "file:///s", "passphrase", Path("/logs"))
+
+
+def console(width: int = 100, *, terminal: bool = False) -> Console:
+    return Console(file=io.StringIO(), width=width, force_terminal=terminal, highlight=False, color_system=None)
+
+
+def text(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def created(name: str) -> EngineEvent:
+    return step("resOutputsEvent", "create", SUBNET, name, new={})
+
+
+def story(*names: str) -> Story:
+    made = Story("us-west-2")
+    made.enter("update", total=3)
+    for name in names:
+        made.hear(created(name))
+    return made
+
+
+def test_the_summary_counts_by_what_was_done() -> None:
+    done = story("a", "b")
+    done.enter("done")
+    screen = console()
+    screen.print(render.summary([done]))
+    header, line = text(screen).splitlines()
+    assert header.split() == ["stack", "created", "updated", "replaced", "deleted", "same", "seconds"]
+    assert line.split()[:8] == ["us-west-2", "✓", "done", "2", "0", "0", "0", "0"]
+
+
+def test_a_skipped_stack_says_why() -> None:
+    skipped = Story("links")
+    skipped.because = "us-west-2 failed"
+    skipped.enter("skipped")
+    screen = console()
+    screen.print(render.summary([skipped]))
+    assert "skipped (us-west-2 failed)" in text(screen)
+
+
+def test_few_changes_are_told_one_by_one_and_many_by_type() -> None:
+    few = story()
+    few.steps = [Step("created", SUBNET, "a", False, (), {}), Step("updated", SUBNET, "b", False, ("tags",), {})]
+    screen = console()
+    render.steps(few, screen)
+    assert text(screen) == "  + ec2.Subnet a\n  ~ ec2.Subnet b  tags\n"
+
+    few.steps = [Step("created", SUBNET, str(n), False, (), {}) for n in range(40)]
+    few.steps.append(Step("deleted", SUBNET, "old", False, (), {}))
+    screen = console()
+    render.steps(few, screen)
+    assert text(screen) == "  + 40 resources: 40 Subnet, …\n  - ec2.Subnet old\n"
+
+
+def test_deletions_are_told_by_name_unless_all_goes() -> None:
+    gone = story()
+    gone.steps = [Step("deleted", SUBNET, str(n), False, (), {}) for n in range(40)]
+    screen = console()
+    render.steps(gone, screen)
+    assert text(screen) == "  - 40 resources: 40 Subnet, …\n"
+    gone.steps.append(Step("same", SUBNET, "kept", False, (), {}))
+    screen = console()
+    render.steps(gone, screen)
+    assert text(screen).count("\n") == 40
+
+
+def test_a_failure_names_resource_reason_and_log_and_stops_at_a_screenful() -> None:
+    failed = story()
+    failed.enter("failed")
+    failed.problems = [Problem(SUBNET, f"s{n}", "InvalidSubnet.Conflict") for n in range(20)]
+    screen = console()
+    render.failures([failed], PLACE, screen)
+    assert "us-west-2: ec2.Subnet s0: InvalidSubnet.Conflict" in text(screen)
+    assert "and 12 more" in text(screen)
+    assert "/logs/us-west-2.log" in text(screen)
+
+
+def test_without_a_terminal_each_phase_is_a_line_with_the_time_and_notes_come_once() -> None:
+    screen, notes = console(), ["The local cloud was restarted."]
+    stories = {"us-west-2": Story("us-west-2")}
+    shown = Screen(stories, notes, screen)
+    with shown.shown():
+        stories["us-west-2"].enter("preview")
+        shown.lines.tell()
+    with shown.shown():
+        stories["us-west-2"].enter("failed")
+    lines = text(screen).splitlines()
+    assert [line.split(" ", 1)[1].split(",")[0] for line in lines] == [
+        "The local cloud was restarted.",
+        "us-west-2: preview",
+        "us-west-2: failed",
+    ]
+    assert all(line[2] == line[5] == ":" for line in lines)
+
+
+def test_on_a_terminal_a_stack_has_a_line_with_how_far_it_is() -> None:
+    screen = console(terminal=True)
+    busy = story("a", "b")
+    busy.hear(step("resourcePreEvent", "create", SUBNET, "c", new={}))
+    with Screen({"us-west-2": busy}, [], screen).shown():
+        pass
+    assert "us-west-2  update" in text(screen)
+    assert "2/3" in text(screen)
+    assert "ec2.Subnet c" in text(screen)
+
+
+def test_a_narrow_terminal_keeps_one_line_a_stack() -> None:
+    screen = console(60, terminal=True)
+    busy = story("a")
+    busy.current = "s3.BucketServerSideEncryptionConfiguration bucket"
+    with Screen({"us-west-2": busy, "eu-west-1": busy}, [], screen).shown():
+        pass
+    first = text(screen).split("\x1b[2K")[0]
+    assert all(len(line) <= 60 for line in first.replace("\x1b[?25l", "").splitlines())
+
+
+def test_machines_read_every_stack_and_its_outputs() -> None:
+    done = story("a")
+    done.outputs = {"network_id": "vpc-1"}
+    done.enter("done")
+    (told,) = render.as_json([done], PLACE)
+    assert told["result"] == "done"
+    assert told["changes"]["created"] == 1
+    assert told["outputs"] == {"network_id": "vpc-1"}
+    assert "steps" not in told
+    done.enter("waiting")
+    (previewed,) = render.as_json([done], PLACE)
+    assert previewed["result"] == "would-change"
+    assert previewed["steps"][0]["name"] == "a"
