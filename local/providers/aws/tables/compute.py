@@ -1,7 +1,7 @@
 """Launch templates. Instances and scaling groups come with the stacks that use them."""
 
 from ..kinds import ID, Call, Change, Kind, P, props, replaces
-from .ec2 import TAGGING
+from .ec2 import TAGGING_APART
 
 _DATA = {
     **props("imageId", "instanceType", "keyName", "userData"),
@@ -50,7 +50,7 @@ TEMPLATE = Kind(
         ),
     ),
     autoname="name",
-    tagging=TAGGING,
+    tagging=TAGGING_APART,
     missing=("InvalidLaunchTemplateId.NotFound", "InvalidLaunchTemplateName.NotFoundException"),
 )
 
