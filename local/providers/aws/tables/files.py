@@ -64,7 +64,6 @@ FILE_SYSTEM = Kind(
             ),
         ),
     ),
-    autoname="creationToken",
     tagging=_TAGGING,
 )
 
