@@ -123,6 +123,7 @@ class FleetRun:
             except StackNotFoundError:
                 story.enter("unchanged")
             except (CommandError, locks.LockedError) as error:
+                story.outputs = {}
                 if story.phase == "preview":
                     story.counts.clear()  # nothing of it was done
                 if self.interrupted:
