@@ -27,6 +27,7 @@ from .environment import AWS_URL
 
 READY_SECONDS = 30.0
 END_SECONDS = 3.0
+TAKE_SECONDS = 2.0
 
 
 class Child(NamedTuple):
@@ -70,7 +71,7 @@ def main() -> None:
 
 def live(home: Path, way: str, record: TextIO, ready: TextIO) -> None:
     """From the first breath to the last. Raises DaemonError when a child did not start or died."""
-    fcntl.flock(record, fcntl.LOCK_EX)  # waits only for a `status` that is looking; `ensure` starts no second daemon
+    take(record)
     identity = {
         "pid": os.getpid(),
         "generation": uuid.uuid4().hex,
@@ -95,6 +96,18 @@ def live(home: Path, way: str, record: TextIO, ready: TextIO) -> None:
         supervise(children)
     finally:
         end(list(children.values()))
+
+
+def take(record: TextIO) -> None:
+    """Locks the record. A `status` may hold it for a moment; whoever holds it longer is another daemon."""
+    deadline = time.monotonic() + TAKE_SECONDS
+    while True:
+        try:
+            return fcntl.flock(record, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise DaemonError("another local cloud lives in the same folder") from None
+            time.sleep(0.02)
 
 
 def supervise(children: dict[str, "subprocess.Popen[bytes]"]) -> None:

@@ -62,8 +62,9 @@ def test_losses_are_named_with_their_stack_and_creations_are_not() -> None:
 
 
 def test_protected_resources_are_named_whatever_they_are() -> None:
-    found = blast({"west": [step("deleted", SUBNET, "lan", protected=True), step("updated", FILES, protected=True)]})
-    assert found.protected == ["lan of west"]
+    verbs = ("created", "updated", "same", "replaced", "deleted")
+    found = blast({"west": [step(verb, SUBNET, verb, protected=True) for verb in verbs]})
+    assert found.protected == ["replaced of west", "deleted of west"]
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,8 @@ def test_of_a_programs_traceback_the_last_line_is_left() -> None:
         "Program failed with an unhandled exception:\nTraceback (most recent call last):\n"
         "  File \"x.py\", line 1, in <module>\nKeyError: 'us-west-2'\n"
     )
-    (problem,) = failures.worth_telling(story((told, events.STACK)), FAILED, "local")
+    found = story((told, events.STACK), ("preview failed", events.STACK))
+    (problem,) = failures.worth_telling(found, FAILED, "local")
     assert problem == Problem("", "", "KeyError: 'us-west-2'")
 
 

@@ -82,9 +82,13 @@ assert find("aws:ec2/vpc:Vpc", **net) == vpc
 assert find("aws:ec2/subnet:Subnet", **net) == subnet
 assert find("aws:ec2/natGateway:NatGateway", **net) is None
 assert find("aws:ec2/vpc:Vpc", tags={"Name": "other"}) is None
-gone = ec2.create_vpc(CidrBlock="10.128.64.0/18", TagSpecifications=tagged("vpc", "gone"))["Vpc"]["VpcId"]
-ec2.delete_vpc(VpcId=gone)
-assert find("aws:ec2/vpc:Vpc", tags={"Name": "gone"}) is None
+address = ec2.allocate_address(Domain="vpc")["AllocationId"]
+nat = ec2.create_nat_gateway(SubnetId=subnet, AllocationId=address, TagSpecifications=tagged("natgateway", "net"))
+nat = nat["NatGateway"]["NatGatewayId"]
+assert find("aws:ec2/natGateway:NatGateway", **net) == nat
+ec2.delete_nat_gateway(NatGatewayId=nat)
+assert ec2.describe_nat_gateways(NatGatewayIds=[nat])["NatGateways"][0]["State"] == "deleted"
+assert find("aws:ec2/natGateway:NatGateway", **net) is None
 assert find("aws:efs/fileSystem:FileSystem", tags={"Name": "shares"}) == files
 assert find("aws:efs/mountTarget:MountTarget", fileSystemId=files, subnetId=subnet) == mount
 assert find("aws:s3/bucket:Bucket", bucket="bucket") == "bucket"
