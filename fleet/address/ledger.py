@@ -85,14 +85,14 @@ def load(path: Path) -> Ledger:
     live, resting = {}, {}
     try:
         raw = plain(data)
-        supernet = parse(raw["supernet"])
+        supernet = parse(str(raw["supernet"]))
         if raw["version"] != VERSION:
             raise ValueError(f"version {raw['version']} of the ledger is not known here, only {VERSION}")
         for name, value in (raw["prefixes"] or {}).items():
             live[name] = Entry(_block(path, lines, ("prefixes", name), value, problems), value["since"])
         for name, value in (raw["released"] or {}).items():
             resting[name] = Resting(_block(path, lines, ("released", name), value, problems), value["released"])
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise FleetError([Problem(path.name, 1, f"the ledger is damaged: {what}", _RESTORE)]) from None
     if problems:
@@ -112,7 +112,7 @@ _RESTORE = "Take the ledger of the branch you merge into, as it is there, then r
 
 def _block(path: Path, lines: Lines, entry: tuple[str, str], value: Any, problems: list[Problem]) -> Block:
     try:
-        return parse(value["cidr"])
+        return parse(str(value["cidr"]))
     except ValueError as error:
         problems.append(Problem(path.name, lines.of(entry), str(error), _RESTORE))
         return Block(0, 32)

@@ -56,6 +56,8 @@ def test_a_missing_or_stale_ledger_names_the_command(fleet: Path) -> None:
         ("cidr: 10.128.0.0/18", "cidr: 10.128.0.1/18", "not a network address"),
         ("version: 1", "version: 7", "version 7 of the ledger is not known"),
         ("supernet:", "supernett:", "'supernet' is missing"),
+        ("cidr: 10.128.0.0/18", "cidr: 7", "'7' is not an IPv4 prefix"),
+        ("released:", "released: nothing", "the ledger is damaged"),
     ],
 )
 def test_an_edited_ledger_is_refused_with_its_line(fleet: Path, old: str, new: str, message: str) -> None:
