@@ -3,13 +3,22 @@
 Each start of `pulumi` costs 0.2 s, so nothing is asked of it that its events have told.
 """
 
+import contextlib
 import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pulumi.automation import EngineEvent, LocalWorkspace, OutputMap, Stack, StackNotFoundError, UpdateSummary
+from pulumi.automation import (
+    EngineEvent,
+    LocalWorkspace,
+    OutputMap,
+    Stack,
+    StackAlreadyExistsError,
+    StackNotFoundError,
+    UpdateSummary,
+)
 
 from stacks.catalogue import PROJECT
 
@@ -45,7 +54,6 @@ class StackEngine:
         self.name, self.place = name, place
         place.logs.mkdir(parents=True, exist_ok=True)
         self.log = place.logs / f"{name}.log"
-        self.log.write_text("")
         self.command = command.for_stack(self.log)
         self.workspace = LeanWorkspace(
             work_dir=str(place.project),
@@ -54,6 +62,10 @@ class StackEngine:
             pulumi_command=self.command,
         )
         self.stack = LeanStack.select(name, self.workspace)
+
+    def start_log(self) -> None:
+        """Empties the log, for a run that may work on the stack: not while another does."""
+        self.log.write_text("")
 
     @property
     def mark_value(self) -> str:
@@ -80,7 +92,8 @@ class StackEngine:
         try:
             return attempt()
         except StackNotFoundError:
-            self.workspace.create_stack(self.name)
+            with contextlib.suppress(StackAlreadyExistsError):  # another run was quicker
+                self.workspace.create_stack(self.name)
             return attempt()
 
     def up(self, on_event: OnEvent, *, refresh: bool, parallel: int | None) -> None:

@@ -71,6 +71,7 @@ class FleetRun:
                 story.warnings += recovery.told(recovery.pending(state))
             else:
                 self.clear_up(name, recovery.pending(state))
+            engine.start_log()
             story.enter("preview", recovery.resources(state))
             if destroy:
                 story.diff = engine.preview_destroy(story.hear, diff=self.how.diff, parallel=self.how.parallel)

@@ -54,6 +54,7 @@ class Looked:
             except StackNotFoundError:
                 story.enter("unchanged")
             except CommandError as error:
+                self.stacks[name].result = "not known"
                 story.problems = failures.worth_telling(story, error, self.place.world)
                 story.enter("failed")
             else:
