@@ -1,5 +1,6 @@
 """Reads a fleet file: YAML, then shape (pydantic), then rules. All problems of a stage at once, each with its line."""
 
+import datetime
 import difflib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -101,12 +102,17 @@ _type_names = {
 
 def _type_word(given: object) -> str:
     words = {dict: "a mapping", list: "a list", type(None): "empty"}
+    if isinstance(given, datetime.date | bool):
+        return f"{given}".lower()
     return words.get(type(given), f"{given!r}")
+
+
+_UNQUOTED = (int, float, datetime.date)
 
 
 def _quote_hint(kind: str, given: object) -> str:
     # 1.30 is a float to YAML and 1.3 when printed: only quotes keep what was written.
-    return f', in quotes: "{given}"' if kind == "string_type" and isinstance(given, int | float) else ""
+    return f', in quotes: "{given}"' if kind == "string_type" and isinstance(given, _UNQUOTED) else ""
 
 
 def _model_at(path: Sequence[int | str]) -> type[BaseModel] | None:

@@ -1,9 +1,11 @@
 """What needs two entries to decide: a table of small checks, each yielding what is wrong and what would be right."""
 
+import difflib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from . import hubs
 from .address import reserved, sizes
 from .address.blocks import Block, overlaps, parse
 from .model import Fleet, Pool
@@ -116,6 +118,14 @@ def _zones(fleet: Fleet) -> Iterator[Violation]:
                 yield Violation(("pools", name, "zones", n), what, _known(region_zones))
 
 
+def _region_names(fleet: Fleet) -> Iterator[Violation]:
+    for name, region in fleet.regions.items():
+        if region.cloud == "aws" and name not in hubs.REGIONS:
+            close = difflib.get_close_matches(name, hubs.REGIONS, 1)
+            remedy = f"Perhaps you mean {close[0]}" if close else _known(hubs.REGIONS)
+            yield Violation(("regions", name), f"AWS has no region {name} that is known here", remedy)
+
+
 def _accounts(fleet: Fleet) -> Iterator[Violation]:
     accounts = {"aws": fleet.aws, "azure": fleet.azure}
     keys = {"aws": "aws: {account_id: …}", "azure": "azure: {subscription_id: …, tenant_id: …}"}
@@ -151,7 +161,7 @@ def _asns(fleet: Fleet) -> Iterator[Violation]:
                 "Choose one from 64512 to 65534 (AWS refuses the 4-byte private range)",
             )
             yield Violation(("sites", name, "asn"), what, remedy)
-        elif site.asn in range(64512, 64512 + 256):
+        elif site.asn in range(hubs.FIRST_ASN, hubs.FIRST_ASN + 256):
             what = f"asn {site.asn} lies in 64512-64767, which the regions' gateways use"
             yield Violation(("sites", name, "asn"), what, "Choose one from 64768 to 65534, such as 65010")
         elif site.asn in (65515, 65517, 65518, 65519, 65520):
@@ -312,6 +322,7 @@ RULES: tuple[Rule, ...] = (
     _supernet,
     _references,
     _zones,
+    _region_names,
     _accounts,
     _unique,
     _asns,

@@ -9,6 +9,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from .errors import FleetError, Problem
+from .yaml_parts import odd_parts
 
 EntryPath = tuple[Hashable, ...]
 
@@ -59,11 +60,18 @@ def read(path: Path, name: str | None = None) -> tuple[CommentedMap, Lines]:
     except MarkedYAMLError as error:
         raise FleetError([_syntax(name, error)]) from None
     except YAMLError as error:
-        raise FleetError([Problem(name, None, f"this is not YAML: {error}", "Correct it")]) from None
+        what = str(error).splitlines()[0]
+        raise FleetError([Problem(name, None, f"this is not YAML: {what}", "Correct it")]) from None
+    except (RecursionError, ValueError) as error:  # brackets in brackets; numbers of thousands of digits
+        what = "it nests too deeply" if isinstance(error, RecursionError) else "a number has thousands of digits"
+        raise FleetError([Problem(name, None, what, "Shorten it")]) from None
     if not isinstance(data, CommentedMap):
         what = "the file is empty" if data is None else f"the file holds a {_kind(data)}, not a mapping"
         raise FleetError([Problem(name, 1, what, "Start from the example fleet.yaml")])
-    return data, Lines(data)
+    lines = Lines(data)
+    if problems := [Problem(name, lines.of(place), what, remedy) for place, what, remedy in odd_parts(data)]:
+        raise FleetError(problems)
+    return data, lines
 
 
 def _kind(data: object) -> str:

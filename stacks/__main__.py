@@ -8,7 +8,7 @@ import pulumi
 from fleet.errors import FleetError
 from fleet.world import World, current
 from stacks import region
-from stacks.catalogue import catalogue
+from stacks.catalogue import catalogue, no_stack
 
 PROGRAMS = {"region": region.program}
 
@@ -28,8 +28,7 @@ def main() -> None:
 def build(world: World, name: str) -> None:
     stacks = {stack.name: stack for stack in catalogue(world.fleet)}
     if name not in stacks:
-        known = ", ".join(sorted(stacks)) or "none"
-        fail(f"{world.path.name}: the fleet has no stack {name}. Its stacks: {known}.")
+        fail(no_stack(world.fleet, world.path.name, name))
     PROGRAMS[stacks[name].kind](world, stacks[name])
 
 

@@ -22,6 +22,16 @@ def catalogue(fleet: Fleet) -> list[StackSpec]:
     return [StackSpec(name, "region", name) for name, region in fleet.regions.items() if region.cloud == "aws"]
 
 
+def no_stack(fleet: Fleet, file: str, name: str) -> str:
+    """Why there is no stack of this name, for the user."""
+    stacks = ", ".join(stack.name for stack in catalogue(fleet)) or "none"
+    if name in fleet.regions:
+        return (
+            f"{file}: region {name} has no stack yet: {fleet.regions[name].cloud} is not built yet. Stacks: {stacks}."
+        )
+    return f"{file} has no stack {name}. Its stacks: {stacks}."
+
+
 def unbuilt(fleet: Fleet) -> list[str]:
     """Entries of the fleet file that no stack builds yet, in words for the user."""
     azure = [name for name, region in fleet.regions.items() if region.cloud != "aws"]

@@ -34,7 +34,7 @@ class RegionOutputs(TypedDict):
     # for mounts
     shares_id: pulumi.Input[str]
     share_ids: dict[str, pulumi.Input[str]]  # access points by share
-    share_addresses: dict[str, pulumi.Input[str]]  # mount targets' addresses by zone letter
+    share_addresses: dict[str, str]  # mount targets' addresses by zone letter
 
 
 def publish(outputs: RegionOutputs) -> None:

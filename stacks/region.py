@@ -7,7 +7,7 @@ from components.network.aws import Network
 from components.network.spec import network_spec
 from components.storage.aws import Bucket, Shares
 from components.storage.bucket import bucket_name
-from components.storage.shares import shares_spec
+from components.storage.shares import arn_prefix, shares_spec
 from components.tags import Owner
 from fleet.world import World
 
@@ -30,8 +30,10 @@ def program(world: World, stack: StackSpec) -> None:
         {
             "spec": shares_spec(fleet),
             "owner": owner,
+            "arn_prefix": arn_prefix(fleet, region),
             "key_arn": bucket.key.arn,
             "subnets": network.private_subnets(),
+            "addresses": network.fixed_addresses("shares"),
             "group_id": network.groups["shares"].id,
         },
         opts,
@@ -56,6 +58,6 @@ def program(world: World, stack: StackSpec) -> None:
             "endpoint_ids": {name: endpoint.id for name, endpoint in network.endpoints.items()},
             "shares_id": shares.files.id,
             "share_ids": {name: point.id for name, point in shares.points.items()},
-            "share_addresses": {zone: target.ip_address for zone, target in shares.targets.items()},
+            "share_addresses": network.fixed_addresses("shares"),
         }
     )

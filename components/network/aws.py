@@ -8,6 +8,7 @@ import pulumi_aws as aws
 from components.tags import Owner
 
 from .endpoints import Endpoint
+from .fixed import fixed_address, fixed_block
 from .ports import Group
 from .routes import Route, RouteTable
 from .spec import NetworkSpec
@@ -37,6 +38,8 @@ class Network(pulumi.ComponentResource):
             opts=self.child,
         )
         self.subnets = self._subnets()
+        # Whatever gets its address from the subnet must not take a fixed one.
+        self.placed = pulumi.ResourceOptions(parent=self, depends_on=self._reservations())
         self.hub, self.attachment = self._hub()
         self.tables = self._route_tables()
         self.groups = {group.name: self._group(group) for group in self.spec.groups}
@@ -52,6 +55,10 @@ class Network(pulumi.ComponentResource):
         )
         self._flow_log(args["flow_log_arn"])
         self.register_outputs({})
+
+    def fixed_addresses(self, slot: str) -> dict[str, str]:
+        """The slot's address in every private subnet, by zone letter."""
+        return {subnet.zone: fixed_address(subnet.cidr, slot) for subnet in self.spec.subnets if not subnet.public}
 
     def private_subnets(self) -> dict[str, aws.ec2.Subnet]:
         """Private subnets by zone letter."""
@@ -71,6 +78,20 @@ class Network(pulumi.ComponentResource):
             )
             for subnet in self.spec.subnets
         }
+
+    def _reservations(self) -> list[aws.ec2.SubnetCidrReservation]:
+        return [
+            aws.ec2.SubnetCidrReservation(
+                f"fixed-{subnet.zone}",
+                subnet_id=self.subnets[subnet.name].id,
+                cidr_block=fixed_block(subnet.cidr),
+                reservation_type="explicit",
+                description="Addresses that never change",
+                opts=self.child,
+            )
+            for subnet in self.spec.subnets
+            if not subnet.public
+        ]
 
     def _hub(self) -> tuple[aws.ec2transitgateway.TransitGateway, aws.ec2transitgateway.VpcAttachment]:
         hub = aws.ec2transitgateway.TransitGateway(
@@ -92,7 +113,7 @@ class Network(pulumi.ComponentResource):
             subnet_ids=[subnet.id for subnet in self.private_subnets().values()],
             dns_support="enable",
             tags=self.owner.tags("hub-network"),
-            opts=self.child,
+            opts=self.placed,
         )
         return hub, attachment
 
@@ -198,7 +219,7 @@ class Network(pulumi.ComponentResource):
             service_name=f"com.amazonaws.{self.spec.region}.{endpoint.service}",
             vpc_endpoint_type=endpoint.kind,
             tags=self.owner.tags(f"endpoint-{endpoint.name}"),
-            opts=self.child,
+            opts=self.placed,
             **placed,
         )
 

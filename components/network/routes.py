@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+from fleet.address.plan import RegionPlan
 from fleet.model import Region
 
 from .subnets import nat_zone
@@ -35,7 +36,7 @@ def fleet_routes(region_name: str, aggregates: Mapping[str, str]) -> tuple[Route
     return tuple(Route(name.replace("/", "-"), cidr, "hub") for name, cidr in sorted(others.items()))
 
 
-def route_tables(region_name: str, region: Region, aggregates: Mapping[str, str]) -> list[RouteTable]:
+def route_tables(region_name: str, region: Region, plan: RegionPlan, aggregates: Mapping[str, str]) -> list[RouteTable]:
     """One public table; one private table for each NAT gateway."""
     inside = fleet_routes(region_name, aggregates)
     zones = tuple(sorted(region.zones))
@@ -46,7 +47,7 @@ def route_tables(region_name: str, region: Region, aggregates: Mapping[str, str]
     if region.nat == "one":
         return [
             *tables,
-            RouteTable("private", public=False, zones=zones, nat_zone=nat_zone(region), routes=(out, *inside)),
+            RouteTable("private", public=False, zones=zones, nat_zone=nat_zone(plan), routes=(out, *inside)),
         ]
     return [
         *tables,

@@ -2,10 +2,11 @@
 
 from typing import NamedTuple
 
+from fleet import hubs
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
-from . import endpoints, hub, ports, routes, subnets
+from . import endpoints, ports, routes, subnets
 
 
 class NetworkSpec(NamedTuple):
@@ -28,9 +29,9 @@ def network_spec(fleet: Fleet, plan: AddressPlan, region_name: str) -> NetworkSp
         region=region_name,
         cidr=region_plan.network,
         zone_name=f"{region_name}.{fleet.domain}",
-        asn=hub.asn(region_name),
+        asn=hubs.asn(region_name),
         subnets=tuple(subnets.subnets(region, region_plan)),
-        route_tables=tuple(routes.route_tables(region_name, region, plan.aggregates())),
+        route_tables=tuple(routes.route_tables(region_name, region, region_plan, plan.aggregates())),
         groups=tuple(ports.groups(prefixes, fleet.ingress)),
         endpoints=endpoints.ENDPOINTS,
     )

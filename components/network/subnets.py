@@ -20,12 +20,12 @@ def subnets(region: Region, plan: RegionPlan) -> list[Subnet]:
     """Sorted by zone, so that the order of zones in the fleet file means nothing."""
     found = []
     for zone in sorted(region.zones):
-        nat = region.nat == "per-zone" or zone == nat_zone(region)
+        nat = region.nat == "per-zone" or zone == nat_zone(plan)
         found.append(Subnet(f"private-{zone}", zone, plan.zones[zone].private, public=False))
         found.append(Subnet(f"public-{zone}", zone, plan.zones[zone].public, public=True, nat=nat))
     return found
 
 
-def nat_zone(region: Region) -> str:
-    """Where the only NAT gateway stands: the first zone the file names, so that adding one later moves nothing."""
-    return region.zones[0]
+def nat_zone(plan: RegionPlan) -> str:
+    """Where the only NAT gateway stands: the zone that the ledger has held longest, so that a new one moves nothing."""
+    return next(iter(plan.zones))

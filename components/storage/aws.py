@@ -6,6 +6,7 @@ from typing import TypedDict
 import pulumi
 import pulumi_aws as aws
 
+from components.preview import known_in_preview
 from components.tags import Owner
 from fleet.model import Fleet
 
@@ -104,12 +105,14 @@ class Bucket(pulumi.ComponentResource):
 
 
 class SharesArgs(TypedDict):
-    """`subnets` by zone letter."""
+    """`subnets` and `addresses`, those of the mount targets, by zone letter; `arn_prefix` is every file system's."""
 
     spec: SharesSpec
     owner: Owner
+    arn_prefix: str
     key_arn: pulumi.Input[str]
     subnets: dict[str, aws.ec2.Subnet]
+    addresses: dict[str, str]
     group_id: pulumi.Input[str]
 
 
@@ -132,7 +135,9 @@ class Shares(pulumi.ComponentResource):
             tags=owner.tags("shares"),
             opts=pulumi.ResourceOptions(parent=self, protect=True),
         )
-        aws.efs.FileSystemPolicy("shares", file_system_id=self.files.id, policy=json.dumps(shares_policy()), opts=child)
+        arn = known_in_preview(self.files.arn, f"{args['arn_prefix']}*")
+        policy = arn.apply(lambda arn: json.dumps(shares_policy(arn)))
+        aws.efs.FileSystemPolicy("shares", file_system_id=self.files.id, policy=policy, opts=child)
         aws.efs.BackupPolicy(
             "shares",
             file_system_id=self.files.id,
@@ -144,6 +149,7 @@ class Shares(pulumi.ComponentResource):
                 f"shares-{zone}",
                 file_system_id=self.files.id,
                 subnet_id=subnet.id,
+                ip_address=args["addresses"][zone],
                 security_groups=[args["group_id"]],
                 opts=child,
             )

@@ -90,7 +90,8 @@ def key_policy(fleet: Fleet) -> Policy:
                 "Sid": "FlowLogs",
                 "Effect": "Allow",
                 "Principal": DELIVERY,
-                "Action": ["kms:GenerateDataKey*", "kms:Decrypt"],
+                # AWS's guide "Amazon S3 bucket server-side encryption" of vended logs lists these five.
+                "Action": ["kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"],
                 "Resource": "*",
                 "Condition": {"StringEquals": {"aws:SourceAccount": account}},
             },

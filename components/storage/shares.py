@@ -30,12 +30,18 @@ def shares_spec(fleet: Fleet) -> SharesSpec:
     )
 
 
-def shares_policy() -> dict[str, Any]:
-    """Clients mount over TLS and through a mount target, so the security group decides who can.
+def arn_prefix(fleet: Fleet, region: str) -> str:
+    """What the ARN of every file system of the region begins with."""
+    assert fleet.aws is not None
+    return f"arn:aws:elasticfilesystem:{region}:{fleet.aws.account_id}:file-system/"
 
-    No resource is named: the policy is part of the file system.
+
+def shares_policy(arn: str) -> dict[str, Any]:
+    """Clients mount over TLS and through a mount target, so the security group decides who can; root is squashed.
+
+    Root access is for principals whose own policy grants it. The resource is named, because EFS adds it where it is
+    left out, and then every `up` sees a difference: hashicorp/terraform-provider-aws issue 32077.
     """
-    actions = [f"elasticfilesystem:{action}" for action in ("ClientMount", "ClientWrite", "ClientRootAccess")]
     return {
         "Version": "2012-10-17",
         "Statement": [
@@ -43,7 +49,8 @@ def shares_policy() -> dict[str, Any]:
                 "Sid": "MountTargets",
                 "Effect": "Allow",
                 "Principal": {"AWS": "*"},
-                "Action": actions,
+                "Action": ["elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite"],
+                "Resource": arn,
                 "Condition": {"Bool": {"elasticfilesystem:AccessedViaMountTarget": "true"}},
             },
             {
@@ -51,6 +58,7 @@ def shares_policy() -> dict[str, Any]:
                 "Effect": "Deny",
                 "Principal": {"AWS": "*"},
                 "Action": "*",
+                "Resource": arn,
                 "Condition": {"Bool": {"aws:SecureTransport": "false"}},
             },
         ],

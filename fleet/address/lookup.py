@@ -38,6 +38,12 @@ class Lookup:
         return self._owners[bisect_right(self._borders, number) - 1]
 
     def owners(self, addresses: Iterable[str]) -> list[str | None]:
-        """Many at once. Raises OSError for text that is no IPv4 address."""
-        borders, owners, aton, to_int = self._borders, self._owners, socket.inet_aton, int.from_bytes
-        return [owners[bisect_right(borders, to_int(aton(address))) - 1] for address in addresses]
+        """Many at once. Raises OSError for text that is no IPv4 address of four parts."""
+        borders, owners, to_bytes, to_int, ipv4 = (
+            self._borders,
+            self._owners,
+            socket.inet_pton,
+            int.from_bytes,
+            socket.AF_INET,
+        )
+        return [owners[bisect_right(borders, to_int(to_bytes(ipv4, address))) - 1] for address in addresses]

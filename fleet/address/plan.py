@@ -17,6 +17,7 @@ from .blocks import Block, Pool, parse
 from .ledger import Entry, Ledger, Resting
 from .lookup import Lookup
 from .names import SUPERNET, TUNNELS, is_aggregate, parent_of
+from .placement import misplaced
 from .requests import Request, requests
 
 REST_DAYS = 30
@@ -30,7 +31,10 @@ class ZonePlan(NamedTuple):
 
 
 class RegionPlan(NamedTuple):
-    """CIDRs: `block` is the region's one route, `network` the VPC or VNet in it, `laptops` a pool a VPN server."""
+    """CIDRs: `block` is the region's one route, `network` the VPC or VNet in it, `laptops` a pool a VPN server.
+
+    `zones` are the region's in the order in which they were added to the ledger, so that the first one stays the first.
+    """
 
     block: str
     network: str
@@ -56,9 +60,10 @@ class ClusterPlan(NamedTuple):
 class AddressPlan:
     """Every live prefix by name (see `names`). All answers are CIDR texts."""
 
-    def __init__(self, supernet: Block, blocks: Mapping[str, Block]) -> None:
+    def __init__(self, supernet: Block, entries: Mapping[str, Entry]) -> None:
         self.supernet = str(supernet)
-        self.blocks: Mapping[str, Block] = MappingProxyType(dict(sorted(blocks.items())))
+        self._entries = dict(sorted(entries.items()))
+        self.blocks: Mapping[str, Block] = MappingProxyType({n: entry.block for n, entry in self._entries.items()})
 
     def prefix(self, name: str) -> str:
         """Raises KeyError for a name that has no prefix."""
@@ -66,7 +71,8 @@ class AddressPlan:
 
     def region(self, region: str) -> RegionPlan:
         name = f"region/{region}"
-        zones = [key.split("/")[3] for key in self.blocks if key.startswith(f"{name}/zone/") and key.count("/") == 3]
+        slots = [(e.since, e.block, n) for n, e in self._entries.items() if parent_of(n) == f"{name}/network"]
+        zones = [slot.rpartition("/")[2] for _, _, slot in sorted(slots)]
         return RegionPlan(
             self.prefix(name),
             self.prefix(f"{name}/network"),
@@ -116,7 +122,7 @@ class Change(NamedTuple):
 class Refusal(NamedTuple):
     """Why a request can't be met, and the entry of the fleet file that asks."""
 
-    entry: tuple[str, ...]
+    entry: tuple[str | int, ...]
     what: str
     remedy: str
 
@@ -154,11 +160,12 @@ class _Drafting:
             if name not in names:
                 self.resting[name] = Resting(entry.block, self.today)
                 self.changes.append(Change("released", name, str(entry.block)))
-        self.claimed = {r.name: self.old.live[r.name].block for r in wanted if r.name in self.old.live}
+        self.kept = {name: entry for name, entry in self.old.live.items() if name in names}
+        self.claimed = {name: entry.block for name, entry in self.kept.items()}
         self.claimed |= {r.name: r.pin for r in wanted if r.pin and r.name not in self.claimed}
         for request in wanted:
             self._serve(request)
-        plan = AddressPlan(self.supernet, {name: entry.block for name, entry in self.live.items()})
+        plan = AddressPlan(self.supernet, self.live)
         resting = {name: rest for name, rest in self.resting.items() if name not in self.live}
         ledger = Ledger(self.supernet, MappingProxyType(self.live), MappingProxyType(resting))
         return Draft(plan, ledger, tuple(sorted(self.changes)), tuple(self.refusals))
@@ -170,6 +177,8 @@ class _Drafting:
             self.live[request.name] = entry
             if entry.block.length != request.length or (request.pin and request.pin != entry.block):
                 self._refuse_to_move(request, entry.block)
+            elif wrong := misplaced(self.fleet, request, entry.block):
+                self.refusals.append(Refusal(*wrong))
             return
         rest = self.resting.get(request.name)
         if rest and not request.pin and rest.block.length == request.length and self._parent_holds(request, rest.block):
@@ -204,7 +213,7 @@ class _Drafting:
     def _pinned(self, request: Request) -> Block | None:
         pin = request.pin
         assert pin is not None
-        holders = [(n, e.block) for n, e in self.live.items() if parent_of(n) == SUPERNET]
+        holders = [(n, e.block) for n, e in (self.kept | self.live).items() if parent_of(n) == SUPERNET]
         holders += [
             (f"{n} (resting)", r.block) for n, r in self.resting.items() if n.count("/") == 1 and n != request.name
         ]

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from fleet.world import World, current, fleet_path
+from stacks.catalogue import StackSpec, catalogue, no_stack
 
 from .. import entering, places
 from ..errors import UsageError
@@ -53,12 +54,10 @@ def the_place(world: World, *, local: bool) -> places.Place:
     return places.local_place(world, entering.entered()) if local else places.cloud_place(world)
 
 
-def chosen(names: Iterable[str], known: Iterable[str], fleet_file: Path) -> list[str]:
+def chosen(names: Iterable[str], world: World) -> list[StackSpec]:
     """The stacks named on the command line, all of them when none is. Raises UsageError for one that is not there."""
-    known = list(known)
-    unknown = [name for name in names if name not in known]
+    stacks = catalogue(world.fleet)
+    unknown = [name for name in names if name not in {stack.name for stack in stacks}]
     if unknown:
-        raise UsageError(
-            f"{fleet_file.name} has no stack {', '.join(unknown)}. Its stacks: {', '.join(known) or 'none'}."
-        )
-    return [name for name in known if not names or name in names]
+        raise UsageError("\n".join(no_stack(world.fleet, world.path.name, name) for name in unknown))
+    return [stack for stack in stacks if not names or stack.name in names]

@@ -4,8 +4,6 @@ from pathlib import Path
 
 import click
 
-from stacks.catalogue import catalogue
-
 from .. import places, progress, stack_status
 from ..errors import DONE, FAILED
 from ..pulumi_command import PulumiCommand
@@ -23,7 +21,7 @@ def status(stacks: tuple[str, ...], *, local: bool, fleet_file: Path | None, dri
     """Shows each stack: last update, resources, and drift if asked."""
     out = options.output(as_json=as_json)
     world = options.the_fleet(fleet_file)
-    picked = options.chosen(stacks, [stack.name for stack in catalogue(world.fleet)], world.path)
+    picked = [stack.name for stack in options.chosen(stacks, world)]
     place = options.the_place(world, local=local)
     looked = stack_status.Looked(picked, place, PulumiCommand(places.pulumi_root()))
     with progress.Screen(looked.stories, place.notes, out.progress).shown():

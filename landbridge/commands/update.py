@@ -5,8 +5,6 @@ from typing import Any
 
 import click
 
-from stacks.catalogue import catalogue
-
 from .. import consent, places
 from ..fleet_run import FleetRun, How
 from ..pulumi_command import PulumiCommand
@@ -97,8 +95,7 @@ def prepare(
     """Everything up to the engine's first call. Raises FleetError, LandbridgeError and what the local cloud raises."""
     out = options.output(as_json=as_json)
     world = options.the_fleet(fleet_file)
-    known = {stack.name: stack for stack in catalogue(world.fleet)}
-    picked = [known[name] for name in options.chosen(names, known, world.path)]
+    picked = options.chosen(names, world)
     place = options.the_place(world, local=local)
     run = FleetRun(world, picked, place, PulumiCommand(places.pulumi_root()), How(**how))
     return run, Report(command, run, out)

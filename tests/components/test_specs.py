@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from components.network import hub, routes, subnets
+from components.network import routes
 from components.network.spec import network_spec
 from components.storage.bucket import bucket_policy, key_policy
-from components.storage.shares import shares_policy, shares_spec
+from components.storage.shares import arn_prefix, shares_policy, shares_spec
 from fleet.address.plan import draft
 from fleet.model import Fleet, Ingress
 from fleet.world import World, current
@@ -44,7 +44,7 @@ def test_a_region_s_storage(world: World) -> None:
         "bucket": bucket_policy(world.fleet, "us-west-2"),
         "key": key_policy(world.fleet),
         "shares": data(shares_spec(world.fleet)),
-        "shares policy": shares_policy(),
+        "shares policy": shares_policy(arn_prefix(world.fleet, "us-west-2") + "fs-example"),
     }
     golden.compare(HERE / "golden/storage.us-west-2.yaml", value)
 
@@ -66,9 +66,15 @@ def test_nat_per_zone_gives_every_zone_its_own_way_out(world: World) -> None:
     }
 
 
-def test_one_nat_stays_where_it_is_when_a_zone_is_added(world: World) -> None:
-    fleet = varied(world, "us-west-2", zones=["b", "a"])
-    assert subnets.nat_zone(fleet.regions["us-west-2"]) == "b"
+def test_one_nat_stays_where_it_is_when_zones_are_added_and_reordered(world: World) -> None:
+    small = varied(world, "us-west-2", zones=["b"])
+    grown = varied(world, "us-west-2", zones=["c", "a", "b"])
+    first = draft(small, None, DAY)
+    second = draft(grown, first.ledger, DAY + datetime.timedelta(days=1))
+    spec = network_spec(grown, second.plan, "us-west-2")
+    assert [subnet.name for subnet in spec.subnets if subnet.nat] == ["public-b"]
+    assert [subnet.zone for subnet in spec.subnets] == ["a", "a", "b", "b", "c", "c"]
+    assert spec == network_spec(varied(world, "us-west-2", zones=["b", "c", "a"]), second.plan, "us-west-2")
 
 
 def test_a_new_region_adds_routes_and_changes_none(world: World) -> None:
@@ -93,11 +99,3 @@ def test_no_rule_is_wider_than_the_plan(world: World) -> None:
     known = set(world.plan.aggregates().values()) | {world.plan.region("us-west-2").network}
     for group in network_spec(world.fleet, world.plan, "us-west-2").groups:
         assert {rule.cidr for rule in group.rules} <= known
-
-
-def test_every_region_has_a_bgp_number_of_its_own_that_no_site_may_use() -> None:
-    numbers = [hub.asn(region) for region in hub.REGIONS]
-    assert len(set(numbers)) == len(numbers)
-    assert all(64512 <= number <= 64767 for number in numbers)
-    with pytest.raises(ValueError, match="mars-1 has no BGP number"):
-        hub.asn("mars-1")

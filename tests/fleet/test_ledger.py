@@ -3,11 +3,13 @@
 import datetime
 import subprocess
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
 from fleet import world
 from fleet.address import ledger as ledgers
+from fleet.address.blocks import parse
 from fleet.errors import FleetError
 
 DAY = datetime.date(2026, 1, 1)
@@ -68,6 +70,33 @@ def test_an_edited_ledger_is_refused_with_its_line(fleet: Path, old: str, new: s
     with pytest.raises(FleetError, match=message) as caught:
         world.current(fleet)
     assert all(problem.line is not None for problem in caught.value.problems)
+
+
+def test_a_supernet_that_strands_live_prefixes_is_refused_with_its_line(fleet: Path) -> None:
+    fleet.write_text(fleet.read_text().replace("supernet: 10.128.0.0/16", "supernet: 10.64.0.0/16"))
+    with pytest.raises(FleetError, match=r"fleet\.yaml:4: region/us-west-2 is live as 10\.128\.0\.0/18, outside the"):
+        world.drafted(fleet, DAY)
+    fleet.write_text(fleet.read_text().replace("supernet: 10.64.0.0/16", "supernet: 10.128.0.0/12"))
+    assert not world.drafted(fleet, DAY)[2].changes  # a larger one that holds the old is welcome
+
+
+def test_a_reservation_over_a_live_prefix_is_refused(fleet: Path) -> None:
+    fleet.write_text(fleet.read_text() + "reserved: [{cidr: 10.128.16.0/24, why: printers}]\n")
+    with pytest.raises(FleetError, match=r"fleet\.yaml:10: reserved 10\.128\.16\.0/24 overlaps region/us-west-2"):
+        world.drafted(fleet, DAY)
+
+
+@pytest.mark.parametrize("cidr", ["169.254.1.0/30", "169.254.21.0/30", "10.128.0.0/30"])
+def test_a_tunnel_where_no_tunnel_may_be_is_refused_whatever_the_digest_says(fleet: Path, cidr: str) -> None:
+    fleet.write_text(fleet.read_text() + "sites: {lab: {gateways: [192.0.2.1], asn: 65010}}\n")
+    write_plan(fleet)
+    path = ledgers.ledger_path(fleet)
+    old = ledgers.load(path)
+    entry = old.live["link/lab/us-west-2/1"]
+    moved = {**old.live, "link/lab/us-west-2/1": ledgers.Entry(parse(cidr), entry.since)}
+    ledgers.write(path, ledgers.Ledger(old.supernet, MappingProxyType(moved), old.resting))
+    with pytest.raises(FleetError, match=f"link/lab/us-west-2/1 is live as {cidr}, where AWS has no tunnels"):
+        world.current(fleet)
 
 
 def git(folder: Path, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:

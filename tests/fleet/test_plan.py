@@ -26,13 +26,16 @@ region = st.builds(
     zones=st.lists(st.sampled_from("abcdef"), min_size=1, max_size=6, unique=True),
     size=st.sampled_from(["small", "medium"]),
     laptops=st.booleans(),
+    cidr=st.sampled_from([None, None, "10.2.0.0/16", "10.7.0.0/16"]),
 )
 site = st.builds(
     Site,
     gateways=st.lists(st.sampled_from(["192.0.2.1", "192.0.2.2"]), min_size=1, max_size=2, unique=True),
     asn=st.just(65010),
     size=st.sampled_from(["small", "medium"]),
+    cidr=st.sampled_from([None, None, "192.168.40.0/24", "10.2.128.0/20"]),
 )
+PINS = {parse(cidr) for cidr in ("10.2.0.0/16", "10.7.0.0/16", "192.168.40.0/24", "10.2.128.0/20")}
 cluster = st.builds(Cluster, region=st.just("r0"), kubernetes=st.just("1.36.2"), size=st.just("small"))
 fleets = st.builds(
     lambda regions, sites, clusters: BASE.model_copy(update={"regions": regions, "sites": sites, "clusters": clusters}),
@@ -65,7 +68,8 @@ def test_any_sequence_of_adds_and_removes_keeps_the_promises(history: list[tuple
         for name, block in live.items():
             parent = parent_of(name)
             if parent == SUPERNET:
-                assert not any(block.overlaps(taken) for taken in reserved_blocks())
+                assert block in PINS or not any(block.overlaps(taken) for taken in reserved_blocks())
+                assert block in PINS or parse("10.0.0.0/8").holds(block)
             elif parent == TUNNELS:
                 azure = parse("169.254.21.0/24").holds(block) or parse("169.254.22.0/24").holds(block)
                 assert azure or not any(parse(cidr).overlaps(block) for cidr, _ in TUNNEL_RESERVED)

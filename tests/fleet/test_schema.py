@@ -6,6 +6,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from fleet.errors import FleetError
+from fleet.loader import load
 from fleet.schema import json_schema, render
 from fleet.yaml import plain, read
 
@@ -39,3 +41,12 @@ def test_the_schema_refuses_what_the_loader_refuses_for_its_shape(path: Path) ->
 )
 def test_the_schema_accepts_what_only_a_rule_can_refuse(path: Path) -> None:
     VALIDATOR.validate(instance(path))
+
+
+def test_the_one_known_difference_is_a_whole_number_written_with_a_point(tmp_path: Path) -> None:
+    # JSON Schema calls 2000.0 an integer; the loader refuses it, because a file should say what it means.
+    path = tmp_path / "fleet.yaml"
+    path.write_text((HERE / "good/smallest.yaml").read_text().replace("gid: 2000", "gid: 2000.0"))
+    VALIDATOR.validate(instance(path))
+    with pytest.raises(FleetError, match=r"gid is 2000\.0\. It must be a whole number"):
+        load(path)
