@@ -11,6 +11,7 @@ from components.network.spec import network_spec
 from components.storage.bucket import bucket_policy, key_policy
 from components.storage.shares import arn_prefix, shares_policy, shares_spec
 from fleet.address.plan import draft
+from fleet.loader import load
 from fleet.model import Fleet, Ingress
 from fleet.world import World, current
 from tests.support import golden
@@ -36,6 +37,15 @@ def data(value: Any) -> Any:
 @pytest.mark.parametrize("region", ["us-west-2", "us-east-1", "eu-west-1"])
 def test_a_region_s_network(world: World, region: str) -> None:
     golden.compare(HERE / f"golden/network.{region}.yaml", data(network_spec(world.fleet, world.plan, region)))
+
+
+@pytest.mark.golden
+@pytest.mark.parametrize("path", sorted(HERE.glob("variants/*.yaml")), ids=lambda path: path.stem)
+def test_a_region_s_network_in_other_fleets(path: Path) -> None:
+    fleet = load(path)
+    made = draft(fleet, None, DAY)
+    assert not made.refusals
+    golden.compare(HERE / f"golden/variant.{path.stem}.yaml", data(network_spec(fleet, made.plan, "us-west-2")))
 
 
 @pytest.mark.golden

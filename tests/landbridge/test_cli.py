@@ -71,6 +71,14 @@ def test_a_stack_that_the_fleet_does_not_have(tmp_path: Path, fleet: Path) -> No
     refused(run(tmp_path, "up", "us-west-9", "--local", "--fleet", str(fleet)), "us-west-9", "Its stacks: us-west-2")
 
 
+def test_a_region_in_a_cloud_that_is_not_built_yet_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "fleet.yaml"
+    path.write_text((ROOT / "tests/components/variants/azure-beside.yaml").read_text())
+    assert run(tmp_path, "plan", "--write", "--fleet", str(path)).returncode == 0
+    done = run(tmp_path, "up", "southcentralus", "--local", "--fleet", str(path))
+    refused(done, "region southcentralus has no stack: azure is not built yet. Stacks: us-west-2")
+
+
 def test_real_clouds_need_a_place_for_the_state(tmp_path: Path, fleet: Path) -> None:
     refused(run(tmp_path, "up", "--fleet", str(fleet)), "`state` is missing", "s3://", "awskms://", "--local")
 
