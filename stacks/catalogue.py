@@ -27,7 +27,7 @@ def no_stack(fleet: Fleet, file: str, name: str) -> str:
     stacks = ", ".join(stack.name for stack in catalogue(fleet)) or "none"
     if name in fleet.regions:
         return (
-            f"{file}: region {name} has no stack yet: {fleet.regions[name].cloud} is not built yet. Stacks: {stacks}."
+            f"{file}: region {name} has no stack: {fleet.regions[name].cloud} is not built yet. Stacks: {stacks}."
         )
     return f"{file} has no stack {name}. Its stacks: {stacks}."
 
