@@ -1,7 +1,13 @@
-"""Capacity that runs out when a test says so: POST /landbridge-api/faults with a list of `Fault`s as JSON."""
+"""What a test makes fail: POST /landbridge-api/faults with a list as JSON, GET lists what is left of it, DELETE clears.
+
+[{"region": "us-west-2", "instance_type": "p5.48xlarge", "capacity": 2},
+ {"kind": "throttling", "calls": 3, "service": "ec2", "operation": "CreateVpc"},
+ {"kind": "outage", "region": "eu-west-1"}]
+"""
 
 import json
-from typing import NamedTuple
+import threading
+from typing import Any, NamedTuple
 
 
 class Fault(NamedTuple):
@@ -14,18 +20,66 @@ class Fault(NamedTuple):
     code: str = "InsufficientInstanceCapacity"
 
 
-_faults: list[Fault] = []
+class Throttling(NamedTuple):
+    """The next `calls` calls are throttled: all, or those of a service, of an operation, to a region."""
+
+    calls: int
+    service: str | None = None
+    operation: str | None = None
+    region: str | None = None
+
+
+class Outage(NamedTuple):
+    """Every call to the region is answered with ServiceUnavailable until this is lifted."""
+
+    region: str
+
+
+KINDS: dict[str, type[Fault] | type[Throttling] | type[Outage]] = {
+    "capacity": Fault,
+    "throttling": Throttling,
+    "outage": Outage,
+}
+
+_faults: list[Fault | Throttling | Outage] = []
+_lock = threading.Lock()
 
 
 def put(body: bytes) -> int:
-    """Replaces all faults; how many there are now. Raises TypeError or ValueError for anything but a list of them."""
-    _faults[:] = [Fault(**fault) for fault in json.loads(body)]
-    return len(_faults)
+    """Replaces all faults; how many there are now. Raises TypeError, KeyError or ValueError for anything else."""
+    given = [dict(fault) for fault in json.loads(body)]
+    made = [KINDS[fault.pop("kind", "capacity")](**fault) for fault in given]
+    with _lock:
+        _faults[:] = made
+    return len(made)
+
+
+def listing() -> list[dict[str, Any]]:
+    """All faults as they can be put back; of a throttling, the calls that it has left."""
+    names = {kind: name for name, kind in KINDS.items()}
+    return [{"kind": names[type(fault)], **fault._asdict()} for fault in list(_faults)]
+
+
+def out(region: str) -> bool:
+    """Whether the whole region is out."""
+    return Outage(region) in _faults
+
+
+def throttled(service: str, operation: str | None, region: str) -> bool:
+    """Whether this call is to be throttled; takes it off the first throttling that it fits."""
+    call = {"service": service, "operation": operation, "region": region}
+    with _lock:
+        for number, fault in enumerate(_faults):
+            if isinstance(fault, Throttling) and all(getattr(fault, key) in (None, call[key]) for key in call):
+                left = fault._replace(calls=fault.calls - 1)
+                _faults[number : number + 1] = [left] if left.calls > 0 else []
+                return fault.calls > 0
+    return False
 
 
 def refusal(region: str, instance_type: str, zone: str, running: dict[str, int]) -> str | None:
     """AWS's words when one machine more is not to be had; `running` counts the type's machines by zone."""
-    for fault in _faults:
+    for fault in (fault for fault in list(_faults) if isinstance(fault, Fault)):
         if (fault.region, fault.instance_type) == (region, instance_type) and fault.zone in (None, zone):
             there = running.get(zone, 0) if fault.zone else sum(running.values())
             if there >= fault.capacity:

@@ -37,6 +37,25 @@ def _secrets(backend: Any) -> Iterator[str]:
     return (thing.name for thing in backend.secrets.values() if not thing.is_deleted())
 
 
+def _members(backend: Any) -> Iterator[str]:
+    return (state.instance.id for group in backend.autoscaling_groups.values() for state in group.instance_states)
+
+
+def _policies(backend: Any) -> Iterator[str]:
+    """The account's own; AWS's are there from the start."""
+    return (arn for arn in backend.managed_policies if f"::{backend.account_id}:" in arn)
+
+
+def _parameters(backend: Any) -> Iterator[str]:
+    return (name for name, versions in list(backend._parameters.items()) if versions and not name.startswith("/aws/"))
+
+
+def _reservations(backend: Any) -> Iterator[str]:
+    for zone in backend.subnets.values():
+        for subnet in zone.values():
+            yield from (reservation.id for reservation in subnet._cidr_reservations)
+
+
 # Service → kind → how its ids are found. Global services are listed under the region "aws".
 KINDS: dict[str, dict[str, Ids]] = {
     "ec2": {
@@ -56,15 +75,22 @@ KINDS: dict[str, dict[str, Ids]] = {
         "launch templates": _live("launch_templates"),
         "vpn connections": _live("vpn_connections"),
         "customer gateways": _live("customer_gateways"),
+        "vpn gateways": _live("vpn_gateways"),
+        "subnet reservations": _reservations,
     },
-    "efs": {"file systems": _live("file_systems_by_id"), "mount targets": _live("mount_targets_by_id")},
+    "efs": {
+        "file systems": _live("file_systems_by_id"),
+        "mount targets": _live("mount_targets_by_id"),
+        "access points": _live("access_points"),
+    },
     "s3": {"buckets": _live("buckets")},
     "kms": {"keys": _keys, "aliases": lambda backend: (alias.alias_name for alias in backend.list_aliases())},
     "route53": {"zones": _live("zones")},
     "secretsmanager": {"secrets": _secrets},
-    "iam": {"roles": _live("roles")},
+    "iam": {"roles": _live("roles"), "instance profiles": _live("instance_profiles"), "policies": _policies},
     "logs": {"groups": _live("groups")},
-    "autoscaling": {"groups": _live("autoscaling_groups")},
+    "autoscaling": {"groups": _live("autoscaling_groups"), "instances": _members},
+    "ssm": {"parameters": _parameters},
 }
 
 

@@ -1,7 +1,7 @@
 """Scaling groups as AWS runs them: spread over zones, bounded, with activities that tell what was refused.
 
 EC2 Auto Scaling user guide: "Distribute instances across Availability Zones", "Troubleshoot: EC2 instance launch
-failures"; API: SetDesiredCapacity, DeleteAutoScalingGroup (ForceDelete), PutLifecycleHook, DescribeScalingActivities.
+failures"; API: SetDesiredCapacity, DeleteAutoScalingGroup (ForceDelete), DescribeScalingActivities.
 """
 
 import uuid
@@ -9,22 +9,24 @@ from collections import Counter
 from typing import Any
 
 from moto.autoscaling.exceptions import AutoscalingClientError, ValidationError
-from moto.autoscaling.models import AutoScalingBackend, FakeAutoScalingGroup
+from moto.autoscaling.models import FakeAutoScalingGroup
 from moto.autoscaling.responses import AutoScalingResponse
 from moto.core.responses import ActionResult
 from moto.core.utils import utcnow
+from moto.ec2.exceptions import EC2ClientError
 
 from .. import faults
 from .patching import override
 
 KEPT_ACTIVITIES = 1_000
+# Refusals of one launch, which stand in the activities; any other error is the group's own and the caller's to see.
+REFUSALS = ("InsufficientFreeAddressesInSubnet",)
 
 
 def install() -> None:
     _spread()
     _bound()
     _activities()
-    _hooks()
 
 
 def _spread() -> None:
@@ -37,7 +39,8 @@ def _spread() -> None:
         places = places or [(None, zone) for zone in self.availability_zones]
         whole = self.vpc_zone_identifier, self.availability_zones
         for _ in range(count_needed):
-            mine = Counter(state.instance.placement.zone for state in self.instance_states)
+            staying = [state for state in self.instance_states if not state.lifecycle_state.startswith("Terminating")]
+            mine = Counter(state.instance.placement.zone for state in staying)
             subnet, zone = min(places, key=lambda place: (mine[place[1]], places.index(place)))
             if message := faults.refusal(ec2.region_name, self.instance_type, zone, _running(ec2, self.instance_type)):
                 _record(self, "Failed", "Launching a new EC2 instance.  Status Reason: " + message, message)
@@ -45,6 +48,12 @@ def _spread() -> None:
             self.vpc_zone_identifier, self.availability_zones = subnet, [zone]
             try:
                 original(1, dict(propagated_tags))
+            except EC2ClientError as error:
+                if error.code not in REFUSALS:
+                    raise
+                failed = f"Launching a new EC2 instance.  Status Reason: {error.message} Launching EC2 instance failed."
+                _record(self, "Failed", failed, f"{error.message} Launching EC2 instance failed.")
+                continue
             finally:
                 self.vpc_zone_identifier, self.availability_zones = whole
             _record(self, "Successful", f"Launching a new EC2 instance: {self.instance_states[-1].instance.id}", None)
@@ -77,17 +86,17 @@ def _record(group: Any, status: str, description: str, message: str | None) -> N
 
 
 def _bound() -> None:
-    @override(AutoScalingBackend, "set_desired_capacity")
-    def set_desired_capacity(self: Any, original: Any, group_name: str, desired_capacity: int) -> None:
-        group = self.autoscaling_groups[group_name]
-        if desired_capacity > group.max_size:
-            bound = f"above max value {group.max_size}"
-        elif desired_capacity < group.min_size:
-            bound = f"below min value {group.min_size}"
-        else:
-            return original(group_name, desired_capacity)  # type: ignore[no-any-return]
-        message = f"New SetDesiredCapacity value {desired_capacity} is {bound} for the AutoScalingGroup."
-        raise ValidationError(message)
+    # At the call, not in the backend: a group that is deleted goes to 0 whatever its minimum.
+    @override(AutoScalingResponse, "set_desired_capacity")
+    def set_desired_capacity(self: Any, original: Any) -> Any:
+        group = self.autoscaling_backend.autoscaling_groups.get(self._get_param("AutoScalingGroupName"))
+        desired = self._get_int_param("DesiredCapacity")
+        if group is None:
+            raise ValidationError("AutoScalingGroup name not found - null")
+        if group.min_size <= desired <= group.max_size:
+            return original()
+        bound = f"above max value {group.max_size}" if desired > group.max_size else f"below min value {group.min_size}"
+        raise ValidationError(f"New SetDesiredCapacity value {desired} is {bound} for the AutoScalingGroup.")
 
     @override(AutoScalingResponse, "delete_auto_scaling_group")
     def delete_auto_scaling_group(self: Any, original: Any) -> Any:
@@ -110,18 +119,3 @@ def _activities() -> None:
         if len(told) > start + most:
             page["NextToken"] = str(start + most)
         return ActionResult(page)
-
-
-def _hooks() -> None:
-    @override(AutoScalingResponse, "put_lifecycle_hook")
-    def put_lifecycle_hook(self: Any, original: Any) -> Any:
-        answer = original()
-        name, group = self._get_param("LifecycleHookName"), self._get_param("AutoScalingGroupName")
-        hook = self.autoscaling_backend.lifecycle_hooks[f"{group}_{name}"]
-        hook.role_arn, hook.notification_target_arn = (
-            self._get_param("RoleARN"),
-            self._get_param("NotificationTargetARN"),
-        )
-        # "The maximum is 172800 seconds (48 hours) or 100 times HeartbeatTimeout, whichever is smaller."
-        hook.global_timeout = min(172_800, 100 * hook.heartbeat_timeout)
-        return answer

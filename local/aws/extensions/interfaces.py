@@ -22,10 +22,16 @@ def install() -> None:
     @override(EC2Backend, "delete_nat_gateway")
     def delete_nat_gateway(self: Any, original: Any, nat_gateway_id: str) -> Any:
         gateway = original(nat_gateway_id)
-        for address in [a for a in self.addresses if getattr(a, "eni", None) is gateway._eni]:
-            address.eni = address.association_id = None
-        self.enis.pop(gateway._eni.id, None)
+        if gateway._eni.id in self.enis:
+            self.delete_network_interface(gateway._eni.id)
         return gateway
+
+    @override(EC2Backend, "delete_network_interface")
+    def delete_network_interface(self: Any, original: Any, eni_id: str) -> None:
+        interface = self.enis.get(eni_id)
+        original(eni_id)
+        for address in [a for a in self.addresses if getattr(a, "eni", None) is interface]:
+            address.eni = address.instance = address.association_id = None
 
     @override(EC2Backend, "delete_subnet")
     def delete_subnet(self: Any, original: Any, subnet_id: str) -> Any:

@@ -1,35 +1,59 @@
-"""AWS's sizes and default quotas, which moto does not know. One table; the error codes are those of each API.
+"""AWS's default quotas, which moto does not know. One table; the error codes are those of each API.
 
-Quotas: "Amazon VPC quotas", "Elastic IP addresses", "Transit gateway quotas" (AWS documentation): those
-that a region runs into first.
-User data: "up to 16 KB in raw form, before base64" (EC2 user guide). Secrets: 65,536 bytes (Secrets Manager quotas).
+Quotas: "Amazon VPC quotas", "AWS PrivateLink quotas", "Site-to-Site VPN quotas", "Transit gateway quotas",
+"Amazon EFS quotas", "General purpose bucket quotas". Codes: "Error codes for the Amazon EC2 API", "Amazon S3 error
+codes", and the errors of CreateAccessPoint and CreateMountTarget. A quota can be set to what an account was granted, as
+with Service Quotas: POST /landbridge-api/quotas {"routes in a route table": 1000}; {} brings the defaults back.
 """
 
-import base64
+import inspect
+import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from moto.ec2.exceptions import EC2ClientError
 from moto.ec2.models import EC2Backend
-from moto.ec2.models.instance_types import INSTANCE_TYPES
-from moto.ec2.models.launch_templates import LaunchTemplate
-from moto.secretsmanager.exceptions import InvalidRequestException, ValidationException
-from moto.secretsmanager.models import SecretsManagerBackend
+from moto.efs.models import EFSBackend
+from moto.s3.exceptions import BucketError
+from moto.s3.models import S3Backend
 
+from .efs import efs_error
 from .patching import override
 
-USER_DATA_BYTES = 16_384
-SECRET_BYTES = 65_536
+GONE = ("deleted", "deleting", "failed", "rejected")
+
+# What moto's backends raise, so that each service's own answer has the code.
+ERRORS: dict[type, Callable[[str, str], Exception]] = {
+    EC2Backend: EC2ClientError,
+    EFSBackend: efs_error,
+    S3Backend: BucketError,
+}
 
 
 class Quota(NamedTuple):
-    """`count` says how many there are already where the call would add one."""
+    """`there` says how many there are already where the call would add one."""
 
     call: str
     most: int
     code: str
     what: str
-    count: Callable[..., int]
+    there: Callable[[Any, dict[str, Any]], int]
+    backend: type = EC2Backend
+
+
+def _all(name: str) -> Callable[[Any, dict[str, Any]], int]:
+    """Everything of a kind that a region has."""
+    return lambda backend, _: sum(getattr(thing, "state", "") not in GONE for thing in getattr(backend, name).values())
+
+
+def _of(name: str, key: str, given_as: str = "") -> Callable[[Any, dict[str, Any]], int]:
+    """Everything of a kind that has the same owner: VPC, file system, gateway."""
+
+    def count(backend: Any, given: dict[str, Any]) -> int:
+        live = (thing for thing in getattr(backend, name).values() if getattr(thing, "state", "") not in GONE)
+        return sum(getattr(thing, key) == given[given_as or key] for thing in live)
+
+    return count
 
 
 def _in_zone(backend: Any, given: dict[str, Any]) -> int:
@@ -38,91 +62,128 @@ def _in_zone(backend: Any, given: dict[str, Any]) -> int:
     return sum(backend.get_subnet(gateway.subnet_id).availability_zone == zone for gateway in gateways)
 
 
-def _gateways(backend: Any, _: dict[str, Any]) -> int:
-    return len(backend.internet_gateways)
+def _subnets(backend: Any, given: dict[str, Any]) -> int:
+    return len(backend.describe_subnets(filters={"vpc-id": given["vpc_id"]}))
 
 
-def _live_hubs(backend: Any, _: dict[str, Any]) -> int:
-    return sum(hub.state not in ("deleted", "deleting") for hub in backend.transit_gateways.values())
+def _routes(backend: Any, given: dict[str, Any]) -> int:
+    """Of the same address family; the local routes are the VPC's own."""
+    six = bool(given.get("destination_ipv6_cidr_block"))
+    routes = backend.get_route_table(given["route_table_id"])._routes.values()
+    return 0 if given.get("local") else sum(not r.local and bool(r.destination_ipv6_cidr_block) == six for r in routes)
 
 
+def _endpoints(kind: str, key: str | None) -> Callable[[Any, dict[str, Any]], int]:
+    def count(backend: Any, given: dict[str, Any]) -> int:
+        if (given.get("endpoint_type") or "Gateway") != kind:
+            return 0
+        same = (e for e in backend.vpc_end_points.values() if e.state not in GONE and e.vpc_endpoint_type == kind)
+        return sum(key is None or getattr(endpoint, key) == given[key] for endpoint in same)
+
+    return count
+
+
+def _attachments(backend: Any, given: dict[str, Any]) -> int:
+    live = (a for a in backend.transit_gateway_attachments.values() if a.state not in GONE)
+    return sum(attachment.transit_gateway_id == given["transit_gateway_id"] for attachment in live)
+
+
+def _mount_targets(backend: Any, given: dict[str, Any]) -> int:
+    network = backend.ec2_backend.get_subnet(given["subnet_id"]).vpc_id
+    return sum(target.vpc_id == network for target in backend.mount_targets_by_id.values())
+
+
+def _groups(_: Any, given: dict[str, Any]) -> int:
+    """All but the last of those that the call gives to one interface."""
+    return len(set(given.get("group_ids") or [])) - 1
+
+
+def _instance_groups(_: Any, given: dict[str, Any]) -> int:
+    more = given.get("kwargs", {})
+    nics = [nic.get("Groups") or [] for nic in more.get("nics") or []]
+    named = [*(given.get("security_group_names") or []), *(more.get("security_group_ids") or [])]
+    return max(len(set(groups)) for groups in [named, *nics]) - 1
+
+
+PER_INTERFACE = ("SecurityGroupsPerInterfaceLimitExceeded", "security groups on a network interface")
+ATTACHED = ("ResourceLimitExceeded", "attachments to a transit gateway", _attachments)
 QUOTAS = (
-    Quota("create_vpc", 5, "VpcLimitExceeded", "VPCs", lambda backend, _: len(backend.vpcs)),
-    Quota(
-        "create_internet_gateway",
-        5,
-        "InternetGatewayLimitExceeded",
-        "internet gateways",
-        lambda b, _: len(b.internet_gateways),
-    ),
+    Quota("create_vpc", 5, "VpcLimitExceeded", "VPCs", _all("vpcs")),
+    Quota("create_internet_gateway", 5, "InternetGatewayLimitExceeded", "internet gateways", _all("internet_gateways")),
     Quota("allocate_address", 5, "AddressLimitExceeded", "addresses", lambda backend, _: len(backend.addresses)),
     Quota("create_nat_gateway", 5, "NatGatewayLimitExceeded", "NAT gateways in this zone", _in_zone),
-    Quota("create_transit_gateway", 5, "TransitGatewayLimitExceeded", "transit gateways", _live_hubs),
+    Quota("create_transit_gateway", 5, "TransitGatewayLimitExceeded", "transit gateways", _all("transit_gateways")),
+    Quota("create_transit_gateway_vpc_attachment", 5_000, *ATTACHED),
+    Quota("create_transit_gateway_vpn_attachment", 5_000, *ATTACHED),
+    Quota("create_transit_gateway_peering_attachment", 5_000, *ATTACHED),
+    Quota("create_subnet", 200, "SubnetLimitExceeded", "subnets in a VPC", _subnets),
+    Quota("create_route_table", 200, "RouteTableLimitExceeded", "route tables in a VPC", _of("route_tables", "vpc_id")),
+    Quota("create_route", 500, "RouteLimitExceeded", "routes in a route table", _routes),
+    Quota("create_network_interface", 5, *PER_INTERFACE, _groups),
+    Quota("modify_network_interface_attribute", 5, *PER_INTERFACE, _groups),
+    Quota("run_instances", 5, *PER_INTERFACE, _instance_groups),
+    Quota(
+        "create_vpc_endpoint",
+        50,
+        "VpcEndpointLimitExceeded",
+        "interface endpoints in a VPC",
+        _endpoints("Interface", "vpc_id"),
+    ),
+    Quota("create_vpc_endpoint", 20, "VpcEndpointLimitExceeded", "gateway endpoints", _endpoints("Gateway", None)),
+    Quota("create_vpn_connection", 50, "VpnConnectionLimitExceeded", "VPN connections", _all("vpn_connections")),
+    Quota("create_vpn_gateway", 5, "VpnGatewayLimitExceeded", "virtual private gateways", _all("vpn_gateways")),
+    Quota(
+        "create_customer_gateway", 50, "CustomerGatewayLimitExceeded", "customer gateways", _all("customer_gateways")
+    ),
+    Quota("create_bucket", 10_000, "TooManyBuckets", "buckets", lambda backend, _: len(backend.buckets), S3Backend),
+    Quota(
+        "create_access_point",
+        10_000,
+        "AccessPointLimitExceeded",
+        "access points of a file system",
+        _of("access_points", "file_system_id"),
+        EFSBackend,
+    ),
+    # Each mount target is a network interface; CreateMountTarget has no other code for "too many".
+    Quota(
+        "create_mount_target",
+        1_400,
+        "NetworkInterfaceLimitExceeded",
+        "mount targets in a VPC",
+        _mount_targets,
+        EFSBackend,
+    ),
 )
+_granted: dict[str, int] = {}
 
 
 def install() -> None:
+    """Puts every quota before its call."""
     for quota in QUOTAS:
         _enforce(quota)
-    _limit_user_data()
-    _limit_secrets()
+
+
+def listing() -> dict[str, int]:
+    """Every quota by what it limits, as it holds now."""
+    return {quota.what: quota.most for quota in QUOTAS} | _granted
+
+
+def put(body: bytes) -> dict[str, int]:
+    """Replaces what was granted; the quotas then. Raises TypeError or ValueError for anything but {what: number}."""
+    asked = {str(what): int(most) for what, most in dict(json.loads(body)).items()}
+    if unknown := set(asked) - {quota.what for quota in QUOTAS}:
+        raise ValueError(f"no quota on {', '.join(sorted(unknown))}")
+    _granted.clear()
+    _granted.update(asked)
+    return listing()
 
 
 def _enforce(quota: Quota) -> None:
-    @override(EC2Backend, quota.call)
+    signature = inspect.signature(getattr(quota.backend, quota.call))
+
+    @override(quota.backend, quota.call)
     def limited(self: Any, original: Any, *args: Any, **given: Any) -> Any:
-        named = {**given, "subnet_id": given.get("subnet_id", args[0] if args else None)}
-        if quota.count(self, named) >= quota.most:
-            raise EC2ClientError(quota.code, f"The maximum number of {quota.what} has been reached ({quota.most}).")
+        most = _granted.get(quota.what, quota.most)
+        if quota.there(self, dict(signature.bind_partial(self, *args, **given).arguments)) >= most:
+            raise ERRORS[quota.backend](quota.code, f"The maximum number of {quota.what} has been reached ({most}).")
         return original(*args, **given)
-
-
-def _limit_user_data() -> None:
-    @override(EC2Backend, "run_instances")
-    def run_instances(self: Any, original: Any, *args: Any, **given: Any) -> Any:  # noqa: ARG001
-        _check_user_data(given.get("user_data", args[2] if len(args) > 2 else None))
-        kind = given.get("instance_type")
-        if kind and kind not in INSTANCE_TYPES:  # moto has a check of its own, with a code that AWS does not use
-            raise EC2ClientError("InvalidParameterValue", f"Invalid value '{kind}' for InstanceType.")
-        return original(*args, **given)
-
-    @override(EC2Backend, "create_launch_template")
-    def create_launch_template(self: Any, original: Any, *args: Any, **given: Any) -> Any:  # noqa: ARG001
-        data = given.get("template_data", args[2] if len(args) > 2 else None) or {}
-        _check_user_data(data.get("UserData"))
-        return original(*args, **given)
-
-    @override(LaunchTemplate, "create_version")
-    def create_version(self: Any, original: Any, data: dict[str, Any], *args: Any, **given: Any) -> Any:  # noqa: ARG001
-        _check_user_data(data.get("UserData"))
-        return original(data, *args, **given)
-
-
-def _check_user_data(encoded: Any) -> None:
-    if encoded and len(base64.b64decode(str(encoded))) > USER_DATA_BYTES:
-        raise EC2ClientError("InvalidParameterValue", "User data is limited to 16384 bytes")
-
-
-def _limit_secrets() -> None:
-    for call in ("create_secret", "put_secret_value", "update_secret"):
-
-        @override(SecretsManagerBackend, call)
-        def limited(self: Any, original: Any, *args: Any, **given: Any) -> Any:  # noqa: ARG001
-            sizes = {
-                "secret_string": len((given.get("secret_string") or "").encode()),
-                "secret_binary": len(base64.b64decode(given.get("secret_binary") or "")),
-            }
-            for name, size in sizes.items():
-                if size > SECRET_BYTES:
-                    # Never the value itself, which AWS would quote.
-                    raise ValidationException(
-                        f"Value at '{name}' failed to satisfy constraint: at most {SECRET_BYTES} bytes"
-                    )
-            return original(*args, **given)
-
-    @override(SecretsManagerBackend, "create_secret")
-    def create_secret(self: Any, original: Any, name: str, *args: Any, **given: Any) -> Any:
-        if name in self.secrets and self.secrets[name].is_deleted():
-            message = "You can't create this secret because a secret with this name is already scheduled for deletion."
-            raise InvalidRequestException(message)
-        return original(name, *args, **given)

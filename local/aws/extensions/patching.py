@@ -1,5 +1,6 @@
 """How an extension takes its place in moto: as a subclass would, but in the class that moto already uses."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ def override(owner: type, name: str) -> Callable[[Callable[..., Any]], Callable[
     original = getattr(owner, name)
 
     def install(method: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
         def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
             return method(self, original.__get__(self), *args, **kwargs)
 

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from .support import image
+
 Client = Callable[..., Any]
 
 
@@ -18,8 +20,8 @@ def group(client: Client) -> Iterator[Any]:
     ec2, scaling = client("ec2", "us-east-2"), client("autoscaling", "us-east-2")
     vpc = ec2.describe_vpcs()["Vpcs"][0]["VpcId"]
     subnets = ec2.describe_subnets(Filters=[{"Name": "vpc-id", "Values": [vpc]}])["Subnets"][:2]
-    image = ec2.describe_images()["Images"][0]["ImageId"]
-    data = {"ImageId": image, "InstanceType": "p5.48xlarge"}
+    machine_image = image(ec2)
+    data = {"ImageId": machine_image, "InstanceType": "p5.48xlarge"}
     template = ec2.create_launch_template(LaunchTemplateName="t", LaunchTemplateData=data)["LaunchTemplate"]
     scaling.create_auto_scaling_group(
         AutoScalingGroupName="g",

@@ -7,15 +7,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from .support import image, refused
+
 Client = Callable[..., Any]
-
-
-def refused(call: Callable[..., Any], **given: Any) -> str:
-    with pytest.raises(ClientError) as caught:
-        call(**given)
-    error = caught.value.response
-    assert 400 <= error["ResponseMetadata"]["HTTPStatusCode"] < 500
-    return str(error["Error"]["Code"])
 
 
 def test_an_unknown_call_is_an_error_that_names_it(client: Client) -> None:
@@ -47,18 +41,18 @@ def test_user_data_ends_at_16_kb_raw(client: Client) -> None:
     assert refused(ec2.create_launch_template, **over) == "InvalidParameterValue"
     again = {"LaunchTemplateName": "fits", "LaunchTemplateData": {"UserData": more}}
     assert refused(ec2.create_launch_template_version, **again) == "InvalidParameterValue"
-    image = ec2.describe_images()["Images"][0]["ImageId"]
-    machine = {"ImageId": image, "MinCount": 1, "MaxCount": 1, "InstanceType": "t3.micro"}
+    machine_image = image(ec2)
+    machine = {"ImageId": machine_image, "MinCount": 1, "MaxCount": 1, "InstanceType": "t3.micro"}
     assert refused(ec2.run_instances, **machine, UserData="x" * 16_385) == "InvalidParameterValue"
 
 
 def test_an_unknown_image_or_type_starts_nothing(client: Client) -> None:
     ec2 = client("ec2")
-    image = ec2.describe_images()["Images"][0]["ImageId"]
+    machine_image = image(ec2)
     assert (
         refused(ec2.run_instances, ImageId="ami-0123456789abcdef0", MinCount=1, MaxCount=1) == "InvalidAMIID.NotFound"
     )
-    machine = {"ImageId": image, "MinCount": 1, "MaxCount": 1}
+    machine = {"ImageId": machine_image, "MinCount": 1, "MaxCount": 1}
     assert refused(ec2.run_instances, **machine, InstanceType="p5.49xlarge") == "InvalidParameterValue"
 
 

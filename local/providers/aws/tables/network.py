@@ -56,6 +56,23 @@ VPC = Kind(
     tagging=TAGGING,
 )
 
+RESERVATION = Kind(
+    service="ec2",
+    create=Call(
+        "create_subnet_cidr_reservation",
+        {**props("subnetId", "reservationType", "description"), "Cidr": P("cidrBlock")},
+        "SubnetCidrReservation.SubnetCidrReservationId",
+    ),
+    read=Call(
+        "get_subnet_cidr_reservations",
+        {"SubnetId": P("subnetId")},
+        "SubnetIpv4CidrReservations[?SubnetCidrReservationId=='$id'] | [0]",
+    ),
+    delete=(Call("delete_subnet_cidr_reservation", {"SubnetCidrReservationId": ID}),),
+    outputs={**same_paths("subnetId", "reservationType", "description", "ownerId"), "cidrBlock": "Cidr"},
+    replace=replaces("subnetId", "cidrBlock", "reservationType", "description"),
+)
+
 SUBNET = Kind(
     service="ec2",
     create=Call("create_subnet", props("vpcId", "cidrBlock", "availabilityZone"), "Subnet.SubnetId"),
@@ -185,6 +202,7 @@ FLOW_LOG = Kind(
 KINDS = {
     "aws:ec2/vpc:Vpc": VPC,
     "aws:ec2/subnet:Subnet": SUBNET,
+    "aws:ec2/subnetCidrReservation:SubnetCidrReservation": RESERVATION,
     "aws:ec2/routeTable:RouteTable": ROUTE_TABLE,
     "aws:ec2/route:Route": ROUTE,
     "aws:ec2/routeTableAssociation:RouteTableAssociation": ASSOCIATION,
