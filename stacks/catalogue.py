@@ -26,9 +26,7 @@ def no_stack(fleet: Fleet, file: str, name: str) -> str:
     """Why there is no stack of this name, for the user."""
     stacks = ", ".join(stack.name for stack in catalogue(fleet)) or "none"
     if name in fleet.regions:
-        return (
-            f"{file}: region {name} has no stack: {fleet.regions[name].cloud} is not built yet. Stacks: {stacks}."
-        )
+        return f"{file}: region {name} has no stack: {fleet.regions[name].cloud} is not built yet. Stacks: {stacks}."
     return f"{file} has no stack {name}. Its stacks: {stacks}."
 
 
