@@ -8,6 +8,7 @@ from rich.tree import Tree
 from fleet.address.blocks import Block
 from fleet.address.names import SUPERNET, TUNNELS, parent_of
 from fleet.address.plan import Draft
+from fleet.address.sizes import ADDRESS
 
 BAR_CELLS = 20
 # Kind of change → sign and colour.
@@ -46,15 +47,23 @@ def tree(draft: Draft) -> Tree:
 
 def grow(branch: Tree, parent: str, below: dict[str, list[tuple[str, Block]]]) -> None:
     for name, block in below.get(parent, ()):
-        shown = (
-            name if parent == SUPERNET else name.rpartition("/zone/")[2] if "/zone/" in name else name.split("/", 2)[2]
-        )
-        grow(branch.add(label(shown, block, below.get(name, []))), name, below)
+        grow(branch.add(label(shown(name, parent), block, below.get(name, []))), name, below)
+
+
+def shown(name: str, parent: str) -> str:
+    """The name without what its place in the tree says already."""
+    if parent == SUPERNET:
+        return name
+    if name.startswith(f"{parent}/"):
+        return name.removeprefix(f"{parent}/")
+    return name.split("/", 2)[2]
 
 
 def label(name: str, block: Block, members: list[tuple[str, Block]]) -> Text:
     text = Text.assemble((name, "bold"), "  ", (str(block), "cyan"))
-    if members:
+    if block.length == ADDRESS:
+        return Text.assemble((name, "bold"), (f"  {block}".removesuffix("/32"), "cyan"))
+    if members and members[0][1].length < ADDRESS:
         share = fullness(block, members)
         full = round(share * BAR_CELLS)
         text.append_text(Text.assemble("  ", ("━" * full, "green"), ("━" * (BAR_CELLS - full), "dim"), f" {share:.0%}"))

@@ -25,6 +25,8 @@ def program(world: World, stack: StackSpec) -> None:
     spec = network_spec(fleet, world.plan, region)
     bucket = Bucket("bucket", {"fleet": fleet, "region": region, "owner": owner}, opts)
     network = Network("network", {"spec": spec, "owner": owner, "flow_log_arn": bucket.flow_log_arn}, opts)
+    zones = world.plan.region(region).zones
+    shares_addresses = {zone: zones[zone].addresses["shares"] for zone in zones}
     shares = Shares(
         "shares",
         {
@@ -33,7 +35,7 @@ def program(world: World, stack: StackSpec) -> None:
             "arn_prefix": arn_prefix(fleet, region),
             "key_arn": bucket.key.arn,
             "subnets": network.private_subnets(),
-            "addresses": network.fixed_addresses("shares"),
+            "addresses": shares_addresses,
             "group_id": network.groups["shares"].id,
         },
         opts,
@@ -58,6 +60,6 @@ def program(world: World, stack: StackSpec) -> None:
             "endpoint_ids": {name: endpoint.id for name, endpoint in network.endpoints.items()},
             "shares_id": shares.files.id,
             "share_ids": {name: point.id for name, point in shares.points.items()},
-            "share_addresses": network.fixed_addresses("shares"),
+            "share_addresses": shares_addresses,
         }
     )

@@ -8,7 +8,6 @@ import pulumi_aws as aws
 from components.tags import Owner
 
 from .endpoints import Endpoint
-from .fixed import fixed_address, fixed_block
 from .ports import Group
 from .routes import Route, RouteTable
 from .spec import NetworkSpec
@@ -56,10 +55,6 @@ class Network(pulumi.ComponentResource):
         self._flow_log(args["flow_log_arn"])
         self.register_outputs({})
 
-    def fixed_addresses(self, slot: str) -> dict[str, str]:
-        """The slot's address in every private subnet, by zone letter."""
-        return {subnet.zone: fixed_address(subnet.cidr, slot) for subnet in self.spec.subnets if not subnet.public}
-
     def private_subnets(self) -> dict[str, aws.ec2.Subnet]:
         """Private subnets by zone letter."""
         return {subnet.zone: self.subnets[subnet.name] for subnet in self.spec.subnets if not subnet.public}
@@ -84,13 +79,13 @@ class Network(pulumi.ComponentResource):
             aws.ec2.SubnetCidrReservation(
                 f"fixed-{subnet.zone}",
                 subnet_id=self.subnets[subnet.name].id,
-                cidr_block=fixed_block(subnet.cidr),
+                cidr_block=subnet.fixed,
                 reservation_type="explicit",
                 description="Addresses that never change",
                 opts=self.child,
             )
             for subnet in self.spec.subnets
-            if not subnet.public
+            if subnet.fixed
         ]
 
     def _hub(self) -> tuple[aws.ec2transitgateway.TransitGateway, aws.ec2transitgateway.VpcAttachment]:

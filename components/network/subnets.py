@@ -7,12 +7,13 @@ from fleet.model import Region
 
 
 class Subnet(NamedTuple):
-    """One subnet. `nat` says that the public one holds a NAT gateway."""
+    """One subnet. `fixed` is what a private one keeps from automatic assignment; `nat`: holds a NAT gateway."""
 
     name: str
     zone: str
     cidr: str
     public: bool
+    fixed: str | None = None
     nat: bool = False
 
 
@@ -21,7 +22,9 @@ def subnets(region: Region, plan: RegionPlan) -> list[Subnet]:
     found = []
     for zone in sorted(region.zones):
         nat = region.nat == "per-zone" or zone == nat_zone(plan)
-        found.append(Subnet(f"private-{zone}", zone, plan.zones[zone].private, public=False))
+        found.append(
+            Subnet(f"private-{zone}", zone, plan.zones[zone].private, public=False, fixed=plan.zones[zone].fixed)
+        )
         found.append(Subnet(f"public-{zone}", zone, plan.zones[zone].public, public=True, nat=nat))
     return found
 

@@ -1,6 +1,7 @@
 """The ledger's names and which prefix lies in which: the only place that knows their form.
 
 region/R  region/R/network  region/R/zone/Z  region/R/zone/Z/private|public  region/R/laptops/N
+region/R/zone/Z/private/shares   region/R/zone/Z/private/C/balancer|etcd-N|api-N   (single addresses)
 site/S  site/S/lan     cluster/C  cluster/C/pods|services     link/A/B/N
 """
 
@@ -18,11 +19,18 @@ def parent_of(name: str) -> str:
             return name.rpartition("/")[0]
         case ["region", region, "zone", zone, "private" | "public"]:
             return f"region/{region}/zone/{zone}"
+        case ["region", region, "zone", zone, "private", _] | ["region", region, "zone", zone, "private", _, _]:
+            return f"region/{region}/zone/{zone}/private"
         case ["region", region, "laptops", _]:
             return f"region/{region}"
         case ["link", _, _, _]:
             return TUNNELS
     raise ValueError(f"{name!r} is no name of a prefix")
+
+
+def holds_machines(name: str) -> bool:
+    """Whether single addresses are given out of this prefix."""
+    return name.endswith("/private")
 
 
 def is_aggregate(name: str) -> bool:

@@ -12,11 +12,11 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..model import Fleet
-from . import reserved
+from . import reserved, sizes
 from .blocks import Block, Pool, parse
 from .ledger import Entry, Ledger, Resting
 from .lookup import Lookup
-from .names import SUPERNET, TUNNELS, is_aggregate, parent_of
+from .names import SUPERNET, TUNNELS, holds_machines, is_aggregate, parent_of
 from .placement import misplaced
 from .requests import Request, requests
 
@@ -24,10 +24,15 @@ REST_DAYS = 30
 
 
 class ZonePlan(NamedTuple):
-    """A zone's two subnets, as CIDRs."""
+    """A zone's two subnets and the part of the private one that is kept for single addresses, as CIDRs.
+
+    `addresses` are those, by what lives there: "shares", "main/balancer", "main/etcd-1".
+    """
 
     private: str
     public: str
+    fixed: str
+    addresses: Mapping[str, str]
 
 
 class RegionPlan(NamedTuple):
@@ -76,11 +81,21 @@ class AddressPlan:
         return RegionPlan(
             self.prefix(name),
             self.prefix(f"{name}/network"),
-            {
-                z: ZonePlan(self.prefix(f"{name}/zone/{z}/private"), self.prefix(f"{name}/zone/{z}/public"))
-                for z in zones
-            },
+            {zone: self._zone(f"{name}/zone/{zone}") for zone in zones},
             tuple(str(block) for key, block in self.blocks.items() if key.startswith(f"{name}/laptops/")),
+        )
+
+    def _zone(self, name: str) -> ZonePlan:
+        private, addresses = f"{name}/private", f"{name}/private/"
+        return ZonePlan(
+            self.prefix(private),
+            self.prefix(f"{name}/public"),
+            str(self.blocks[private].child(0, sizes.FIXED)),
+            {
+                key.removeprefix(addresses): str(block).removesuffix("/32")
+                for key, block in self.blocks.items()
+                if key.startswith(addresses)
+            },
         )
 
     def site(self, site: str) -> SitePlan:
@@ -154,7 +169,7 @@ class _Drafting:
         self.resting = {name: rest for name, rest in old.resting.items() if rest.released > rested}
 
     def run(self) -> Draft:
-        wanted = requests(self.fleet)
+        wanted = requests(self.fleet, self.old.live)
         names = {request.name for request in wanted}
         for name, entry in sorted(self.old.live.items()):
             if name not in names:
@@ -247,6 +262,9 @@ class _Drafting:
             azure_roots = [parse(cidr) for cidr in reserved.AZURE_TUNNEL_ROOTS]
             pools = [Pool(root) for root in azure_roots] if azure else [Pool(parse(reserved.TUNNEL_ROOT))]
             taken = [] if azure else azure_roots + [parse(cidr) for cidr, _ in reserved.TUNNEL_RESERVED]
+        elif holds_machines(parent):
+            block = self.live[parent].block
+            pools, taken = [Pool(block.child(0, sizes.FIXED))], [block.child(0, sizes.KEPT_BY_CLOUDS)]
         else:
             pools, taken = [Pool(self.live[parent].block)], []
         taken += [block for name, block in self.claimed.items() if parent_of(name) == parent]

@@ -1,5 +1,6 @@
 """What a fleet needs addresses for: a flat list of named requests, parents before children."""
 
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from ..model import Fleet
@@ -17,9 +18,12 @@ class Request(NamedTuple):
     azure: bool = False
 
 
-def requests(fleet: Fleet) -> list[Request]:
-    """Every prefix of the fleet, in an order that depends on names and sizes only, never on the file's order."""
-    found = [*_regions(fleet), *_sites(fleet), *_clusters(fleet), *_tunnels(fleet)]
+def requests(fleet: Fleet, live: Collection[str] = ()) -> list[Request]:
+    """Every prefix of the fleet, in an order that depends on names and sizes only, never on the file's order.
+
+    `live` are the names in the ledger: a machine stays in the zone where it has its address.
+    """
+    found = [*_regions(fleet), *_sites(fleet), *_clusters(fleet), *_tunnels(fleet), *_addresses(fleet, live)]
     # Pins first, then large before small: that leaves the fewest holes.
     return sorted(found, key=lambda r: (r.name.count("/"), r.pin is None, r.length, r.name))
 
@@ -84,3 +88,30 @@ def _tunnels(fleet: Fleet) -> list[Request]:
 
 def _link(name: str, count: int, entry: tuple[str, ...], *, azure: bool) -> list[Request]:
     return [Request(f"{name}/{n}", sizes.TUNNEL, entry, azure=azure) for n in range(1, count + 1)]
+
+
+def _addresses(fleet: Fleet, live: Collection[str]) -> list[Request]:
+    """Single addresses in private subnets, for what must be found under one address for years."""
+    found = []
+    for region_name, region in fleet.regions.items():
+        for zone in region.zones:
+            name = f"region/{region_name}/zone/{zone}/private/shares"
+            found.append(Request(name, sizes.ADDRESS, ("regions", region_name)))
+    for cluster_name, cluster in fleet.clusters.items():
+        home = f"region/{cluster.region}/zone"
+        zones = {zone: f"{home}/{zone}/private/{cluster_name}" for zone in sorted(fleet.regions[cluster.region].zones)}
+        names = [f"{home}/balancer" for home in zones.values()]
+        names += _spread("etcd", cluster.etcd_members, zones, live)
+        names += _spread("api", cluster.api_servers, zones, live)
+        found += [Request(name, sizes.ADDRESS, ("clusters", cluster_name)) for name in names]
+    return found
+
+
+def _spread(role: str, count: int, zones: Mapping[str, str], live: Collection[str]) -> list[str]:
+    """One name a machine: where it lives already, else in the zone that has the fewest of its role."""
+    machines = [f"{role}-{n}" for n in range(1, count + 1)]
+    placed = {m: zone for m in machines for zone, home in zones.items() if f"{home}/{m}" in live}
+    for machine in machines:
+        if machine not in placed:
+            placed[machine] = min(zones, key=lambda zone: list(placed.values()).count(zone))
+    return [f"{zones[placed[machine]]}/{machine}" for machine in machines]

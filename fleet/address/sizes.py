@@ -45,3 +45,8 @@ LAPTOPS = 24
 TUNNEL = 30
 TUNNELS_A_GATEWAY = 2  # both AWS and Azure end a connection in two tunnels
 TUNNELS_BETWEEN_CLOUDS = 4  # Azure's pair of gateways times AWS's pair of tunnels
+# Single addresses come from the first /27 of a private subnet, which is kept from automatic assignment. AWS and Azure
+# keep the first four addresses of every subnet.
+FIXED = 27
+KEPT_BY_CLOUDS = 30
+ADDRESS = 32

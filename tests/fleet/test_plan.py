@@ -12,7 +12,7 @@ from fleet.address import ledger as ledgers
 from fleet.address.blocks import Block, Pool, overlaps, parse
 from fleet.address.ledger import Ledger
 from fleet.address.names import SUPERNET, TUNNELS, parent_of
-from fleet.address.plan import REST_DAYS, Draft, draft
+from fleet.address.plan import REST_DAYS, AddressPlan, Draft, draft
 from fleet.address.reserved import TUNNEL_RESERVED, reserved_blocks
 from fleet.loader import load
 from fleet.model import Cluster, Fleet, Region, Site
@@ -36,9 +36,18 @@ site = st.builds(
     cidr=st.sampled_from([None, None, "192.168.40.0/24", "10.2.128.0/20"]),
 )
 PINS = {parse(cidr) for cidr in ("10.2.0.0/16", "10.7.0.0/16", "192.168.40.0/24", "10.2.128.0/20")}
-cluster = st.builds(Cluster, region=st.just("r0"), kubernetes=st.just("1.36.2"), size=st.just("small"))
+cluster = st.builds(
+    Cluster,
+    region=st.just("r0"),
+    kubernetes=st.just("1.36.2"),
+    size=st.just("small"),
+    etcd_members=st.sampled_from([3, 5]),
+    api_servers=st.sampled_from([2, 3, 5]),
+)
 fleets = st.builds(
-    lambda regions, sites, clusters: BASE.model_copy(update={"regions": regions, "sites": sites, "clusters": clusters}),
+    lambda regions, sites, clusters: BASE.model_copy(
+        update={"regions": regions, "sites": sites, "clusters": clusters if "r0" in regions else {}}
+    ),
     st.dictionaries(st.sampled_from([f"r{n}" for n in range(5)]), region, min_size=1),
     st.dictionaries(st.sampled_from(["s0", "s1"]), site),
     st.dictionaries(st.sampled_from(["c0", "c1"]), cluster),
@@ -185,3 +194,46 @@ def test_a_ledger_survives_the_way_through_its_file(tmp_path: Path) -> None:
     gone = draft(with_regions(two=R), first.ledger, DAY)
     ledgers.write(tmp_path / "fleet.lock.yaml", gone.ledger)
     assert ledgers.load(tmp_path / "fleet.lock.yaml") == gone.ledger
+
+
+def test_machines_spread_over_zones_and_stay_where_they_are_when_a_zone_is_added() -> None:
+    two, three = Region(cloud="aws", zones=["b", "a"]), Region(cloud="aws", zones=["c", "b", "a"])
+    main = Cluster(region="one", kubernetes="1.36.2", etcd_members=3, api_servers=2)
+    first = draft(with_regions(one=two).model_copy(update={"clusters": {"main": main}}), None, DAY)
+    grown = main.model_copy(update={"etcd_members": 5})
+    later = draft(with_regions(one=three).model_copy(update={"clusters": {"main": grown}}), first.ledger, DAY)
+
+    def machines(plan: AddressPlan) -> dict[str, set[str]]:
+        return {
+            zone: {n for n in given.addresses if "balancer" not in n}
+            for zone, given in plan.region("one").zones.items()
+        }
+
+    assert machines(first.plan) == {
+        "a": {"shares", "main/etcd-1", "main/etcd-3", "main/api-1"},
+        "b": {"shares", "main/etcd-2", "main/api-2"},
+    }
+    assert machines(later.plan) == {
+        "a": {"shares", "main/etcd-1", "main/etcd-3", "main/api-1"},
+        "b": {"shares", "main/etcd-2", "main/etcd-5", "main/api-2"},
+        "c": {"shares", "main/etcd-4"},
+    }
+    assert {change.kind for change in later.changes} == {"new"}
+
+
+def test_single_addresses_lie_in_the_kept_part_and_never_where_the_clouds_sit() -> None:
+    fleet = with_regions(one=Region(cloud="aws", zones=["a"], size="small"))
+    cluster = Cluster(region="one", kubernetes="1.36.2", etcd_members=5, api_servers=5)
+    zone = draft(fleet.model_copy(update={"clusters": {"main": cluster}}), None, DAY).plan.region("one").zones["a"]
+    kept, block = parse(zone.fixed), parse(zone.private)
+    assert (kept.start, kept.length) == (block.start, 27)
+    inside = [parse(f"{address}/32").start - kept.start for address in zone.addresses.values()]
+    assert sorted(inside) == list(range(4, 4 + 12))
+
+
+def test_clusters_that_find_no_room_for_their_machines_are_refused() -> None:
+    fleet = with_regions(one=Region(cloud="aws", zones=["a"], size="small"))
+    clusters = {f"c{n}": Cluster(region="one", kubernetes="1.36.2", etcd_members=5, api_servers=5) for n in range(3)}
+    refused = draft(fleet.model_copy(update={"clusters": clusters}), None, DAY).refusals
+    assert all("no room for region/one/zone/a/private/c" in refusal.what for refusal in refused)
+    assert refused
