@@ -104,7 +104,8 @@ def write_local_project(folder: Path) -> None:
 
 def local_environment(place: Place) -> dict[str, str]:
     """The whole environment of a command inside the local cloud."""
-    return scrubbed(os.environ) | place.environment
+    path = os.pathsep.join([str(ROOT / ".landbridge/bin"), os.environ.get("PATH", os.defpath)])
+    return scrubbed(os.environ) | place.environment | {"PATH": path}
 
 
 def pulumi_root() -> str | None:

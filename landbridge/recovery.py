@@ -44,7 +44,7 @@ def told(operations: Sequence[Pending]) -> list[str]:
     """What a preview says about them."""
     if not operations:
         return []
-    names = ", ".join(f"{op.operation} {op.name}" for op in operations)
+    names = ", ".join(f"{op.operation} {short(op.type)} {op.name}" for op in operations)
     return [f"an earlier run was killed while {names}; `landbridge up` clears that up first."]
 
 

@@ -155,8 +155,8 @@ def last_words(home: Path) -> str | None:
     """Why the last daemon ended, if it left word."""
     log = home / "cloud.log"
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-    ends = [line.partition(" local cloud ended")[2].lstrip(": ") for line in lines if " local cloud ended" in line]
-    return ends[-1] if ends else None
+    ends = [line.partition(" local cloud ended")[2] for line in lines if " local cloud ended" in line]
+    return f"ended{ends[-1].replace(': ', ' because ', 1)}" if ends else None
 
 
 def fleet_home(cloud: Cloud, fleet: str) -> tuple[Path, bool]:

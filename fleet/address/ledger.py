@@ -80,7 +80,10 @@ def load(path: Path) -> Ledger:
     """Raises FleetError when the file is broken, edited by hand or merged; `FileNotFoundError` when there is none."""
     if not path.exists():
         raise FileNotFoundError(path)
-    data, lines = read(path)
+    try:
+        data, lines = read(path)
+    except FleetError as error:  # conflict marks, most likely
+        raise FleetError(Problem(p.file, p.line, p.what, _RESTORE) for p in error.problems) from None
     problems: list[Problem] = []
     live, resting = {}, {}
     try:

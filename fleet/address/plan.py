@@ -163,6 +163,7 @@ class _Drafting:
         self.supernet = parse(fleet.supernet)
         self.live: dict[str, Entry] = {}
         self.refusals: list[Refusal] = []
+        self.stuck: set[str] = set()
         self.changes: list[Change] = []
         self.pools: dict[str, list[Pool]] = {}
         rested = today - datetime.timedelta(days=REST_DAYS)
@@ -186,6 +187,11 @@ class _Drafting:
         return Draft(plan, ledger, tuple(sorted(self.changes)), tuple(self.refusals))
 
     def _serve(self, request: Request) -> None:
+        if parent_of(request.name) in self.stuck:  # one refusal says it for all that lies in the prefix
+            self.stuck.add(request.name)
+            if request.name in self.kept:
+                self.live[request.name] = self.kept[request.name]
+            return
         if parent_of(request.name) not in (SUPERNET, TUNNELS) and parent_of(request.name) not in self.live:
             return  # the parent was refused, which says it all
         if (entry := self.old.live.get(request.name)) is not None:
@@ -222,6 +228,9 @@ class _Drafting:
             f"no room for {request.name} (/{request.length}) in {where}: {free:,} addresses are free, in smaller pieces"
         )
         remedy = "Choose a smaller size, a larger supernet, or wait until released prefixes have rested"
+        if holds_machines(parent):
+            what = f"no address is left for {request.name} in the first /{sizes.FIXED} of {parent}"
+            remedy = "Add a zone to the region, choose fewer machines, or put the cluster into another region"
         self.refusals.append(Refusal(request.entry, what, remedy))
         return None
 
@@ -246,6 +255,7 @@ class _Drafting:
         what = f"{request.name} is live as {live} and the file now wants it {wish}; a live prefix never moves"
         remedy = "Put the old size or pin back, or add a new entry under another name and move there"
         self.refusals.append(Refusal(request.entry, what, remedy))
+        self.stuck.add(request.name)
 
     def _pools(self, request: Request) -> list[Pool]:
         parent = parent_of(request.name)

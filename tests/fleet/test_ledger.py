@@ -117,6 +117,8 @@ def test_two_branches_that_each_add_a_region_conflict_in_the_ledger(fleet: Path)
     merged = git(folder, "merge", "us-east-1", check=False)
     assert merged.returncode != 0
     assert "fleet.lock.yaml" in merged.stdout
+    with pytest.raises(FleetError, match="Take the ledger of the branch you merge into"):
+        ledgers.load(ledgers.ledger_path(fleet))
     # Even a merge that keeps both sides' lines, as a hasty hand would, does not pass the check.
     text = ledgers.ledger_path(fleet).read_text()
     kept = "\n".join(line for line in text.splitlines() if not line.startswith(("<<<<<<<", "=======", ">>>>>>>")))

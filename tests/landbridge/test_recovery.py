@@ -42,7 +42,7 @@ def test_open_operations_are_read_from_the_state() -> None:
 
 def test_a_preview_says_that_up_will_clear_up() -> None:
     (warning,) = recovery.told(recovery.pending(STATE))
-    assert "creating key, updating network" in warning
+    assert "creating kms.Key key, updating ec2.Vpc network" in warning
     assert recovery.told([]) == []
 
 

@@ -63,7 +63,7 @@ def test_it_starts_answers_inside_and_stops_without_a_trace(home: Path) -> None:
     assert not any(alive(pid) for pid in processes)
     assert client.status(home) is None
     assert not client.stop(home)
-    assert client.last_words(home) == "by SIGTERM"
+    assert client.last_words(home) == "ended by SIGTERM"
 
 
 def test_nothing_inside_reaches_the_machine_or_the_world(home: Path) -> None:
@@ -108,7 +108,7 @@ def test_a_child_that_dies_ends_the_cloud_and_is_named(home: Path, which: int, n
     os.kill(children[which], signal.SIGKILL)
     await_(lambda: client.status(home) is None)
     assert not any(alive(child) for child in children)
-    assert f"the {name} (process {children[which]}) was killed by SIGKILL" in (client.last_words(home) or "")
+    assert f"ended because the {name} (process {children[which]}) was killed by SIGKILL" in (client.last_words(home) or "")
 
 
 def test_children_do_not_outlive_a_killed_daemon(home: Path) -> None:
