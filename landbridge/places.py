@@ -62,7 +62,12 @@ def cloud_place(world: World) -> Place:
             "or use --local for the local cloud."
         )
     logs = HOME / "logs" / world.fleet.fleet
-    return Place("real", ROOT, state.backend, state.secrets, logs, common_environment(world, state.backend))
+    environment = common_environment(world, state.backend) | STATE_KNOWS_ITS_KEY
+    return Place("real", ROOT, state.backend, state.secrets, logs, environment)
+
+
+# Pulumi keeps the name of the key in a settings file that only the one who made the stack has; the state has it too.
+STATE_KNOWS_ITS_KEY = {"PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER": "true"}
 
 
 def local_place(world: World, cloud: client.Cloud) -> Place:
