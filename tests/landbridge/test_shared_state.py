@@ -62,7 +62,17 @@ class Teammate:
         given = {**self.place.environment, "PULUMI_HOME": str(self.folder / "pulumi-home")}
         given["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"] = "true"
         pulumi = [str(ROOT / ".landbridge/bin/pulumi"), "--non-interactive", "-C", str(self.folder), *arguments]
-        command = [clouds.COMMAND, "local", "exec", "--", "env", *(f"{k}={v}" for k, v in given.items()), *pulumi]
+        command = [
+            clouds.COMMAND,
+            "local",
+            "exec",
+            "--",
+            "env",
+            "-u",
+            "PULUMI_CONFIG_PASSPHRASE",
+            *(f"{k}={v}" for k, v in given.items()),
+            *pulumi,
+        ]
         environment = {**os.environ, "LANDBRIDGE_HOME": str(self.cloud.home), "PYTHONDONTWRITEBYTECODE": ""}
         done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=200, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
