@@ -1,4 +1,4 @@
-"""Reads a fleet file: YAML, then shape (pydantic), then rules. All problems of a stage at once, each with its line."""
+"""Reads a fleet file: YAML, then shape (pydantic) and rules. All problems at once, each with its line."""
 
 import datetime
 import difflib
@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 from .errors import FleetError, Problem
 from .model import Fleet
 from .rules import violations
+from .sound_part import mentions, sound_part
 from .yaml import Lines, plain, read
 
 
@@ -31,12 +32,15 @@ def load(path: Path) -> Fleet:
 def load_with_lines(path: Path) -> Loaded:
     """Raises FleetError with every problem of the file."""
     data, lines = read(path)
+    raw, dropped, problems = plain(data), set[str](), list[Problem]()
     try:
-        fleet = Fleet.model_validate(plain(data))
+        fleet: Fleet | None = Fleet.model_validate(raw)
     except ValidationError as error:
-        raise FleetError(_shape_problems(path.name, lines, error)) from None
-    problems = [Problem(path.name, lines.of(v.entry), v.what, v.remedy) for v in violations(fleet)]
-    if problems:
+        problems += _shape_problems(path.name, lines, error)
+        fleet, dropped = sound_part(raw, error)
+    broken = [v for v in violations(fleet) if not mentions(v.what, dropped)] if fleet else []
+    problems += (Problem(path.name, lines.of(v.entry), v.what, v.remedy) for v in broken)
+    if problems or fleet is None:
         raise FleetError(problems)
     return Loaded(fleet, lines, path.name)
 
@@ -68,6 +72,8 @@ def _words(path: Sequence[int | str], detail: ErrorDetails) -> tuple[str, str]:
         meaning = _describe(path)
         form = f"the form {context['pattern']}"
         return f"{where} is {given!r}", f"It must be {meaning}: {form}" if meaning else f"It must have {form}"
+    if kind == "value_error":
+        return str(context["error"]), "Write four numbers from 0 to 255, for a prefix its first address"
     if kind == "literal_error":
         return f"{where} is {given!r}", f"It must be {context['expected']}"
     if kind.endswith("_type") or kind == "model_attributes_type":
@@ -75,13 +81,16 @@ def _words(path: Sequence[int | str], detail: ErrorDetails) -> tuple[str, str]:
     if kind in _BOUNDS:
         sign, key = _BOUNDS[kind]
         return f"{where} is {given}", f"It must be {sign} {context[key]}"
-    if kind == "too_short":
-        return f"{where} is empty", f"Give at least {context['min_length']}"
-    if kind == "too_long":
-        return f"{where} has {context['actual_length']} entries", f"Give at most {context['max_length']}"
+    if kind in _COUNTS:
+        what, remedy = _COUNTS[kind]
+        return f"{where} {what.format(**context)}", remedy.format(**context)
     return f"{where} is {given!r}", detail["msg"]
 
 
+_COUNTS = {
+    "too_short": ("is empty", "Give at least {min_length}"),
+    "too_long": ("has {actual_length} entries", "Give at most {max_length}"),
+}
 _BOUNDS = {
     "greater_than_equal": ("at least", "ge"),
     "less_than_equal": ("at most", "le"),

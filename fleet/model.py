@@ -3,9 +3,12 @@
 Shape and ranges are checked here; what needs two entries to decide (a pool naming a cluster, say) in `fleet.rules`.
 """
 
+from collections.abc import Callable
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from .address.blocks import address_to_int, parse
 
 Name = Annotated[
     str, Field(pattern=r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$", description="a DNS label of 1 to 32 characters")
@@ -13,10 +16,26 @@ Name = Annotated[
 RegionName = Annotated[
     str, Field(pattern=r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$", description="the cloud's own name of the region")
 ]
+
+
+def _checked(check: Callable[[str], object]) -> AfterValidator:
+    def checked(text: str) -> str:
+        check(text)
+        return text
+
+    return AfterValidator(checked)
+
+
 Cidr = Annotated[
-    str, Field(pattern=r"^(\d{1,3}\.){3}\d{1,3}/\d{1,2}$", description="an IPv4 prefix such as 10.128.0.0/9")
+    str,
+    Field(pattern=r"^(\d{1,3}\.){3}\d{1,3}/\d{1,2}$", description="an IPv4 prefix such as 10.128.0.0/9"),
+    _checked(parse),
 ]
-Address = Annotated[str, Field(pattern=r"^(\d{1,3}\.){3}\d{1,3}$", description="an IPv4 address")]
+Address = Annotated[
+    str,
+    Field(pattern=r"^(\d{1,3}\.){3}\d{1,3}$", description="an IPv4 address"),
+    _checked(address_to_int),
+]
 Size = Literal["small", "medium", "large"]
 PoolKind = Literal["gpu", "cpu", "system", "ssh"]
 Cloud = Literal["aws", "azure"]
@@ -99,7 +118,7 @@ class Site(Model):
     """A machine room of one's own."""
 
     gateways: list[Address] = Field(min_length=1, max_length=2, description="public addresses of the VPN gateways")
-    asn: int = Field(ge=1, le=4294967294, description="BGP number, private: 64512-65534 or 4200000000-4294967294")
+    asn: int = Field(ge=1, le=4294967294, description="BGP number, private: 64768-65534, less those Azure keeps")
     size: Size = "medium"
     cidr: Cidr | None = Field(default=None, description="pins the site's whole block, for a network that exists")
     hosts: dict[Name, Host] = Field(default_factory=dict)

@@ -25,9 +25,8 @@ PRIVATE = tuple(parse(cidr) for cidr in ("10.0.0.0/8", "172.16.0.0/12", "192.168
 
 
 def violations(fleet: Fleet) -> list[Violation]:
-    """Every rule over the whole fleet. Later rules may assume that CIDRs parse."""
-    broken = list(_cidrs_parse(fleet))
-    return broken or [violation for rule in RULES for violation in rule(fleet)]
+    """Every rule over the whole fleet."""
+    return [violation for rule in RULES for violation in rule(fleet)]
 
 
 def _known(names: Iterable[str]) -> str:
@@ -44,26 +43,6 @@ def _all_cidrs(fleet: Fleet) -> Iterator[tuple[tuple[str | int, ...], str]]:
         for name, entry in entries.items():
             if entry.cidr:
                 yield (kind, name, "cidr"), entry.cidr
-
-
-def _addresses(fleet: Fleet) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    for name, site in fleet.sites.items():
-        for n, gateway in enumerate(site.gateways):
-            yield ("sites", name, "gateways", n), gateway
-        for host_name, host in site.hosts.items():
-            if host.address:
-                yield ("sites", name, "hosts", host_name, "address"), host.address
-
-
-def _cidrs_parse(fleet: Fleet) -> Iterator[Violation]:
-    checks = [*_all_cidrs(fleet), *((path, f"{address}/32") for path, address in _addresses(fleet))]
-    for path, cidr in checks:
-        try:
-            parse(cidr)
-        except ValueError as error:
-            yield Violation(
-                path, str(error).replace("/32", ""), "Write four numbers from 0 to 255, for a prefix its first address"
-            )
 
 
 def _supernet(fleet: Fleet) -> Iterator[Violation]:

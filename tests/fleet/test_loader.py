@@ -44,6 +44,31 @@ def test_all_problems_of_a_file_come_at_once(tmp_path: Path) -> None:
     assert [problem.line for problem in caught.value.problems] == [1, 6, 8]
 
 
+def test_problems_of_shape_and_of_rules_come_together(tmp_path: Path) -> None:
+    file = tmp_path / "fleet.yaml"
+    file.write_text(
+        (HERE / "good/smallest.yaml").read_text().replace("zones: [a], size", "zones: [a, q], size")
+        + "  b: {gid: 2000}\n"  # rule: the gid is taken
+        + "sites:\n"
+        + "  lab: {gateways: [192.0.2.1], asn: 65010, colour: red}\n"  # shape
+        + "  two: {gateways: [192.0.2.300], asn: 65011}\n"  # shape
+        + "clusters:\n  main: {region: us-west-2, kubernetes: 1.36.2}\n"
+        + "pools:\n  rack: {kind: gpu, cluster: main, site: lab, owner: ops, hosts: [h1]}\n"  # fine but for its site
+        + "  west: {kind: gpu, cluster: main, owner: ops, region: us-west-2, gpus: 8, max: 1, min: 2}\n"
+    )
+    with pytest.raises(FleetError) as caught:
+        load(file)
+    told = [(problem.line, problem.what) for problem in caught.value.problems]
+    assert told == [
+        (7, "zone 'q' of us-west-2 is none that aws has"),
+        (10, "gid 2000 of teams.b is teams.ops's already"),
+        (12, "sites.lab.colour is not known"),
+        (13, "'192.0.2.300' is not an IPv4 address"),
+        (18, "pool west has max 1 below min 2"),
+        (18, "pool west has no instance_type"),
+    ]
+
+
 def test_a_file_that_is_not_there_or_not_text(tmp_path: Path) -> None:
     with pytest.raises(FleetError, match=r"fleet\.yaml: there is no such file"):
         load(tmp_path / "fleet.yaml")
