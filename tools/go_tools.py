@@ -1,4 +1,4 @@
-"""The Pulumi engine and its Python host, built from pinned Go modules into the user's cache."""
+"""The Pulumi engine and the control plane's programs, built from pinned Go modules into the user's cache."""
 
 import fcntl
 import hashlib
@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,7 +34,7 @@ class Tool(NamedTuple):
     beside: tuple[tuple[str, str], ...] = ()
 
 
-TOOLS = (
+ENGINE_TOOLS = (
     Tool("pulumi", "pulumi", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi", f"-s -w -X {_VERSION}={ENGINE}"),
     Tool(
         "pulumi-language-python",
@@ -47,18 +48,36 @@ TOOLS = (
     ),
 )
 
+KUBERNETES = "v1.36.2"
+_COMPONENT = "k8s.io/component-base/version"
+_MAJOR, _MINOR, _ = KUBERNETES.removeprefix("v").split(".")
+_STAMP = f"-X {_COMPONENT}.gitVersion={KUBERNETES} -X {_COMPONENT}.gitMajor={_MAJOR} -X {_COMPONENT}.gitMinor={_MINOR}"
+CONTROL_PLANE_TOOLS = (
+    *(
+        Tool(name, "kubernetes", f"k8s.io/kubernetes/cmd/{name}", f"-s -w {_STAMP}")
+        for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
+    ),
+    Tool("etcd", "kubernetes", "go.etcd.io/etcd/server/v3", "-s -w"),
+    Tool("etcdctl", "kubernetes", "go.etcd.io/etcd/etcdctl/v3", "-s -w"),
+    Tool("etcdutl", "kubernetes", "go.etcd.io/etcd/etcdutl/v3", "-s -w"),
+)
 
-def set_up(root: Path, cache: Path, logs: Path, progress: Progress) -> None:
-    """Links every tool into .landbridge/bin, building what the cache lacks. Raises SetupError."""
+
+SETS = {"engine": ENGINE_TOOLS, "control-plane": CONTROL_PLANE_TOOLS}
+
+
+def set_up(root: Path, cache: Path, logs: Path, progress: Progress, names: Sequence[str]) -> None:
+    """Links the named sets' tools into .landbridge/bin, building what the cache lacks. Raises SetupError."""
     bin_folder = root / ".landbridge/bin"
     bin_folder.mkdir(parents=True, exist_ok=True)
-    if official := official_pulumi(os.environ["PATH"], bin_folder):
-        for tool in TOOLS:
-            link(bin_folder / tool.name, official / tool.name)
-        progress.reused(f"Pulumi, the official one in {official}")
-        return
-    for file in build(TOOLS, "engine", root / "tools", cache, logs, progress).iterdir():
-        link(bin_folder / file.name, file)
+    for name in names:
+        if name == "engine" and (official := official_pulumi(os.environ["PATH"], bin_folder)):
+            for tool in ENGINE_TOOLS:
+                link(bin_folder / tool.name, official / tool.name)
+            progress.reused(f"Pulumi, the official one in {official}")
+            continue
+        for file in build(SETS[name], name, root / "tools", cache, logs, progress).iterdir():
+            link(bin_folder / file.name, file)
 
 
 def official_pulumi(path: str, own: Path) -> Path | None:
