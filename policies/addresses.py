@@ -7,22 +7,32 @@ from fleet.address.blocks import Block, overlaps, parse
 from fleet.address.names import is_aggregate
 from fleet.world import World
 
-from .reading import UNKNOWN, Finding, Item, finding, of_types, undecidable
+from .reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unlisted, values
 
-VPC, SUBNET = "aws:ec2/vpc:Vpc", "aws:ec2/subnet:Subnet"
-# Type → property with a prefix, and what the ledger must call it. Clouds' types are added here and nowhere else.
+# Type → property with a prefix → what the ledger must call it. Clouds' types are added here and nowhere else.
 OWNED = {
-    VPC: ("cidrBlock", "network"),
-    SUBNET: ("cidrBlock", "zone"),
-    "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation": ("cidrBlock", "network"),
-    "aws:ec2clientvpn/endpoint:Endpoint": ("clientCidrBlock", "laptops"),
+    "aws:ec2/vpc:Vpc": {"cidrBlock": "network"},
+    "aws:ec2/subnet:Subnet": {"cidrBlock": "zone"},
+    "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation": {"cidrBlock": "network"},
+    "aws:ec2clientvpn/endpoint:Endpoint": {"clientCidrBlock": "laptops"},
 }
+PREFIX, SIX, PREFIX_LIST = "prefix", "six", "prefix list"
+OF_ROUTES = {"routes.cidrBlock": PREFIX, "routes.ipv6CidrBlock": SIX, "routes.destinationPrefixListId": PREFIX_LIST}
+# Type → where a route's destination may stand → as what.
 ROUTES = {
-    "aws:ec2/route:Route": "destinationCidrBlock",
-    "aws:ec2transitgateway/route:Route": "destinationCidrBlock",
-    "aws:ec2/vpnConnectionRoute:VpnConnectionRoute": "destinationCidrBlock",
+    "aws:ec2/route:Route": {
+        "destinationCidrBlock": PREFIX,
+        "destinationIpv6CidrBlock": SIX,
+        "destinationPrefixListId": PREFIX_LIST,
+    },
+    "aws:ec2/routeTable:RouteTable": OF_ROUTES,
+    "aws:ec2/defaultRouteTable:DefaultRouteTable": OF_ROUTES,
+    "aws:ec2transitgateway/route:Route": {"destinationCidrBlock": PREFIX},
+    "aws:ec2transitgateway/prefixListReference:PrefixListReference": {"prefixListId": PREFIX_LIST},
+    "aws:ec2/vpnConnectionRoute:VpnConnectionRoute": {"destinationCidrBlock": PREFIX},
 }
 EVERYWHERE = "0.0.0.0/0"
+AGGREGATE = "is no region's, site's or cluster's aggregate"
 LEDGER = "Take the prefix from the address plan (`landbridge plan`)"
 
 
@@ -30,42 +40,48 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
     blocks: dict[str, list[tuple[str, Block]]] = defaultdict(list)
     by_urn = {item.urn: item for item in found}
     for item in of_types(found, OWNED):
-        name, part = OWNED[item.type]
-        cidr = item.props.get(name)
-        if cidr is UNKNOWN:
-            yield undecidable(item, name)
-            continue
-        try:
-            block = parse(str(cidr))
-        except ValueError as error:
-            yield finding(item, f"{name}: {error}", LEDGER)
-            continue
-        blocks[item.type].append((item.urn, block))
-        yield from _owned(item, name, part, block, world)
-    for members in blocks.values():
+        for path, part in OWNED[item.type].items():
+            cidr = item.props.get(path)
+            if cidr is UNKNOWN:
+                yield undecidable(item, path)
+                continue
+            try:
+                block = parse(str(cidr))
+            except ValueError as error:
+                yield finding(item, path, f"{path}: {error}", LEDGER)
+                continue
+            blocks[item.type].append((item.urn, block))
+            yield from _owned(item, path, part, block, world)
+    for type_, members in blocks.items():
+        known = dict(members)
         for first, second in overlaps(members):
-            what = f"{dict(members)[second]} overlaps {by_urn[first].name} ({dict(members)[first]})"
-            yield finding(by_urn[second], what, LEDGER)
+            what = f"{known[second]} overlaps {by_urn[first].name} ({known[first]})"
+            yield finding(by_urn[second], next(iter(OWNED[type_])), what, LEDGER)
     yield from _routes(found, world)
 
 
-def _owned(item: Item, name: str, part: str, block: Block, world: World) -> Iterator[Finding]:
+def _owned(item: Item, path: str, part: str, block: Block, world: World) -> Iterator[Finding]:
     owners = [owner for owner, known in world.plan.blocks.items() if known == block]
     fitting = [owner for owner in owners if owner.split("/")[2:3] == [part]]
     if not fitting:
         whose = f"is {', '.join(owners)}" if owners else "is not in the ledger"
-        yield finding(item, f"{name} {block} {whose}, not a {part}'s prefix", LEDGER)
+        yield finding(item, path, f"{path} {block} {whose}, not a {part}'s prefix", LEDGER)
     elif item.stack in world.fleet.regions and not any(owner.split("/")[1] == item.stack for owner in fitting):
-        what = f"{name} {block} belongs to {fitting[0]}, and this is stack {item.stack}"
-        yield finding(item, what, LEDGER)
+        what = f"{path} {block} belongs to {fitting[0]}, and this is stack {item.stack}"
+        yield finding(item, path, what, LEDGER)
 
 
 def _routes(found: list[Item], world: World) -> Iterator[Finding]:
-    known = {str(block) for name, block in world.plan.blocks.items() if is_aggregate(name)}
+    known = {str(block) for name, block in world.plan.blocks.items() if is_aggregate(name)} | {EVERYWHERE}
     for item in of_types(found, ROUTES):
-        name = ROUTES[item.type]
-        cidr = item.props.get(name)
-        if cidr is UNKNOWN:
-            yield undecidable(item, name)
-        elif cidr is not None and cidr != EVERYWHERE and cidr not in known:
-            yield finding(item, f"{name} {cidr} is no region's, site's or cluster's aggregate", LEDGER)
+        for path, kind in ROUTES[item.type].items():
+            for value in values(item.props, path):
+                if value is UNKNOWN:
+                    yield undecidable(item, path)
+                elif not value or (kind == PREFIX and value in known):  # states hold "" for what is not set
+                    continue
+                elif kind == PREFIX_LIST:
+                    yield unlisted(item, path, value)
+                else:
+                    why = "is IPv6, and the plan is IPv4" if kind == SIX else AGGREGATE
+                    yield finding(item, path, f"{path} {value} {why}", LEDGER)

@@ -5,69 +5,56 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from fleet.world import World
 
-from .reading import UNKNOWN, Finding, Item, finding, of_types, undecidable
+from . import buckets
+from .reading import UNKNOWN, Finding, Item, finding, undecidable, values
 
-# Type → what must be true. A list in between means: of every entry.
-ENCRYPTED: dict[str, tuple[str, ...]] = {
-    "aws:efs/fileSystem:FileSystem": ("encrypted",),
-    "aws:ebs/volume:Volume": ("encrypted",),
-    "aws:ec2/instance:Instance": ("rootBlockDevice", "encrypted"),
-    "aws:ec2/launchTemplate:LaunchTemplate": ("blockDeviceMappings", "ebs", "encrypted"),
-    "aws:rds/instance:Instance": ("storageEncrypted",),
+ALWAYS, IF_ANY = "always", "if there are any"
+BLOCK_DEVICES = {"rootBlockDevice.encrypted": ALWAYS, "ebsBlockDevices.encrypted": IF_ANY}
+# Type → what must be true, of every entry of lists on the way → whether that may be left out.
+ENCRYPTED: dict[str, dict[str, str]] = {
+    "aws:efs/fileSystem:FileSystem": {"encrypted": ALWAYS},
+    "aws:ebs/volume:Volume": {"encrypted": ALWAYS},
+    "aws:ec2/instance:Instance": BLOCK_DEVICES,
+    "aws:ec2/launchTemplate:LaunchTemplate": {"blockDeviceMappings.ebs.encrypted": ALWAYS},
+    "aws:rds/instance:Instance": {"storageEncrypted": ALWAYS},
 }
-SSE = "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration"
-# Types that hold what nobody can make again.
+# Types that hold what nobody can make again → the resource option that keeps it.
 STATEFUL = {
-    "aws:s3/bucket:Bucket",
-    "aws:efs/fileSystem:FileSystem",
-    "aws:ebs/volume:Volume",
-    "aws:kms/key:Key",
-    "aws:rds/instance:Instance",
+    "aws:s3/bucket:Bucket": ("protect",),
+    "aws:efs/fileSystem:FileSystem": ("protect",),
+    "aws:ebs/volume:Volume": ("protect",),
+    "aws:kms/key:Key": ("protect",),
+    "aws:rds/instance:Instance": ("protect",),
 }
 FLEET, OWNER = "landbridge:fleet", "landbridge:owner"
+# The engine's names for the providers that it makes by itself: default, default_7_51_1, with a download URL behind.
+BY_ITSELF = re.compile(r"default(_\d+_\d+_\d+(_.*)?|_(https?|git\w*)_.*)?")
 
 
 def findings(found: list[Item], world: World) -> Iterator[Finding]:
-    buckets = {item.props.get("bucket") for item in of_types(found, {SSE})}
     for item in found:
-        if item.provider is None or item.provider.startswith("default"):
+        if item.provider is None or BY_ITSELF.fullmatch(item.provider):
             remedy = "Give it provider= or a parent that has one"
-            yield finding(item, "it has no explicit provider", remedy)
+            yield finding(item, "provider", "it has no explicit provider", remedy)
         if item.type in STATEFUL and not item.protect:
-            yield finding(item, "it holds state and is not protected", "Set protect=True")
-        if item.type in ENCRYPTED:
-            yield from _encrypted(item, ENCRYPTED[item.type])
-        if item.type == "aws:s3/bucket:Bucket" and (item.props.get("bucket") not in buckets - {UNKNOWN}):
-            if UNKNOWN in buckets or item.props.get("bucket") is UNKNOWN:
-                yield undecidable(item, "bucket")
-            else:
-                yield finding(item, "it is not encrypted", "Add a BucketServerSideEncryptionConfiguration for it")
+            yield finding(item, "protect", "it holds state and is not protected", "Set protect=True")
+        for path, when in ENCRYPTED.get(item.type, {}).items():
+            yield from _encrypted(item, path, when)
         if taggable(item.type):
             yield from _tags(item, world)
+    yield from buckets.findings(found, buckets.AT_REST)
 
 
-def _encrypted(item: Item, path: tuple[str, ...]) -> Iterator[Finding]:
-    values = list(_values(item.props, path))
-    if UNKNOWN in values:
-        yield undecidable(item, ".".join(path))
-    elif not values or not all(value in (True, "true") for value in values):
-        yield finding(item, f"{'.'.join(path)} is not true", "Encrypt it")
-
-
-def _values(value: Any, path: tuple[str, ...]) -> Iterator[Any]:
-    if isinstance(value, list):
-        for entry in value:
-            yield from _values(entry, path)
-    elif not path or value is UNKNOWN:
-        yield value
-    elif isinstance(value, dict):
-        yield from _values(value.get(path[0]), path[1:])
-    else:
-        yield None
+def _encrypted(item: Item, path: str, when: str) -> Iterator[Finding]:
+    found = list(values(item.props, path))
+    if UNKNOWN in found:
+        yield undecidable(item, path)
+    # Launch templates have it as text.
+    elif (not found and when == ALWAYS) or any(value not in (True, "true") for value in found):
+        yield finding(item, path, f"{path} is not true", "Encrypt it")
 
 
 def _tags(item: Item, world: World) -> Iterator[Finding]:
@@ -78,17 +65,24 @@ def _tags(item: Item, world: World) -> Iterator[Finding]:
             yield undecidable(item, f"tags.{name}")
         elif value not in known:
             what = f"tag {name} is missing" if value is None else f"tag {name} is {value!r}"
-            yield finding(item, what, f"Set it to {' or '.join(sorted(known))}")
+            yield finding(item, f"tags.{name}", what, f"Set it to {' or '.join(sorted(known))}")
+
+
+def taggable(token: str) -> bool:
+    return has_property(token, "tags")
 
 
 @cache
-def taggable(token: str) -> bool:
-    """Whether the installed SDK's resource takes tags. Reads the source: importing the module would take seconds."""
+def has_property(token: str, name: str) -> bool:
+    """Whether the installed SDK's resource has it. Reads the source: importing the module would take seconds."""
     package, module, _ = token.split(":")
     spec = find_spec(f"pulumi_{package.replace('-', '_')}")
     if spec is None or spec.origin is None:
         return False
     folder, _, file = module.partition("/")
-    snake = re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", file).lower()
-    source = Path(spec.origin).parent / folder / f"{snake}.py"
-    return source.exists() and "    def tags(self)" in source.read_text()
+    source = Path(spec.origin).parent / folder / f"{_snake(file)}.py"
+    return source.exists() and f"    def {_snake(name)}(self)" in source.read_text()
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()

@@ -1,176 +1,110 @@
 """What can be reached from outside: ingress, public addresses, policies that name everybody, buckets."""
 
-import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from fleet.address.blocks import parse
 from fleet.world import World
 
-from .reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unknown_in
+from . import buckets, grants
+from .reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unknown_in, unlisted, values
 
 DECLARE = "Name a prefix of the plan, or declare the port under `ingress` in the fleet file"
-BUCKET = "aws:s3/bucket:Bucket"
-PUBLIC_ACLS = {"public-read", "public-read-write", "authenticated-read"}
-BLOCKS = ("blockPublicAcls", "blockPublicPolicy", "ignorePublicAcls", "restrictPublicBuckets")
 # Properties that hand out public addresses.
-PUBLIC_ADDRESS = {
-    "aws:ec2/subnet:Subnet": "mapPublicIpOnLaunch",
-    "aws:ec2/instance:Instance": "associatePublicIpAddress",
+PUBLIC_ADDRESS: dict[str, tuple[str, ...]] = {
+    "aws:ec2/subnet:Subnet": ("mapPublicIpOnLaunch",),
+    "aws:ec2/instance:Instance": ("associatePublicIpAddress",),
+    "aws:ec2/launchTemplate:LaunchTemplate": ("networkInterfaces.associatePublicIpAddress",),
 }
-POLICIES = {
-    "aws:s3/bucketPolicy:BucketPolicy",
-    "aws:efs/fileSystemPolicy:FileSystemPolicy",
-    "aws:kms/key:Key",
-    "aws:secretsmanager/secretPolicy:SecretPolicy",
-    "aws:sqs/queuePolicy:QueuePolicy",
+PREFIX, PREFIX_LIST = "prefix", "prefix list"
+INLINE = {
+    "ingress.cidrBlocks": PREFIX,
+    "ingress.ipv6CidrBlocks": PREFIX,
+    "ingress.prefixListIds": PREFIX_LIST,
+}
+# Type → where it says who may come in → as what. Security groups may be named freely: they are no addresses.
+INGRESS = {
+    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": {
+        "cidrIpv4": PREFIX,
+        "cidrIpv6": PREFIX,
+        "prefixListId": PREFIX_LIST,
+    },
+    "aws:ec2/securityGroupRule:SecurityGroupRule": {
+        "cidrBlocks": PREFIX,
+        "ipv6CidrBlocks": PREFIX,
+        "prefixListIds": PREFIX_LIST,
+    },
+    "aws:ec2/securityGroup:SecurityGroup": INLINE,
+    "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": INLINE,
 }
 
 
 class Opening(NamedTuple):
-    """Ports from `low` to `high` open to `cidr`; protocol -1 means all."""
+    """Ports from `low` to `high` open to `source`; protocol -1 means all."""
 
-    protocol: str
+    protocol: Any
     low: Any
     high: Any
-    cidr: Any
+    source: Any
 
 
 def findings(found: list[Item], world: World) -> Iterator[Finding]:
-    for item in found:
-        for opening in _openings(item):
-            yield from _judge(item, opening, world)
+    for item in of_types(found, INGRESS):
+        if item.props.get("type") != "egress":
+            for path, kind in INGRESS[item.type].items():
+                yield from _ingress(item, path, kind, world)
     for item in of_types(found, PUBLIC_ADDRESS):
-        name = PUBLIC_ADDRESS[item.type]
-        if item.props.get(name) is UNKNOWN:
-            yield undecidable(item, name)
-        elif item.props.get(name):
-            yield finding(item, f"{name} gives machines public addresses", "Set it to false; machines go out by NAT")
-    for item in of_types(found, POLICIES):
-        yield from _policy(item)
-    yield from _buckets(found)
+        for path in PUBLIC_ADDRESS[item.type]:
+            yield from _public_address(item, path)
+    yield from grants.findings(found)
+    yield from buckets.acls(found)
+    yield from buckets.findings(found, buckets.COMPANIONS)
 
 
-def _openings(item: Item) -> Iterator[Opening]:
-    props = item.props
-    match item.type:
-        case "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule":
-            for name in ("cidrIpv4", "cidrIpv6"):
-                if props.get(name) is not None:
-                    yield Opening(props["ipProtocol"], props.get("fromPort"), props.get("toPort"), props[name])
-        case "aws:ec2/securityGroupRule:SecurityGroupRule" if props.get("type") != "egress":
-            yield from _inline(props)
-        case "aws:ec2/securityGroup:SecurityGroup" | "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup":
-            rules = props.get("ingress") or []
-            for rule in [UNKNOWN] if rules is UNKNOWN else rules:
-                if rule is UNKNOWN:
-                    yield Opening("-1", None, None, UNKNOWN)
-                else:
-                    yield from _inline(rule)
+def _public_address(item: Item, path: str) -> Iterator[Finding]:
+    for value in values(item.props, path):
+        if value is UNKNOWN:
+            yield undecidable(item, path)
+        elif value not in (None, "", False, "false"):  # launch templates have it as text
+            yield finding(item, path, f"{path} gives machines public addresses", "Set it to false; they go out by NAT")
 
 
-def _inline(rule: dict[str, Any]) -> Iterator[Opening]:
-    for name in ("cidrBlocks", "ipv6CidrBlocks"):
-        cidrs = rule.get(name) or []
-        for cidr in [UNKNOWN] if cidrs is UNKNOWN else cidrs:
-            yield Opening(str(rule.get("protocol")), rule.get("fromPort"), rule.get("toPort"), cidr)
+def _ingress(item: Item, path: str, kind: str, world: World) -> Iterator[Finding]:
+    for opening in _openings(item.props, path):
+        if opening.source is UNKNOWN:
+            yield undecidable(item, "its ingress")._replace(path=path)
+        elif kind == PREFIX_LIST:
+            yield unlisted(item, path, opening.source)
+        else:
+            yield from _judge(item, path, opening, world)
 
 
-def _judge(item: Item, opening: Opening, world: World) -> Iterator[Finding]:
-    if unknown_in(list(opening)):
-        yield undecidable(item, "its ingress")
-        return
+def _openings(props: dict[str, Any], path: str) -> Iterator[Opening]:
+    inside, _, name = path.rpartition(".")
+    for rule in values(props, inside) if inside else [props]:
+        if rule is UNKNOWN:
+            yield Opening(None, None, None, UNKNOWN)
+        elif rule is not None:
+            protocol = rule.get("ipProtocol", rule.get("protocol"))
+            for source in values([rule.get(name)], ""):
+                if source:
+                    yield Opening(protocol, rule.get("fromPort"), rule.get("toPort"), source)
+
+
+def _judge(item: Item, path: str, opening: Opening, world: World) -> Iterator[Finding]:
     try:
-        block = parse(opening.cidr)
+        block = parse(str(opening.source))
     except ValueError:
-        yield finding(item, f"ingress from {opening.cidr}, which is not a prefix of the plan", DECLARE)
+        what = f"ingress from {opening.source}, which is not a prefix of the plan"
+        yield finding(item, path, what, DECLARE)
         return
     if any(known.holds(block) for known in world.plan.blocks.values()):
         return
-    declared = [
-        rule for rule in world.fleet.ingress if (rule.protocol, rule.port, rule.port, rule.cidr) == tuple(opening)
-    ]
-    if not declared:
-        ports = "every port" if opening.protocol == "-1" else f"{opening.protocol} {opening.low}-{opening.high}"
-        yield finding(item, f"ingress from {opening.cidr} to {ports} is wider than the plan and not declared", DECLARE)
-
-
-def _policy(item: Item) -> Iterator[Finding]:
-    text = item.props.get("policy")
-    if text is UNKNOWN:
-        yield undecidable(item, "policy")
-    elif text:
-        for statement in _statements(text):
-            if statement.get("Effect") == "Allow" and _everybody(statement) and not statement.get("Condition"):
-                what = f"statement {statement.get('Sid', '')} allows {statement.get('Action')} to everybody"
-                yield finding(item, what, "Name principals, or add a condition that says who may")
-
-
-def _statements(text: Any) -> list[dict[str, Any]]:
-    document = json.loads(text) if isinstance(text, str) else text
-    statements = document.get("Statement") or []
-    return statements if isinstance(statements, list) else [statements]
-
-
-def _everybody(statement: dict[str, Any]) -> bool:
-    principal = statement.get("Principal")
-    values = principal.values() if isinstance(principal, dict) else [principal]
-    return any(value == "*" or (isinstance(value, list) and "*" in value) for value in values)
-
-
-def _buckets(found: list[Item]) -> Iterator[Finding]:
-    for item in of_types(found, {BUCKET}):
-        name = item.props.get("bucket")
-        if name is UNKNOWN or name is None:
-            yield undecidable(item, "bucket")
-            continue
-        if item.props.get("acl") in PUBLIC_ACLS:
-            yield finding(item, f"acl is {item.props['acl']}", "Leave acl out: the owner is enforced")
-        for kind, good, what, remedy in COMPANIONS:
-            beside = list(of_types(found, {f"aws:s3/{kind[0].lower()}{kind[1:]}:{kind}"}))
-            mine = [other for other in beside if other.props.get("bucket") == name]
-            unsure = [other for other in beside if other.props.get("bucket") is UNKNOWN]
-            if not mine and unsure:
-                yield undecidable(unsure[0], "bucket")
-            elif any(unknown_in(_relevant(other.props, kind)) for other in mine):
-                yield undecidable(mine[0], "a setting")
-            elif not any(good(other.props) for other in mine):
-                yield finding(item, what, remedy)
-
-
-def _relevant(props: dict[str, Any], kind: str) -> Any:
-    names = {
-        "BucketPublicAccessBlock": BLOCKS,
-        "BucketPolicy": ("policy",),
-        "BucketVersioning": ("versioningConfiguration",),
-    }
-    return [props.get(name) for name in names[kind]]
-
-
-def _closed(props: dict[str, Any]) -> bool:
-    return all(props.get(name) is True for name in BLOCKS)
-
-
-def _versioned(props: dict[str, Any]) -> bool:
-    return bool((props.get("versioningConfiguration") or {}).get("status") == "Enabled")
-
-
-def _tls_only(props: dict[str, Any]) -> bool:
-    return any(
-        statement.get("Effect") == "Deny"
-        and _everybody(statement)
-        and statement.get("Condition", {}).get("Bool", {}).get("aws:SecureTransport") in ("false", False)
-        for statement in _statements(props.get("policy") or "{}")
-    )
-
-
-COMPANIONS = (
-    (
-        "BucketPublicAccessBlock",
-        _closed,
-        "it is not closed to the public",
-        "Add a BucketPublicAccessBlock, all four true",
-    ),
-    ("BucketVersioning", _versioned, "replaced objects are lost", "Add a BucketVersioning with status Enabled"),
-    ("BucketPolicy", _tls_only, "it answers without TLS", "Add a BucketPolicy that denies aws:SecureTransport false"),
-)
+    if unknown_in(list(opening)):
+        yield undecidable(item, "its ingress")._replace(path=path)
+        return
+    declared = {(rule.protocol, rule.port, rule.port, rule.cidr) for rule in world.fleet.ingress}
+    if tuple(opening) not in declared:
+        ports = "every port" if str(opening.protocol) == "-1" else f"{opening.protocol} {opening.low}-{opening.high}"
+        what = f"ingress from {opening.source} to {ports} is wider than the plan and not declared"
+        yield finding(item, path, what, DECLARE)

@@ -2,12 +2,19 @@
 
 from collections.abc import Callable, Iterator
 
-from pulumi_policy import Policy, ReportViolation, StackValidationArgs, StackValidationPolicy
+from pulumi_policy import (
+    Policy,
+    ReportViolation,
+    ResourceValidationArgs,
+    ResourceValidationPolicy,
+    StackValidationArgs,
+    StackValidationPolicy,
+)
 
 from fleet.world import World, current
 
 from . import addresses, custody, exposure
-from .reading import Finding, Item, items
+from .reading import Finding, Given, Item, items
 
 Rules = Callable[[list[Item], World], Iterator[Finding]]
 
@@ -20,13 +27,26 @@ RULES: dict[str, tuple[str, Rules]] = {
 
 def policies(world: World | None = None) -> list[Policy]:
     """The pack's policies for a fleet (default: the current one). Raises FleetError."""
-    known = world or current()
-    return [_policy(name, description, rules, known) for name, (description, rules) in RULES.items()]
+    known, given = world or current(), Given()
+    judges = [_policy(name, description, rules, known, given) for name, (description, rules) in RULES.items()]
+    return [_listener(given), *judges]
 
 
-def _policy(name: str, description: str, rules: Rules, world: World) -> StackValidationPolicy:
+def _listener(given: Given) -> ResourceValidationPolicy:
+    """Notes every resource's inputs: the engine shows them one by one, before the outputs of the whole stack."""
+
+    def validate(args: ResourceValidationArgs, _: ReportViolation) -> None:
+        given[args.urn] = frozenset(args.props)
+
+    return ResourceValidationPolicy("inputs", "Notes what the program sets; refuses nothing.", validate)
+
+
+def _policy(name: str, description: str, rules: Rules, world: World, given: Given) -> StackValidationPolicy:
     def validate(args: StackValidationArgs, report: ReportViolation) -> None:
-        for finding in rules(items(args.resources), world):
-            report(f"{finding.type} {finding.name}: {finding.what}. {finding.remedy}.", finding.urn)
+        found = rules(items(args.resources, given), world)
+        # One unknown property may hide several paths, and is told once.
+        told = dict.fromkeys((f"{f.type} {f.name}: {f.what}. {f.remedy}.", f.urn) for f in found)
+        for message, urn in told:
+            report(message, urn)
 
     return StackValidationPolicy(name, description, validate)

@@ -19,6 +19,9 @@ class Unknown:
 
 
 UNKNOWN = Unknown()
+UNDECIDABLE = "undecidable:"
+# URN → the properties that the program sets.
+Given = dict[str, frozenset[str]]
 
 
 class Item(NamedTuple):
@@ -37,32 +40,56 @@ class Item(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A violation. `what` names property and value, `remedy` what would be right."""
+    """A violation at a path of a rule table. `what` names property and value, `remedy` what would be right."""
 
     type: str
     name: str
     urn: str
+    path: str
     what: str
     remedy: str
 
 
-def finding(item: Item, what: str, remedy: str) -> Finding:
-    return Finding(item.type, item.name, item.urn, what, remedy)
+def finding(item: Item, path: str, what: str, remedy: str) -> Finding:
+    return Finding(item.type, item.name, item.urn, path, what, remedy)
 
 
 def undecidable(item: Item, path: str) -> Finding:
     """A mandatory rule that can't judge fails: passing would be a guess."""
-    what = f"undecidable: {path} is not known before the update"
-    return finding(item, what, "Give it a value from configuration instead of another resource's output")
+    what = f"{UNDECIDABLE} {path} is not known before the update"
+    return finding(item, path, what, "Give it a value from configuration instead of another resource's output")
 
 
-def items(resources: Iterable[PolicyResource]) -> list[Item]:
+def unlisted(item: Item, path: str, prefix_list: object) -> Finding:
+    """A prefix list is changed behind our back, so that what it holds now says nothing about tomorrow."""
+    what = f"{UNDECIDABLE} {path} {prefix_list} stands for prefixes that no plan knows"
+    return finding(item, path, what, "Name the prefixes themselves")
+
+
+def items(resources: Iterable[PolicyResource], given: Given | None = None) -> list[Item]:
     """The resources that a cloud holds; components and providers are left out."""
     return [
-        Item(r.resource_type, r.name, r.urn, plain(r.props), r.opts.protect, r.provider.name if r.provider else None)
+        Item(
+            r.resource_type,
+            r.name,
+            r.urn,
+            _props(r, (given or {}).get(r.urn)),
+            r.opts.protect,
+            r.provider.name if r.provider else None,
+        )
         for r in resources
         if r.resource_type.startswith(("aws:", "azure-native:", "tls:", "random:", "kubernetes:"))
     ]
+
+
+def _props(resource: PolicyResource, given: frozenset[str] | None) -> dict[str, Any]:
+    """The resource's properties, less those that the program leaves to the provider and a preview can't know.
+
+    A stack is judged by its outputs, and AWS computes many that nobody set (a security group's ingress, a volume's
+    encryption), which says nothing about the program. Without its inputs nothing is left out.
+    """
+    props: dict[str, Any] = plain(resource.props)
+    return {name: value for name, value in props.items() if value is not UNKNOWN or given is None or name in given}
 
 
 def plain(value: Any) -> Any:
@@ -92,3 +119,16 @@ def unknown_in(value: Any) -> bool:
 def of_types(found: Iterable[Item], types: Iterable[str]) -> Iterator[Item]:
     wanted = set(types)
     return (item for item in found if item.type in wanted)
+
+
+def values(value: Any, path: str) -> Iterator[Any]:
+    """What stands at a dotted path, of every entry of lists on the way: None where only its end is missing."""
+    if isinstance(value, list):
+        for entry in value:
+            yield from values(entry, path)
+    elif value is UNKNOWN or not path:
+        yield value
+    elif isinstance(value, dict):
+        head, _, rest = path.partition(".")
+        if value.get(head) is not None or not rest:
+            yield from values(value.get(head), rest)

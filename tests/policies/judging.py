@@ -1,0 +1,78 @@
+"""Resources written in YAML, judged through the servicer that the engine talks to.
+
+`<unknown>` is a value that the preview can't know. `given` lists the properties that the program sets (default: the
+engine does not say).
+"""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from google.protobuf import json_format
+from pulumi.runtime.proto import analyzer_pb2
+from pulumi_policy import EnforcementLevel, Policy, ReportViolation, StackValidationArgs, StackValidationPolicy
+from pulumi_policy.policy import _PolicyAnalyzerServicer
+from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
+from ruamel.yaml import YAML
+
+from fleet.model import Ingress
+from fleet.world import World, current
+from policies import pack
+from policies.reading import Finding, items
+
+HERE = Path(__file__).parent
+DECLARED = Ingress(port=8443, protocol="tcp", cidr="203.0.113.0/24", why="a partner")
+STACK = "us-west-2"
+
+
+def example() -> World:
+    """The example fleet, with one port open to a partner."""
+    known = current(HERE.parents[1] / "fleet.yaml")
+    return World(known.fleet.model_copy(update={"ingress": [DECLARED]}), known.plan, known.path)
+
+
+@cache
+def load(path: Path) -> Any:
+    return YAML(typ="safe").load(path.read_text().replace("<unknown>", UNKNOWN_STRING_VALUE))
+
+
+def request(resources: list[dict[str, Any]]) -> Any:
+    asked = analyzer_pb2.AnalyzeStackRequest()
+    for resource in resources:
+        urn = f"urn:pulumi:{STACK}::landbridge::{resource['type']}::{resource['name']}"
+        message = asked.resources.add(type=resource["type"], urn=urn, name=resource["name"])
+        json_format.ParseDict(resource["props"], message.properties)
+        message.options.protect = resource.get("protect", False)
+        message.provider.name = resource.get("provider", STACK)
+        message.provider.type = "pulumi:providers:aws"
+    return asked
+
+
+def analyze(resources: list[dict[str, Any]], policies: list[Policy]) -> list[Any]:
+    servicer = _PolicyAnalyzerServicer("landbridge", "0.1.0", policies, EnforcementLevel.MANDATORY, None)
+    asked = request(resources)
+    for resource, message in zip(resources, asked.resources, strict=True):
+        if "given" in resource:
+            one = analyzer_pb2.AnalyzeRequest(type=message.type, urn=message.urn, name=message.name)
+            json_format.ParseDict(dict.fromkeys(resource["given"], UNKNOWN_STRING_VALUE), one.properties)
+            assert list(servicer.Analyze(one, None).diagnostics) == []
+    return list(servicer.AnalyzeStack(asked, None).diagnostics)
+
+
+def judge(path: Path, world: World) -> list[str]:
+    """The messages of every mandatory violation."""
+    diagnostics = analyze(load(path), pack.policies(world))
+    assert all(d.enforcementLevel == analyzer_pb2.MANDATORY for d in diagnostics), diagnostics
+    return [diagnostic.message for diagnostic in diagnostics]
+
+
+def findings(resources: list[dict[str, Any]], world: World) -> list[Finding]:
+    """What the pack finds, before it becomes text."""
+    heard: list[Finding] = []
+
+    def validate(args: StackValidationArgs, report: ReportViolation) -> None:
+        for _, rules in pack.RULES.values():
+            heard.extend(rules(items(args.resources), world))
+
+    assert analyze(resources, [StackValidationPolicy("probe", "what is found", validate)]) == []
+    return heard

@@ -1,0 +1,97 @@
+"""The pack on the real engine: a preview that violates a rule, or that can't tell, fails and says why."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.local.providers.test_engine import Project
+from tests.support import cloud as clouds
+from tests.support.cloud import ROOT, Cloud
+
+pytestmark = pytest.mark.cloud
+REFUSED = 1  # pulumi's exit code
+NETWORK = """\
+tags = {"landbridge:fleet": "test", "landbridge:owner": "ops"}
+vpc = aws.ec2.Vpc("v", cidr_block="10.128.0.0/18", tags=tags, opts=opts)
+table = aws.ec2.RouteTable("t", vpc_id=vpc.id, tags=tags, opts=opts)
+group = aws.ec2.SecurityGroup("g", vpc_id=vpc.id, description="d", tags=tags, opts=opts)
+"""
+
+
+@pytest.fixture(scope="module")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+    made = clouds.make(tmp_path_factory.mktemp("cloud"))
+    made.run("preview", "--local", "eu-west-1")
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory, cloud: Cloud) -> Project:
+    return Project(tmp_path_factory.mktemp("program") / "p", cloud)
+
+
+def preview(project: Project, line: str = "", *, code: int = 0) -> str:
+    """What a preview of the network and one more line says, on one line."""
+    project.program(NETWORK + line)
+    before = [f"LANDBRIDGE_FLEET={project.cloud.fleet}", "PYTHONUNBUFFERED=1"]
+    said = project.pulumi("preview", "--policy-pack", str(ROOT / "policies"), code=code, before=before)
+    return " ".join(said.split())
+
+
+def test_a_preview_that_holds_to_the_rules_passes(project: Project) -> None:
+    said = preview(project)
+    assert "landbridge" in said
+    assert "mandatory" not in said
+
+
+RULE = 'aws.vpc.SecurityGroupIngressRule("r", security_group_id=group.id, ip_protocol="tcp", from_port=22, to_port=22, tags=tags, opts=opts, '
+ROUTE = 'aws.ec2.Route("r", route_table_id=table.id, gateway_id="igw-1", opts=opts, '
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (f'{RULE}cidr_ipv4="0.0.0.0/0")', "ingress from 0.0.0.0/0 to tcp 22-22 is wider than the plan"),
+        (f'{RULE}cidr_ipv4=vpc.id.apply(lambda _: "10.128.0.0/18"))', "undecidable: its ingress is not known"),
+        (f'{ROUTE}destination_cidr_block=vpc.id.apply(lambda _: "0.0.0.0/0"))', "undecidable: destinationCidrBlock is"),
+    ],
+)
+def test_a_preview_that_violates_a_rule_fails(project: Project, line: str, words: str) -> None:
+    said = preview(project, line + "\n", code=REFUSED)
+    assert words in said
+    assert "[mandatory]" in said
+
+
+# The program of every stack, but what it builds loses its owner.
+FORGETFUL = """\
+import runpy
+from components.tags import Owner
+Owner.tags = lambda self, name: {"Name": name, "landbridge:fleet": self.fleet}
+runpy.run_module("stacks", run_name="__main__")
+"""
+# The command line with that program in the place of ours. Inside of the local cloud it has no need to enter it first.
+COMMAND_LINE = """\
+import os, re, sys
+from landbridge import cli, places
+write, program, *sys.argv[1:] = places.write_local_project, *sys.argv[1:]
+def forgetful(folder):
+    write(folder)
+    project = folder / "Pulumi.yaml"
+    project.write_text(re.sub("(?m)^main:.*", "main: " + os.path.relpath(program, folder.resolve()), project.read_text()))
+places.write_local_project = forgetful
+sys.exit(cli.main())
+"""
+
+
+def test_a_violating_stack_stops_up_before_anything_is_made(cloud: Cloud, tmp_path: Path) -> None:
+    (tmp_path / "__main__.py").write_text(FORGETFUL)
+    before = cloud.inventory()
+    up = [str(tmp_path), "up", "--local", "--yes", "eu-west-1", "--fleet", str(cloud.fleet)]
+    done = cloud.inside("sh", "-c", '"$@" 2>&1; echo "exit code $?"', "sh", sys.executable, "-c", COMMAND_LINE, *up)
+    assert "tag landbridge:owner is missing" in done
+    assert "policy custody" in done
+    assert "exit code 1" in done
+    assert cloud.inventory() == before
