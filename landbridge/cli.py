@@ -1,8 +1,13 @@
 """The command `landbridge`: starts a command, and turns every error into a text and an exit code."""
 
-import json
+import contextlib
 import sys
+import tempfile
 import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import click
 
@@ -33,17 +38,35 @@ def code_of() -> int:
     except (FleetError, NamespaceError, LocalCloudError) as error:
         return told(str(error), USAGE)
     except LandbridgeError as error:
-        return told(str(error), error.code)
+        return told(str(error), error.code, error.document)
     except Exception as error:  # the last resort: our own mistake, told in one line
-        entering.HOME.mkdir(exist_ok=True)
-        crash = entering.HOME / "crash.log"
-        crash.write_text(traceback.format_exc())
-        return told(f"A mistake in landbridge: {type(error).__name__}: {error}. Its traceback: {crash}", FAILED)
+        why = entering.unusable(error) if isinstance(error, OSError) else None
+        if why is not None:
+            return told(why, USAGE)
+        return told(
+            f"A mistake in landbridge: {type(error).__name__}: {error}. Its traceback: {crash_log(entering.HOME)}",
+            FAILED,
+        )
 
 
-def told(text: str, code: int) -> int:
+def told(text: str, code: int, document: Mapping[str, Any] = MappingProxyType({})) -> int:
     """Says why the command ended, to people and to machines."""
     click.echo(text, err=True)
     if "--json" in sys.argv:
-        click.echo(json.dumps({"exit_code": code, "error": text}, indent=2))
+        from .output import written
+
+        click.echo(written({**document, "exit_code": code, "error": text}))
     return code
+
+
+def crash_log(home: Path) -> str:
+    """The file that holds the traceback from now on. Never raises: a full disk must not hide the mistake."""
+    text = traceback.format_exc()
+    with contextlib.suppress(OSError):
+        home.mkdir(parents=True, exist_ok=True)
+        (home / "crash.log").write_text(text)
+        return str(home / "crash.log")
+    with contextlib.suppress(OSError), tempfile.NamedTemporaryFile("w", prefix="landbridge-", delete=False) as file:
+        file.write(text)
+        return file.name
+    return "not written, for want of a folder that takes it"

@@ -6,7 +6,7 @@ Each start of `pulumi` costs 0.2 s, so nothing is asked of it that its events ha
 import contextlib
 import json
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from pulumi.automation import (
 
 from stacks.catalogue import PROJECT
 
+from .errors import LandbridgeError
 from .places import Place
 from .pulumi_command import PulumiCommand
 
@@ -130,9 +131,30 @@ class StackEngine:
             return None
 
     def last_update(self) -> UpdateSummary | None:
-        """When the stack was last updated, and how that ended."""
+        """When the stack was last updated (UTC), and how that ended: in "interrupted", too, if that was seen here."""
         history = self.stack.history(page_size=1, show_secrets=False)
-        return history[0] if history else None
+        if not history:
+            return None
+        last = history[0]
+        last.start_time = last.start_time.replace(tzinfo=UTC)  # the Automation API forgets the zone
+        last.end_time = last.end_time and last.end_time.replace(tzinfo=UTC)
+        if last.result == "failed" and self.stop_mark.exists():
+            begun, ended = map(datetime.fromisoformat, self.stop_mark.read_text().split())
+            if begun <= last.start_time and (last.end_time or last.start_time) <= ended:
+                last.result = "interrupted"
+        return last
+
+    @property
+    def stop_mark(self) -> Path:
+        """Between which times an update was interrupted: Pulumi's history only says that it failed."""
+        return self.log.with_suffix(".stopped")
+
+    def mark_stopped(self, seconds: float) -> None:
+        """Says that an update of this many seconds was interrupted just now."""
+        now = datetime.now(UTC)
+        begun = (now - timedelta(seconds=seconds)).replace(microsecond=0)  # as exact as the history
+        with contextlib.suppress(OSError):  # its folder went with the local cloud
+            self.stop_mark.write_text(f"{begun.isoformat()} {now.isoformat()}\n")
 
     def settle_pending(self, found: Mapping[str, str]) -> None:
         """Ends every open operation: creations whose id was `found` (by URN) count as done, others as never begun.
@@ -178,5 +200,12 @@ def read_state(file: Path) -> dict[str, Any] | None:
     """A stack's deployment out of a file backend, which costs no start of Pulumi."""
     if not file.exists():
         return None
-    latest: dict[str, Any] = json.loads(file.read_text())["checkpoint"]["latest"] or {}
+    try:
+        latest: dict[str, Any] = json.loads(file.read_bytes())["checkpoint"]["latest"] or {}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        why = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise LandbridgeError(
+            f"the stack's state cannot be read: {file}: {why}. Restore the file from a backup; for the local cloud "
+            "`landbridge local stop` will do: the next run starts clean"
+        ) from None
     return latest

@@ -1,7 +1,9 @@
 """Continuing inside the local cloud: the command starts itself again in there, with its terminal and exit code kept."""
 
+import errno
 import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import NoReturn
 
@@ -11,7 +13,31 @@ from local.environment import scrubbed
 ROOT = Path(__file__).resolve().parent.parent
 HOME = Path(os.environ.get("LANDBRIDGE_HOME") or ROOT / ".landbridge").absolute()
 LOCAL_HOME = HOME / "local"
+# What ails a folder or a disk; other errors are ours.
+AILS = {"EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT", "ENOTDIR", "EISDIR", "EEXIST", "ENAMETOOLONG", "EIO"}
 COMMANDS = {"up", "preview", "destroy", "status"}
+
+
+def unusable(error: OSError) -> str | None:
+    """What to do when `error` is that the folder of all state cannot be used; None when it is another's."""
+    path = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes | Path) else None
+    if path is not None and path != HOME and HOME not in path.parents and path not in HOME.parents:
+        return None
+    ailing = path is not None and errno.errorcode.get(error.errno or 0) in AILS
+    try:
+        HOME.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=HOME) as probe:
+            probe.write(b"\n")
+    except OSError as refusal:
+        error, path, ailing = refusal, HOME, True
+    if not ailing:
+        return None
+    where = "" if path == HOME else f" ({path})"
+    why = "there is a file in the place of a folder" if error.errno in (errno.EEXIST, errno.ENOTDIR) else error.strerror
+    return (
+        f"landbridge cannot use {HOME}{where}, where it keeps state and logs: {why}. "
+        "Make that a folder you may write to, or name another in the environment variable LANDBRIDGE_HOME."
+    )
 
 
 def at_once() -> None:

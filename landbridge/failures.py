@@ -1,10 +1,16 @@
 """Of all the engine says about a failure, the part that helps."""
 
 import re
+import shlex
 
 from pulumi.automation import CommandError, ConcurrentUpdateError
 
+from fleet.world import ENVIRONMENT, fleet_path
+from local import client
+
 from . import locks
+from .errors import LandbridgeError
+from .places import Place
 from .story import Problem, Story
 
 # What the engine adds to every failure, and says no more than that there was one.
@@ -13,14 +19,21 @@ ECHOES = re.compile(
 )
 TRACEBACK = re.compile(r"^Program failed with an unhandled exception:|^Traceback \(most recent call last\)", re.M)
 LEAD = re.compile(r"^(creating|updating|deleting|reading|refreshing|replacing) urn:\S+: ")
+# What is said by those whose partner has gone; the local cloud's last breath takes up to so many seconds.
+LOST = re.compile(r"\bEOF\b|connection (was )?(refused|reset|closed|error)|could not connect|transport", re.I)
+ENDING_SECONDS = 5.0
 
 
-def worth_telling(story: Story, error: Exception, world: str) -> list[Problem]:
+def worth_telling(story: Story, error: Exception, place: Place) -> list[Problem]:
     """The problems to show: of policies, else of resources, else of the program, else of the command."""
     if isinstance(error, locks.LockedError):
-        return [Problem("", "", locked(story.stack, error.lock, world))]
+        return [Problem("", "", locked(story.stack, error.lock, place))]
+    if isinstance(error, LandbridgeError):
+        return [Problem("", "", str(error))]
+    if ended := cloud_ended(story, error, place):
+        return [Problem("", "", ended)]
     if isinstance(error, ConcurrentUpdateError):
-        return [Problem("", "", locked(story.stack, locks.holder_in(str(error)), world))]
+        return [Problem("", "", locked(story.stack, locks.holder_in(str(error)), place))]
     if story.violations:
         return distinct(story.violations)
     problems = [told_once(p) for p in story.problems if not ECHOES.match(p.message)]
@@ -30,6 +43,20 @@ def worth_telling(story: Story, error: Exception, world: str) -> list[Problem]:
     if isinstance(error, CommandError):
         return [Problem("", "", last_error(str(error)))]
     return [Problem("", "", str(error))]
+
+
+def cloud_ended(story: Story, error: Exception, place: Place) -> str | None:
+    """That the local cloud ended meanwhile, why, and what to do; None while it lives. All else follows from that."""
+    if place.cloud is None:
+        return None
+    lost = any(LOST.search(text) for text in (str(error), *(problem.message for problem in story.problems)))
+    if not client.gone(place.cloud, ENDING_SECONDS if lost else 0.0):
+        return None
+    why = client.last_words(place.cloud.home, place.cloud.generation) or "left no word (`landbridge local logs`)"
+    return (
+        f"the local cloud is gone meanwhile, and all that stood in it: it {why}. "
+        "To start again in a new one: `landbridge up --local`"
+    )
 
 
 def told_once(problem: Problem) -> Problem:
@@ -58,8 +85,12 @@ def last_error(text: str) -> str:
     return re.sub(r"^.*?\berror: ", "", last)
 
 
-def locked(stack: str, lock: locks.Lock | None, world: str) -> str:
+def locked(stack: str, lock: locks.Lock | None, place: Place) -> str:
     """Who holds the stack and what to do about it."""
     holder = f"by another run: {lock}" if lock else "by another run"
-    cancel = f"landbridge local exec -- pulumi cancel --stack {stack}" if world == "local" else f"pulumi cancel {stack}"
+    cancel = f"pulumi cancel {stack}"
+    if place.world == "local":
+        named = place.environment.get(ENVIRONMENT, "")
+        fleet = f"--fleet {shlex.quote(named)} " if named and named != str(fleet_path()) else ""
+        cancel = f"landbridge local exec {fleet}-- pulumi cancel --stack {stack}"
     return f"is being updated {holder}. Wait for it to end; if that run is gone for good: `{cancel}`"

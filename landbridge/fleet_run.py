@@ -12,6 +12,7 @@ from stacks.catalogue import PROJECT, StackSpec
 from . import failures, locks, lookups, recovery, schedule
 from .blast import Blast, blast
 from .engine import StackEngine
+from .errors import LandbridgeError
 from .places import Place
 from .pulumi_command import PulumiCommand
 from .story import Story
@@ -123,15 +124,12 @@ class FleetRun:
                 work(name)
             except StackNotFoundError:
                 story.enter("unchanged")
-            except (CommandError, locks.LockedError) as error:
-                story.outputs = {}
-                if story.phase == "preview":
-                    story.counts.clear()  # nothing of it was done
-                if self.interrupted:
-                    story.enter("stopped")
-                    return False
-                story.problems = failures.worth_telling(story, error, self.place.world)
-                story.enter("failed")
+            except (CommandError, locks.LockedError, LandbridgeError) as error:
+                self.give_up(name, error)
+            except OSError as error:  # the local cloud's successor removes its folders
+                if not failures.cloud_ended(story, error, self.place):
+                    raise
+                self.give_up(name, error)
             return story.phase not in GIVEN_UP
 
         def skip(name: str, refusal: schedule.Refusal) -> None:
@@ -141,6 +139,21 @@ class FleetRun:
                 story.enter("skipped")
 
         schedule.run(depends_on, attempt, skip, self.stop, self.interrupt)
+
+    def give_up(self, name: str, error: Exception) -> None:
+        """Work on a stack ended with `error`, which an interrupt may have brought about."""
+        story = self.stories[name]
+        changing = story.phase in ("update", "destroy")
+        story.outputs = {}
+        if story.phase == "preview":
+            story.counts.clear()  # nothing of it was done
+        if self.interrupted:
+            if changing:
+                self.engines[name].mark_stopped(story.elapsed)
+            story.enter("stopped")
+        else:
+            story.problems = failures.worth_telling(story, error, self.place)
+            story.enter("failed")
 
     def interrupt(self) -> None:
         self.notes.append("Stopping: what runs finishes first. Ctrl-C again stops at once.")

@@ -2,6 +2,8 @@
 
 import json
 import sys
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import click
@@ -20,7 +22,12 @@ class Output(NamedTuple):
         return not self.as_json and sys.stdin.isatty() and self.console.is_terminal
 
     def document(self, document: dict[str, Any]) -> None:
-        click.echo(json.dumps(document, indent=2, default=str))
+        click.echo(written(document))
+
+
+def written(document: Mapping[str, Any]) -> str:
+    """A document as JSON: times in ISO 8601, all else that JSON does not know as text."""
+    return json.dumps(document, indent=2, default=lambda v: v.isoformat() if isinstance(v, datetime) else str(v))
 
 
 def output(*, as_json: bool) -> Output:

@@ -30,6 +30,7 @@ class Place:
     logs: Path
     environment: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    cloud: client.Cloud | None = None
 
     @property
     def state_folder(self) -> Path | None:
@@ -84,7 +85,7 @@ def local_place(world: World, cloud: client.Cloud) -> Place:
         "PULUMI_HOME": str(folder / "pulumi"),
     }
     notes = (RESTARTED.format(fleet=world.fleet.fleet),) if dropped else ()
-    return Place("local", folder, backend, "passphrase", folder / "logs", environment, notes)
+    return Place("local", folder, backend, "passphrase", folder / "logs", environment, notes, cloud)
 
 
 RESTARTED = "The local cloud was restarted and its resources are gone: fleet {fleet} starts clean."

@@ -14,7 +14,7 @@ from .blast import EFFECTS, Blast
 from .kinds import KINDS
 from .places import Place
 from .progress import LOOKS
-from .story import Step, Story, short
+from .story import Problem, Step, Story, short
 
 COLUMNS = ("created", "updated", "replaced", "deleted", "same")
 COLOURS = {"created": "green", "updated": "yellow", "replaced": "magenta", "deleted": "red", "same": "dim"}
@@ -98,17 +98,20 @@ def most(types: Counter[str]) -> str:
 
 
 def failures(stories: Iterable[Story], place: Place, console: Console) -> None:
-    """The errors of each failed stack, and where its whole log lies."""
+    """The errors of failed stacks, those that stacks have in common once, and where their whole logs lie."""
+    alike: dict[tuple[Problem, ...], list[str]] = {}
     for story in stories:
-        if story.phase != "failed":
-            continue
-        for problem in story.problems[:PROBLEMS_SHOWN]:
+        if story.phase == "failed":
+            alike.setdefault(tuple(story.problems), []).append(story.stack)
+    for problems, stacks in alike.items():
+        for problem in problems[:PROBLEMS_SHOWN]:
             who = f"{short(problem.type)} {problem.name}: " if problem.name else ""
-            where = (f"{story.stack}: ", "bold red")
+            where = (f"{', '.join(stacks)}: ", "bold red")
             console.print(Text.assemble(where, (who, "bold"), problem.message), soft_wrap=True)
-        if (more := len(story.problems) - PROBLEMS_SHOWN) > 0:
+        if (more := len(problems) - PROBLEMS_SHOWN) > 0:
             console.print(f"  and {more} more", style="red")
-        console.print(f"  Full log: {place.logs / story.stack}.log", style="dim", soft_wrap=True)
+        for stack in stacks:
+            console.print(f"  Full log: {place.logs / stack}.log", style="dim", soft_wrap=True)
 
 
 def warnings(stories: Iterable[Story], console: Console) -> None:

@@ -1,12 +1,14 @@
 """What a run of `up`, `preview` or `destroy` says at its end, to people or to machines, and its exit code."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from stacks.catalogue import unbuilt
 
 from . import render
-from .errors import CHANGED, DONE, FAILED, INTERRUPTED
+from .errors import CHANGED, DONE, FAILED, INTERRUPTED, ConsentError
 from .fleet_run import FleetRun
 from .output import Output
 from .progress import Screen
@@ -35,12 +37,21 @@ class Report:
         console.print(render.radius(self.run.blast))
         render.losses(self.run.blast, console)
 
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Shows what was previewed, for the body to ask about; with a refusal machines get it, too."""
+        self.plan()
+        try:
+            yield
+        except ConsentError as refusal:
+            refusal.document = self.document(refusal.code)
+            raise
+
     def end(self, *, expect_no_changes: bool = False) -> int:
         """The last screen, or the document for machines; returns the exit code."""
         code = self.code(expect_no_changes=expect_no_changes)
-        seconds = time.monotonic() - self.begun
         if self.out.as_json:
-            self.out.document(self.document(code, seconds))
+            self.out.document(self.document(code))
             return code
         stories, console = self.run.stories.values(), self.out.console
         if self.command == "preview" and self.run.pending:
@@ -54,8 +65,12 @@ class Report:
                 console.print(left_out, style="dim", markup=False, soft_wrap=True)
         render.warnings(stories, console)
         render.failures(stories, self.run.place, console)
-        console.print(f"\n{self.verdict(code)} in {seconds:.1f} s.")
+        console.print(f"\n{self.verdict(code)} in {self.seconds:.1f} s.")
         return code
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.begun
 
     def code(self, *, expect_no_changes: bool) -> int:
         if self.run.interrupted:
@@ -73,13 +88,13 @@ class Report:
             return "Nothing changed" if self.command != "preview" else "Nothing would change"
         return "Previewed" if self.command == "preview" else "Done"
 
-    def document(self, code: int, seconds: float) -> dict[str, Any]:
+    def document(self, code: int) -> dict[str, Any]:
         return {
             "command": self.command,
             "fleet": self.run.world.fleet.fleet,
             "world": self.run.place.world,
             "exit_code": code,
-            "seconds": round(seconds, 2),
+            "seconds": round(self.seconds, 2),
             "notes": self.run.notes,
             "blast_radius": self.run.blast.as_json(),
             "stacks": render.as_json(self.run.stories.values(), self.run.place),

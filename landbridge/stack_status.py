@@ -13,14 +13,17 @@ from stacks.catalogue import PROJECT
 
 from . import failures, locks, recovery, render, schedule
 from .engine import StackEngine
+from .errors import LandbridgeError
 from .places import Place
 from .pulumi_command import PulumiCommand
 from .story import Step, Story, short
 
+COLOURS = {"succeeded": "green", "interrupted": "yellow"}
+
 
 @dataclass
 class StackStatus:
-    """One stack. `at` and `result` are of its last update, None if there was none; `drift` is None if not asked for."""
+    """One stack. `at` and `result` are of its last update, None if there was none; so is `drift` if not asked for."""
 
     stack: str
     at: datetime | None = None
@@ -53,9 +56,9 @@ class Looked:
                 self.look_at(name, drift=drift)
             except StackNotFoundError:
                 story.enter("unchanged")
-            except CommandError as error:
+            except (CommandError, LandbridgeError) as error:
                 self.stacks[name].result = "not known"
-                story.problems = failures.worth_telling(story, error, self.place.world)
+                story.problems = failures.worth_telling(story, error, self.place)
                 story.enter("failed")
             else:
                 story.enter("done")
@@ -110,7 +113,7 @@ def verdict(status: StackStatus) -> Text:
         return Text(f"interrupted: {status.interrupted} operations have no end", style="red")
     if status.at is None:
         return Text(status.result, style="dim")
-    return Text(f"{status.kind} {status.result}", style="green" if status.result == "succeeded" else "red")
+    return Text(f"{status.kind} {status.result}", style=COLOURS.get(status.result, "red"))
 
 
 def drifted(status: StackStatus) -> Text:

@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +25,8 @@ from .environment import scrubbed
 ROOT = Path(__file__).resolve().parent.parent
 STOP_SECONDS = 10
 LOG_BYTES = 10_000_000
+# How the daemon begins and ends in its log, see `daemon.log`.
+READY, ENDED = " local cloud ready, generation ", " local cloud ended"
 
 
 class LocalCloudError(Exception):
@@ -151,12 +154,24 @@ def inside(cloud: Cloud) -> bool:
     return Path("/proc/self/ns/net").readlink() == Path(f"/proc/{cloud.pid}/ns/net").readlink()
 
 
-def last_words(home: Path) -> str | None:
-    """Why the last daemon ended, if it left word."""
+def gone(cloud: Cloud, seconds: float) -> bool:
+    """Whether the cloud lives no more; waits so long for one that is about to end."""
+    deadline = time.monotonic() + seconds
+    while status(cloud.home) == cloud:
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def last_words(home: Path, generation: str | None = None) -> str | None:
+    """Why the daemon of a generation ended, or the last daemon, if it left word: one that was killed has not."""
     log = home / "cloud.log"
-    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-    ends = [line.partition(" local cloud ended")[2] for line in lines if " local cloud ended" in line]
-    return f"ended{ends[-1].replace(': ', ' because ', 1)}" if ends else None
+    text = log.read_text(errors="replace") if log.exists() else ""
+    _, ready, after = text.rpartition(f"{READY}{generation or ''}")
+    lines = after.partition(READY)[0] if ready or not generation else ""
+    ends = [line.partition(ENDED)[2] for line in lines.splitlines() if ENDED in line]
+    return f"ended{ends[0 if generation else -1].replace(': ', ' because ', 1)}" if ends else None
 
 
 def fleet_home(cloud: Cloud, fleet: str) -> tuple[Path, bool]:

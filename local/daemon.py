@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, TextIO
@@ -65,7 +65,8 @@ def main() -> None:
         except (DaemonError, OSError) as error:
             log(f"ended: {error}")
             if not ready.closed:
-                ready.write(json.dumps({"error": str(error)}) + "\n")
+                with contextlib.suppress(DaemonError):  # nobody hears it
+                    tell(ready, {"error": str(error)})
             sys.exit(1)
 
 
@@ -91,11 +92,19 @@ def live(home: Path, way: str, record: TextIO, ready: TextIO) -> None:
             children[child.name] = subprocess.Popen(child.argv, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent)
         await_ports(children)
         log(f"ready, generation {identity['generation']}")
-        ready.write(json.dumps(identity) + "\n")
-        ready.close()
+        tell(ready, identity)
         supervise(children)
     finally:
         end(list(children.values()))
+
+
+def tell(ready: TextIO, told: Mapping[str, object]) -> None:
+    """One line to the starter. Raises DaemonError when that has gone: a cloud nobody waited for is not kept."""
+    try:
+        ready.write(json.dumps(told) + "\n")
+        ready.close()
+    except BrokenPipeError:
+        raise DaemonError("its starter went away") from None
 
 
 def take(record: TextIO) -> None:

@@ -27,7 +27,8 @@ def status(stacks: tuple[str, ...], *, local: bool, fleet_file: Path | None, dri
     with progress.Screen(looked.stories, place.notes, out.progress).shown():
         looked.look(drift=drift)
     if as_json:
-        out.document({"fleet": world.fleet.fleet, "world": place.world, "stacks": looked.as_json()})
+        document = {"fleet": world.fleet.fleet, "world": place.world, "notes": place.notes}
+        out.document({**document, "stacks": looked.as_json()})
     else:
         looked.show(out.console)
     return FAILED if looked.failed else DONE

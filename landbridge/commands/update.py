@@ -61,9 +61,9 @@ def up(stacks: tuple[str, ...], *, yes: bool, expect_no_changes: bool, **given: 
     with report.screen.shown():
         run.preview()
     if run.pending and not run.interrupted:
-        report.plan()
         limits = run.world.fleet.limits
-        consent.ask_up(run.blast, limits, allowed, yes=yes, interactive=report.out.interactive)
+        with report.asking():
+            consent.ask_up(run.blast, limits, allowed, yes=yes, interactive=report.out.interactive)
     if not run.interrupted:
         with report.screen.shown():
             run.up()
@@ -80,9 +80,9 @@ def destroy(stacks: tuple[str, ...], *, yes: bool, **given: Any) -> int:
     with report.screen.shown():
         run.preview(destroy=True)
     if run.pending and not run.interrupted:
-        report.plan()
         fleet = run.world.fleet.fleet
-        run.how = consent.ask_destroy(run.blast, run.how, fleet, yes=yes, interactive=report.out.interactive)
+        with report.asking():
+            run.how = consent.ask_destroy(run.blast, run.how, fleet, yes=yes, interactive=report.out.interactive)
     if not run.interrupted:
         with report.screen.shown():
             run.destroy()

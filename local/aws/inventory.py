@@ -7,6 +7,8 @@ scheduled for deletion count as gone, as they do for whoever deleted them.
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .extensions import placement_groups
+
 Ids = Callable[[Any], Iterator[str]]
 
 
@@ -56,6 +58,24 @@ def _reservations(backend: Any) -> Iterator[str]:
             yield from (reservation.id for reservation in subnet._cidr_reservations)
 
 
+def _instances(backend: Any) -> Iterator[str]:
+    return (i.id for made in backend.reservations.values() for i in made.instances if i.state != "terminated")
+
+
+def _records(backend: Any) -> Iterator[str]:
+    """All but those that a zone has of itself."""
+    for zone in backend.zones.values():
+        name = zone.id.removeprefix("/hostedzone/")
+        yield from (f"{name} {record.name} {record.type}" for record in zone.rrsets if record.type not in OWN)
+
+
+def _objects(backend: Any) -> Iterator[str]:
+    for name, bucket in list(backend.buckets.items()):
+        yield from (f"{name}/{key}" for key in list(bucket.keys))
+
+
+OWN = ("NS", "SOA")
+
 # Service → kind → how its ids are found. Global services are listed under the region "aws".
 KINDS: dict[str, dict[str, Ids]] = {
     "ec2": {
@@ -77,19 +97,31 @@ KINDS: dict[str, dict[str, Ids]] = {
         "customer gateways": _live("customer_gateways"),
         "vpn gateways": _live("vpn_gateways"),
         "subnet reservations": _reservations,
+        "instances": _instances,
+        "placement groups": lambda backend: iter(placement_groups.groups(backend)),
     },
     "efs": {
         "file systems": _live("file_systems_by_id"),
         "mount targets": _live("mount_targets_by_id"),
         "access points": _live("access_points"),
     },
-    "s3": {"buckets": _live("buckets")},
+    "s3": {"buckets": _live("buckets"), "objects": _objects},
     "kms": {"keys": _keys, "aliases": lambda backend: (alias.alias_name for alias in backend.list_aliases())},
-    "route53": {"zones": _live("zones")},
+    "route53": {"zones": _live("zones"), "records": _records},
     "secretsmanager": {"secrets": _secrets},
-    "iam": {"roles": _live("roles"), "instance profiles": _live("instance_profiles"), "policies": _policies},
+    "iam": {
+        "roles": _live("roles"),
+        "instance profiles": _live("instance_profiles"),
+        "policies": _policies,
+        "identity providers": _live("open_id_providers"),
+    },
     "logs": {"groups": _live("groups")},
-    "autoscaling": {"groups": _live("autoscaling_groups"), "instances": _members},
+    "autoscaling": {
+        "groups": _live("autoscaling_groups"),
+        "instances": _members,
+        "lifecycle hooks": _live("lifecycle_hooks"),
+    },
+    "elbv2": {"load balancers": _live("load_balancers"), "target groups": _live("target_groups")},
     "ssm": {"parameters": _parameters},
 }
 

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -28,6 +29,12 @@ def cloud(tmp_path: Path) -> Iterator[Cloud]:
 
 def changes(report: dict[str, Any]) -> dict[str, dict[str, int]]:
     return {stack["stack"]: {k: v for k, v in stack["changes"].items() if v} for stack in report["stacks"]}
+
+
+def drift(cloud: Cloud, stack: str) -> set[str]:
+    """How the cloud differs from a stack, in the words of `status --drift`."""
+    (status,) = cloud.report("status", "--local", "--drift", stack)["stacks"]
+    return set(status["drift"])
 
 
 def test_a_fleet_comes_up_stays_unchanged_grows_and_goes(cloud: Cloud) -> None:
@@ -82,17 +89,16 @@ subnet = association["SubnetId"]
 ec2.create_tags(Resources=[subnet], Tags=[{"Key": "landbridge:owner", "Value": "somebody"}])
 """
     )
-    status = cloud.report("status", "--local", "--drift", "eu-west-1")
-    assert status["stacks"][0]["drift"], status
+    assert drift(cloud, "eu-west-1") == {
+        "vpc.SecurityGroupIngressRule shares-region-eu-west-1-2049 is gone",
+        "ec2.RouteTableAssociation private-a is gone",
+        "efs.AccessPoint share-homes is gone",
+        "ec2.Subnet private-a differs in tags",
+    }
     repaired = changes(cloud.report("up", "--local", "--yes", "--refresh", "eu-west-1"))["eu-west-1"]
     assert repaired["created"] == 3
     assert repaired["updated"] == 1
-    after = cloud.report("status", "--local", "--drift", "eu-west-1")
-    assert not any(
-        after["stacks"][0]["drift"].values()
-        if isinstance(after["stacks"][0]["drift"], dict)
-        else after["stacks"][0]["drift"]
-    )
+    assert drift(cloud, "eu-west-1") == set()
 
 
 def test_a_subnet_removed_behind_our_back_comes_back(cloud: Cloud) -> None:
@@ -108,6 +114,8 @@ for association in table["Associations"]:
 ec2.delete_subnet(SubnetId=subnet["SubnetId"])
 """
     )
+    gone = drift(cloud, "us-west-2")
+    assert "ec2.Subnet public-b is gone" in gone, gone
     repaired = changes(cloud.report("up", "--local", "--yes", "--refresh", "us-west-2"))["us-west-2"]
     assert repaired["created"] == 2, "the subnet and its place in the route table"
     cloud.run("up", "--local", "--yes", "--expect-no-changes", "us-west-2")
@@ -153,6 +161,10 @@ def tell(pid: int, sign: signal.Signals) -> None:
             os.kill(each, sign)
 
 
+def stop(cloud: Cloud) -> None:
+    subprocess.run([clouds.COMMAND, "local", "stop"], env=cloud._environment(), check=True, capture_output=True)
+
+
 @contextlib.contextmanager
 def halfway(cloud: Cloud, stack: str) -> Iterator[subprocess.Popen[str]]:
     """An `up` that stands still in its middle; it goes on when the context ends."""
@@ -181,13 +193,36 @@ def test_an_interrupted_up_leaves_no_lock(cloud: Cloud) -> None:
     running.communicate(timeout=60)
     assert running.returncode == 130
     assert not list((cloud.home / "local/test/state/.pulumi/locks").rglob("*.json"))
+    (status,) = cloud.report("status", "--local", "us-west-2")["stacks"]
+    assert status["result"] == "interrupted"
+    assert "update interrupted" in cloud.run("status", "--local", "us-west-2").stdout
     cloud.run("up", "--local", "--yes", "us-west-2")
+
+
+def test_a_local_cloud_that_ends_during_an_up_is_named_once_with_the_reason(cloud: Cloud) -> None:
+    with halfway(cloud, "us-west-2") as running:
+        stop(cloud)
+    said, errors = running.communicate(timeout=120)
+    assert running.returncode == 1, errors
+    assert said.count("us-west-2: the local cloud is gone meanwhile") == 1, said
+    assert "it ended by SIGTERM" in said
+    assert "`landbridge up --local`" in said
+    assert "EOF" not in said
+    assert "refused" not in said
+    (note,) = cloud.report("status", "--local", "us-west-2")["notes"]
+    assert "was restarted" in note
+    assert "starts clean" in note
 
 
 def test_two_ups_at_once_do_not_mix(cloud: Cloud) -> None:
     with halfway(cloud, "us-west-2") as first:
         second = cloud.run("up", "--local", "--yes", "us-west-2", code=1)
-        assert f"process {first.pid}" in second.stdout + second.stderr or "another" in second.stdout + second.stderr
+        # Pulumi holds the lock, on behalf of the first.
+        held = re.search(
+            r"us-west-2: is being updated by another run: \S+ on \S+ \(process (\d+)\) since ", second.stdout
+        )
+        assert held, second.stdout
+        assert int(held[1]) in family(first.pid)
     _, errors = first.communicate(timeout=120)
     assert first.returncode == 0, errors
     cloud.run("up", "--local", "--yes", "--expect-no-changes", "us-west-2")
@@ -195,7 +230,7 @@ def test_two_ups_at_once_do_not_mix(cloud: Cloud) -> None:
 
 def test_a_restarted_cloud_is_said_and_started_clean(cloud: Cloud) -> None:
     cloud.run("up", "--local", "--yes", "eu-west-1")
-    subprocess.run([clouds.COMMAND, "local", "stop"], env=cloud._environment(), check=True, capture_output=True)
+    stop(cloud)
     done = cloud.run("up", "--local", "--yes", "eu-west-1")
     assert "restarted" in done.stdout + done.stderr
     assert "created" in done.stdout

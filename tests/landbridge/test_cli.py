@@ -1,13 +1,18 @@
 """The real command: mistakes get one clear text and their exit code, and nothing is started for them."""
 
+import contextlib
+import errno
+import fcntl
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from landbridge import entering
 from landbridge.errors import FAILED, USAGE
 
 ROOT = Path(__file__).parents[2]
@@ -32,11 +37,11 @@ def fleet(tmp_path: Path) -> Path:
     return path
 
 
-def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(home: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "landbridge", *arguments],
         cwd=ROOT,
-        env={**os.environ, "LANDBRIDGE_HOME": str(home / "home")},
+        env={**os.environ, "LANDBRIDGE_HOME": str(home / "home"), **environment},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -106,13 +111,79 @@ def test_machines_get_an_error_as_a_document(tmp_path: Path) -> None:
     assert "/nowhere/fleet.yaml" in told["error"]
 
 
+@contextlib.contextmanager
+def half_a_record(home: Path) -> Iterator[None]:
+    """A local cloud's record that is held, and says nothing: no daemon writes that, and no command expects it."""
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / "cloud.json").open("w") as record:
+        record.write("{}")
+        record.flush()
+        fcntl.flock(record, fcntl.LOCK_EX)
+        yield
+
+
 def test_our_own_mistake_is_one_line_and_a_traceback_in_a_file(tmp_path: Path) -> None:
-    (tmp_path / "home").mkdir()
-    (tmp_path / "home/local").write_text("a file where a folder should be")
-    done = run(tmp_path, "local", "stop")
+    with half_a_record(tmp_path / "home/local"):
+        done = run(tmp_path, "local", "status")
     assert done.returncode == FAILED
     assert done.stderr.count("\n") == 1
+    assert f"KeyError: 'way'. Its traceback: {tmp_path}/home/crash.log" in done.stderr
     assert "Traceback" in (tmp_path / "home/crash.log").read_text()
+
+
+def test_our_own_mistake_is_told_even_if_its_file_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "home/crash.log").mkdir(parents=True)
+    with half_a_record(tmp_path / "home/local"):
+        done = run(tmp_path, "local", "status", TMPDIR=str(tmp_path))
+    assert done.returncode == FAILED
+    assert done.stderr.count("\n") == 1
+    crash = Path(done.stderr.strip().rpartition("Its traceback: ")[2])
+    assert crash.parent == tmp_path
+    assert "KeyError" in crash.read_text()
+
+
+@pytest.mark.parametrize(
+    ("home", "command", "why"),
+    [
+        ("/proc/nothing", ["up", "--local"], "No such file or directory"),
+        ("/proc", ["local", "exec", "true"], "No such file or directory"),
+        ("{tmp}/file", ["status", "--local"], "there is a file in the place of a folder"),
+        ("{tmp}/file", ["local", "status"], "there is a file in the place of a folder"),
+        ("{tmp}/taken", ["up", "--local"], "there is a file in the place of a folder"),
+        ("{tmp}/taken", ["local", "stop"], "there is a file in the place of a folder"),
+    ],
+)
+def test_a_home_that_cannot_be_used_is_named_with_the_remedy(
+    tmp_path: Path, fleet: Path, home: str, command: list[str], why: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken/local").write_text("")
+    place = home.format(tmp=tmp_path)
+    done = run(tmp_path, *command, LANDBRIDGE_HOME=place, LANDBRIDGE_FLEET=str(fleet))
+    refused(done, f"landbridge cannot use {place}", why, "LANDBRIDGE_HOME")
+    assert done.stderr.count("\n") == 1
+
+
+def test_machines_get_an_unusable_home_as_a_document(tmp_path: Path, fleet: Path) -> None:
+    done = run(tmp_path, "status", "--local", "--json", LANDBRIDGE_HOME="/proc/nothing", LANDBRIDGE_FLEET=str(fleet))
+    told = json.loads(done.stdout)
+    assert told["exit_code"] == done.returncode == USAGE
+    assert "LANDBRIDGE_HOME" in told["error"]
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS, errno.ENOSPC])
+def test_a_home_of_somebody_elses_is_told_and_other_files_are_not_taken_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    monkeypatch.setattr(entering, "HOME", tmp_path)
+    file = tmp_path / "local/cloud.json"
+    told = entering.unusable(OSError(number, os.strerror(number), str(file))) or ""
+    assert f"{tmp_path} ({file})" in told
+    assert os.strerror(number) in told
+    assert entering.unusable(OSError(number, os.strerror(number), "/elsewhere/fleet.yaml")) is None
+    assert entering.unusable(FileNotFoundError(errno.ENOENT, "gone", str(file))) is None, "that is our own mistake"
+    assert entering.unusable(BrokenPipeError(errno.EPIPE, "Broken pipe")) is None
 
 
 def test_check_judges_the_ledger_for_ci(tmp_path: Path, fleet: Path) -> None:

@@ -145,3 +145,18 @@ def test_machines_read_every_stack_and_its_outputs() -> None:
     (previewed,) = render.as_json([done], PLACE)
     assert previewed["result"] == "would-change"
     assert previewed["steps"][0]["name"] == "a"
+
+
+def test_what_stacks_have_in_common_is_told_once() -> None:
+    stories = [Story("us-west-2"), Story("eu-west-1"), Story("links")]
+    for failed in stories:
+        failed.enter("failed")
+        failed.problems = [Problem("", "", "the local cloud is gone")]
+    stories[2].problems = [Problem(SUBNET, "s", "InvalidSubnet.Conflict")]
+    screen = console()
+    render.failures(stories, PLACE, screen)
+    said = text(screen)
+    assert said.count("the local cloud is gone") == 1
+    assert "us-west-2, eu-west-1: the local cloud is gone" in said
+    assert "links: ec2.Subnet s: InvalidSubnet.Conflict" in said
+    assert all(f"/logs/{story.stack}.log" in said for story in stories)

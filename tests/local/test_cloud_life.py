@@ -108,7 +108,9 @@ def test_a_child_that_dies_ends_the_cloud_and_is_named(home: Path, which: int, n
     os.kill(children[which], signal.SIGKILL)
     await_(lambda: client.status(home) is None)
     assert not any(alive(child) for child in children)
-    assert f"ended because the {name} (process {children[which]}) was killed by SIGKILL" in (client.last_words(home) or "")
+    assert f"ended because the {name} (process {children[which]}) was killed by SIGKILL" in (
+        client.last_words(home) or ""
+    )
 
 
 def test_children_do_not_outlive_a_killed_daemon(home: Path) -> None:
@@ -118,6 +120,32 @@ def test_children_do_not_outlive_a_killed_daemon(home: Path) -> None:
     await_(lambda: not any(alive(child) for child in children))
     assert client.status(home) is None
     assert client.ensure(home).generation != cloud.generation
+
+
+def test_a_starter_that_goes_away_is_the_reason(home: Path) -> None:
+    code = f"from pathlib import Path; from local import client; client.ensure(Path({str(home)!r}))"
+    with subprocess.Popen([sys.executable, "-c", code], cwd=client.ROOT) as starter:
+        await_(lambda: client.status(home) is not None)
+        starter.kill()
+    await_(lambda: client.last_words(home) is not None)
+    assert client.last_words(home) == "ended because its starter went away"
+    await_(lambda: client.status(home) is None)
+    assert "Traceback" not in (home / "cloud.log").read_text()
+
+
+def test_each_generation_has_its_own_last_words(home: Path) -> None:
+    home.mkdir()
+    log = home / "cloud.log"
+    log.write_text(
+        "T local cloud ready, generation a\nT local cloud ended by SIGTERM\nT local cloud ready, generation b\n"
+    )
+    assert client.last_words(home) is None, "the last one was killed and left no word"
+    assert client.last_words(home, "a") == "ended by SIGTERM"
+    assert client.last_words(home, "b") is None
+    with log.open("a") as file:
+        file.write("T local cloud ended: it is late\nT local cloud ended: it could not start\n")
+    assert client.last_words(home, "b") == "ended because it is late"
+    assert client.last_words(home) == "ended because it could not start"
 
 
 def test_another_process_with_the_daemons_number_is_not_the_daemon(home: Path) -> None:

@@ -88,3 +88,47 @@ def test_a_group_s_machines_are_listed_until_they_are_gone(client: Client, own: 
     scaling.delete_auto_scaling_group(AutoScalingGroupName="listed", ForceDelete=True)
     assert listed(own, REGION, "autoscaling instances") == []
     assert listed(own, REGION, "ec2 network interfaces") == interfaces
+
+
+def test_what_the_cluster_s_stacks_make_is_listed_until_it_is_gone(client: Client, own: Callable[..., Any]) -> None:
+    ec2, elb, s3, r53, iam = (client(name, REGION) for name in ("ec2", "elbv2", "s3", "route53", "iam"))
+    subnet = ec2.describe_subnets()["Subnets"][0]
+    network = {"Type": "network", "Subnets": [subnet["SubnetId"]]}
+    balancer = elb.create_load_balancer(Name="listed", **network)["LoadBalancers"][0]["LoadBalancerArn"]
+    asked = {"Protocol": "TCP", "Port": 1, "VpcId": subnet["VpcId"]}
+    group = elb.create_target_group(Name="listed", **asked)["TargetGroups"][0]["TargetGroupArn"]
+    ec2.create_placement_group(GroupName="listed", Strategy="spread")
+    launch = {"ImageId": image(ec2), "InstanceType": "t3.micro", "MinCount": 1, "MaxCount": 1}
+    machine = ec2.run_instances(**launch)["Instances"][0]["InstanceId"]
+    s3.create_bucket(Bucket="listed", CreateBucketConfiguration={"LocationConstraint": REGION})
+    s3.put_object(Bucket="listed", Key="a/b.json", Body=b"{}")
+    zone = r53.create_hosted_zone(Name="listed.example.com", CallerReference="l")["HostedZone"]["Id"]
+    record = {"Name": "a.listed.example.com", "Type": "A", "TTL": 1, "ResourceRecords": [{"Value": "10.0.0.1"}]}
+
+    def change(action: str) -> None:
+        batch = {"Changes": [{"Action": action, "ResourceRecordSet": record}]}
+        r53.change_resource_record_sets(HostedZoneId=zone, ChangeBatch=batch)
+
+    change("CREATE")
+    url = {"Url": "https://listed.example.com/x", "ThumbprintList": ["0" * 40]}
+    provider = iam.create_open_id_connect_provider(**url)["OpenIDConnectProviderArn"]
+    there = {
+        ("ec2 placement groups", REGION): ["listed"],
+        ("ec2 instances", REGION): [machine],
+        ("elbv2 load balancers", REGION): [balancer],
+        ("elbv2 target groups", REGION): [group],
+        ("s3 objects", "aws"): ["listed/a/b.json"],
+        ("route53 records", "aws"): [f"{zone.rpartition('/')[2]} a.listed.example.com. A"],
+        ("iam identity providers", "aws"): [provider],
+    }
+    assert {key: listed(own, key[1], key[0]) for key in there} == there
+    change("DELETE")
+    elb.delete_load_balancer(LoadBalancerArn=balancer)
+    elb.delete_target_group(TargetGroupArn=group)
+    ec2.delete_placement_group(GroupName="listed")
+    ec2.terminate_instances(InstanceIds=[machine])
+    s3.delete_object(Bucket="listed", Key="a/b.json")
+    s3.delete_bucket(Bucket="listed")
+    r53.delete_hosted_zone(Id=zone)
+    iam.delete_open_id_connect_provider(OpenIDConnectProviderArn=provider)
+    assert {key: listed(own, key[1], key[0]) for key in there} == {key: [] for key in there}
