@@ -1,0 +1,27 @@
+"""A host for machines, and a machine that tests of units share."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from local import namespace
+
+from .host import Box, Host
+
+
+@pytest.fixture(scope="session")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    made = Host(tmp_path_factory.mktemp("machines"), ["unshare", *namespace.usable_way().make])
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def shared(host: Host, tmp_path_factory: pytest.TempPathFactory) -> Box:
+    return host.machine("units", "10.132.0.100/20", users=["builder", "crew"])
+
+
+@pytest.fixture
+def box(shared: Box) -> Box:
+    shared.clear()
+    return shared
