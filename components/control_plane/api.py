@@ -1,0 +1,226 @@
+"""An API machine's files: API server, controller manager and scheduler."""
+
+import json
+from typing import Any
+
+from . import etcd
+from .machines import API_PORT, ClusterSpec, Machine
+from .units import UNITS, command, service
+
+CONFIG, PKI = "/etc/kubernetes", "/etc/kubernetes/pki"
+NODE_MASK = 25  # 126 addresses for kubelet's 110 pods: fleet.address.sizes reckons with it
+BIN_PACKING = "gpu-bin-packing"
+
+
+def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
+    """Path → content, less certificates and keys."""
+    servers = {
+        "kube-apiserver": service("The Kubernetes API", command("kube-apiserver", api_flags(spec, machine))),
+        "kube-controller-manager": service(
+            "Kubernetes' controllers",
+            command("kube-controller-manager", controller_flags(spec)),
+            kind="exec",
+            after="kube-apiserver.service",
+        ),
+        "kube-scheduler": service(
+            "Kubernetes' scheduler",
+            command("kube-scheduler", scheduler_flags()),
+            kind="exec",
+            after="kube-apiserver.service",
+        ),
+    }
+    return {
+        **{f"{UNITS}/{name}.service": text for name, text in servers.items()},
+        f"{CONFIG}/authentication.json": _json(authentication()),
+        f"{CONFIG}/audit-policy.json": _json(audit_policy()),
+        f"{CONFIG}/scheduler.json": _json(scheduler_config(spec)),
+        f"{CONFIG}/controller-manager.kubeconfig": _json(kubeconfig(f"{PKI}/controller-manager")),
+        f"{CONFIG}/scheduler.kubeconfig": _json(kubeconfig(f"{PKI}/scheduler")),
+    }
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2, sort_keys=True) + "\n"
+
+
+def api_flags(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
+    reads, writes = spec.profile.inflight
+    events = ";".join(etcd.client_urls(spec, etcd.EVENTS))
+    return {
+        "advertise-address": machine.address,
+        "secure-port": str(API_PORT),
+        "tls-cert-file": f"{PKI}/apiserver.crt",
+        "tls-private-key-file": f"{PKI}/apiserver.key",
+        "tls-min-version": "VersionTLS12",
+        "client-ca-file": f"{PKI}/ca.crt",
+        "authentication-config": f"{CONFIG}/authentication.json",
+        "authorization-mode": "Node,RBAC",
+        "enable-admission-plugins": "NodeRestriction",
+        "enable-bootstrap-token-auth": "true",
+        "etcd-servers": ",".join(etcd.client_urls(spec, etcd.MAIN)),
+        "etcd-servers-overrides": f"/events#{events}",
+        "etcd-cafile": f"{PKI}/etcd-clients-ca.crt",
+        "etcd-certfile": f"{PKI}/etcd-client.crt",
+        "etcd-keyfile": f"{PKI}/etcd-client.key",
+        "etcd-compaction-interval": f"{spec.profile.compaction_seconds}s",
+        "encryption-provider-config": f"{CONFIG}/encryption.json",
+        "kubelet-certificate-authority": f"{PKI}/ca.crt",
+        "kubelet-client-certificate": f"{PKI}/kubelet-client.crt",
+        "kubelet-client-key": f"{PKI}/kubelet-client.key",
+        "kubelet-preferred-address-types": "InternalIP,Hostname",
+        "requestheader-client-ca-file": f"{PKI}/front-proxy-ca.crt",
+        "requestheader-allowed-names": "front-proxy-client",
+        "requestheader-username-headers": "X-Remote-User",
+        "requestheader-group-headers": "X-Remote-Group",
+        "requestheader-extra-headers-prefix": "X-Remote-Extra-",
+        "proxy-client-cert-file": f"{PKI}/front-proxy-client.crt",
+        "proxy-client-key-file": f"{PKI}/front-proxy-client.key",
+        "service-account-issuer": spec.issuer,
+        "service-account-jwks-uri": f"{spec.issuer}/openid/v1/jwks",
+        "service-account-key-file": f"{PKI}/service-accounts.pub",
+        "service-account-signing-key-file": f"{PKI}/service-accounts.key",
+        # Cloud roles take tokens whose audience is their own: pods ask for it.
+        "api-audiences": spec.issuer,
+        "service-cluster-ip-range": spec.services_cidr,
+        "max-requests-inflight": str(reads),
+        "max-mutating-requests-inflight": str(writes),
+        "delete-collection-workers": str(spec.profile.delete_workers),
+        # Long connections through the balancer would stay with one server for ever.
+        "goaway-chance": "0.001",
+        # The balancer needs this long to see that a server goes: nobody's call fails in a roll.
+        "shutdown-delay-duration": "25s",
+        "shutdown-send-retry-after": "true",
+        "audit-policy-file": f"{CONFIG}/audit-policy.json",
+        "audit-log-path": "/var/log/kubernetes/audit.log",
+        "audit-log-maxsize": "100",
+        "audit-log-maxbackup": "10",
+        "audit-log-mode": "batch",
+        "allow-privileged": "true",
+        "profiling": "false",
+    }
+
+
+def controller_flags(spec: ClusterSpec) -> dict[str, str]:
+    qps = spec.profile.controller_qps
+    return {
+        "kubeconfig": f"{CONFIG}/controller-manager.kubeconfig",
+        "authentication-kubeconfig": f"{CONFIG}/controller-manager.kubeconfig",
+        "authorization-kubeconfig": f"{CONFIG}/controller-manager.kubeconfig",
+        "bind-address": "127.0.0.1",
+        "client-ca-file": f"{PKI}/ca.crt",
+        "requestheader-client-ca-file": f"{PKI}/front-proxy-ca.crt",
+        "cluster-name": spec.name,
+        "allocate-node-cidrs": "true",
+        "cluster-cidr": spec.pods_cidr,
+        "node-cidr-mask-size": str(NODE_MASK),
+        "service-cluster-ip-range": spec.services_cidr,
+        "cluster-signing-cert-file": f"{PKI}/ca.crt",
+        "cluster-signing-key-file": f"{PKI}/ca.key",
+        "cluster-signing-duration": "168h",
+        "root-ca-file": f"{PKI}/ca.crt",
+        "service-account-private-key-file": f"{PKI}/service-accounts.key",
+        "use-service-account-credentials": "true",
+        "controllers": "*,bootstrapsigner,tokencleaner",
+        "leader-elect": "true",
+        "kube-api-qps": str(qps),
+        "kube-api-burst": str(qps * 2),
+        # A broken link is no reason to evict: nothing moves off a zone of which more than half is out of sight.
+        "secondary-node-eviction-rate": "0",
+        "unhealthy-zone-threshold": "0.5",
+        "profiling": "false",
+    }
+
+
+def scheduler_flags() -> dict[str, str]:
+    return {
+        "config": f"{CONFIG}/scheduler.json",
+        "authentication-kubeconfig": f"{CONFIG}/scheduler.kubeconfig",
+        "authorization-kubeconfig": f"{CONFIG}/scheduler.kubeconfig",
+        "bind-address": "127.0.0.1",
+        "profiling": "false",
+    }
+
+
+def kubeconfig(certificate: str) -> dict[str, Any]:
+    """For a program on this machine: to its own server, so that no balancer stands between (the hairpin trap)."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [
+            {
+                "name": "here",
+                "cluster": {"server": f"https://127.0.0.1:{API_PORT}", "certificate-authority": f"{PKI}/ca.crt"},
+            }
+        ],
+        "users": [
+            {
+                "name": "here",
+                "user": {"client-certificate": f"{certificate}.crt", "client-key": f"{certificate}.key"},
+            }
+        ],
+        "contexts": [{"name": "here", "context": {"cluster": "here", "user": "here"}}],
+        "current-context": "here",
+    }
+
+
+def authentication() -> dict[str, Any]:
+    """Nobody without a credential, but for the paths that the balancer asks."""
+    paths = [{"path": path} for path in ("/livez", "/readyz", "/healthz")]
+    return {
+        "apiVersion": "apiserver.config.k8s.io/v1",
+        "kind": "AuthenticationConfiguration",
+        "anonymous": {"enabled": True, "conditions": paths},
+    }
+
+
+def encryption(key: str) -> dict[str, Any]:
+    """Secrets at rest, under a base64 key of 32 bytes; what was written before the key came stays readable."""
+    providers = [{"secretbox": {"keys": [{"name": "key-1", "secret": key}]}}, {"identity": {}}]
+    return {
+        "apiVersion": "apiserver.config.k8s.io/v1",
+        "kind": "EncryptionConfiguration",
+        "resources": [{"resources": ["secrets"], "providers": providers}],
+    }
+
+
+# Level → what is written at it; the first row that fits decides. Bodies of Secrets are never written.
+AUDIT: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("None", {"users": ["system:kube-proxy"], "verbs": ["watch"]}),
+    ("None", {"nonResourceURLs": ["/healthz*", "/livez*", "/readyz*", "/version", "/metrics"]}),
+    ("None", {"resources": [{"group": "coordination.k8s.io", "resources": ["leases"]}]}),
+    ("None", {"resources": [{"group": group, "resources": ["events"]} for group in ("", "events.k8s.io")]}),
+    (
+        "Metadata",
+        {
+            "resources": [
+                {"group": "", "resources": ["secrets", "configmaps", "serviceaccounts/token"]},
+                {"group": "authentication.k8s.io", "resources": ["tokenreviews"]},
+            ]
+        },
+    ),
+    ("Metadata", {"verbs": ["get", "list", "watch"]}),
+    ("Request", {"userGroups": ["system:nodes"]}),
+    ("RequestResponse", {}),
+)
+
+
+def audit_policy() -> dict[str, Any]:
+    rules = [{"level": level, **chosen} for level, chosen in AUDIT]
+    return {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": rules}
+
+
+def scheduler_config(spec: ClusterSpec) -> dict[str, Any]:
+    """The default profile, and one that fills GPU machines up before it touches the next."""
+    packed = [{"name": "nvidia.com/gpu", "weight": 10}, {"name": "cpu", "weight": 1}, {"name": "memory", "weight": 1}]
+    fit = {"name": "NodeResourcesFit", "args": {"scoringStrategy": {"type": "MostAllocated", "resources": packed}}}
+    return {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "clientConnection": {
+            "kubeconfig": f"{CONFIG}/scheduler.kubeconfig",
+            "qps": spec.profile.scheduler_qps,
+            "burst": spec.profile.scheduler_qps * 2,
+        },
+        "leaderElection": {"leaderElect": True},
+        "profiles": [{"schedulerName": "default-scheduler"}, {"schedulerName": BIN_PACKING, "pluginConfig": [fit]}],
+    }

@@ -1,0 +1,72 @@
+"""A machine's bundle: every file it needs, as a dict path → content, and the manifest that vouches for them."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from . import api, etcd
+from .machines import ClusterSpec, Machine
+from .pki import TRUST, certificates
+from .units import TARGET, UNITS, target
+
+PUBLIC_MODE, KEY_MODE = "0644", "0600"
+
+
+class Material(NamedTuple):
+    """PEM texts from the tls provider: authorities by name, certificates and private keys by certificate name.
+
+    `service_accounts` is the pair's public and private PEM, `encryption_key` base64 of 32 bytes.
+    """
+
+    authorities: Mapping[str, str]
+    authority_keys: Mapping[str, str]
+    certificates: Mapping[str, str]
+    keys: Mapping[str, str]
+    service_accounts: tuple[str, str]
+    encryption_key: str
+
+
+class Bundle(NamedTuple):
+    """`files` may be read by whoever may read the bucket; `keys` come from the secrets store alone."""
+
+    machine: str
+    files: dict[str, str]
+    keys: dict[str, str]
+
+
+FILES = {"etcd": etcd.files, "api": api.files}
+
+
+def bundle(spec: ClusterSpec, machine: Machine, material: Material) -> Bundle:
+    files = FILES[machine.role](spec, machine)
+    units = [path.rpartition("/")[2] for path in files if path.startswith(UNITS)]
+    # What a timer starts must not start with the machine.
+    timed = {name.replace(".timer", ".service") for name in units if name.endswith(".timer")}
+    files[f"{UNITS}/{TARGET}"] = target(f"Everything of {machine.name}", set(units) - timed)
+    keys: dict[str, str] = {}
+    for trust in TRUST[machine.role]:
+        files[f"{trust.file}.crt"] = material.authorities[trust.authority]
+        if trust.key:
+            keys[f"{trust.file}.key"] = material.authority_keys[trust.authority]
+    for certificate in certificates(spec, machine):
+        files[f"{certificate.file}.crt"] = material.certificates[certificate.name]
+        keys[f"{certificate.file}.key"] = material.keys[certificate.name]
+    if machine.role == "api":
+        public, private = material.service_accounts
+        files[f"{api.PKI}/service-accounts.pub"] = public
+        keys[f"{api.PKI}/service-accounts.key"] = private
+        keys[f"{api.CONFIG}/encryption.json"] = json.dumps(api.encryption(material.encryption_key))
+    return Bundle(machine.name, dict(sorted(files.items())), dict(sorted(keys.items())))
+
+
+def manifest(made: Bundle) -> dict[str, Any]:
+    """What a machine checks before it writes a file: each one's digest and mode. `version` changes with any of them."""
+    files = {path: {"sha256": _digest(text), "mode": PUBLIC_MODE} for path, text in made.files.items()}
+    keys = {path: {"sha256": _digest(text), "mode": KEY_MODE} for path, text in made.keys.items()}
+    version = _digest(json.dumps([made.machine, files, keys], sort_keys=True))[:16]
+    return {"machine": made.machine, "version": version, "files": files, "keys": keys}
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

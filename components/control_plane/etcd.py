@@ -1,0 +1,131 @@
+"""An etcd machine's files: two members, `main` and `events`, each with its own disk, ports and peer authority."""
+
+import json
+from typing import NamedTuple
+
+from .machines import ClusterSpec, Machine
+from .units import UNITS, service, unit
+
+QUOTA_BYTES = 8 * 1024**3  # etcd's own suggested maximum; at the default of 2 GiB a busy cluster stops writing
+
+
+class Ring(NamedTuple):
+    """One of the two etcd clusters. Ports: clients', peers' and, on loopback, metrics'."""
+
+    name: str
+    client_port: int
+    peer_port: int
+    metrics_port: int
+    what: str
+
+
+MAIN = Ring("main", 2379, 2380, 2383, "everything but events")
+EVENTS = Ring("events", 2381, 2382, 2384, "events: a storm of them must not slow the rest")
+RINGS = (MAIN, EVENTS)
+
+
+def client_urls(spec: ClusterSpec, ring: Ring) -> list[str]:
+    return [f"https://{member.host}:{ring.client_port}" for member in spec.etcd]
+
+
+def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
+    """Path → content, less certificates and keys."""
+    made = {}
+    for number, ring in enumerate(RINGS):
+        made[f"/etc/etcd/{ring.name}.json"] = json.dumps(config(spec, machine, ring), indent=2, sort_keys=True) + "\n"
+        made[f"{UNITS}/var-lib-etcd-{ring.name}.mount"] = _mount(ring)
+        made[f"{UNITS}/etcd-{ring.name}.service"] = _service(ring)
+        made[f"{UNITS}/etcd-defrag-{ring.name}.service"] = _defrag(ring)
+        # A defragmentation blocks its member: every member and ring has an hour of its own.
+        hour = (list(spec.etcd).index(machine) * len(RINGS) + number) % 24
+        made[f"{UNITS}/etcd-defrag-{ring.name}.timer"] = _timer(ring, hour)
+    return made
+
+
+def config(spec: ClusterSpec, machine: Machine, ring: Ring) -> dict[str, object]:
+    """etcd's configuration file; it reads JSON as the YAML it is."""
+    pki = "/etc/etcd/pki"
+    return {
+        "name": machine.name,
+        "data-dir": f"/var/lib/etcd/{ring.name}/data",
+        "listen-client-urls": f"https://{machine.address}:{ring.client_port},https://127.0.0.1:{ring.client_port}",
+        "advertise-client-urls": f"https://{machine.host}:{ring.client_port}",
+        "listen-peer-urls": f"https://{machine.address}:{ring.peer_port}",
+        "initial-advertise-peer-urls": f"https://{machine.host}:{ring.peer_port}",
+        "listen-metrics-urls": f"http://127.0.0.1:{ring.metrics_port}",
+        "initial-cluster": ",".join(f"{member.name}=https://{member.host}:{ring.peer_port}" for member in spec.etcd),
+        "initial-cluster-token": f"{spec.fleet}-{spec.name}-{ring.name}",
+        "initial-cluster-state": "new",
+        "quota-backend-bytes": QUOTA_BYTES,
+        # API servers compact by themselves; this is for the day when none does.
+        "auto-compaction-mode": "periodic",
+        "auto-compaction-retention": "1h",
+        "feature-gates": "InitialCorruptCheck=true,CompactHashCheck=true",
+        "client-transport-security": {
+            "cert-file": f"{pki}/server.crt",
+            "key-file": f"{pki}/server.key",
+            "trusted-ca-file": f"{pki}/clients-ca.crt",
+            "client-cert-auth": True,
+        },
+        "peer-transport-security": {
+            "cert-file": f"{pki}/{ring.name}-peer.crt",
+            "key-file": f"{pki}/{ring.name}-peer.key",
+            "trusted-ca-file": f"{pki}/{ring.name}-peers-ca.crt",
+            "client-cert-auth": True,
+        },
+    }
+
+
+def _mount(ring: Ring) -> str:
+    return unit(
+        {
+            "Unit": [("Description", f"The disk of etcd {ring.name}")],
+            "Mount": [
+                ("What", f"/dev/landbridge/etcd-{ring.name}"),
+                ("Where", f"/var/lib/etcd/{ring.name}"),
+                ("Type", "ext4"),
+                ("Options", "noatime"),
+            ],
+        }
+    )
+
+
+def _service(ring: Ring) -> str:
+    disk = f"var-lib-etcd-{ring.name}.mount"
+    text = service(
+        f"etcd {ring.name}: {ring.what}",
+        f"/usr/local/bin/etcd --config-file=/etc/etcd/{ring.name}.json",
+        after=f"network-online.target {disk}",
+        Nice="-10",
+        OOMScoreAdjust="-999",
+    )
+    # Without its disk a member would begin an empty life on the root disk.
+    return text.replace("[Unit]\n", f"[Unit]\nRequires={disk}\nBindsTo={disk}\n", 1)
+
+
+def etcdctl(ring: Ring) -> str:
+    """etcdctl against this machine's own member."""
+    pki = "/etc/etcd/pki"
+    flags = f"--cacert={pki}/clients-ca.crt --cert={pki}/operator.crt --key={pki}/operator.key"
+    return f"/usr/local/bin/etcdctl --endpoints=https://127.0.0.1:{ring.client_port} {flags}"
+
+
+def _defrag(ring: Ring) -> str:
+    return unit(
+        {
+            "Unit": [
+                ("Description", f"Gives free space of etcd {ring.name} back"),
+                ("After", f"etcd-{ring.name}.service"),
+            ],
+            "Service": [("Type", "oneshot"), ("ExecStart", f"{etcdctl(ring)} --command-timeout=60s defrag")],
+        }
+    )
+
+
+def _timer(ring: Ring, hour: int) -> str:
+    return unit(
+        {
+            "Unit": [("Description", f"Once a day: gives free space of etcd {ring.name} back")],
+            "Timer": [("OnCalendar", f"*-*-* {hour:02}:30:00"), ("Persistent", "true")],
+        }
+    )

@@ -1,0 +1,87 @@
+"""A cluster's machines: their names, zones and addresses, all from the fleet and its ledger."""
+
+from typing import Literal, NamedTuple
+
+from fleet.address.plan import AddressPlan
+from fleet.model import Fleet
+
+from .profiles import PROFILES, Profile
+
+Role = Literal["etcd", "api"]
+API_PORT = 6443
+
+
+class Machine(NamedTuple):
+    """`name` is main-etcd-1, `host` its full name in the region's private zone."""
+
+    name: str
+    role: Role
+    zone: str
+    address: str
+    host: str
+
+
+class ClusterSpec(NamedTuple):
+    """Everything about a cluster that its machines' files are made from. CIDRs and addresses are the ledger's."""
+
+    fleet: str
+    name: str
+    region: str
+    zone_name: str
+    kubernetes: str
+    profile: Profile
+    pods_cidr: str
+    services_cidr: str
+    etcd: tuple[Machine, ...]
+    api: tuple[Machine, ...]
+    balancer: dict[str, str]
+    issuer: str
+
+    @property
+    def endpoint(self) -> str:
+        """The name under which everybody reaches the API, through the balancer."""
+        return f"{self.name}.{self.zone_name}"
+
+    @property
+    def first_service(self) -> str:
+        """The address of the service `kubernetes`: the first of the range."""
+        network, _, _ = self.services_cidr.partition("/")
+        head, _, last = network.rpartition(".")
+        return f"{head}.{int(last) + 1}"
+
+
+def cluster_spec(fleet: Fleet, plan: AddressPlan, name: str) -> ClusterSpec:
+    cluster = fleet.clusters[name]
+    zone_name, given = f"{cluster.region}.{fleet.domain}", plan.cluster(name)
+    found: list[Machine] = []
+    balancer = {}
+    for zone, zone_plan in plan.region(cluster.region).zones.items():
+        for part, address in zone_plan.addresses.items():
+            owner, _, what = part.partition("/")
+            if owner == name and what == "balancer":
+                balancer[zone] = address
+            elif owner == name:
+                machine = f"{name}-{what}"
+                role: Role = "etcd" if what.startswith("etcd-") else "api"
+                found.append(Machine(machine, role, zone, address, f"{machine}.{zone_name}"))
+    return ClusterSpec(
+        fleet=fleet.fleet,
+        name=name,
+        region=cluster.region,
+        zone_name=zone_name,
+        kubernetes=cluster.kubernetes,
+        profile=PROFILES[cluster.size],
+        pods_cidr=given.pods,
+        services_cidr=given.services,
+        etcd=tuple(sorted(m for m in found if m.role == "etcd")),
+        api=tuple(sorted(m for m in found if m.role == "api")),
+        balancer=dict(sorted(balancer.items())),
+        issuer=issuer(fleet, name),
+    )
+
+
+def issuer(fleet: Fleet, name: str) -> str:
+    """The public issuer of service accounts, fixed at birth: tokens and cloud roles name it."""
+    region = fleet.clusters[name].region
+    assert fleet.aws is not None
+    return f"https://{fleet.fleet}-issuers-{fleet.aws.account_id}.s3.{region}.amazonaws.com/{name}"

@@ -1,0 +1,45 @@
+"""Text of systemd units and command lines, the same form for all."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+Sections = Mapping[str, Sequence[tuple[str, str]]]
+UNITS = "/etc/systemd/system"
+TARGET = "landbridge.target"
+
+
+def unit(sections: Sections) -> str:
+    """{"Unit": [("Description", "…")], …} → a unit file."""
+    parts = ["\n".join([f"[{name}]", *(f"{key}={value}" for key, value in lines)]) for name, lines in sections.items()]
+    return "\n\n".join(parts) + "\n"
+
+
+def command(program: str, flags: Mapping[str, str]) -> str:
+    """A command line with one flag a line, sorted: a change of one flag is a change of one line."""
+    return " \\\n  ".join(
+        [f"/usr/local/bin/{program}", *(f"--{name}={value}" for name, value in sorted(flags.items()))]
+    )
+
+
+def service(
+    description: str, start: str, *, kind: str = "notify", after: str = "network-online.target", **more: str
+) -> str:
+    """A long-running program that is started again when it ends, for ever: machines heal without people."""
+    return unit(
+        {
+            "Unit": [("Description", description), ("After", after), ("Wants", after), ("StartLimitIntervalSec", "0")],
+            "Service": [
+                ("Type", kind),
+                ("ExecStart", start),
+                ("Restart", "always"),
+                ("RestartSec", "2"),
+                ("LimitNOFILE", "1048576"),
+                *more.items(),
+            ],
+        }
+    )
+
+
+def target(description: str, units: Iterable[str]) -> str:
+    """Wants every unit by itself, so that none has to be enabled on the machine but the target."""
+    wanted = [("Wants", name) for name in sorted(units)]
+    return unit({"Unit": [("Description", description), *wanted], "Install": [("WantedBy", "multi-user.target")]})
