@@ -2,38 +2,52 @@
 
 from . import (
     addresses,
+    attachments,
     autoscaling,
+    balancers,
     calls,
     efs,
     flow_logs,
     interfaces,
+    launches,
     lifecycle,
     lifecycle_calls,
     limits,
     outages,
+    placement_groups,
     private_zones,
+    records,
     reservations,
     routes,
+    scaling_groups,
     sizes,
+    targets,
     vpn,
 )
 
-# In this order: a later one sees a call before an earlier one does. Quotas and sizes are looked at first of all, and
-# `calls` answers for what fails in any other.
+# In this order: a later one sees a call before an earlier one does. Quotas and sizes are looked at first of all, after
+# `launches` has put a template's data into the call, and `calls` answers for what fails in any other.
 EXTENSIONS = (
     autoscaling,
     lifecycle,
     lifecycle_calls,
+    scaling_groups,
     efs,
     flow_logs,
     interfaces,
     addresses,
+    attachments,
+    balancers,
+    targets,
+    placement_groups,
     reservations,
     routes,
     private_zones,
+    records,
     vpn,
     limits,
     sizes,
+    launches,
     outages,
     calls,
 )

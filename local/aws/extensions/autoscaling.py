@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Any
 
 from moto.autoscaling.exceptions import AutoscalingClientError, ValidationError
-from moto.autoscaling.models import FakeAutoScalingGroup
+from moto.autoscaling.models import ASG_NAME_TAG, FakeAutoScalingGroup, InstanceState
 from moto.autoscaling.responses import AutoScalingResponse
 from moto.core.responses import ActionResult
 from moto.core.utils import utcnow
@@ -47,7 +47,7 @@ def _spread() -> None:
                 continue
             self.vpc_zone_identifier, self.availability_zones = subnet, [zone]
             try:
-                original(1, dict(propagated_tags))
+                _launch(self, original, subnet, zone, propagated_tags)
             except EC2ClientError as error:
                 if error.code not in REFUSALS:
                     raise
@@ -57,6 +57,38 @@ def _spread() -> None:
             finally:
                 self.vpc_zone_identifier, self.availability_zones = whole
             _record(self, "Successful", f"Launching a new EC2 instance: {self.instance_states[-1].instance.id}", None)
+
+
+def _launch(group: Any, original: Any, subnet: str | None, zone: str, tags: dict[str, str]) -> None:
+    """With the version of the template that the group names; moto always takes the default one.
+
+    A tag of the group overrides the template's ("Tag Auto Scaling groups and instances").
+    """
+    if group.ec2_launch_template is None:
+        original(1, dict(tags))
+        return
+    ec2, template = group.autoscaling_backend.ec2_backend, group.ec2_launch_template
+    version = template.get_version(group.launch_template_version)
+    made = ec2.run_instances(
+        version.image_id,
+        1,
+        None,
+        [],
+        instance_type=version.instance_type,
+        is_instance_type_default=False,
+        launch_template={"LaunchTemplateId": template.id, "Version": str(version.number)},
+        tags={"instance": {**tags, ASG_NAME_TAG: group.name}},
+        placement=zone,
+        subnet_id=subnet,
+        region_name=ec2.region_name,
+        associate_public_ip=None,
+    )
+    (instance,) = made.instances
+    instance.autoscaling_group = group
+    state = InstanceState(instance, protected_from_scale_in=group.new_instances_protected_from_scale_in)
+    named = {"LaunchTemplateId": template.id, "LaunchTemplateName": template.name, "Version": str(version.number)}
+    vars(state)["template"] = named
+    group.instance_states.append(state)
 
 
 def _running(ec2: Any, instance_type: str) -> dict[str, int]:

@@ -13,7 +13,7 @@ from ..codec import Properties
 from ..compare import changed_paths
 from ..servicer import ProviderError
 from .drift import overlay
-from .kinds import Added, Call, Found, Kind, Mark, Out, P, Removed, Template
+from .kinds import Added, Call, Each, Found, Kind, Mark, Out, P, Removed, Template
 
 GONE = ("NotFound", "NotFoundException", "NoSuchEntity", "ResourceNotFoundException")
 
@@ -176,6 +176,9 @@ def render(template: Template, context: Mapping[str, Any]) -> Any:
         news, olds = context["inputs"].get(template.name) or [], context["olds"].get(template.name) or []
         more, less = (news, olds) if isinstance(template, Added) else (olds, news)
         return [item for item in more if item not in less] or None
+    if isinstance(template, Each):
+        items = render(template.only(template.name), context) or []
+        return [template.convert(item, context["id"]) for item in items] or None
     if isinstance(template, Mapping):
         rendered = {key: render(value, context) for key, value in template.items()}
         return {key: value for key, value in rendered.items() if value is not None and value != {}}
@@ -189,7 +192,7 @@ def _has_lists(params: Mapping[str, Template]) -> bool:
 
 
 def _list_names(params: Mapping[str, Template]) -> list[str]:
-    return [name for name, template in params.items() if isinstance(template, Added | Removed)]
+    return [name for name, template in params.items() if isinstance(template, Added | Removed | Each)]
 
 
 def _take(path: str, answer: Any, names: Mapping[str, Any]) -> Any:

@@ -33,6 +33,14 @@ class Out(NamedTuple):
     name: str
 
 
+class Each(NamedTuple):
+    """A list property, item by item: `convert` gets the item and the resource's id. `only` is Added or Removed."""
+
+    name: str
+    convert: Callable[[Any, str], Any]
+    only: type = Added
+
+
 class Mark(NamedTuple):
     """A value the engine knows: the resource's id, its tags, their keys, a token that makes creation idempotent."""
 

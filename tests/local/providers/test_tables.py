@@ -14,4 +14,4 @@ def test_an_entry_uses_the_sdk_s_own_names(token: str) -> None:
     assert set(kind.outputs) <= outputs
     assert kind.replace <= inputs.properties.keys()
     assert inputs.required <= known_properties(kind), "a program could never make one"
-    assert bool(kind.tagging) == ("tags" in inputs.properties), "tags are a promise of policies and bills"
+    assert bool(kind.tagging) == ("tagsAll" in outputs), "tags are a promise of policies and bills"

@@ -3,7 +3,24 @@
 from collections.abc import Mapping
 
 from ..kinds import Kind
-from . import compute, files, gateways, hub, identity, keys, network, objects, security
+from . import (
+    balancing,
+    bucket_objects,
+    compute,
+    files,
+    gateways,
+    hub,
+    identity,
+    keys,
+    machines,
+    network,
+    objects,
+    parameters,
+    policies,
+    records,
+    scaling,
+    security,
+)
 
 KINDS: Mapping[str, Kind] = {
     **network.KINDS,
@@ -12,7 +29,14 @@ KINDS: Mapping[str, Kind] = {
     **hub.KINDS,
     **files.KINDS,
     **objects.KINDS,
+    **bucket_objects.KINDS,
     **keys.KINDS,
     **identity.KINDS,
+    **policies.KINDS,
+    **parameters.KINDS,
     **compute.KINDS,
+    **machines.KINDS,
+    **scaling.KINDS,
+    **balancing.KINDS,
+    **records.KINDS,
 }
