@@ -51,7 +51,7 @@ class Reserved(Model):
     """A prefix the fleet must never use, because something else does."""
 
     cidr: Cidr
-    why: str = Field(min_length=1)
+    why: str = Field(min_length=1, description="who uses it, for those who read the plan")
 
 
 class Ingress(Model):
@@ -60,20 +60,20 @@ class Ingress(Model):
     port: int = Field(ge=1, le=65535)
     protocol: Literal["tcp", "udp"] = "tcp"
     cidr: Cidr
-    why: str = Field(min_length=1)
+    why: str = Field(min_length=1, description="the reason, for those who review it")
 
 
 class State(Model):
     """Where a team shares Pulumi's state, and what encrypts the secrets in it (Pulumi's own URLs)."""
 
-    backend: str = Field(pattern=r"^(s3|azblob|file)://.+")
-    secrets: str = Field(pattern=r"^(awskms|azurekeyvault)://.+")
+    backend: str = Field(pattern=r"^(s3|azblob|file)://.+", description="the store, such as s3://BUCKET")
+    secrets: str = Field(pattern=r"^(awskms|azurekeyvault)://.+", description="the key, such as awskms://alias/KEY")
 
 
 class AwsAccount(Model):
     """The one AWS account the fleet may touch; providers refuse any other."""
 
-    account_id: str = Field(pattern=r"^\d{12}$")
+    account_id: str = Field(pattern=r"^\d{12}$", description="the account's twelve digits")
 
 
 class AzureSubscription(Model):
@@ -94,7 +94,7 @@ class Limits(Model):
 class Region(Model):
     """A network in one cloud region."""
 
-    cloud: Cloud
+    cloud: Cloud = Field(description="who runs it: aws or azure")
     zones: list[str] = Field(
         min_length=1, max_length=6, description="zone letters on AWS (a, b, c), numbers on Azure ('1')"
     )
@@ -205,10 +205,10 @@ class Fleet(Model):
     aws: AwsAccount | None = None
     azure: AzureSubscription | None = None
     limits: Limits = Limits()
-    regions: dict[RegionName, Region] = Field(min_length=1)
+    regions: dict[RegionName, Region] = Field(min_length=1, description="one entry for each cloud region, by its name")
     sites: dict[Name, Site] = Field(default_factory=dict)
     storage: Storage = Storage()
     clusters: dict[Name, Cluster] = Field(default_factory=dict)
     pools: dict[Name, Pool] = Field(default_factory=dict)
-    teams: dict[Name, Team] = Field(min_length=1)
+    teams: dict[Name, Team] = Field(min_length=1, description="at least one: pools and people belong to teams")
     people: dict[Name, Person] = Field(default_factory=dict)
