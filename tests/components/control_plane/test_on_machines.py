@@ -69,10 +69,10 @@ def kubectl(cluster: dict[str, Box], spec: ClusterSpec, made: Material, *words: 
     """With the break-glass credential, which no machine has: it is laid there for this call."""
     box, name = cluster[by], break_glass(spec).name
     for suffix, text in (("crt", made.certificates[name]), ("key", made.keys[name])):
-        (box.disk / f"root/admin.{suffix}").write_text(text)
+        (box.disk / f"var/lib/admin.{suffix}").write_text(text)
     server = next(m.host for m in spec.api if m.name == by)
-    flags = ["--certificate-authority=/etc/kubernetes/pki/ca.crt", "--client-certificate=/root/admin.crt"]
-    said = box.run("kubectl", f"--server=https://{server}:6443", *flags, "--client-key=/root/admin.key", *words)
+    flags = ["--certificate-authority=/etc/kubernetes/pki/ca.crt", "--client-certificate=/var/lib/admin.crt"]
+    said = box.run("kubectl", f"--server=https://{server}:6443", *flags, "--client-key=/var/lib/admin.key", *words)
     assert said.code == 0, said.err
     return said.out
 

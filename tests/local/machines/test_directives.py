@@ -13,8 +13,9 @@ import pytest
 from local import namespace
 from local.machines.directives import TABLE
 
-from .cases import CASES, Case
+from .cases import CASES
 from .host import Box, Host, Said
+from .writing import Case
 
 MACHINES = 3
 NAMES = [f"{case.directive}-{number}" for number, case in enumerate(CASES)]

@@ -2,8 +2,8 @@
 
 import re
 
-from .cases import DAEMON, SLEEP, service, shell
 from .host import Box
+from .writing import DAEMON, SLEEP, service, shell
 
 TALKER = 'trap "echo stop-{n} >> /tmp/t/log; exit" TERM; echo start-{n} >> /tmp/t/log; while :; do sleep 0.02; done'
 

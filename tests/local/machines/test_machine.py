@@ -14,8 +14,8 @@ import pytest
 
 from local import namespace
 
-from .cases import service, shell
 from .host import REPOSITORY, Host
+from .writing import service, shell
 
 HOSTS = "10.132.0.5 one one.example.com\n10.132.16.6 two two.example.com\n"
 SUPERNET = "10.128.0.0/10"
