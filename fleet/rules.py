@@ -1,6 +1,7 @@
 """What needs two entries to decide: a table of small checks, each yielding what is wrong and what would be right."""
 
 import difflib
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
@@ -22,6 +23,14 @@ class Violation(NamedTuple):
 Rule = Callable[[Fleet], Iterator[Violation]]
 ZONES = {"aws": set("abcdef"), "azure": {"1", "2", "3"}}
 PRIVATE = tuple(parse(cidr) for cidr in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"))
+
+API_PORT = 6443
+# Minor versions that are tested, with the binaries that tools/kubernetes pins.
+KUBERNETES = ("1.36",)
+# First folders of the fleet bucket. A fleet of that name would lay bundles where machines may write.
+BUCKET_FOLDERS = ("audit", "backups", "flow-logs")
+MACHINE_NAME = re.compile(r".+-(etcd|api)-\d+")
+CERTIFICATE_NAME = 64  # X.509's bound of a common name, which is a machine's full name
 
 
 def violations(fleet: Fleet) -> list[Violation]:
@@ -288,6 +297,38 @@ def _ingress(fleet: Fleet) -> Iterator[Violation]:
             yield Violation(("ingress", n), "SSH would be open to the whole world", remedy)
 
 
+def _api_ingress(fleet: Fleet) -> Iterator[Violation]:
+    for n, item in enumerate(fleet.ingress):
+        if item.port == API_PORT and item.cidr == "0.0.0.0/0":
+            remedy = "Name the addresses that may, or come in through the VPN"
+            yield Violation(("ingress", n), "the Kubernetes API would be open to the whole world", remedy)
+
+
+def _cluster_names(fleet: Fleet) -> Iterator[Violation]:
+    """Names that other things have already, in one stack, zone or bucket with them, and names that get too long."""
+    if fleet.fleet in BUCKET_FOLDERS:
+        what = f"the fleet can't be called {fleet.fleet}: the fleet bucket keeps {fleet.fleet}/ for that"
+        yield Violation(("fleet",), what, "Choose another name")
+    for name, cluster in fleet.clusters.items():
+        if name in fleet.regions:
+            what = f"cluster {name} is called like a region, and each has a stack of its name"
+            yield Violation(("clusters", name), what, "Give the cluster another name")
+        if MACHINE_NAME.fullmatch(name):
+            what = f"cluster {name} is called like a machine of a cluster"
+            yield Violation(("clusters", name), what, "Choose a name that does not end in -etcd-N or -api-N")
+        host = f"{name}-etcd-{cluster.etcd_members}.{cluster.region}.{fleet.domain}"
+        if len(host) > CERTIFICATE_NAME:
+            what = f"{host} has {len(host)} characters, and a certificate's name may have {CERTIFICATE_NAME}"
+            yield Violation(("clusters", name), what, "Shorten the cluster's name or the domain")
+
+
+def _kubernetes(fleet: Fleet) -> Iterator[Violation]:
+    for name, cluster in fleet.clusters.items():
+        if cluster.kubernetes.rpartition(".")[0] not in KUBERNETES:
+            what = f"cluster {name} asks for Kubernetes {cluster.kubernetes}, which nothing here is tested with"
+            yield Violation(("clusters", name, "kubernetes"), what, f"Tested: {', '.join(KUBERNETES)}")
+
+
 def _state(fleet: Fleet) -> Iterator[Violation]:
     pairs = {"s3": "awskms", "azblob": "azurekeyvault"}
     if fleet.state:
@@ -312,5 +353,8 @@ RULES: tuple[Rule, ...] = (
     _gateways_public,
     _pins,
     _ingress,
+    _api_ingress,
+    _cluster_names,
+    _kubernetes,
     _state,
 )

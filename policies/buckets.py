@@ -1,6 +1,6 @@
 """Buckets: closed, versioned, TLS only and encrypted, which AWS keeps in resources beside them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
 
 from .grants import everybody, statements
@@ -20,10 +20,16 @@ class Companion(NamedTuple):
     good: Callable[[dict[str, Any]], bool]
     what: str
     remedy: str
+    public: Callable[[dict[str, Any]], bool] | None = None  # what must hold beside a bucket with public documents
 
 
 def _closed(props: dict[str, Any]) -> bool:
     return all(props.get(name) is True for name in BLOCKS)
+
+
+def _closed_to_lists(props: dict[str, Any]) -> bool:
+    """Only the bucket's policy, which grants.py judges, may open it."""
+    return props.get("blockPublicAcls") is True and props.get("ignorePublicAcls") is True
 
 
 def _versioned(props: dict[str, Any]) -> bool:
@@ -54,7 +60,11 @@ def _encrypted(props: dict[str, Any]) -> bool:
 
 COMPANIONS = {
     "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock": Companion(
-        BLOCKS, _closed, "it is not closed to the public", "Add a BucketPublicAccessBlock, all four true"
+        BLOCKS,
+        _closed,
+        "it is not closed to the public",
+        "Add a BucketPublicAccessBlock, all four true",
+        public=_closed_to_lists,
     ),
     "aws:s3/bucketVersioning:BucketVersioning": Companion(
         ("versioningConfiguration.status",),
@@ -74,11 +84,12 @@ AT_REST = {
 }
 
 
-def findings(found: list[Item], companions: dict[str, Companion]) -> Iterator[Finding]:
-    """What is wrong with buckets' companions. A finding's path is the companion's type."""
+def findings(found: list[Item], companions: dict[str, Companion], public: Collection[str] = ()) -> Iterator[Finding]:
+    """What is wrong with buckets' companions; `public` are names. A finding's path is the companion's type."""
     for item in of_types(found, {BUCKET}):
         name = item.props.get("bucket")
         for type_, companion in companions.items():
+            good = companion.public if companion.public and name in public else companion.good
             beside = list(of_types(found, {type_}))
             mine = [other for other in beside if other.props.get("bucket") == name]
             unsure = [other for other in beside if other.props.get("bucket") is UNKNOWN]
@@ -88,7 +99,7 @@ def findings(found: list[Item], companions: dict[str, Companion]) -> Iterator[Fi
                 yield undecidable(unsure[0], "bucket")
             elif hidden := [path for path in companion.paths for o in mine if unknown_in(list(values(o.props, path)))]:
                 yield undecidable(mine[0], hidden[0])
-            elif not any(companion.good(other.props) for other in mine):
+            elif not any(good(other.props) for other in mine):
                 yield finding(item, type_, companion.what, companion.remedy)
 
 

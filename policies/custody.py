@@ -9,7 +9,7 @@ from pathlib import Path
 from fleet.world import World
 
 from . import buckets
-from .reading import UNKNOWN, Finding, Item, finding, undecidable, values
+from .reading import UNKNOWN, Finding, Item, finding, tag, undecidable, values
 
 ALWAYS, IF_ANY = "always", "if there are any"
 BLOCK_DEVICES = {"rootBlockDevice.encrypted": ALWAYS, "ebsBlockDevices.encrypted": IF_ANY}
@@ -58,9 +58,8 @@ def _encrypted(item: Item, path: str, when: str) -> Iterator[Finding]:
 
 
 def _tags(item: Item, world: World) -> Iterator[Finding]:
-    tags = item.props.get("tags") or {}
     for name, known in ((FLEET, {world.fleet.fleet}), (OWNER, set(world.fleet.teams))):
-        value = UNKNOWN if tags is UNKNOWN else tags.get(name)
+        value = tag(item, name)
         if value is UNKNOWN:
             yield undecidable(item, f"tags.{name}")
         elif value not in known:
@@ -79,7 +78,7 @@ def has_property(token: str, name: str) -> bool:
     spec = find_spec(f"pulumi_{package.replace('-', '_')}")
     if spec is None or spec.origin is None:
         return False
-    folder, _, file = module.partition("/")
+    folder, _, file = module.removeprefix("index/").rpartition("/")
     source = Path(spec.origin).parent / folder / f"{_snake(file)}.py"
     return source.exists() and f"    def {_snake(name)}(self)" in source.read_text()
 

@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from fleet import issuers
 from fleet.address.blocks import parse
+from fleet.model import Fleet
 from fleet.world import World
 
 from . import buckets, grants
@@ -56,9 +58,16 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
     for item in of_types(found, PUBLIC_ADDRESS):
         for path in PUBLIC_ADDRESS[item.type]:
             yield from _public_address(item, path)
-    yield from grants.findings(found)
+    issuing = _issuers(world.fleet)
+    yield from grants.findings(found, {arn for arns in issuing.values() for arn in arns})
     yield from buckets.acls(found)
-    yield from buckets.findings(found, buckets.COMPANIONS)
+    yield from buckets.findings(found, buckets.COMPANIONS, issuing)
+
+
+def _issuers(fleet: Fleet) -> dict[str, list[str]]:
+    """Bucket → ARNs of what everybody may read in it: the documents of clusters' public issuers, and nothing else."""
+    here = [name for name, cluster in fleet.clusters.items() if fleet.regions[cluster.region].cloud == "aws"]
+    return {issuers.bucket(fleet, name): issuers.public(fleet, name) for name in here}
 
 
 def _public_address(item: Item, path: str) -> Iterator[Finding]:
@@ -98,7 +107,8 @@ def _judge(item: Item, path: str, opening: Opening, world: World) -> Iterator[Fi
         what = f"ingress from {opening.source}, which is not a prefix of the plan"
         yield finding(item, path, what, DECLARE)
         return
-    if any(known.holds(block) for known in world.plan.blocks.values()):
+    # The supernet as a whole is everything of the fleet; an odd part of it may be somebody else's.
+    if block == parse(world.fleet.supernet) or any(known.holds(block) for known in world.plan.blocks.values()):
         return
     if unknown_in(list(opening)):
         yield undecidable(item, "its ingress")._replace(path=path)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from .reading import Finding, Item, finding, of_types, undecidable, unknown_in
@@ -42,17 +42,18 @@ TOKEN = ("sub", "aud")
 ACCOUNT = re.compile(r"\d{12}")
 
 
-def findings(found: list[Item]) -> Iterator[Finding]:
+def findings(found: list[Item], public: Collection[str] = ()) -> Iterator[Finding]:
+    """`public` are the objects that everybody may read."""
     for item in of_types(found, GRANTS):
         for path in GRANTS[item.type]:
             document = item.props.get(path)
             if unknown_in(document):
                 yield undecidable(item, path)
             elif document:
-                yield from _judge(item, path, document)
+                yield from _judge(item, path, document, public)
 
 
-def _judge(item: Item, path: str, document: Any) -> Iterator[Finding]:
+def _judge(item: Item, path: str, document: Any, public: Collection[str]) -> Iterator[Finding]:
     try:
         found = statements(document)
     except ValueError as error:
@@ -62,7 +63,7 @@ def _judge(item: Item, path: str, document: Any) -> Iterator[Finding]:
         if statement.get("Effect") != "Allow":
             continue
         what = f"statement {statement.get('Sid', '')} allows {statement.get('Action')} to"
-        if everybody(statement) and not _narrowed(statement):
+        if everybody(statement) and not _narrowed(statement) and not _reads(statement, public):
             yield finding(item, path, f"{what} everybody", "Name principals, or add a condition that says who may")
         elif _federated(statement) and not all(_claims(statement, claim) for claim in TOKEN):
             remedy = "Add StringEquals conditions on the token's subject (:sub) and audience (:aud), without wildcards"
@@ -83,6 +84,12 @@ def everybody(statement: dict[str, Any]) -> bool:
     principal = statement.get("Principal")
     named = principal.values() if isinstance(principal, dict) else [principal]
     return "NotPrincipal" in statement or any("*" in _list(value) for value in named)
+
+
+def _reads(statement: dict[str, Any], public: Collection[str]) -> bool:
+    """Whether all that a statement allows is to read some of these objects."""
+    named = _list(statement.get("Resource"))
+    return _list(statement.get("Action")) == ["s3:GetObject"] and all(str(arn) in public for arn in named)
 
 
 def _federated(statement: dict[str, Any]) -> bool:

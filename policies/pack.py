@@ -1,4 +1,4 @@
-"""The policies as Pulumi wants them: three that walk all resources once each, rather than dozens that do."""
+"""The policies as Pulumi wants them: a few that walk all resources once each, rather than dozens that do."""
 
 from collections.abc import Callable, Iterator
 
@@ -13,7 +13,7 @@ from pulumi_policy import (
 
 from fleet.world import World, current
 
-from . import addresses, custody, exposure
+from . import addresses, clusters, custody, exposure, machines
 from .reading import Finding, Given, Item, items
 
 Rules = Callable[[list[Item], World], Iterator[Finding]]
@@ -22,6 +22,14 @@ RULES: dict[str, tuple[str, Rules]] = {
     "addresses": ("Prefixes are disjoint and are those of the ledger.", addresses.findings),
     "exposure": ("Nothing is open to the world unless the fleet says so; buckets are closed.", exposure.findings),
     "custody": ("Encrypted, tagged, protected, and made by an explicit provider.", custody.findings),
+    "machines": (
+        "User-data is a stub without secrets, IMDSv2; a machine reads its own and is alone.",
+        machines.findings,
+    ),
+    "clusters": (
+        "3 or 5 etcd members in one region, a closed API, snapshots, certificates that end.",
+        clusters.findings,
+    ),
 }
 
 

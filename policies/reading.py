@@ -121,6 +121,16 @@ def of_types(found: Iterable[Item], types: Iterable[str]) -> Iterator[Item]:
     return (item for item in found if item.type in wanted)
 
 
+def tag(item: Item, name: str) -> Any:
+    """A tag's value: None where there is none, UNKNOWN where that can't be told. Scaling groups list theirs."""
+    tags = item.props.get("tags") or {}
+    if isinstance(tags, list):
+        if unknown_in([entry if entry is UNKNOWN else entry.get("key") for entry in tags]):
+            return UNKNOWN
+        tags = {entry.get("key"): entry.get("value") for entry in tags}
+    return UNKNOWN if tags is UNKNOWN else tags.get(name)
+
+
 def values(value: Any, path: str) -> Iterator[Any]:
     """What stands at a dotted path, of every entry of lists on the way: None where only its end is missing."""
     if isinstance(value, list):

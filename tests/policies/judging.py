@@ -12,7 +12,7 @@ from google.protobuf import json_format
 from pulumi.runtime.proto import analyzer_pb2
 from pulumi_policy import EnforcementLevel, Policy, ReportViolation, StackValidationArgs, StackValidationPolicy
 from pulumi_policy.policy import _PolicyAnalyzerServicer
-from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
+from pulumi_policy.proxy import UNKNOWN_STRING_VALUE as UNKNOWN_TEXT
 from ruamel.yaml import YAML
 
 from fleet.model import Ingress
@@ -33,7 +33,7 @@ def example() -> World:
 
 @cache
 def load(path: Path) -> Any:
-    return YAML(typ="safe").load(path.read_text().replace("<unknown>", UNKNOWN_STRING_VALUE))
+    return YAML(typ="safe").load(path.read_text().replace("<unknown>", UNKNOWN_TEXT))
 
 
 def request(resources: list[dict[str, Any]]) -> Any:
@@ -54,7 +54,7 @@ def analyze(resources: list[dict[str, Any]], policies: list[Policy]) -> list[Any
     for resource, message in zip(resources, asked.resources, strict=True):
         if "given" in resource:
             one = analyzer_pb2.AnalyzeRequest(type=message.type, urn=message.urn, name=message.name)
-            json_format.ParseDict(dict.fromkeys(resource["given"], UNKNOWN_STRING_VALUE), one.properties)
+            json_format.ParseDict(dict.fromkeys(resource["given"], UNKNOWN_TEXT), one.properties)
             assert list(servicer.Analyze(one, None).diagnostics) == []
     return list(servicer.AnalyzeStack(asked, None).diagnostics)
 

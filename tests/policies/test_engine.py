@@ -1,5 +1,6 @@
 """The pack on the real engine: a preview that violates a rule, or that can't tell, fails and says why."""
 
+import base64
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,6 +50,8 @@ def test_a_preview_that_holds_to_the_rules_passes(project: Project) -> None:
 
 RULE = 'aws.vpc.SecurityGroupIngressRule("r", security_group_id=group.id, ip_protocol="tcp", from_port=22, to_port=22, tags=tags, opts=opts, '
 ROUTE = 'aws.ec2.Route("r", route_table_id=table.id, gateway_id="igw-1", opts=opts, '
+TEMPLATE = 'aws.ec2.LaunchTemplate("l", metadata_options={"http_tokens": "required"}, tags=tags, opts=opts, '
+TOKEN = base64.b64encode(b"kubeadm join --token abcdef.0123456789abcdef").decode()
 
 
 @pytest.mark.parametrize(
@@ -56,6 +59,9 @@ ROUTE = 'aws.ec2.Route("r", route_table_id=table.id, gateway_id="igw-1", opts=op
     [
         (f'{RULE}cidr_ipv4="0.0.0.0/0")', "ingress from 0.0.0.0/0 to tcp 22-22 is wider than the plan"),
         (f'{RULE}cidr_ipv4=vpc.id.apply(lambda _: "10.128.0.0/18"))', "undecidable: its ingress is not known"),
+        (f'{TEMPLATE}user_data="{TOKEN}")', "userData holds a bootstrap token (abcdef.01234…)"),
+        (f'{TEMPLATE}user_data=pulumi.Output.secret("{TOKEN}"))', "userData holds a bootstrap token (abcdef.01234…)"),
+        (f'{TEMPLATE}user_data=vpc.id.apply(lambda _: "{TOKEN}"))', "undecidable: userData is not known"),
         (f'{ROUTE}destination_cidr_block=vpc.id.apply(lambda _: "0.0.0.0/0"))', "undecidable: destinationCidrBlock is"),
     ],
 )

@@ -1,0 +1,88 @@
+"""What a previewed run must not do at once, whatever the limits: policies can't see it, since they know no old state.
+
+The rest of the blast radius is a matter of consent (`consent`); this is refused unless a rule is ignored by name.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from components.control_plane.pki import AUTHORITIES, SERVICE_ACCOUNTS
+
+from .story import Step
+
+MACHINES, KEYS = "machines", "keys"
+RULES = (MACHINES, KEYS)
+MACHINE = "landbridge:machine"
+GONE = {"replaced": "replaces", "deleted": "deletes"}
+# Part of a machine → what may be changed in it without touching the machine. A new template is taken by a roll alone.
+PARTS = {
+    "aws:ebs/volume:Volume": {"tags", "tagsAll"},
+    "aws:ec2/networkInterface:NetworkInterface": {"tags", "tagsAll", "description"},
+    "aws:autoscaling/group:Group": {"tags", "waitForCapacityTimeout"},
+}
+TEMPLATES = {"aws:ec2/launchTemplate:LaunchTemplate"}
+# What the cluster's trust hangs on, each generation by its number; certificates of machines are none.
+KEPT = {
+    "tls:index/privateKey:PrivateKey",
+    "tls:index/selfSignedCert:SelfSignedCert",
+    "random:index/randomBytes:RandomBytes",
+}
+KEY_NAME = re.compile(rf"(?:{'|'.join((*AUTHORITIES, SERVICE_ACCOUNTS, 'encryption'))})-\d+|manifests")
+
+
+def refusals(stacks: Mapping[str, Iterable[Step]], ignored: Collection[str] = ()) -> list[str]:
+    """Why the run must not be; empty when it may. `ignored` are names of rules."""
+    judges = {MACHINES: _machines, KEYS: _keys}
+    return [
+        why
+        for stack, steps in stacks.items()
+        for rule in RULES
+        if rule not in ignored
+        for why in judges[rule](stack, list(steps))
+    ]
+
+
+def _machines(stack: str, steps: list[Step]) -> Iterator[str]:
+    touched: dict[str, list[str]] = defaultdict(list)
+    for step in steps:
+        machine = _tag(step.properties, MACHINE)
+        if machine and (how := _touch(step)):
+            touched[machine].append(f"{how} {step.type.rpartition(':')[2]} {step.name}")
+    if len(touched) > 1:
+        told = "; ".join(f"{machine}: {', '.join(sorted(what))}" for machine, what in sorted(touched.items()))
+        yield (
+            f"{stack}: the run touches {len(touched)} machines of the control plane at once ({told}). "
+            "Change one machine after the other, or, where nothing runs on them yet, agree with --ignore machines"
+        )
+
+
+def _touch(step: Step) -> str | None:
+    if step.type in PARTS or step.type in TEMPLATES:
+        if step.verb in GONE:
+            return GONE[step.verb]
+        if step.verb == "updated" and step.type in PARTS:
+            changed = {path.partition(".")[0].partition("[")[0] for path in step.changed}
+            return None if changed and changed <= PARTS[step.type] else "changes"
+    return None
+
+
+def _keys(stack: str, steps: list[Step]) -> Iterator[str]:
+    for step in steps:
+        if step.verb in GONE and step.type in KEPT and KEY_NAME.fullmatch(step.name):
+            what = f"{step.type.rpartition(':')[2]} {step.name}"
+            yield (
+                f"{stack}: the run {GONE[step.verb]} {what}, which everything in the cluster trusts. Only "
+                f"`landbridge pki rotate --cluster {stack}` may, after all machines have its successor; if it "
+                "did elsewhere, your checkout lacks its last commit"
+            )
+
+
+def _tag(properties: Mapping[str, Any], name: str) -> str | None:
+    """A tag's value; scaling groups list theirs."""
+    tags = properties.get("tags") or {}
+    if isinstance(tags, list):
+        tags = {entry.get("key"): entry.get("value") for entry in tags if isinstance(entry, Mapping)}
+    value = tags.get(name) if isinstance(tags, Mapping) else None
+    return value if isinstance(value, str) else None

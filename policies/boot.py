@@ -1,0 +1,72 @@
+"""How machines boot: user-data small and without secrets, and a metadata service that asks for a token first."""
+
+import base64
+import binascii
+import gzip
+import io
+import re
+from collections.abc import Iterator
+
+from .reading import UNKNOWN, Finding, Item, finding, of_types, tag, undecidable, values
+from .sealed import secrets_in
+
+BASE64, PLAIN = "base64", "plain"
+# Type → property with user-data → how it is written.
+USER_DATA = {
+    "aws:ec2/launchTemplate:LaunchTemplate": {"userData": BASE64},
+    "aws:ec2/instance:Instance": {"userData": PLAIN, "userDataBase64": BASE64},
+}
+# The metadata service without tokens (version 1) hands a machine's role to whoever makes it fetch a URL.
+METADATA = {
+    "aws:ec2/launchTemplate:LaunchTemplate": ("metadataOptions.httpTokens",),
+    "aws:ec2/instance:Instance": ("metadataOptions.httpTokens",),
+}
+MACHINE = "landbridge:machine"
+MOST_BYTES = 16 * 1024  # AWS's limit, before base64
+MOST_STUB_BYTES = 4 * 1024  # ours, for machines that boot from a bundle
+MOST_TEXT_BYTES = 1024 * 1024
+DIGEST = re.compile(r"[0-9a-f]{40}")  # what the provider keeps of an instance's user-data
+BUNDLE = "Put it in the bundle's keys, which come from the secrets store"
+
+
+def findings(found: list[Item]) -> Iterator[Finding]:
+    for item in of_types(found, USER_DATA):
+        for path, written in USER_DATA[item.type].items():
+            value = item.props.get(path)
+            if value is UNKNOWN:
+                yield undecidable(item, path)
+            elif value and not (written == PLAIN and DIGEST.fullmatch(str(value))):
+                yield from _user_data(item, path, str(value), written)
+    for item in of_types(found, METADATA):
+        for path in METADATA[item.type]:
+            asked = list(values(item.props, path))
+            if UNKNOWN in asked:
+                yield undecidable(item, path)
+            elif asked != ["required"]:
+                yield finding(item, path, f"{path} is not required", "Set it to required: IMDSv2 only")
+
+
+def _user_data(item: Item, path: str, value: str, written: str) -> Iterator[Finding]:
+    try:
+        raw = base64.b64decode(value, validate=True) if written == BASE64 else value.encode()
+        text = _text(raw)
+    except (ValueError, binascii.Error, OSError, EOFError) as error:
+        yield finding(item, path, f"{path} can't be read: {error}", "Make it a text, in base64")
+        return
+    machine = tag(item, MACHINE)
+    if machine is UNKNOWN:
+        yield undecidable(item, f"tags.{MACHINE}")._replace(path=path)
+    most, whose = (MOST_STUB_BYTES, "a stub") if machine else (MOST_BYTES, "AWS")
+    if len(raw) > most:
+        what = f"{path} has {len(raw)} bytes, and {whose} may have {most}"
+        yield finding(item, path, what, "Put the rest in the bundle")
+    for secret in secrets_in(text):
+        yield finding(item, path, f"{path} holds {secret}", BUNDLE)
+
+
+def _text(raw: bytes) -> str:
+    """The text that cloud-init would see; it unpacks gzip. Raises ValueError, OSError, EOFError."""
+    if raw.startswith(b"\x1f\x8b"):
+        with gzip.GzipFile(fileobj=io.BytesIO(raw)) as packed:
+            raw = packed.read(MOST_TEXT_BYTES)
+    return raw.decode()

@@ -1,0 +1,245 @@
+"""Machines with a name of their own (tag landbridge:machine): who they are, what they may read, that each is alone."""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from fleet.model import Fleet
+from fleet.world import World
+
+from . import boot
+from .boot import MACHINE
+from .grants import statements
+from .reading import UNKNOWN, Finding, Item, finding, of_types, tag, undecidable, unknown_in, values
+
+ROLE, INLINE, ATTACHMENT = "aws:iam/role:Role", "aws:iam/rolePolicy:RolePolicy", "aws:iam/rolePolicyAttachment:"
+# Type → property that says who may take a role; a machine's is EC2's alone.
+ASSUMED = {ROLE: ("assumeRolePolicy",)}
+EC2 = {"Service": "ec2.amazonaws.com"}
+# AWS's own policies that a machine's role may have beside its own: the way in by SSM.
+MANAGED = {"arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"}
+# Type → property of a group of one machine → what it may be; None stands for what is left out.
+ALONE: dict[str, dict[str, tuple[Any, ...]]] = {
+    "aws:autoscaling/group:Group": {
+        "minSize": (1,),
+        "maxSize": (1,),
+        "desiredCapacity": (1, None),
+        "instanceRefresh": (None,),  # machines are replaced by `landbridge cluster roll` alone, one at a time
+    }
+}
+# NAME of a machine → its cluster and its number.
+MEMBER = re.compile(r"(?P<cluster>.+)-etcd-(?P<number>\d+)")
+NAMED = re.compile(r"(?P<cluster>.+)-(?P<role>etcd|api)-\d+")
+
+OWN, BACKUPS, AUDIT, SECRET = "own", "backups", "audit", "secret"
+KEY, GRANT, VOLUME = "key", "grant", "volume"
+# Action, in lower case as IAM ignores case → what of ours it may be about. Others of these services are no machine's.
+MAY: dict[str, tuple[str, ...]] = {
+    "s3:getobject": (OWN, BACKUPS),
+    "s3:getobjectversion": (OWN, BACKUPS),
+    "s3:putobject": (BACKUPS, AUDIT),
+    "s3:abortmultipartupload": (BACKUPS, AUDIT),
+    "secretsmanager:getsecretvalue": (SECRET,),
+    "secretsmanager:describesecret": (SECRET,),
+    "kms:decrypt": (KEY,),
+    "kms:generatedatakey": (KEY,),
+    "kms:describekey": (KEY,),
+    "kms:creategrant": (GRANT,),
+    "ec2:attachvolume": (VOLUME,),
+    "ec2:detachvolume": (VOLUME,),
+}
+JUDGED = re.compile(r"(s3|secretsmanager|kms|iam|sts|ec2|.*[*?].*):.*|\*", re.IGNORECASE)
+HARMLESS = re.compile(r"ec2:describe\w*\*?", re.IGNORECASE)
+ROLES_OF = {BACKUPS: "etcd", AUDIT: "api"}
+INSTANCE = re.compile(r"arn:aws:ec2:[^:]*:[^:]*:instance/")
+TAG_KEYS = (f"aws:ResourceTag/{MACHINE}", f"ec2:ResourceTag/{MACHINE}")
+FOR_AWS = "kms:GrantIsForAWSResource"
+# Secrets Manager ends ARNs with six letters that nobody knows before.
+SECRET_ENDS = re.compile(r"\*|\?{6}|[A-Za-z0-9]{6}")
+NARROW = "Name what the machine needs: its own prefix, and nothing else"
+
+
+class Own(NamedTuple):
+    """What belongs to one machine: kind → beginnings of ARNs."""
+
+    machine: str
+    begins: dict[str, tuple[str, ...]]
+
+
+def findings(found: list[Item], world: World) -> Iterator[Finding]:
+    yield from boot.findings(found)
+    yield from _alone(found)
+    yield from _roles(found, world)
+
+
+def _alone(found: list[Item]) -> Iterator[Finding]:
+    for item in of_types(found, ALONE):
+        machine = tag(item, MACHINE)
+        for path, allowed in ALONE[item.type].items():
+            value = item.props.get(path)
+            if machine is UNKNOWN or (machine and value is UNKNOWN):
+                yield undecidable(item, path if machine else f"tags.{MACHINE}")._replace(path=path)
+            elif machine and value not in allowed and not (value == [] and None in allowed):
+                what = f"{path} of {machine}'s group is {json.dumps(value)}"
+                yield finding(item, path, what, "A group of one keeps one machine: 1, without a refresh of its own")
+
+
+def _roles(found: list[Item], world: World) -> Iterator[Finding]:
+    inline: dict[Any, list[Item]] = defaultdict(list)
+    for item in of_types(found, (INLINE,)):
+        inline[item.props.get("role")].append(item)
+    attached = [item for item in found if item.type.startswith(ATTACHMENT)]
+    for item in (*inline[UNKNOWN], *(other for other in attached if other.props.get("role") is UNKNOWN)):
+        yield undecidable(item, "role")
+    for role in of_types(found, ASSUMED):
+        machine, trust = tag(role, MACHINE), role.props.get("assumeRolePolicy")
+        if machine is UNKNOWN or unknown_in(trust):
+            yield undecidable(role, "assumeRolePolicy")
+            continue
+        trusted = list(_trusted(trust))
+        if not machine and EC2 not in trusted:
+            continue  # no machine's role: grants.py judges who may take it
+        if any(who != EC2 for who in trusted):
+            what = f"the role of {machine or 'a machine'} may be taken by others than EC2"
+            yield finding(role, "assumeRolePolicy", what, "Allow sts:AssumeRole to ec2.amazonaws.com alone")
+        named = NAMED.fullmatch(str(machine))
+        if named is None:
+            what = f"EC2 may take the role, and its tag {MACHINE} names no machine ({machine})"
+            yield finding(role, "tags", what, f"Set tag {MACHINE} to the machine's name, such as main-etcd-1")
+            continue
+        own = Own(str(machine), _begins(world.fleet, named["cluster"], str(machine), named["role"]))
+        for arn in (*(role.props.get("managedPolicyArns") or ()), *_attached(attached, role)):
+            yield from _managed(role, own, arn)
+        for item, path, document in _documents(role, inline):
+            yield from _judge(item, path, document, own)
+
+
+def _trusted(document: Any) -> Iterator[Any]:
+    try:
+        found = statements(document or "{}")
+    except ValueError:
+        yield None
+        return
+    for statement in found:
+        if statement.get("Effect") == "Allow":
+            yield statement.get("Principal")
+
+
+def _attached(attached: list[Item], role: Item) -> Iterator[Any]:
+    return (item.props.get("policyArn") for item in attached if item.props.get("role") == role.props.get("name"))
+
+
+def _managed(role: Item, own: Own, arn: Any) -> Iterator[Finding]:
+    if arn is UNKNOWN:
+        yield undecidable(role, "managedPolicyArns")
+    elif arn not in MANAGED:
+        what = f"the role of {own.machine} has the policy {arn}"
+        remedy = f"Write what it needs into the role itself; beside that only {', '.join(sorted(MANAGED))}"
+        yield finding(role, "managedPolicyArns", what, remedy)
+
+
+def _documents(role: Item, inline: dict[Any, list[Item]]) -> Iterator[tuple[Item, str, Any]]:
+    """Every policy document that says what a role may do, with where it stands."""
+    for document in values(role.props, "inlinePolicies.policy"):
+        if document:
+            yield role, "inlinePolicies.policy", document
+    for item in inline.get(role.props.get("name"), ()):
+        yield item, "policy", item.props.get("policy")
+
+
+def writes_snapshots(found: list[Item], fleet: Fleet) -> dict[str, bool | None]:
+    """Machine → whether its role may write its cluster's snapshots; None: not known before the update."""
+    inline: dict[Any, list[Item]] = defaultdict(list)
+    for item in of_types(found, (INLINE,)):
+        inline[item.props.get("role")].append(item)
+    may: dict[str, bool | None] = {}
+    for role in of_types(found, (ROLE,)):
+        machine = tag(role, MACHINE)
+        if machine is UNKNOWN or not (named := MEMBER.fullmatch(str(machine))):
+            continue
+        begins = _begins(fleet, named["cluster"], str(machine), "etcd")[BACKUPS]
+        documents = [document for _, _, document in _documents(role, inline)]
+        if unknown_in(documents):
+            may[str(machine)] = None
+            continue
+        may[str(machine)] = any(
+            "s3:putobject" in (action.lower() for action in _listed(statement.get("Action")))
+            and any(r.startswith(begins) for r in _resources(statement))
+            for document in documents
+            for statement in _allowed(document)
+        )
+    return may
+
+
+def _begins(fleet: Fleet, cluster: str, machine: str, role: str) -> dict[str, tuple[str, ...]]:
+    account, prefix = fleet.aws.account_id if fleet.aws else "", f"{fleet.fleet}/{cluster}/{machine}"
+    buckets = [f"arn:aws:s3:::{fleet.fleet}-{region}-{account}" for region in fleet.regions]
+    begins = {
+        OWN: tuple(f"{bucket}/{prefix}/" for bucket in buckets),
+        BACKUPS: tuple(f"{bucket}/backups/{cluster}/" for bucket in buckets),
+        AUDIT: tuple(f"{bucket}/audit/{cluster}/" for bucket in buckets),
+        SECRET: tuple(f"arn:aws:secretsmanager:{region}:{account}:secret:{prefix}-" for region in fleet.regions),
+        KEY: tuple(f"arn:aws:kms:{region}:{account}:key/" for region in fleet.regions),
+    }
+    return {kind: begun for kind, begun in begins.items() if ROLES_OF.get(kind, role) == role}
+
+
+def _judge(item: Item, path: str, document: Any, own: Own) -> Iterator[Finding]:
+    if unknown_in(document):
+        yield undecidable(item, path)
+        return
+    try:
+        found = list(_allowed(document))
+    except ValueError as error:
+        yield finding(item, path, f"{path} can't be read: {error}", "Make it with json.dumps")
+        return
+    for statement in found:
+        if "NotAction" in statement or "NotResource" in statement:
+            yield finding(item, path, f"{own.machine} may do all but what a statement names", NARROW)
+            continue
+        for action in _listed(statement.get("Action")):
+            if not JUDGED.fullmatch(action) or HARMLESS.fullmatch(action):
+                continue
+            kinds = MAY.get(action.lower())
+            if kinds is None:
+                yield finding(item, path, f"{own.machine} may {action}, which no machine needs", NARROW)
+                continue
+            for resource in _resources(statement):
+                if not any(_fits(kind, resource, own, statement) for kind in kinds):
+                    yield finding(item, path, f"{own.machine} may {action} of {resource}", NARROW)
+
+
+def _fits(kind: str, resource: str, own: Own, statement: dict[str, Any]) -> bool:
+    if kind == VOLUME:  # an instance's ARN stands beside the volume's, which the tag must narrow
+        tagged = any(_asks(statement, "StringEquals", key, own.machine) for key in TAG_KEYS)
+        return tagged or bool(INSTANCE.match(resource))
+    if kind == GRANT:  # lent to a service of AWS alone, as EBS needs it for encrypted volumes
+        return _asks(statement, "Bool", FOR_AWS, "true") and _fits(KEY, resource, own, statement)
+    begins = own.begins.get(kind, ())
+    if kind == SECRET:
+        ends = [resource.removeprefix(begun) for begun in begins if resource.startswith(begun)]
+        return any(SECRET_ENDS.fullmatch(end) for end in ends)
+    if kind == KEY and re.search(r"[*?$]", resource):
+        return False
+    # A beginning has no wildcard, so that all a resource may stand for begins so.
+    return resource.startswith(begins)
+
+
+def _asks(statement: dict[str, Any], operator: str, key: str, value: str) -> bool:
+    """Whether a statement holds only under this condition."""
+    conditions = (statement.get("Condition") or {}).get(operator)
+    return isinstance(conditions, dict) and _listed(conditions.get(key)) == [value]
+
+
+def _allowed(document: Any) -> Iterator[dict[str, Any]]:
+    return (statement for statement in statements(document or "{}") if statement.get("Effect") == "Allow")
+
+
+def _resources(statement: dict[str, Any]) -> list[str]:
+    return _listed(statement.get("Resource"))
+
+
+def _listed(value: Any) -> list[str]:
+    return [str(entry) for entry in (value if isinstance(value, list) else [value])]

@@ -1,0 +1,49 @@
+"""Texts that look like keys or tokens. Public keys are none: a verify key is to be read by everybody."""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.serialization import load_der_public_key
+
+# What it looks like → how such a thing is written.
+LOOKS = {
+    "a private key": re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY"),
+    "an AWS access key": re.compile(r"\b(?:AKIA|ASIA)[A-Z2-7]{16}\b"),
+    "a bootstrap token": re.compile(r"\b[a-z0-9]{6}\.[a-z0-9]{16}\b"),
+    "a JSON web token": re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\."),
+}
+RANDOM = "a random text"
+PEM = re.compile(r"-----BEGIN ((?:[A-Z0-9]+ )*(?:PUBLIC KEY|CERTIFICATE))-----.*?-----END \1-----", re.DOTALL)
+RUN = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
+# Share of places where the kind of character changes: 0.3 and more in random texts, rarely 0.2 in what people write.
+RESTLESS = 0.2
+
+
+def secrets_in(text: str) -> Iterator[str]:
+    """What in the text looks like a secret: its kind and its first letters, never the whole of it."""
+    for kind, form in LOOKS.items():
+        for match in form.finditer(text):
+            yield f"{kind} ({match[0][:12]}…)"
+    for match in RUN.finditer(PEM.sub("", text)):
+        if _restless(match[0]) and not _public_key(match[0]):
+            yield f"{RANDOM} ({match[0][:6]}…)"
+
+
+def _restless(run: str) -> bool:
+    """Whether lower case, upper case and digits follow each other as chance has it."""
+    kinds = ["0" if c.isdigit() else "A" if c.isupper() else "a" for c in run if c.isalnum()]
+    # A capital that begins a word is no surprise.
+    changes = sum(a != b and (a, b) != ("A", "a") for a, b in pairwise(kinds))
+    return len(kinds) > 1 and changes / (len(kinds) - 1) >= RESTLESS
+
+
+def _public_key(run: str) -> bool:
+    try:
+        load_der_public_key(base64.b64decode(run, validate=True))
+    except (ValueError, binascii.Error, UnsupportedAlgorithm):
+        return False
+    return True

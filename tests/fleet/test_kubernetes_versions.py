@@ -1,0 +1,54 @@
+"""Which version of Kubernetes may follow which, and names that clouds bound."""
+
+import pytest
+
+from fleet import issuers
+from fleet.fitting import fitting
+from fleet.kubernetes_versions import refusal
+from fleet.model import AwsAccount, Cluster, Fleet, Region, Team
+
+
+@pytest.mark.parametrize(
+    ("running", "wanted"), [(None, "1.36.2"), ("1.36.2", "1.36.2"), ("1.36.2", "1.36.0"), ("1.35.9", "1.36.2")]
+)
+def test_the_next_minor_and_any_patch_may_follow(running: str | None, wanted: str) -> None:
+    assert refusal(running, wanted) is None
+
+
+@pytest.mark.parametrize(
+    ("running", "wanted", "words"),
+    [
+        ("1.34.9", "1.36.2", "skips a minor version after 1.34.9, which runs: go to 1.35 first"),
+        ("1.36.2", "1.35.9", "is older than 1.36.2, which runs"),
+        ("1.9.11", "1.11.1", "go to 1.10 first"),
+    ],
+)
+def test_a_minor_is_neither_skipped_nor_gone_back(running: str, wanted: str, words: str) -> None:
+    told = refusal(running, wanted)
+    assert told is not None
+    assert words in told
+
+
+def test_a_long_name_keeps_its_beginning_and_stays_its_own() -> None:
+    assert fitting("example-main-api", 32) == "example-main-api"
+    long = "a-fleet-of-some-length-" + "x" * 40
+    assert len(fitting(long, 32)) == 32
+    assert fitting(long, 32).startswith("a-fleet-of-some-length-")
+    assert fitting(long, 32) != fitting(long + "y", 32)
+
+
+def test_an_issuer_s_bucket_has_a_name_that_s3_takes_whatever_fleet_and_cluster_are_called() -> None:
+    fleet = Fleet(
+        fleet="f" * 32,
+        owner="ops",
+        domain="example.com",
+        supernet="10.128.0.0/9",
+        aws=AwsAccount(account_id="123456789012"),
+        regions={"ap-southeast-2": Region(cloud="aws", zones=["a"])},
+        clusters={name: Cluster(region="ap-southeast-2", kubernetes="1.36.2") for name in ("c" * 32, "c" * 31 + "d")},
+        teams={"ops": Team(gid=2000)},
+    )
+    names = {issuers.bucket(fleet, cluster) for cluster in fleet.clusters}
+    assert len(names) == 2
+    assert all(len(name) <= 63 for name in names)
+    assert all(issuers.url(fleet, cluster).startswith("https://f") for cluster in fleet.clusters)

@@ -1,0 +1,117 @@
+"""A run that would touch two machines of a control plane, or a key that all trust, is refused."""
+
+from typing import Any
+
+import pytest
+
+from components.control_plane.pki import AUTHORITIES
+from landbridge.guards import KEYS, MACHINES, PARTS, TEMPLATES, refusals
+from landbridge.story import Step
+
+VOLUME, GROUP = "aws:ebs/volume:Volume", "aws:autoscaling/group:Group"
+TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
+KEY, CERT, BYTES = (
+    "tls:index/privateKey:PrivateKey",
+    "tls:index/selfSignedCert:SelfSignedCert",
+    "random:index/randomBytes:RandomBytes",
+)
+LEAF = "tls:index/locallySignedCert:LocallySignedCert"
+
+
+def step(verb: str, type_: str, machine: str, *changed: str, name: str = "x") -> Step:
+    tags: Any = {"landbridge:machine": machine}
+    if type_ == GROUP:
+        tags = [{"key": key, "value": value} for key, value in tags.items()]
+    return Step(verb, type_, name, False, changed, {"tags": tags})
+
+
+def key(verb: str, type_: str, name: str) -> Step:
+    return Step(verb, type_, name, False, (), {})
+
+
+@pytest.mark.parametrize("type_", [*PARTS, *TEMPLATES])
+@pytest.mark.parametrize("verb", ["replaced", "deleted"])
+def test_two_members_at_once_are_refused_and_one_is_not(type_: str, verb: str) -> None:
+    one, two = step(verb, type_, "main-etcd-1"), step(verb, type_, "main-etcd-2")
+    assert refusals({"main": [one, one]}) == []
+    (told,) = refusals({"main": [one, two]})
+    assert told.startswith("main: the run touches 2 machines of the control plane at once (main-etcd-1: ")
+    assert refusals({"main": [one, two]}, {MACHINES}) == []
+
+
+def test_parts_of_two_kinds_of_two_members_are_two_members() -> None:
+    (told,) = refusals(
+        {"main": [step("replaced", VOLUME, "main-etcd-1"), step("deleted", GROUP, "main-api-1", name="y")]}
+    )
+    assert "main-api-1: deletes Group y; main-etcd-1: replaces Volume x" in told
+
+
+def test_clusters_are_counted_by_themselves() -> None:
+    assert refusals({"a": [step("replaced", VOLUME, "a-etcd-1")], "b": [step("replaced", VOLUME, "b-etcd-1")]}) == []
+
+
+@pytest.mark.parametrize("verb", ["created", "same"])
+def test_new_members_and_unchanged_ones_are_none(verb: str) -> None:
+    assert refusals({"main": [step(verb, VOLUME, f"main-etcd-{n}") for n in (1, 2, 3)]}) == []
+
+
+@pytest.mark.parametrize(
+    ("type_", "changed", "refused"),
+    [
+        (VOLUME, ["tags"], False),
+        (VOLUME, ["tags.Name", "tagsAll"], False),
+        (VOLUME, ["size"], True),
+        (VOLUME, ["tags", "size"], True),
+        (VOLUME, [], True),
+        (GROUP, ["tags[0]"], False),
+        (GROUP, ["desiredCapacity"], True),
+        (GROUP, ["availabilityZones"], True),
+        ("aws:ec2/networkInterface:NetworkInterface", ["privateIps"], True),
+        (TEMPLATE, ["userData", "instanceType"], False),
+        ("aws:iam/role:Role", ["description"], False),
+    ],
+)
+def test_which_updates_touch_a_machine(type_: str, changed: list[str], refused: bool) -> None:
+    steps = [step("updated", type_, f"main-etcd-{n}", *changed) for n in (1, 2)]
+    assert bool(refusals({"main": steps})) is refused
+
+
+@pytest.mark.parametrize("verb", ["replaced", "deleted"])
+@pytest.mark.parametrize(
+    ("type_", "name"),
+    [
+        *((CERT, f"{authority}-1") for authority in AUTHORITIES),
+        *((KEY, f"{authority}-12") for authority in AUTHORITIES),
+        (KEY, "service-accounts-1"),
+        (KEY, "manifests"),
+        (BYTES, "encryption-1"),
+    ],
+)
+def test_what_all_trust_is_kept(verb: str, type_: str, name: str) -> None:
+    (told,) = refusals({"main": [key(verb, type_, name)]})
+    assert name in told
+    assert "landbridge pki rotate --cluster main" in told
+    assert refusals({"main": [key(verb, type_, name)]}, {KEYS}) == []
+
+
+@pytest.mark.parametrize(
+    ("verb", "type_", "name"),
+    [
+        ("created", CERT, "kubernetes-2"),
+        ("updated", CERT, "kubernetes-1"),
+        ("replaced", LEAF, "main-api-1-apiserver"),
+        ("replaced", KEY, "main-api-1-kubelet-client"),
+        ("deleted", KEY, "main-etcd-3-main-peer"),
+        ("deleted", KEY, "main-admin"),
+        ("deleted", KEY, "front-proxy-client"),
+        ("deleted", KEY, "main-kubernetes-1"),
+    ],
+)
+def test_certificates_of_machines_and_new_generations_are_not(verb: str, type_: str, name: str) -> None:
+    assert refusals({"main": [key(verb, type_, name)]}) == []
+
+
+def test_the_tags_of_what_is_not_known_yet_name_nobody() -> None:
+    for tags in (None, "unknown", ["unknown"], {"landbridge:machine": None}):
+        steps = [Step("replaced", VOLUME, "x", False, (), {"tags": tags})] * 2
+        assert refusals({"main": steps}) == []
