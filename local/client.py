@@ -15,12 +15,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from . import namespace
 from .environment import scrubbed
+from .machines import systemctl
+from .machines.machine import enter_command as machines_enter
 
 ROOT = Path(__file__).resolve().parent.parent
 STOP_SECONDS = 10
@@ -147,6 +150,59 @@ def process(pid: int) -> Iterator[int]:
 def enter_command(cloud: Cloud, argv: Sequence[str], folder: Path | None = None) -> list[str]:
     """The command that runs `argv` inside the cloud. Run it with `environment.scrubbed`."""
     return namespace.enter_command(cloud.way, cloud.pid, argv, folder or Path.cwd())
+
+
+def machines(cloud: Cloud) -> list[dict[str, Any]]:
+    """All machines of the cloud, as its machines service last told, with the units that have failed on each."""
+    listed = [one for one in machine_list(cloud) if one["state"] != "terminated"]
+    with ThreadPoolExecutor(max_workers=16) as pool:
+        failed = pool.map(lambda one: failed_units(one["pid"]) if one["pid"] else [], listed)
+        return [{**one, "failed": units} for one, units in zip(listed, failed, strict=True)]
+
+
+def machine_list(cloud: Cloud) -> list[dict[str, Any]]:
+    """The same without asking the machines."""
+    try:
+        found: list[dict[str, Any]] = json.loads((cloud.home / "machines.json").read_text())
+    except FileNotFoundError:
+        return []
+    return sorted(found, key=lambda one: (one["region"], one["machine"], one["since"]))
+
+
+def failed_units(pid: int) -> list[str]:
+    """What the init of a machine says; nothing if it does not answer."""
+    request: dict[str, object] = {"verb": "list-units", "units": [], "wait": True}
+    try:
+        answer = systemctl.ask(request, f"/proc/{pid}/root{systemctl.SOCKET}")
+    except (OSError, ValueError):
+        return []
+    rows = [line.split() for line in str(answer["out"]).splitlines()[1:]]
+    return [row[0] for row in rows if row[1] == "failed"]
+
+
+def machine(cloud: Cloud, name: str) -> dict[str, Any]:
+    """A machine by its name or instance id; the newest if several had the name. Raises LocalCloudError."""
+    listed = machine_list(cloud)
+    found = [one for one in listed if name in (one["machine"], one["instance"])]
+    living = [one for one in found if one["state"] not in ("terminated", "stopping")] or found
+    left = next(iter((cloud.home / "machines").glob(f"*/{name}")), None) if name.startswith("i-") else None
+    if not living and left:  # only its logs
+        return {"machine": name, "instance": name, "state": "terminated", "why": "", "pid": None, "folder": str(left)}
+    if not living:
+        there = ", ".join(sorted({one["machine"] for one in listed})) or "none"
+        raise LocalCloudError(f"The local cloud has no machine {name}. It has: {there}.")
+    return living[-1]
+
+
+def machine_command(cloud: Cloud, name: str, argv: Sequence[str]) -> list[str]:
+    """The command that runs `argv` in a machine as root, with `environment.scrubbed`. Raises LocalCloudError."""
+    found = machine(cloud, name)
+    if not found["pid"]:
+        why = f": {found['why']}" if found["why"] else ""
+        raise LocalCloudError(f"The machine {name} is {found['state']}{why}. See `landbridge local logs {name}`.")
+    entered = machines_enter(found["pid"], argv)
+    # A user namespace can't be entered by who is in it.
+    return entered if inside(cloud) else enter_command(cloud, entered, Path("/"))
 
 
 def inside(cloud: Cloud) -> bool:

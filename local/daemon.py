@@ -38,14 +38,15 @@ class Child(NamedTuple):
     port: int
     flags: tuple[str, ...] = ()
 
-    @property
-    def argv(self) -> list[str]:
-        return [sys.executable, "-m", self.module, "--port", str(self.port), *self.flags]
+    def argv(self, home: Path) -> list[str]:
+        flags = [flag.format(home=home) for flag in self.flags]
+        return [sys.executable, "-m", self.module, "--port", str(self.port), *flags]
 
 
 CHILDREN = (
-    Child("AWS API", "local.aws.server", 5000),
+    Child("AWS API", "local.aws.server", 5000, ("--home", "{home}")),
     Child("provider host", "local.providers.host", 5001, ("--aws", AWS_URL)),
+    Child("machines service", "local.keeper.server", 5002, ("--home", "{home}", "--aws", AWS_URL)),
 )
 
 
@@ -89,7 +90,9 @@ def live(home: Path, way: str, record: TextIO, ready: TextIO) -> None:
     children: dict[str, subprocess.Popen[bytes]] = {}
     try:
         for child in CHILDREN:
-            children[child.name] = subprocess.Popen(child.argv, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent)
+            children[child.name] = subprocess.Popen(
+                child.argv(home), stdin=subprocess.DEVNULL, preexec_fn=die_with_parent
+            )
         await_ports(children)
         log(f"ready, generation {identity['generation']}")
         tell(ready, identity)

@@ -1,14 +1,26 @@
-"""What the local AWS answers beside AWS's own calls: /landbridge-api/inventory, …/faults, …/quotas and …/clock."""
+"""What the local AWS answers beside AWS's own calls, below /landbridge-api/.
 
+For tests: inventory, faults, quotas and clock.
+
+For the machines service: changes (waits for one), world, credentials, ended, ill, detached and health.
+"""
+
+import io
 import json
+import logging
 from collections.abc import Callable
 from typing import Any
 
-from . import clock, faults
-from .extensions import limits
+from . import clock, faults, keeping
+from .access.signature import RAW_BODY
+from .credentials import credentials
+from .extensions import limits, machines
+from .front import MARK
 from .inventory import inventory
+from .world import world
 
 PREFIX = "/landbridge-api/"
+log = logging.getLogger("local.aws")
 # Method and name → what answers, with the request's body. ValueError, TypeError and KeyError are the caller's mistakes.
 ANSWERS: dict[tuple[str, str], Callable[[bytes], Any]] = {
     ("GET", "inventory"): lambda _: inventory(),
@@ -19,6 +31,14 @@ ANSWERS: dict[tuple[str, str], Callable[[bytes], Any]] = {
     ("POST", "quotas"): limits.put,
     ("GET", "clock"): lambda _: clock.now(),
     ("POST", "clock"): clock.advance,
+    ("POST", "keep"): lambda _: keeping.keep(),
+    ("POST", "changes"): lambda body: keeping.await_change(*json.loads(body)),
+    ("GET", "world"): lambda _: world(),
+    ("POST", "credentials"): lambda body: credentials(json.loads(body)),
+    ("POST", "ended"): lambda body: machines.ended(json.loads(body)),
+    ("POST", "ill"): lambda body: machines.ill(*json.loads(body)),
+    ("POST", "detached"): lambda body: machines.detached(json.loads(body)),
+    ("POST", "health"): lambda body: keeping.health.update(json.loads(body)),
 }
 
 
@@ -27,14 +47,30 @@ def application(inner: Any) -> Any:
 
     def serve(environ: Any, start_response: Any) -> Any:
         path = environ.get("PATH_INFO", "")
-        if not path.startswith(PREFIX):
-            return inner(environ, start_response)
+        if not path.startswith(PREFIX) or MARK in environ:
+            return inner(_kept_body(environ), start_response)
         status, answer = _answer(environ["REQUEST_METHOD"], path.removeprefix(PREFIX), environ)
         body = json.dumps(answer, indent=2, sort_keys=True).encode()
         start_response(status, [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
         return [body]
 
     return serve
+
+
+def _kept_body(environ: Any) -> Any:
+    """Keeps what a role's call was signed over."""
+    if "HTTP_X_AMZ_SECURITY_TOKEN" in environ:
+        length = environ.get("CONTENT_LENGTH")
+        environ[RAW_BODY] = environ["wsgi.input"].read(*([int(length)] if length else [] if _chunked(environ) else [0]))
+        environ["wsgi.input"] = io.BytesIO(environ[RAW_BODY])
+    # An upload is no form, though urllib calls it one: moto would believe that, and keep 0 bytes.
+    if environ["REQUEST_METHOD"] == "PUT" and "form" in environ.get("CONTENT_TYPE", ""):
+        environ["CONTENT_TYPE"] = "application/octet-stream"
+    return environ
+
+
+def _chunked(environ: Any) -> bool:
+    return str(environ.get("HTTP_TRANSFER_ENCODING", "")).lower() == "chunked"
 
 
 def _answer(method: str, name: str, environ: Any) -> tuple[str, Any]:
@@ -45,3 +81,6 @@ def _answer(method: str, name: str, environ: Any) -> tuple[str, Any]:
         return "200 OK", answer(environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)))
     except (KeyError, TypeError, ValueError) as error:
         return "400 Bad Request", f"{name}: {error}"
+    except Exception as error:
+        log.exception("%s failed", name)
+        return "500 Internal Server Error", f"{name}: {type(error).__name__}: {error}"

@@ -1,33 +1,52 @@
-"""AWS for the local cloud: moto's server with our extensions. `python -m local.aws.server --port N`."""
+"""AWS for the local cloud: moto's server with our extensions. `python -m local.aws.server --port N [--home FOLDER]`.
+
+With `--home` it also answers machines, as `front` has it, with certificates from FOLDER/authority.
+"""
 
 import argparse
 import logging
 import os
 import signal
 import threading
+import warnings
+from pathlib import Path
+from typing import Any
 
-# moto can tell unknown images from known ones, and does so only when asked.
-os.environ["MOTO_ENABLE_AMI_VALIDATION"] = "true"
+# moto can tell unknown images from known ones, and has AWS's own policies, but only when asked.
+os.environ |= {"MOTO_ENABLE_AMI_VALIDATION": "true", "MOTO_IAM_LOAD_MANAGED_POLICIES": "true"}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--home", type=Path)
     options = parser.parse_args()
     # werkzeug writes a line a request, with query strings that can hold secrets.
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    # Every code that a service's model does not list would be a warning.
+    warnings.filterwarnings("ignore", "Exception.* does not match an error shape")
     from moto.server import DomainDispatcherApplication, create_backend_app
     from werkzeug.serving import make_server
 
-    from . import own_api
+    from . import front, own_api
+    from .authority import Authority
     from .extensions import install
 
     install()
     application = own_api.application(DomainDispatcherApplication(create_backend_app))
-    server = make_server(options.host, options.port, application, threaded=True)
-    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=server.shutdown).start())
-    server.serve_forever(poll_interval=0.2)
+    servers = [make_server(options.host, options.port, application, threaded=True)]
+    if options.home:
+        servers.append(front.serve(application, Authority(options.home / "authority")))
+    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=shut, args=(servers,)).start())
+    for server in servers[1:]:
+        threading.Thread(target=server.serve_forever, args=(0.2,), daemon=True).start()
+    servers[0].serve_forever(poll_interval=0.2)
+
+
+def shut(servers: list[Any]) -> None:
+    for server in servers:
+        server.shutdown()
 
 
 if __name__ == "__main__":

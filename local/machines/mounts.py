@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from . import kernel
+from . import disk, kernel
 from .loop import Alarm
 from .runner import Outcome, Owner, Runner
 from .units import Unit
@@ -29,7 +29,11 @@ class Mount(Runner):
     def look(self) -> None:
         what = Path(self.unit["What"])
         if what.is_dir():
-            return self.mount(what, Path(self.unit["Where"]))
+            volume = disk.record(what)
+            has = volume["type"] if volume else None
+            if volume and (has is None or has != (self.unit["Type"] or has)):
+                return self.fail(f"wrong file system: {what} has {has or 'none'}, not {self.unit['Type'] or 'any'}")
+            return self.mount(what / "data" if volume else what, Path(self.unit["Where"]))
         if what.is_relative_to("/dev") and not what.exists() and time.monotonic() < self.deadline:
             self.alarm = self.owner.loop.after(LOOK_AGAIN_SECONDS, self.look)
             return None

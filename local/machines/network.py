@@ -37,6 +37,22 @@ def ensure_bridge() -> None:
             raise
 
 
+def hold(address: str) -> None:
+    """Has the local cloud itself answer at an address, on the bridge. Nothing if it does already."""
+    ensure_bridge()
+    batch([f"addr replace {address}/32 dev {BRIDGE}"])
+
+
+def let_go(address: str) -> None:
+    subprocess.run(["ip", "addr", "delete", f"{address}/32", "dev", BRIDGE], capture_output=True, check=False)
+
+
+def lead(network: str) -> None:
+    """Has the local cloud itself reach the machines of a network. Nothing if it does already."""
+    ensure_bridge()
+    batch([f"route replace {network} dev {BRIDGE} scope link"])
+
+
 def shown(card: str) -> bool:
     return subprocess.run(["ip", "link", "show", card], capture_output=True, check=False).returncode == 0
 

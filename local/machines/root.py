@@ -98,8 +98,9 @@ def build(root: Path, disk: Path, contents: Contents) -> None:
         kernel.bind(path.resolve(), target, kernel.MS_RDONLY)
     for name, path in contents.volumes.items():
         lay(path, root / name.lstrip("/"))
-    (root / "usr/local/bin/systemctl").write_text(SYSTEMCTL)
-    (root / "usr/local/bin/systemctl").chmod(0o755)
+    for name, text in COMMANDS.items():
+        (root / "usr/local/bin" / name).write_text(text)
+        (root / "usr/local/bin" / name).chmod(0o755)
 
 
 def ours() -> list[Path]:
@@ -116,7 +117,7 @@ def lay(source: Path, target: Path, flags: int = 0) -> None:
 
 def hollow(root: Path, at: Path, hidden: Mapping[str, Path]) -> None:
     """Shows the host's folder `at` without those below it that the machine has for itself."""
-    own = [Path(name) for name in (*KEPT, "usr/local/bin/systemctl")]
+    own = [Path(name) for name in (*KEPT, *(f"usr/local/bin/{name}" for name in COMMANDS))]
     (root / at).mkdir(parents=True, exist_ok=True)
     host = Path("/") / at
     for entry in sorted(host.iterdir()) if host.is_dir() else ():
@@ -202,15 +203,23 @@ def add_users(etc: Path, users: tuple[str, ...]) -> None:
                 file.write_text(text + line)
 
 
-PROGRAM = (
-    f"import sys; sys.path.insert(0, {str(REPOSITORY)!r}); from local.machines.systemctl import main; sys.exit(main())"
-)
+def command(module: str, *words: str) -> str:
+    """A script that runs `main` of one of our modules."""
+    given = f"[*{list(words)!r}, *sys.argv[1:]]"
+    program = (
+        f"import sys; sys.path.insert(0, {str(REPOSITORY)!r}); from local.machines.{module} import main; "
+        f"sys.exit(main({given}))"
+    )
+    return f'#!/bin/sh\nexec {quoted(sys.executable)} -S -E -c {quoted(program)} "$@"\n'
 
 
 def quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-SYSTEMCTL = f"""#!/bin/sh
-exec {quoted(sys.executable)} -S -E -c {quoted(PROGRAM)} "$@"
-"""
+# What a machine has of its own in /usr/local/bin.
+COMMANDS = {
+    "systemctl": command("systemctl"),
+    "blkid": command("disk", "blkid"),
+    "mkfs.ext4": command("disk", "mkfs.ext4"),
+}

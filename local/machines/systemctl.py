@@ -55,9 +55,9 @@ def main(arguments: list[str] | None = None) -> int:
     return int(answer["code"])
 
 
-def ask(request: dict[str, object]) -> dict[str, Any]:
+def ask(request: dict[str, object], path: str = SOCKET) -> dict[str, Any]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.connect(SOCKET)
+        connection.connect(path)
         connection.sendall(json.dumps(request).encode())
         chunks = []
         while chunk := connection.recv(65536):

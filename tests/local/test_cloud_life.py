@@ -57,7 +57,7 @@ def test_it_starts_answers_inside_and_stops_without_a_trace(home: Path) -> None:
     assert not client.inside(cloud)
     assert run_inside(cloud, "import boto3; print(boto3.client('ec2').describe_vpcs()['Vpcs'][0]['CidrBlock'])").stdout
     processes = [cloud.pid, *children_of(cloud.pid)]
-    assert len(processes) == 3
+    assert len(processes) == 4
 
     assert client.stop(home)
     assert not any(alive(pid) for pid in processes)
@@ -101,7 +101,7 @@ def test_commands_that_start_at_once_share_one_cloud(home: Path) -> None:
     assert len(set(found)) == 1
 
 
-@pytest.mark.parametrize(("which", "name"), [(0, "AWS API"), (1, "provider host")])
+@pytest.mark.parametrize(("which", "name"), [(0, "AWS API"), (1, "provider host"), (2, "machines service")])
 def test_a_child_that_dies_ends_the_cloud_and_is_named(home: Path, which: int, name: str) -> None:
     cloud = client.ensure(home)
     children = children_of(cloud.pid)

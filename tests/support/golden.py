@@ -4,6 +4,8 @@ import contextlib
 import io
 import json
 import os
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,21 +27,20 @@ def compare(path: Path, value: Any) -> None:
     assert text.getvalue() == path.read_text(), f"{path.name} differs: run `make golden` and read the diff"
 
 
-def resources(state: dict[str, Any]) -> dict[str, Any]:
-    """A stack's resources as the program registered them. What the cloud made up is masked by whose it is."""
-    listed = [r for r in state["checkpoint"]["latest"]["resources"] if r["type"] != "pulumi:pulumi:Stack"]
-    names = {r["urn"]: f"{r['type']} {r['urn'].rpartition('::')[2]}" for r in listed}
-    made = {}
-    for resource in listed:
-        for key in ("id", "arn", "allocationId", "keyId"):
-            value = resource["id"] if key == "id" and "id" in resource else resource.get("outputs", {}).get(key)
-            # Names are ids too (a bucket's, an alias'), and those the program chose.
-            if isinstance(value, str) and value not in json.dumps(resource.get("inputs", {})):
-                made.setdefault(value, f"<{key} of {names[resource['urn']]}>")
+def resources(state: dict[str, Any], beside: Mapping[str, dict[str, Any]] | None = None) -> dict[str, Any]:
+    """A stack's resources as the program registered them. What the cloud made up is masked by whose it is.
+
+    `beside` are the states, by stack, of others that this one reads from.
+    """
+    listed, names = _listed(state), _names(state)
+    made = _made(state, "")
+    for stack, other in (beside or {}).items():
+        made |= _made(other, f" of {stack}")
     found = {}
     for resource in listed:
         entry = {
             "inputs": _masked(_without_defaults(resource.get("inputs", {})), made),
+            **({"retained": True} if resource.get("retainOnDelete") else {}),
             "parent": names.get(resource.get("parent", ""), "the stack"),
             "protect": resource.get("protect", False),
         }
@@ -49,18 +50,52 @@ def resources(state: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def _listed(state: dict[str, Any]) -> list[dict[str, Any]]:
+    return [r for r in state["checkpoint"]["latest"]["resources"] if r["type"] != "pulumi:pulumi:Stack"]
+
+
+def _names(state: dict[str, Any]) -> dict[str, str]:
+    return {r["urn"]: f"{r['type']} {r['urn'].rpartition('::')[2]}" for r in _listed(state)}
+
+
+def _made(state: dict[str, Any], whose: str) -> dict[str, str]:
+    """What the cloud made up → what it is."""
+    made: dict[str, str] = {}
+    names = _names(state)
+    for resource in _listed(state):
+        for key in ("id", "arn", "allocationId", "keyId"):
+            value = resource["id"] if key == "id" and "id" in resource else resource.get("outputs", {}).get(key)
+            # Names are ids too (a bucket's, an alias'), and those the program chose.
+            if isinstance(value, str) and value not in json.dumps(resource.get("inputs", {})):
+                made.setdefault(value, f"<{key} of {names[resource['urn']]}{whose}>")
+    return made
+
+
+# What is another one each time, as a text or as a part of one.
+FRESH = (
+    (re.compile(r"-----BEGIN .*-----\s*", re.DOTALL), "<PEM>"),
+    (re.compile(r"/[0-9a-f]{16}\.json$"), "/<version>.json"),
+    (re.compile(r"/recovery-[0-9a-f]{8}$"), "/recovery-<birth>"),
+)
+# Property → what it holds, for those that tests of their own look into.
+OPAQUE = {"userData": "<user-data>", "content": "<content>"}
+
+
 def _without_defaults(inputs: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in inputs.items() if not key.startswith("__")}
 
 
 def _masked(value: Any, made: dict[str, str]) -> Any:
     if isinstance(value, dict):
-        return "<secret>" if SECRET in value else {key: _masked(item, made) for key, item in value.items()}
+        opened = {key: OPAQUE[key] if key in OPAQUE else _masked(item, made) for key, item in value.items()}
+        return "<secret>" if SECRET in value else opened
     if isinstance(value, list):
         return [_masked(item, made) for item in value]
     if isinstance(value, str):
         if value[:1] in ("{", "["):  # policies are JSON in text
             with contextlib.suppress(ValueError):
                 return _masked(json.loads(value), made)
+        for form, mask in FRESH:
+            value = form.sub(mask, value)
         return made.get(value, value)
     return value

@@ -2,6 +2,7 @@
 
 import base64
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from components.control_plane.bundle import Material
@@ -45,8 +46,14 @@ def material(spec: ClusterSpec, *, hours: int = CERTIFICATE_HOURS) -> Material:
     return Material(authorities, authority_keys, found, keys, accounts, base64.b64encode(os.urandom(32)).decode())
 
 
+def signed(wish: Certificate, made: Material, *, hours: int = CERTIFICATE_HOURS) -> tuple[str, str]:
+    """One more certificate and its key, by an authority of `made`."""
+    key = str(_key(algorithm="ECDSA")["privateKeyPem"])
+    return _signed(wish, key, made.authorities, made.authority_keys, hours), key
+
+
 def _signed(
-    wish: Certificate, key: str, authorities: dict[str, str], authority_keys: dict[str, str], hours: int
+    wish: Certificate, key: str, authorities: Mapping[str, str], authority_keys: Mapping[str, str], hours: int
 ) -> str:
     request = tls._request(
         {

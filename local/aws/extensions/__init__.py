@@ -1,6 +1,7 @@
 """What moto lacks or gets wrong where Landbridge depends on it, one topic a file, each fit to go upstream."""
 
 from . import (
+    access,
     addresses,
     attachments,
     autoscaling,
@@ -8,11 +9,13 @@ from . import (
     calls,
     efs,
     flow_logs,
+    images,
     interfaces,
     launches,
     lifecycle,
     lifecycle_calls,
     limits,
+    machines,
     outages,
     placement_groups,
     private_zones,
@@ -22,6 +25,8 @@ from . import (
     scaling_groups,
     sizes,
     targets,
+    unsigned,
+    versions,
     vpn,
 )
 
@@ -47,8 +52,13 @@ EXTENSIONS = (
     vpn,
     limits,
     sizes,
+    images,
     launches,
+    machines,
+    access,
     outages,
+    unsigned,
+    versions,
     calls,
 )
 

@@ -19,8 +19,8 @@ from .. import faults
 from .patching import override
 
 KEPT_ACTIVITIES = 1_000
-# Refusals of one launch, which stand in the activities; any other error is the group's own and the caller's to see.
-REFUSALS = ("InsufficientFreeAddressesInSubnet",)
+# Refusals of one launch, which stand in the activities; any other of a group's first launch is its maker's to see.
+REFUSALS = ("InsufficientFreeAddressesInSubnet", "InvalidNetworkInterface.InUse")
 
 
 def install() -> None:
@@ -49,7 +49,7 @@ def _spread() -> None:
             try:
                 _launch(self, original, subnet, zone, propagated_tags)
             except EC2ClientError as error:
-                if error.code not in REFUSALS:
+                if error.code not in REFUSALS and self.name not in self.autoscaling_backend.autoscaling_groups:
                     raise
                 failed = f"Launching a new EC2 instance.  Status Reason: {error.message} Launching EC2 instance failed."
                 _record(self, "Failed", failed, f"{error.message} Launching EC2 instance failed.")

@@ -46,6 +46,7 @@ def install() -> None:
         ).get("MarketType")
         given["nics"] = given.get("nics") or list(_nics(data, given.get("subnet_id")))
         _check_groups(given, names, data)
+        _check_interfaces(self, count, given)
         group = _placement(self, data)
         # moto's own way with volumes has no IOPS and no throughput, and adds a root volume beside the template's.
         made = original(image_id or data.get("ImageId"), count, user_data, names, block_device_mappings=[], **given)
@@ -109,13 +110,34 @@ PROFILE = {"name": "Name", "arn": "Arn"}
 def _nics(data: dict[str, Any], subnet: str | None) -> Iterator[dict[str, Any]]:
     for number, nic in enumerate(data.get("NetworkInterfaces") or []):
         # A scaling group says the subnet: "you can't specify a subnet in the launch template" that it would ignore.
-        yield {"DeviceIndex": number, **nic, **({"SubnetId": subnet} if subnet else {})}
+        named = subnet and "NetworkInterfaceId" not in nic
+        yield {"DeviceIndex": number, **nic, **({"SubnetId": subnet} if named else {})}
 
 
 def _check_groups(given: dict[str, Any], names: list[str], data: dict[str, Any]) -> None:
     if given["nics"] and (given.get("security_group_ids") or names or data.get("SecurityGroupIds")):
         message = "Network interfaces and an instance-level security groups may not be specified on the same request"
         raise EC2ClientError("InvalidParameterCombination", message)
+
+
+def _check_interfaces(backend: Any, count: int, given: dict[str, Any]) -> None:
+    """An interface that exists must be free, and in the zone of the launch; moto takes it from whoever has it."""
+    for nic in given["nics"]:
+        if not (id_ := nic.get("NetworkInterfaceId")):
+            continue
+        interface = backend.get_network_interface(id_)
+        if count > 1:
+            message = "Network interface ID may not be specified when launching more than one instance."
+            raise EC2ClientError("InvalidParameterCombination", message)
+        if interface.status != "available":
+            raise EC2ClientError("InvalidNetworkInterface.InUse", f"Interface: [{id_}] in use.")
+        zone = given.get("placement") or interface.subnet.availability_zone
+        if interface.subnet.availability_zone != zone:
+            message = (
+                "You may not attach a network interface to an instance if they are not in the same availability zone"
+            )
+            raise EC2ClientError("InvalidParameterCombination", message)
+        given["placement"] = zone
 
 
 def _placement(backend: Any, data: dict[str, Any]) -> str:

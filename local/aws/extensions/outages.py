@@ -51,7 +51,7 @@ def install() -> None:
     def setup_class(self: Any, original: Any, *args: Any, **given: Any) -> None:
         original(*args, **given)
         if refusal := _refusal(self):
-            raise Refused(response=_answer(self, refusal))
+            raise Refused(response=answer(self, refusal))
 
 
 def _refusal(response: Any) -> Refusal | None:
@@ -71,7 +71,8 @@ def _operation(response: Any) -> str | None:
     return str(name) if name else None
 
 
-def _answer(response: Any, refusal: Refusal) -> Response:
+def answer(response: Any, refusal: Refusal) -> Response:
+    """The refusal in the words of the service and the form of its protocol."""
     _, headers, body = response.serialized(ActionResult(Said(refusal.code, refusal.message)))
     kept = {key: str(value) for key, value in headers.items() if key.lower() not in ("status", "content-length")}
     return Response(body, status=refusal.status, headers=kept)

@@ -75,6 +75,8 @@ class Engine:
 
     def delete(self, id_: str, state: Properties) -> None:
         """What is already gone is fine."""
+        if self.kind.clear:
+            self.kind.clear(self.client, id_, state)
         for call in self.kind.delete:
             with suppress(_Gone):
                 self._call(call, {"inputs": state, "id": id_, "state": state, "olds": {}})

@@ -113,6 +113,7 @@ class Kind:
     autoname: str | None = None  # property that gets NAME-<7 hex> when it is left out
     delete_first: bool = False
     accepts: tuple[str, ...] = ()  # properties that say how to work, not what to make
+    clear: Callable[[Any, str, Mapping[str, Any]], None] | None = None  # with client, id and state, before a delete
     failure: str | None = None  # JMESPath to the message in an answer that looks like success
 
 

@@ -7,6 +7,7 @@ import pytest
 from local import namespace
 
 from .host import Box, Host
+from .inside import Inside, fleetlet
 
 
 @pytest.fixture(scope="session")
@@ -25,3 +26,10 @@ def shared(host: Host, tmp_path_factory: pytest.TempPathFactory) -> Box:
 def box(shared: Box) -> Box:
     shared.clear()
     return shared
+
+
+@pytest.fixture(scope="session")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inside]:
+    made = fleetlet(tmp_path_factory.mktemp("service") / "local")
+    yield made
+    made.close()

@@ -25,6 +25,10 @@ who = aws.get_caller_identity(opts=pulumi.InvokeOptions(provider=west))
 zones = aws.get_availability_zones(state="available", opts=pulumi.InvokeOptions(provider=west))
 pulumi.export("who", who.account_id)
 pulumi.export("zones", zones.names[:1])
+for n in (1, 2):
+    bucket = aws.s3.Bucket(f"b{{n}}", force_destroy=n == 1, opts=opts)
+    aws.s3.BucketVersioning(f"b{{n}}", bucket=bucket.bucket, versioning_configuration={{"status": "Enabled"}}, opts=opts)
+    pulumi.export(f"bucket{{n}}", bucket.bucket)
 random.RandomId("ri", byte_length=4)
 random.RandomBytes("rb", length=8)
 random.RandomInteger("rn", min=1, max=3, keepers={{"word": "{word}"}})
@@ -46,4 +50,31 @@ def test_they_are_made_kept_changed_and_gone(project: Project) -> None:  # noqa:
     project.pulumi("destroy", "--yes", "--skip-preview")
     # Everything is truly gone: the same names can be made again at once.
     project.up()
+    project.pulumi("destroy", "--yes", "--skip-preview")
+
+
+VERSIONS = """\
+s3 = client("s3", "us-west-2")
+for body in (b"one", b"two"):
+    s3.put_object(Bucket={bucket!r}, Key="k", Body=body)
+s3.delete_object(Bucket={bucket!r}, Key="k")
+"""
+
+
+def test_a_full_bucket_goes_only_if_the_program_says_so(project: Project) -> None:  # noqa: F811
+    project.program(PROGRAM.format(word="one", days=7, machine="m7i.large"))
+    project.up()
+    names = [project.pulumi("stack", "output", f"bucket{n}").strip() for n in (1, 2)]
+    for name in names:
+        project.cloud.python(VERSIONS.format(bucket=name))
+    said = project.pulumi("destroy", "--yes", "--skip-preview", code=None)
+    assert "BucketNotEmpty" in said
+    left = project.cloud.python("print([b['Name'] for b in client('s3', 'us-west-2').list_buckets()['Buckets']])")
+    assert (names[0] in left, names[1] in left) == (False, True)
+    project.cloud.python(
+        f"s3 = client('s3', 'us-west-2')\n"
+        f"found = s3.list_object_versions(Bucket={names[1]!r})\n"
+        f"for one in (*found['Versions'], *found['DeleteMarkers']):\n"
+        f"    s3.delete_object(Bucket={names[1]!r}, Key='k', VersionId=one['VersionId'])\n"
+    )
     project.pulumi("destroy", "--yes", "--skip-preview")

@@ -1,6 +1,6 @@
 """S3: buckets and the settings that are resources of their own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..kinds import ID, TAGS, Call, Change, Kind, Output, P, Tagging, replaces
@@ -28,6 +28,16 @@ _PARTS = {
     "noncurrentVersionTransitions": "NoncurrentVersionTransitions",
 }
 _NAMES = {part: name for name, part in _PARTS.items()}
+
+
+def _empty(client: Any, bucket: str, state: Mapping[str, Any]) -> None:
+    """With forceDestroy the provider takes away every object first, with all of its versions."""
+    if not state.get("forceDestroy"):
+        return
+    for page in client.get_paginator("list_object_versions").paginate(Bucket=bucket):
+        for one in (*page.get("Versions", ()), *page.get("DeleteMarkers", ())):
+            client.delete_object(Bucket=bucket, Key=one["Key"], VersionId=one["VersionId"])
+
 
 BUCKET = Kind(
     service="s3",
@@ -61,6 +71,7 @@ BUCKET = Kind(
     ),
     missing=("404", "NoSuchBucket", "NoSuchTagSet"),
     accepts=("forceDestroy",),
+    clear=_empty,
 )
 
 

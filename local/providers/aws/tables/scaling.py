@@ -19,6 +19,7 @@ _SETTINGS: dict[str, tuple[str, P]] = {
     "minSize": ("MinSize", P("minSize")),
     "maxSize": ("MaxSize", P("maxSize")),
     "launchTemplate": ("LaunchTemplate", P("launchTemplate", convert=Given(_LAUNCH))),
+    "availabilityZones": ("AvailabilityZones", P("availabilityZones")),
     "vpcZoneIdentifiers": ("VPCZoneIdentifier", P("vpcZoneIdentifiers", convert=",".join)),
     "protectFromScaleIn": ("NewInstancesProtectedFromScaleIn", P("protectFromScaleIn", default=False)),
     "healthCheckType": ("HealthCheckType", P("healthCheckType", default="EC2")),

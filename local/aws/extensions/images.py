@@ -1,0 +1,71 @@
+"""Images that local machines can start from, and image ids that stand in a parameter.
+
+EC2 user guide: "Use a Systems Manager parameter in place of an AMI ID" (`resolve:ssm:/name`, also with a version or a
+label): looked up at every launch. moto takes such an id for the image's own.
+"""
+
+import re
+from typing import Any
+
+from moto.ec2.exceptions import EC2ClientError
+from moto.ec2.models import EC2Backend
+from moto.ec2.models.amis import Ami
+
+from ..standins import PREFIX, STAND_INS
+from .patching import override
+
+RESOLVE = "resolve:ssm:"
+
+
+def install() -> None:
+    """Puts the stand-ins into every region, and resolves at every launch."""
+
+    @override(EC2Backend, "describe_images")
+    def describe_images(self: Any, original: Any, *args: Any, **given: Any) -> Any:
+        for kind, id_ in STAND_INS.items():
+            if id_ not in self.amis:
+                self.amis[id_] = _stand_in(self, kind, id_)
+        return original(*args, **given)
+
+    @override(EC2Backend, "run_instances")
+    def run_instances(self: Any, original: Any, image_id: str, *args: Any, **given: Any) -> Any:
+        return original(resolved(self, image_id), *args, **given)
+
+
+def _stand_in(backend: Any, kind: str, id_: str) -> Ami:
+    return Ami(
+        backend,
+        id_,
+        name=f"{PREFIX}local-{kind}",
+        description=f"What local machines of kind {kind} have: this computer's own programs",
+        virtualization_type="hvm",
+        architecture="x86_64",
+        root_device_type="ebs",
+        root_device_name="/dev/sda1",
+        hypervisor="xen",
+    )
+
+
+def is_stand_in(backend: Any, image_id: str) -> bool:
+    """Whether a machine may start from it: one of ours, or what was made of one."""
+    image = backend.amis.get(image_id)
+    return image is not None and (image.name or "").startswith(PREFIX)
+
+
+def resolved(backend: Any, image_id: str) -> str:
+    """The image's own id. Raises EC2ClientError when the parameter is missing or holds no image's id."""
+    if not str(image_id).startswith(RESOLVE):
+        return image_id
+    from moto.ssm.models import ssm_backends
+
+    name = image_id.removeprefix(RESOLVE)
+    parameter = ssm_backends[backend.account_id][backend.region_name].get_parameter(name)
+    if parameter is None:
+        _refuse(f"The parameter '{name}' was not found: {image_id} cannot be resolved in {backend.region_name}")
+    if not re.fullmatch(r"ami-[0-9a-f]{8,17}", str(parameter.value)):
+        _refuse(f"The parameter '{name}' does not contain a valid AMI ID: {parameter.value}")
+    return str(parameter.value)
+
+
+def _refuse(message: str) -> None:
+    raise EC2ClientError("InvalidParameterValue", f"Invalid value for parameter imageId. {message}")

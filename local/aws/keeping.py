@@ -1,0 +1,65 @@
+"""What the machines service and the local AWS tell each other: that something has changed, and what has come of it.
+
+The service asks `world` for all it has to keep, and waits here until that may have changed, so that an idle cloud does
+nothing. While nobody keeps machines (`kept` is False) instances are records only, as moto has them.
+"""
+
+import threading
+import time
+from typing import Any
+
+kept = False
+_version = 0
+_turn = threading.Condition()
+
+
+def changed() -> None:
+    """Something was written: who waits looks again."""
+    global _version
+    with _turn:
+        _version += 1
+        _turn.notify_all()
+
+
+def await_change(seen: int, seconds: float) -> int:
+    """The version, as soon as it is another than `seen`, or when the time is over."""
+    deadline = time.monotonic() + seconds
+    with _turn:
+        while _version == seen and (left := deadline - time.monotonic()) > 0:
+            _turn.wait(left)
+        return _version
+
+
+def keep() -> None:
+    """From now on somebody makes machines of instances."""
+    global kept
+    kept = True
+
+
+class Later:
+    """Calls that wait until the machines service has done its part; each is made once."""
+
+    def __init__(self) -> None:
+        self.waiting: dict[str, Any] = {}
+
+    def put(self, name: str, call: Any) -> None:
+        self.waiting.setdefault(name, call)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.waiting
+
+    def do(self, name: str) -> bool:
+        call = self.waiting.pop(name, None)
+        if call is not None:
+            call()
+        return call is not None
+
+
+# By instance: its end. By volume: its detachment.
+endings, detachments = Later(), Later()
+# Volumes whose detachment does not wait for the machine.
+forced: set[str] = set()
+# Instances whose machine died by itself, with the reason.
+impaired: dict[str, str] = {}
+# By target group and target: (state, reason, description), as DescribeTargetHealth has them.
+health: dict[str, dict[str, tuple[str, str | None, str | None]]] = {}

@@ -1,0 +1,1 @@
+"""The local cloud's machines service: makes a machine of each instance, and what AWS has around it."""

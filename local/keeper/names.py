@@ -1,0 +1,58 @@
+"""Hosts files, for machines and for the local cloud itself, from private zones, balancers and AWS's own names."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from local.aws.front import ADDRESS
+from local.aws.names import names
+
+BEGIN, END = "# from the local AWS", "# end of what is from the local AWS"
+
+
+def of_network(world: dict[str, Any], vpc: str) -> str:
+    """What machines in a network can resolve. A name that is not here does not resolve."""
+    regions = world["regions"]
+    aws = "".join(f"{ADDRESS} {name}\n" for name in sorted(names(regions, [tuple(pair) for pair in world["buckets"]])))
+    return aws + _text(world, vpc)
+
+
+def of_cloud(world: dict[str, Any]) -> str:
+    """What the local cloud itself can resolve: the records of all zones."""
+    return _text(world, None)
+
+
+def lay(hosts: Path, text: str) -> bool:
+    """Puts `text` in a hosts file, in place, beside what others wrote there. False if nothing changed."""
+    before = hosts.read_text()
+    others, begun, rest = before.partition(f"{BEGIN}\n")
+    others += rest.partition(f"{END}\n")[2] if begun else ""
+    after = f"{others}{BEGIN}\n{text}{END}\n" if text else others
+    if after == before:
+        return False
+    # In place, since a mount leads to this very file; readers at this moment may see half of it.
+    with hosts.open("r+") as file:
+        file.write(after)
+        file.truncate()
+    return True
+
+
+def _text(world: dict[str, Any], vpc: str | None) -> str:
+    by_address: dict[str, list[str]] = defaultdict(list)
+    for name, address in _pairs(world, vpc):
+        if name not in by_address[address]:
+            by_address[address].append(name)
+    return "".join(f"{address} {' '.join(found)}\n" for address, found in sorted(by_address.items()))
+
+
+def _pairs(world: dict[str, Any], vpc: str | None) -> Iterator[tuple[str, str]]:
+    balancers = {one["dns"].lower(): [address for _, address in one["places"]] for one in world["balancers"]}
+    yield from ((name, address) for name, addresses in sorted(balancers.items()) for address in addresses)
+    records = [r for zone in world["zones"] if vpc is None or vpc in zone["vpcs"] for r in zone["records"]]
+    direct = {name: addresses for name, alias, addresses in records if not alias}
+    for name, alias, addresses in sorted(records):
+        if "*" in name:  # no hosts file can say it
+            continue
+        for address in balancers.get(alias.lower(), direct.get(alias, [])) if alias else addresses:
+            yield name, address

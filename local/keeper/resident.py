@@ -1,0 +1,306 @@
+"""One instance's machine: comes up as the instance does, boots its user-data once, and ends with it.
+
+Each has a thread of its own, which sleeps until something is told or the machine dies.
+"""
+
+import base64
+import contextlib
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from local.machines import machine, network
+from local.machines.machine import Machine, MachineError
+
+from . import volumes
+
+# A machine that is terminated gets a moment to stop its units; one that is stopped as long as they may take.
+TERMINATE_SECONDS, STOP_SECONDS = 2.0, 60.0
+KILL_SECONDS = 2.0
+BUSY_SECONDS = 0.2
+CLOUD = "var/lib/cloud/instance"
+USER_DATA, ONCE = f"{CLOUD}/user-data", f"{CLOUD}/boot-started"
+UP, DOWN, GONE = "running", "stopped", "gone"
+
+
+@dataclass
+class Site:
+    """What all machines share: where they lie, what they are given, and whom to tell."""
+
+    home: Path
+    programs: dict[str, Path]
+    trusted: Callable[[], dict[str, str]]
+    volumes: volumes.Volumes
+    tell: Callable[[str, Any], None]
+    noted: Callable[[], None]
+    log: Callable[[str], None]
+
+
+@dataclass
+class Resident:
+    """An instance, as the local AWS last told of it, and its machine."""
+
+    site: Site
+    told: dict[str, Any]
+    hosts: str
+    state: str = "pending"
+    why: str = ""
+    since: datetime = field(default_factory=lambda: datetime.now(UTC))
+    boot: subprocess.Popen[bytes] | None = None
+
+    def __post_init__(self) -> None:
+        self.id: str = self.told["id"]
+        self.folder = self.site.home / "machines" / self.told["region"] / self.id
+        self.machine: Machine | None = None
+        self.wanted = UP
+        self.report_end = False
+        self.attached: dict[str, str] = {}
+        self.laid = ""
+        self.heard, self.waker = os.pipe()
+        os.set_blocking(self.waker, False)
+        self.waking = threading.Lock()
+        self.thread = threading.Thread(target=self.live, name=self.id, daemon=True)
+        self.thread.start()
+
+    @property
+    def name(self) -> str:
+        return self.told["name"] or f"ip-{self.told['address'].replace('.', '-')}"
+
+    @property
+    def pid(self) -> int | None:
+        live = self.machine.live if self.machine else None
+        return live.pid if live else None
+
+    def tell(self, told: dict[str, Any], hosts: str) -> None:
+        """What the local AWS has of it now."""
+        wanted = {"shutting-down": GONE, "stopped": DOWN, "stopping": DOWN}.get(told["state"], UP)
+        self.told, self.hosts = told, hosts
+        self.report_end = self.report_end or wanted == GONE
+        self.wanted = GONE if self.wanted == GONE else wanted
+        self.wake()
+
+    def leave(self) -> None:
+        """Its instance is gone."""
+        self.wanted = GONE
+        self.wake()
+
+    def wake(self) -> None:
+        with self.waking, contextlib.suppress(BlockingIOError):
+            if self.waker >= 0:
+                os.write(self.waker, b"x")
+
+    def note(self, state: str, why: str = "") -> None:
+        if (state, why) != (self.state, self.why):
+            self.state, self.why, self.since = state, why, datetime.now(UTC)
+            self.site.log(f"{self.name} ({self.id}, {self.told['address']}): {state}{f': {why}' if why else ''}")
+            self.site.noted()
+
+    def live(self) -> None:
+        """The thread: until the instance is gone."""
+        while self.wanted != GONE:
+            busy = False
+            try:
+                busy = self.turn()
+            except Exception as error:
+                # It stays as it is, to be looked at: a successor would fail as well.
+                self.console(f"{type(error).__name__}: {error}")
+                self.note("failed", str(error))
+            self.sleep(BUSY_SECONDS if busy else None)
+        self.end()
+
+    def sleep(self, seconds: float | None) -> None:
+        live = self.machine.live if self.machine else None
+        watched = [self.heard, *([live.handle] if live and self.state not in ("failed", "dead") else [])]
+        if self.heard in select.select(watched, [], [], seconds)[0]:
+            os.read(self.heard, 4096)
+
+    def turn(self) -> bool:
+        """Brings the machine one step to what is wanted. True if it must be looked at again soon."""
+        up = self.machine is not None and self.machine.running
+        if self.wanted == DOWN:
+            if self.machine and self.machine.live:
+                self.note("stopping")
+                self.machine.stop(STOP_SECONDS)
+            self.forget()
+            self.note("stopped")
+            return False
+        if self.state in ("failed", "dead"):
+            return False
+        if self.machine and self.machine.live and not up:
+            self.machine.kill()
+            self.console("the machine's first process died")
+            self.note("dead", "its first process died")
+            self.site.tell("ill", [self.id, "its first process died"])
+            return False
+        if not up:
+            self.start()
+        elif self.machine and self.laid != self.hosts:
+            self.machine.write_hosts(self.hosts_text())
+            self.laid = self.hosts
+        return self.volumes_turn()
+
+    def start(self) -> None:
+        self.note("starting")
+        told, self.laid = self.told, self.hosts
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for net in told["networks"]:
+            network.lead(net)
+        self.machine = Machine(
+            self.name,
+            self.folder,
+            (f"{told['address']}/{told['prefix']}",),
+            supernet=told["networks"][0],
+            hosts=self.hosts_text(),
+            programs=self.site.programs,
+            files=self.site.trusted(),
+        )
+        self.console(f"{self.id} starts as {self.name} on {told['address']} in {told['zone']}")
+        self.machine.start()
+        self.note("running")
+        self.volumes_turn()
+        if not (self.machine.disk / ONCE).exists():
+            self.run_user_data()
+
+    def hosts_text(self) -> str:
+        return f"{self.told['address']} {self.name}\n{self.hosts}"
+
+    def run_user_data(self) -> None:
+        """As cloud-init does: once in an instance's life, its words on the console."""
+        assert self.machine is not None
+        script = self.machine.disk / USER_DATA
+        script.parent.mkdir(parents=True, exist_ok=True)
+        script.write_bytes(base64.b64decode(self.told["user_data"]))
+        script.chmod(0o700)
+        (self.machine.disk / ONCE).touch()
+        self.note("booting")
+        with self.machine.console.open("ab") as console:
+            command = machine.enter_command(self.machine.pid, [f"/{USER_DATA}"])
+            self.boot = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=console, stderr=console)
+        threading.Thread(target=self.await_boot, args=(self.boot,), daemon=True).start()
+
+    def await_boot(self, boot: "subprocess.Popen[bytes]") -> None:
+        status = boot.wait()
+        if boot is not self.boot or self.state != "booting":
+            return
+        self.console(f"user-data ended with status {status}")
+        if status == 0:
+            self.note("running")
+        else:
+            self.note("boot failed", self.boot_words() or f"user-data ended with status {status}")
+
+    def boot_words(self) -> str:
+        """The last line of the boot's own log, which names the step."""
+        assert self.machine is not None
+        with contextlib.suppress(OSError):
+            lines = (self.machine.disk / "var/log/landbridge-boot.log").read_text(errors="replace").splitlines()
+            return lines[-1].partition(" boot: ")[2] if lines else ""
+        return ""
+
+    def volumes_turn(self) -> bool:
+        """Lays in what was attached, and takes away what was detached. True while one of them is in use."""
+        assert self.machine is not None
+        wanted = {one["id"]: one for one in self.told["volumes"]}
+        busy = False
+        for id_, one in wanted.items():
+            if id_ not in self.attached and not one["leaving"]:
+                self.attached[id_] = volumes.device(id_)
+                try:
+                    self.machine.attach(volumes.device(id_), self.site.volumes.of(id_, one["size"]))
+                    self.console(f"{id_} attached as {volumes.device(id_)}")
+                except MachineError as error:
+                    self.console(f"{id_} was not attached: {error}")
+        for id_ in [id_ for id_ in self.attached if id_ not in wanted or wanted[id_]["leaving"]]:
+            forced = id_ not in wanted or wanted[id_]["forced"]
+            if not forced and volumes.mounted(self.machine.pid, id_):
+                busy = True
+                continue
+            try:
+                self.machine.detach(self.attached[id_])
+            except MachineError:  # somebody is in there
+                busy = True
+                continue
+            del self.attached[id_]
+            self.console(f"{id_} detached")
+        for id_, one in wanted.items():
+            if one["leaving"] and id_ not in self.attached:
+                self.site.tell("detached", id_)
+        return busy
+
+    def end(self) -> None:
+        """Stops its processes and drops its disk; its logs stay for those who ask why."""
+        self.note("stopping")
+        with contextlib.suppress(MachineError):
+            if self.machine:
+                self.machine.stop(TERMINATE_SECONDS)
+        self.forget()
+        log = self.folder / "disk/var/log"
+        if log.exists():
+            shutil.rmtree(self.folder / "log", ignore_errors=True)
+            shutil.move(log, self.folder / "log")
+        shutil.rmtree(self.folder / "disk", ignore_errors=True)
+        self.console("terminated")
+        self.note("terminated")
+        with self.waking:
+            os.close(self.heard)
+            os.close(self.waker)
+            self.waker = -1
+        if self.report_end:
+            self.site.tell("ended", self.id)
+
+    def forget(self) -> None:
+        self.attached.clear()
+        self.boot = None
+
+    def kill(self) -> None:
+        """With the local cloud, at once."""
+        self.wanted, self.report_end = GONE, False
+        live = self.machine.live if self.machine else None
+        with contextlib.suppress(OSError):
+            if live:
+                signal.pidfd_send_signal(live.handle, signal.SIGKILL)
+        self.wake()
+        self.thread.join(KILL_SECONDS)
+
+    def console(self, text: str) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / "console.log").open("a") as console:
+            console.write(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ} machines: {text}\n")
+
+    def described(self) -> dict[str, Any]:
+        """As `landbridge local machines` shows it."""
+        told = self.told
+        return {
+            "machine": self.name,
+            "instance": self.id,
+            "region": told["region"],
+            "zone": told["zone"],
+            "address": told["address"],
+            "state": self.state,
+            "why": self.why,
+            "since": self.since.isoformat(timespec="seconds"),
+            "pid": self.pid,
+            "folder": str(self.folder),
+        }
+
+
+def write(file: Path, residents: list[dict[str, Any]]) -> None:
+    """The list of machines, in one step, for those outside."""
+    draft = file.with_suffix(".new")
+    draft.write_text(json.dumps(residents, indent=1))
+    draft.replace(file)
+
+
+def complain(text: str) -> None:
+    """A line in the local cloud's log."""
+    sys.stderr.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} machines: {text}\n")
+    sys.stderr.flush()

@@ -1,0 +1,49 @@
+"""Volumes: folders that outlive machines. HOME/volumes/VOLUME_ID holds what is on it and what file system it has."""
+
+import json
+import shutil
+from pathlib import Path
+
+from local.machines.disk import RECORD
+
+BY_ID = "/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_"
+
+
+def device(volume: str) -> str:
+    """The path of a volume in a machine."""
+    return BY_ID + volume.replace("-", "", 1)
+
+
+class Volumes:
+    """The folders of all volumes."""
+
+    def __init__(self, home: Path) -> None:
+        self.folder = home / "volumes"
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def of(self, volume: str, gib: int) -> Path:
+        """A volume's folder, blank when it is new."""
+        folder = self.folder / volume
+        if not (folder / RECORD).exists():
+            (folder / "data").mkdir(parents=True, exist_ok=True)
+            (folder / RECORD).write_text(json.dumps({"id": volume, "gib": gib, "type": None}))
+        return folder
+
+    def drop_others(self, volumes: set[str]) -> list[str]:
+        """Removes what is of no volume any more."""
+        gone = [folder for folder in self.folder.iterdir() if folder.name not in volumes]
+        for folder in gone:
+            shutil.rmtree(folder, ignore_errors=True)
+        return [folder.name for folder in gone]
+
+    def clear(self) -> None:
+        """What an older local cloud has left: its volumes went with it."""
+        self.drop_others(set())
+
+
+def mounted(pid: int, volume: str) -> bool:
+    """Whether the machine with first process `pid` has a mount of the volume besides the device itself."""
+    mark = f"/volumes/{volume}/data"
+    lines = Path(f"/proc/{pid}/mountinfo").read_text().splitlines()
+    # The fourth field is the mounted folder in its file system, see proc(5).
+    return any(line.split()[3].endswith(mark) or f"{mark}/" in line.split()[3] for line in lines)
