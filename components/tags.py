@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from fleet.fitting import fitting
+
 
 class Owner(NamedTuple):
     """Who a stack's resources belong to."""
@@ -9,6 +11,10 @@ class Owner(NamedTuple):
     fleet: str
     team: str
     stack: str
+
+    def name(self, name: str, most: int) -> str:
+        """What the cloud calls a resource whose names must be unique, at most so many characters of it."""
+        return fitting(f"{self.fleet}-{self.stack}-{name}", most)
 
     def tags(self, name: str) -> dict[str, str]:
         """Tags of one resource; `name` is what consoles show, made unique by fleet and stack."""

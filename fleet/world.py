@@ -1,7 +1,6 @@
 """Where every program starts: the fleet file, its ledger, and the plan both give."""
 
 import datetime
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,8 +9,8 @@ from .address.plan import AddressPlan, Draft, draft
 from .errors import FleetError, Problem
 from .loader import Loaded, load_with_lines
 from .model import Fleet
+from .where import fleet_path
 
-ENVIRONMENT = "LANDBRIDGE_FLEET"
 WRITE = "Run `landbridge plan --write` and commit the ledger"
 
 
@@ -22,16 +21,6 @@ class World:
     fleet: Fleet
     plan: AddressPlan
     path: Path
-
-
-def fleet_path(path: Path | None = None) -> Path:
-    """The named file, else $LANDBRIDGE_FLEET, else fleet.yaml here or, failing that, at the top of the repository."""
-    if path is not None:
-        return path.absolute()
-    if named := os.environ.get(ENVIRONMENT):
-        return Path(named).absolute()
-    here = Path("fleet.yaml").absolute()
-    return here if here.exists() else Path(__file__).parents[1] / "fleet.yaml"
 
 
 def drafted(path: Path, today: datetime.date) -> tuple[Loaded, ledgers.Ledger | None, Draft]:

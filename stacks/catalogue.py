@@ -5,11 +5,11 @@ from typing import Literal, NamedTuple
 from fleet.model import Fleet
 
 PROJECT = "landbridge"
-Kind = Literal["region"]
+Kind = Literal["region", "cluster"]
 
 
 class StackSpec(NamedTuple):
-    """One stack. `depends_on` are names of stacks whose outputs it reads."""
+    """One stack. `region` is where it stands; `depends_on` are names of stacks whose outputs it reads."""
 
     name: str
     kind: Kind
@@ -18,23 +18,42 @@ class StackSpec(NamedTuple):
 
 
 def catalogue(fleet: Fleet) -> list[StackSpec]:
-    """Every stack that can be built, in the order of the file; `unbuilt` names what is left out."""
-    return [StackSpec(name, "region", name) for name, region in fleet.regions.items() if region.cloud == "aws"]
+    """Every stack that can be built, regions first, in the order of the file; `unbuilt` names what is left out."""
+    regions = [StackSpec(name, "region", name) for name in fleet.regions if _built(fleet, name)]
+    clusters = [
+        StackSpec(name, "cluster", cluster.region, (cluster.region,))
+        for name, cluster in fleet.clusters.items()
+        if _built(fleet, cluster.region)
+    ]
+    return [*regions, *clusters]
+
+
+def _built(fleet: Fleet, region: str) -> bool:
+    return fleet.regions[region].cloud == "aws"
 
 
 def no_stack(fleet: Fleet, file: str, name: str) -> str:
     """Why there is no stack of this name, for the user."""
     stacks = ", ".join(stack.name for stack in catalogue(fleet)) or "none"
-    if name in fleet.regions:
-        return f"{file}: region {name} has no stack: {fleet.regions[name].cloud} is not built yet. Stacks: {stacks}."
+    for kind, region in ((f"region {name}", name), (f"cluster {name}", _home(fleet, name))):
+        if region in fleet.regions:
+            return f"{file}: {kind} has no stack: {fleet.regions[region].cloud} is not built yet. Stacks: {stacks}."
     return f"{file} has no stack {name}. Its stacks: {stacks}."
+
+
+def _home(fleet: Fleet, name: str) -> str:
+    return fleet.clusters[name].region if name in fleet.clusters else ""
 
 
 def unbuilt(fleet: Fleet) -> list[str]:
     """Entries of the fleet file that no stack builds yet, in words for the user."""
-    azure = [name for name, region in fleet.regions.items() if region.cloud != "aws"]
-    found = [f"region {name}: Azure is not built yet" for name in azure]
-    for kind, names in (("cluster", fleet.clusters), ("pool", fleet.pools), ("site", fleet.sites)):
+    found = [f"region {name}: Azure is not built yet" for name in fleet.regions if not _built(fleet, name)]
+    found += [
+        f"cluster {name}: Azure, where its region {cluster.region} is, is not built yet"
+        for name, cluster in fleet.clusters.items()
+        if not _built(fleet, cluster.region)
+    ]
+    for kind, names in (("pool", fleet.pools), ("site", fleet.sites)):
         if names:
             found.append(f"{kind}s ({', '.join(names)}) are planned, not built yet")
     return found

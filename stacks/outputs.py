@@ -3,6 +3,8 @@
 Both sides use this module, so a field that one side lacks is an error of the type checker, not of an `up`.
 """
 
+import asyncio
+from functools import cache
 from typing import Any, TypedDict, cast
 
 import pulumi
@@ -37,7 +39,49 @@ class RegionOutputs(TypedDict):
     share_addresses: dict[str, str]  # mount targets' addresses by zone letter
 
 
-def publish(outputs: RegionOutputs) -> None:
+class MachineOutputs(TypedDict):
+    """One machine of a control plane."""
+
+    role: str  # etcd or api
+    zone: str  # its letter
+    address: str
+    host: str  # its name in the region's private zone
+    group: pulumi.Input[str]  # the scaling group of one that keeps it alive
+
+
+class KeyOutputs(TypedDict):
+    """Which generations of a key are trusted, and which signs."""
+
+    trusted: list[int]
+    signing: int
+
+
+class ClusterOutputs(TypedDict):
+    """What a cluster stack publishes. Credentials by the name of the secret that holds them: JSON {"crt", "key"}."""
+
+    cloud: str
+    region: str
+    # for whoever calls the API
+    kubernetes: str  # the version
+    endpoint: str  # https://HOST:PORT
+    authority: pulumi.Input[str]  # PEM of the authority that vouches for the API, or of two in a rotation
+    admin_secret: str  # landbridge-admin of landbridge:admins
+    break_glass_secret: str  # of system:masters, for the day when nothing else works
+    # for pools and add-ons
+    issuer: str  # of service accounts' tokens, for roles in clouds
+    pods_cidr: str
+    services_cidr: str
+    # for the machines' care
+    bucket: str
+    prefix: str  # of the cluster's objects in the bucket and of its secrets; a machine's are below PREFIX/MACHINE
+    machines: dict[str, MachineOutputs]  # by name
+    generations: dict[str, KeyOutputs]  # of keys that rotate, by name
+
+
+Outputs = RegionOutputs | ClusterOutputs
+
+
+def publish(outputs: Outputs) -> None:
     """Exports every field under its own name."""
     for name, value in outputs.items():
         pulumi.export(name, value)
@@ -45,11 +89,58 @@ def publish(outputs: RegionOutputs) -> None:
 
 async def region_outputs(region: str) -> RegionOutputs:
     """Reads a region stack's outputs. Raises LookupError when that stack lacks a field: it is of an older version."""
-    reference = pulumi.StackReference(f"organization/{PROJECT}/{region}")
-    found: dict[str, Any] = {}
-    for name in RegionOutputs.__annotations__:
-        details = await reference.get_output_details(name)
-        if details.value is None:
-            raise LookupError(f"stack {region} publishes no {name}: run `landbridge up {region}` first")
-        found[name] = details.value
-    return cast(RegionOutputs, found)
+    return cast(RegionOutputs, await _read(region, RegionOutputs))
+
+
+async def cluster_outputs(cluster: str) -> ClusterOutputs:
+    """The same for a cluster stack."""
+    return cast(ClusterOutputs, await _read(cluster, ClusterOutputs))
+
+
+async def last_published(stack: str, name: str) -> Any:
+    """What the stack of this program itself published under a name in its last update; None if nothing."""
+    return (await _own(stack).get_output_details(name)).value
+
+
+@cache
+def _own(stack: str) -> pulumi.StackReference:
+    return _reference(stack)
+
+
+async def _read(stack: str, contract: type) -> dict[str, Any]:
+    reference, found = _reference(stack), dict[str, Any]()
+    for name in contract.__annotations__:
+        value = (await reference.get_output_details(name)).value
+        if value is None:
+            value = _foreseen(stack, name)
+        found[name] = _Entries(stack, name, value) if isinstance(value, dict) else value
+    return found
+
+
+def _reference(stack: str) -> pulumi.StackReference:
+    return pulumi.StackReference(f"organization/{PROJECT}/{stack}")
+
+
+class _Entries(dict[str, Any]):
+    """An output that is a mapping: an entry that is not there yet is treated as an output that is not."""
+
+    def __init__(self, stack: str, name: str, value: dict[str, Any]) -> None:
+        super().__init__(value)
+        self.stack, self.name = stack, name
+
+    def __missing__(self, key: str) -> Any:
+        return _foreseen(self.stack, f"{self.name} {key}")
+
+
+def _foreseen(stack: str, what: str) -> pulumi.Output[Any]:
+    """An unknown value, in a preview: the other stack is previewed beside this one and has nothing yet.
+
+    Raises LookupError in an update, which comes after the other stack's.
+    """
+    if not pulumi.runtime.is_dry_run():
+        raise LookupError(f"stack {stack} publishes no {what}: run `landbridge up {stack}` first")
+    loop = asyncio.get_running_loop()
+    value, known = loop.create_future(), loop.create_future()
+    value.set_result(None)
+    known.set_result(False)
+    return pulumi.Output(set(), value, known)

@@ -10,6 +10,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat,
 
 MOST_BYTES = 4096
 STUB = Path(__file__).with_name("stub.py")
+COMMENT = re.compile(r"\s*(#.*)?")
+TEXT = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")')
 
 
 def user_data(region: str, bucket: str, prefix: str, verify_key: str) -> str:
@@ -17,20 +19,33 @@ def user_data(region: str, bucket: str, prefix: str, verify_key: str) -> str:
 
     `prefix` names the bundle's objects in the bucket and its secret; `verify_key` is `public_key`'s.
     """
-    pointer = json.dumps({"region": region, "bucket": bucket, "prefix": prefix, "key": verify_key})
-    # Four spaces are one tab, comments stay behind: every byte counts.
-    lines = [re.sub(r"^( {4})+", lambda m: "\t" * (len(m[0]) // 4), line) for line in STUB.read_text().splitlines()]
-    kept = [line for n, line in enumerate(lines) if line.strip() and (n == 0 or not line.lstrip().startswith("#"))]
-    text = "\n".join(kept).replace("POINTER = {}", f"POINTER = {pointer}", 1) + "\n"
+    pointer = json.dumps(
+        {"region": region, "bucket": bucket, "prefix": prefix, "key": verify_key}, separators=(",", ":")
+    )
+    kept = [line for n, line in enumerate(STUB.read_text().splitlines()) if n == 0 or not COMMENT.fullmatch(line)]
+    text = "\n".join(map(_shrunk, kept)).replace("PLACE={}", f"PLACE={pointer}", 1) + "\n"
     if len(text.encode()) > MOST_BYTES:
         raise ValueError(f"user-data has {len(text.encode())} bytes, more than {MOST_BYTES}: shorten {STUB.name}")
     return text
+
+
+def _shrunk(line: str) -> str:
+    """Every byte counts: four spaces are one tab, and outside of texts in quotes none stands beside a sign."""
+    indent = len(line) - len(line.lstrip())
+    parts = TEXT.split(line.strip())
+    parts[::2] = [re.sub(r" ?([,=+:|!]+) ?", r"\1", part) for part in parts[::2]]
+    return "\t" * (indent // 4) + "".join(parts)
 
 
 def public_key(private_pem: str) -> str:
     """The verify key of an Ed25519 private key: base64 of its DER form."""
     key = load_pem_private_key(private_pem.encode(), None)
     return base64.b64encode(key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)).decode()
+
+
+def sealed(private_pem: str, manifest: str) -> str:
+    """The object `manifest.json`: a manifest's text with its signature, in one, so that both are of one version."""
+    return json.dumps({"manifest": manifest, "signature": sign(private_pem, manifest)})
 
 
 def sign(private_pem: str, manifest: str) -> str:

@@ -3,19 +3,28 @@
 import json
 from typing import Any
 
-from . import etcd
+from . import audit, etcd
 from .machines import API_PORT, ClusterSpec, Machine
 from .units import UNITS, command, service
 
 CONFIG, PKI = "/etc/kubernetes", "/etc/kubernetes/pki"
 NODE_MASK = 25  # 126 addresses for kubelet's 110 pods: fleet.address.sizes reckons with it
 BIN_PACKING = "gpu-bin-packing"
+# The balancer needs the first to see that a server goes; the longest call that is not a watch may take the second.
+DELAY_SECONDS, CALL_SECONDS = 25, 60
+STOP_SECONDS = DELAY_SECONDS + CALL_SECONDS + 10
 
 
 def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
     """Path → content, less certificates and keys."""
     servers = {
-        "kube-apiserver": service("The Kubernetes API", command("kube-apiserver", api_flags(spec, machine))),
+        "kube-apiserver": service(
+            "The Kubernetes API",
+            command("kube-apiserver", api_flags(spec, machine)),
+            # It waits for etcd by itself, and etcd may be just starting.
+            TimeoutStartSec="300",
+            TimeoutStopSec=str(STOP_SECONDS),
+        ),
         "kube-controller-manager": service(
             "Kubernetes' controllers",
             command("kube-controller-manager", controller_flags(spec)),
@@ -30,9 +39,10 @@ def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
         ),
     }
     return {
+        **audit.files(spec, machine),
         **{f"{UNITS}/{name}.service": text for name, text in servers.items()},
         f"{CONFIG}/authentication.json": _json(authentication()),
-        f"{CONFIG}/audit-policy.json": _json(audit_policy()),
+        f"{CONFIG}/audit-policy.json": _json(audit.policy()),
         f"{CONFIG}/scheduler.json": _json(scheduler_config(spec)),
         f"{CONFIG}/controller-manager.kubeconfig": _json(kubeconfig(f"{PKI}/controller-manager")),
         f"{CONFIG}/scheduler.kubeconfig": _json(kubeconfig(f"{PKI}/scheduler")),
@@ -55,7 +65,7 @@ def api_flags(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
         "client-ca-file": f"{PKI}/ca.crt",
         "authentication-config": f"{CONFIG}/authentication.json",
         "authorization-mode": "Node,RBAC",
-        "enable-admission-plugins": "NodeRestriction",
+        "enable-admission-plugins": "NodeRestriction,DenyServiceExternalIPs",
         "enable-bootstrap-token-auth": "true",
         "etcd-servers": ",".join(etcd.client_urls(spec, etcd.MAIN)),
         "etcd-servers-overrides": f"/events#{events}",
@@ -71,6 +81,7 @@ def api_flags(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
         "requestheader-client-ca-file": f"{PKI}/front-proxy-ca.crt",
         "requestheader-allowed-names": "front-proxy-client",
         "requestheader-username-headers": "X-Remote-User",
+        "requestheader-uid-headers": "X-Remote-Uid",
         "requestheader-group-headers": "X-Remote-Group",
         "requestheader-extra-headers-prefix": "X-Remote-Extra-",
         "proxy-client-cert-file": f"{PKI}/front-proxy-client.crt",
@@ -79,6 +90,9 @@ def api_flags(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
         "service-account-jwks-uri": f"{spec.issuer}/openid/v1/jwks",
         "service-account-key-file": f"{PKI}/service-accounts.pub",
         "service-account-signing-key-file": f"{PKI}/service-accounts.key",
+        # A token that leaks is worth little: kubelets fetch new ones hourly.
+        "service-account-extend-token-expiration": "false",
+        "service-account-max-token-expiration": "24h",
         # Cloud roles take tokens whose audience is their own: pods ask for it.
         "api-audiences": spec.issuer,
         "service-cluster-ip-range": spec.services_cidr,
@@ -87,14 +101,13 @@ def api_flags(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
         "delete-collection-workers": str(spec.profile.delete_workers),
         # Long connections through the balancer would stay with one server for ever.
         "goaway-chance": "0.001",
-        # The balancer needs this long to see that a server goes: nobody's call fails in a roll.
-        "shutdown-delay-duration": "25s",
+        # Nobody's call fails in a roll: the server goes on until the balancer has seen that it is no longer ready.
+        "shutdown-delay-duration": f"{DELAY_SECONDS}s",
+        "request-timeout": f"{CALL_SECONDS}s",
         "shutdown-send-retry-after": "true",
-        "audit-policy-file": f"{CONFIG}/audit-policy.json",
-        "audit-log-path": "/var/log/kubernetes/audit.log",
-        "audit-log-maxsize": "100",
-        "audit-log-maxbackup": "10",
-        "audit-log-mode": "batch",
+        # No kube-proxy runs here: a service's calls go to its endpoints.
+        "enable-aggregator-routing": "true",
+        **audit.flags(),
         "allow-privileged": "true",
         "profiling": "false",
     }
@@ -181,32 +194,6 @@ def encryption(key: str) -> dict[str, Any]:
         "kind": "EncryptionConfiguration",
         "resources": [{"resources": ["secrets"], "providers": providers}],
     }
-
-
-# Level → what is written at it; the first row that fits decides. Bodies of Secrets are never written.
-AUDIT: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("None", {"users": ["system:kube-proxy"], "verbs": ["watch"]}),
-    ("None", {"nonResourceURLs": ["/healthz*", "/livez*", "/readyz*", "/version", "/metrics"]}),
-    ("None", {"resources": [{"group": "coordination.k8s.io", "resources": ["leases"]}]}),
-    ("None", {"resources": [{"group": group, "resources": ["events"]} for group in ("", "events.k8s.io")]}),
-    (
-        "Metadata",
-        {
-            "resources": [
-                {"group": "", "resources": ["secrets", "configmaps", "serviceaccounts/token"]},
-                {"group": "authentication.k8s.io", "resources": ["tokenreviews"]},
-            ]
-        },
-    ),
-    ("Metadata", {"verbs": ["get", "list", "watch"]}),
-    ("Request", {"userGroups": ["system:nodes"]}),
-    ("RequestResponse", {}),
-)
-
-
-def audit_policy() -> dict[str, Any]:
-    rules = [{"level": level, **chosen} for level, chosen in AUDIT]
-    return {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": rules}
 
 
 def scheduler_config(spec: ClusterSpec) -> dict[str, Any]:

@@ -60,12 +60,23 @@ def bundle(spec: ClusterSpec, machine: Machine, material: Material) -> Bundle:
     return Bundle(machine.name, dict(sorted(files.items())), dict(sorted(keys.items())))
 
 
-def manifest(made: Bundle) -> dict[str, Any]:
-    """What a machine checks before it writes a file: each one's digest and mode. `version` changes with any of them."""
-    files = {path: {"sha256": _digest(text), "mode": PUBLIC_MODE} for path, text in made.files.items()}
-    keys = {path: {"sha256": _digest(text), "mode": KEY_MODE} for path, text in made.keys.items()}
-    version = _digest(json.dumps([made.machine, files, keys], sort_keys=True))[:16]
-    return {"machine": made.machine, "version": version, "files": files, "keys": keys}
+def digests(made: Bundle) -> dict[str, dict[str, dict[str, str]]]:
+    """What a machine checks before it writes a file: digest and mode, of files and of keys. None of it is secret."""
+    return {
+        "files": {path: {"sha256": _digest(text), "mode": PUBLIC_MODE} for path, text in made.files.items()},
+        "keys": {path: {"sha256": _digest(text), "mode": KEY_MODE} for path, text in made.keys.items()},
+    }
+
+
+def version(told: Mapping[str, Any]) -> str:
+    """Of a bundle's digests: changes with any file, and with nothing else."""
+    return _digest(json.dumps(told, sort_keys=True))[:16]
+
+
+def manifest(prefix: str, told: Mapping[str, Any], secret_version: str) -> str:
+    """The text that is signed: it vouches for files and keys of one machine and names where both lie."""
+    named = {"prefix": prefix, "version": version(told), "secret_version": secret_version}
+    return json.dumps({**named, **told}, sort_keys=True)
 
 
 def _digest(text: str) -> str:

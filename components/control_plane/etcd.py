@@ -1,27 +1,15 @@
 """An etcd machine's files: two members, `main` and `events`, each with its own disk, ports and peer authority."""
 
 import json
-from typing import NamedTuple
 
+from . import backups, disks
 from .machines import ClusterSpec, Machine
-from .units import UNITS, service, unit
+from .rings import EVENTS, MAIN, RINGS, Ring
+from .units import UNITS, script, scripts, service, settings, unit
 
+__all__ = ["EVENTS", "MAIN", "RINGS", "Ring", "client_urls", "config", "etcdctl", "files"]
 QUOTA_BYTES = 8 * 1024**3  # etcd's own suggested maximum; at the default of 2 GiB a busy cluster stops writing
-
-
-class Ring(NamedTuple):
-    """One of the two etcd clusters. Ports: clients', peers' and, on loopback, metrics'."""
-
-    name: str
-    client_port: int
-    peer_port: int
-    metrics_port: int
-    what: str
-
-
-MAIN = Ring("main", 2379, 2380, 2383, "everything but events")
-EVENTS = Ring("events", 2381, 2382, 2384, "events: a storm of them must not slow the rest")
-RINGS = (MAIN, EVENTS)
+SECOND = 1_000_000_000  # durations of the configuration file are whole nanoseconds
 
 
 def client_urls(spec: ClusterSpec, ring: Ring) -> list[str]:
@@ -30,10 +18,24 @@ def client_urls(spec: ClusterSpec, ring: Ring) -> list[str]:
 
 def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
     """Path → content, less certificates and keys."""
-    made = {}
+    told = {
+        "region": spec.region,
+        "bucket": spec.bucket,
+        "backups": backups.place(spec.name),
+        "cluster": spec.name,
+        "machine": machine.name,
+        "host": machine.host,
+        "members": [member.host for member in spec.etcd],
+        "rings": {ring.name: {"port": ring.client_port, "backup_minutes": ring.backup_minutes} for ring in RINGS},
+    }
+    made = {
+        **disks.files(spec, machine),
+        **backups.files(spec),
+        **scripts("ring", "etcd_defrag"),
+        **settings("etcd", told),
+    }
     for number, ring in enumerate(RINGS):
         made[f"/etc/etcd/{ring.name}.json"] = json.dumps(config(spec, machine, ring), indent=2, sort_keys=True) + "\n"
-        made[f"{UNITS}/var-lib-etcd-{ring.name}.mount"] = _mount(ring)
         made[f"{UNITS}/etcd-{ring.name}.service"] = _service(ring)
         made[f"{UNITS}/etcd-defrag-{ring.name}.service"] = _defrag(ring)
         # A defragmentation blocks its member: every member and ring has an hour of its own.
@@ -60,6 +62,8 @@ def config(spec: ClusterSpec, machine: Machine, ring: Ring) -> dict[str, object]
         # API servers compact by themselves; this is for the day when none does.
         "auto-compaction-mode": "periodic",
         "auto-compaction-retention": "1h",
+        # API servers answer lists from their caches; they learn by this how fresh those are. kubeadm's value.
+        "watch-progress-notify-interval": 5 * SECOND,
         "feature-gates": "InitialCorruptCheck=true,CompactHashCheck=true",
         "client-transport-security": {
             "cert-file": f"{pki}/server.crt",
@@ -76,31 +80,20 @@ def config(spec: ClusterSpec, machine: Machine, ring: Ring) -> dict[str, object]
     }
 
 
-def _mount(ring: Ring) -> str:
-    return unit(
-        {
-            "Unit": [("Description", f"The disk of etcd {ring.name}")],
-            "Mount": [
-                ("What", f"/dev/landbridge/etcd-{ring.name}"),
-                ("Where", f"/var/lib/etcd/{ring.name}"),
-                ("Type", "ext4"),
-                ("Options", "noatime"),
-            ],
-        }
-    )
-
-
 def _service(ring: Ring) -> str:
-    disk = f"var-lib-etcd-{ring.name}.mount"
+    mount = disks.mount(ring)
     text = service(
         f"etcd {ring.name}: {ring.what}",
         f"/usr/local/bin/etcd --config-file=/etc/etcd/{ring.name}.json",
-        after=f"network-online.target {disk}",
+        before_start=disks.gate(ring),
+        after=f"network-online.target {mount}",
         Nice="-10",
         OOMScoreAdjust="-999",
+        # A member that waits for its quorum, or takes over gigabytes from the leader, must not be killed for it.
+        TimeoutStartSec="infinity",
     )
     # Without its disk a member would begin an empty life on the root disk.
-    return text.replace("[Unit]\n", f"[Unit]\nRequires={disk}\nBindsTo={disk}\n", 1)
+    return text.replace("[Unit]\n", f"[Unit]\nRequires={mount}\nBindsTo={mount}\n", 1)
 
 
 def etcdctl(ring: Ring) -> str:
@@ -117,7 +110,7 @@ def _defrag(ring: Ring) -> str:
                 ("Description", f"Gives free space of etcd {ring.name} back"),
                 ("After", f"etcd-{ring.name}.service"),
             ],
-            "Service": [("Type", "oneshot"), ("ExecStart", f"{etcdctl(ring)} --command-timeout=60s defrag")],
+            "Service": [("Type", "oneshot"), ("ExecStart", script("etcd_defrag", ring.name))],
         }
     )
 

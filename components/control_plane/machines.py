@@ -2,6 +2,8 @@
 
 from typing import Literal, NamedTuple
 
+from components.storage.bucket import bucket_name
+from fleet import issuers
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
@@ -36,11 +38,20 @@ class ClusterSpec(NamedTuple):
     api: tuple[Machine, ...]
     balancer: dict[str, str]
     issuer: str
+    bucket: str
 
     @property
     def endpoint(self) -> str:
         """The name under which everybody reaches the API, through the balancer."""
         return f"{self.name}.{self.zone_name}"
+
+    @property
+    def machines(self) -> tuple[Machine, ...]:
+        return (*self.etcd, *self.api)
+
+    def prefix(self, name: str) -> str:
+        """Where something of the cluster lies in the fleet bucket and among the secrets."""
+        return f"{self.fleet}/{self.name}/{name}"
 
     @property
     def first_service(self) -> str:
@@ -76,12 +87,6 @@ def cluster_spec(fleet: Fleet, plan: AddressPlan, name: str) -> ClusterSpec:
         etcd=tuple(sorted(m for m in found if m.role == "etcd")),
         api=tuple(sorted(m for m in found if m.role == "api")),
         balancer=dict(sorted(balancer.items())),
-        issuer=issuer(fleet, name),
+        issuer=issuers.url(fleet, name),
+        bucket=bucket_name(fleet, cluster.region),
     )
-
-
-def issuer(fleet: Fleet, name: str) -> str:
-    """The public issuer of service accounts, fixed at birth: tokens and cloud roles name it."""
-    region = fleet.clusters[name].region
-    assert fleet.aws is not None
-    return f"https://{fleet.fleet}-issuers-{fleet.aws.account_id}.s3.{region}.amazonaws.com/{name}"

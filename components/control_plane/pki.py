@@ -75,6 +75,27 @@ def break_glass(spec: ClusterSpec) -> Certificate:
     return Certificate(name, "kubernetes", "break-glass", CLIENT, "/dev/null", organization="system:masters")
 
 
+def admin(spec: ClusterSpec) -> Certificate:
+    """What the command line's own calls go by; RBAC binds its group to cluster-admin, and can take that back."""
+    name = f"{spec.name}-admin"
+    return Certificate(name, "kubernetes", "landbridge-admin", CLIENT, "/dev/null", organization="landbridge:admins")
+
+
+class Generations(NamedTuple):
+    """Which keys of an authority are trusted, and which of them signs: 1 is the first, a rotation adds the next."""
+
+    trusted: tuple[int, ...] = (1,)
+    signing: int = 1
+
+    @property
+    def ordered(self) -> tuple[int, ...]:
+        """The one that signs first: programs that read one certificate take that."""
+        return (self.signing, *(number for number in self.trusted if number != self.signing))
+
+
+SERVICE_ACCOUNTS = "service-accounts"
+
+
 class Trust(NamedTuple):
     """Where a machine keeps an authority's certificate; with `key` it may sign in its name."""
 

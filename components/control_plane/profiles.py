@@ -6,6 +6,9 @@ Kubernetes page "Considerations for large clusters".
 
 from typing import NamedTuple
 
+# etcd's FAQ: the 99th percentile of its log's fsync should be below 10 ms.
+FSYNC_P99_MS = 10
+
 
 class Volume(NamedTuple):
     """A disk of one etcd member, never its root disk."""

@@ -1,10 +1,15 @@
 """Text of systemd units and command lines, the same form for all."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 Sections = Mapping[str, Sequence[tuple[str, str]]]
 UNITS = "/etc/systemd/system"
 TARGET = "landbridge.target"
+SETTINGS = "/etc/landbridge"
+# Scripts that run on the machine with nothing but its Python.
+SCRIPTS, ON_MACHINE = "/usr/local/lib/landbridge", Path(__file__).with_name("on_machine")
 
 
 def unit(sections: Sections) -> str:
@@ -21,7 +26,13 @@ def command(program: str, flags: Mapping[str, str]) -> str:
 
 
 def service(
-    description: str, start: str, *, kind: str = "notify", after: str = "network-online.target", **more: str
+    description: str,
+    start: str,
+    *,
+    kind: str = "notify",
+    before_start: str = "",
+    after: str = "network-online.target",
+    **more: str,
 ) -> str:
     """A long-running program that is started again when it ends, for ever: machines heal without people."""
     return unit(
@@ -29,6 +40,7 @@ def service(
             "Unit": [("Description", description), ("After", after), ("Wants", after), ("StartLimitIntervalSec", "0")],
             "Service": [
                 ("Type", kind),
+                *([("ExecStartPre", before_start)] if before_start else []),
                 ("ExecStart", start),
                 ("Restart", "always"),
                 ("RestartSec", "2"),
@@ -37,6 +49,20 @@ def service(
             ],
         }
     )
+
+
+def script(name: str, *words: str) -> str:
+    """The command line of one of `scripts`."""
+    return " ".join(["/usr/bin/python3", f"{SCRIPTS}/{name}.py", *words])
+
+
+def scripts(*names: str) -> dict[str, str]:
+    return {f"{SCRIPTS}/{name}.py": (ON_MACHINE / f"{name}.py").read_text() for name in names}
+
+
+def settings(name: str, told: Mapping[str, object]) -> dict[str, str]:
+    """What scripts read, as a file."""
+    return {f"{SETTINGS}/{name}.json": json.dumps(told, indent=2, sort_keys=True) + "\n"}
 
 
 def target(description: str, units: Iterable[str]) -> str:

@@ -1,7 +1,6 @@
 """The region stack: every resource of the example fleet against its golden file, and what other stacks read of it."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,17 +12,6 @@ from tests.support.cloud import ROOT, Cloud
 pytestmark = pytest.mark.cloud
 HERE = Path(__file__).parent
 STACKS = ("us-west-2", "us-east-1", "eu-west-1")
-
-
-@pytest.fixture(scope="module")
-def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
-    folder = tmp_path_factory.mktemp("example")
-    (folder / "fleet.lock.yaml").write_text((ROOT / "fleet.lock.yaml").read_text())
-    (folder / "fleet.yaml").write_text((ROOT / "fleet.yaml").read_text())
-    made = Cloud(folder / "home", folder / "fleet.yaml")
-    made.run("up", "--local", "--yes")
-    yield made
-    made.stop()
 
 
 @pytest.mark.golden
@@ -48,10 +36,7 @@ def test_the_exported_state_passes_the_policies(cloud: Cloud, tmp_path: Path) ->
     assert "wider than the plan" in project.pulumi(*analyze, before=[cloud_fleet], code=None)
 
 
-def test_another_stack_reads_the_contract(cloud: Cloud, tmp_path: Path) -> None:
-    project = Project(
-        tmp_path / "p", cloud, name="landbridge", state=cloud.home / "local/example/state", phrase="local"
-    )
+def test_another_stack_reads_the_contract(project: Project) -> None:
     project.program(
         "import sys; sys.path.insert(0, " + repr(str(ROOT)) + ")\n"
         "from stacks.outputs import region_outputs\n"

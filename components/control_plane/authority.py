@@ -1,0 +1,179 @@
+"""A cluster's keys and certificates as resources: made by the tls and random providers, the same on every cloud."""
+
+import json
+from typing import NamedTuple, TypedDict
+
+import pulumi
+import pulumi_random as random
+import pulumi_tls as tls
+
+from .bundle import Material
+from .machines import ClusterSpec, Machine
+from .pki import (
+    AUTHORITIES,
+    AUTHORITY_HOURS,
+    CERTIFICATE_HOURS,
+    RENEWAL_HOURS,
+    SERVICE_ACCOUNTS,
+    TRUST,
+    Certificate,
+    Generations,
+    certificates,
+)
+from .rotation import ENCRYPTION
+
+CURVE, RSA_BITS, ENCRYPTION_BYTES = "P256", 2048, 32
+Text = pulumi.Output[str]
+Made = pulumi.Output[Material]
+
+
+class Pair(NamedTuple):
+    """A certificate (or public key) and its private key as PEM; the private one is a secret."""
+
+    public: Text
+    private: Text
+
+
+class AuthorityArgs(TypedDict):
+    """`generations` of every key, see rotation.all_generations."""
+
+    spec: ClusterSpec
+    generations: dict[str, Generations]
+
+
+class Authority(pulumi.ComponentResource):
+    """All authorities of a cluster, its service accounts' key, its encryption key and the key that signs manifests.
+
+    They are protected: with another authority, or another key of the service accounts, nothing that runs trusts
+    anything any more. `landbridge pki rotate` adds the next generation beside the one in use instead.
+    """
+
+    def __init__(self, name: str, args: AuthorityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("landbridge:control-plane:Authority", name, None, opts)
+        self.spec, self.generations = args["spec"], args["generations"]
+        self.child = pulumi.ResourceOptions(parent=self)
+        self.kept = pulumi.ResourceOptions(parent=self, protect=True)
+        self.pairs: dict[str, dict[int, Pair]] = {
+            authority: {number: self._authority(authority, number) for number in self.generations[authority].trusted}
+            for authority in AUTHORITIES
+        }
+        self.service_accounts = {
+            number: self._pair(f"{SERVICE_ACCOUNTS}-{number}", "RSA")
+            for number in self.generations[SERVICE_ACCOUNTS].trusted
+        }
+        self.encryption = {
+            number: random.RandomBytes(f"{ENCRYPTION}-{number}", length=ENCRYPTION_BYTES, opts=self.kept).base64
+            for number in self.generations[ENCRYPTION].trusted
+        }
+        # Tells this life of the cluster from any other one of its name.
+        self.birth = random.RandomId("birth", byte_length=4, opts=self.kept).hex
+        self.signing = self._pair("manifests", "ED25519")
+        # The body of a public key's PEM is base64 of its DER form.
+        self.verify_key = self.signing.public.apply(lambda pem: "".join(pem.strip().splitlines()[1:-1]))
+        self.register_outputs({})
+
+    def trusted(self, authority: str) -> Text:
+        """Certificates of the authority, one after the other, the signing one first."""
+        pairs, ordered = self.pairs[authority], self.generations[authority].ordered
+        return _joined([pairs[number].public for number in ordered])
+
+    def public_keys(self) -> Text:
+        """Public keys that service accounts' tokens are checked against."""
+        ordered = self.generations[SERVICE_ACCOUNTS].ordered
+        return _joined([self.service_accounts[number].public for number in ordered])
+
+    def certificate(self, wish: Certificate, parent: pulumi.Resource) -> Pair:
+        """A key pair with its certificate, which is made anew when 90 days are left: in a refresh, never by itself."""
+        child = pulumi.ResourceOptions(parent=parent)
+        authority = self.pairs[wish.authority][self.generations[wish.authority].signing]
+        key = tls.PrivateKey(wish.name, algorithm="ECDSA", ecdsa_curve=CURVE, opts=child)
+        request = tls.CertRequest(
+            wish.name,
+            private_key_pem=key.private_key_pem,
+            subject=tls.CertRequestSubjectArgs(common_name=wish.common_name, organization=wish.organization or None),
+            dns_names=list(wish.hosts) or None,
+            ip_addresses=list(wish.addresses) or None,
+            opts=child,
+        )
+        signed = tls.LocallySignedCert(
+            wish.name,
+            cert_request_pem=request.cert_request_pem,
+            ca_cert_pem=authority.public,
+            ca_private_key_pem=authority.private,
+            validity_period_hours=CERTIFICATE_HOURS,
+            early_renewal_hours=RENEWAL_HOURS,
+            allowed_uses=["digital_signature", *wish.uses],
+            opts=child,
+        )
+        return Pair(signed.cert_pem, key.private_key_pem)
+
+    def material(self, machine: Machine, parent: pulumi.Resource) -> tuple[Made, Made]:
+        """What one machine's bundle is made from: without private keys, which is no secret, and with them.
+
+        Only what this machine needs, so that another one's renewed certificate leaves its bundle known in a preview.
+        """
+        pairs = {wish.name: self.certificate(wish, parent) for wish in certificates(self.spec, machine)}
+        trusts = TRUST[machine.role]
+        number = self.generations[SERVICE_ACCOUNTS].signing
+        public = {
+            "authorities": {trust.authority: self.trusted(trust.authority) for trust in trusts},
+            "certificates": {name: pair.public for name, pair in pairs.items()},
+        }
+        signers = {trust.authority: self.generations[trust.authority].signing for trust in trusts if trust.key}
+        api = machine.role == "api"
+        accounts = self.public_keys() if api else ""
+        open_ = pulumi.Output.all(
+            **public,
+            authority_keys=dict.fromkeys(signers, ""),
+            keys=dict.fromkeys(pairs, ""),
+            service_accounts=[accounts, ""],
+            encryption_key="",
+        )
+        whole = pulumi.Output.all(
+            **public,
+            authority_keys={name: self.pairs[name][n].private for name, n in signers.items()},
+            keys={name: pair.private for name, pair in pairs.items()},
+            service_accounts=[accounts, self.service_accounts[number].private if api else ""],
+            encryption_key=self.encryption[self.generations[ENCRYPTION].signing] if api else "",
+        )
+        return open_.apply(_material), whole.apply(_material)
+
+    def recovery(self) -> Text:
+        """JSON of all keys without which a snapshot of the cluster is worth little."""
+        kept = {
+            "authorities": {
+                name: {str(number): {"crt": pair.public, "key": pair.private} for number, pair in pairs.items()}
+                for name, pairs in self.pairs.items()
+            },
+            "service_accounts": {str(number): pair.private for number, pair in self.service_accounts.items()},
+            "encryption": {str(number): key for number, key in self.encryption.items()},
+        }
+        return pulumi.Output.from_input(kept).apply(json.dumps)
+
+    def _authority(self, authority: str, number: int) -> Pair:
+        key = tls.PrivateKey(f"{authority}-{number}", algorithm="ECDSA", ecdsa_curve=CURVE, opts=self.kept)
+        made = tls.SelfSignedCert(
+            f"{authority}-{number}",
+            private_key_pem=key.private_key_pem,
+            subject={"common_name": f"{self.spec.name}-{authority}-{number}"},
+            is_ca_certificate=True,
+            set_subject_key_id=True,
+            validity_period_hours=AUTHORITY_HOURS,
+            allowed_uses=["cert_signing", "crl_signing", "digital_signature"],
+            opts=self.kept,
+        )
+        return Pair(made.cert_pem, key.private_key_pem)
+
+    def _pair(self, name: str, algorithm: str) -> Pair:
+        bits = RSA_BITS if algorithm == "RSA" else None
+        key = tls.PrivateKey(name, algorithm=algorithm, rsa_bits=bits, opts=self.kept)
+        return Pair(key.public_key_pem, key.private_key_pem)
+
+
+def _joined(pems: list[Text]) -> Text:
+    return pulumi.Output.all(*pems).apply("".join)
+
+
+def _material(given: dict[str, object]) -> Material:
+    accounts = given.pop("service_accounts")
+    return Material(**given, service_accounts=tuple(accounts))  # type: ignore[arg-type]

@@ -1,0 +1,221 @@
+"""A cluster's control plane on AWS: keys, machines, security groups, names, and the load balancer before the API."""
+
+import json
+from typing import TypedDict
+
+import pulumi
+import pulumi_aws as aws
+
+from components.tags import Owner
+from fleet.fitting import fitting
+from fleet.model import Fleet
+
+from .authority import Authority
+from .aws_issuer import Issuer
+from .aws_machine import ControlPlaneMachine
+from .firewall import DESCRIPTIONS, Part, Rule, rules
+from .machines import API_PORT, ClusterSpec, Machine
+from .pki import Certificate, Generations, admin, break_glass
+
+# AWS's bound for names of balancers and target groups.
+BALANCER_NAME = 32
+RECORD_SECONDS = 60
+CHECK_SECONDS, CHECKS = 10, 2
+
+
+class ControlPlaneArgs(TypedDict):
+    """Ids are the home region's: `subnet_ids` of the private subnets by zone letter, `zone_id` of the private zone."""
+
+    fleet: Fleet
+    spec: ClusterSpec
+    owner: Owner
+    supernet: str
+    generations: dict[str, Generations]
+    network_id: pulumi.Input[str]
+    subnet_ids: dict[str, pulumi.Input[str]]
+    zone_id: pulumi.Input[str]
+    key_arn: pulumi.Input[str]
+
+
+class ControlPlane(pulumi.ComponentResource):
+    """`machines` by name, `authority` with all keys; `break_glass` and `admin` name the secrets with a credential."""
+
+    def __init__(self, name: str, args: ControlPlaneArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("landbridge:control-plane:ControlPlane", name, None, opts)
+        self.args, self.spec, self.owner = args, args["spec"], args["owner"]
+        self.child = pulumi.ResourceOptions(parent=self)
+        self.authority = Authority("authority", {"spec": self.spec, "generations": args["generations"]}, self.child)
+        self.groups: dict[str, aws.ec2.SecurityGroup] = {part: self._security_group(part) for part in DESCRIPTIONS}
+        for rule in rules(self.spec, args["supernet"]):
+            self._rule(rule)
+        self._balancer()
+        self._record("endpoint", self.spec.endpoint, list(self.spec.balancer.values()))
+        self.machines = {machine.name: self._machine(machine) for machine in self.spec.machines}
+        self.break_glass = self._credential("break-glass", break_glass(self.spec))
+        self.admin = self._credential("admin", admin(self.spec))
+        self._recovery()
+        Issuer(
+            "issuer",
+            {
+                "fleet": args["fleet"],
+                "spec": self.spec,
+                "owner": self.owner,
+                "public_keys": self.authority.public_keys(),
+            },
+            self.child,
+        )
+        self.register_outputs({})
+
+    def _security_group(self, part: Part) -> aws.ec2.SecurityGroup:
+        tags = self.owner.tags(part)
+        return aws.ec2.SecurityGroup(
+            part,
+            name=tags["Name"],
+            description=DESCRIPTIONS[part],
+            vpc_id=self.args["network_id"],
+            tags=tags,
+            opts=self.child,
+        )
+
+    def _rule(self, rule: Rule) -> None:
+        kind = aws.vpc.SecurityGroupIngressRule if rule.direction == "in" else aws.vpc.SecurityGroupEgressRule
+        peer = (
+            {"referenced_security_group_id": self.groups[rule.peer].id}
+            if rule.peer in self.groups
+            else {"cidr_ipv4": rule.peer}
+        )
+        kind(
+            rule.name,
+            security_group_id=self.groups[rule.part].id,
+            ip_protocol="tcp",
+            from_port=rule.first,
+            to_port=rule.last,
+            description=rule.why,
+            tags=self.owner.tags(rule.name),
+            opts=self.child,
+            **peer,
+        )
+
+    def _balancer(self) -> None:
+        name = fitting(f"{self.spec.fleet}-{self.spec.name}-api", BALANCER_NAME)
+        targets = aws.lb.TargetGroup(
+            "api",
+            name=name,
+            port=API_PORT,
+            protocol="TCP",
+            # By address: machines come and go under it. And never with the client's own address on a packet: an API
+            # machine that reaches itself through the balancer would get answers from nowhere (the hairpin trap).
+            target_type="ip",
+            preserve_client_ip="false",
+            vpc_id=self.args["network_id"],
+            deregistration_delay=30,
+            health_check={
+                "protocol": "HTTPS",
+                "port": str(API_PORT),
+                "path": "/readyz",
+                "matcher": "200",
+                "interval": CHECK_SECONDS,
+                "healthy_threshold": CHECKS,
+                "unhealthy_threshold": CHECKS,
+            },
+            tags=self.owner.tags("api"),
+            opts=self.child,
+        )
+        balancer = aws.lb.LoadBalancer(
+            "api",
+            name=name,
+            load_balancer_type="network",
+            internal=True,
+            subnet_mappings=[
+                {"subnet_id": self.args["subnet_ids"][zone], "private_ipv4_address": address}
+                for zone, address in self.spec.balancer.items()
+            ],
+            security_groups=[self.groups["balancer"].id],
+            enable_cross_zone_load_balancing=True,
+            tags=self.owner.tags("api"),
+            # Protected here rather than in AWS: `destroy` asks, and needs no `up` before it.
+            opts=pulumi.ResourceOptions(parent=self, protect=True),
+        )
+        aws.lb.Listener(
+            "api",
+            load_balancer_arn=balancer.arn,
+            port=API_PORT,
+            protocol="TCP",
+            default_actions=[{"type": "forward", "target_group_arn": targets.arn}],
+            tags=self.owner.tags("api"),
+            opts=self.child,
+        )
+        for machine in self.spec.api:
+            aws.lb.TargetGroupAttachment(
+                self._short(machine),
+                target_group_arn=targets.arn,
+                target_id=machine.address,
+                port=API_PORT,
+                opts=self.child,
+            )
+
+    def _record(self, name: str, host: str, addresses: list[str]) -> None:
+        # Addresses, also of the balancer: they never change, and whoever can't ask this zone can copy them.
+        aws.route53.Record(
+            name,
+            zone_id=self.args["zone_id"],
+            name=host,
+            type="A",
+            ttl=RECORD_SECONDS,
+            records=addresses,
+            opts=self.child,
+        )
+
+    def _machine(self, machine: Machine) -> ControlPlaneMachine:
+        short = self._short(machine)
+        self._record(short, machine.host, [machine.address])
+        return ControlPlaneMachine(
+            short,
+            {
+                "fleet": self.args["fleet"],
+                "spec": self.spec,
+                "machine": machine,
+                "owner": self.owner,
+                "authority": self.authority,
+                "subnet_id": self.args["subnet_ids"][machine.zone],
+                "group_id": self.groups[machine.role].id,
+                "key_arn": self.args["key_arn"],
+            },
+            self.child,
+        )
+
+    def _credential(self, name: str, wish: Certificate) -> str:
+        """Seals a client certificate in a secret that no machine may read; returns the secret's name."""
+        pair, place = self.authority.certificate(wish, self), self.spec.prefix(name)
+        text = pulumi.Output.all(crt=pair.public, key=pair.private).apply(json.dumps)
+        self._seal(name, place, f"Credential {wish.common_name} of {self.spec.name}", text, self.child)
+        return place
+
+    def _recovery(self) -> None:
+        """All keys once more, apart: they stay when the cluster goes, as snapshots and disks do."""
+        place = pulumi.Output.concat(self.spec.prefix("recovery-"), self.authority.birth)
+        stays = pulumi.ResourceOptions(parent=self, retain_on_delete=True)
+        self._seal("recovery", place, f"Every key of {self.spec.name}", self.authority.recovery(), stays)
+
+    def _seal(
+        self,
+        name: str,
+        place: pulumi.Input[str],
+        description: str,
+        text: pulumi.Input[str],
+        opts: pulumi.ResourceOptions,
+    ) -> None:
+        secret = aws.secretsmanager.Secret(
+            name,
+            name=place,
+            description=description,
+            kms_key_id=self.args["key_arn"],
+            # A name that waits for its end would keep a cluster of the same name from coming up.
+            recovery_window_in_days=0,
+            tags=self.owner.tags(name),
+            opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(protect=True)),
+        )
+        aws.secretsmanager.SecretVersion(name, secret_id=secret.id, secret_string=text, opts=opts)
+
+    def _short(self, machine: Machine) -> str:
+        return machine.name.removeprefix(f"{self.spec.name}-")

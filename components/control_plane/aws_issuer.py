@@ -1,0 +1,91 @@
+"""A cluster's public issuer on AWS: a bucket with two documents, and IAM's trust in it."""
+
+import json
+from typing import TypedDict
+
+import pulumi
+import pulumi_aws as aws
+
+from components.tags import Owner
+from fleet import issuers
+from fleet.model import Fleet
+
+from .issuer import AUDIENCE, bucket_policy, documents
+from .machines import ClusterSpec
+
+
+class IssuerArgs(TypedDict):
+    """`public_keys` are PEM texts, one after the other."""
+
+    fleet: Fleet
+    spec: ClusterSpec
+    owner: Owner
+    public_keys: pulumi.Output[str]
+
+
+class Issuer(pulumi.ComponentResource):
+    """Everybody may read two documents, which hold public keys and nothing else."""
+
+    def __init__(self, name: str, args: IssuerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("landbridge:control-plane:Issuer", name, None, opts)
+        fleet, spec, owner = args["fleet"], args["spec"], args["owner"]
+        child = pulumi.ResourceOptions(parent=self)
+        # Protected: with another address every token and every cloud role's trust would be worth nothing.
+        bucket = aws.s3.Bucket(
+            name,
+            bucket=issuers.bucket(fleet, spec.name),
+            # Versions of public keys that were replaced are no loss.
+            force_destroy=True,
+            tags=owner.tags(name),
+            opts=pulumi.ResourceOptions(parent=self, protect=True),
+        )
+        name_only = bucket.bucket
+        aws.s3.BucketOwnershipControls(
+            name, bucket=name_only, rule={"object_ownership": "BucketOwnerEnforced"}, opts=child
+        )
+        opened = aws.s3.BucketPublicAccessBlock(
+            name,
+            bucket=name_only,
+            block_public_acls=True,
+            ignore_public_acls=True,
+            # The policy is public, for the two documents: see fleet.issuers.
+            block_public_policy=False,
+            restrict_public_buckets=False,
+            opts=child,
+        )
+        aws.s3.BucketVersioning(name, bucket=name_only, versioning_configuration={"status": "Enabled"}, opts=child)
+        aws.s3.BucketServerSideEncryptionConfiguration(
+            name,
+            bucket=name_only,
+            # Not under a key of KMS, which the public may not use.
+            rules=[{"apply_server_side_encryption_by_default": {"sse_algorithm": "AES256"}}],
+            opts=child,
+        )
+        policy = aws.s3.BucketPolicy(
+            name,
+            bucket=name_only,
+            policy=json.dumps(bucket_policy(issuers.bucket(fleet, spec.name), issuers.public(fleet, spec.name))),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[opened]),
+        )
+        made = args["public_keys"].apply(lambda pems: documents(spec.issuer, pems))
+        published = [
+            aws.s3.BucketObjectv2(
+                f"{name}-{path.rpartition('/')[2]}",
+                bucket=name_only,
+                key=path,
+                content=made[path],
+                content_type="application/json",
+                tags=owner.tags(path.rpartition("/")[2]),
+                opts=child,
+            )
+            for path in issuers.DOCUMENTS
+        ]
+        aws.iam.OpenIdConnectProvider(
+            name,
+            url=spec.issuer,
+            client_id_lists=[AUDIENCE],
+            tags=owner.tags(name),
+            # IAM reads the documents at once.
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[policy, *published]),
+        )
+        self.register_outputs({})

@@ -1,0 +1,226 @@
+"""One machine of a control plane on AWS: its address, its role, its bundle, and the group that keeps it alive."""
+
+import base64
+import json
+from typing import Any, TypedDict
+
+import pulumi
+import pulumi_aws as aws
+
+from components.boot.user_data import sealed, user_data
+from components.preview import known_in_preview
+from components.storage.bucket import bucket_name
+from components.tags import Owner
+from fleet.model import Fleet
+
+from .authority import Authority
+from .bundle import Bundle, bundle, digests, manifest, version
+from .machines import ClusterSpec, Machine
+from .profiles import Volume
+from .roles import SSM_POLICY, permissions, trust
+
+ROOT_GIB = 50
+# Stand in where a preview can't know better yet: the id of a key, and a public key, too, of nobody.
+NO_KEY = "00000000-0000-0000-0000-000000000000"
+VERIFY_KEY = "MCowBQYDK2VwAyEA".ljust(59, "A") + "="
+
+
+class MachineArgs(TypedDict):
+    """`name` of the component is the machine's without its cluster's; the rest is of the cluster or its region."""
+
+    fleet: Fleet
+    spec: ClusterSpec
+    machine: Machine
+    owner: Owner
+    authority: Authority
+    subnet_id: pulumi.Input[str]
+    group_id: pulumi.Input[str]
+    key_arn: pulumi.Input[str]
+
+
+class ControlPlaneMachine(pulumi.ComponentResource):
+    """A scaling group of one, whose machines take over address, disks and bundle from the one before.
+
+    Only its group ever starts or ends a machine, and only when told: neither a new template nor a new bundle does.
+    """
+
+    def __init__(self, name: str, args: MachineArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("landbridge:control-plane:Machine", name, None, opts)
+        self.name, self.args = name, args
+        self.spec, self.machine = args["spec"], args["machine"]
+        self.bucket, self.prefix = bucket_name(args["fleet"], self.spec.region), self.spec.prefix(self.machine.name)
+        self.child = pulumi.ResourceOptions(parent=self)
+        self.kept = pulumi.ResourceOptions(parent=self, protect=True)
+        self.interface = aws.ec2.NetworkInterface(
+            name,
+            subnet_id=args["subnet_id"],
+            private_ips=[self.machine.address],
+            security_groups=[args["group_id"]],
+            description=f"The address of {self.machine.name}",
+            tags=self._tags(name),
+            opts=self.child,
+        )
+        granted, profile = self._role()
+        ready = [*granted, self._publish(), *self._disks()]
+        template = self._template(profile)
+        self.group = self._group(template, ready)
+        self.register_outputs({})
+
+    def _tags(self, name: str) -> dict[str, str]:
+        whose = {"landbridge:cluster": self.spec.name, "landbridge:machine": self.machine.name}
+        return {**self.args["owner"].tags(name), **whose}
+
+    def _role(self) -> tuple[list[pulumi.Resource], aws.iam.InstanceProfile]:
+        fleet, name = self.args["fleet"], self.name
+        assert fleet.aws is not None
+        tags = self._tags(name)
+        role = aws.iam.Role(
+            name,
+            name=self._named(64),
+            assume_role_policy=json.dumps(trust()),
+            description=f"What {self.machine.name} may do",
+            tags=tags,
+            opts=self.child,
+        )
+        stand_in = f"arn:aws:kms:{self.spec.region}:{fleet.aws.account_id}:key/{NO_KEY}"
+        key_arn = known_in_preview(pulumi.Output.from_input(self.args["key_arn"]), stand_in)
+        policy = aws.iam.RolePolicy(
+            name,
+            role=role.name,
+            name="machine",
+            policy=key_arn.apply(lambda arn: json.dumps(permissions(fleet, self.spec, self.machine, arn))),
+            opts=self.child,
+        )
+        granted: list[pulumi.Resource] = [policy]
+        if fleet.access == "ssm":
+            granted.append(aws.iam.RolePolicyAttachment(name, role=role.name, policy_arn=SSM_POLICY, opts=self.child))
+        return granted, aws.iam.InstanceProfile(name, name=self._named(128), role=role.name, tags=tags, opts=self.child)
+
+    def _publish(self) -> aws.s3.BucketObjectv2:
+        """Puts files into the bucket and keys into the secret, and last the signed manifest that names both."""
+        authority, tags = self.args["authority"], self._tags(self.name)
+        open_, whole = authority.material(self.machine, self)
+        # Made from certificates and public keys alone, so that no mistake can put a private key into the bucket.
+        files = open_.apply(lambda material: bundle(self.spec, self.machine, material).files)
+        keys = whole.apply(lambda material: bundle(self.spec, self.machine, material).keys)
+        told = pulumi.Output.all(files=files, keys=keys).apply(
+            lambda made: digests(Bundle(self.machine.name, made["files"], made["keys"]))
+        )
+        open_told = pulumi.Output.unsecret(told)
+        secret = aws.secretsmanager.Secret(
+            self.name,
+            name=self.prefix,
+            description=f"Key material of {self.machine.name}",
+            kms_key_id=self.args["key_arn"],
+            # Its keys are in `recovery`, too; a name that waits for its end would keep the next one from coming up.
+            recovery_window_in_days=0,
+            tags=tags,
+            opts=self.kept,
+        )
+        current = aws.secretsmanager.SecretVersion(
+            self.name, secret_id=secret.id, secret_string=keys.apply(json.dumps), opts=self.child
+        )
+        body = self._object("files", open_told.apply(lambda t: f"{version(t)}.json"), files.apply(json.dumps))
+        text = pulumi.Output.all(open_told, current.version_id).apply(lambda both: manifest(self.prefix, *both))
+        signed = pulumi.Output.all(authority.signing.private, text).apply(lambda both: sealed(*both))
+        opts = pulumi.ResourceOptions(parent=self, depends_on=[body])
+        sealed_text: pulumi.Output[str] = pulumi.Output.unsecret(signed)
+        return self._object("manifest", "manifest.json", sealed_text, opts)
+
+    def _object(
+        self, what: str, key: pulumi.Input[str], content: pulumi.Input[str], opts: pulumi.ResourceOptions | None = None
+    ) -> aws.s3.BucketObjectv2:
+        name = f"{self.name}-{what}"
+        return aws.s3.BucketObjectv2(
+            name,
+            bucket=self.bucket,
+            key=pulumi.Output.concat(self.prefix, "/", key),
+            content=content,
+            content_type="application/json",
+            server_side_encryption="aws:kms",
+            kms_key_id=self.args["key_arn"],
+            tags=self.args["owner"].tags(name),
+            opts=opts or self.child,
+        )
+
+    def _disks(self) -> list[pulumi.Resource]:
+        if self.machine.role != "etcd":
+            return []
+        profile = self.spec.profile
+        return [self._disk(ring, volume) for ring, volume in (("main", profile.main), ("events", profile.events))]
+
+    def _disk(self, ring: str, volume: Volume) -> aws.ebs.Volume:
+        name = f"{self.name}-{ring}"
+        return aws.ebs.Volume(
+            name,
+            availability_zone=f"{self.spec.region}{self.machine.zone}",
+            type=volume.kind,
+            size=volume.size_gib,
+            iops=volume.iops,
+            throughput=volume.throughput_mib or None,
+            encrypted=True,
+            kms_key_id=self.args["key_arn"],
+            # The machine finds its disks by these two.
+            tags={**self._tags(name), "landbridge:disk": f"etcd-{ring}"},
+            # A destroyed cluster's data stay until somebody deletes them by hand.
+            opts=pulumi.ResourceOptions(parent=self, protect=True, retain_on_delete=True),
+        )
+
+    def _template(self, profile: aws.iam.InstanceProfile) -> aws.ec2.LaunchTemplate:
+        fleet, tags = self.args["fleet"], self._tags(self.name)
+        types = {"etcd": self.spec.profile.etcd_type, "api": self.spec.profile.api_type}
+        verify_key = known_in_preview(self.args["authority"].verify_key, VERIFY_KEY)
+        script = verify_key.apply(lambda key: user_data(self.spec.region, self.bucket, self.prefix, key))
+        return aws.ec2.LaunchTemplate(
+            self.name,
+            name=self._named(128),
+            # Looked up at each launch: a promoted image comes with the next roll.
+            image_id=f"resolve:ssm:/{fleet.fleet}/images/cpu/stable",
+            instance_type=types[self.machine.role],
+            iam_instance_profile={"name": profile.name},
+            metadata_options={"http_endpoint": "enabled", "http_tokens": "required", "http_put_response_hop_limit": 1},
+            network_interfaces=[
+                {"device_index": 0, "network_interface_id": self.interface.id, "delete_on_termination": "false"}
+            ],
+            # With the account's own key for disks: Auto Scaling's role may not use the region's.
+            block_device_mappings=[
+                {
+                    "device_name": "/dev/sda1",
+                    "ebs": {
+                        "encrypted": "true",
+                        "volume_size": ROOT_GIB,
+                        "volume_type": "gp3",
+                        "delete_on_termination": "true",
+                    },
+                }
+            ],
+            user_data=script.apply(lambda text: base64.b64encode(text.encode()).decode()),
+            tag_specifications=[{"resource_type": kind, "tags": tags} for kind in ("instance", "volume")],
+            update_default_version=True,
+            tags=tags,
+            opts=self.child,
+        )
+
+    def _group(self, template: aws.ec2.LaunchTemplate, ready: list[pulumi.Resource]) -> aws.autoscaling.Group:
+        tags: list[Any] = [
+            {"key": key, "value": value, "propagate_at_launch": False} for key, value in self._tags(self.name).items()
+        ]
+        return aws.autoscaling.Group(
+            self.name,
+            name=self._named(255),
+            min_size=1,
+            max_size=1,
+            desired_capacity=1,
+            # Not by subnet: the template names an interface, and Auto Scaling takes but one of the two.
+            availability_zones=[f"{self.spec.region}{self.machine.zone}"],
+            # Never a number: then the group would change with the template.
+            launch_template={"id": template.id, "version": "$Latest"},
+            health_check_type="EC2",
+            # Whether the cluster is well is asked of the cluster: a machine that runs says nothing.
+            wait_for_capacity_timeout="0",
+            tags=tags,
+            opts=pulumi.ResourceOptions(parent=self, depends_on=ready),
+        )
+
+    def _named(self, most: int) -> str:
+        return self.args["owner"].name(self.name, most)

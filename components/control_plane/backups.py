@@ -1,0 +1,49 @@
+"""Snapshots of both etcd rings to the fleet bucket, checked before they leave the machine."""
+
+from .machines import ClusterSpec
+from .rings import RINGS, Ring
+from .units import UNITS, script, scripts, unit
+
+PREFIX = "backups"
+
+
+def place(cluster: str, ring: Ring | None = None) -> str:
+    """Where in the bucket a cluster's snapshots lie: backups/main/events/2026-01-01T120000Z-4711.db."""
+    return f"{PREFIX}/{cluster}" + (f"/{ring.name}" if ring else "")
+
+
+def files(_spec: ClusterSpec) -> dict[str, str]:
+    made = scripts("aws", "ring", "etcd_backup")
+    for ring in RINGS:
+        made[f"{UNITS}/etcd-backup-{ring.name}.service"] = _service(ring)
+        made[f"{UNITS}/etcd-backup-{ring.name}.timer"] = _timer(ring)
+    return made
+
+
+def _service(ring: Ring) -> str:
+    return unit(
+        {
+            "Unit": [
+                ("Description", f"A snapshot of etcd {ring.name} to the fleet bucket"),
+                ("After", f"etcd-{ring.name}.service"),
+            ],
+            "Service": [
+                ("Type", "oneshot"),
+                ("ExecStart", script("etcd_backup", ring.name)),
+                # Before the next one is due: a hanging snapshot must not keep it from being taken.
+                ("TimeoutStartSec", f"{ring.backup_minutes * 60 - 30}"),
+                ("Nice", "10"),
+            ],
+        }
+    )
+
+
+def _timer(ring: Ring) -> str:
+    # Not made up for after a start: members of a ring start one after another, and the next moment is near.
+    moments = "*:00" if ring.backup_minutes == 60 else f"*:0/{ring.backup_minutes}"
+    return unit(
+        {
+            "Unit": [("Description", f"Every {ring.backup_minutes} minutes: a snapshot of etcd {ring.name}")],
+            "Timer": [("OnCalendar", moments)],
+        }
+    )

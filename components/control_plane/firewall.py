@@ -1,0 +1,62 @@
+"""Who may reach whom in a control plane, and on which port. Security groups are compiled from this and nothing else."""
+
+from typing import Literal, NamedTuple
+
+from . import etcd
+from .machines import API_PORT, ClusterSpec, Role
+
+Part = Literal["etcd", "api", "balancer"]
+KUBELET_PORT, HTTPS_PORT = 10250, 443
+EVERYWHERE = "0.0.0.0/0"
+# AWS replaces a group when its description changes: never reword one.
+DESCRIPTIONS: dict[Part, str] = {
+    "etcd": "etcd machines of a cluster",
+    "api": "API machines of a cluster",
+    "balancer": "The load balancer of a cluster's API",
+}
+
+
+class Rule(NamedTuple):
+    """`part` accepts (in) or may send (out) TCP on the ports; `peer` is another part or a CIDR."""
+
+    part: Part
+    direction: Literal["in", "out"]
+    first: int
+    last: int
+    peer: str
+    what: str
+    why: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.part}-{self.direction}-{self.what}"
+
+
+def rules(spec: ClusterSpec, supernet: str) -> list[Rule]:
+    """Inside of the fleet only. Metrics are on loopback and have no rule."""
+    found: list[Rule] = []
+    for ring in etcd.RINGS:
+        why = f"clients of etcd {ring.name}"
+        found += _way("api", "etcd", ring.client_port, f"{ring.name}-clients-api", why)
+        found += _way("etcd", "etcd", ring.client_port, f"{ring.name}-clients", why)
+        found += _way("etcd", "etcd", ring.peer_port, f"{ring.name}-peers", f"peers of etcd {ring.name}")
+    found += [
+        Rule("balancer", "in", API_PORT, API_PORT, supernet, "fleet", "the API, for everything of the fleet"),
+        *_way("balancer", "api", API_PORT, "api", "the API, and the balancer's checks"),
+        # Beside the balancer, so that its fault is not the API's.
+        Rule("api", "in", API_PORT, API_PORT, supernet, "fleet", "the API, for everything of the fleet"),
+        Rule("api", "out", KUBELET_PORT, KUBELET_PORT, supernet, "kubelets", "logs and shells of pods"),
+        Rule("api", "out", 1, 65535, spec.pods_cidr, "pods", "webhooks and APIs that run in pods"),
+    ]
+    for role in ("etcd", "api"):
+        found.append(_out(role, "the cloud's APIs, some of which have no endpoint in the network"))
+    return found
+
+
+def _way(source: Part, target: Part, port: int, what: str, why: str) -> list[Rule]:
+    """Both ends of one way."""
+    return [Rule(target, "in", port, port, source, what, why), Rule(source, "out", port, port, target, what, why)]
+
+
+def _out(role: Role, why: str) -> Rule:
+    return Rule(role, "out", HTTPS_PORT, HTTPS_PORT, EVERYWHERE, "https", why)

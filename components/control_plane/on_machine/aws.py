@@ -1,0 +1,240 @@
+"""AWS for this machine's scripts: its role's credentials, signed requests, EC2's queries, uploads to S3.
+
+Only Python's standard library: a control plane machine has nothing installed but its programs.
+"""
+
+import hashlib
+import hmac
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+from urllib import error, request
+from urllib.parse import quote, urlencode
+from xml.etree import ElementTree
+
+META = "http://169.254.169.254/latest/"
+HEADER = "X-aws-ec2-metadata-token"
+EC2_VERSION = "2016-11-15"
+CHUNK_BYTES = 1 << 20
+# S3 takes 5 GiB in one piece and 10,000 parts; etcd's quota of 8 GiB is more than one piece.
+PART_BYTES = 256 << 20
+SECONDS, TRIES = 60, 4
+EARLY_SECONDS = 300
+XML = "application/x-www-form-urlencoded; charset=utf-8"
+
+
+def say(text: str) -> None:
+    """A line in the unit's journal."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+class Refused(Exception):
+    """AWS answered, and it was no; `status` is HTTP's."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class Body(Protocol):
+    """What is sent: how long it is, its digest, and itself from the beginning, as often as it takes."""
+
+    length: int
+
+    def digest(self) -> str: ...
+
+    def start(self) -> object: ...
+
+
+class Text:
+    def __init__(self, data: bytes) -> None:
+        self.data, self.length = data, len(data)
+
+    def digest(self) -> str:
+        return hashlib.sha256(self.data).hexdigest()
+
+    def start(self) -> bytes | None:
+        return self.data or None
+
+
+class Slice:
+    """A part of a file, never whole in memory."""
+
+    def __init__(self, path: Path, offset: int, length: int) -> None:
+        self.file, self.offset, self.length = path.open("rb"), offset, length
+        self.left = 0
+
+    def digest(self) -> str:
+        self.start()
+        found = hashlib.sha256()
+        while chunk := self.read(CHUNK_BYTES):
+            found.update(chunk)
+        return found.hexdigest()
+
+    def start(self) -> "Slice":
+        self.file.seek(self.offset)
+        self.left = self.length
+        return self
+
+    def read(self, most: int = CHUNK_BYTES) -> bytes:
+        chunk = self.file.read(min(most, self.left))
+        self.left -= len(chunk)
+        return chunk
+
+
+def metadata(path: str) -> str:
+    """Of this instance, by IMDSv2."""
+    asked = request.Request(META + "api/token", method="PUT", headers={HEADER + "-ttl-seconds": "60"})
+    with request.urlopen(asked, timeout=SECONDS) as answer:
+        token = answer.read().decode()
+    with request.urlopen(request.Request(META + "meta-data/" + path, headers={HEADER: token}), timeout=SECONDS) as told:
+        text: str = told.read().decode()
+    return text
+
+
+class Aws:
+    """One region's services, spoken to as this machine's role."""
+
+    def __init__(self, region: str) -> None:
+        self.region = region
+        self.role: dict[str, str] = {}
+
+    def credentials(self) -> dict[str, str]:
+        ends = self.role.get("Expiration", "")
+        if not ends or datetime.fromisoformat(ends).timestamp() < time.time() + EARLY_SECONDS:
+            place = "iam/security-credentials/"
+            self.role = json.loads(metadata(place + metadata(place).strip()))
+        return self.role
+
+    def ask(
+        self,
+        method: str,
+        service: str,
+        path: str = "/",
+        query: Mapping[str, str] | None = None,
+        body: Body | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> bytes:
+        """The answer's body. Asks again when AWS fails or does not answer. Raises Refused or OSError."""
+        sent = body or Text(b"")
+        digest = sent.digest()
+        for number in range(1, TRIES + 1):
+            try:
+                return self.once(method, service, path, query or {}, sent, digest, headers or {})
+            except Refused as refused:
+                if number == TRIES or refused.status < 500:
+                    raise
+            except OSError:
+                if number == TRIES:
+                    raise
+            time.sleep(2.0**number / 2)
+        raise AssertionError
+
+    def once(
+        self,
+        method: str,
+        service: str,
+        path: str,
+        query: Mapping[str, str],
+        body: Body,
+        digest: str,
+        headers: Mapping[str, str],
+    ) -> bytes:
+        host = f"{service}.{self.region}.amazonaws.com"
+        place, asked = quote(path, safe="/-_.~"), urlencode(sorted(query.items()), quote_via=quote, safe="-_.~")
+        given = self.signed(method, service, place, asked, digest, {**headers, "host": host})
+        url = f"https://{host}{place}" + (f"?{asked}" if asked else "")
+        wanted = request.Request(url, method=method, data=body.start(), headers=given)  # type: ignore[arg-type]
+        # Without a length the library would send in chunks, which S3 does not take.
+        wanted.add_header("Content-Length", str(body.length))
+        try:
+            with request.urlopen(wanted, timeout=SECONDS) as answer:
+                data: bytes = answer.read()
+                self.headers = dict(answer.headers)
+        except error.HTTPError as problem:
+            text = problem.read().decode(errors="replace")[:500]
+            raise Refused(problem.code, f"{method} {url}: {problem.code} {text}") from None
+        return data
+
+    def signed(
+        self, method: str, service: str, path: str, query: str, digest: str, headers: Mapping[str, str]
+    ) -> dict[str, str]:
+        """Signature version 4 over all of `headers`."""
+        role, now = self.credentials(), datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+        given = {name.lower(): value.strip() for name, value in headers.items()}
+        given |= {"x-amz-content-sha256": digest, "x-amz-date": now, "x-amz-security-token": role["Token"]}
+        names, scope = ";".join(sorted(given)), f"{now[:8]}/{self.region}/{service}/aws4_request"
+        lines = "".join(f"{name}:{given[name]}\n" for name in sorted(given))
+        asked = "\n".join([method, path, query, lines, names, digest])
+        text = f"AWS4-HMAC-SHA256\n{now}\n{scope}\n{hashlib.sha256(asked.encode()).hexdigest()}"
+        key = ("AWS4" + role["SecretAccessKey"]).encode()
+        for part in (*scope.split("/"), text):
+            key = hmac.digest(key, part.encode(), "sha256")
+        who = f"Credential={role['AccessKeyId']}/{scope}"
+        given["authorization"] = f"AWS4-HMAC-SHA256 {who}, SignedHeaders={names}, Signature={key.hex()}"
+        return given
+
+    def ec2(self, action: str, **parameters: str) -> ElementTree.Element:
+        """The answer of an EC2 action; names with dots have two underscores for each."""
+        told = {name.replace("__", "."): value for name, value in parameters.items()}
+        form = urlencode({"Action": action, "Version": EC2_VERSION, **told}).encode()
+        answer = self.ask("POST", "ec2", body=Text(form), headers={"content-type": XML})
+        return ElementTree.fromstring(answer)  # noqa: S314  (AWS itself)
+
+    def upload(self, bucket: str, key: str, path: Path, about: Mapping[str, str]) -> None:
+        """Puts a file into a bucket; `about` becomes the object's metadata."""
+        size, place = path.stat().st_size, f"/{bucket}/{key}"
+        meta = {f"x-amz-meta-{name}": value for name, value in about.items()}
+        if size <= PART_BYTES:
+            self.ask("PUT", "s3", place, body=Slice(path, 0, size), headers=meta)
+            return
+        begun = ElementTree.fromstring(self.ask("POST", "s3", place, {"uploads": ""}, headers=meta))  # noqa: S314
+        upload = begun.findtext("{*}UploadId") or ""
+        try:
+            tags = []
+            for number, offset in enumerate(range(0, size, PART_BYTES), 1):
+                part = Slice(path, offset, min(PART_BYTES, size - offset))
+                self.ask("PUT", "s3", place, {"partNumber": str(number), "uploadId": upload}, part)
+                tags.append(self.headers["ETag"])
+            done = "".join(f"<Part><PartNumber>{n}</PartNumber><ETag>{t}</ETag></Part>" for n, t in enumerate(tags, 1))
+            text = f"<CompleteMultipartUpload>{done}</CompleteMultipartUpload>".encode()
+            answer = self.ask("POST", "s3", place, {"uploadId": upload}, Text(text))
+            # S3 answers 200 before it knows; an error then stands in the body.
+            if b"<Error>" in answer:
+                raise Refused(500, f"{place}: {answer[:500].decode(errors='replace')}")
+        except BaseException:
+            self.ask("DELETE", "s3", place, {"uploadId": upload})
+            raise
+
+    def keys(self, bucket: str, prefix: str, after: str) -> list[str]:
+        """Of objects below `prefix`, those that stand behind `after` in the alphabet; at most a thousand."""
+        query = {"list-type": "2", "prefix": prefix, "start-after": after}
+        answer = ElementTree.fromstring(self.ask("GET", "s3", f"/{bucket}", query))  # noqa: S314
+        return [found.text or "" for found in answer.iterfind("{*}Contents/{*}Key")]
+
+
+def settings(name: str) -> dict[str, object]:
+    """What the bundle tells the scripts."""
+    told: dict[str, object] = json.loads(Path(f"/etc/landbridge/{name}.json").read_text())
+    return told
+
+
+def write(path: Path, text: str) -> None:
+    """In one step, and on the disk before it counts."""
+    draft = path.with_name(path.name + ".new")
+    with draft.open("w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+def percentile(values: Iterable[float], part: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * part))]

@@ -1,0 +1,103 @@
+"""Takes a snapshot of an etcd ring, checks it and puts it into the fleet bucket: etcd_backup.py RING [--now].
+
+Every member's timer runs this. The leader does it at once; each other member waits its turn and does it only if no
+new snapshot is there by then, so that a leader that fails leaves no gap. With --now this member does it in any case.
+"""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from aws import CHUNK_BYTES, Aws, Refused, say
+from ring import Ring
+
+FOLDER = Path("/var/lib/landbridge/backup")
+TURN_SECONDS = 60.0
+DIGEST_BYTES = 32
+STAMP = "%Y-%m-%dT%H%M%SZ"
+
+
+def whole(path: Path) -> str:
+    """The digest of a snapshot. etcd ends it with the digest of all before; raises ValueError if that does not fit."""
+    inner, outer = hashlib.sha256(), hashlib.sha256()
+    left = path.stat().st_size - DIGEST_BYTES
+    with path.open("rb") as file:
+        while left > 0 and (chunk := file.read(min(CHUNK_BYTES, left))):
+            inner.update(chunk)
+            outer.update(chunk)
+            left -= len(chunk)
+        told = file.read()
+    outer.update(told)
+    if told != inner.digest():
+        raise ValueError(f"the snapshot {path} is damaged: its own digest does not fit")
+    return outer.hexdigest()
+
+
+def is_done(aws: Aws, bucket: str, prefix: str, minutes: float) -> bool:
+    """Whether somebody put a snapshot there within so many minutes."""
+    after = datetime.fromtimestamp(time.time() - minutes * 60, UTC).strftime(STAMP)
+    try:
+        found = aws.keys(bucket, prefix, prefix + after)
+    except Refused as refused:
+        # A snapshot too many is better than one too few.
+        say(f"cannot tell what is in s3://{bucket}/{prefix}: {refused}")
+        return False
+    if found:
+        say(f"{found[-1]} is there: nothing to do")
+    return bool(found)
+
+
+def take(ring: Ring, path: Path) -> dict[str, str]:
+    """Writes a checked snapshot of this member; gives what to tell of it."""
+    taken = datetime.now(UTC).strftime(STAMP)
+    version = ring.status().version
+    ring.ctl("snapshot", "save", str(path))
+    status = ["/usr/local/bin/etcdutl", "snapshot", "status", "--write-out=json", str(path)]
+    told = json.loads(subprocess.run(status, capture_output=True, text=True, check=True).stdout)
+    return {
+        "taken": taken,
+        "cluster": ring.settings["cluster"],
+        "ring": ring.name,
+        "member": ring.machine,
+        "revision": str(told["revision"]),
+        "keys": str(told["totalKey"]),
+        "version": version,
+        "sha256": whole(path),
+    }
+
+
+def main() -> None:
+    ring, at_once = Ring(sys.argv[1]), "--now" in sys.argv[2:]
+    told: Any = ring.settings
+    aws, bucket, prefix = Aws(told["region"]), told["bucket"], f"{told['backups']}/{ring.name}/"
+    status = ring.status()
+    if not at_once and status.leader != status.member:
+        time.sleep(TURN_SECONDS * (1 + told["members"].index(told["host"])))
+        if is_done(aws, bucket, prefix, told["rings"][ring.name]["backup_minutes"] / 2):
+            return
+    began = time.monotonic()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    path = FOLDER / f"{ring.name}-{os.getpid()}.db"
+    for old in FOLDER.glob(f"{ring.name}-*"):
+        if not Path(f"/proc/{old.name.removeprefix(f'{ring.name}-').partition('.')[0]}").exists():
+            old.unlink()
+    try:
+        about = take(ring, path)
+        key = f"{prefix}{about['taken']}-{about['revision']}.db"
+        aws.upload(bucket, key, path, about)
+        found = {"bucket": bucket, "key": key, "bytes": path.stat().st_size, **about}
+    finally:
+        path.unlink(missing_ok=True)
+        path.with_name(path.name + ".part").unlink(missing_ok=True)
+    say(f"s3://{bucket}/{key}: revision {about['revision']}, {found['bytes']} bytes, {time.monotonic() - began:.1f} s")
+    sys.stdout.write(json.dumps(found) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""What a machine may do in its cloud account, as plain data: its own bundle, its own disks, and nothing else."""
+
+from typing import Any
+
+from components.storage.bucket import bucket_arn
+from fleet.model import Fleet
+
+from .machines import ClusterSpec, Machine
+
+Document = dict[str, Any]
+# Lets Systems Manager reach the machine: `access: ssm`.
+SSM_POLICY = "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"
+# Role → where its machines may lay something down in the fleet bucket: etcd its snapshots, API servers their audit log.
+WRITES = {"etcd": "backups", "api": "audit"}
+
+
+def trust() -> Document:
+    """Machines alone may take the role."""
+    statement = {"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, "Action": "sts:AssumeRole"}
+    return {"Version": "2012-10-17", "Statement": [statement]}
+
+
+def permissions(fleet: Fleet, spec: ClusterSpec, machine: Machine, key_arn: str) -> Document:
+    """`key_arn` is the region's key, which encrypts the bucket, the secrets and etcd's disks."""
+    assert fleet.aws is not None
+    account, bucket, prefix = fleet.aws.account_id, bucket_arn(fleet, spec.region), spec.prefix(machine.name)
+    statements = [
+        _allow("Bundle", "s3:GetObject", f"{bucket}/{prefix}/*"),
+        # AWS appends a hyphen and six characters to the name of every secret.
+        _allow(
+            "Keys",
+            "secretsmanager:GetSecretValue",
+            f"arn:aws:secretsmanager:{spec.region}:{account}:secret:{prefix}-??????",
+        ),
+        _allow("Write", "s3:PutObject", f"{bucket}/{WRITES[machine.role]}/{spec.name}/*"),
+        _allow(
+            "Key",
+            ["kms:Decrypt", "kms:GenerateDataKey"],
+            key_arn,
+            StringEquals=_via(spec, "s3", "secretsmanager"),
+        ),
+    ]
+    if machine.role == "etcd":
+        statements += _disks(spec, machine, account, key_arn)
+    return {"Version": "2012-10-17", "Statement": statements}
+
+
+def _disks(spec: ClusterSpec, machine: Machine, account: str, key_arn: str) -> list[Document]:
+    own = {
+        "aws:ResourceTag/landbridge:fleet": spec.fleet,
+        "aws:ResourceTag/landbridge:machine": machine.name,
+    }
+    ec2 = f"arn:aws:ec2:{spec.region}:{account}"
+    return [
+        _allow("FindDisks", "ec2:DescribeVolumes", "*"),  # takes no resource
+        _allow("TakeDisks", "ec2:AttachVolume", [f"{ec2}:volume/*", f"{ec2}:instance/*"], StringEquals=own),
+        # EBS user guide, "How Amazon EBS encryption works": who attaches an encrypted volume lends EBS the key.
+        _allow(
+            "LendKey",
+            "kms:CreateGrant",
+            key_arn,
+            StringEquals=_via(spec, "ec2"),
+            Bool={"kms:GrantIsForAWSResource": "true"},
+        ),
+        _allow("OpenDisks", ["kms:Decrypt", "kms:DescribeKey"], key_arn, StringEquals=_via(spec, "ec2")),
+    ]
+
+
+def _via(spec: ClusterSpec, *services: str) -> dict[str, list[str]]:
+    """Never the key by itself: only where these services use it for the machine."""
+    return {"kms:ViaService": [f"{service}.{spec.region}.amazonaws.com" for service in services]}
+
+
+def _allow(sid: str, actions: str | list[str], resources: str | list[str], **conditions: Any) -> Document:
+    statement = {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resources}
+    return {**statement, "Condition": conditions} if conditions else statement

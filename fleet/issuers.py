@@ -1,0 +1,27 @@
+"""The public issuer of a cluster's service accounts: two documents in a bucket of its own, readable by everybody.
+
+Clouds read them to check pods' tokens. The address is fixed at birth: tokens and cloud roles name it.
+"""
+
+from .fitting import fitting
+from .model import Fleet
+
+CONFIGURATION, KEYS = ".well-known/openid-configuration", "openid/v1/jwks"
+DOCUMENTS = (CONFIGURATION, KEYS)
+LONGEST_BUCKET = 63
+
+
+def bucket(fleet: Fleet, cluster: str) -> str:
+    """Unique in the world, because account numbers are."""
+    assert fleet.aws is not None
+    end = f"{fleet.clusters[cluster].region}-{fleet.aws.account_id}"
+    return f"{fitting(f'{fleet.fleet}-{cluster}-issuer', LONGEST_BUCKET - len(end) - 1)}-{end}"
+
+
+def url(fleet: Fleet, cluster: str) -> str:
+    return f"https://{bucket(fleet, cluster)}.s3.{fleet.clusters[cluster].region}.amazonaws.com"
+
+
+def public(fleet: Fleet, cluster: str) -> list[str]:
+    """ARNs of all that everybody may read, and nothing else in the fleet."""
+    return [f"arn:aws:s3:::{bucket(fleet, cluster)}/{name}" for name in DOCUMENTS]

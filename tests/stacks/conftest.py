@@ -1,0 +1,28 @@
+"""The whole example fleet on a local cloud, brought up once for all tests of its stacks."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.local.providers.test_engine import Project
+from tests.support.cloud import ROOT, Cloud
+
+
+@pytest.fixture(scope="package")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+    folder = tmp_path_factory.mktemp("example")
+    for name in ("fleet.yaml", "fleet.lock.yaml"):
+        (folder / name).write_text((ROOT / name).read_text())
+    made = Cloud(folder / "home", folder / "fleet.yaml")
+    made.run("up", "--local", "--yes")
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def project(cloud: Cloud, tmp_path: Path) -> Iterator[Project]:
+    """A project whose programs stand beside the fleet's stacks and can read from them."""
+    made = Project(tmp_path / "p", cloud, name="landbridge", state=cloud.home / "local/example/state", phrase="local")
+    yield made
+    made.pulumi("stack", "rm", "dev", "--yes", "--force")

@@ -1,0 +1,46 @@
+"""The contract between stacks, and its page."""
+
+import re
+
+import pytest
+
+from fleet.model import Fleet
+from fleet.world import current
+from stacks.catalogue import catalogue, no_stack, unbuilt
+from stacks.outputs import ClusterOutputs, RegionOutputs
+from tests.support.cloud import ROOT
+
+PAGE = (ROOT / "docs/guide/stack-outputs.md").read_text()
+
+
+@pytest.mark.parametrize(("heading", "contract"), [("Of a region", RegionOutputs), ("Of a cluster", ClusterOutputs)])
+def test_the_page_has_every_output_and_no_other(heading: str, contract: type) -> None:
+    section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    cells = re.findall(r"^\| (`.*?`) \|", section, re.MULTILINE)
+    named = [name for cell in cells for name in re.findall(r"`(\w+)`", cell)]
+    assert sorted(named) == sorted(contract.__annotations__)
+
+
+@pytest.fixture
+def fleet() -> Fleet:
+    return current(ROOT / "fleet.yaml").fleet
+
+
+def test_clusters_come_after_their_home_regions(fleet: Fleet) -> None:
+    stacks = {stack.name: stack for stack in catalogue(fleet)}
+    assert list(stacks) == ["us-west-2", "us-east-1", "eu-west-1", "main"]
+    assert (stacks["main"].kind, stacks["main"].region, stacks["main"].depends_on) == (
+        "cluster",
+        "us-west-2",
+        ("us-west-2",),
+    )
+    assert not [line for line in unbuilt(fleet) if "cluster" in line]
+
+
+def test_a_cluster_in_azure_is_not_built(fleet: Fleet) -> None:
+    west = fleet.regions["us-west-2"].model_copy(update={"cloud": "azure"})
+    changed = fleet.model_copy(update={"regions": {**fleet.regions, "us-west-2": west}})
+    assert "main" not in [stack.name for stack in catalogue(changed)]
+    assert "cluster main: Azure, where its region us-west-2 is, is not built yet" in unbuilt(changed)
+    assert "fleet.yaml: cluster main has no stack: azure is not built yet" in no_stack(changed, "fleet.yaml", "main")
+    assert "fleet.yaml has no stack mars" in no_stack(changed, "fleet.yaml", "mars")
