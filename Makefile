@@ -6,21 +6,18 @@ BIN := .venv/bin
 # Compiled modules are what makes the second run fast.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup control-plane demo test lint bench golden lock clean
+.PHONY: help setup demo test lint bench golden lock clean
 
 help:  ## This list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
 
-setup:  ## Sets everything up: Python packages, Pulumi engine
+setup:  ## Sets everything up: Python packages, Pulumi engine, etcd and Kubernetes
 	@$(PYTHON) tools/setup.py
-
-control-plane:  ## The same, and etcd and Kubernetes' control plane, which the tests start
-	@$(PYTHON) tools/setup.py control-plane
 
 demo: setup  ## Brings the example fleet up on the local cloud and shows what stands where
 	@$(BIN)/landbridge up --local --yes
 
-test: control-plane lint  ## Passes every test
+test: setup lint  ## Passes every test
 	$(BIN)/python -m pytest
 
 lint: setup  ## Style, types and the rules of the house

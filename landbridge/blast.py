@@ -16,11 +16,15 @@ EFFECTS = {"created": "create", "replaced": "replace", "deleted": "destroy"}
 
 @dataclass
 class Blast:
-    """`counts` by effect (create, replace, destroy) and kind; `losses` name what is replaced or destroyed."""
+    """`counts` by effect (create, replace, destroy) and kind; `losses` name what is replaced or destroyed.
+
+    `kept` names what stays in the cloud although its stack loses it.
+    """
 
     counts: Counter[tuple[str, Kind]] = field(default_factory=Counter)
     losses: list[str] = field(default_factory=list)
     protected: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
 
     def total(self, effect: str) -> int:
         return sum(self.counts[effect, kind] for kind in KINDS)
@@ -38,8 +42,8 @@ class Blast:
         return {e: {kind: self.counts[e, kind] for kind in KINDS} for e in EFFECTS.values()}
 
 
-def blast(stacks: Mapping[str, Iterable[Step]]) -> Blast:
-    """Of the previewed steps of every stack in the run."""
+def blast(stacks: Mapping[str, Iterable[Step]], *, keep: bool = True) -> Blast:
+    """Of the previewed steps of every stack in the run. Unless `keep`, the run deletes what would stay, too."""
     found = Blast()
     for stack, steps in stacks.items():
         for step in steps:
@@ -47,7 +51,9 @@ def blast(stacks: Mapping[str, Iterable[Step]]) -> Blast:
             if effect is None:
                 continue
             precious = PRECIOUS.get(step.type)
-            if precious:
+            if precious and step.retained and keep and effect == "destroy":
+                found.kept.append(f"{precious.kind} {step.name} of {stack}")
+            elif precious:
                 found.counts[effect, precious.kind] += number(precious, step.properties)
                 if effect != "create":
                     found.losses.append(f"{effect}s {precious.kind} {step.name} of {stack}")

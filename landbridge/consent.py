@@ -20,6 +20,12 @@ def taken(given: dict[str, Any]) -> dict[str, int]:
     return {effect: number for effect, number in values.items() if number is not None}
 
 
+def refuse(refusals: list[str]) -> None:
+    """Raises ConsentError with what `guards` say against the run."""
+    if refusals:
+        raise ConsentError("Nothing was changed. " + "\n".join(refusals))
+
+
 def ask_up(blast: Blast, limits: Limits, allowed: dict[str, int], *, yes: bool, interactive: bool) -> None:
     """Raises ConsentError unless the run is within the fleet's limits and --yes, or the user agrees."""
     above = blast.above(limits.model_copy(update=allowed))

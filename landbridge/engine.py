@@ -4,7 +4,6 @@ Each start of `pulumi` costs 0.2 s, so nothing is asked of it that its events ha
 """
 
 import contextlib
-import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,11 +19,9 @@ from pulumi.automation import (
     UpdateSummary,
 )
 
-from stacks.catalogue import PROJECT
-
-from .errors import LandbridgeError
 from .places import Place
 from .pulumi_command import PulumiCommand
+from .state_file import read_state
 
 OnEvent = Callable[[EngineEvent], None]
 MARK = "LANDBRIDGE_STACK"
@@ -77,6 +74,12 @@ class StackEngine:
         """In the environment of everything that works on this stack, so that leftovers of a killed run are known."""
         return f"{MARK}={self.mark_value}"
 
+    def found(self) -> None:
+        """Makes the stack if there is none, so that others can read from it that it has nothing yet."""
+        if self.state() is None:
+            with contextlib.suppress(StackAlreadyExistsError):  # another run was quicker
+                self.workspace.create_stack(self.name)
+
     def preview(self, on_event: OnEvent, *, refresh: bool, diff: bool, parallel: int | None) -> str:
         """What `up` would do, judged by the policies. Makes the stack if there is none; returns Pulumi's own text."""
 
@@ -123,8 +126,8 @@ class StackEngine:
 
     def state(self) -> Mapping[str, Any] | None:
         """The stack's deployment; None if there is no stack."""
-        if self.place.state_folder is not None:
-            return read_state(self.place.state_folder / "stacks" / PROJECT / f"{self.name}.json")
+        if file := self.place.stack_file(self.name):
+            return read_state(file)
         try:
             return self.stack.export_stack().deployment
         except StackNotFoundError:
@@ -194,18 +197,3 @@ class StackEngine:
                     self.command.last_event.set()
 
         return watch
-
-
-def read_state(file: Path) -> dict[str, Any] | None:
-    """A stack's deployment out of a file backend, which costs no start of Pulumi."""
-    if not file.exists():
-        return None
-    try:
-        latest: dict[str, Any] = json.loads(file.read_bytes())["checkpoint"]["latest"] or {}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        why = f"lacks {error}" if isinstance(error, KeyError) else str(error)
-        raise LandbridgeError(
-            f"the stack's state cannot be read: {file}: {why}. Restore the file from a backup; for the local cloud "
-            "`landbridge local stop` will do: the next run starts clean"
-        ) from None
-    return latest

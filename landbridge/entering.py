@@ -10,12 +10,14 @@ from typing import NoReturn
 from local import client
 from local.environment import scrubbed
 
+from .cluster import kept
+
 ROOT = Path(__file__).resolve().parent.parent
 HOME = Path(os.environ.get("LANDBRIDGE_HOME") or ROOT / ".landbridge").absolute()
 LOCAL_HOME = HOME / "local"
 # What ails a folder or a disk; other errors are ours.
 AILS = {"EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT", "ENOTDIR", "EISDIR", "EEXIST", "ENAMETOOLONG", "EIO"}
-COMMANDS = {"up", "preview", "destroy", "status"}
+COMMANDS = {"up", "preview", "destroy", "status", "kubeconfig", "cluster", "etcd", "access"}
 
 
 def unusable(error: OSError) -> str | None:
@@ -42,6 +44,9 @@ def unusable(error: OSError) -> str | None:
 
 def at_once() -> None:
     """Enters a local cloud that is up, before anything large is imported; that would be done again inside."""
+    if sys.argv[1:2] == ["kubectl"]:  # what follows is kubectl's: its --local, for one, is another
+        kept.at_once(HOME, LOCAL_HOME)
+        return
     if sys.argv[1:2] and sys.argv[1] in COMMANDS and "--local" in sys.argv:
         cloud = client.status(LOCAL_HOME)
         if cloud and not client.inside(cloud):

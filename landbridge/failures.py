@@ -5,7 +5,7 @@ import shlex
 
 from pulumi.automation import CommandError, ConcurrentUpdateError
 
-from fleet.world import ENVIRONMENT, fleet_path
+from fleet.where import ENVIRONMENT, fleet_path
 from local import client
 
 from . import locks
@@ -15,7 +15,9 @@ from .story import Problem, Story
 
 # What the engine adds to every failure, and says no more than that there was one.
 ECHOES = re.compile(
-    r"^(update failed|preview failed|destroy failed|resource registration failed|refresh failed)$", re.I
+    r"^(update failed|preview failed|destroy failed|resource registration failed|refresh failed"
+    r"|an unhandled error occurred: program exited with non-zero exit code: \d+)$",
+    re.I,
 )
 TRACEBACK = re.compile(r"^Program failed with an unhandled exception:|^Traceback \(most recent call last\)", re.M)
 LEAD = re.compile(r"^(creating|updating|deleting|reading|refreshing|replacing) urn:\S+: ")

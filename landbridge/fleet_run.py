@@ -1,5 +1,6 @@
 """One run of `up`, `preview` or `destroy` over the stacks of a fleet."""
 
+import datetime
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,27 +8,34 @@ from dataclasses import dataclass
 from pulumi.automation import CommandError, StackNotFoundError
 
 from fleet.world import World
-from stacks.catalogue import PROJECT, StackSpec
+from stacks.catalogue import PROJECT, StackSpec, catalogue
 
-from . import failures, locks, lookups, recovery, schedule
+from . import failures, guards, leftovers, local_image, locks, lookups, recovery, schedule
 from .blast import Blast, blast
+from .cluster import birth, kept
 from .engine import StackEngine
+from .entering import HOME
 from .errors import LandbridgeError
 from .places import Place
 from .pulumi_command import PulumiCommand
-from .story import Story
+from .story import Phase, Story
 
 GIVEN_UP = ("failed", "stopped", "skipped")
 
 
 @dataclass(frozen=True)
 class How:
-    """What the command line asks of the engine. `parallel`: operations at a time in a stack (None: Pulumi decides)."""
+    """What the command line asks of the engine. `parallel`: operations at a time in a stack (None: Pulumi decides).
+
+    `ignored`: rules of `guards` that the user does without.
+    """
 
     refresh: bool = False
     diff: bool = False
     parallel: int | None = None
     ignore_protect: bool = False
+    with_volumes: bool = False
+    ignored: tuple[str, ...] = ()
 
 
 class FleetRun:
@@ -36,13 +44,14 @@ class FleetRun:
     def __init__(
         self, world: World, stacks: Iterable[StackSpec], place: Place, command: PulumiCommand, how: How
     ) -> None:
-        self.world, self.place, self.how = world, place, how
+        self.world, self.place, self.command, self.how = world, place, command, how
         self.stacks = {stack.name: stack for stack in stacks}
         self.engines = {name: StackEngine(name, place, command) for name in self.stacks}
         self.stories = {name: Story(name) for name in self.stacks}
         self.notes: list[str] = list(place.notes)
         self.stop = threading.Event()
         self.blast = Blast()
+        self.refusals: list[str] = []
 
     @property
     def failed(self) -> bool:
@@ -68,6 +77,10 @@ class FleetRun:
         def work(name: str) -> None:
             engine, story = self.engines[name], self.stories[name]
             state = engine.state()
+            if destroy:
+                self.refuse_below(name)
+            else:
+                self.refuse_alone(name)
             if only_look:
                 story.warnings += recovery.told(recovery.pending(state))
             else:
@@ -82,9 +95,36 @@ class FleetRun:
                 )
             story.enter("waiting" if story.changes or story.outputs_changed else "unchanged")
 
-        # Previews read other stacks' outputs but change nothing: all at once.
+        # Previews read other stacks' outputs but change nothing: all at once, if there is something to read from.
+        if not destroy:
+            read = {other for spec in self.stacks.values() for other in spec.depends_on if other in self.stacks}
+            self.each(dict.fromkeys(sorted(read), ()), lambda name: self.engines[name].found())
         self.each(dict.fromkeys(self.stacks, ()), work)
-        self.blast = blast({story.stack: story.steps for story in self.pending})
+        steps = {story.stack: story.steps for story in self.pending}
+        self.blast = blast(steps, keep=not self.how.with_volumes)
+        self.refusals = [] if destroy else guards.refusals(steps, self.how.ignored)
+
+    def refuse_below(self, name: str) -> None:
+        """Raises LandbridgeError if a stack that is not in this run stands on this one."""
+        others = [spec.name for spec in catalogue(self.world.fleet) if name in spec.depends_on]
+        above = [other for other in others if other not in self.stacks and self.stands(other)]
+        if above:
+            raise LandbridgeError(
+                f"{', '.join(above)} stands on {name} and would lose it. Destroy both: "
+                f"`landbridge destroy {' '.join([*above, name])}`"
+            )
+
+    def refuse_alone(self, name: str) -> None:
+        """Raises LandbridgeError if this stack reads from one that is neither up nor in this run."""
+        others = [other for other in self.stacks[name].depends_on if other not in self.stacks]
+        if missing := [other for other in others if not self.stands(other)]:
+            raise LandbridgeError(
+                f"{name} stands on {', '.join(missing)}, which is not up. Bring both up: "
+                f"`landbridge up {' '.join([*missing, name])}`"
+            )
+
+    def stands(self, name: str) -> bool:
+        return bool(recovery.resources(StackEngine(name, self.place, self.command).state()))
 
     def up(self) -> None:
         """Brings every stack that would change up, after those it depends on."""
@@ -92,14 +132,35 @@ class FleetRun:
 
         def work(name: str) -> None:
             story, spec = self.stories[name], self.stacks[name]
-            if story.phase == "unchanged" and not touched.intersection(spec.depends_on):
-                return
-            touched.add(name)
-            story.enter("update", story.changes)
-            self.engines[name].up(story.hear, refresh=self.how.refresh, parallel=self.how.parallel)
-            story.enter("done")
+            ended: Phase = "unchanged"
+            if story.phase != "unchanged" or touched.intersection(spec.depends_on):
+                touched.add(name)
+                if spec.kind == "cluster":
+                    local_image.ensure(self.place, spec.region, self.world.fleet)
+                story.enter("update", story.changes)
+                self.engines[name].up(story.hear, refresh=self.how.refresh, parallel=self.how.parallel)
+                ended = "done"
+            if spec.kind == "cluster":
+                self.await_birth(name)
+            story.enter(ended)
 
         self.each({name: spec.depends_on for name, spec in self.stacks.items()}, work)
+
+    def await_birth(self, name: str) -> None:
+        """Waits until a cluster's API answers, also one whose last run did not. Raises LandbridgeError."""
+        story = self.stories[name]
+        story.enter("birth")
+
+        def tell(text: str) -> None:
+            story.current = text
+            if self.interrupted:
+                raise LandbridgeError("interrupted while the machines boot")
+
+        def note(text: str) -> None:
+            self.notes.append(f"{name}: {text}")
+
+        kept.forget(HOME)
+        birth.ensure(self.world, self.place, name, tell, note)
 
     def destroy(self) -> None:
         """Destroys every stack, after those that depend on it."""
@@ -110,10 +171,18 @@ class FleetRun:
                 return
             story.enter("destroy", story.changes)
             self.engines[name].destroy(story.hear, ignore_protect=self.how.ignore_protect, parallel=self.how.parallel)
+            if self.stacks[name].kind == "cluster":
+                self.settle(name)
             story.enter("done")
 
         dependents = {n: [m for m, spec in self.stacks.items() if n in spec.depends_on] for n in self.stacks}
         self.each(dependents, work)
+
+    def settle(self, name: str) -> None:
+        """Deals with what a destroyed cluster leaves behind."""
+        fleet, today = self.world.fleet.fleet, datetime.datetime.now(datetime.UTC).date()
+        told = leftovers.settle(self.clients(name), fleet, name, delete=self.how.with_volumes, today=today)
+        self.notes += [f"{name}: {note}" for note in told]
 
     def each(self, depends_on: Mapping[str, Iterable[str]], work: Callable[[str], None]) -> None:
         def attempt(name: str) -> bool:

@@ -54,6 +54,10 @@ TAGGED = {
         "ec2", "describe_launch_templates", "LaunchTemplates", "LaunchTemplateId"
     ),
     "aws:ebs/volume:Volume": Listing("ec2", "describe_volumes", "Volumes", "VolumeId"),
+    "aws:ec2/networkInterface:NetworkInterface": Listing(
+        "ec2", "describe_network_interfaces", "NetworkInterfaces", "NetworkInterfaceId"
+    ),
+    "aws:secretsmanager/secret:Secret": Listing("secretsmanager", "list_secrets", "SecretList", "ARN"),
     "aws:efs/fileSystem:FileSystem": Listing("efs", "describe_file_systems", "FileSystems", "FileSystemId"),
     "aws:efs/accessPoint:AccessPoint": Listing("efs", "describe_access_points", "AccessPoints", "AccessPointId"),
 }
@@ -64,6 +68,10 @@ REPEATABLE = {
     "aws:efs/backupPolicy:BackupPolicy",
     "aws:efs/fileSystemPolicy:FileSystemPolicy",
     "aws:iam/rolePolicy:RolePolicy",
+    "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
+    "aws:lb/targetGroupAttachment:TargetGroupAttachment",
+    "aws:s3/bucketObjectv2:BucketObjectv2",
+    "aws:secretsmanager/secretVersion:SecretVersion",
     "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration",
     "aws:s3/bucketOwnershipControls:BucketOwnershipControls",
     "aws:s3/bucketPolicy:BucketPolicy",
@@ -73,6 +81,8 @@ REPEATABLE = {
 }
 
 
+# Resources of these exist in the state and nowhere else.
+NOWHERE = ("tls:", "random:")
 # AWS shows some resources for an hour after their end.
 GONE = {"deleted", "deleting"}
 
@@ -90,7 +100,7 @@ def _tagged(of: ClientOf, listing: Listing, name: str) -> str | None:
     )
     for item in (item for page in pages for item in page[listing.items]):
         gone = str(item.get("State", item.get("LifeCycleState"))) in GONE
-        if not gone and {"Key": "Name", "Value": name} in item.get("Tags", ()):
+        if not gone and {"Key": "Name", "Value": name} in item.get("Tags", item.get("TagSet", ())):
             return str(item[listing.id])
     return None
 
@@ -118,6 +128,32 @@ FINDERS: dict[str, Callable[[ClientOf, Inputs], str | None]] = {
     "aws:iam/instanceProfile:InstanceProfile": lambda of, i: of("iam").get_instance_profile(
         InstanceProfileName=i["name"]
     )["InstanceProfile"]["InstanceProfileName"],
+    "aws:iam/openIdConnectProvider:OpenIdConnectProvider": lambda of, i: next(
+        (
+            str(provider["Arn"])
+            for provider in of("iam").list_open_id_connect_providers()["OpenIDConnectProviderList"]
+            if provider["Arn"].endswith(f":oidc-provider/{i['url'].removeprefix('https://')}")
+        ),
+        None,
+    ),
+    "aws:lb/loadBalancer:LoadBalancer": lambda of, i: of("elbv2").describe_load_balancers(Names=[i["name"]])[
+        "LoadBalancers"
+    ][0]["LoadBalancerArn"],
+    "aws:lb/targetGroup:TargetGroup": lambda of, i: of("elbv2").describe_target_groups(Names=[i["name"]])[
+        "TargetGroups"
+    ][0]["TargetGroupArn"],
+    "aws:lb/listener:Listener": lambda of, i: _named(
+        of("elbv2").describe_listeners(LoadBalancerArn=i["loadBalancerArn"])["Listeners"],
+        "Port",
+        int(i["port"]),
+        "ListenerArn",
+    ),
+    "aws:autoscaling/group:Group": lambda of, i: _named(
+        of("autoscaling").describe_auto_scaling_groups(AutoScalingGroupNames=[i["name"]])["AutoScalingGroups"],
+        "AutoScalingGroupName",
+        i["name"],
+        "AutoScalingGroupName",
+    ),
     "aws:cloudwatch/logGroup:LogGroup": lambda of, i: _named(
         of("logs").describe_log_groups(logGroupNamePrefix=i["name"])["logGroups"],
         "logGroupName",
@@ -134,8 +170,17 @@ def _disassociate(of: ClientOf, inputs: Inputs) -> None:
             of("ec2").disassociate_route_table(AssociationId=association["RouteTableAssociationId"])
 
 
+def _remove_record(of: ClientOf, inputs: Inputs) -> None:
+    """A name is what joins a zone and an address; CREATE refuses one that is there."""
+    records = [{"Value": record} for record in inputs["records"]]
+    made = {"Name": inputs["name"], "Type": inputs["type"], "TTL": int(inputs["ttl"]), "ResourceRecords": records}
+    changes = {"Changes": [{"Action": "DELETE", "ResourceRecordSet": made}]}
+    of("route53").change_resource_record_sets(HostedZoneId=inputs["zoneId"], ChangeBatch=changes)
+
+
 # Type → how to take away a link that may have been made.
 UNDOERS: dict[str, Callable[[ClientOf, Inputs], object]] = {
+    "aws:route53/record:Record": _remove_record,
     "aws:ec2/route:Route": lambda of, i: of("ec2").delete_route(
         RouteTableId=i["routeTableId"], DestinationCidrBlock=i["destinationCidrBlock"]
     ),

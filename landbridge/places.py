@@ -8,10 +8,11 @@ from urllib.parse import urlsplit
 
 from ruamel.yaml import YAML
 
-from fleet.world import ENVIRONMENT as FLEET_VARIABLE
+from fleet.where import ENVIRONMENT as FLEET_VARIABLE
 from fleet.world import World
 from local import client
 from local.environment import scrubbed
+from stacks.catalogue import PROJECT
 
 from .entering import HOME, ROOT
 from .errors import UsageError
@@ -37,6 +38,10 @@ class Place:
         """Where a file backend keeps stacks and locks; None for other backends."""
         url = urlsplit(self.backend)
         return Path(url.path) / ".pulumi" if url.scheme == "file" else None
+
+    def stack_file(self, stack: str) -> Path | None:
+        """Where a file backend keeps a stack's state; None for other backends."""
+        return self.state_folder and self.state_folder / "stacks" / PROJECT / f"{stack}.json"
 
     @property
     def policy_packs(self) -> list[str]:

@@ -23,6 +23,7 @@ LOOKS: Mapping[Phase, tuple[str, str, str]] = {
     "preview": ("", "cyan", "preview"),
     "resume": ("", "yellow", "clearing up"),
     "update": ("", "cyan", "update"),
+    "birth": ("", "cyan", "boot"),
     "destroy": ("", "red", "destroy"),
     "look": ("", "cyan", "look"),
     "done": ("✓", "green", "done"),

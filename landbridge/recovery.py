@@ -70,7 +70,8 @@ def resume(
 
 def findable(type_: str) -> bool:
     """Whether "not found" means that nothing was created, or that creating it again does no harm."""
-    return type_ in lookups.TAGGED or type_ in lookups.FINDERS or type_ in lookups.REPEATABLE
+    known = type_ in lookups.TAGGED or type_ in lookups.FINDERS or type_ in lookups.REPEATABLE
+    return known or type_.startswith(lookups.NOWHERE)
 
 
 def orphan(op: Pending) -> str:

@@ -64,6 +64,8 @@ def losses(blast: Blast, console: Console) -> None:
     """Everything precious that goes away, by name."""
     for loss in blast.losses:
         console.print(f"  {loss}", style="red", markup=False, soft_wrap=True)
+    for kept in blast.kept:
+        console.print(f"  keeps {kept}", style="green", markup=False, soft_wrap=True)
 
 
 def steps(story: Story, console: Console) -> None:
@@ -120,30 +122,39 @@ def warnings(stories: Iterable[Story], console: Console) -> None:
             console.print(Text.assemble((f"{story.stack}: ", "bold yellow"), warning), soft_wrap=True)
 
 
-# What a region's outputs are called on the screen, and the outputs that say it (see stacks/outputs.py).
-FACTS: Mapping[str, Sequence[str]] = {
-    "network": ("network_cidr", "network_id"),
-    "zones": ("private_subnet_ids",),
-    "hub": ("hub_id", "hub_asn"),
-    "bucket": ("bucket",),
-    "shares": ("share_ids", "shares_id"),
-    "names": ("zone_name",),
+# What a stack's outputs are called on the screen, and the outputs that say it (see stacks/outputs.py).
+FACTS: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "region": {
+        "network": ("network_cidr", "network_id"),
+        "zones": ("private_subnet_ids",),
+        "hub": ("hub_id", "hub_asn"),
+        "bucket": ("bucket",),
+        "shares": ("share_ids", "shares_id"),
+        "names": ("zone_name",),
+    },
+    "cluster": {
+        "api": ("endpoint",),
+        "kubernetes": ("kubernetes",),
+        "machines": ("machines",),
+        "pods": ("pods_cidr",),
+        "services": ("services_cidr",),
+    },
 }
 
 
 def standing(stories: Iterable[Story], world: World, console: Console) -> None:
-    """What stands where: each region with its route and what others will ask for."""
-    table = plain_table("region", "", "what", "where")
-    for story in stories:
-        if story.phase not in ("done", "unchanged") or "network_cidr" not in story.outputs:
-            continue
-        first = (Text(story.stack, style="bold"), Text(world.plan.region(story.stack).block, style="cyan"))
-        for fact, outputs in FACTS.items():
-            table.add_row(*first, Text(fact, style="dim"), " ".join(said(story.outputs.get(o)) for o in outputs))
-            first = (Text(), Text())
-    if table.rows:
-        console.print()
-        console.print(table)
+    """What stands where: each region and cluster with its route and what others will ask for."""
+    shown = [story for story in stories if story.phase in ("done", "unchanged")]
+    for kind, facts in FACTS.items():
+        table, mark = plain_table(kind, "", "what", "where"), next(iter(facts.values()))[0]
+        for story in (one for one in shown if mark in one.outputs):
+            first = (Text(story.stack, style="bold"), Text(world.plan.prefix(f"{kind}/{story.stack}"), style="cyan"))
+            for fact, outputs in facts.items():
+                table.add_row(*first, Text(fact, style="dim"), " ".join(said(story.outputs.get(o)) for o in outputs))
+                first = (Text(), Text())
+        if table.rows:
+            console.print()
+            console.print(table)
 
 
 def said(output: Any) -> str:

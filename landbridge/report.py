@@ -64,6 +64,8 @@ class Report:
             for left_out in unbuilt(self.run.world.fleet):
                 console.print(left_out, style="dim", markup=False, soft_wrap=True)
         render.warnings(stories, console)
+        for refusal in self.run.refusals:
+            console.print(f"Refused: {refusal}", style="red", markup=False, soft_wrap=True)
         render.failures(stories, self.run.place, console)
         console.print(f"\n{self.verdict(code)} in {self.seconds:.1f} s.")
         return code
@@ -75,7 +77,7 @@ class Report:
     def code(self, *, expect_no_changes: bool) -> int:
         if self.run.interrupted:
             return INTERRUPTED
-        if self.run.failed:
+        if self.run.failed or self.run.refusals:
             return FAILED
         return CHANGED if expect_no_changes and self.run.changed else DONE
 
@@ -97,5 +99,6 @@ class Report:
             "seconds": round(self.seconds, 2),
             "notes": self.run.notes,
             "blast_radius": self.run.blast.as_json(),
+            "refusals": self.run.refusals,
             "stacks": render.as_json(self.run.stories.values(), self.run.place),
         }

@@ -10,10 +10,12 @@ from typing import Any, Literal, NamedTuple, get_args
 from pulumi.automation import EngineEvent, OpType, StepEventMetadata
 
 Ended = Literal["done", "unchanged", "failed", "stopped", "skipped"]
-Phase = Literal["waiting", "preview", "resume", "update", "destroy", "look", Ended]
+Phase = Literal["waiting", "preview", "resume", "update", "birth", "destroy", "look", Ended]
 # What a stack rests in; all else is work, and counts its own steps.
 ENDED: tuple[Phase, ...] = get_args(Ended)
 RESTING: tuple[Phase, ...] = ("waiting", *ENDED)
+# Work that belongs to the work before it: what that has counted stays.
+GOING_ON: tuple[Phase, ...] = ("birth",)
 
 # The engine's operations in the five words people use; halves of a replacement are missing, "replace" counts it.
 VERBS = {
@@ -42,6 +44,7 @@ class Step(NamedTuple):
     protected: bool
     changed: tuple[str, ...]
     properties: Mapping[str, Any]
+    retained: bool = False  # it stays in the cloud when the stack loses it
 
 
 class Problem(NamedTuple):
@@ -81,6 +84,7 @@ class Story:
         self.worked_seconds, self.working_since = self.elapsed, None
         if phase not in RESTING:
             self.working_since = time.monotonic()
+        if phase not in (*RESTING, *GOING_ON):
             self.total, self.finished, self.current = total, 0, ""
             self.steps, self.drift, self.counts = [], [], Counter()
             self.reading, self.ended = set(), set()
@@ -164,8 +168,8 @@ class Story:
 def told(step: StepEventMetadata, verb: str) -> Step:
     state = step.old if verb in ("deleted", "replaced") else step.new or step.old
     properties = (state and (state.outputs or state.inputs)) or {}
-    protected = bool(step.old and step.old.protect)
-    return Step(verb, *of_urn(step.urn), protected, tuple(step.diffs or step.keys or ()), properties)
+    protected, retained = bool(step.old and step.old.protect), bool(step.old and step.old.retain_on_delete)
+    return Step(verb, *of_urn(step.urn), protected, tuple(step.diffs or step.keys or ()), properties, retained)
 
 
 def known(outputs: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,11 +65,11 @@ CONTROL_PLANE_TOOLS = (
 SETS = {"engine": ENGINE_TOOLS, "control-plane": CONTROL_PLANE_TOOLS}
 
 
-def set_up(root: Path, cache: Path, logs: Path, progress: Progress, names: Sequence[str]) -> None:
-    """Links the named sets' tools into .landbridge/bin, building what the cache lacks. Raises SetupError."""
+def set_up(root: Path, cache: Path, logs: Path, progress: Progress) -> None:
+    """Links all sets' tools into .landbridge/bin, building what the cache lacks. Raises SetupError."""
     bin_folder = root / ".landbridge/bin"
     bin_folder.mkdir(parents=True, exist_ok=True)
-    for name in names:
+    for name in SETS:
         if name == "engine" and (official := official_pulumi(os.environ["PATH"], bin_folder)):
             for tool in ENGINE_TOOLS:
                 link(bin_folder / tool.name, official / tool.name)

@@ -1,7 +1,4 @@
-"""Sets everything up from nothing: `python3 tools/setup.py [SET]...`, standard library only. `make setup` calls it.
-
-SET is one more set of programs than the engine; there is one: control-plane (etcd and Kubernetes, for the tests).
-"""
+"""Sets everything up from nothing: `python3 tools/setup.py`, standard library only. `make setup` calls it."""
 
 import sys
 from pathlib import Path
@@ -19,15 +16,12 @@ def main() -> int:
         told = ".".join(str(part) for part in sys.version_info[:3])
         print(f"Python {told} is too old: Landbridge needs 3.11 or newer. Name another: make PYTHON=python3.12 setup")
         return 1
-    if unknown := [name for name in sys.argv[1:] if name not in go_tools.SETS]:
-        print(f"There is no set {', '.join(unknown)}. The sets: {', '.join(go_tools.SETS)}", file=sys.stderr)
-        return 2
     progress, logs = Progress(), ROOT / ".landbridge/logs/setup"
     progress.say("Setting up")
     try:
         cache = cache_folder()
         python_env.set_up(ROOT, logs, progress)
-        go_tools.set_up(ROOT, cache, logs, progress, ["engine", *sys.argv[1:]])
+        go_tools.set_up(ROOT, cache, logs, progress)
     except SetupError as error:
         print(f"\nSet-up stopped: {error}", file=sys.stderr)
         return 1

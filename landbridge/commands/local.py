@@ -4,8 +4,10 @@ import os
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
+from rich.table import Table
 
 from local import client
 
@@ -28,13 +30,15 @@ def status(*, as_json: bool) -> int:
     out = options.output(as_json=as_json)
     if as_json:
         told = {"up": False} if cloud is None else {"up": True, "pid": cloud.pid, "generation": cloud.generation}
-        out.document({**told, **({"started": cloud.started, "log": cloud.log} if cloud else {})})
+        machines = {"machines": len(living(cloud))} if cloud else {}
+        out.document({**told, **machines, **({"started": cloud.started, "log": cloud.log} if cloud else {})})
     elif cloud is None:
         why = client.last_words(LOCAL_HOME)
         out.console.print("The local cloud is not up" + (f"; it {why}." if why else "."))
     else:
         age = datetime.now(UTC) - cloud.started
         out.console.print(f"The local cloud is up: process {cloud.pid}, since {int(age.total_seconds())} s.")
+        out.console.print(f"Machines: {len(living(cloud))}. `landbridge local machines` lists them.")
         out.console.print(f"Its log: {cloud.log}", soft_wrap=True)
     return FAILED if cloud is None else DONE
 
@@ -47,17 +51,81 @@ def stop() -> int:
     return DONE
 
 
+@local.command("machines")
+@options.json_option
+def list_machines(*, as_json: bool) -> int:
+    """Lists its machines: where each is, how it is, and what has failed on it. Exit code 1 when something has."""
+    cloud = client.status(LOCAL_HOME)
+    listed = client.machines(cloud) if cloud else []
+    out = options.output(as_json=as_json)
+    if as_json:
+        out.document({"up": cloud is not None, "machines": listed})
+    elif not listed:
+        out.console.print("The local cloud has no machines." if cloud else "The local cloud is not up.")
+    else:
+        out.console.print(machine_table(listed))
+    return FAILED if cloud is None or any(one["failed"] or one["why"] for one in listed) else DONE
+
+
 @local.command()
+@click.argument("machine", required=False)
+@click.option("--unit", "-u", metavar="UNIT", help="One unit's own log instead of the machine's boot and console.")
 @click.option("--follow", "-f", is_flag=True, help="Go on as lines come.")
-def logs(*, follow: bool) -> int:
-    """Prints its log."""
-    log = LOCAL_HOME / "cloud.log"
-    if not log.exists():
+def logs(machine: str | None, *, unit: str | None, follow: bool) -> int:
+    """Prints its log, or that of MACHINE (a name or an instance id): boot and console, or one unit's."""
+    if unit and not machine:
+        raise UsageError("--unit goes with a machine: landbridge local logs MACHINE --unit UNIT.")
+    files = machine_logs(machine, unit) if machine else [LOCAL_HOME / "cloud.log"]
+    if not machine and not files[0].exists():
         raise UsageError("The local cloud has no log: it has never been up.")
     if follow:
-        return subprocess.run(["tail", "-n", "+1", "-f", str(log)], check=False).returncode
-    click.echo(log.read_text(errors="replace"), nl=False)
+        command = ["tail", "-q", "-n", "+1", "-F", *(str(file) for file in files)]
+        return subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode
+    said = ""
+    for text in (file.read_text(errors="replace") for file in files if file.exists()):
+        # Its boot writes to its log and to the console, unless it has run before.
+        if text not in said and not all(line in said for line in text.splitlines()):
+            click.echo(text, nl=False)
+            said += text
     return DONE
+
+
+def machine_logs(name: str, unit: str | None) -> list[Path]:
+    """The files to print. Raises UsageError for a machine or unit that is not there."""
+    cloud = client.status(LOCAL_HOME)
+    if cloud is None:
+        raise UsageError("The local cloud is not up: it has no machines.")
+    try:
+        folder = Path(client.machine(cloud, name)["folder"])
+    except client.LocalCloudError as error:
+        raise UsageError(str(error)) from None
+    # Of a machine that was terminated only its logs are left.
+    logs_folder = next((at for at in (folder / "disk/var/log", folder / "log") if at.exists()), folder)
+    if unit is None:
+        return [folder / "console.log", logs_folder / "landbridge-boot.log"]
+    file = logs_folder / "units" / f"{unit if '.' in unit else f'{unit}.service'}.log"
+    if not file.exists():
+        there = ", ".join(sorted(found.stem for found in file.parent.glob("*.log"))) or "none"
+        raise UsageError(f"The machine {name} has no log of a unit {unit}. It has logs of: {there}.")
+    return [file.with_name(f"{file.name}.1"), file]
+
+
+def living(cloud: client.Cloud) -> list[dict[str, Any]]:
+    return [one for one in client.machine_list(cloud) if one["state"] != "terminated"]
+
+
+def machine_table(listed: list[dict[str, Any]]) -> Table:
+    """For people."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("Machine", "Instance", "Zone", "Address", "State", "Failed units", "Since"):
+        table.add_column(heading, overflow="fold", no_wrap=heading not in ("State", "Failed units"))
+    for one in listed:
+        state = f"{one['state']}: {one['why']}" if one["why"] else one["state"]
+        since = datetime.fromisoformat(one["since"]).astimezone().strftime("%H:%M:%S")
+        table.add_row(
+            one["machine"], one["instance"], one["zone"], one["address"], state, ", ".join(one["failed"]) or "-", since
+        )
+    return table
 
 
 @local.command("exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})

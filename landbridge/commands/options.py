@@ -2,16 +2,20 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from fleet.world import World, current, fleet_path
+from fleet.where import fleet_path
+from fleet.world import World, current
 from stacks.catalogue import StackSpec, catalogue, no_stack
 
 from .. import entering, places
 from ..errors import UsageError
 from ..output import Output, output
+
+if TYPE_CHECKING:
+    from ..cluster.session import Session
 
 __all__ = ["Output", "output"]
 
@@ -21,6 +25,7 @@ fleet_option = click.option(
     "--fleet", "fleet_file", type=click.Path(path_type=Path), metavar="FILE", help="Another fleet file than fleet.yaml."
 )
 local_option = click.option("--local", is_flag=True, help="On the local cloud, with no account and no network.")
+cluster_option = click.option("--cluster", metavar="NAME", help="Which cluster, if the fleet has several.")
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout, for machines.")
 stacks_argument = click.argument("stacks", nargs=-1, metavar="[STACK]...")
 
@@ -52,6 +57,13 @@ def the_fleet(fleet_file: Path | None) -> World:
 def the_place(world: World, *, local: bool) -> places.Place:
     """Where the fleet's stacks live. With `local`, this process continues inside the local cloud: see `entering`."""
     return places.local_place(world, entering.entered()) if local else places.cloud_place(world)
+
+
+def the_cluster(fleet_file: Path | None, cluster: str | None, *, local: bool) -> "Session":
+    """The cluster a command works on. Raises FleetError, UsageError and LandbridgeError."""
+    from ..cluster import session  # speaks to clouds: commands that do not need that start without it
+
+    return session.opened(the_fleet(fleet_file), cluster, local=local)
 
 
 def chosen(names: Iterable[str], world: World) -> list[StackSpec]:

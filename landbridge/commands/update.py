@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from .. import consent, places
+from .. import consent, guards, places
 from ..fleet_run import FleetRun, How
 from ..pulumi_command import PulumiCommand
 from ..report import Report
@@ -23,6 +23,13 @@ common = together(
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask, unless a limit is passed.")
 refresh_option = click.option("--refresh", is_flag=True, help="Read the cloud first, so that drift is repaired.")
 expect_option = click.option("--expect-no-changes", is_flag=True, help="Exit with 3 if anything changes.")
+ignore_option = click.option(
+    "--ignore",
+    "ignored",
+    multiple=True,
+    type=click.Choice([guards.MACHINES]),
+    help="Touch several machines of a control plane in one run, all the same.",
+)
 allow_options = together(
     *(
         click.option(
@@ -40,6 +47,7 @@ allow_options = together(
 @common
 @refresh_option
 @expect_option
+@ignore_option
 def preview(stacks: tuple[str, ...], *, expect_no_changes: bool, **given: Any) -> int:
     """Shows what `up` would do."""
     run, report = prepare("preview", stacks, **given)
@@ -53,6 +61,7 @@ def preview(stacks: tuple[str, ...], *, expect_no_changes: bool, **given: Any) -
 @refresh_option
 @expect_option
 @yes_option
+@ignore_option
 @allow_options
 def up(stacks: tuple[str, ...], *, yes: bool, expect_no_changes: bool, **given: Any) -> int:
     """Brings stacks to what fleet.yaml says."""
@@ -63,6 +72,7 @@ def up(stacks: tuple[str, ...], *, yes: bool, expect_no_changes: bool, **given: 
     if run.pending and not run.interrupted:
         limits = run.world.fleet.limits
         with report.asking():
+            consent.refuse(run.refusals)
             consent.ask_up(run.blast, limits, allowed, yes=yes, interactive=report.out.interactive)
     if not run.interrupted:
         with report.screen.shown():
@@ -74,6 +84,7 @@ def up(stacks: tuple[str, ...], *, yes: bool, expect_no_changes: bool, **given: 
 @common
 @yes_option
 @click.option("--ignore-protect", is_flag=True, help="Destroy protected resources, and the data in them, too.")
+@click.option("--with-volumes", is_flag=True, help="Delete etcd's volumes, too; without this they stay, set aside.")
 def destroy(stacks: tuple[str, ...], *, yes: bool, **given: Any) -> int:
     """Destroys stacks and everything in them."""
     run, report = prepare("destroy", stacks, **given)

@@ -7,7 +7,7 @@ import pytest
 from pulumi.automation import CommandResult
 from pulumi.automation.errors import create_command_error
 
-from landbridge import engine, failures
+from landbridge import failures, state_file
 from landbridge.errors import LandbridgeError
 from landbridge.places import Place
 from landbridge.story import Problem, Story
@@ -118,7 +118,7 @@ def test_a_state_file_that_cannot_be_read_is_named_with_the_remedy(tmp_path: Pat
     file = tmp_path / "us-west-2.json"
     file.write_text(text, encoding="latin-1")
     with pytest.raises(LandbridgeError) as found:
-        engine.read_state(file)
+        state_file.read_state(file)
     assert f"{file}: {why}" in str(found.value)
     assert "Restore the file from a backup" in str(found.value)
     assert failures.worth_telling(story(), found.value, LOCAL) == [Problem("", "", str(found.value))]

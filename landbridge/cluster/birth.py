@@ -1,0 +1,82 @@
+"""What a cluster needs after its stack is up: an API that answers, and an admin credential that is worth something."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from fleet.world import World
+
+from ..errors import LandbridgeError
+from ..places import Place
+from ..reach import ReachError
+from . import info, rbac
+from .kube import Kube, KubeError
+from .session import Session
+
+READY_SECONDS = {"real": 600.0, "local": 120.0}
+TELL_SECONDS = 5.0
+Tell = Callable[[str], None]
+
+
+def ensure(world: World, place: Place, name: str, tell: Tell, note: Tell) -> None:
+    """To be called after every up of a cluster's stack. Quick when there is nothing to do. Raises LandbridgeError.
+
+    `tell` hears what is waited for, again and again, and may raise; `note` what should be read even afterwards.
+    """
+    session = Session(world, place, info.read(place, name))
+    admin = session.admin
+    until_ready(session, admin, READY_SECONDS[place.world], tell)
+    bind(session, admin, note)
+
+
+def until_ready(session: Session, kube: Kube, seconds: float, tell: Tell) -> None:
+    """Waits for /readyz through the balancer, telling how long and what the machines do."""
+    begun = told = time.monotonic()
+    while True:
+        said = kube.run("get", "--raw", "/readyz", "--request-timeout=3s", seconds=10)
+        if said.code == 0:
+            return
+        now = time.monotonic()
+        if now - begun > seconds:
+            raise LandbridgeError(not_ready(session, said.why, seconds))
+        if now - told > TELL_SECONDS:
+            told = now
+            tell(f"waiting for the API, {now - begun:.0f} s of {seconds:.0f} s: {said.why}")
+        time.sleep(0.3)
+
+
+def not_ready(session: Session, why: str, seconds: float) -> str:
+    boots = "\n".join(f"  {machine}: {state}" for machine, state in boot_states(session).items())
+    look = "landbridge local logs MACHINE" if session.place.world == "local" else "landbridge cluster status"
+    return (
+        f"{session.info.endpoint} does not answer after {seconds:.0f} s: {why}. Where the machines' boots stand:\n"
+        f"{boots}\nSee more with `{look}`; `{info.up(session.place, session.info.name)}` waits again."
+    )
+
+
+def boot_states(session: Session) -> dict[str, str]:
+    """The last line of each machine's boot log."""
+
+    def state(machine: str) -> str:
+        try:
+            said = session.reach.run(machine, ["tail", "-n", "1", "/var/log/landbridge-boot.log"], timeout_seconds=20)
+        except ReachError as error:
+            return str(error)
+        return said.out.strip() or said.why
+
+    with ThreadPoolExecutor(8) as pool:
+        names = list(session.info.machines)
+        return dict(zip(names, pool.map(state, names), strict=True))
+
+
+def bind(session: Session, admin: Kube, note: Tell) -> None:
+    """Binds the admins' group, once and with the break-glass credential, then brings the teams' part up to date."""
+    asked = ("get", "--raw", f"/apis/{rbac.RBAC}/v1/clusterrolebindings/{rbac.ADMINS}")
+    said = admin.run(*asked)
+    if said.code != 0:
+        error = KubeError(f"{session.info.name}: the admins' binding can't be read: {said.why}", said)
+        if not error.forbidden:
+            raise error
+        session.break_glass().apply([rbac.admins()])
+        note("the admin credential is bound to cluster-admin (break-glass was used this once)")
+    admin.apply(rbac.teams(session.world.fleet))

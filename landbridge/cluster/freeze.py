@@ -1,0 +1,29 @@
+"""The switch that stops all scale-down: a ConfigMap that the autoscaler will look at, released by hand."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from .kube import Kube
+from .rbac import MANAGED
+
+NAMESPACE, NAME = "kube-system", "landbridge-freeze"
+RELEASE = f"landbridge kubectl -n {NAMESPACE} delete configmap {NAME}"
+
+
+def manifest(why: str, since: datetime) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": NAME, "namespace": NAMESPACE, "labels": MANAGED},
+        "data": {"since": since.isoformat(timespec="seconds"), "why": why},
+    }
+
+
+def freeze(kube: Kube, why: str) -> None:
+    kube.apply([manifest(why, datetime.now(UTC))])
+
+
+def frozen(kube: Kube) -> dict[str, str] | None:
+    """Since when and why; None when nothing is frozen."""
+    found = kube.find("configmap", NAME, f"--namespace={NAMESPACE}")
+    return dict(found.get("data", {})) if found else None

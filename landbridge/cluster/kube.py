@@ -1,0 +1,98 @@
+"""kubectl as a tool of ours: with a kubeconfig that lies in memory alone."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import TimeoutExpired
+from typing import Any
+
+from ..entering import ROOT
+from ..errors import LandbridgeError, UsageError
+from ..reach import Said, ran
+
+FIELD_MANAGER = "landbridge"
+
+
+class KubeError(LandbridgeError):
+    """The API refused or did not answer; `said` has kubectl's words."""
+
+    def __init__(self, text: str, said: Said) -> None:
+        super().__init__(text)
+        self.said = said
+
+    @property
+    def forbidden(self) -> bool:
+        return "Forbidden" in self.said.err or "forbidden" in self.said.err
+
+    @property
+    def missing(self) -> bool:
+        return "NotFound" in self.said.err
+
+
+def unchanged(command: list[str]) -> list[str]:
+    return command
+
+
+@dataclass(frozen=True)
+class Kube:
+    """The API of one cluster as one user. `around` makes of a command one that reaches the API's network."""
+
+    config: str
+    around: Callable[[list[str]], list[str]] = unchanged
+
+    def run(self, *words: str, stdin: str = "", seconds: float = 60) -> Said:
+        descriptor = os.memfd_create("kubeconfig", 0)  # not closed on exec: kubectl reads it under its number
+        try:
+            os.write(descriptor, self.config.encode())
+            environment = {**os.environ, "KUBECONFIG": f"/proc/self/fd/{descriptor}"}
+            argv = self.around([kubectl(), *words])
+            return ran(argv, stdin.encode(), seconds, environment, (descriptor,))
+        except TimeoutExpired:
+            return Said(1, "", f"no answer within {seconds:.0f} s")
+        finally:
+            os.close(descriptor)
+
+    def done(self, *words: str, stdin: str = "", seconds: float = 60) -> str:
+        """What kubectl said. Raises KubeError when it failed."""
+        said = self.run(*words, stdin=stdin, seconds=seconds)
+        if said.code != 0:
+            raise KubeError(f"kubectl {' '.join(words[:3])} failed: {said.why}", said)
+        return said.out
+
+    def get(self, *words: str) -> dict[str, Any]:
+        """An object or a list. Raises KubeError."""
+        return dict(json.loads(self.done("get", *words, "--output=json")))
+
+    def find(self, *words: str) -> dict[str, Any] | None:
+        """The same; None when it is not there."""
+        try:
+            return self.get(*words)
+        except KubeError as error:
+            if error.missing:
+                return None
+            raise
+
+    def apply(self, manifests: Sequence[Mapping[str, Any]]) -> None:
+        """Brings objects to what the manifests say, server-side: fields that others own stay theirs."""
+        document = json.dumps({"apiVersion": "v1", "kind": "List", "items": list(manifests)})
+        flags = ("--server-side", "--force-conflicts", f"--field-manager={FIELD_MANAGER}")
+        self.done("apply", *flags, "--filename=-", stdin=document)
+
+    @property
+    def ready(self) -> bool:
+        said = self.run("get", "--raw", "/readyz", "--request-timeout=3s", seconds=10)
+        return said.code == 0 and said.out == "ok"
+
+
+def kubectl() -> str:
+    """The program: that of `make setup`, else the one on the PATH. Raises UsageError."""
+    ours = ROOT / ".landbridge/bin/kubectl"
+    found = str(ours) if ours.exists() else shutil.which("kubectl")
+    if found is None:
+        raise UsageError(
+            "kubectl is missing: it is neither in .landbridge/bin nor on the PATH. Run `make control-plane`."
+        )
+    return str(Path(found).resolve())

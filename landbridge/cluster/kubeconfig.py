@@ -1,0 +1,102 @@
+"""Kubeconfigs: what stands in one, where its credential comes from, and how it is written."""
+
+import base64
+import json
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from ..errors import LandbridgeError, UsageError
+from ..lookups import ClientOf
+from .info import ClusterInfo, MachineInfo
+
+API_PORT = 6443
+PRIVATE, PRIVATE_FOLDER = 0o600, 0o700
+
+
+class Credential(NamedTuple):
+    """A client certificate and its key, PEM."""
+
+    user: str
+    crt: str
+    key: str
+
+
+def kubeconfig(info: ClusterInfo, credential: Credential, machine: MachineInfo | None = None) -> str:
+    """For kubectl and every client library. With `machine` straight to that one's address, past DNS and balancer.
+
+    JSON is YAML; written by hand it can't go wrong.
+    """
+    name = f"{info.fleet}-{info.name}"
+    where: dict[str, Any] = {"server": info.endpoint}
+    if machine is not None:
+        where = {
+            "server": f"https://{machine.address}:{API_PORT}",
+            "tls-server-name": str(urlsplit(info.endpoint).hostname),
+        }
+    user = {"client-certificate-data": encoded(credential.crt), "client-key-data": encoded(credential.key)}
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": name, "cluster": {**where, "certificate-authority-data": encoded(info.authority)}}],
+        "users": [{"name": credential.user, "user": user}],
+        "contexts": [{"name": name, "context": {"cluster": name, "user": credential.user}}],
+        "current-context": name,
+    }
+    return json.dumps(config, indent=2) + "\n"
+
+
+def encoded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def admin(of: ClientOf, info: ClusterInfo) -> Credential:
+    return sealed(of, info.admin_secret, "landbridge-admin")
+
+
+def break_glass(of: ClientOf, info: ClusterInfo) -> Credential:
+    """That of system:masters, which no RBAC can take away. Whoever reads it is in the secrets manager's log."""
+    return sealed(of, info.break_glass_secret, "break-glass")
+
+
+def sealed(of: ClientOf, secret: str, user: str) -> Credential:
+    """A credential out of the cloud's secrets manager. Raises LandbridgeError."""
+    try:
+        told = json.loads(of("secretsmanager").get_secret_value(SecretId=secret)["SecretString"])
+        return Credential(user, told["crt"], told["key"])
+    except (ClientError, BotoCoreError) as error:
+        raise LandbridgeError(
+            f"The credential {secret} cannot be read from the secrets manager: {error}. You need "
+            "secretsmanager:GetSecretValue on it and kms:Decrypt with the region's key; when it is not there, bring "
+            "the cluster's stack up."
+        ) from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise LandbridgeError(
+            f"The secret {secret} holds no credential ({type(error).__name__}: {error}): it was changed by hand. "
+            "`landbridge up --refresh` of the cluster's stack writes it anew."
+        ) from None
+
+
+def write(path: Path, text: str) -> None:
+    """Writes a file that only its owner may read, in one step. Raises UsageError."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
+        try:
+            with os.fdopen(descriptor, "w") as file:
+                file.write(text)
+            draft.replace(path)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}. Name another file with --output.") from None
+
+
+def private_folder(path: Path) -> Path:
+    path.mkdir(parents=True, exist_ok=True)
+    path.chmod(PRIVATE_FOLDER)
+    return path

@@ -1,0 +1,152 @@
+"""A cluster's machines as they are: what stands, with which bundle and image, how healthy; and what ought to be."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from components.control_plane.etcd import RINGS
+
+from ..errors import LandbridgeError
+from ..etcd import waiting
+from ..etcd.hands import Hands
+from ..etcd.ring import Ctl, View
+from ..local_image import parameter
+from ..reach import Instance, ReachError, running
+from .info import MachineInfo
+from .session import Session
+
+MANIFEST = "/etc/landbridge/manifest.json"
+
+
+@dataclass(frozen=True)
+class State:
+    """One machine. A bundle or image that is not known is empty; `ails` is empty for a healthy machine."""
+
+    name: str
+    role: str
+    zone: str
+    address: str
+    instance: str
+    bundle: str
+    wanted_bundle: str
+    image: str
+    wanted_image: str
+    leads: tuple[str, ...]
+    ails: tuple[str, ...]
+
+    @property
+    def behind(self) -> list[str]:
+        """Of bundle and image, those that are not what they ought to be."""
+        pairs = {"bundle": (self.bundle, self.wanted_bundle), "image": (self.image, self.wanted_image)}
+        return [what for what, (is_, wanted) in pairs.items() if wanted and is_ != wanted]
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "behind": self.behind, "healthy": not self.ails}
+
+
+class Machines:
+    """Looks at machines, side by side."""
+
+    def __init__(self, session: Session) -> None:
+        self.session, self.info = session, session.info
+        self.hands, self.ctl = Hands(session.reach), Ctl(session.reach, session.info)
+
+    def look(self) -> dict[str, State]:
+        instances = running(self.session.of("ec2"), self.info.name)
+        image, views = self.wanted_image(), self.views()
+        with ThreadPoolExecutor(8) as pool:
+            machines = self.info.machines.values()
+            states = pool.map(lambda machine: self.state(machine, instances.get(machine.name), image, views), machines)
+            return {state.name: state for state in states}
+
+    def views(self) -> dict[str, View]:
+        with ThreadPoolExecutor(len(RINGS)) as pool:
+            return dict(zip([r.name for r in RINGS], pool.map(lambda r: self.ctl.look(r.name), RINGS), strict=True))
+
+    def state(self, machine: MachineInfo, instance: Instance | None, image: str, views: dict[str, View]) -> State:
+        bundle = self.bundle(machine.name) if instance else ""
+        leaders = {ring: view.leader.name for ring, view in views.items() if view.leader}
+        return State(
+            name=machine.name,
+            role=machine.role,
+            zone=machine.zone,
+            address=machine.address,
+            instance=instance.id if instance else "",
+            bundle=bundle,
+            wanted_bundle=self.wanted_bundle(machine.name),
+            image=instance.image if instance else "",
+            wanted_image=image,
+            leads=tuple(ring for ring, leader in leaders.items() if leader == machine.name),
+            ails=tuple(self.ails(machine, instance, views)),
+        )
+
+    def bundle(self, machine: str) -> str:
+        """The version that the machine booted; empty when it can't be asked."""
+        try:
+            said = self.hands.ask(machine, "cat", MANIFEST, seconds=30)
+            return str(json.loads(said.out)["version"]) if said.code == 0 else ""
+        except (ReachError, ValueError, KeyError):
+            return ""
+
+    def wanted_bundle(self, machine: str) -> str:
+        """The version that the bucket has, which is what a machine boots. Raises LandbridgeError."""
+        key = f"{self.info.prefix}/{machine}/manifest.json"
+        try:
+            body = self.session.of("s3").get_object(Bucket=self.info.bucket, Key=key)["Body"].read()
+            return str(json.loads(json.loads(body)["manifest"])["version"])
+        except (ClientError, ValueError, KeyError) as error:
+            raise LandbridgeError(
+                f"{machine} has no bundle to boot: s3://{self.info.bucket}/{key}: {error}. Bring the stack "
+                f"{self.info.name} up, which publishes it."
+            ) from None
+
+    def wanted_image(self) -> str:
+        """What the image parameter says; empty if nobody has set it."""
+        found = self.session.of("ssm").get_parameters(Names=[parameter(self.info.fleet)])["Parameters"]
+        return str(found[0]["Value"]) if found else ""
+
+    def ails(self, machine: MachineInfo, instance: Instance | None, views: dict[str, View]) -> list[str]:
+        if instance is None:
+            return ["no instance of it runs"]
+        try:
+            return self.etcd_ails(machine, views) if machine.role == "etcd" else self.api_ails(machine)
+        except ReachError as error:
+            return [str(error)]
+
+    def etcd_ails(self, machine: MachineInfo, views: dict[str, View]) -> list[str]:
+        found = []
+        for ring, view in views.items():
+            member = view.member(machine.name)
+            ails = view.member_ails(member) if member else [view.why or f"{machine.name} is no member"]
+            found += [f"etcd {ring}: {ail}" for ail in ails]
+        return found
+
+    def api_ails(self, machine: MachineInfo) -> list[str]:
+        if not waiting.ready(self.hands, machine.name):
+            return ["its API server is not ready"]
+        group = self.group(machine)
+        elb = self.session.of("elbv2") if group.get("TargetGroupARNs") else None
+        for arn in group.get("TargetGroupARNs", ()):
+            told = elb.describe_target_health(TargetGroupArn=arn)["TargetHealthDescriptions"] if elb else []
+            ours = [one for one in told if one["Target"]["Id"] in (machine.address, self.instance_of(group))]
+            if not any(one["TargetHealth"]["State"] == "healthy" for one in ours):
+                return ["the balancer sends it nothing: " + ", ".join(one["TargetHealth"]["State"] for one in ours)]
+        return []
+
+    def group(self, machine: MachineInfo) -> dict[str, Any]:
+        """Its scaling group. Raises LandbridgeError."""
+        call = self.session.of("autoscaling").describe_auto_scaling_groups
+        found = call(AutoScalingGroupNames=[machine.group])["AutoScalingGroups"]
+        if not found:
+            raise LandbridgeError(
+                f"{machine.name} has no scaling group {machine.group}: `landbridge up {self.info.name} --refresh`."
+            )
+        return dict(found[0])
+
+    def instance_of(self, group: dict[str, Any]) -> str:
+        """The group's instance that is in service."""
+        live = [one["InstanceId"] for one in group.get("Instances", ()) if one["LifecycleState"] == "InService"]
+        return live[0] if live else ""

@@ -1,0 +1,138 @@
+"""Brings a cluster's machines to the newest bundle and image: one at a time, each healthy before the next.
+
+What is to be done is decided from what is, so an interrupted roll goes on where it stopped.
+"""
+
+import time
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple
+
+from ..errors import LandbridgeError, UsageError
+from ..etcd.ring import CLOSE
+from .machines import Machines, State
+from .session import Session
+
+SECONDS = {"real": 900.0, "local": 180.0}
+PAUSE = {"real": 5.0, "local": 0.5}
+Tell = Callable[[str], None]
+
+
+class RollError(LandbridgeError):
+    """The roll stopped; what was replaced by then stays."""
+
+
+class Replaced(NamedTuple):
+    machine: str
+    because: str
+    old: str
+    new: str
+    seconds: float
+
+    def as_json(self) -> dict[str, Any]:
+        return self._asdict()
+
+
+def order(states: Collection[State], chosen: Collection[str], *, force: bool) -> list[str]:
+    """Which machines to replace, and in which order: what ails, etcd's followers, its leaders, API machines."""
+    wanted = [state for state in states if (force or state.behind) and (not chosen or state.name in chosen)]
+
+    def rank(state: State) -> tuple[object, ...]:
+        return (not state.ails, state.role != "etcd", len(state.leads), "main" in state.leads, state.name)
+
+    return [state.name for state in sorted(wanted, key=rank)]
+
+
+def check(states: Collection[State], next_: str) -> None:
+    """Raises RollError unless every machine but the next one is healthy."""
+    ailing = {state.name: "; ".join(state.ails) for state in states if state.ails and state.name != next_}
+    if ailing:
+        told = "\n".join(f"  {name}: {why}" for name, why in ailing.items())
+        raise RollError(
+            f"The roll stops before {next_}, which stays as it is: only one machine may be away at a time, and others "
+            f"are not healthy:\n{told}\nMake them healthy and run the command again: it goes on where it stopped."
+        )
+
+
+class Roll:
+    """One run of `landbridge cluster roll`."""
+
+    def __init__(self, session: Session, tell: Tell) -> None:
+        self.session, self.tell, self.machines = session, tell, Machines(session)
+        self.seconds, self.pause = SECONDS[session.place.world], PAUSE[session.place.world]
+        self.done: list[Replaced] = []
+
+    def run(self, chosen: Collection[str], *, force: bool) -> list[Replaced]:
+        """Raises RollError at the first machine that is not healthy."""
+        if unknown := set(chosen) - set(self.session.info.machines):
+            known = ", ".join(self.session.info.machines)
+            raise UsageError(
+                f"{', '.join(sorted(unknown))}: no machine of {self.session.info.name}. They are: {known}."
+            )
+        states = self.settled()
+        wanted = order(states.values(), chosen, force=force)
+        for name in wanted:
+            check(states.values(), name)
+            why = ", ".join(f"new {what}" for what in states[name].behind) or "forced"
+            self.tell(f"{name}: {why}")
+            self.replace(states[name], why)
+            states = self.machines.look()
+        return self.done
+
+    def settled(self) -> dict[str, State]:
+        """The machines; those that are current and on their way get their time, as after an interrupted roll."""
+        deadline = time.monotonic() + self.seconds
+        while True:
+            states = self.machines.look()
+            coming = [state.name for state in states.values() if state.ails and not state.behind]
+            if not coming or time.monotonic() > deadline:
+                return states
+            self.tell(f"waiting for {', '.join(coming)}, which is current and not healthy yet")
+            time.sleep(max(self.pause, 2.0))
+
+    def replace(self, state: State, why: str) -> None:
+        """Ends the machine's instance; its scaling group starts the successor, which takes interface and volumes."""
+        begun = time.monotonic()
+        for ring in state.leads:
+            self.hand_over(state.name, ring)
+        if state.instance:
+            self.session.of("autoscaling").terminate_instance_in_auto_scaling_group(
+                InstanceId=state.instance, ShouldDecrementDesiredCapacity=False
+            )
+        new = self.until_healthy(state)
+        replaced = Replaced(state.name, why, state.instance, new.instance, round(time.monotonic() - begun, 1))
+        self.done.append(replaced)
+        self.tell(f"{state.name}: {new.instance} is healthy after {replaced.seconds:.0f} s")
+
+    def hand_over(self, name: str, ring: str) -> None:
+        """Another member leads before this one goes: writes then wait for no election."""
+        ctl = self.machines.ctl
+        view = ctl.look(ring)
+        others = [m for m in view.members if m.name != name and m.answers and not m.learner]
+        near = [m for m in others if (view.lag(m) or 0) <= CLOSE]
+        if not near:
+            raise RollError(f"etcd {ring} has nobody to lead it but {name}: the roll stops. Make its members healthy.")
+        best = min(near, key=lambda member: (view.lag(member) or 0, member.name))
+        ctl.call(name, ring, "move-leader", best.id)
+        self.tell(f"etcd {ring}: {best.name} leads instead of {name}")
+
+    def until_healthy(self, old: State) -> State:
+        """The successor. Raises RollError with what it lacks when its time is over."""
+        deadline, told = time.monotonic() + self.seconds, ""
+        while True:
+            state = self.machines.look()[old.name]
+            fresh = state.instance not in ("", old.instance)
+            lacks = list(state.ails) if fresh else ["its successor does not run yet"]
+            if fresh and state.bundle != state.wanted_bundle:
+                lacks.append(f"it has bundle {state.bundle or 'unknown'}, not {state.wanted_bundle}")
+            if not lacks:
+                return state
+            if time.monotonic() > deadline:
+                raise RollError(
+                    f"The roll stops at {old.name}, whose successor {state.instance or '(none)'} is not healthy after "
+                    f"{self.seconds:.0f} s: {'; '.join(lacks)}. All other machines are as they were. Its boot log says "
+                    "where it stopped (/var/log/landbridge-boot.log); with a bundle that boots, run the command again."
+                )
+            if lacks[0] != told:
+                told = lacks[0]
+                self.tell(f"{old.name}: {told}")
+            time.sleep(self.pause)

@@ -1,0 +1,91 @@
+"""The cluster that a command works on: what its stack published, and the ways to its cloud, machines and API."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from fleet.model import Fleet
+from fleet.world import World
+from local import client
+
+from .. import entering, places, reach
+from ..errors import UsageError
+from ..lookups import ClientOf, clients
+from ..places import Place
+from . import info, kubeconfig
+from .info import ClusterInfo
+from .kube import Kube, unchanged
+
+
+@dataclass
+class Session:
+    """`around` makes of a command one that reaches the API's network; commands run in it already."""
+
+    world: World
+    place: Place
+    info: ClusterInfo
+    around: Callable[[list[str]], list[str]] = unchanged
+
+    @cached_property
+    def of(self) -> ClientOf:
+        """The cloud's APIs in the cluster's home region."""
+        aws = self.world.fleet.aws
+        account = aws.account_id if aws and self.place.world == "local" else None
+        return clients(self.info.region, account)
+
+    @cached_property
+    def reach(self) -> reach.Reach:
+        if self.place.cloud is not None:
+            cloud = self.place.cloud
+            return reach.Local(lambda machine, argv: client.machine_command(cloud, machine, argv))
+
+        def instances() -> dict[str, reach.Instance]:
+            return reach.running(self.of("ec2"), self.info.name)
+
+        return reach.Ssm(self.of("ssm"), instances) if self.world.fleet.access == "ssm" else reach.Ssh(instances)
+
+    @cached_property
+    def admin(self) -> Kube:
+        """The API as the administrator, by RBAC."""
+        return Kube(kubeconfig.kubeconfig(self.info, kubeconfig.admin(self.of, self.info)), self.around)
+
+    def break_glass(self) -> Kube:
+        """The API as system:masters, past RBAC."""
+        return Kube(kubeconfig.kubeconfig(self.info, kubeconfig.break_glass(self.of, self.info)), self.around)
+
+
+def opened(world: World, cluster: str | None, *, local: bool) -> Session:
+    """Raises UsageError and LandbridgeError. On the local cloud this process continues inside it: see `entering`."""
+    name = chosen(world.fleet, world.path, cluster)
+    place = the_place(world, local=local)
+    return Session(world, place, info.read(place, name))
+
+
+def chosen(fleet: Fleet, path: Path, cluster: str | None) -> str:
+    """The cluster named on the command line, else the fleet's only one."""
+    names = list(fleet.clusters)
+    if cluster is None and len(names) == 1:
+        return names[0]
+    known = f"Its clusters: {', '.join(names)}." if names else "It has no clusters."
+    if cluster is None:
+        raise UsageError(f"{path.name}: which cluster is meant? Name one with --cluster. {known}")
+    if cluster not in fleet.clusters:
+        raise UsageError(f"{path.name} has no cluster {cluster}. {known}")
+    return cluster
+
+
+def the_place(world: World, *, local: bool) -> Place:
+    """The real clouds, or the local cloud that is up: a cluster can't be in one that has yet to start.
+
+    A fleet without `state` can be nowhere else than in a local cloud.
+    """
+    cloud = client.status(entering.LOCAL_HOME) if local or world.fleet.state is None else None
+    if cloud is None and local:
+        why = client.last_words(entering.LOCAL_HOME)
+        raise UsageError(f"The local cloud is not up{f'; it {why}' if why else ''}. Run `landbridge up --local`.")
+    if cloud is None:
+        return places.cloud_place(world)
+    if not client.inside(cloud):
+        entering.enter(cloud)
+    return places.local_place(world, cloud)

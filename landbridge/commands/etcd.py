@@ -1,0 +1,289 @@
+"""`landbridge etcd`: looking after the two etcd rings of a cluster."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.text import Text
+
+from .. import render
+from ..cluster.session import Session
+from ..errors import DONE, FAILED, UsageError
+from ..etcd import backup as backups
+from ..etcd import defrag as defrags
+from ..etcd import replace as replaces
+from ..etcd import store as stores
+from ..etcd.restoring import old, restored
+from ..etcd.ring import FULL, RING, Ctl, View
+from ..output import Output
+from . import options
+from .options import cluster_option, fleet_option, json_option, local_option, together
+
+ring_option = click.option("--ring", type=click.Choice(list(RING)), help="Only this ring. Default: both.")
+the_ring_option = click.option(
+    "--ring", type=click.Choice(list(RING)), default="main", show_default=True, help="Which ring."
+)
+common = together(cluster_option, local_option, fleet_option, json_option)
+LATE = timedelta(minutes=30)
+
+
+@click.group()
+def etcd() -> None:
+    """A cluster's two etcd rings: main holds everything but events, which have the other.
+
+    On real clouds the commands reach machines through AWS Systems Manager or SSH, as the fleet file's `access` says.
+    """
+
+
+def rings(ring: str | None) -> list[str]:
+    return [ring] if ring else list(RING)
+
+
+def look(session: Session, names: Iterable[str]) -> list[View]:
+    ctl = Ctl(session.reach, session.info)
+    return [ctl.look(name) for name in names]
+
+
+@etcd.command()
+@ring_option
+@common
+def members(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json: bool, ring: str | None) -> int:
+    """Shows every member: who leads, how full it is, how far it is. Exit code 1 when something ails."""
+    session = options.the_cluster(fleet_file, cluster, local=local)
+    out = options.output(as_json=as_json)
+    views = look(session, rings(ring))
+    ails = {view.ring: view.ails(session.info.etcd) for view in views}
+    if as_json:
+        out.document({"cluster": session.info.name, "rings": [{**v.as_json(), "ails": ails[v.ring]} for v in views]})
+    else:
+        for view in views:
+            out.console.print(table(view))
+        for name, found in ails.items():
+            for ail in found:
+                out.console.print(Text.assemble((f"etcd {name}: ", "bold red"), ail), soft_wrap=True)
+    return FAILED if any(ails.values()) else DONE
+
+
+def table(view: View) -> Any:
+    columns = ("member", "id", "version", "role", "MiB", "in use", "raft index")
+    made = render.plain_table(*columns, title=f"etcd {view.ring}", right=["MiB", "in use", "raft index"])
+    for one in view.members:
+        role = "leader" if one.leader else "learner" if one.learner else "follower" if one.answers else "silent"
+        full = bool(one.db_bytes and one.quota_bytes and one.db_bytes > FULL * one.quota_bytes)
+        made.add_row(
+            Text(one.name, style="bold"),
+            one.id,
+            one.version,
+            Text(role, style="red" if role == "silent" else ""),
+            Text(mib(one.db_bytes), style="yellow" if full else ""),
+            mib(one.in_use_bytes),
+            str(one.applied or ""),
+        )
+    return made
+
+
+def mib(number: int | None) -> str:
+    return "" if number is None else f"{number / 1024**2:,.1f}"
+
+
+def size(number: int | None) -> str:
+    return f"{mib(number)} MiB" if number is not None else ""
+
+
+@etcd.command()
+@ring_option
+@common
+def status(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json: bool, ring: str | None) -> int:
+    """Says in a line a ring whether it is healthy, how full it is, and how old its newest snapshot is."""
+    session = options.the_cluster(fleet_file, cluster, local=local)
+    out = options.output(as_json=as_json)
+    told = [verdict(session, view) for view in look(session, rings(ring))]
+    if as_json:
+        out.document({"cluster": session.info.name, "rings": told})
+    else:
+        for one in told:
+            out.console.print(line(one), soft_wrap=True)
+    return FAILED if any(one["ails"] for one in told) else DONE
+
+
+def verdict(session: Session, view: View) -> dict[str, Any]:
+    ails = view.ails(session.info.etcd)
+    full = max((m.db_bytes / m.quota_bytes for m in view.members if m.db_bytes and m.quota_bytes), default=None)
+    if full is not None and full > FULL:
+        ails.append(f"its database has {full:.0%} of the quota: see the runbook etcd-quota-full")
+    found = stores.scheduled(store(session), session.info.name, view.ring)
+    newest = stores.taken(found[-1]) if found else None
+    return {
+        "ring": view.ring,
+        "healthy": not ails,
+        "ails": ails,
+        "leader": view.leader.name if view.leader else None,
+        "full": full,
+        "snapshots": len(found),
+        "newest_snapshot": newest,
+    }
+
+
+def line(told: dict[str, Any]) -> Text:
+    state = Text("; ".join(told["ails"]), style="red") if told["ails"] else Text("healthy", style="green")
+    at = told["newest_snapshot"]
+    saved = f"newest snapshot {old(at)} old" if at else "no snapshot"
+    due = max(LATE, timedelta(minutes=2 * RING[told["ring"]].backup_minutes))
+    style = "" if at and datetime.now(UTC) - at < due else "yellow"
+    full = f", {told['full']:.1%} of its quota" if told["full"] is not None else ""
+    lead = f", led by {told['leader']}" if told["leader"] else ""
+    return Text.assemble((f"etcd {told['ring']}: ", "bold"), state, lead, full, ", ", (saved, style))
+
+
+def store(session: Session) -> stores.Store:
+    return stores.s3(session.of, session.info.bucket, session.info.region)
+
+
+@etcd.command()
+@ring_option
+@common
+def backup(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json: bool, ring: str | None) -> int:
+    """Puts a snapshot into the fleet bucket, now. Timers on the machines do the same all day."""
+    session = options.the_cluster(fleet_file, cluster, local=local)
+    out = options.output(as_json=as_json)
+    made = []
+    for name in rings(ring):
+        one = backups.backup(session.reach, session.info, store(session), name)
+        made.append(one)
+        out.progress.print(
+            f"etcd {name}: revision {one.revision}, {one.keys} keys, {size(one.bytes)}, from {one.member}: "
+            f"s3://{session.info.bucket}/{one.key}",
+            soft_wrap=True,
+        )
+    if as_json:
+        out.document(
+            {
+                "cluster": session.info.name,
+                "bucket": session.info.bucket,
+                "backups": [one.as_json() for one in made],
+            }
+        )
+    return DONE
+
+
+@etcd.command()
+@ring_option
+@common
+def snapshots(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json: bool, ring: str | None) -> int:
+    """Lists the snapshots in the fleet bucket, the oldest first."""
+    session = options.the_cluster(fleet_file, cluster, local=local)
+    out = options.output(as_json=as_json)
+    found = {name: stores.scheduled(store(session), session.info.name, name) for name in rings(ring)}
+    if as_json:
+        told = [
+            {**one._asdict(), "ring": name, "taken": stores.taken(one), "revision": stores.revision(one.key)}
+            for name, listed in found.items()
+            for one in listed
+        ]
+        out.document({"cluster": session.info.name, "bucket": session.info.bucket, "snapshots": told})
+        return DONE
+    made = render.plain_table("key", "age", "revision", "size", right=["revision", "size", "age"])
+    for listed in found.values():
+        for one in listed:
+            at = stores.taken(one)
+            made.add_row(one.key, old(at), str(stores.revision(one.key)), size(one.size))
+    out.console.print(made)
+    return DONE
+
+
+@etcd.command()
+@ring_option
+@common
+def defrag(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json: bool, ring: str | None) -> int:
+    """Gives free space back, one member at a time, the leader last; refuses while something else ails."""
+    session = options.the_cluster(fleet_file, cluster, local=local)
+    out = options.output(as_json=as_json)
+    done = {}
+    for name in rings(ring):
+        out.progress.print(f"etcd {name}:")
+        done[name] = defrags.defrag(
+            session.reach, session.info, name, lambda text: out.progress.print(f"  {text}", soft_wrap=True)
+        )
+    if as_json:
+        told = [{"ring": name, **one.as_json()} for name, listed in done.items() for one in listed]
+        out.document({"cluster": session.info.name, "defragmented": told})
+    return DONE
+
+
+@etcd.command()
+@click.argument("machine")
+@ring_option
+@common
+@click.option("--force", is_flag=True, help="Though its member is alive: its data are moved aside.")
+def replace(
+    machine: str,
+    *,
+    cluster: str | None,
+    local: bool,
+    fleet_file: Path | None,
+    as_json: bool,
+    ring: str | None,
+    force: bool,
+) -> int:
+    """Gives MACHINE, whose disk is lost, a new member in place of the old one.
+
+    The others forget the old member; the new one begins empty as a learner and becomes a voter when it has all data.
+    Without --ring: in every ring where its member is not alive.
+    """
+    session = options.the_cluster(fleet_file, cluster, local=local)
+    out = options.output(as_json=as_json)
+    one = session.info.machines.get(machine)
+    if one is None or one.role != "etcd":
+        known = ", ".join(m.name for m in session.info.etcd)
+        raise UsageError(f"{machine} is no etcd machine of {session.info.name}. These are: {known}.")
+    wanted = [ring] if ring else [v.ring for v in look(session, RING) if force or not alive(v, machine)]
+    for name in wanted:
+        replaces.replace(session.reach, session.info, one, name, lambda text: tell(out, text), force=force)
+    if as_json:
+        out.document({"cluster": session.info.name, "machine": machine, "rings": wanted})
+    elif not wanted:
+        out.console.print(f"Nothing to do: both members of {machine} are alive.")
+    return DONE
+
+
+def alive(view: View, machine: str) -> bool:
+    member = view.member(machine)
+    return member is not None and member.answers and not member.learner
+
+
+def tell(out: Output, text: str) -> None:
+    out.progress.print(text, markup=False, soft_wrap=True)
+
+
+@etcd.command()
+@the_ring_option
+@common
+@click.option("--from", "source", metavar="KEY|FILE|newest", help="A snapshot: its key in the bucket, or a file here.")
+@click.option("--survivor", metavar="MACHINE|newest", help="What is left on an etcd machine's disk, instead.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+def restore(
+    *,
+    cluster: str | None,
+    local: bool,
+    fleet_file: Path | None,
+    as_json: bool,
+    ring: str,
+    source: str | None,
+    survivor: str | None,
+    yes: bool,
+) -> int:
+    """Takes a ring back to a snapshot, or to what is left on a disk. The API is away meanwhile.
+
+    Every member begins anew from the same data, with revisions raised so that nobody takes them for the present; the
+    old data stay beside. All scale-down is frozen until you release it. Newer writes are lost: it says up to when.
+    """
+    if (source is None) == (survivor is None):
+        raise click.UsageError("Say where from: --from newest, --from KEY, --from FILE, or --survivor newest.")
+    session = options.the_cluster(fleet_file, cluster, local=local)
+    out = options.output(as_json=as_json)
+    done = restored(session, store(session), ring, source, survivor, out, yes=yes)
+    if as_json:
+        out.document({"cluster": session.info.name, **done})
+    return DONE

@@ -1,0 +1,131 @@
+"""`landbridge pki`: a cluster's certificates."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from stacks.catalogue import PROJECT
+
+from .. import pki as certificates
+from .. import places, render
+from ..errors import DONE, FAILED, UsageError
+from ..pki import Row
+from ..state_file import read_state
+from . import options
+from .options import fleet_option, json_option, local_option
+
+NAMES_SHOWN = 2
+# Fewer days left → colour.
+COLOURS = ((30, "red"), (90, "yellow"))
+
+
+@click.group()
+def pki() -> None:
+    """Certificates of clusters: what ends when."""
+
+
+@pki.command()
+@click.option("--cluster", metavar="NAME", help="One cluster instead of all.")
+@local_option
+@fleet_option
+@json_option
+def status(cluster: str | None, *, local: bool, fleet_file: Path | None, as_json: bool) -> int:
+    """Shows each certificate, when it ends and from when on it is to be renewed.
+
+    Reads public certificates out of the stacks' states and opens no secret. Exit code 1 when one has ended or is due.
+    """
+    out = options.output(as_json=as_json)
+    world = options.the_fleet(fleet_file)
+    known = ", ".join(world.fleet.clusters) or "none"
+    if cluster and cluster not in world.fleet.clusters:
+        raise UsageError(f"{world.path.name} has no cluster {cluster}. Its clusters: {known}.")
+    place = options.the_place(world, local=local)
+    now, picked = datetime.now(UTC), [cluster] if cluster else list(world.fleet.clusters)
+    found = {name: certificates.rows(state(name, place)) for name in picked}
+    if as_json:
+        told = {name: [row.as_json(now) for row in rows] for name, rows in found.items()}
+        out.document({"fleet": world.fleet.fleet, "world": place.world, "notes": place.notes, "clusters": told})
+    else:
+        for note in place.notes:
+            out.console.print(note, soft_wrap=True)
+        for name, rows in found.items():
+            show(name, rows, now, out.console)
+        if not found:
+            out.console.print(f"{world.path.name} has no clusters.")
+    return FAILED if any(certificates.unsound(rows, now) for rows in found.values()) else DONE
+
+
+def state(name: str, place: places.Place) -> Mapping[str, Any] | None:
+    """A stack's deployment; None if there is no such stack."""
+    if place.state_folder is not None:
+        return read_state(place.state_folder / "stacks" / PROJECT / f"{name}.json")
+    from ..engine import StackEngine  # the engine alone costs 0.4 s
+    from ..pulumi_command import PulumiCommand
+
+    return StackEngine(name, place, PulumiCommand(places.pulumi_root())).state()
+
+
+def show(name: str, rows: list[Row], now: datetime, console: Console) -> None:
+    """A table of one cluster's certificates, and what to do about them."""
+    if not rows:
+        console.print(f"Cluster {name} has no certificates: it was never up.")
+        return
+    table = render.plain_table(
+        f"cluster {name}", "authority", "used for", "names", "expires in", "renewal from", right=["expires in"]
+    )
+    for row in rows:
+        renewal = f"{row.renewal:%Y-%m-%d}" if row.renewal else "never"
+        verdict = row.verdict(now)
+        if verdict == "unreadable":
+            table.add_row(row.name, "", "", "", Text("can't be read", style="bold red"), "")
+        else:
+            uses = ", ".join(row.uses)
+            due = Text(f"{renewal} (due)", style="yellow") if verdict == "due" else Text(renewal)
+            table.add_row(Text(row.name, style="bold"), row.authority, uses, names(row), left(row, now), due)
+    console.print(table)
+    for line in remedies(name, certificates.unsound(rows, now), now):
+        console.print(Text(line, style="yellow"), soft_wrap=True)
+
+
+def names(row: Row) -> str:
+    shown = row.names or (row.subject,)
+    more = len(shown) - NAMES_SHOWN
+    return ", ".join(shown[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def left(row: Row, now: datetime) -> Text:
+    if row.verdict(now) == "expired":
+        return Text(f"expired {_long(-row.left(now).total_seconds())} ago", style="bold red")
+    days = row.left(now).days
+    colour = next((colour for fewer, colour in COLOURS if days < fewer), "green")
+    return Text(_long(row.left(now).total_seconds()), style=colour)
+
+
+def _long(seconds: float) -> str:
+    hours = int(seconds // 3600)
+    return f"{hours // 24} days" if hours >= 48 else f"{hours} hours"
+
+
+def remedies(cluster: str, unsound: list[Row], now: datetime) -> list[str]:
+    """What to run, for authorities and for certificates."""
+    authorities = [row.name for row in unsound if "authority" in row.uses]
+    others = [row.name for row in unsound if "authority" not in row.uses and row.verdict(now) != "unreadable"]
+    unread = [row.name for row in unsound if row.verdict(now) == "unreadable"]
+    lines = []
+    if others:
+        lines.append(
+            f"{len(others)} to renew: `landbridge up --refresh {cluster}` makes them anew, "
+            f"`landbridge cluster roll {cluster}` brings them to the machines."
+        )
+    if authorities:
+        lines.append(
+            f"{', '.join(authorities)}: `landbridge pki rotate --cluster {cluster}` puts a successor in place."
+        )
+    if unread:
+        lines.append(f"{', '.join(unread)}: the state has no certificate there. `landbridge up {cluster}` makes it.")
+    return lines

@@ -1,0 +1,195 @@
+"""An etcd ring as its members tell it: who is there, who leads, how full and how far each one is."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from components.control_plane.etcd import RINGS
+
+from ..cluster.info import ClusterInfo, MachineInfo
+from ..errors import LandbridgeError
+from ..reach import Reach, ReachError, Said
+
+RING = {ring.name: ring for ring in RINGS}
+PKI = "/etc/etcd/pki"
+CREDENTIAL = (f"--cacert={PKI}/clients-ca.crt", f"--cert={PKI}/operator.crt", f"--key={PKI}/operator.key")
+# A follower this many entries behind its leader is still catching up.
+CLOSE = 1_000
+FULL = 0.75
+
+
+class EtcdError(LandbridgeError):
+    """A ring did not answer or refused."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """One member; all but its name is unknown (None, empty) when it does not answer. `id` is hexadecimal."""
+
+    name: str
+    id: str
+    learner: bool = False
+    answers: bool = False
+    version: str = ""
+    leader: bool = False
+    db_bytes: int | None = None
+    in_use_bytes: int | None = None
+    quota_bytes: int | None = None
+    raft_index: int | None = None
+    applied: int | None = None
+    revision: int | None = None
+    errors: tuple[str, ...] = ()
+    alarms: tuple[str, ...] = ()
+
+
+@dataclass
+class View:
+    """One ring. `asked` is the machine that answered; a ring without one has no members here and says `why`."""
+
+    ring: str
+    members: list[Member] = field(default_factory=list)
+    asked: str = ""
+    why: str = ""
+
+    @property
+    def leader(self) -> Member | None:
+        return next((member for member in self.members if member.leader), None)
+
+    @property
+    def quorum(self) -> bool:
+        voters = [member for member in self.members if not member.learner]
+        return self.leader is not None and 2 * sum(member.answers for member in voters) > len(voters)
+
+    def member(self, name: str) -> Member | None:
+        return next((member for member in self.members if member.name == name), None)
+
+    def lag(self, member: Member) -> int | None:
+        """How many entries a member is behind the leader."""
+        if self.leader is None or member.applied is None or self.leader.raft_index is None:
+            return None
+        return max(0, self.leader.raft_index - member.applied)
+
+    def ails(self, machines: Sequence[MachineInfo]) -> list[str]:
+        """What is wrong, in words; empty for a healthy ring with exactly these machines as members."""
+        if not self.members:
+            return [self.why or "no member answers"]
+        found = [] if self.quorum else ["it has no quorum: nothing can be written"]
+        names = {member.name for member in self.members}
+        found += [f"{machine.name} is no member" for machine in machines if machine.name not in names]
+        known = {machine.name for machine in machines}
+        found += [
+            f"member {member.name or member.id} is no machine of the cluster"
+            for member in self.members
+            if member.name not in known
+        ]
+        for member in self.members:
+            found += self.member_ails(member)
+        return found
+
+    def member_ails(self, member: Member) -> list[str]:
+        if not member.answers:
+            return [f"{member.name} does not answer"]
+        lag = self.lag(member)
+        found = [f"{member.name} is a learner"] if member.learner else []
+        found += [f"{member.name} is {lag} entries behind"] if lag is not None and lag > CLOSE else []
+        return found + [f"{member.name}: {problem}" for problem in (*member.alarms, *member.errors)]
+
+    def as_json(self) -> dict[str, Any]:
+        return {"ring": self.ring, "quorum": self.quorum, "why": self.why, "members": [asdict(m) for m in self.members]}
+
+
+class Ctl:
+    """etcdctl on a cluster's machines, each against its own member."""
+
+    def __init__(self, reach: Reach, info: ClusterInfo) -> None:
+        self.reach, self.info = reach, info
+
+    def say(self, machine: str, ring: str, *words: str, seconds: float = 10) -> Said:
+        here = f"--endpoints=https://127.0.0.1:{RING[ring].client_port}"
+        limits = [f"--command-timeout={seconds:.0f}s", "--dial-timeout=2s", "--write-out=json"]
+        argv = ["/usr/local/bin/etcdctl", here, *CREDENTIAL, *limits, *words]
+        return self.reach.run(machine, argv, timeout_seconds=seconds * 3 + 10)
+
+    def call(self, machine: str, ring: str, *words: str, seconds: float = 10) -> dict[str, Any]:
+        """Raises EtcdError and ReachError."""
+        said = self.say(machine, ring, *words, seconds=seconds)
+        if said.code != 0:
+            raise EtcdError(f"etcd {ring} on {machine} refused `{' '.join(words)}`: {complaint(said)}")
+        text = said.out.strip()
+        return dict(json.loads(text)) if text.startswith("{") else {}
+
+    def look(self, ring: str) -> View:
+        """Asks machine after machine until one answers for the whole ring."""
+        reasons = []
+        for machine in self.info.etcd:
+            try:
+                listed = self.say(machine.name, ring, "member", "list", "--consistency=s", seconds=3)
+                if listed.code != 0:
+                    reasons.append(f"{machine.name}: {complaint(listed)}")
+                    continue
+                status = self.say(machine.name, ring, "endpoint", "status", "--cluster", seconds=3)
+                alarms = self.say(machine.name, ring, "alarm", "list", seconds=3)
+            except ReachError as error:
+                reasons.append(str(error))
+                continue
+            return view(ring, machine.name, listed.out, status.out, alarms.out)
+        return View(ring, why="; ".join(reasons) or "the cluster has no etcd machines")
+
+
+def view(ring: str, asked: str, listed: str, status: str, alarms: str) -> View:
+    """What etcdctl's JSON says. Members that do not answer are not in `status`; alarms need a quorum to be asked."""
+    told = {one["Status"]["header"]["member_id"]: one["Status"] for one in parsed(status) or ()}
+    raised: dict[int, list[str]] = {}
+    for alarm in (parsed(alarms) or {}).get("alarms", ()):
+        # Its memberID is 0 for an alarm of the whole ring.
+        raised.setdefault(alarm.get("memberID", 0), []).append(ALARMS.get(alarm["alarm"], f"alarm {alarm['alarm']}"))
+    members = []
+    for one in json.loads(listed)["members"]:
+        number = one["ID"]
+        known = told.get(number)
+        member = Member(one.get("name") or named(one), f"{number:x}", bool(one.get("isLearner")))
+        if known:
+            member = Member(
+                member.name,
+                member.id,
+                member.learner,
+                answers=True,
+                version=known.get("version", ""),
+                leader=known.get("leader") == number,
+                db_bytes=known.get("dbSize"),
+                in_use_bytes=known.get("dbSizeInUse"),
+                quota_bytes=known.get("dbSizeQuota"),
+                raft_index=known.get("raftIndex"),
+                applied=known.get("raftAppliedIndex"),
+                revision=known["header"].get("revision"),
+                errors=tuple(e for e in known.get("errors") or () if "alarm" not in e and "memberID" not in e),
+                alarms=tuple(raised.get(number, ())),
+            )
+        members.append(member)
+    return View(ring, sorted(members, key=lambda member: member.name), asked)
+
+
+# etcd's AlarmType. NOSPACE: the quota is reached, and the ring takes no writes until it is disarmed.
+ALARMS = {1: "NOSPACE: its quota is full", 2: "CORRUPT: its data differ from the others'"}
+
+
+def named(member: dict[str, Any]) -> str:
+    """The name of a member that was added and has never started: its peer address has it."""
+    host = next(iter(member.get("peerURLs", ())), "").rpartition("//")[2]
+    return str(host.partition(".")[0])
+
+
+def parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def complaint(said: Said) -> str:
+    """etcdctl's own words without its log lines' clutter."""
+    told = parsed(said.why)
+    if isinstance(told, dict):
+        return str(told.get("error") or told.get("msg") or said.why)
+    return said.why.removeprefix("Error: ")

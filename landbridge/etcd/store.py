@@ -1,0 +1,99 @@
+"""Where snapshots lie: the fleet bucket. Machines put them there by their own right, and may read none.
+
+For a restore each gets an address that is good for an hour, so no snapshot passes through the operator's computer.
+"""
+
+import re
+from datetime import UTC, datetime
+from typing import Any, NamedTuple, Protocol
+
+from ..errors import LandbridgeError
+
+STAMP = "%Y-%m-%dT%H%M%SZ"  # as the machines' own backups are called
+NAME = re.compile(r"(\d{4}-\d\d-\d\dT\d{6}Z)-(\d+)\.db$")
+URL_SECONDS = 3600
+
+
+class Snapshot(NamedTuple):
+    """One object in the bucket."""
+
+    key: str
+    size: int
+    at: datetime
+
+
+class Store(Protocol):
+    """The bucket."""
+
+    def get_url(self, key: str) -> str: ...
+
+    def put(self, key: str, data: bytes) -> None: ...
+
+    def listed(self, prefix: str) -> list[Snapshot]: ...
+
+
+class S3:
+    """`client` speaks to the name that machines know, too: the address it signs must hold for them."""
+
+    def __init__(self, client: Any, signer: Any, bucket: str) -> None:
+        self.client, self.signer, self.bucket = client, signer, bucket
+
+    def get_url(self, key: str) -> str:
+        what = {"Bucket": self.bucket, "Key": key}
+        return str(self.signer.generate_presigned_url("get_object", Params=what, ExpiresIn=URL_SECONDS))
+
+    def put(self, key: str, data: bytes) -> None:
+        self.client.put_object(Bucket=self.bucket, Key=key, Body=data)
+
+    def listed(self, prefix: str) -> list[Snapshot]:
+        pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix)
+        return [
+            Snapshot(one["Key"], one["Size"], one["LastModified"]) for page in pages for one in page.get("Contents", ())
+        ]
+
+
+def s3(of: Any, bucket: str, region: str) -> S3:
+    import boto3
+    from botocore.config import Config
+
+    settings = Config(signature_version="s3v4", s3={"addressing_style": "path"})
+    signer = boto3.client("s3", region_name=region, endpoint_url=f"https://s3.{region}.amazonaws.com", config=settings)
+    return S3(of("s3"), signer, bucket)
+
+
+def folder(cluster: str, ring: str) -> str:
+    return f"backups/{cluster}/{ring}/"
+
+
+def key(cluster: str, ring: str, revision: int, at: datetime, kind: str = "") -> str:
+    """Sorted by time; the revision can be read off it."""
+    return f"{folder(cluster, ring)}{kind}{at.astimezone(UTC):{STAMP}}-{revision}.db"
+
+
+def scheduled(store: Store, cluster: str, ring: str) -> list[Snapshot]:
+    """Snapshots of the ring as it lived, oldest first: not those of its remains, nor what was uploaded."""
+    prefix = folder(cluster, ring)
+    found = [one for one in store.listed(prefix) if NAME.fullmatch(one.key.removeprefix(prefix))]
+    return sorted(found, key=lambda one: one.key)
+
+
+def newest(store: Store, cluster: str, ring: str) -> Snapshot:
+    """The last snapshot of a ring. Raises LandbridgeError when there is none."""
+    found = scheduled(store, cluster, ring)
+    if not found:
+        raise LandbridgeError(
+            f"There is no snapshot of {cluster}'s etcd {ring}: nothing lies under {folder(cluster, ring)} in the "
+            "bucket. If a member's disk is left, restore from it: --survivor MACHINE."
+        )
+    return max(found, key=lambda one: (taken(one), one.key))
+
+
+def taken(one: Snapshot) -> datetime:
+    """When the snapshot was taken: its name says that, and the bucket only when it was all there."""
+    found = NAME.search(one.key)
+    return datetime.strptime(found.group(1), STAMP).replace(tzinfo=UTC) if found else one.at
+
+
+def revision(key: str) -> int | None:
+    found = NAME.search(key)
+    return int(found.group(2)) if found else None

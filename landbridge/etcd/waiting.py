@@ -1,0 +1,52 @@
+"""Waiting for what was started, until it is healthy or its time is over."""
+
+import time
+
+from ..cluster.info import ClusterInfo
+from ..errors import LandbridgeError
+from ..reach import Reach
+from .hands import Hands
+from .ring import Ctl
+
+RING_SECONDS, API_SECONDS = 120.0, 300.0
+# Without a credential: the balancer asks the same.
+READY = (
+    "curl",
+    "--silent",
+    "--max-time",
+    "3",
+    "--cacert",
+    "/etc/kubernetes/pki/ca.crt",
+    "https://127.0.0.1:6443/readyz",
+)
+
+
+def for_ring(reach: Reach, info: ClusterInfo, ring: str, seconds: float = RING_SECONDS) -> None:
+    """Raises LandbridgeError with what ails it when the ring does not become healthy in time."""
+    ctl, deadline = Ctl(reach, info), time.monotonic() + seconds
+    while True:
+        ails = ctl.look(ring).ails(info.etcd)
+        if not ails:
+            return
+        if time.monotonic() > deadline:
+            raise LandbridgeError(
+                f"etcd {ring} is not healthy after {seconds:.0f} s: {'; '.join(ails)}. Look into the log of the unit "
+                f"etcd-{ring} on the machine named (`landbridge local logs MACHINE`, or journalctl there)."
+            )
+        time.sleep(0.5)
+
+
+def ready(hands: Hands, machine: str) -> bool:
+    return hands.ask(machine, *READY, seconds=10).out == "ok"
+
+
+def for_api(hands: Hands, machine: str, seconds: float = API_SECONDS) -> None:
+    """Raises LandbridgeError when the API server of a machine does not become ready in time."""
+    deadline = time.monotonic() + seconds
+    while not ready(hands, machine):
+        if time.monotonic() > deadline:
+            raise LandbridgeError(
+                f"The API server of {machine} is not ready after {seconds:.0f} s. Look into the log of its unit "
+                "kube-apiserver (`landbridge local logs MACHINE`, or journalctl there)."
+            )
+        time.sleep(0.5)

@@ -1,0 +1,41 @@
+"""What of a cluster outlives it: etcd's volumes. When it is destroyed they stay, under tags no machine looks for."""
+
+import datetime
+from typing import Any
+
+from .lookups import ClientOf
+
+FLEET, CLUSTER, MACHINE = "landbridge:fleet", "landbridge:cluster", "landbridge:machine"
+# Machines find their disks by the first; a volume that nobody shall find has the second instead.
+DISK, KEPT = "landbridge:disk", "landbridge:kept"
+
+
+def settle(of: ClientOf, fleet: str, cluster: str, *, delete: bool, today: datetime.date) -> list[str]:
+    """Sets the volumes of a cluster that is gone aside, or deletes them; what was done, for people."""
+    ec2 = of("ec2")
+    filters = [
+        {"Name": f"tag:{FLEET}", "Values": [fleet]},
+        {"Name": f"tag:{CLUSTER}", "Values": [cluster]},
+        {"Name": "tag-key", "Values": [DISK]},
+    ]
+    found = ec2.describe_volumes(Filters=filters)["Volumes"]
+    told = []
+    for volume in sorted(found, key=_name):
+        id_ = volume["VolumeId"]
+        told.append(f"{id_} ({_name(volume)})")
+        if delete:
+            ec2.delete_volume(VolumeId=id_)
+            continue
+        # In this order: a volume that has lost the one and not got the other would be nobody's.
+        ec2.create_tags(Resources=[id_], Tags=[{"Key": KEPT, "Value": f"{_tags(volume)[DISK]} {today}"}])
+        ec2.delete_tags(Resources=[id_], Tags=[{"Key": DISK}])
+    return [f"{'deleted' if delete else 'kept, with its data'}: {one}" for one in told]
+
+
+def _tags(volume: Any) -> dict[str, str]:
+    return {tag["Key"]: tag["Value"] for tag in volume.get("Tags", ())}
+
+
+def _name(volume: Any) -> str:
+    tags = _tags(volume)
+    return f"{tags.get(MACHINE)} {tags.get(DISK)}"

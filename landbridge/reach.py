@@ -1,0 +1,210 @@
+"""Running a command on a machine: through the local cloud, through AWS Systems Manager, or through SSH.
+
+Nothing else of ours opens a way to a machine, so this is the whole list of what an operator's rights must cover.
+"""
+
+import base64
+import os
+import shlex
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from local.client import LocalCloudError
+from local.environment import scrubbed
+
+from .errors import LandbridgeError
+
+# Systems Manager hands no more of a command's output back, and its commands have a size.
+SSM_OUTPUT, SSM_STDIN = 24_000, 40_000
+SSM_WAITS = ("Pending", "InProgress", "Delayed", "Cancelling")
+NO_SHELL = 255  # ssh's own exit code: it never got there
+
+
+class Said(NamedTuple):
+    """How a command ended and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def why(self) -> str:
+        """The last line of its complaint."""
+        lines = (self.err.strip() or self.out.strip()).splitlines()
+        return lines[-1].strip() if lines else f"exit code {self.code}"
+
+
+class ReachError(LandbridgeError):
+    """A machine could not be reached, or did not answer in time. That the command failed there is no such error."""
+
+
+class Reach(Protocol):
+    """The way to the machines of one cluster."""
+
+    def run(self, machine: str, argv: Sequence[str], stdin: bytes = b"", timeout_seconds: float = 60) -> Said:
+        """Runs a command as root. Raises ReachError."""
+
+
+class Local:
+    """Through the local cloud; `command` turns a machine's name and an argv into what to run on this side."""
+
+    def __init__(self, command: Callable[[str, Sequence[str]], list[str]]) -> None:
+        self.command = command
+
+    def run(self, machine: str, argv: Sequence[str], stdin: bytes = b"", timeout_seconds: float = 60) -> Said:
+        try:
+            command = self.command(machine, argv)
+            return ran(command, stdin, timeout_seconds, scrubbed(os.environ))
+        except LocalCloudError as error:
+            raise ReachError(f"{machine} cannot be reached: {error}") from None
+        except subprocess.TimeoutExpired:
+            raise ReachError(late(machine, argv, timeout_seconds)) from None
+
+
+class Instance(NamedTuple):
+    """What stands behind a machine's name just now."""
+
+    id: str
+    address: str
+    image: str
+
+
+Instances = Callable[[], Mapping[str, Instance]]
+
+
+class Ssm:
+    """Through AWS Systems Manager: no port is open and no key is kept; who may is decided by IAM and logged."""
+
+    def __init__(self, client: Any, instances: Instances) -> None:
+        self.client, self.instances = client, instances
+
+    def run(self, machine: str, argv: Sequence[str], stdin: bytes = b"", timeout_seconds: float = 60) -> Said:
+        instance = standing(self.instances, machine)
+        try:
+            sent = self.client.send_command(
+                InstanceIds=[instance.id],
+                DocumentName="AWS-RunShellScript",
+                TimeoutSeconds=max(30, int(timeout_seconds)),
+                Parameters={
+                    "commands": [script(argv, stdin)],
+                    "executionTimeout": [str(max(30, int(timeout_seconds)))],
+                },
+            )
+            told = self.awaited(sent["Command"]["CommandId"], instance.id, timeout_seconds)
+        except (ClientError, BotoCoreError) as error:
+            raise ReachError(
+                f"{machine} ({instance.id}) cannot be reached through Systems Manager: {error}. It needs "
+                "ssm:SendCommand and ssm:GetCommandInvocation, and the machine's agent must be connected "
+                "(`aws ssm describe-instance-information`)."
+            ) from None
+        if told is None:
+            raise ReachError(late(f"{machine} ({instance.id})", argv, timeout_seconds))
+        out = told.get("StandardOutputContent", "")
+        if len(out) >= SSM_OUTPUT:
+            raise ReachError(f"{machine}: `{argv[0]}` said more than the {SSM_OUTPUT} characters that AWS hands back.")
+        return Said(int(told["ResponseCode"]), out, told.get("StandardErrorContent", ""))
+
+    def awaited(self, command: str, instance: str, seconds: float) -> Mapping[str, Any] | None:
+        """The ended command; None if it has not begun or ended in time."""
+        deadline, pause = time.monotonic() + seconds + 10, 0.3
+        while time.monotonic() < deadline:
+            time.sleep(pause)
+            pause = min(pause * 1.5, 3.0)
+            try:
+                told: Mapping[str, Any] = self.client.get_command_invocation(CommandId=command, InstanceId=instance)
+            except ClientError as error:
+                if error.response["Error"]["Code"] == "InvocationDoesNotExist":  # it was sent a moment ago
+                    continue
+                raise
+            # A code below zero: it was never run, or was ended before it had one.
+            if told["Status"] not in SSM_WAITS:
+                return told if told["ResponseCode"] >= 0 else None
+        return None
+
+
+class Ssh:
+    """Through SSH as the user's own settings say, to the planned address: no name has to be resolved."""
+
+    def __init__(self, instances: Instances) -> None:
+        self.instances = instances
+
+    def run(self, machine: str, argv: Sequence[str], stdin: bytes = b"", timeout_seconds: float = 60) -> Said:
+        instance = standing(self.instances, machine)
+        try:
+            said = ran(ssh(instance, argv), stdin, timeout_seconds, os.environ)
+        except subprocess.TimeoutExpired:
+            raise ReachError(late(machine, argv, timeout_seconds)) from None
+        if said.code == NO_SHELL:
+            raise ReachError(
+                f"{machine} cannot be reached by ssh {instance.address}: {said.why}. Is the VPN up, and does your key "
+                "stand in fleet.yaml under people?"
+            )
+        return said
+
+
+def ssh(instance: Instance, argv: Sequence[str]) -> list[str]:
+    """A replaced machine keeps its address and has a new host key: it is remembered under the instance's id."""
+    options = ["BatchMode=yes", "ConnectTimeout=10", "StrictHostKeyChecking=accept-new", f"HostKeyAlias={instance.id}"]
+    flags = [word for option in options for word in ("-o", option)]
+    return ["ssh", *flags, instance.address, "--", f"sudo -n -- {shlex.join(argv)}"]
+
+
+def script(argv: Sequence[str], stdin: bytes) -> str:
+    """One shell command, with its input in it."""
+    if len(stdin) > SSM_STDIN:
+        raise ReachError(f"{len(stdin)} bytes are too much input for a command through Systems Manager: {argv[0]}.")
+    line = shlex.join(argv)
+    return f"printf %s {base64.b64encode(stdin).decode()} | base64 -d | {line}" if stdin else f"{line} </dev/null"
+
+
+def standing(instances: Instances, machine: str) -> Instance:
+    found = instances().get(machine)
+    if found is None:
+        raise ReachError(
+            f"{machine} cannot be reached: no running instance bears its name. Its scaling group starts one by "
+            f"itself; `landbridge cluster status` shows what stands."
+        )
+    return found
+
+
+def ran(
+    command: Sequence[str], stdin: bytes, seconds: float, environment: Mapping[str, str], kept: Sequence[int] = ()
+) -> Said:
+    """Runs a command here. `kept` are files that it inherits. Raises TimeoutExpired and ReachError."""
+    try:
+        done = subprocess.run(
+            command,
+            input=stdin,
+            capture_output=True,
+            timeout=seconds,
+            env=dict(environment),
+            pass_fds=tuple(kept),
+            check=False,
+        )
+    except FileNotFoundError as error:
+        raise ReachError(f"The command {error.filename} is missing: install it.") from None
+    return Said(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+
+
+def late(machine: str, argv: Sequence[str], seconds: float) -> str:
+    return f"{machine} did not answer within {seconds:.0f} s to `{shlex.join(argv)[:80]}`."
+
+
+def running(ec2: Any, cluster: str) -> dict[str, Instance]:
+    """The instances of a cluster's machines by the machine's name."""
+    filters = [
+        {"Name": "tag:landbridge:cluster", "Values": [cluster]},
+        {"Name": "instance-state-name", "Values": ["pending", "running"]},
+    ]
+    found: dict[str, Instance] = {}
+    pages = ec2.get_paginator("describe_instances").paginate(Filters=filters)
+    listed = [i for page in pages for reservation in page["Reservations"] for i in reservation["Instances"]]
+    for one in sorted(listed, key=lambda one: one["LaunchTime"]):  # of two of a name the younger stays
+        tags = {tag["Key"]: tag["Value"] for tag in one.get("Tags", ())}
+        if name := tags.get("landbridge:machine"):
+            found[name] = Instance(one["InstanceId"], one.get("PrivateIpAddress", ""), one.get("ImageId", ""))
+    return found

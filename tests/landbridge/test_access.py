@@ -1,0 +1,160 @@
+"""People's access on a real API: what a certificate is worth, for how long, and that removing ends it at once."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.x509.oid import NameOID
+
+from landbridge.cluster import access, birth, freeze, rbac
+from landbridge.cluster.kube import Kube, KubeError
+from landbridge.cluster.session import Session
+from landbridge.errors import LandbridgeError, UsageError
+from landbridge.places import Place
+from tests.landbridge.bed import ROOT, Bed
+
+ADMIN = ("landbridge-admin", "landbridge:admins")
+
+
+class Secrets:
+    """The secrets manager, with the cluster's two credentials."""
+
+    def __init__(self, bed: Bed) -> None:
+        admin = bed.signed(*ADMIN)
+        glass = bed.break_glass
+        self.held = {
+            bed.info.admin_secret: {"crt": admin.crt, "key": admin.key},
+            bed.info.break_glass_secret: {"crt": glass.crt, "key": glass.key},
+        }
+        self.read: list[str] = []
+
+    def __call__(self, service: str) -> "Secrets":
+        assert service == "secretsmanager"
+        return self
+
+    def get_secret_value(self, **given: Any) -> dict[str, str]:
+        self.read.append(given["SecretId"])
+        return {"SecretString": json.dumps(self.held[given["SecretId"]])}
+
+
+@pytest.fixture(scope="module")
+def session(bed: Bed) -> Session:
+    """The cluster after its birth."""
+    made = Session(bed.world, Place("local", ROOT, "", "", ROOT), bed.info, bed.around)
+    made.__dict__.update(of=Secrets(bed), reach=bed.reach)
+    return made
+
+
+@pytest.fixture(scope="module")
+def born(session: Session) -> Session:
+    told: list[str] = []
+    birth.until_ready(session, session.admin, 90, told.append)
+    birth.bind(session, session.admin, told.append)
+    return session
+
+
+def can(kube: Kube, *words: str) -> bool:
+    return kube.run("auth", "can-i", *words).out.strip() == "yes"
+
+
+def test_birth_uses_break_glass_once_and_never_again(session: Session, born: Session) -> None:
+    secrets: Any = session.of
+    assert secrets.read.count(session.info.break_glass_secret) == 1
+    told: list[str] = []
+    birth.bind(session, session.admin, told.append)
+    assert secrets.read.count(session.info.break_glass_secret) == 1
+    assert told == []
+    assert can(born.admin, "*", "*")
+    spaces = {one["metadata"]["name"] for one in born.admin.get("namespaces")["items"]}
+    assert {"team-platform", "team-research"} <= spaces
+
+
+def test_a_cluster_that_never_answers_is_told_with_every_machines_boot(session: Session, bed: Bed) -> None:
+    bed.boxes["main-api-1"].sh("echo '2026 boot: stopped at keys: digest' > /var/log/landbridge-boot.log")
+    nowhere = Kube(session.admin.config.replace(bed.info.endpoint, "https://127.0.0.1:1"), bed.around)
+    with pytest.raises(LandbridgeError, match=r"main-api-1: 2026 boot: stopped at keys: digest") as error:
+        birth.until_ready(session, nowhere, 0, lambda _line: None)
+    assert str(error.value).count("\n  main-") == len(bed.info.machines)
+
+
+def test_a_person_edits_in_their_teams_namespace_and_only_looks_elsewhere(born: Session, bed: Bed) -> None:
+    credential, expires = access.grant(born.admin, bed.world.fleet, "bob", 8)
+    hours = (expires - datetime.now(UTC)) / timedelta(hours=1)
+    assert 7.5 < hours <= 8.1
+    certificate = x509.load_pem_x509_certificate(credential.crt.encode())
+    names = {attribute.oid: attribute.value for attribute in certificate.subject}
+    assert names[NameOID.COMMON_NAME] == "bob"
+    assert names[NameOID.ORGANIZATION_NAME] == "landbridge:team:research"
+    bob = bed.kube(None, credential)
+    assert can(bob, "create", "pods", "--namespace=team-research")
+    assert can(bob, "list", "nodes")
+    for forbidden in (
+        ("get", "secrets", "--namespace=kube-system"),
+        ("create", "pods", "--namespace=team-platform"),
+        ("*", "*"),
+    ):
+        assert not can(bob, *forbidden)
+
+
+def test_removing_ends_a_certificates_worth_at_once(born: Session, bed: Bed) -> None:
+    credential, _ = access.grant(born.admin, bed.world.fleet, "bob", 8)
+    bob = bed.kube(None, credential)
+    bob.get("nodes")
+    assert access.remove(born.admin, "bob") == 2
+    with pytest.raises(KubeError) as refused:
+        bob.get("nodes")
+    assert refused.value.forbidden
+    assert access.remove(born.admin, "bob") == 0
+    (listed,) = [one for one in access.listed(born.admin, bed.world.fleet) if one.person == "bob"]
+    assert (listed.bound, listed.expires, listed.team) == (False, None, "research")
+
+
+def test_the_owner_team_administers_and_the_list_says_so(born: Session, bed: Bed) -> None:
+    credential, expires = access.grant(born.admin, bed.world.fleet, "alice", 1)
+    assert can(bed.kube(None, credential), "*", "*")
+    (alice,) = [one for one in access.listed(born.admin, bed.world.fleet) if one.person == "alice"]
+    assert alice.rights == ("cluster-admin in the whole cluster",)
+    assert alice.expires == expires
+
+
+def test_who_changes_teams_keeps_no_right_of_the_old_one(born: Session, bed: Bed) -> None:
+    fleet = bed.world.fleet
+    access.grant(born.admin, fleet, "alice", 1)
+    moved = fleet.people["alice"].model_copy(update={"team": "research"})
+    elsewhere = fleet.model_copy(update={"people": {**fleet.people, "alice": moved}})
+    credential, _ = access.grant(born.admin, elsewhere, "alice", 1)
+    alice = bed.kube(None, credential)
+    assert not can(alice, "*", "*")
+    assert can(alice, "create", "pods", "--namespace=team-research")
+
+
+def test_somebody_bound_who_left_the_fleet_file_is_listed(born: Session, bed: Bed) -> None:
+    fleet = bed.world.fleet
+    born.admin.apply(rbac.person(fleet, "bob", datetime.now(UTC).isoformat()))
+    without = fleet.model_copy(update={"people": {"alice": fleet.people["alice"]}})
+    (bob,) = [one for one in access.listed(born.admin, without) if one.person == "bob"]
+    assert bob.bound
+    assert not bob.known
+
+
+@pytest.mark.parametrize(
+    ("person", "hours", "why"),
+    [("carol", 8, "carol is nobody of the fleet"), ("bob", 0, "--hours 0"), ("bob", 999, "--hours 999")],
+)
+def test_what_can_not_be_granted_is_refused_before_the_api_is_asked(
+    bed: Bed, person: str, hours: float, why: str
+) -> None:
+    with pytest.raises(UsageError, match=why):
+        access.check(bed.world.fleet, person, hours)
+
+
+def test_freezing_scale_down_is_a_config_map_that_one_deletes_by_hand(born: Session) -> None:
+    assert freeze.frozen(born.admin) is None
+    freeze.freeze(born.admin, "a drill")
+    told = freeze.frozen(born.admin)
+    assert told
+    assert told["why"] == "a drill"
+    born.admin.done(*freeze.RELEASE.split()[2:])
+    assert freeze.frozen(born.admin) is None

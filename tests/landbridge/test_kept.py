@@ -1,0 +1,102 @@
+"""A kubeconfig is used again only while nothing that it came from has changed."""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from landbridge.cluster import kept
+from landbridge.cluster.kept import Asked, Kept
+
+
+@pytest.mark.parametrize(
+    ("line", "asked"),
+    [
+        ("get pods", Asked(None, False, None, ("get", "pods"))),
+        ("--local get --raw /readyz", Asked(None, True, None, ("get", "--raw", "/readyz"))),
+        ("--cluster two --fleet f.yaml get", Asked("two", False, "f.yaml", ("get",))),
+        ("--cluster=two --local", Asked("two", True, None, ())),
+        # What follows kubectl's own words is kubectl's.
+        ("set image x --local", Asked(None, False, None, ("set", "image", "x", "--local"))),
+        (
+            "-n kube-system get pods --cluster three",
+            Asked(None, False, None, ("-n", "kube-system", "get", "pods", "--cluster", "three")),
+        ),
+        ("get --help", Asked(None, False, None, ("get", "--help"))),
+    ],
+)
+def test_our_options_end_where_kubectls_words_begin(line: str, asked: Asked) -> None:
+    assert kept.taken_apart(line.split()) == asked
+
+
+@pytest.mark.parametrize("line", ["--help", "-h", "--local -h", "--cluster"])
+def test_the_command_itself_judges_what_is_not_plain(line: str) -> None:
+    assert kept.taken_apart(line.split()) is None
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Kept:
+    for name in ("fleet.yaml", "state.json", "kubectl"):
+        (tmp_path / name).write_text(name)
+    made = Kept(tmp_path / "home", Asked(None, True, str(tmp_path / "fleet.yaml"), ()))
+    made.folder.mkdir(parents=True)
+    made.config.write_text("{}")
+    made.save(str(tmp_path / "kubectl"), tmp_path / "state.json", None)
+    return made
+
+
+def again(saved: Kept) -> dict[str, Any] | None:
+    return Kept(saved.home, Asked(None, True, str(saved.fleet), ("other", "words"))).fresh()
+
+
+def test_it_holds_while_nothing_changes(saved: Kept) -> None:
+    assert again(saved)
+
+
+@pytest.mark.parametrize("name", ["fleet.yaml", "state.json"])
+def test_it_ends_with_a_change_of_the_fleet_file_or_the_state(saved: Kept, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("another")
+    assert again(saved) is None
+
+
+@pytest.mark.parametrize("name", ["fleet.yaml", "state.json", "kubectl"])
+def test_it_ends_when_what_it_came_from_is_gone(saved: Kept, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).unlink()
+    assert again(saved) is None
+
+
+def test_a_broken_record_counts_for_nothing(saved: Kept) -> None:
+    saved.record.write_text("{broken")
+    assert again(saved) is None
+
+
+def test_another_way_of_asking_has_another_one(saved: Kept) -> None:
+    for asked in (Asked("main", True, str(saved.fleet), ()), Asked(None, False, str(saved.fleet), ())):
+        assert Kept(saved.home, asked).fresh() is None
+
+
+def test_on_real_clouds_it_ends_after_an_hour(saved: Kept) -> None:
+    saved.save(str(saved.home.parent / "kubectl"), None, None)
+    assert again(saved)
+    told = json.loads(saved.record.read_text())
+    assert told["until"] <= time.time() + 3600
+    saved.record.write_text(json.dumps({**told, "until": time.time() - 1}))
+    assert again(saved) is None
+
+
+def test_an_up_ends_all(saved: Kept) -> None:
+    kept.forget(saved.home)
+    assert again(saved) is None
+
+
+def test_one_of_a_local_cloud_that_is_gone_is_not_used(
+    saved: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = json.loads(saved.record.read_text())
+    saved.record.write_text(json.dumps({**told, "cloud": "a generation"}))
+    monkeypatch.setattr(kept.sys, "argv", ["landbridge", "kubectl", "--local", "--fleet", str(saved.fleet), "get"])
+    monkeypatch.setattr(os, "execvpe", lambda *_given: pytest.fail("it must not start"))
+    kept.at_once(saved.home, tmp_path / "no cloud")

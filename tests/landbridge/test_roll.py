@@ -1,0 +1,166 @@
+"""A roll decides from what is, touches one machine at a time, and stops at the first that is not healthy."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from landbridge.cluster import roll as rolls
+from landbridge.cluster.info import ClusterInfo, MachineInfo
+from landbridge.cluster.machines import State
+from landbridge.cluster.roll import Roll, RollError, check, order
+from landbridge.cluster.session import Session
+from landbridge.errors import UsageError
+from landbridge.etcd.ring import Member, View
+from landbridge.places import Place
+
+NAMES = ("main-api-1", "main-api-2", "main-etcd-1", "main-etcd-2", "main-etcd-3")
+
+
+def state(name: str, **given: Any) -> State:
+    role = "etcd" if "etcd" in name else "api"
+    base = State(name, role, "a", "10.0.0.1", f"i-{name}", "v1", "v2", "ami-1", "ami-1", (), ())
+    return replace(base, **given)
+
+
+def fleet_of(**given: dict[str, Any]) -> list[State]:
+    return [state(name, **given.get(name.replace("-", "_"), {})) for name in NAMES]
+
+
+def test_followers_go_first_leaders_last_and_api_machines_after_them() -> None:
+    states = fleet_of(main_etcd_1={"leads": ("main",)}, main_etcd_2={"leads": ("events",)})
+    assert order(states, (), force=False) == ["main-etcd-3", "main-etcd-2", "main-etcd-1", "main-api-1", "main-api-2"]
+
+
+def test_what_ails_goes_before_all_others() -> None:
+    states = fleet_of(main_api_2={"ails": ("its API server is not ready",)})
+    assert order(states, (), force=False)[0] == "main-api-2"
+
+
+def test_current_machines_stay_unless_forced() -> None:
+    states = fleet_of(**{name.replace("-", "_"): {"bundle": "v2"} for name in NAMES})
+    assert order(states, (), force=False) == []
+    assert len(order(states, (), force=True)) == len(NAMES)
+    assert order(states, ["main-api-1"], force=True) == ["main-api-1"]
+
+
+def test_a_new_image_is_a_reason_and_an_unset_parameter_is_none() -> None:
+    assert state("main-api-1", bundle="v2", wanted_image="ami-2").behind == ["image"]
+    assert state("main-api-1", bundle="v2", wanted_image="").behind == []
+
+
+def test_nothing_is_touched_while_another_machine_ails() -> None:
+    states = fleet_of(main_etcd_2={"ails": ("etcd main: it does not answer",)})
+    check(states, "main-etcd-2")
+    with pytest.raises(RollError, match=r"stops before main-etcd-1(.|\n)*main-etcd-2: etcd main: it does not answer"):
+        check(states, "main-etcd-1")
+
+
+class Cloud:
+    """Machines and their scaling groups: a successor comes a look later, with the newest bundle unless told else."""
+
+    def __init__(self, states: list[State], *, broken: str = "") -> None:
+        self.states = {one.name: one for one in states}
+        self.broken, self.ended = broken, list[str]()
+        self.moved: list[tuple[str, str]] = []
+        self.ctl = self
+
+    def __call__(self, service: str) -> "Cloud":
+        assert service == "autoscaling"
+        return self
+
+    def terminate_instance_in_auto_scaling_group(self, **given: Any) -> None:
+        assert given["ShouldDecrementDesiredCapacity"] is False
+        name = given["InstanceId"].removeprefix("i-").removeprefix("new-")
+        self.ended.append(name)
+        others = [one.name for one in self.states.values() if one.ails and one.name != name]
+        assert others == [], "two were away at once"
+        ails = ("its boot stopped at keys",) if name == self.broken else ()
+        was = self.states[name]
+        self.states[name] = replace(was, instance=f"i-new-{name}", bundle=was.wanted_bundle, ails=ails, leads=())
+
+    def look(self, ring: str = "") -> Any:
+        if not ring:
+            return dict(self.states)
+        members = [
+            Member(one.name, f"{n}", answers=True, leader=ring in one.leads, raft_index=5, applied=5)
+            for n, one in enumerate(one for one in self.states.values() if one.role == "etcd")
+        ]
+        return View(ring, members)
+
+    def call(self, machine: str, ring: str, verb: str, target: str) -> None:
+        assert verb == "move-leader"
+        names = [one.name for one in self.states.values() if one.role == "etcd"]
+        self.moved.append((machine, names[int(target)]))
+        self.states[machine] = replace(self.states[machine], leads=())
+        to = self.states[names[int(target)]]
+        self.states[to.name] = replace(to, leads=(*to.leads, ring))
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(0, 10_000_000, 10))
+    monkeypatch.setattr(rolls.time, "sleep", lambda _seconds: None)
+    monkeypatch.setattr(rolls.time, "monotonic", lambda: next(clock))
+
+
+def rolled(cloud: Cloud, *chosen: str, force: bool = False) -> tuple[Roll, list[str]]:
+    machines = {name: MachineInfo(name, "", "", "", "", "") for name in NAMES}
+    given = dict.fromkeys(ClusterInfo._fields, "")
+    info = ClusterInfo(**{**given, "name": "main", "machines": machines})  # type: ignore[arg-type]
+    session = Session(None, Place("local", Path(), "", "", Path()), info)  # type: ignore[arg-type]
+    session.__dict__.update(of=cloud, reach=None)
+    told: list[str] = []
+    roll = Roll(session, told.append)
+    roll.machines = cloud  # type: ignore[assignment]
+    try:
+        roll.run(chosen, force=force)
+    except RollError as error:
+        told.append(str(error))
+    return roll, told
+
+
+@pytest.mark.usefixtures("hurried")
+def test_every_machine_is_replaced_once_and_leaders_hand_over_first() -> None:
+    cloud = Cloud(fleet_of(main_etcd_1={"leads": ("main", "events")}))
+    roll, _ = rolled(cloud)
+    assert cloud.ended == ["main-etcd-2", "main-etcd-3", "main-etcd-1", "main-api-1", "main-api-2"]
+    assert [moved[0] for moved in cloud.moved] == ["main-etcd-1", "main-etcd-1"]
+    assert [one.machine for one in roll.done] == cloud.ended
+
+
+@pytest.mark.usefixtures("hurried")
+def test_it_stops_at_the_first_successor_that_is_not_healthy_and_says_what_it_lacks() -> None:
+    cloud = Cloud(fleet_of(), broken="main-etcd-2")
+    roll, told = rolled(cloud)
+    assert cloud.ended == ["main-etcd-1", "main-etcd-2"]
+    assert [one.machine for one in roll.done] == ["main-etcd-1"]
+    assert "stops at main-etcd-2" in told[-1]
+    assert "its boot stopped at keys" in told[-1]
+
+
+@pytest.mark.usefixtures("hurried")
+def test_run_again_it_goes_on_where_it_stopped() -> None:
+    done = {"bundle": "v2"}
+    cloud = Cloud(fleet_of(main_etcd_1=done, main_etcd_2=done))
+    rolled(cloud)
+    assert cloud.ended == ["main-etcd-3", "main-api-1", "main-api-2"]
+    again = Cloud(list(cloud.states.values()))
+    rolled(again)
+    assert again.ended == []
+
+
+@pytest.mark.usefixtures("hurried")
+def test_a_machine_that_is_no_machine_is_refused() -> None:
+    with pytest.raises(UsageError, match="main-etcd-9: no machine of main"):
+        rolled(Cloud(fleet_of()), "main-etcd-9")
+
+
+@pytest.mark.usefixtures("hurried")
+def test_no_machine_goes_while_another_that_is_current_ails() -> None:
+    cloud = Cloud(fleet_of(main_etcd_2={"bundle": "v2", "ails": ("etcd main: it does not answer",)}))
+    _, told = rolled(cloud)
+    assert cloud.ended == []
+    assert "waiting for main-etcd-2" in told[0]
+    assert "stops before main-etcd-1" in told[-1]
