@@ -25,7 +25,7 @@ from typing import NamedTuple, TextIO
 
 from .environment import AWS_URL
 
-READY_SECONDS = 30.0
+READY_SECONDS = 90.0
 END_SECONDS = 3.0
 TAKE_SECONDS = 2.0
 

@@ -34,13 +34,14 @@ MEMBER = re.compile(r"(?P<cluster>.+)-etcd-(?P<number>\d+)")
 NAMED = re.compile(r"(?P<cluster>.+)-(?P<role>etcd|api)-\d+")
 
 OWN, BACKUPS, AUDIT, SECRET = "own", "backups", "audit", "secret"
-KEY, GRANT, VOLUME = "key", "grant", "volume"
+KEY, GRANT, VOLUME, LIST = "key", "grant", "volume", "list"
 # Action, in lower case as IAM ignores case → what of ours it may be about. Others of these services are no machine's.
 MAY: dict[str, tuple[str, ...]] = {
     "s3:getobject": (OWN, BACKUPS),
     "s3:getobjectversion": (OWN, BACKUPS),
     "s3:putobject": (BACKUPS, AUDIT),
     "s3:abortmultipartupload": (BACKUPS, AUDIT),
+    "s3:listbucket": (LIST,),
     "secretsmanager:getsecretvalue": (SECRET,),
     "secretsmanager:describesecret": (SECRET,),
     "kms:decrypt": (KEY,),
@@ -52,7 +53,7 @@ MAY: dict[str, tuple[str, ...]] = {
 }
 JUDGED = re.compile(r"(s3|secretsmanager|kms|iam|sts|ec2|.*[*?].*):.*|\*", re.IGNORECASE)
 HARMLESS = re.compile(r"ec2:describe\w*\*?", re.IGNORECASE)
-ROLES_OF = {BACKUPS: "etcd", AUDIT: "api"}
+ROLES_OF = {BACKUPS: "etcd", AUDIT: "api", LIST: "etcd"}
 INSTANCE = re.compile(r"arn:aws:ec2:[^:]*:[^:]*:instance/")
 TAG_KEYS = (f"aws:ResourceTag/{MACHINE}", f"ec2:ResourceTag/{MACHINE}")
 FOR_AWS = "kms:GrantIsForAWSResource"
@@ -180,6 +181,7 @@ def _begins(fleet: Fleet, cluster: str, machine: str, role: str) -> dict[str, tu
         OWN: tuple(f"{bucket}/{prefix}/" for bucket in buckets),
         BACKUPS: tuple(f"{bucket}/backups/{cluster}/" for bucket in buckets),
         AUDIT: tuple(f"{bucket}/audit/{cluster}/" for bucket in buckets),
+        LIST: tuple(buckets),
         SECRET: tuple(f"arn:aws:secretsmanager:{region}:{account}:secret:{prefix}-" for region in fleet.regions),
         KEY: tuple(f"arn:aws:kms:{region}:{account}:key/" for region in fleet.regions),
     }
@@ -218,6 +220,9 @@ def _fits(kind: str, resource: str, own: Own, statement: dict[str, Any]) -> bool
     if kind == GRANT:  # lent to a service of AWS alone, as EBS needs it for encrypted volumes
         return _asks(statement, "Bool", FOR_AWS, "true") and _fits(KEY, resource, own, statement)
     begins = own.begins.get(kind, ())
+    if kind == LIST:  # of a whole bucket, narrowed to one beginning of names, as the machine's own snapshots have
+        snapshots = own.machine.rpartition("-etcd-")[0]
+        return resource in begins and _asks(statement, "StringLike", "s3:prefix", f"backups/{snapshots}/*")
     if kind == SECRET:
         ends = [resource.removeprefix(begun) for begun in begins if resource.startswith(begun)]
         return any(SECRET_ENDS.fullmatch(end) for end in ends)

@@ -13,6 +13,8 @@ from components.control_plane.machines import API_PORT, cluster_spec
 from components.control_plane.pki import Generations
 from components.control_plane.rotation import all_generations
 from components.control_plane.rotation import refusals as rotation_refusals
+from components.network.aws_cluster_routes import ClusterRoutes
+from components.network.routes import table_names
 from components.storage.bucket import bucket_name
 from components.tags import Owner
 from fleet import kubernetes_versions, rotations
@@ -43,6 +45,16 @@ async def _program(world: World, stack: StackSpec) -> None:
         "tls": tls.Provider("tls"),
         "random": random.Provider("random"),
     }
+    ClusterRoutes(
+        "routes",
+        {
+            "cidr": world.plan.cluster(stack.name).block,
+            # Named by the fleet file: the region's own list is unknown in its first preview.
+            "tables": {name: home["route_table_ids"][name] for name in table_names(fleet.regions[region])},
+            "hub_id": home["hub_id"],
+        },
+        ResourceOptions(providers=providers),
+    )
     plane = ControlPlane(
         "control-plane",
         {

@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from components.storage.bucket import AUDIT
+
 from .machines import ClusterSpec, Machine
 from .units import UNITS, script, scripts, service, settings
 
-PREFIX = "audit"
 LOG = "/var/log/kubernetes/audit.log"
 # While the bucket cannot be reached, this much is kept on the machine: 10 GB.
 MOST_FILES, FILE_MB = 100, 100
@@ -33,7 +34,7 @@ RULES: tuple[tuple[str, dict[str, Any]], ...] = (
 
 def place(cluster: str, machine: str) -> str:
     """Where in the bucket a machine's log lies."""
-    return f"{PREFIX}/{cluster}/{machine}"
+    return f"{AUDIT}/{cluster}/{machine}"
 
 
 def policy() -> dict[str, Any]:

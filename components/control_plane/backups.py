@@ -1,15 +1,15 @@
 """Snapshots of both etcd rings to the fleet bucket, checked before they leave the machine."""
 
+from components.storage.bucket import BACKUPS
+
 from .machines import ClusterSpec
 from .rings import RINGS, Ring
 from .units import UNITS, script, scripts, unit
 
-PREFIX = "backups"
-
 
 def place(cluster: str, ring: Ring | None = None) -> str:
     """Where in the bucket a cluster's snapshots lie: backups/main/events/2026-01-01T120000Z-4711.db."""
-    return f"{PREFIX}/{cluster}" + (f"/{ring.name}" if ring else "")
+    return f"{BACKUPS}/{cluster}" + (f"/{ring.name}" if ring else "")
 
 
 def files(_spec: ClusterSpec) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from components.storage.bucket import bucket_arn
+from components.storage.bucket import AUDIT, BACKUPS, bucket_arn
 from fleet.model import Fleet
 
 from .machines import ClusterSpec, Machine
@@ -11,7 +11,7 @@ Document = dict[str, Any]
 # Lets Systems Manager reach the machine: `access: ssm`.
 SSM_POLICY = "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"
 # Role → where its machines may lay something down in the fleet bucket: etcd its snapshots, API servers their audit log.
-WRITES = {"etcd": "backups", "api": "audit"}
+WRITES = {"etcd": BACKUPS, "api": AUDIT}
 
 
 def trust() -> Document:
@@ -32,7 +32,7 @@ def permissions(fleet: Fleet, spec: ClusterSpec, machine: Machine, key_arn: str)
             "secretsmanager:GetSecretValue",
             f"arn:aws:secretsmanager:{spec.region}:{account}:secret:{prefix}-??????",
         ),
-        _allow("Write", "s3:PutObject", f"{bucket}/{WRITES[machine.role]}/{spec.name}/*"),
+        *_writing(spec, machine, bucket),
         _allow(
             "Key",
             ["kms:Decrypt", "kms:GenerateDataKey"],
@@ -43,6 +43,18 @@ def permissions(fleet: Fleet, spec: ClusterSpec, machine: Machine, key_arn: str)
     if machine.role == "etcd":
         statements += _disks(spec, machine, account, key_arn)
     return {"Version": "2012-10-17", "Statement": statements}
+
+
+def _writing(spec: ClusterSpec, machine: Machine, bucket: str) -> list[Document]:
+    place = f"{WRITES[machine.role]}/{spec.name}/*"
+    if machine.role == "api":
+        return [_allow("Write", "s3:PutObject", f"{bucket}/{place}")]
+    return [
+        # A snapshot may be too large for one piece, and pieces that lead to nothing are to go.
+        _allow("Write", ["s3:PutObject", "s3:AbortMultipartUpload"], f"{bucket}/{place}"),
+        # Which snapshots are there: only one member takes each.
+        _allow("Find", "s3:ListBucket", bucket, StringLike={"s3:prefix": place}),
+    ]
 
 
 def _disks(spec: ClusterSpec, machine: Machine, account: str, key_arn: str) -> list[Document]:

@@ -1,4 +1,7 @@
-"""Route tables of a region's network: the fleet's aggregates go to the hub, the rest to the internet."""
+"""Route tables of a region's network: regions and sites go to the hub, the rest to the internet.
+
+Clusters come and go in stacks of their own and bring their routes along: a new one changes no region.
+"""
 
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
@@ -9,6 +12,7 @@ from fleet.model import Region
 from .subnets import nat_zone
 
 INTERNET = "0.0.0.0/0"
+PUBLIC = "public"
 Target = Literal["internet", "nat", "hub"]
 
 
@@ -31,25 +35,34 @@ class RouteTable(NamedTuple):
 
 
 def fleet_routes(region_name: str, aggregates: Mapping[str, str]) -> tuple[Route, ...]:
-    """One route for each region, site and cluster but the region itself, to the hub gateway."""
-    others = {name: cidr for name, cidr in aggregates.items() if name != f"region/{region_name}"}
+    """One route for each region and site but the region itself, to the hub gateway."""
+    places = {name: cidr for name, cidr in aggregates.items() if name.startswith(("region/", "site/"))}
+    others = {name: cidr for name, cidr in places.items() if name != f"region/{region_name}"}
     return tuple(Route(name.replace("/", "-"), cidr, "hub") for name, cidr in sorted(others.items()))
 
 
-def route_tables(region_name: str, region: Region, plan: RegionPlan, aggregates: Mapping[str, str]) -> list[RouteTable]:
-    """One public table; one private table for each NAT gateway."""
-    inside = fleet_routes(region_name, aggregates)
+def table_names(region: Region) -> dict[str, tuple[str, ...]]:
+    """The region's route tables, each with its zones: one public, one private for each NAT gateway."""
     zones = tuple(sorted(region.zones))
-    out = Route("internet", INTERNET, "nat")
-    tables = [
-        RouteTable("public", public=True, zones=zones, nat_zone=None, routes=(out._replace(target="internet"), *inside))
-    ]
-    if region.nat == "one":
-        return [
-            *tables,
-            RouteTable("private", public=False, zones=zones, nat_zone=nat_zone(plan), routes=(out, *inside)),
-        ]
+    private = {"private": zones} if region.nat == "one" else {f"private-{zone}": (zone,) for zone in zones}
+    return {PUBLIC: zones, **private}
+
+
+def route_tables(region_name: str, region: Region, plan: RegionPlan, aggregates: Mapping[str, str]) -> list[RouteTable]:
+    inside = fleet_routes(region_name, aggregates)
     return [
-        *tables,
-        *(RouteTable(f"private-{z}", public=False, zones=(z,), nat_zone=z, routes=(out, *inside)) for z in zones),
+        RouteTable(
+            name,
+            public=name == PUBLIC,
+            zones=zones,
+            nat_zone=_nat_zone(name, zones, region, plan),
+            routes=(Route("internet", INTERNET, "internet" if name == PUBLIC else "nat"), *inside),
+        )
+        for name, zones in table_names(region).items()
     ]
+
+
+def _nat_zone(table: str, zones: tuple[str, ...], region: Region, plan: RegionPlan) -> str | None:
+    if table == PUBLIC:
+        return None
+    return nat_zone(plan) if region.nat == "one" else zones[0]

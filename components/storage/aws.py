@@ -10,7 +10,7 @@ from components.preview import known_in_preview
 from components.tags import Owner
 from fleet.model import Fleet
 
-from .bucket import FLOW_LOGS, bucket_arn, bucket_name, bucket_policy, key_policy
+from .bucket import FLOW_LOGS, bucket_arn, bucket_name, bucket_policy, key_policy, lifecycle
 from .shares import SharesSpec, shares_policy
 
 
@@ -74,21 +74,7 @@ class Bucket(pulumi.ComponentResource):
         aws.s3.BucketLifecycleConfiguration(
             "bucket",
             bucket=name_only,
-            rules=[
-                {
-                    "id": "replaced-versions",
-                    "status": "Enabled",
-                    "filter": {"prefix": ""},
-                    "noncurrent_version_expiration": {"noncurrent_days": fleet.storage.noncurrent_days},
-                    "abort_incomplete_multipart_upload": {"days_after_initiation": 7},
-                },
-                {
-                    "id": FLOW_LOGS,
-                    "status": "Enabled",
-                    "filter": {"prefix": f"{FLOW_LOGS}/"},
-                    "expiration": {"days": 90},
-                },
-            ],
+            rules=lifecycle(fleet),
             # AWS: rules about versions are to follow the versioning they speak of.
             opts=pulumi.ResourceOptions(parent=self, depends_on=[versioning]),
         )

@@ -4,7 +4,13 @@ from typing import Any
 
 from fleet.model import Fleet
 
-FLOW_LOGS = "flow-logs"
+# What lies where in a fleet bucket, beside the bundles below the fleet's own name: snapshots of etcd below
+# BACKUPS/CLUSTER/, audit logs below AUDIT/CLUSTER/.
+BACKUPS, AUDIT, FLOW_LOGS = "backups", "audit", "flow-logs"
+# Beginning of names → days until an object goes. For all clusters alike: a new one changes nothing in its region.
+EXPIRY_DAYS = {BACKUPS: 30, AUDIT: 365, FLOW_LOGS: 90}
+# An upload in parts that nobody finished: the longest snapshot takes minutes.
+ABORT_DAYS = 2
 # Delivers flow logs; AWS's guide "Publish flow logs to Amazon S3" lists what it needs.
 DELIVERY = {"Service": "delivery.logs.amazonaws.com"}
 Policy = dict[str, Any]
@@ -70,6 +76,22 @@ def bucket_policy(fleet: Fleet, region: str) -> Policy:
             },
         ],
     }
+
+
+def lifecycle(fleet: Fleet) -> list[dict[str, Any]]:
+    """What goes by itself, and when. Expired objects are replaced versions from then on: a mistake can be undone."""
+    replaced = {
+        "id": "replaced-versions",
+        "status": "Enabled",
+        "filter": {"prefix": ""},
+        "noncurrent_version_expiration": {"noncurrent_days": fleet.storage.noncurrent_days},
+        "abort_incomplete_multipart_upload": {"days_after_initiation": ABORT_DAYS},
+    }
+    expiring = (
+        {"id": place, "status": "Enabled", "filter": {"prefix": f"{place}/"}, "expiration": {"days": days}}
+        for place, days in EXPIRY_DAYS.items()
+    )
+    return [replaced, *expiring]
 
 
 def key_policy(fleet: Fleet) -> Policy:

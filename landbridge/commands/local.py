@@ -115,16 +115,17 @@ def living(cloud: client.Cloud) -> list[dict[str, Any]]:
 
 
 def machine_table(listed: list[dict[str, Any]]) -> Table:
-    """For people."""
+    """For people: fits 80 columns, whatever ails a machine. Instances' ids are in the JSON."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("Machine", "Instance", "Zone", "Address", "State", "Failed units", "Since"):
-        table.add_column(heading, overflow="fold", no_wrap=heading not in ("State", "Failed units"))
+    for heading in ("Machine", "Zone", "Address", "State", "Since", "Trouble"):
+        table.add_column(heading, overflow="fold", no_wrap=heading != "Trouble")
     for one in listed:
-        state = f"{one['state']}: {one['why']}" if one["why"] else one["state"]
         since = datetime.fromisoformat(one["since"]).astimezone().strftime("%H:%M:%S")
-        table.add_row(
-            one["machine"], one["instance"], one["zone"], one["address"], state, ", ".join(one["failed"]) or "-", since
-        )
+        failed = (unit.removesuffix(".service") for unit in one["failed"])
+        trouble = ", ".join(filter(None, (one["why"], *failed)))
+        # A machine without a name is known by its instance.
+        name = one["machine"] or one["instance"]
+        table.add_row(name, one["zone"], one["address"], one["state"], since, trouble or "-")
     return table
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from components.network import routes
 from components.network.spec import network_spec
-from components.storage.bucket import bucket_policy, key_policy
+from components.storage.bucket import bucket_policy, key_policy, lifecycle
 from components.storage.shares import arn_prefix, shares_policy, shares_spec
 from fleet.address.plan import draft
 from fleet.loader import load
@@ -53,6 +53,7 @@ def test_a_region_s_storage(world: World) -> None:
     value = {
         "bucket": bucket_policy(world.fleet, "us-west-2"),
         "key": key_policy(world.fleet),
+        "lifecycle": lifecycle(world.fleet),
         "shares": data(shares_spec(world.fleet)),
         "shares policy": shares_policy(arn_prefix(world.fleet, "us-west-2") + "fs-example"),
     }
@@ -95,6 +96,29 @@ def test_a_new_region_adds_routes_and_changes_none(world: World) -> None:
     after = routes.fleet_routes("us-west-2", draft(grown, old, DAY).plan.aggregates())
     names = {route.name for route in after} - {route.name for route in before}
     assert names == {"region-us-east-2"}
+
+
+def test_a_new_cluster_changes_nothing_in_a_region(world: World) -> None:
+    grown = world.fleet.model_copy(
+        update={"clusters": {**world.fleet.clusters, "second": world.fleet.clusters["main"]}}
+    )
+    after = draft(grown, draft(world.fleet, None, DAY).ledger, DAY + datetime.timedelta(days=1)).plan
+    before = draft(world.fleet, None, DAY).plan
+    assert "cluster/second" in after.aggregates()
+    for region in world.fleet.regions:
+        assert network_spec(grown, after, region) == network_spec(world.fleet, before, region)
+        assert lifecycle(grown) == lifecycle(world.fleet)
+        assert bucket_policy(grown, region) == bucket_policy(world.fleet, region)
+        for table in network_spec(grown, after, region).route_tables:
+            assert not [route for route in table.routes if route.name.startswith("cluster-")]
+
+
+def test_the_fleet_file_names_a_region_s_route_tables(world: World) -> None:
+    for nat in ("one", "per-zone"):
+        fleet = varied(world, "us-west-2", nat=nat)
+        spec = network_spec(fleet, world.plan, "us-west-2")
+        names = [table.name for table in spec.route_tables]
+        assert list(routes.table_names(fleet.regions["us-west-2"])) == names
 
 
 def test_the_world_gets_in_only_where_the_fleet_says_so(world: World) -> None:

@@ -146,12 +146,18 @@ TAGGED = {"Condition": {"StringEquals": {"aws:ResourceTag/landbridge:machine": "
 ANY_VOLUME = "arn:aws:ec2:us-west-2:123456789012:volume/*"
 
 
+def listed(prefix: str | list[str]) -> dict[str, Any]:
+    return {"Condition": {"StringLike": {"s3:prefix": prefix}}}
+
+
 @pytest.mark.parametrize(
     "statement",
     [
         may("secretsmanager:GetSecretValue", f"{SECRETS}/main-etcd-1-??????"),
         may("secretsmanager:GetSecretValue", f"{SECRETS}/main-etcd-1-aB3xYz"),
         may("s3:getobject", f"{BUCKET}/backups/main/*"),
+        may("s3:AbortMultipartUpload", f"{BUCKET}/backups/main/*"),
+        may("s3:ListBucket", BUCKET, **listed("backups/main/*")),
         may("kms:Decrypt", KEY),
         may("kms:CreateGrant", KEY, Condition={"Bool": {"kms:GrantIsForAWSResource": "true"}}),
         may("ec2:DescribeVolumes", "*"),
@@ -183,6 +189,12 @@ def test_what_a_machine_needs_is_accepted(statement: dict[str, Any], world: Worl
         (may("s3:PutObject", f"{BUCKET}/example/main/main-etcd-1/*"), "s3:PutObject of"),
         (may(["s3:Get*"], f"{BUCKET}/example/main/main-etcd-1/*"), "s3:Get*, which no machine needs"),
         (may("s3:DeleteObject", f"{BUCKET}/backups/main/*"), "s3:DeleteObject, which no machine needs"),
+        (may("s3:AbortMultipartUpload", f"{BUCKET}/backups/other/*"), "s3:AbortMultipartUpload of"),
+        (may("s3:ListBucket", BUCKET), "s3:ListBucket of"),
+        (may("s3:ListBucket", BUCKET, **listed("backups/*")), "s3:ListBucket of"),
+        (may("s3:ListBucket", BUCKET, **listed("backups/other/*")), "s3:ListBucket of"),
+        (may("s3:ListBucket", BUCKET, **listed(["backups/main/*", "*"])), "s3:ListBucket of"),
+        (may("s3:ListBucket", "*", **listed("backups/main/*")), "s3:ListBucket of *"),
         (may("*", "*"), "*, which no machine needs"),
         (may("kms:Decrypt", "*"), "kms:Decrypt of *"),
         (may("kms:Decrypt", "arn:aws:kms:us-west-2:123456789012:key/*"), "kms:Decrypt of"),

@@ -99,7 +99,8 @@ def _opening(response: Any, bucket: Any, name: str | None, key: str, context: Co
         return
     if name in ("GetObject",):
         found = bucket.keys.get(key)
-        if found is not None and found.encryption == "aws:kms" and found.kms_key_id:
+        # In place of a deleted object stands a mark, which nothing encrypts.
+        if getattr(found, "encryption", None) == "aws:kms" and found.kms_key_id:
             yield from key_need(response, found.kms_key_id, "kms:Decrypt", context, "s3")
     elif ACTIONS.get(name or "", name) == "PutObject":
         rule = ((bucket.encryption or {}).get("Rule") or {}).get("ApplyServerSideEncryptionByDefault") or {}

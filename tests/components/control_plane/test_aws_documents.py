@@ -47,6 +47,14 @@ def test_a_machine_reads_its_own_bundle_and_keys_alone(world: World, spec: Clust
     assert statements(world, spec, "main-api-1")["Write"]["Resource"] == f"{bucket}/audit/main/*"
 
 
+def test_etcd_machines_find_their_cluster_s_snapshots_and_api_servers_none(world: World, spec: ClusterSpec) -> None:
+    found = statements(world, spec, "main-etcd-2")["Find"]
+    assert found["Resource"] == "arn:aws:s3:::example-us-west-2-123456789012"
+    assert found["Condition"] == {"StringLike": {"s3:prefix": "backups/main/*"}}
+    assert "s3:AbortMultipartUpload" in statements(world, spec, "main-etcd-2")["Write"]["Action"]
+    assert "Find" not in statements(world, spec, "main-api-1")
+
+
 def test_only_etcd_machines_touch_disks_and_each_its_own(world: World, spec: ClusterSpec) -> None:
     own = statements(world, spec, "main-etcd-2")["TakeDisks"]["Condition"]["StringEquals"]
     assert own["aws:ResourceTag/landbridge:machine"] == "main-etcd-2"

@@ -144,6 +144,24 @@ def test_a_role_reads_and_writes_just_its_own(client: Client, bucket: str, as_ro
     assert refused(own.copy_object, Bucket=bucket, Key="own/c", CopySource=f"{bucket}/other/a") == "AccessDenied"
 
 
+def test_a_deleted_object_is_not_found_and_its_versions_are(client: Client, as_role: Client) -> None:
+    root, name = client("s3", REGION), "versioned"
+    root.create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": REGION})
+    root.put_bucket_versioning(Bucket=name, VersioningConfiguration={"Status": "Enabled"})
+    arn = f"arn:aws:s3:::{name}"
+    reads = statement("Allow", ["s3:GetObject", "s3:GetObjectVersion", "s3:ListBucket"], [arn, f"{arn}/*"])
+    reader = as_role("own-versions", reads)
+    version = root.put_object(Bucket=name, Key="a", Body=b"1")["VersionId"]
+    mark = root.delete_object(Bucket=name, Key="a")["VersionId"]
+    for s3 in (root, reader):
+        assert refused(s3.get_object, Bucket=name, Key="a") == "NoSuchKey"
+        assert refused(s3.head_object, Bucket=name, Key="a") == "404"
+        assert s3.get_object(Bucket=name, Key="a", VersionId=version)["Body"].read() == b"1"
+    for one in (version, mark):
+        root.delete_object(Bucket=name, Key="a", VersionId=one)
+    root.delete_bucket(Bucket=name)
+
+
 def test_a_prefix_can_be_a_condition_of_listing(bucket: str, as_role: Client) -> None:
     only = {"StringLike": {"s3:prefix": "own/*"}}
     own = as_role("own-list", statement("Allow", "s3:ListBucket", f"arn:aws:s3:::{bucket}", only))
