@@ -23,7 +23,10 @@ RESTORE = "Take the file of the branch you merge into, as it is there"
 
 
 class Standing(BaseModel):
-    """Where the keys of one subject are: `generation` signs, but in phase issue its successor does."""
+    """Where the keys of one subject are: `generation` signs, but in phase issue its successor does.
+
+    `since` is when the last machine took the phase; without it some may not have it yet.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

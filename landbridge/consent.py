@@ -10,6 +10,7 @@ from fleet.model import Limits
 from .blast import Blast
 from .errors import ConsentError
 from .fleet_run import How
+from .output import Output
 
 EFFECTS = ("create", "replace", "destroy")
 
@@ -42,6 +43,14 @@ def ask_up(blast: Blast, limits: Limits, allowed: dict[str, int], *, yes: bool, 
             f"Nothing was changed: this run {' and '.join(above)} (limits of the fleet). To agree: {flags}"
         )
     raise ConsentError("Nothing was changed: there is no terminal to ask on. To agree: --yes")
+
+
+def ask(question: str, out: Output) -> None:
+    """Raises ConsentError unless the user agrees."""
+    if not out.interactive:
+        raise ConsentError("Nothing was changed: there is no terminal to ask on. To agree: --yes")
+    if not click.confirm(question):
+        raise ConsentError("Nothing was changed.")
 
 
 def exceeds(above: list[str], effect: str) -> bool:

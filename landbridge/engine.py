@@ -182,6 +182,11 @@ class StackEngine:
         state.deployment = deployment
         self.stack.import_stack(state)
 
+    def unprotect(self, urn: str) -> None:
+        """Lets the next up delete a resource."""
+        words = ["state", "unprotect", urn, "--yes", "--stack", self.name]
+        self.command.run(words, str(self.place.project), self.place.environment)
+
     def interrupt(self) -> None:
         self.command.interrupt()
 

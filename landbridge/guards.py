@@ -74,7 +74,7 @@ def _keys(stack: str, steps: list[Step]) -> Iterator[str]:
             what = f"{step.type.rpartition(':')[2]} {step.name}"
             yield (
                 f"{stack}: the run {GONE[step.verb]} {what}, which everything in the cluster trusts. Only "
-                f"`landbridge pki rotate --cluster {stack}` may, after all machines have its successor; if it "
+                f"`landbridge pki rotate {stack}` may, after all machines have its successor; if it "
                 "did elsewhere, your checkout lacks its last commit"
             )
 

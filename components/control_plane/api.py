@@ -1,6 +1,7 @@
 """An API machine's files: API server, controller manager and scheduler."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from . import audit, etcd
@@ -127,7 +128,8 @@ def controller_flags(spec: ClusterSpec) -> dict[str, str]:
         "cluster-cidr": spec.pods_cidr,
         "node-cidr-mask-size": str(NODE_MASK),
         "service-cluster-ip-range": spec.services_cidr,
-        "cluster-signing-cert-file": f"{PKI}/ca.crt",
+        # Of several authorities in a rotation, the one that signs: the program takes exactly one certificate.
+        "cluster-signing-cert-file": f"{PKI}/ca-signing.crt",
         "cluster-signing-key-file": f"{PKI}/ca.key",
         "cluster-signing-duration": "168h",
         "root-ca-file": f"{PKI}/ca.crt",
@@ -186,14 +188,23 @@ def authentication() -> dict[str, Any]:
     }
 
 
-def encryption(key: str) -> dict[str, Any]:
-    """Secrets at rest, under a base64 key of 32 bytes; what was written before the key came stays readable."""
-    providers = [{"secretbox": {"keys": [{"name": "key-1", "secret": key}]}}, {"identity": {}}]
+def encryption(keys: Mapping[int, str]) -> dict[str, Any]:
+    """Secrets at rest, under base64 keys of 32 bytes by generation: the first writes, all read.
+
+    What was written before the first key came stays readable.
+    """
+    named = [{"name": encryption_name(number), "secret": key} for number, key in keys.items()]
+    providers = [{"secretbox": {"keys": named}}, {"identity": {}}]
     return {
         "apiVersion": "apiserver.config.k8s.io/v1",
         "kind": "EncryptionConfiguration",
         "resources": [{"resources": ["secrets"], "providers": providers}],
     }
+
+
+def encryption_name(generation: int) -> str:
+    """As it stands before every Secret in etcd: `k8s:enc:secretbox:v1:key-1:`."""
+    return f"key-{generation}"
 
 
 def scheduler_config(spec: ClusterSpec) -> dict[str, Any]:

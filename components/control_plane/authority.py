@@ -127,14 +127,14 @@ class Authority(pulumi.ComponentResource):
             authority_keys=dict.fromkeys(signers, ""),
             keys=dict.fromkeys(pairs, ""),
             service_accounts=[accounts, ""],
-            encryption_key="",
+            encryption_keys={},
         )
         whole = pulumi.Output.all(
             **public,
             authority_keys={name: self.pairs[name][n].private for name, n in signers.items()},
             keys={name: pair.private for name, pair in pairs.items()},
             service_accounts=[accounts, self.service_accounts[number].private if api else ""],
-            encryption_key=self.encryption[self.generations[ENCRYPTION].signing] if api else "",
+            encryption_keys={str(n): self.encryption[n] for n in self.generations[ENCRYPTION].ordered if api},
         )
         return open_.apply(_material), whole.apply(_material)
 
@@ -175,5 +175,8 @@ def _joined(pems: list[Text]) -> Text:
 
 
 def _material(given: dict[str, object]) -> Material:
-    accounts = given.pop("service_accounts")
-    return Material(**given, service_accounts=tuple(accounts))  # type: ignore[arg-type]
+    accounts, keys = given.pop("service_accounts"), given.pop("encryption_keys")
+    assert isinstance(accounts, list)
+    assert isinstance(keys, dict)
+    numbered = {int(number): key for number, key in keys.items()}
+    return Material(**given, service_accounts=tuple(accounts), encryption_keys=numbered)  # type: ignore[arg-type]

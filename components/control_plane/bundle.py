@@ -11,12 +11,15 @@ from .pki import TRUST, certificates
 from .units import TARGET, UNITS, target
 
 PUBLIC_MODE, KEY_MODE = "0644", "0600"
+END = "-----END CERTIFICATE-----\n"
 
 
 class Material(NamedTuple):
     """PEM texts from the tls provider: authorities by name, certificates and private keys by certificate name.
 
-    `service_accounts` is the pair's public and private PEM, `encryption_key` base64 of 32 bytes.
+    Where several generations are trusted, an authority is their certificates one after the other, the one that signs
+    first. `service_accounts` is public PEMs, in that order, too, and the private one that signs; `encryption_keys` are
+    base64 of 32 bytes by generation, the one that writes first.
     """
 
     authorities: Mapping[str, str]
@@ -24,7 +27,7 @@ class Material(NamedTuple):
     certificates: Mapping[str, str]
     keys: Mapping[str, str]
     service_accounts: tuple[str, str]
-    encryption_key: str
+    encryption_keys: Mapping[int, str]
 
 
 class Bundle(NamedTuple):
@@ -48,6 +51,7 @@ def bundle(spec: ClusterSpec, machine: Machine, material: Material) -> Bundle:
     for trust in TRUST[machine.role]:
         files[f"{trust.file}.crt"] = material.authorities[trust.authority]
         if trust.key:
+            files[f"{trust.file}-signing.crt"] = _first(material.authorities[trust.authority])
             keys[f"{trust.file}.key"] = material.authority_keys[trust.authority]
     for certificate in certificates(spec, machine):
         files[f"{certificate.file}.crt"] = material.certificates[certificate.name]
@@ -56,8 +60,13 @@ def bundle(spec: ClusterSpec, machine: Machine, material: Material) -> Bundle:
         public, private = material.service_accounts
         files[f"{api.PKI}/service-accounts.pub"] = public
         keys[f"{api.PKI}/service-accounts.key"] = private
-        keys[f"{api.CONFIG}/encryption.json"] = json.dumps(api.encryption(material.encryption_key))
+        keys[f"{api.CONFIG}/encryption.json"] = json.dumps(api.encryption(material.encryption_keys))
     return Bundle(machine.name, dict(sorted(files.items())), dict(sorted(keys.items())))
+
+
+def _first(pems: str) -> str:
+    """Of certificates one after the other."""
+    return pems[: pems.index(END) + len(END)]
 
 
 def digests(made: Bundle) -> dict[str, dict[str, dict[str, str]]]:

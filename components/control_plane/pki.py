@@ -97,7 +97,10 @@ SERVICE_ACCOUNTS = "service-accounts"
 
 
 class Trust(NamedTuple):
-    """Where a machine keeps an authority's certificate; with `key` it may sign in its name."""
+    """Where a machine keeps an authority's certificates; with `key` it may sign in its name.
+
+    Then the one of these that signs lies apart, too, in FILE-signing.crt.
+    """
 
     authority: Authority
     file: str

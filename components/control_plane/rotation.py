@@ -41,20 +41,30 @@ def all_generations(standings: Mapping[str, Standing]) -> dict[str, Generations]
     return {subject: generations(standings.get(subject, Standing())) for subject in SUBJECTS}
 
 
-def following(at: Standing, now: datetime) -> Standing:
-    """The next phase."""
+def following(at: Standing) -> Standing:
+    """The next phase, which no machine has yet."""
     phase = NEXT[at.phase]
-    return Standing(generation=at.generation + (phase == "steady"), phase=phase, since=now)
+    return Standing(generation=at.generation + (phase == "steady"), phase=phase)
 
 
-def abandoned(at: Standing, now: datetime) -> Standing | None:
+def settled(at: Standing, now: datetime) -> Standing:
+    """The same when every machine has it."""
+    return at.model_copy(update={"since": now})
+
+
+def abandoned(at: Standing) -> Standing | None:
     """The phase before; None at rest: a new rotation is the way back then."""
     phase = BACK.get(at.phase)
-    return phase and Standing(generation=at.generation, phase=phase, since=now)
+    return phase and Standing(generation=at.generation, phase=phase)
+
+
+def finished(at: Standing) -> bool:
+    """Whether every machine has the phase."""
+    return at.since is not None or at == Standing()
 
 
 def earliest(subject: str, at: Standing) -> datetime | None:
-    """Before when the next phase must not begin, even if every machine has taken this one; None: at once."""
+    """Before when the next phase must not begin, even though every machine has taken this one; None: at once."""
     hours = WAITS.get((subject, at.phase))
     return at.since + timedelta(hours=hours) if hours and at.since else None
 

@@ -9,15 +9,18 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from fleet.rotations import rotations_path
 from stacks.catalogue import PROJECT
 
 from .. import pki as certificates
 from .. import places, render
 from ..errors import DONE, FAILED, UsageError
 from ..pki import Row
+from ..pki_phases import moving, standings
 from ..state_file import read_state
 from . import options
 from .options import fleet_option, json_option, local_option
+from .pki_rotate import rotate, show_phases
 
 NAMES_SHOWN = 2
 # Fewer days left → colour.
@@ -26,7 +29,10 @@ COLOURS = ((30, "red"), (90, "yellow"))
 
 @click.group()
 def pki() -> None:
-    """Certificates of clusters: what ends when."""
+    """Certificates and keys of clusters: what ends when, and successors for it."""
+
+
+pki.add_command(rotate)
 
 
 @pki.command()
@@ -47,14 +53,24 @@ def status(cluster: str | None, *, local: bool, fleet_file: Path | None, as_json
     place = options.the_place(world, local=local)
     now, picked = datetime.now(UTC), [cluster] if cluster else list(world.fleet.clusters)
     found = {name: certificates.rows(state(name, place)) for name in picked}
+    phases = {name: moving(standings(rotations_path(world.path), name), now) for name in picked}
     if as_json:
         told = {name: [row.as_json(now) for row in rows] for name, rows in found.items()}
-        out.document({"fleet": world.fleet.fleet, "world": place.world, "notes": place.notes, "clusters": told})
+        out.document(
+            {
+                "fleet": world.fleet.fleet,
+                "world": place.world,
+                "notes": place.notes,
+                "clusters": told,
+                "rotations": {name: [one.as_json() for one in keys] for name, keys in phases.items()},
+            }
+        )
     else:
         for note in place.notes:
             out.console.print(note, soft_wrap=True)
         for name, rows in found.items():
             show(name, rows, now, out.console)
+            show_phases(name, phases[name], out.console)
         if not found:
             out.console.print(f"{world.path.name} has no clusters.")
     return FAILED if any(certificates.unsound(rows, now) for rows in found.values()) else DONE
@@ -123,9 +139,7 @@ def remedies(cluster: str, unsound: list[Row], now: datetime) -> list[str]:
             f"`landbridge cluster roll {cluster}` brings them to the machines."
         )
     if authorities:
-        lines.append(
-            f"{', '.join(authorities)}: `landbridge pki rotate --cluster {cluster}` puts a successor in place."
-        )
+        lines.append(f"{', '.join(authorities)}: `landbridge pki rotate {cluster}` puts a successor in place.")
     if unread:
         lines.append(f"{', '.join(unread)}: the state has no certificate there. `landbridge up {cluster}` makes it.")
     return lines

@@ -90,7 +90,7 @@ def test_which_updates_touch_a_machine(type_: str, changed: list[str], refused: 
 def test_what_all_trust_is_kept(verb: str, type_: str, name: str) -> None:
     (told,) = refusals({"main": [key(verb, type_, name)]})
     assert name in told
-    assert "landbridge pki rotate --cluster main" in told
+    assert "landbridge pki rotate main" in told
     assert refusals({"main": [key(verb, type_, name)]}, {KEYS}) == []
 
 

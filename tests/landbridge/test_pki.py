@@ -156,7 +156,7 @@ def test_the_table_says_what_to_do() -> None:
     text = shown(found, now(3400))
     assert "a, b and 1 more" in text
     assert "1 to renew: `landbridge up --refresh main`" in text
-    assert "kubernetes-1: `landbridge pki rotate --cluster main`" in text
+    assert "kubernetes-1: `landbridge pki rotate main`" in text
     assert "x: the state has no certificate there" in text
     assert "renew" not in shown(rows(state(signed("api", KUBERNETES, 365))), now()).partition("renewal from")[2]
 

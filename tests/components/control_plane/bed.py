@@ -23,6 +23,7 @@ PKI = "/etc/etcd/pki"
 ETCDCTL = f"etcdctl --cacert={PKI}/clients-ca.crt --cert={PKI}/operator.crt --key={PKI}/operator.key"
 AWS = "from tests.support import machine_aws as aws\n"
 ADMIN = "/srv/admin"
+Patch = Callable[[dict[str, str]], dict[str, str]]
 
 
 class Bed(NamedTuple):
@@ -73,11 +74,14 @@ def eventually(what: Callable[[], object], seconds: float = 60) -> None:
         time.sleep(0.3)
 
 
-def make(folder: Path, held: str = "") -> Bed:
-    """All five machines, each with its bundle, started at the same time. The disks of `held` come free only after 3 seconds."""
+def make(folder: Path, held: str = "", made: Material | None = None, patched: Patch = dict) -> Bed:
+    """All five machines, each with its bundle, started at the same time. The disks of `held` come free only after 3 seconds.
+
+    `made` are other keys than fresh ones, `patched` changes files before they are laid.
+    """
     world = current(ROOT / "fleet.yaml")
     spec = cluster_spec(world.fleet, world.plan, "main")
-    made = material(spec)
+    made = made or material(spec)
     host = Host(folder, ["unshare", *namespace.usable_way().make])
     programs = {name: str((BIN / name).resolve()) for name in PROGRAMS}
     hosts = machine_aws.HOSTS + "".join(f"{m.address} {m.host} {m.name}\n" for m in spec.machines)
@@ -107,7 +111,7 @@ def make(folder: Path, held: str = "") -> Bed:
             supernet="10.128.0.0/9",
             hosts=hosts,
             programs=programs,
-            files={**one.files, **one.keys, **trusted, **(admin if machine.role == "api" else {})},
+            files={**patched({**one.files, **one.keys}), **trusted, **(admin if machine.role == "api" else {})},
             volumes=volumes,
         )
     serve = """

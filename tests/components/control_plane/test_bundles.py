@@ -15,12 +15,14 @@ from components.control_plane import etcd
 from components.control_plane.bundle import Bundle, Material, bundle, digests, manifest, version
 from components.control_plane.machines import ClusterSpec, cluster_spec
 from components.control_plane.profiles import PROFILES
+from components.control_plane.rotation import SUBJECTS, all_generations
 from components.control_plane.units import SCRIPTS
 from fleet.address.plan import draft
 from fleet.model import Fleet
+from fleet.rotations import Standing
 from fleet.world import current
 from tests.support import golden
-from tests.support.pki import material
+from tests.support.pki import Vault, material
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
@@ -85,7 +87,12 @@ def test_a_bundle_of_the_largest_profile_with_five_members(fleet: Fleet) -> None
 
 
 def test_no_file_outside_the_keys_holds_a_private_key(spec: ClusterSpec, made: Material) -> None:
-    secrets = [*made.keys.values(), *made.authority_keys.values(), made.service_accounts[1], made.encryption_key]
+    secrets = [
+        *made.keys.values(),
+        *made.authority_keys.values(),
+        made.service_accounts[1],
+        *made.encryption_keys.values(),
+    ]
     for one in bundles(spec, made).values():
         assert one.files.keys().isdisjoint(one.keys)
         for text in one.files.values():
@@ -177,3 +184,23 @@ def test_systemd_agrees_with_every_unit(spec: ClusterSpec, made: Material, tmp_p
         told = subprocess.run(command, capture_output=True, text=True, check=False).stderr
         wrong = [line for line in told.splitlines() if str(folder) in line or folder.name in line]
         assert not [line for line in wrong if "is not executable" not in line], told
+
+
+def test_in_a_rotation_all_are_trusted_and_one_signs(spec: ClusterSpec) -> None:
+    vault, machine = Vault(spec), spec.api[0]
+    issue = dict.fromkeys(SUBJECTS, Standing(phase="issue"))
+    one = bundle(spec, machine, vault.material(all_generations(issue)))
+    pki = "/etc/kubernetes/pki"
+    first, second = (vault.authority("kubernetes", number) for number in (1, 2))
+    assert one.files[f"{pki}/ca.crt"] == second[0] + first[0]
+    # kube-controller-manager ends with "expected 1 certificate, found 2" where the file of its key has two.
+    assert one.files[f"{pki}/ca-signing.crt"] == second[0]
+    assert one.keys[f"{pki}/ca.key"] == second[1]
+    accounts = [vault.service_accounts(number) for number in (2, 1)]
+    assert one.files[f"{pki}/service-accounts.pub"] == accounts[0][0] + accounts[1][0]
+    assert one.keys[f"{pki}/service-accounts.key"] == accounts[0][1]
+    secretbox = json.loads(one.keys["/etc/kubernetes/encryption.json"])["resources"][0]["providers"][0]["secretbox"]
+    assert secretbox["keys"] == [{"name": f"key-{n}", "secret": vault.encryption(n)} for n in (2, 1)]
+    flags = one.files["/etc/systemd/system/kube-controller-manager.service"]
+    assert f"--cluster-signing-cert-file={pki}/ca-signing.crt" in flags
+    assert f"--root-ca-file={pki}/ca.crt" in flags

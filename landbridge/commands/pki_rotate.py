@@ -1,0 +1,116 @@
+"""`landbridge pki rotate`: a cluster's keys, phase by phase."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from components.control_plane.rotation import SUBJECTS
+from fleet.rotations import Standing
+
+from .. import consent, render
+from ..errors import DONE, LandbridgeError
+from ..pki_phases import Moving, following_words, moving, picked, waiting, words
+from . import options
+from .options import fleet_option, json_option, local_option
+
+if TYPE_CHECKING:
+    from ..pki_rotate import Rotation
+
+
+@click.command()
+@click.argument("name", metavar="[CLUSTER]", required=False)
+@click.option("--only", multiple=True, type=click.Choice(SUBJECTS), help="One key; may be given more than once.")
+@click.option("--all", "whole", is_flag=True, help="All phases, not just the next one.")
+@click.option(
+    "--now", is_flag=True, help="Does not wait for what kubelets and clouds still hold: for a key that leaked."
+)
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@local_option
+@fleet_option
+@json_option
+def rotate(
+    name: str | None,
+    *,
+    only: tuple[str, ...],
+    whole: bool,
+    now: bool,
+    yes: bool,
+    local: bool,
+    fleet_file: Path | None,
+    as_json: bool,
+) -> int:
+    """Puts successors in the place of keys: a phase a call, each with an up of the stack and a roll of all machines.
+
+    Add the new one, sign with it, drop the old one; no call fails meanwhile. Stopped anywhere, it goes on when called
+    again. Where it is stands in fleet.pki.yaml: commit that after each call.
+    """
+    session = options.the_cluster(fleet_file, name, local=local)
+    out = options.output(as_json=as_json)
+    from ..pki_rotate import Rotation  # the engine with it
+
+    this = Rotation(session, out, now=now)
+    cluster, begin = session.info.name, this.unfinished or this.ready(picked(this.at, only))
+    if begin and not yes:
+        for key in begin:
+            told = f"goes on with {words(this.at[key])}" if this.unfinished else following_words(this.at[key])
+            out.console.print(f"{key}: {told}", markup=False, soft_wrap=True)
+        consent.ask(f"Then all {len(session.info.machines)} machines are replaced, one at a time. Go on?", out)
+    try:
+        this.run(only, whole=whole)
+    except LandbridgeError as error:
+        error.document = {"cluster": cluster, **_told(this)}
+        raise
+    held = {} if now else waiting(this.at, picked(this.at, only), datetime.now(UTC))
+    if as_json:
+        out.document({"cluster": cluster, **_told(this), "waiting": held})
+        return DONE
+    for key, until in held.items():
+        out.console.print(f"{key}: not before {until:%Y-%m-%d %H:%M} UTC; --now does not wait", soft_wrap=True)
+    left = moving(this.at, datetime.now(UTC))
+    show_phases(cluster, left, out.console)
+    for line in advice(cluster, this.moved, left):
+        out.console.print(line, soft_wrap=True)
+    return DONE
+
+
+def _told(this: "Rotation") -> dict[str, Any]:
+    return {
+        "moved": [
+            {"key": key, "from": before.model_dump(), "to": after.model_dump()} for key, before, after in this.moved
+        ],
+        "replaced": [one.as_json() for one in this.replaced],
+        "keys": {key: at.model_dump() for key, at in this.at.items()},
+    }
+
+
+def advice(cluster: str, moved: list[tuple[str, Standing, Standing]], left: list[Moving]) -> list[str]:
+    """What people have to do before the next call, and whether there is one."""
+    phases = {key: after.phase for key, _, after in moved}
+    lines = []
+    if phases.get("kubernetes") == "trust":
+        lines.append("Before the next call: `landbridge kubeconfig` anew, on every laptop, so that it knows both.")
+    if phases.get("kubernetes") == "issue":
+        lines.append(
+            "Before the next call: `landbridge access grant NAME` anew for everybody: older certificates end then."
+        )
+    if moved:
+        lines.append("Commit fleet.pki.yaml.")
+    if not left:
+        lines.append(f"Every key of {cluster} is at rest.")
+    return lines
+
+
+def show_phases(cluster: str, keys: list[Moving], console: Console) -> None:
+    if not keys:
+        return
+    table = render.plain_table("key", "phase", "next", "not before")
+    for one in keys:
+        following = one.following if one.finished else "this phase, to its end"
+        until = f"{one.not_before:%Y-%m-%d %H:%M} UTC" if one.not_before else "now"
+        table.add_row(Text(one.key, style="bold"), one.phase, following, until)
+    console.print(table)
+    console.print(f"`landbridge pki rotate {cluster}` goes on.", soft_wrap=True)
