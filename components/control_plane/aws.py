@@ -14,7 +14,7 @@ from .authority import Authority
 from .aws_issuer import Issuer
 from .aws_machine import ControlPlaneMachine
 from .firewall import DESCRIPTIONS, Part, Rule, rules
-from .machines import API_PORT, ClusterSpec, Machine
+from .machines import API_PORT, READY_PATH, ClusterSpec, Machine
 from .pki import Certificate, Generations, admin, break_glass
 
 # AWS's bound for names of balancers and target groups.
@@ -112,7 +112,7 @@ class ControlPlane(pulumi.ComponentResource):
             health_check={
                 "protocol": "HTTPS",
                 "port": str(API_PORT),
-                "path": "/readyz",
+                "path": READY_PATH,
                 "matcher": "200",
                 "interval": CHECK_SECONDS,
                 "healthy_threshold": CHECKS,

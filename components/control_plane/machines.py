@@ -11,6 +11,8 @@ from .profiles import PROFILES, Profile
 
 Role = Literal["etcd", "api"]
 API_PORT = 6443
+# Whether an API server can serve. Without events it can: their ring alone must not take the whole API away.
+READY_PATH = "/readyz?exclude=etcd-override-0&exclude=etcd-override-readiness-0"
 
 
 class Machine(NamedTuple):

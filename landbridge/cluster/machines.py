@@ -8,6 +8,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from components.control_plane.etcd import RINGS
+from fleet.fitting import fitting
 
 from ..errors import LandbridgeError
 from ..etcd import waiting
@@ -19,6 +20,7 @@ from .info import MachineInfo
 from .session import Session
 
 MANIFEST = "/etc/landbridge/manifest.json"
+BALANCER_NAME = 32  # AWS allows no more; components/control_plane/aws.py names it so
 
 
 @dataclass(frozen=True)
@@ -127,26 +129,20 @@ class Machines:
     def api_ails(self, machine: MachineInfo) -> list[str]:
         if not waiting.ready(self.hands, machine.name):
             return ["its API server is not ready"]
-        group = self.group(machine)
-        elb = self.session.of("elbv2") if group.get("TargetGroupARNs") else None
-        for arn in group.get("TargetGroupARNs", ()):
-            told = elb.describe_target_health(TargetGroupArn=arn)["TargetHealthDescriptions"] if elb else []
-            ours = [one for one in told if one["Target"]["Id"] in (machine.address, self.instance_of(group))]
-            if not any(one["TargetHealth"]["State"] == "healthy" for one in ours):
-                return ["the balancer sends it nothing: " + ", ".join(one["TargetHealth"]["State"] for one in ours)]
+        elb = self.session.of("elbv2")
+        for targets in self.balancing():
+            told = elb.describe_target_health(TargetGroupArn=targets["TargetGroupArn"])["TargetHealthDescriptions"]
+            ours = [one["TargetHealth"]["State"] for one in told if one["Target"]["Id"] == machine.address]
+            if "healthy" not in ours:
+                return [f"the balancer sends it nothing: {', '.join(ours) or 'it is no target'}"]
         return []
 
-    def group(self, machine: MachineInfo) -> dict[str, Any]:
-        """Its scaling group. Raises LandbridgeError."""
-        call = self.session.of("autoscaling").describe_auto_scaling_groups
-        found = call(AutoScalingGroupNames=[machine.group])["AutoScalingGroups"]
-        if not found:
+    def balancing(self) -> list[dict[str, Any]]:
+        """What the cluster's balancer sends to: target groups, in AWS's words. Raises LandbridgeError."""
+        name = fitting(f"{self.info.fleet}-{self.info.name}-api", BALANCER_NAME)
+        try:
+            return list(self.session.of("elbv2").describe_target_groups(Names=[name])["TargetGroups"])
+        except ClientError as error:
             raise LandbridgeError(
-                f"{machine.name} has no scaling group {machine.group}: `landbridge up {self.info.name} --refresh`."
-            )
-        return dict(found[0])
-
-    def instance_of(self, group: dict[str, Any]) -> str:
-        """The group's instance that is in service."""
-        live = [one["InstanceId"] for one in group.get("Instances", ()) if one["LifecycleState"] == "InService"]
-        return live[0] if live else ""
+                f"{self.info.name} has no target group {name}: {error}. `landbridge up {self.info.name} --refresh`."
+            ) from None

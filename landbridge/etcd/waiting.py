@@ -2,6 +2,8 @@
 
 import time
 
+from components.control_plane.machines import API_PORT, READY_PATH
+
 from ..cluster.info import ClusterInfo
 from ..errors import LandbridgeError
 from ..reach import Reach
@@ -9,15 +11,15 @@ from .hands import Hands
 from .ring import Ctl
 
 RING_SECONDS, API_SECONDS = 120.0, 300.0
-# Without a credential: the balancer asks the same.
+# Without a credential, and just what the balancer asks.
 READY = (
     "curl",
     "--silent",
     "--max-time",
-    "3",
+    "5",
     "--cacert",
     "/etc/kubernetes/pki/ca.crt",
-    "https://127.0.0.1:6443/readyz",
+    f"https://127.0.0.1:{API_PORT}{READY_PATH}",
 )
 
 

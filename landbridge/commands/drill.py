@@ -1,0 +1,77 @@
+"""`landbridge drill`: breaks a cluster in every way it must survive, and shows that it does."""
+
+from pathlib import Path
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from .. import render
+from ..cluster.session import Session
+from ..drills.run import DRILLS, Result, run
+from ..errors import DONE, FAILED, ConsentError, UsageError
+from . import options
+from .options import cluster_option, fleet_option, json_option, local_option
+
+
+@click.command()
+@click.argument("drills", nargs=-1, metavar="[DRILL]...")
+@cluster_option
+@local_option
+@click.option("--really", metavar="CLUSTER", help="On real clouds: the name of the cluster that is to be broken.")
+@fleet_option
+@json_option
+def drill(
+    drills: tuple[str, ...],
+    *,
+    cluster: str | None,
+    local: bool,
+    really: str | None,
+    fleet_file: Path | None,
+    as_json: bool,
+) -> int:
+    """Breaks a cluster on purpose, under steady writes, and compares what was acknowledged with what is there after.
+
+    Without names all drills run, one after the other. Two of them lose writes, for they lose a ring's majority: they
+    say exactly which. Exit code 1 when something did not come back as it must.
+    """
+    if unknown := [name for name in drills if name not in DRILLS]:
+        raise UsageError(f"There is no drill {', '.join(unknown)}. The drills: {', '.join(DRILLS)}.")
+    session = options.the_cluster(fleet_file, cluster, local=local)
+    consent(session, really)
+    out = options.output(as_json=as_json)
+    results = run(session, drills or tuple(DRILLS), lambda line: out.progress.print(line, markup=False, soft_wrap=True))
+    if as_json:
+        out.document({"cluster": session.info.name, "drills": [result.as_json() for result in results]})
+    else:
+        out.console.print(table(results))
+    return FAILED if any(result.problem for result in results) else DONE
+
+
+def consent(session: Session, really: str | None) -> None:
+    """Nobody minds on the local cloud. Raises ConsentError."""
+    name = session.info.name
+    if session.place.world == "local" or really == name:
+        return
+    raise ConsentError(
+        f"Nothing was broken. {name} is a real cluster: drills end its machines, empty its etcd disks and take it back "
+        f"to snapshots, so what is written meanwhile may be lost. Try `landbridge drill --local`; to break {name} all "
+        f"the same: --really {name}"
+    )
+
+
+def table(results: list[Result]) -> Table:
+    numbers = ("recovery s", "longest write s", "writes", "retries", "failed", "lost")
+    made = render.plain_table("drill", *numbers, "", right=numbers)
+    for one in results:
+        made.add_row(
+            Text(one.drill, style="bold"),
+            f"{one.seconds:.1f}",
+            f"{one.waited:.1f}",
+            str(one.acknowledged),
+            str(one.retries),
+            str(one.failed),
+            str(one.lost),
+            Text("failed", style="red") if one.problem else Text("held", style="green"),
+        )
+    return made

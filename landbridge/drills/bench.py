@@ -1,0 +1,111 @@
+"""What drills work with: one cluster, the writer, and the faults that several of them make."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..cluster.session import Session
+from ..errors import LandbridgeError
+from ..etcd import waiting
+from ..etcd.hands import Hands, side_by_side
+from ..etcd.ring import Ctl, Member, View
+from ..reach import running
+from .writer import Writer
+
+RECOVERY_SECONDS = 180.0
+Tell = Callable[[str], None]
+
+
+class DrillError(LandbridgeError):
+    """Something did not come back, or not as it should."""
+
+
+@dataclass
+class Outcome:
+    """What a drill found. `revision` is what a restore went back to, `goes_on` where it went on from there."""
+
+    seconds: float
+    facts: dict[str, Any] = field(default_factory=dict)
+    revision: int | None = None
+    goes_on: int = 0
+
+
+class Bench:
+    """One drill's view of the cluster."""
+
+    def __init__(self, session: Session, writer: Writer, tell: Tell) -> None:
+        self.session, self.info, self.writer, self.tell = session, session.info, writer, tell
+        self.ctl, self.hands = Ctl(session.reach, session.info), Hands(session.reach)
+
+    @property
+    def etcd(self) -> list[str]:
+        return [machine.name for machine in self.info.etcd]
+
+    def look(self, ring: str) -> View:
+        return self.ctl.look(ring)
+
+    def leader(self, ring: str) -> Member:
+        """Raises DrillError."""
+        leader = self.look(ring).leader
+        if leader is None:
+            raise DrillError(f"etcd {ring} has no leader")
+        return leader
+
+    def follower(self, ring: str) -> Member:
+        return next(member for member in self.look(ring).members if not member.leader)
+
+    def healthy(self, ring: str, seconds: float = RECOVERY_SECONDS) -> None:
+        waiting.for_ring(self.session.reach, self.info, ring, seconds)
+
+    def writes(self, count: int = 10, seconds: float = RECOVERY_SECONDS) -> None:
+        self.writer.more(count, seconds)
+
+    def kill(self, machine: str, ring: str) -> None:
+        """Its process, as a crash would; its unit starts it again."""
+        pattern = f"etcd/[{ring[0]}]{ring[1:]}.json"
+        self.hands.do(machine, f"killing etcd {ring}", "pkill", "-KILL", "-f", pattern)
+
+    def lose(self, machines: Sequence[str], ring: str) -> None:
+        """The members and all that their disks hold, at once."""
+
+        def lost(machine: str) -> None:
+            unit, path = f"etcd-{ring}.service", f"/var/lib/etcd/{ring}"
+            kill = f"pkill -KILL -f 'etcd/[{ring[0]}]{ring[1:]}.json' || true; systemctl stop {unit}"
+            self.hands.sh(machine, "losing its disk", f"{kill}; mountpoint -q {path}; rm -rf {path}/*")
+
+        side_by_side(lost, machines)
+
+    def instance(self, machine: str) -> str:
+        found = running(self.session.of("ec2"), self.info.name).get(machine)
+        return found.id if found else ""
+
+    def terminate(self, machine: str) -> str:
+        """Ends its instance behind everybody's back; gives the id."""
+        old = self.instance(machine)
+        self.session.of("ec2").terminate_instances(InstanceIds=[old])
+        return old
+
+    def successor(self, machine: str, old: str) -> str:
+        """Waits for another instance with a boot log. Raises DrillError."""
+
+        def there() -> str:
+            new = self.instance(machine)
+            return new if new not in ("", old) and self.boot_log(machine) else ""
+
+        return str(self.until(there, f"{machine} has no successor"))
+
+    def boot_log(self, machine: str) -> str:
+        try:
+            return self.hands.ask(machine, "cat", "/var/log/landbridge-boot.log", seconds=20).out
+        except LandbridgeError:  # it is between two instances
+            return ""
+
+    def until(self, what: Callable[[], Any], why: str, seconds: float = RECOVERY_SECONDS) -> Any:
+        """What it gives once that is true. Raises DrillError."""
+        deadline = time.monotonic() + seconds
+        while not (found := what()):
+            if time.monotonic() > deadline:
+                raise DrillError(f"{why} after {seconds:.0f} s")
+            time.sleep(0.3)
+        return found

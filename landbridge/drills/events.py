@@ -1,0 +1,64 @@
+"""The drill that loses the events ring: nothing but events may miss it."""
+
+import time
+
+from ..cluster.kubeconfig import API_PORT
+from ..cluster.machines import Machines
+from ..etcd import waiting
+from ..etcd.hands import side_by_side
+from .bench import Bench, DrillError, Outcome
+
+WATCH_SECONDS, SLOWEST_SECONDS = 8.0, 5.0
+
+
+def events_lost(bench: Bench) -> Outcome:
+    """All disks of etcd events are lost; main stays healthy, the API answers, and an empty ring takes their place."""
+    bench.lose(bench.etcd, "events")
+    bench.tell("all disks of etcd events are empty, and its members are down")
+    try:
+        without(bench)
+    finally:
+        begun = time.monotonic()
+        side_by_side(lambda machine: bench.hands.start(machine, "etcd-events.service"), bench.etcd)
+        bench.healthy("events")
+    event(bench)
+    return Outcome(time.monotonic() - begun, {"watched_seconds": WATCH_SECONDS})
+
+
+def without(bench: Bench) -> None:
+    """Nothing else may ail while events is away. Raises DrillError and Refused."""
+    begun, paths = time.monotonic(), balancer_paths(bench)
+    while time.monotonic() - begun < WATCH_SECONDS:
+        bench.writes(5, SLOWEST_SECONDS)
+        if ails := bench.look("main").ails(bench.info.etcd):
+            raise DrillError(f"etcd main ails because events is lost: {'; '.join(ails)}")
+        for machine in bench.info.api:
+            for path in paths:
+                said = bench.hands.ask(machine.name, *waiting.READY[:-1], f"https://127.0.0.1:{API_PORT}{path}")
+                if said.out != "ok":
+                    failed = [line for line in said.out.splitlines() if line.startswith("[-]")]
+                    why = "; ".join(failed) or said.out or "no answer"
+                    raise DrillError(f"the balancer's check {path} gives {machine.name} up: {why}")
+
+
+def balancer_paths(bench: Bench) -> set[str]:
+    """What the balancer asks API servers. To ask it ourselves is quicker than to wait until it has made up its mind."""
+    return {targets["HealthCheckPath"] for targets in Machines(bench.session).balancing()}
+
+
+def event(bench: Bench) -> None:
+    """An event is taken and read again. Raises KubeError."""
+    kube, space = bench.session.admin, f"--namespace={bench.writer.namespace}"
+    manifest = {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": "drill", "namespace": bench.writer.namespace},
+        "involvedObject": {"kind": "Namespace", "name": bench.writer.namespace, "namespace": bench.writer.namespace},
+        "reason": "Drill",
+        "message": "the events ring is back",
+        "type": "Normal",
+    }
+    bench.until(lambda: kube.run("get", "events", space).code == 0, "events cannot be read", 30)
+    kube.apply([manifest])
+    if kube.get("event", "drill", space)["message"] != manifest["message"]:
+        raise DrillError("the event that was written is another")

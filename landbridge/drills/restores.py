@@ -1,0 +1,85 @@
+"""Drills that lose more than a ring bears: it goes back to what is left, and exactly the rest is lost."""
+
+import io
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+
+from ..cluster import freeze
+from ..etcd import store as stores
+from ..etcd.backup import backup
+from ..etcd.restoring import restored
+from ..output import Output
+from .bench import Bench, DrillError, Outcome
+
+BEHIND_SECONDS = 2.0
+
+
+def quorum_lost(bench: Bench) -> Outcome:
+    """Two disks are lost and the third is behind: back to what the survivor has, with the gap reported."""
+    view = bench.look("main")
+    left = next(member for member in view.members if not member.leader)
+    others = [member.name for member in view.members if member.name != left.name]
+    # It stands still while the others go on: what they acknowledge meanwhile is what will be missing.
+    bench.hands.sh(left.name, "stopping its process", "pkill -STOP -f 'etcd/[m]ain.json'")
+    time.sleep(BEHIND_SECONDS)
+    bench.writes(5)
+    begun = time.monotonic()
+    bench.lose(others, "main")
+    bench.kill(left.name, "main")
+    bench.tell(f"the disks of {' and '.join(others)} are empty; {left.name} is {BEHIND_SECONDS:.0f} s behind")
+    done = restore(bench, None, "newest")
+    if left.name not in done["source"]:
+        raise DrillError(f"it was restored from {done['source']}, and only {left.name} has anything")
+    return back(bench, done, begun, {"survivor": left.name, "dropped": done["dropped"]})
+
+
+def everything_lost(bench: Bench) -> Outcome:
+    """All disks are lost, after more writes than the last snapshot has: back to it."""
+    store = stores.s3(bench.session.of, bench.info.bucket, bench.info.region)
+    made = backup(bench.session.reach, bench.info, store, "main")
+    bench.tell(f"snapshot at revision {made.revision}; the writes go on")
+    bench.writes(30)
+    begun = time.monotonic()
+    bench.lose(bench.etcd, "main")
+    bench.tell("all disks of etcd main are empty")
+    done = restore(bench, "newest", None)
+    if done["revision"] != made.revision:
+        raise DrillError(f"it went back to revision {done['revision']}, and the last snapshot has {made.revision}")
+    return back(bench, done, begun, {"snapshot": made.key, "age_seconds": done["age_seconds"]})
+
+
+def restore(bench: Bench, source: str | None, survivor: str | None) -> Mapping[str, Any]:
+    """As the command does it. Raises DrillError unless API servers were stopped before etcd was touched."""
+    said = io.StringIO()
+    console = Console(file=said, width=200)
+    store = stores.s3(bench.session.of, bench.info.bucket, bench.info.region)
+    out = Output(console, console, as_json=False)
+    try:
+        done = restored(bench.session, store, "main", source, survivor, out, yes=True)
+    finally:
+        lines = said.getvalue().splitlines()
+        for line in lines:
+            bench.tell(line)
+    stops = [line for line in lines if line.startswith("stopped: ")]
+    if [line.split()[1] for line in stops] != ["API", "etcd"]:
+        raise DrillError(f"API servers were not stopped first: {stops}")
+    return done
+
+
+def back(bench: Bench, done: Mapping[str, Any], begun: float, facts: dict[str, Any]) -> Outcome:
+    """What holds after each restore of main: all healthy, and scale-down frozen until it is released by hand."""
+    bench.healthy("main")
+    bench.writes(5)
+    seconds = time.monotonic() - begun
+    admin = bench.session.admin
+    why = freeze.frozen(admin)
+    if done["freeze_problem"] or not why or "restored" not in why["why"]:
+        raise DrillError(f"scale-down is not frozen after the restore: {done['freeze_problem'] or why}")
+    admin.done("delete", "configmap", freeze.NAME, f"--namespace={freeze.NAMESPACE}")
+    if freeze.frozen(admin):
+        raise DrillError("scale-down is frozen after its release")
+    bench.tell("scale-down was frozen, and is released by hand")
+    return Outcome(seconds, {**facts, "frozen": why["why"]}, done["revision"], done["continues_at"])
