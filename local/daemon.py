@@ -28,6 +28,8 @@ from .environment import AWS_URL
 READY_SECONDS = 90.0
 END_SECONDS = 3.0
 TAKE_SECONDS = 2.0
+# How often it looks whether anybody could still stop it.
+LOOK_SECONDS = 5.0
 
 
 class Child(NamedTuple):
@@ -96,7 +98,7 @@ def live(home: Path, way: str, record: TextIO, ready: TextIO) -> None:
         await_ports(children)
         log(f"ready, generation {identity['generation']}")
         tell(ready, identity)
-        supervise(children)
+        supervise(children, home)
     finally:
         end(list(children.values()))
 
@@ -122,14 +124,18 @@ def take(record: TextIO) -> None:
             time.sleep(0.02)
 
 
-def supervise(children: dict[str, "subprocess.Popen[bytes]"]) -> None:
-    """Returns on SIGTERM or SIGINT; raises DaemonError when a child has died."""
+def supervise(children: dict[str, "subprocess.Popen[bytes]"], home: Path) -> None:
+    """Returns on SIGTERM or SIGINT; raises DaemonError when a child has died or the home is gone."""
     while True:
-        number = signal.sigwait({signal.SIGTERM, signal.SIGINT, signal.SIGCHLD})
-        if number != signal.SIGCHLD:
-            log(f"ended by {signal.Signals(number).name}")
+        heard = signal.sigtimedwait({signal.SIGTERM, signal.SIGINT, signal.SIGCHLD}, LOOK_SECONDS)
+        if heard is None:
+            if not (home / "cloud.json").exists():
+                raise DaemonError(f"its folder {home} was removed")
+        elif heard.si_signo != signal.SIGCHLD:
+            log(f"ended by {signal.Signals(heard.si_signo).name}")
             return
-        check(children)
+        else:
+            check(children)
 
 
 def check(children: dict[str, "subprocess.Popen[bytes]"]) -> None:

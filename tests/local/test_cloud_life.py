@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 from local import client
 from local.environment import scrubbed
 
-SECONDS = 10
+SECONDS = 20
 
 
 @pytest.fixture
@@ -146,6 +147,14 @@ def test_each_generation_has_its_own_last_words(home: Path) -> None:
         file.write("T local cloud ended: it is late\nT local cloud ended: it could not start\n")
     assert client.last_words(home, "b") == "ended because it is late"
     assert client.last_words(home) == "ended because it could not start"
+
+
+def test_a_cloud_whose_folder_was_removed_ends_by_itself(home: Path) -> None:
+    cloud = client.ensure(home)
+    children = children_of(cloud.pid)
+    shutil.rmtree(home)
+    await_(lambda: not alive(cloud.pid))
+    assert not any(alive(child) for child in children)
 
 
 def test_another_process_with_the_daemons_number_is_not_the_daemon(home: Path) -> None:

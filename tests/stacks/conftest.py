@@ -15,9 +15,11 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     for name in ("fleet.yaml", "fleet.lock.yaml"):
         (folder / name).write_text((ROOT / name).read_text())
     made = Cloud(folder / "home", folder / "fleet.yaml")
-    made.run("up", "--local", "--yes")
-    yield made
-    made.stop()
+    try:
+        made.run("up", "--local", "--yes")
+        yield made
+    finally:
+        made.stop()
 
 
 @pytest.fixture
