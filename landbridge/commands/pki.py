@@ -23,6 +23,8 @@ from .options import fleet_option, json_option, local_option
 from .pki_rotate import rotate, show_phases
 
 NAMES_SHOWN = 2
+# Columns that a line with names takes; narrower screens do without, for --json has them.
+WIDE = 120
 # Fewer days left → colour.
 COLOURS = ((30, "red"), (90, "yellow"))
 
@@ -91,18 +93,21 @@ def show(name: str, rows: list[Row], now: datetime, console: Console) -> None:
     if not rows:
         console.print(f"Cluster {name} has no certificates: it was never up.")
         return
+    wide = ["names"] if console.width >= WIDE else []
     table = render.plain_table(
-        f"cluster {name}", "authority", "used for", "names", "expires in", "renewal from", right=["expires in"]
+        f"cluster {name}", "authority", "used for", *wide, "expires in", "renewal from", right=["expires in"]
     )
     for row in rows:
         renewal = f"{row.renewal:%Y-%m-%d}" if row.renewal else "never"
         verdict = row.verdict(now)
         if verdict == "unreadable":
-            table.add_row(row.name, "", "", "", Text("can't be read", style="bold red"), "")
+            table.add_row(row.name, "", "", *("" for _ in wide), Text("can't be read", style="bold red"), "")
         else:
             uses = ", ".join(row.uses)
             due = Text(f"{renewal} (due)", style="yellow") if verdict == "due" else Text(renewal)
-            table.add_row(Text(row.name, style="bold"), row.authority, uses, names(row), left(row, now), due)
+            table.add_row(
+                Text(row.name, style="bold"), row.authority, uses, *(names(row) for _ in wide), left(row, now), due
+            )
     console.print(table)
     for line in remedies(name, certificates.unsound(rows, now), now):
         console.print(Text(line, style="yellow"), soft_wrap=True)
