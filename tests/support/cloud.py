@@ -12,7 +12,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 COMMAND = str(Path(sys.executable).with_name("landbridge"))
-SECONDS = 300
+SECONDS = 500
 
 TWO_REGIONS = """\
 fleet: test
