@@ -9,6 +9,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
 
+from components.storage.bucket import tls_only
 from fleet import issuers
 
 # Whom tokens for cloud roles are meant for.
@@ -53,14 +54,7 @@ def bucket_policy(bucket: str, public: list[str]) -> dict[str, Any]:
     return {
         "Version": "2012-10-17",
         "Statement": [
-            {
-                "Sid": "TlsOnly",
-                "Effect": "Deny",
-                "Principal": "*",
-                "Action": "s3:*",
-                "Resource": [arn, f"{arn}/*"],
-                "Condition": {"Bool": {"aws:SecureTransport": "false"}},
-            },
+            tls_only(arn),
             {"Sid": "Issuer", "Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": public},
         ],
     }

@@ -27,6 +27,18 @@ def bucket_arn(fleet: Fleet, region: str) -> str:
     return f"arn:aws:s3:::{bucket_name(fleet, region)}"
 
 
+def tls_only(arn: str) -> dict[str, Any]:
+    """Nobody does anything with the bucket of this ARN but over TLS."""
+    return {
+        "Sid": "TlsOnly",
+        "Effect": "Deny",
+        "Principal": "*",
+        "Action": "s3:*",
+        "Resource": [arn, f"{arn}/*"],
+        "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+    }
+
+
 def bucket_policy(fleet: Fleet, region: str) -> Policy:
     """TLS only, no object that is not encrypted by KMS, and flow logs may come in from this account alone."""
     assert fleet.aws is not None
@@ -38,14 +50,7 @@ def bucket_policy(fleet: Fleet, region: str) -> Policy:
     return {
         "Version": "2012-10-17",
         "Statement": [
-            {
-                "Sid": "TlsOnly",
-                "Effect": "Deny",
-                "Principal": "*",
-                "Action": "s3:*",
-                "Resource": [arn, f"{arn}/*"],
-                "Condition": {"Bool": {"aws:SecureTransport": "false"}},
-            },
+            tls_only(arn),
             {
                 "Sid": "KmsOnly",
                 "Effect": "Deny",
