@@ -28,6 +28,8 @@ from .machines.machine import enter_command as machines_enter
 ROOT = Path(__file__).resolve().parent.parent
 STOP_SECONDS = 10
 LOG_BYTES = 10_000_000
+# Programs that it and its machines run → the package that has them; nearly every Linux does.
+PROGRAMS = {"unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2", "openssl": "openssl", "curl": "curl"}
 # How the daemon begins and ends in its log, see `daemon.log`.
 READY, ENDED = " local cloud ready, generation ", " local cloud ended"
 
@@ -87,6 +89,9 @@ def starting(home: Path) -> Iterator[None]:
 
 
 def start(home: Path) -> Cloud:
+    if missing := [name for name in PROGRAMS if shutil.which(name) is None]:
+        packages = " ".join(sorted({PROGRAMS[name] for name in missing}))
+        raise LocalCloudError(f"The local cloud needs {', '.join(missing)} on the PATH. Install {packages}.")
     way = namespace.usable_way()
     log = home / "cloud.log"
     if log.exists() and log.stat().st_size > LOG_BYTES:

@@ -149,6 +149,12 @@ def test_each_generation_has_its_own_last_words(home: Path) -> None:
     assert client.last_words(home) == "ended because it could not start"
 
 
+def test_a_program_that_is_missing_is_named_with_its_package(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client.shutil, "which", lambda name: None if name in ("ip", "nsenter") else f"/bin/{name}")
+    with pytest.raises(client.LocalCloudError, match=r"needs nsenter, ip on the PATH. Install iproute2 util-linux\."):
+        client.ensure(home)
+
+
 def test_a_cloud_whose_folder_was_removed_ends_by_itself(home: Path) -> None:
     cloud = client.ensure(home)
     children = children_of(cloud.pid)
