@@ -158,8 +158,10 @@ def standing(stories: Iterable[Story], world: World, console: Console) -> None:
 
 
 def said(output: Any) -> str:
-    """An output in one line: of a mapping, what there is."""
-    return " ".join(sorted(output)) if isinstance(output, Mapping) else "" if output is None else str(output)
+    """An output in one line: of a mapping, what there is; an address without its scheme, so that it fits."""
+    if isinstance(output, Mapping):
+        return " ".join(sorted(output))
+    return "" if output is None else str(output).removeprefix("https://")
 
 
 def as_json(stories: Iterable[Story], place: Place) -> list[dict[str, Any]]:

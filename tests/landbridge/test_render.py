@@ -6,12 +6,14 @@ from pathlib import Path
 from pulumi.automation import EngineEvent
 from rich.console import Console
 
+from fleet.world import current
 from landbridge import render
 from landbridge.places import Place
 from landbridge.progress import Screen
 from landbridge.story import Problem, Step, Story
 from tests.landbridge.events import step
 
+ROOT = Path(__file__).parents[2]
 SUBNET = "aws:ec2/subnet:Subnet"
 PLACE = Place("local", Path("/p"), "file:///s", "passphrase", Path("/logs"))
 
@@ -160,3 +162,19 @@ def test_what_stacks_have_in_common_is_told_once() -> None:
     assert "us-west-2, eu-west-1: the local cloud is gone" in said
     assert "links: ec2.Subnet s: InvalidSubnet.Conflict" in said
     assert all(f"/logs/{story.stack}.log" in said for story in stories)
+
+
+def test_what_stands_is_shown_whole_on_a_narrow_screen_and_failed_stacks_are_not() -> None:
+    world, screen = current(ROOT / "fleet.yaml"), console(80)
+    region, cluster, failed = Story("us-west-2"), Story("main"), Story("eu-west-1")
+    region.outputs = {"network_cidr": "10.132.0.0/18", "network_id": "vpc-1", "share_ids": {"homes": "x", "data": "y"}}
+    cluster.outputs = {"endpoint": "https://main.us-west-2.fleet.example.com:6443", "machines": {"main-api-1": {}}}
+    failed.outputs = region.outputs
+    for story, phase in ((region, "done"), (cluster, "unchanged"), (failed, "failed")):
+        story.enter(phase)
+    render.standing([region, cluster, failed], world, screen)
+    said = text(screen)
+    assert "data homes" in said
+    assert "main.us-west-2.fleet.example.com:6443" in said
+    assert world.plan.prefix("cluster/main") in said
+    assert "eu-west-1" not in said
