@@ -9,11 +9,12 @@ from urllib.parse import urlsplit
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from components.control_plane.machines import API_PORT
+
 from ..errors import LandbridgeError, UsageError
 from ..lookups import ClientOf
 from .info import ClusterInfo, MachineInfo
 
-API_PORT = 6443
 PRIVATE, PRIVATE_FOLDER = 0o600, 0o700
 
 

@@ -1,23 +1,20 @@
 """`landbridge pki`: a cluster's certificates."""
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
 from rich.text import Text
 
 from fleet.rotations import rotations_path
-from stacks.catalogue import PROJECT
 
 from .. import pki as certificates
-from .. import places, render
+from .. import render
+from ..cluster.info import deployment
 from ..errors import DONE, FAILED, UsageError
 from ..pki import Row
 from ..pki_phases import moving, standings
-from ..state_file import read_state
 from . import options
 from .options import fleet_option, json_option, local_option
 from .pki_rotate import rotate, show_phases
@@ -54,7 +51,7 @@ def status(cluster: str | None, *, local: bool, fleet_file: Path | None, as_json
         raise UsageError(f"{world.path.name} has no cluster {cluster}. Its clusters: {known}.")
     place = options.the_place(world, local=local)
     now, picked = datetime.now(UTC), [cluster] if cluster else list(world.fleet.clusters)
-    found = {name: certificates.rows(state(name, place)) for name in picked}
+    found = {name: certificates.rows(deployment(place, name)) for name in picked}
     phases = {name: moving(standings(rotations_path(world.path), name), now) for name in picked}
     if as_json:
         told = {name: [row.as_json(now) for row in rows] for name, rows in found.items()}
@@ -76,16 +73,6 @@ def status(cluster: str | None, *, local: bool, fleet_file: Path | None, as_json
         if not found:
             out.console.print(f"{world.path.name} has no clusters.")
     return FAILED if any(certificates.unsound(rows, now) for rows in found.values()) else DONE
-
-
-def state(name: str, place: places.Place) -> Mapping[str, Any] | None:
-    """A stack's deployment; None if there is no such stack."""
-    if place.state_folder is not None:
-        return read_state(place.state_folder / "stacks" / PROJECT / f"{name}.json")
-    from ..engine import StackEngine  # the engine alone costs 0.4 s
-    from ..pulumi_command import PulumiCommand
-
-    return StackEngine(name, place, PulumiCommand(places.pulumi_root())).state()
 
 
 def show(name: str, rows: list[Row], now: datetime, console: Console) -> None:

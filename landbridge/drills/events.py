@@ -2,8 +2,9 @@
 
 import time
 
+from components.control_plane.machines import API_PORT
+
 from ..cluster.kube import KubeError
-from ..cluster.kubeconfig import API_PORT
 from ..cluster.machines import Machines
 from ..etcd import waiting
 from ..etcd.hands import side_by_side

@@ -20,6 +20,18 @@ class Said(NamedTuple):
     err: str
 
 
+def ask(process: subprocess.Popen[str], code: str, given: dict[str, Any]) -> Any:
+    """One request to a process that serves lines of code, and what it leaves in `result`. Raises RuntimeError."""
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write(json.dumps({"code": textwrap.dedent(code), "given": given}) + "\n")
+    process.stdin.flush()
+    answer = json.loads(process.stdout.readline())
+    if "error" in answer:
+        raise RuntimeError(answer["error"])
+    return answer["result"]
+
+
 class Host:
     """Runs Python in a process inside namespaces of its own; all in it ends with it."""
 
@@ -37,14 +49,7 @@ class Host:
 
     def __call__(self, code: str, **given: Any) -> Any:
         """What `code` leaves in `result`."""
-        assert self.process.stdin
-        assert self.process.stdout
-        self.process.stdin.write(json.dumps({"code": textwrap.dedent(code), "given": given}) + "\n")
-        self.process.stdin.flush()
-        answer = json.loads(self.process.stdout.readline())
-        if "error" in answer:
-            raise RuntimeError(answer["error"])
-        return answer["result"]
+        return ask(self.process, code, given)
 
     def machine(self, name: str, address: str, **more: Any) -> "Box":
         self(

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from components.boot.user_data import public_key, user_data
+from tests.local.machines.host import ask
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 REGION = "us-west-2"
@@ -35,14 +35,7 @@ class Inside:
         )
 
     def __call__(self, code: str, **given: Any) -> Any:
-        assert self.process.stdin
-        assert self.process.stdout
-        self.process.stdin.write(json.dumps({"code": textwrap.dedent(code), "given": given}) + "\n")
-        self.process.stdin.flush()
-        answer = json.loads(self.process.stdout.readline())
-        if "error" in answer:
-            raise RuntimeError(answer["error"])
-        return answer["result"]
+        return ask(self.process, code, given)
 
     def machines(self) -> list[dict[str, Any]]:
         from local import client
