@@ -1,0 +1,43 @@
+"""The bundle of a pool: every file its machines need, the same for all of them, and no key in it.
+
+What differs between machines they find out at boot; a cloud's machine proves who it is, a site's host has its token
+from its enrolment.
+"""
+
+from pathlib import Path
+
+from components.control_plane.bundle import Bundle
+from components.control_plane.units import ON_MACHINE, SCRIPTS, TARGET, UNITS, settings, target
+
+from . import containerd, kubelet, tuning
+from .spec import PoolSpec
+
+OWN_SCRIPTS = Path(__file__).with_name("on_machine")
+# Script → the folder it stands in.
+WORKER_SCRIPTS = {"aws": ON_MACHINE, "node_facts": OWN_SCRIPTS, "attest": OWN_SCRIPTS}
+
+
+def bundle(spec: PoolSpec, authority: str) -> Bundle:
+    """`authority` is PEM: certificates of the cluster's authorities for Kubernetes, all that are trusted."""
+    files = {
+        **kubelet.files(spec),
+        **containerd.files(spec),
+        **tuning.files(spec),
+        **settings("node", node(spec)),
+        **{f"{SCRIPTS}/{name}.py": (folder / f"{name}.py").read_text() for name, folder in WORKER_SCRIPTS.items()},
+        kubelet.AUTHORITY: authority,
+    }
+    units = [path.rpartition("/")[2] for path in files if path.startswith(UNITS)]
+    files[f"{UNITS}/{TARGET}"] = target(f"Everything of a machine of {spec.name}", units)
+    return Bundle(spec.name, dict(sorted(files.items())), {})
+
+
+def node(spec: PoolSpec) -> dict[str, object]:
+    """What the scripts read."""
+    return {
+        "cluster": f"{spec.fleet}/{spec.cluster}",
+        "pool": spec.name,
+        "place": spec.place,
+        "site": spec.site,
+        "jitter_seconds": kubelet.jitter_seconds(spec.most),
+    }

@@ -1,0 +1,65 @@
+"""Labels and taints of nodes: the one table that kubelets, the autoscaler's templates, add-ons and policies share.
+
+The same names in every cloud and at every site, so that one Job manifest passes on every pool.
+"""
+
+from typing import Literal, NamedTuple
+
+from .spec import PoolSpec
+
+DOMAIN = "landbridge.dev"
+POOL, KIND, OWNER, PLACE, GPU = (f"{DOMAIN}/{what}" for what in ("pool", "kind", "owner", "place", "gpu"))
+REGION, ZONE = "topology.kubernetes.io/region", "topology.kubernetes.io/zone"
+SHAPE = "node.kubernetes.io/instance-type"
+# NVIDIA's own: without it its charts schedule their plugin to no node at all (k8s-device-plugin issue 607).
+GPU_PRESENT = "nvidia.com/gpu.present"
+
+Effect = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
+
+
+class Taint(NamedTuple):
+    """`start_up` ones go by themselves when the node is fit for work."""
+
+    key: str
+    value: str
+    effect: Effect
+    start_up: bool = False
+
+
+# The value matters: node-feature-discovery tolerates `present` and no other (k8s-device-plugin issue 734). Whoever asks
+# for nvidia.com/gpu tolerates it by the admission plugin ExtendedResourceToleration.
+GPU_TAINT = Taint("nvidia.com/gpu", "present", "NoSchedule")
+# Until GPUs are advertised. The autoscaler knows the prefix: such a node is on its way, not broken.
+GPU_STARTING = Taint("startup-taint.cluster-autoscaler.kubernetes.io/gpu", "starting", "NoSchedule", start_up=True)
+GPU_FAILED = Taint(f"{DOMAIN}/gpu-failed", "true", "NoSchedule")
+SYSTEM = Taint(f"{DOMAIN}/system", "true", "NoSchedule")
+TAINTS: dict[str, tuple[Taint, ...]] = {
+    "gpu": (GPU_TAINT, GPU_STARTING),
+    "cpu": (),
+    "system": (SYSTEM,),
+}
+
+
+def labels(spec: PoolSpec) -> dict[str, str]:
+    """Those that all machines of a pool share; a cloud's machine adds its own zone when it boots."""
+    found = {
+        POOL: spec.name,
+        KIND: spec.kind,
+        OWNER: spec.owner,
+        PLACE: spec.place,
+        REGION: spec.place,
+        SHAPE: spec.hardware.shape,
+    }
+    if spec.site:
+        # A site is one zone: what is cut off together is in one, and nothing is evicted from it.
+        found[ZONE] = spec.place
+    if spec.hardware.gpus:
+        found[GPU_PRESENT] = "true"
+        if spec.hardware.model:
+            found[GPU] = spec.hardware.model
+    return dict(sorted(found.items()))
+
+
+def taints(spec: PoolSpec) -> tuple[Taint, ...]:
+    """What nodes register with. Pools of kind ssh have no nodes."""
+    return TAINTS[spec.kind]

@@ -1,0 +1,65 @@
+"""Finds out what this machine is and writes it down for the kubelet's unit: name, address, provider id, zone.
+
+In a cloud its metadata say it; at a site /etc/landbridge/host.json does, which the enrolment put there. A machine that
+never joined waits a moment first, by chance, so that a thousand of them do not come to the API in one second.
+"""
+
+import json
+import random
+import socket
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from aws import metadata, say, settings, write
+
+HOST = Path("/etc/landbridge/host.json")
+FACTS = Path("/run/landbridge/node.env")
+JOINED = Path("/var/lib/kubelet/kubeconfig")
+ZONE = "topology.kubernetes.io/zone"
+# Nothing is sent: the address a packet to here would leave from. TEST-NET-1 (RFC 5737).
+ANYWHERE = ("192.0.2.1", 9)
+
+
+def in_aws() -> dict[str, str]:
+    instance, zone = metadata("instance-id").strip(), metadata("placement/availability-zone").strip()
+    return {
+        "NODE_NAME": instance,
+        "NODE_ADDRESS": metadata("local-ipv4").strip(),
+        "NODE_PROVIDER_ID": f"aws:///{zone}/{instance}",
+        "NODE_ZONE_LABEL": f"{ZONE}={zone}",
+    }
+
+
+def at_site(site: str) -> dict[str, str]:
+    host = json.loads(HOST.read_text())
+    return {
+        "NODE_NAME": f"{host['host']}.{site}",
+        "NODE_ADDRESS": host.get("address") or own_address(),
+        "NODE_PROVIDER_ID": f"onprem:///{site}/{host['host']}",
+    }
+
+
+def own_address() -> str:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+        out.connect(ANYWHERE)
+        address: str = out.getsockname()[0]
+    return address
+
+
+def text(facts: Mapping[str, str]) -> str:
+    return "".join(f"{name}={value}\n" for name, value in facts.items())
+
+
+def main() -> None:
+    told = settings("node")
+    facts = at_site(str(told["place"])) if told["site"] else in_aws()
+    FACTS.parent.mkdir(parents=True, exist_ok=True)
+    write(FACTS, text(facts))
+    say(" ".join(f"{name}={value}" for name, value in facts.items()))
+    if not JOINED.exists():
+        time.sleep(random.uniform(0, float(str(told["jitter_seconds"]))))  # noqa: S311  (no secret)
+
+
+if __name__ == "__main__":
+    main()

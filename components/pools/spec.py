@@ -1,0 +1,88 @@
+"""A pool as its machines see it: everything that their files are made from, out of the fleet and its ledger."""
+
+from typing import NamedTuple
+
+from components.control_plane.machines import API_PORT, ClusterSpec, cluster_spec
+from fleet import gpus
+from fleet.address.plan import AddressPlan
+from fleet.model import Fleet, Host, Pool, PoolKind
+
+# The tenth address of a cluster's services is its DNS, as kubeadm has it.
+DNS_ADDRESS = 10
+
+
+class Hardware(NamedTuple):
+    """What one machine of the pool has; `model` is the GPU's."""
+
+    gpus: int
+    model: str | None
+    shape: str
+
+
+class PoolSpec(NamedTuple):
+    """`place` is the region or the site; `zones` are a region's letters, none at a site. CIDRs are the ledger's."""
+
+    fleet: str
+    cluster: str
+    name: str
+    kind: PoolKind
+    owner: str
+    place: str
+    site: bool
+    zones: tuple[str, ...]
+    hardware: Hardware
+    hosts: tuple[str, ...]
+    most: int
+    kubernetes: str
+    server: str
+    dns_address: str
+    pods_cidr: str
+
+    @property
+    def prefix(self) -> str:
+        """Where the pool's bundle lies in the fleet bucket."""
+        return f"{self.fleet}/{self.cluster}/{self.name}"
+
+
+def pool_spec(fleet: Fleet, plan: AddressPlan, name: str) -> PoolSpec:
+    """Raises ValueError for hosts that differ: fleet.rules refuses such a pool before."""
+    pool = fleet.pools[name]
+    cluster = cluster_spec(fleet, plan, pool.cluster)
+    place = pool.region or pool.site
+    assert place is not None  # fleet.rules: exactly one of the two
+    zones = () if pool.site else tuple(sorted(pool.zones or fleet.regions[place].zones))
+    return PoolSpec(
+        fleet=fleet.fleet,
+        cluster=pool.cluster,
+        name=name,
+        kind=pool.kind,
+        owner=pool.owner,
+        place=place,
+        site=pool.site is not None,
+        zones=zones,
+        hardware=_hardware(fleet, name, pool),
+        hosts=tuple(pool.hosts),
+        most=len(pool.hosts) if pool.site else pool.max,
+        kubernetes=cluster.kubernetes,
+        server=f"https://{cluster.endpoint}:{API_PORT}",
+        dns_address=_nth(cluster, DNS_ADDRESS),
+        pods_cidr=cluster.pods_cidr,
+    )
+
+
+def _hardware(fleet: Fleet, name: str, pool: Pool) -> Hardware:
+    if pool.instance_type:
+        return Hardware(pool.gpus, gpus.model(pool.instance_type) if pool.gpus else None, pool.instance_type)
+    assert pool.site is not None
+    hosts: list[Host] = [fleet.sites[pool.site].hosts[host] for host in pool.hosts]
+    found = {(host.gpus, host.gpu) for host in hosts}
+    if len(found) != 1:
+        raise ValueError(f"pool {name}: its hosts have different GPUs, and machines of a pool are alike")
+    count, model = found.pop()
+    return Hardware(count, model, f"{model or 'gpu'}-{count}" if count else "cpu")
+
+
+def _nth(cluster: ClusterSpec, number: int) -> str:
+    """An address of the services' range, whose first is `first_service`."""
+    head, _, first = cluster.first_service.rpartition(".")
+    return f"{head}.{int(first) - 1 + number}"
