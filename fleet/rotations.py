@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from .errors import FleetError, Problem
 from .yaml import plain, read
 
-Phase = Literal["steady", "trust", "issue"]
+Phase = Literal["steady", "trust", "issue", "back"]
 HEADER = """\
 # Which generation of each key every cluster is at. Written by `landbridge pki rotate`: commit it, never edit it.
 """
@@ -25,7 +25,8 @@ RESTORE = "Take the file of the branch you merge into, as it is there"
 class Standing(BaseModel):
     """Where the keys of one subject are: `generation` signs, but in phase issue its successor does.
 
-    `since` is when the last machine took the phase; without it some may not have it yet.
+    `since` is when the last machine took the phase; without it some may not have it yet. `given_up` counts successors
+    that were taken back: their numbers are never used again, for backups may still hold what they encrypted.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -33,6 +34,12 @@ class Standing(BaseModel):
     generation: int = Field(default=1, ge=1)
     phase: Phase = "steady"
     since: datetime | None = None
+    given_up: int = Field(default=0, ge=0)
+
+    @property
+    def successor(self) -> int:
+        """The generation that comes next, or is coming."""
+        return self.generation + 1 + self.given_up
 
 
 # Cluster → subject (an authority, service-accounts, encryption) → standing.
@@ -69,7 +76,8 @@ def render(rotations: Rotations) -> str:
         lines.append(f"{cluster}:")
         for subject, at in sorted(subjects.items()):
             since = f", since: {at.since.isoformat(timespec='seconds')}" if at.since else ""
-            lines.append(f"  {subject}: {{generation: {at.generation}, phase: {at.phase}{since}}}")
+            given_up = f", given_up: {at.given_up}" if at.given_up else ""
+            lines.append(f"  {subject}: {{generation: {at.generation}, phase: {at.phase}{since}{given_up}}}")
     return "\n".join(lines) + "\n"
 
 

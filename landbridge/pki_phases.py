@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from components.control_plane.rotation import NEXT, SUBJECTS, earliest, finished
+from components.control_plane.rotation import BACK, ON, SUBJECTS, Way, earliest, finished
 from fleet import rotations
 from fleet.rotations import Standing
 
@@ -18,30 +18,62 @@ def standings(path: Path, cluster: str) -> Standings:
     return {subject: found.get(subject, Standing()) for subject in SUBJECTS}
 
 
-def picked(at: Mapping[str, Standing], only: Collection[str]) -> list[str]:
-    """Which keys a call moves: those that are named, else those under way, else all."""
+def picked(at: Mapping[str, Standing], only: Collection[str], way: Way = ON) -> list[str]:
+    """Which keys a call moves: those that are named, else those under way, else all that can go this way.
+
+    A key on its way back turns round again only where it is named.
+    """
     moving = [subject for subject in SUBJECTS if at[subject].phase != "steady"]
-    return [subject for subject in SUBJECTS if subject in only] or moving or list(SUBJECTS)
+    chosen = [subject for subject in SUBJECTS if subject in only]
+    if not chosen and way is ON:
+        chosen = [subject for subject in moving if at[subject].phase != "back"]
+        return chosen or ([] if moving else list(SUBJECTS))
+    return [subject for subject in chosen or moving if at[subject].phase in way.steps]
 
 
-def waiting(at: Mapping[str, Standing], subjects: Iterable[str], now: datetime) -> dict[str, datetime]:
-    """Which of these must not go on yet, and until when."""
-    until = {subject: earliest(subject, at[subject]) for subject in subjects}
+def astray(cluster: str, at: Mapping[str, Standing], only: Collection[str], way: Way) -> str:
+    """Why a call moves nothing, or not what it names; empty when all is well."""
+    if way is ON:
+        back = ", ".join(subject for subject in SUBJECTS if at[subject].phase == "back")
+        turn = f"`landbridge pki rotate {cluster} --back` goes on, `--only KEY` turns one round."
+        return f"On their way back: {back}. {turn}" if not picked(at, only) else ""
+    rest = [subject for subject in (only or SUBJECTS) if at[subject].phase not in way.steps]
+    if len(rest) < (1 if only else len(SUBJECTS)):
+        return ""
+    which = ", ".join(f"{subject} (generation {at[subject].generation})" for subject in rest) if only else "every key"
+    return (
+        f"There is no way back for what is at rest in {cluster}: {which}. A dropped key is gone; to replace the one in "
+        f"use, begin a new rotation: `landbridge pki rotate {cluster}`."
+    )
+
+
+def natural(at: Standing) -> Way:
+    """The direction in which a key is going."""
+    return BACK if at.phase == "back" else ON
+
+
+def waiting(
+    at: Mapping[str, Standing], subjects: Iterable[str], now: datetime, way: Way | None = None
+) -> dict[str, datetime]:
+    """Which of these must not go on yet, and until when; without a `way`, in the direction in which each is going."""
+    until = {subject: earliest(subject, at[subject], way or natural(at[subject])) for subject in subjects}
     return {subject: time for subject, time in until.items() if time is not None and time > now}
 
 
 def words(at: Standing) -> str:
-    return f"generation {at.generation}" if at.phase == "steady" else f"phase {at.phase} of {at.generation + 1}"
+    return f"generation {at.generation}" if at.phase == "steady" else f"phase {at.phase} of {at.successor}"
 
 
-def following_words(at: Standing) -> str:
+def following_words(at: Standing, way: Way | None = None) -> str:
     """What the next call does to a key."""
-    new = at.generation + 1
+    phase = (way or natural(at)).steps[at.phase]
+    old, new = (at.generation, at.successor) if at.phase == "issue" else (at.successor, at.generation)
     return {
-        "trust": f"key {new} is added and trusted",
-        "issue": f"key {new} signs, key {at.generation} stays trusted",
-        "steady": f"key {at.generation} is dropped: what it signed is refused from then on",
-    }[NEXT[at.phase]]
+        "trust": f"key {at.successor} is added and trusted",
+        "issue": f"key {at.successor} signs, key {at.generation} stays trusted",
+        "back": f"key {at.generation} signs again, key {at.successor} stays trusted",
+        "steady": f"key {old} is dropped: what it signed is refused from then on; key {new} stays",
+    }[phase]
 
 
 class Moving(NamedTuple):
@@ -49,6 +81,7 @@ class Moving(NamedTuple):
 
     key: str
     generation: int
+    successor: int
     phase: str
     finished: bool
     following: str
@@ -62,7 +95,7 @@ def moving(at: Mapping[str, Standing], now: datetime) -> list[Moving]:
     """Keys that are not at rest."""
     held = waiting(at, at, now)
     return [
-        Moving(key, one.generation, one.phase, finished(one), following_words(one), held.get(key))
+        Moving(key, one.generation, one.successor, one.phase, finished(one), following_words(one), held.get(key))
         for key, one in at.items()
         if one.phase != "steady" or not finished(one)
     ]

@@ -1,7 +1,7 @@
 """Rotation of a cluster's keys: a phase into fleet.pki.yaml, an up of the stack, a roll of all machines.
 
 What is to be done is decided from the file and from what is, so that an interrupted rotation goes on where it stopped:
-a phase without `since` is one that some machine may not have yet.
+a phase without `since` is one that some machine may not have yet. Both directions go the same way.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -12,7 +12,10 @@ from components.control_plane.api import encryption_name
 from components.control_plane.etcd import MAIN, etcdctl
 from components.control_plane.rotation import (
     ENCRYPTION,
+    ON,
     SUBJECTS,
+    Way,
+    ending,
     finished,
     following,
     generations,
@@ -26,11 +29,11 @@ from . import consent, guards, places
 from .cluster import info
 from .cluster.roll import Replaced, Roll
 from .cluster.session import Session
-from .errors import LandbridgeError
+from .errors import LandbridgeError, UsageError
 from .etcd.hands import Hands
 from .fleet_run import FleetRun, How
 from .output import Output
-from .pki_phases import standings, waiting, words
+from .pki_phases import astray, picked, standings, waiting, words
 from .pulumi_command import PulumiCommand
 from .report import Report
 from .story import Step, of_urn
@@ -65,8 +68,8 @@ def refusals(cluster: str, steps: Iterable[Step], gone: Collection[str]) -> list
 class Rotation:
     """One run of `landbridge pki rotate`. `moved` has each key's phases in it, `replaced` the machines."""
 
-    def __init__(self, session: Session, out: Output, *, now: bool = False) -> None:
-        self.session, self.out, self.hurried = session, out, now
+    def __init__(self, session: Session, out: Output, *, now: bool = False, way: Way = ON) -> None:
+        self.session, self.out, self.hurried, self.way = session, out, now, way
         self.name, self.path = session.info.name, rotations.rotations_path(session.world.path)
         self.at = standings(self.path, self.name)
         self.moved: list[tuple[str, Standing, Standing]] = []
@@ -81,22 +84,31 @@ class Rotation:
         return [subject for subject, at in self.at.items() if not finished(at)]
 
     def ready(self, subjects: Iterable[str]) -> list[str]:
-        chosen = list(subjects)
-        held = {} if self.hurried else waiting(self.at, chosen, datetime.now(UTC))
+        """Those that may leave their phase: every machine has it, or the way turns there, and nothing is waited for."""
+        chosen = [key for key in subjects if finished(self.at[key]) or self.at[key].phase in self.way.turns]
+        held = {} if self.hurried else waiting(self.at, chosen, datetime.now(UTC), self.way)
         return [subject for subject in chosen if subject not in held]
+
+    def begun(self, only: Collection[str]) -> list[str]:
+        """What is gone on with before anything else; none where a key turns round in the middle of a phase."""
+        unfinished = self.unfinished
+        turned = [key for key in picked(self.at, only, self.way) if key in unfinished]
+        return [] if any(self.at[key].phase in self.way.turns for key in turned) else unfinished
 
     def run(self, only: Collection[str], *, whole: bool) -> None:
         """A phase, or with `whole` all until the keys are at rest again. Raises LandbridgeError."""
         rested: set[str] = set()
-        begun = self.unfinished
+        begun = self.begun(only)
         if begun:
             self.tell(f"going on with {', '.join(begun)}: {self.at[begun[0]].phase}")
             self.complete(None)
             rested |= {subject for subject in begun if self.at[subject].phase == "steady"}
             if not whole:
                 return
-        moving = [subject for subject in SUBJECTS if self.at[subject].phase != "steady"]
-        targets = list(only) or moving or ([] if begun else list(SUBJECTS))
+        elif why := astray(self.name, self.at, only, self.way):
+            raise UsageError(why)
+        moving = only or any(at.phase != "steady" for at in self.at.values())
+        targets = [] if begun and not moving else picked(self.at, only, self.way)
         while ready := self.ready(subject for subject in targets if subject not in rested):
             self.advance(ready)
             rested |= {subject for subject in ready if self.at[subject].phase == "steady"}
@@ -106,10 +118,11 @@ class Rotation:
     def advance(self, subjects: Collection[str]) -> None:
         """Their next phase, in the file, in the stack and on all machines."""
         before, was = dict(self.at), self.path.read_text(encoding="utf-8") if self.path.exists() else None
-        if ENCRYPTION in subjects and self.at[ENCRYPTION].phase == "issue":
-            rewrite_secrets(self.session, self.at[ENCRYPTION].generation, self.tell)
+        after = {subject: following(self.at[subject], self.way) for subject in subjects}
+        for number in ending(before[ENCRYPTION], after.get(ENCRYPTION, before[ENCRYPTION])):
+            rewrite_secrets(self.session, number, self.tell)
+        self.at |= after
         for subject in subjects:
-            self.at[subject] = following(self.at[subject])
             self.tell(f"{subject}: {words(before[subject])} → {words(self.at[subject])}")
         self.write()
         self.complete(was if was is not None else "")
@@ -157,6 +170,7 @@ class Rotation:
             self.path.write_text(text, encoding="utf-8")
         elif text is not None:
             self.path.unlink()
+        self.at = standings(self.path, self.name)
 
     def unprotect(self, run: FleetRun, gone: Mapping[str, str]) -> None:
         """Of exactly the keys that end now."""

@@ -2,11 +2,14 @@
 
 One rule makes each step safe while half of the machines have taken it: what either half signs with, the other trusts
 (`fits`). Authorities, the service accounts' key and the encryption key of Secrets all go the same way; for the last,
-"trust" means to read with, "sign" to write with. See docs/decisions/0007-pki-rotation.md.
+"trust" means to read with, "sign" to write with. From trust and issue there is a way back. A key that has signed is
+given up as carefully as one that is replaced, so that issue goes back to a phase of its own. See
+docs/decisions/0007-pki-rotation.md.
 """
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from fleet.rotations import Phase, Standing
 
@@ -14,24 +17,46 @@ from .pki import AUTHORITIES, SERVICE_ACCOUNTS, Generations
 
 ENCRYPTION = "encryption"
 SUBJECTS: tuple[str, ...] = (*AUTHORITIES, SERVICE_ACCOUNTS, ENCRYPTION)
-# Phase → the next one. From the last a subject comes to rest, one generation on.
-NEXT: dict[Phase, Phase] = {"steady": "trust", "trust": "issue", "issue": "steady"}
-# Phase → where it may be abandoned to: as safe as going on.
-BACK: dict[Phase, Phase] = {"trust": "steady", "issue": "trust"}
-# Subject and phase → hours before the next one, beside the roll: for what machines of ours don't hold.
-WAITS = {
-    ("kubernetes", "issue"): 7 * 24,  # kubelets' certificates, which controllers sign for so long
-    (SERVICE_ACCOUNTS, "trust"): 24,  # clouds may keep the issuer's public keys that they have read
-    (SERVICE_ACCOUNTS, "issue"): 24,  # the longest life of a token
-}
+# Kubelets' certificates, which controllers sign for seven days; the longest life of a token; and for how long clouds
+# may keep the issuer's public keys that they have read.
+KUBELETS, TOKENS, ISSUER = 7 * 24, 24, 24
+
+
+class Way(NamedTuple):
+    """A direction: phase → the next one; subject and phase → hours before that, for what machines of ours don't hold.
+
+    `turns` are phases that may be left before every machine has them: those of both sides fit where this way leads.
+    """
+
+    steps: Mapping[Phase, Phase]
+    waits: Mapping[tuple[str, Phase], int]
+    turns: frozenset[Phase]
+
+
+# From issue a subject comes to rest, one generation on.
+ON = Way(
+    {"steady": "trust", "trust": "issue", "issue": "steady", "back": "issue"},
+    {
+        ("kubernetes", "issue"): KUBELETS,
+        (SERVICE_ACCOUNTS, "trust"): ISSUER,
+        (SERVICE_ACCOUNTS, "back"): ISSUER,
+        (SERVICE_ACCOUNTS, "issue"): TOKENS,
+    },
+    frozenset(),
+)
+# "back" is trust after issue: the same keys, but the new one has signed. In trust it never has: nothing to wait for.
+BACK = Way(
+    {"issue": "back", "back": "steady", "trust": "steady"},
+    {("kubernetes", "back"): KUBELETS, (SERVICE_ACCOUNTS, "back"): TOKENS},
+    frozenset({"trust", "issue"}),
+)
 
 
 def generations(at: Standing) -> Generations:
     """Which generations exist and are trusted in a phase, and which signs."""
-    new = at.generation + 1
     if at.phase == "steady":
         return Generations((at.generation,), at.generation)
-    return Generations((at.generation, new), at.generation if at.phase == "trust" else new)
+    return Generations((at.generation, at.successor), at.successor if at.phase == "issue" else at.generation)
 
 
 def all_generations(standings: Mapping[str, Standing]) -> dict[str, Generations]:
@@ -41,10 +66,19 @@ def all_generations(standings: Mapping[str, Standing]) -> dict[str, Generations]
     return {subject: generations(standings.get(subject, Standing())) for subject in SUBJECTS}
 
 
-def following(at: Standing) -> Standing:
-    """The next phase, which no machine has yet."""
-    phase = NEXT[at.phase]
-    return Standing(generation=at.generation + (phase == "steady"), phase=phase)
+def following(at: Standing, way: Way = ON) -> Standing:
+    """The next phase, which no machine has yet. At rest no way leads back: a new rotation is the one."""
+    phase = way.steps[at.phase]
+    if phase != "steady":
+        return Standing(generation=at.generation, phase=phase, given_up=at.given_up)
+    if at.phase == "issue":
+        return Standing(generation=at.successor)
+    return Standing(generation=at.generation, given_up=at.given_up + 1)
+
+
+def ending(before: Standing, after: Standing) -> list[int]:
+    """Generations that a step drops: what they signed is refused then, what they encrypted is lost."""
+    return sorted({*generations(before).trusted} - {*generations(after).trusted})
 
 
 def settled(at: Standing, now: datetime) -> Standing:
@@ -52,20 +86,14 @@ def settled(at: Standing, now: datetime) -> Standing:
     return at.model_copy(update={"since": now})
 
 
-def abandoned(at: Standing) -> Standing | None:
-    """The phase before; None at rest: a new rotation is the way back then."""
-    phase = BACK.get(at.phase)
-    return phase and Standing(generation=at.generation, phase=phase)
-
-
 def finished(at: Standing) -> bool:
     """Whether every machine has the phase."""
     return at.since is not None or at == Standing()
 
 
-def earliest(subject: str, at: Standing) -> datetime | None:
+def earliest(subject: str, at: Standing, way: Way = ON) -> datetime | None:
     """Before when the next phase must not begin, even though every machine has taken this one; None: at once."""
-    hours = WAITS.get((subject, at.phase))
+    hours = way.waits.get((subject, at.phase))
     return at.since + timedelta(hours=hours) if hours and at.since else None
 
 

@@ -8,12 +8,12 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from components.control_plane.rotation import SUBJECTS
+from components.control_plane.rotation import BACK, ON, SUBJECTS
 from fleet.rotations import Standing
 
 from .. import consent, render
-from ..errors import DONE, LandbridgeError
-from ..pki_phases import Moving, following_words, moving, picked, waiting, words
+from ..errors import DONE, LandbridgeError, UsageError
+from ..pki_phases import Moving, astray, following_words, moving, picked, waiting, words
 from . import options
 from .options import fleet_option, json_option, local_option
 
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 @click.option(
     "--now", is_flag=True, help="Does not wait for what kubelets and clouds still hold: for a key that leaked."
 )
+@click.option(
+    "--back", is_flag=True, help="One phase back instead: the old key signs again, then the new one is dropped."
+)
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @local_option
 @fleet_option
@@ -38,6 +41,7 @@ def rotate(
     only: tuple[str, ...],
     whole: bool,
     now: bool,
+    back: bool,
     yes: bool,
     local: bool,
     fleet_file: Path | None,
@@ -46,17 +50,22 @@ def rotate(
     """Puts successors in the place of keys: a phase a call, each with an up of the stack and a roll of all machines.
 
     Add the new one, sign with it, drop the old one; no call fails meanwhile. Stopped anywhere, it goes on when called
-    again. Where it is stands in fleet.pki.yaml: commit that after each call.
+    again. Where it is stands in fleet.pki.yaml: commit that after each call. Until the old one is dropped, --back
+    takes the new one back, phase by phase.
     """
     session = options.the_cluster(fleet_file, name, local=local)
     out = options.output(as_json=as_json)
     from ..pki_rotate import Rotation  # the engine with it
 
-    this = Rotation(session, out, now=now)
-    cluster, begin = session.info.name, this.unfinished or this.ready(picked(this.at, only))
+    way = BACK if back else ON
+    this = Rotation(session, out, now=now, way=way)
+    cluster, begun = session.info.name, this.begun(only)
+    if not begun and (why := astray(cluster, this.at, only, way)):
+        raise UsageError(why)
+    begin = begun or this.ready(picked(this.at, only, way))
     if begin and not yes:
         for key in begin:
-            told = f"goes on with {words(this.at[key])}" if this.unfinished else following_words(this.at[key])
+            told = f"goes on with {words(this.at[key])}" if begun else following_words(this.at[key], way)
             out.console.print(f"{key}: {told}", markup=False, soft_wrap=True)
         consent.ask(f"Then all {len(session.info.machines)} machines are replaced, one at a time. Go on?", out)
     try:
@@ -64,7 +73,7 @@ def rotate(
     except LandbridgeError as error:
         error.document = {"cluster": cluster, **_told(this)}
         raise
-    held = {} if now else waiting(this.at, picked(this.at, only), datetime.now(UTC))
+    held = {} if now else waiting(this.at, picked(this.at, only, way), datetime.now(UTC), way)
     if as_json:
         out.document({"cluster": cluster, **_told(this), "waiting": held})
         return DONE
@@ -97,6 +106,13 @@ def advice(cluster: str, moved: list[tuple[str, Standing, Standing]], left: list
         lines.append(
             "Before the next call: `landbridge access grant NAME` anew for everybody: older certificates end then."
         )
+    if phases.get("kubernetes") == "back":
+        lines.append(
+            "Before the next call: `landbridge access grant NAME` anew for whoever got a certificate since the new key "
+            "signed: it ends then."
+        )
+    if any(key == "kubernetes" and after.given_up > before.given_up for key, before, after in moved):
+        lines.append("`landbridge kubeconfig` anew: those written meanwhile still trust the key that was given up.")
     if moved:
         lines.append("Commit fleet.pki.yaml.")
     if not left:
@@ -113,4 +129,8 @@ def show_phases(cluster: str, keys: list[Moving], console: Console) -> None:
         until = f"{one.not_before:%Y-%m-%d %H:%M} UTC" if one.not_before else "now"
         table.add_row(Text(one.key, style="bold"), one.phase, following, until)
     console.print(table)
-    console.print(f"`landbridge pki rotate {cluster}` goes on.", soft_wrap=True)
+    back = ", ".join(one.key for one in keys if one.phase == "back")
+    if back:
+        console.print(f"`landbridge pki rotate {cluster} --back` goes on with {back}.", soft_wrap=True)
+    if any(one.phase != "back" for one in keys):
+        console.print(f"`landbridge pki rotate {cluster}` goes on.", soft_wrap=True)

@@ -11,12 +11,12 @@ from fleet.rotations import Standing, load, render, rotations_path, write
 WHEN = datetime(2026, 11, 21, 16, 0, 1, tzinfo=UTC)
 ROTATIONS = {
     "main": {"kubernetes": Standing(generation=2, phase="issue", since=WHEN), "encryption": Standing(generation=3)},
-    "a": {"etcd-clients": Standing(phase="trust", since=WHEN)},
+    "a": {"etcd-clients": Standing(phase="back", since=WHEN, given_up=1)},
 }
 TEXT = """\
 # Which generation of each key every cluster is at. Written by `landbridge pki rotate`: commit it, never edit it.
 a:
-  etcd-clients: {generation: 1, phase: trust, since: 2026-11-21T16:00:01+00:00}
+  etcd-clients: {generation: 1, phase: back, since: 2026-11-21T16:00:01+00:00, given_up: 1}
 main:
   encryption: {generation: 3, phase: steady}
   kubernetes: {generation: 2, phase: issue, since: 2026-11-21T16:00:01+00:00}
@@ -39,7 +39,7 @@ def test_it_is_written_and_read_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("phase: trust", "phase: drop", "fleet.pki.yaml:3: a.etcd-clients.phase: Input should be"),
+        ("phase: back", "phase: drop", "fleet.pki.yaml:3: a.etcd-clients.phase: Input should be"),
         ("generation: 3", "generation: 0", "fleet.pki.yaml:5: main.encryption.generation: Input should be"),
         ("phase: issue, since", "phase: issue, until", "fleet.pki.yaml:6: main.kubernetes.until: Extra inputs"),
         ("a:\n", "<<<<<<< ours\na:\n", "fleet.pki.yaml:"),

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from components.control_plane.rotation import SUBJECTS
+from components.control_plane.rotation import BACK, ON, SUBJECTS, Way
 from fleet import rotations
 from fleet.rotations import Standing, rotations_path
 from landbridge import pki_rotate
 from landbridge.cluster.info import ClusterInfo, MachineInfo
 from landbridge.cluster.session import Session
-from landbridge.errors import ConsentError
+from landbridge.errors import ConsentError, UsageError
 from landbridge.output import Output
 from landbridge.pki_phases import moving, picked, standings
 from landbridge.pki_rotate import Rotation, RotationError, dropped, refusals, under
@@ -50,7 +50,7 @@ class Cloud:
             self.broken = ""
             raise ConsentError(what)
 
-    def rotation(self, *, now: bool = True) -> Rotation:
+    def rotation(self, *, now: bool = True, way: Way = ON) -> Rotation:
         cloud = self
         machines = {f"main-etcd-{n}": MachineInfo(f"main-etcd-{n}", "etcd", "a", "", "", "") for n in (1, 2)}
         given = dict.fromkeys(ClusterInfo._fields, "")
@@ -68,12 +68,15 @@ class Cloud:
                     raise
 
         console = Console(file=StringIO())
-        return Fake(session, Output(console, console, as_json=False), now=now)
+        return Fake(session, Output(console, console, as_json=False), now=now, way=way)
 
-    def call(self, *only: str, whole: bool = False, now: bool = True) -> Rotation:
-        rotation = self.rotation(now=now)
+    def call(self, *only: str, whole: bool = False, now: bool = True, way: Way = ON) -> Rotation:
+        rotation = self.rotation(now=now, way=way)
         rotation.run(only, whole=whole)
         return rotation
+
+    def back(self, *only: str, whole: bool = False, now: bool = True) -> Rotation:
+        return self.call(*only, whole=whole, now=now, way=BACK)
 
     @property
     def at(self) -> dict[str, Standing]:
@@ -100,7 +103,12 @@ def cloud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cloud:
 
     monkeypatch.setattr(pki_rotate, "Roll", Roll)
     monkeypatch.setattr(pki_rotate.info, "read", lambda _place, _name: made.rotation().session.info)
-    monkeypatch.setattr(pki_rotate, "rewrite_secrets", lambda _s, old, _t: made.did.append(f"secrets off {old}"))
+
+    def rewrite(_session: Session, old: int, _tell: Any) -> None:
+        made.fails("secrets")
+        made.did.append(f"secrets off {old}")
+
+    monkeypatch.setattr(pki_rotate, "rewrite_secrets", rewrite)
     return made
 
 
@@ -183,12 +191,135 @@ def test_some_keys_wait_and_a_leaked_one_does_not(cloud: Cloud) -> None:
     assert cloud.at["kubernetes"].generation == 2
 
 
+def test_back_from_issue_makes_all_anew_before_the_new_key_is_dropped(cloud: Cloud) -> None:
+    cloud.call()
+    cloud.call()
+    cloud.did.clear()
+    seen = []
+    for _ in range(2):
+        cloud.back()
+        seen.append({(at.generation, at.phase, at.given_up) for at in cloud.at.values()})
+    assert seen == [{(1, "back", 0)}, {(1, "steady", 1)}]
+    assert cloud.did == ["up back…", "roll", "secrets off 2", "up steady…", "roll"]
+    assert all(at.since for at in cloud.at.values())
+    assert moving(cloud.at, datetime.now(UTC)) == []
+    cloud.call()
+    assert {at.successor for at in cloud.at.values()} == {3}, "the number of a key that was given up is not used again"
+
+
+def test_back_from_trust_is_one_call_and_waits_for_nothing(cloud: Cloud) -> None:
+    cloud.call()
+    cloud.did.clear()
+    cloud.back(whole=True, now=False)
+    assert cloud.did == ["secrets off 2", "up steady…", "roll"]
+    assert {(at.generation, at.phase) for at in cloud.at.values()} == {(1, "steady")}
+
+
+def test_what_the_new_key_signed_outside_is_waited_for_on_the_way_back(cloud: Cloud) -> None:
+    cloud.call()
+    cloud.call()
+    cloud.back(whole=True, now=False)
+    held = {key for key, at in cloud.at.items() if at.phase == "back"}
+    assert held == {"kubernetes", "service-accounts"}, "kubelets' certificates and tokens"
+    assert {at.phase for key, at in cloud.at.items() if key not in held} == {"steady"}
+    until = {one.key: one.not_before for one in moving(cloud.at, datetime.now(UTC))}
+    assert all(until.values()), until
+    cloud.did.clear()
+    cloud.back(now=False)
+    assert cloud.did == []
+    cloud.back()
+    assert {at.phase for at in cloud.at.values()} == {"steady"}
+
+
+def test_secrets_that_stay_under_the_new_key_keep_it(cloud: Cloud) -> None:
+    cloud.call("encryption", whole=False)
+    cloud.call()
+    cloud.back()
+    was = phases(rotations_path(cloud.world.path))  # type: ignore[arg-type]
+    cloud.did.clear()
+    cloud.broken = "secrets"
+    with pytest.raises(ConsentError):
+        cloud.back()
+    assert cloud.did == []
+    assert phases(rotations_path(cloud.world.path)) == was == "back"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("calls", "then"), [(0, "up steady…"), (1, "up back…")], ids=["trust", "issue"])
+def test_a_phase_that_goes_wrong_half_way_turns_round_at_once(cloud: Cloud, calls: int, then: str) -> None:
+    for _ in range(calls):
+        cloud.call("etcd-clients")
+    cloud.broken = "roll"
+    with pytest.raises(ConsentError):
+        cloud.call("etcd-clients")
+    cloud.did.clear()
+    cloud.back()
+    assert cloud.did == [then, "roll"]
+    assert cloud.at["etcd-clients"].since
+
+
+def test_a_way_back_that_stopped_is_ended_before_its_next_phase(cloud: Cloud) -> None:
+    cloud.call()
+    cloud.call()
+    for phase in ("back", "steady"):
+        cloud.broken = "roll"
+        with pytest.raises(ConsentError):
+            cloud.back()
+        assert all(at.phase == phase and at.since is None for at in cloud.at.values())
+        cloud.did.clear()
+        cloud.back()
+        assert cloud.did == [f"up {phase}…", "roll"]
+    assert {(at.generation, at.phase, at.given_up) for at in cloud.at.values()} == {(1, "steady", 1)}
+
+
+def test_a_key_that_turns_round_takes_no_other_one_out_of_its_unfinished_phase(cloud: Cloud) -> None:
+    for _ in range(2):
+        cloud.call("kubernetes")
+    cloud.call("etcd-clients")
+    cloud.broken = "roll"
+    with pytest.raises(ConsentError):
+        cloud.call("etcd-clients")
+    cloud.broken = "roll"
+    with pytest.raises(ConsentError):
+        cloud.back("kubernetes", "etcd-clients")
+    path = rotations_path(cloud.world.path)  # type: ignore[arg-type]
+    at = {**cloud.at, "etcd-clients": Standing(phase="issue")}
+    rotations.write(path, {"main": {key: one for key, one in at.items() if one != Standing()}})
+    cloud.did.clear()
+    cloud.back()
+    assert cloud.did == ["up back…", "roll"]
+    assert {cloud.at[key].phase for key in ("kubernetes", "etcd-clients")} == {"back"}
+
+
+def test_nothing_at_rest_is_taken_back(cloud: Cloud) -> None:
+    with pytest.raises(UsageError, match="no way back for what is at rest in main: every key"):
+        cloud.back()
+    cloud.call("kubernetes")
+    with pytest.raises(UsageError, match=r"at rest in main: encryption \(generation 1\)"):
+        cloud.back("encryption", "kubernetes")
+    assert cloud.at["kubernetes"].phase == "trust"
+
+
+def test_a_key_on_its_way_back_goes_on_again_only_where_it_is_named(cloud: Cloud) -> None:
+    for _ in range(2):
+        cloud.call("kubernetes", "front-proxy")
+    cloud.back("kubernetes")
+    cloud.call()
+    assert (cloud.at["kubernetes"].phase, cloud.at["front-proxy"].generation) == ("back", 2)
+    with pytest.raises(UsageError, match="On their way back: kubernetes"):
+        cloud.call()
+    cloud.call("kubernetes")
+    assert cloud.at["kubernetes"].phase == "issue"
+    assert cloud.at["kubernetes"].successor == 2
+
+
 def test_which_keys_a_call_moves() -> None:
     rest = dict.fromkeys(SUBJECTS, Standing())
     assert picked(rest, ()) == list(SUBJECTS)
     under_way = {**rest, "encryption": Standing(phase="trust")}
     assert picked(under_way, ()) == ["encryption"]
     assert picked(under_way, ("kubernetes",)) == ["kubernetes"]
+    assert picked(under_way, (), BACK) == ["encryption"]
+    assert picked(rest, (), BACK) == []
 
 
 def resource(type_: str, name: str) -> dict[str, str]:
@@ -208,6 +339,12 @@ def test_only_keys_of_dropped_generations_lose_their_protection() -> None:
     assert sorted(dropped(state, at).values()) == ["kubernetes-1", "kubernetes-1"]
     issue = {**at, "kubernetes": Standing(generation=1, phase="issue")}
     assert dropped(state, issue) == {}
+    given_up = {**at, "kubernetes": Standing(given_up=1)}
+    assert sorted(dropped(state, given_up).values()) == ["kubernetes-2", "kubernetes-2"]
+    assert sorted(dropped(state, {**at, "kubernetes": Standing(given_up=1, phase="trust")}).values()) == [
+        "kubernetes-2",
+        "kubernetes-2",
+    ]
     assert dropped(None, at) == {}
 
 

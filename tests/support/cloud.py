@@ -56,7 +56,7 @@ class Cloud:
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
         )
 
-    def run(self, *arguments: str, code: int | None = 0) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, code: int | None = 0, seconds: float = SECONDS) -> subprocess.CompletedProcess[str]:
         """Runs landbridge; `code` is the exit code it must have, None for any."""
         done = subprocess.run(
             self.command(*arguments),
@@ -64,15 +64,15 @@ class Cloud:
             text=True,
             stdin=subprocess.DEVNULL,
             env=self._environment(),
-            timeout=SECONDS,
+            timeout=seconds,
             check=False,
         )
         assert code is None or done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done
 
-    def report(self, *arguments: str, code: int | None = 0) -> dict[str, Any]:
+    def report(self, *arguments: str, code: int | None = 0, seconds: float = SECONDS) -> dict[str, Any]:
         """The same with --json, parsed."""
-        return dict(json.loads(self.run(*arguments, "--json", code=code).stdout))
+        return dict(json.loads(self.run(*arguments, "--json", code=code, seconds=seconds).stdout))
 
     def inside(self, *command: str) -> str:
         """The output of a command that runs inside the local cloud."""

@@ -92,6 +92,36 @@ def test_both_rings_are_whole(bed: Bed, ring: str) -> None:
     assert [one["health"] for one in health] == [True] * 3
 
 
+# curl's codes for a connection that the server ends: so does TLS 1.3 tell that it wants another certificate.
+ENDED = (16, 35, 55, 56)
+
+
+@pytest.mark.parametrize("ring", PORTS)
+def test_etcd_opens_to_its_own_clients_and_its_peers_to_each_other_alone(bed: Bed, ring: str) -> None:
+    machine, box = bed.spec.etcd[0], bed[bed.spec.etcd[0].name]
+
+    def opened(port: int, authority: str, trusted: str) -> object:
+        shown = ""
+        if authority == f"etcd-{ring}-peers":  # whose addresses etcd compares with where the call comes from
+            shown = f"--cert /etc/etcd/pki/{ring}-peer.crt --key /etc/etcd/pki/{ring}-peer.key"
+        elif authority:
+            crt, key = pki.signed(Certificate("x", authority, "x", CLIENT, ""), bed.made)  # type: ignore[arg-type]
+            (box.disk / "srv/x.crt").write_text(crt)
+            (box.disk / "srv/x.key").write_text(key)
+            shown = "--cert /srv/x.crt --key /srv/x.key"
+        where = f"--cacert /etc/etcd/pki/{trusted}-ca.crt https://{machine.address}:{port}/version"
+        code = box.sh(f"curl --silent --max-time 5 {shown} {where}").code
+        return {0: True, **dict.fromkeys(ENDED, False)}.get(code, code)
+
+    others = ("kubernetes", "front-proxy", "etcd-clients", "etcd-main-peers", "etcd-events-peers", "")
+    for port, trusted, friend in (
+        (PORTS[ring], "clients", "etcd-clients"),
+        (PORTS[ring] + 1, f"{ring}-peers", f"etcd-{ring}-peers"),
+    ):
+        codes = {name: opened(port, name, trusted) for name in others}
+        assert codes == {name: name == friend for name in others}, port
+
+
 def test_events_are_in_their_own_ring_and_nothing_else_is(bed: Bed) -> None:
     event = {
         "apiVersion": "v1",
@@ -182,7 +212,8 @@ def test_the_leader_s_timer_brings_a_snapshot_to_the_bucket_from_which_a_member_
     name = leader(bed, ring)
     said = bed[name].ctl("start", f"etcd-backup-{ring}.service")
     assert said.code == 0, bed[name].log(f"etcd-backup-{ring}.service")
-    (key,) = objects(bed, f"backups/main/{ring}")
+    note, key = objects(bed, f"backups/main/{ring}")
+    assert note == f"{key.removesuffix('.db')}.copied"
     about = json.loads((bed.bucket / f"{key}.meta").read_text())
     assert (about["member"], about["ring"], about["cluster"]) == (name, ring, "main")
     assert key.endswith(f"Z-{about['revision']}.db")
@@ -201,6 +232,8 @@ def test_a_backup_at_once_tells_what_it_is_and_one_that_fails_is_seen(bed: Bed) 
     told = json.loads(said.out)
     assert told["key"] in objects(bed, "backups/main/main")
     assert told["bytes"] == (bed.bucket / told["key"]).stat().st_size
+    copy = bed.bucket.parent / told["copy"]["bucket"] / told["copy"]["key"]
+    assert copy.read_bytes() == (bed.bucket / told["key"]).read_bytes()
     bed.host(AWS + "aws.STATE.broken = {'s3': 403}")
     try:
         lead = leader(bed, "main")
@@ -208,6 +241,19 @@ def test_a_backup_at_once_tells_what_it_is_and_one_that_fails_is_seen(bed: Bed) 
         assert "403" in bed[lead].log("etcd-backup-main.service")
     finally:
         bed.host(AWS + "aws.STATE.broken = {}")
+
+
+def test_a_second_region_that_is_out_spoils_no_snapshot_at_home(bed: Bed) -> None:
+    before = objects(bed, "backups/main/main")
+    bed.host(AWS + "aws.STATE.broken = {'s3.us-east-1': 400}")
+    try:
+        lead = leader(bed, "main")
+        assert bed[lead].ctl("start", "etcd-backup-main.service").code == 1
+        assert "ERROR: no copy in us-east-1 at s3://" in bed[lead].log("etcd-backup-main.service")
+    finally:
+        bed.host(AWS + "aws.STATE.broken = {}")
+    (made,) = set(objects(bed, "backups/main/main")) - set(before)
+    assert made.endswith(".db")
 
 
 def test_defragmentation_hands_the_lead_over_and_leaves_a_ring_that_is_not_whole_alone(bed: Bed) -> None:

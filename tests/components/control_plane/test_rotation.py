@@ -10,12 +10,13 @@ import pytest
 from components.control_plane.machines import cluster_spec
 from components.control_plane.pki import AUTHORITIES, BOTH, Certificate, Generations
 from components.control_plane.rotation import (
-    NEXT,
+    BACK,
+    ON,
     SUBJECTS,
-    WAITS,
-    abandoned,
+    Way,
     all_generations,
     earliest,
+    ending,
     finished,
     fits,
     following,
@@ -28,7 +29,7 @@ from fleet.world import current
 from tests.support.pki import Vault
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-PHASES = tuple(NEXT)
+PHASES = tuple(ON.steps)
 
 
 def at(generation: int, phase: str) -> Standing:
@@ -41,6 +42,7 @@ def at(generation: int, phase: str) -> Standing:
         (Standing(), (1,), 1, (1,)),
         (at(1, "trust"), (1, 2), 1, (1, 2)),
         (at(1, "issue"), (1, 2), 2, (2, 1)),
+        (at(1, "back"), (1, 2), 1, (1, 2)),
         (at(2, "steady"), (2,), 2, (2,)),
         (at(7, "issue"), (7, 8), 8, (8, 7)),
     ],
@@ -69,8 +71,17 @@ def test_every_step_and_every_way_back_fits_what_runs() -> None:
     for generation, phase in product((1, 2, 9), PHASES):
         before = at(generation, phase)
         assert fits(generations(before), generations(following(before))), before
-        if back := abandoned(before):
-            assert fits(generations(before), generations(back)), before
+        if phase in BACK.steps:
+            assert fits(generations(before), generations(following(before, BACK))), before
+
+
+@pytest.mark.parametrize("way", [ON, BACK], ids=["on", "back"])
+def test_what_turns_in_the_middle_of_a_phase_fits_both_of_its_sides(way: Way) -> None:
+    for phase, came in product(way.turns, (at(1, "steady"), at(1, "trust"), at(1, "back"))):
+        if following(came).phase == phase:
+            goal = generations(following(following(came), way))
+            assert fits(generations(following(came)), goal)
+            assert fits(generations(came), goal)
 
 
 def test_only_neighbours_fit() -> None:
@@ -79,18 +90,45 @@ def test_only_neighbours_fit() -> None:
         assert fits(generations(path[m]), generations(path[n])) is (abs(m - n) <= 1), (path[m], path[n])
 
 
-def test_a_rotation_at_rest_has_no_way_back() -> None:
-    assert abandoned(at(2, "steady")) is None
-    assert abandoned(at(2, "issue")) == Standing(generation=2, phase="trust")
-    assert abandoned(at(2, "trust")) == Standing(generation=2, phase="steady")
+def test_the_way_back_ends_at_the_old_key_and_never_uses_the_new_one_s_number_again() -> None:
+    back = following(at(2, "issue"), BACK)
+    assert back == Standing(generation=2, phase="back")
+    rest = following(back, BACK)
+    assert rest == following(at(2, "trust"), BACK) == Standing(generation=2, given_up=1)
+    assert "steady" not in BACK.steps, "at rest a new rotation is the way"
+    assert generations(rest) == Generations((2,), 2)
+    again = following(rest)
+    assert generations(again) == Generations((2, 4), 2)
+    assert generations(following(again)) == Generations((2, 4), 4)
+    assert following(following(again)) == Standing(generation=4)
+    assert following(following(again), BACK) == Standing(generation=2, phase="back", given_up=1)
 
 
-@pytest.mark.parametrize(("subject", "phase"), WAITS)
-def test_some_phases_take_their_time(subject: str, phase: str) -> None:
+def test_which_keys_end_with_a_step() -> None:
+    def ends(before: Standing, way: Way) -> list[int]:
+        return ending(before, following(before, way))
+
+    assert [ends(at(1, phase), ON) for phase in ("steady", "trust", "issue", "back")] == [[], [], [1], []]
+    assert [ends(at(1, phase), BACK) for phase in ("trust", "issue", "back")] == [[2], [], [2]]
+
+
+@pytest.mark.parametrize(
+    ("way", "subject", "phase"),
+    [(way, *key) for way in (ON, BACK) for key in way.waits],
+    ids=lambda one: one if isinstance(one, str) else "on" if one is ON else "back",
+)
+def test_some_phases_take_their_time(way: Way, subject: str, phase: str) -> None:
     standing = Standing(generation=1, phase=phase, since=NOW)  # type: ignore[arg-type]
-    assert earliest(subject, standing) == NOW + timedelta(hours=WAITS[subject, phase])
-    assert earliest("etcd-clients", standing) is None
-    assert earliest(subject, Standing()) is None
+    assert earliest(subject, standing, way) == NOW + timedelta(hours=way.waits[subject, phase])
+    assert earliest("etcd-clients", standing, way) is None
+    assert earliest(subject, Standing(), way) is None
+
+
+def test_a_key_that_signed_is_given_up_as_slowly_as_one_that_is_replaced() -> None:
+    """What waits before a step drops a key that signed is the same both ways; one that never signed waits for nothing."""
+    on = {subject: hours for (subject, phase), hours in ON.waits.items() if phase == "issue"}
+    assert on == {subject: hours for (subject, phase), hours in BACK.waits.items() if phase == "back"}
+    assert {phase for _, phase in BACK.waits} == {"back"}
 
 
 def test_every_subject_has_generations_and_no_other_has() -> None:

@@ -1,10 +1,11 @@
-"""A whole rotation of every key on the real control plane, under steady reads and writes: no call fails."""
+"""A whole rotation of every key on the real control plane, and one taken back: under steady calls, none fails."""
 
 import base64
 import json
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from cryptography import x509
 from components.control_plane.bundle import bundle
 from components.control_plane.machines import ClusterSpec, Machine, cluster_spec
 from components.control_plane.pki import CLIENT, Certificate, Generations
-from components.control_plane.rotation import SUBJECTS, all_generations, following, settled
+from components.control_plane.rotation import BACK, ON, SUBJECTS, Way, all_generations, following, refusals, settled
 from fleet.rotations import Standing
 from fleet.world import current
 from local.providers import tls
@@ -56,6 +57,8 @@ class Client(NamedTuple):
 
     def start(self) -> None:
         spec = self.bed.spec
+        for name in ("stop", "report.json"):
+            (self.folder / name).unlink(missing_ok=True)
         told = {"servers": [machine.address for machine in spec.api], "host": spec.endpoint, "rate": RATE}
         (self.folder / "steady.json").write_text(json.dumps(told))
         argv = [sys.executable, "-m", "tests.support.steady", str(self.folder)]
@@ -82,9 +85,29 @@ class Rotation:
     def at(self) -> dict[str, Generations]:
         return all_generations(self.standings)
 
-    def step(self, name: str) -> None:
+    @contextmanager
+    def steady(self) -> Iterator[dict[str, Any]]:
+        """Calls all the while, of which none may fail; where anything else goes wrong meanwhile, both are told."""
+        found: dict[str, Any] = {}
+        self.seconds = {}
+        self.new_client()
+        self.client.start()
+        try:
+            yield found
+        except AssertionError as error:
+            failed = self.client.stop()["failures"]
+            raise AssertionError(f"{len(failed)} calls failed: {failed[:3]}; {self.seconds}: {error}") from error
+        found |= self.client.stop()
+        assert found["failures"] == []
+        assert found["calls"] > 0.9 * RATE * found["seconds"]
+        lost = {name: number for name, number in found["written"].items() if number > kept(self, name)}
+        assert lost == {}
+
+    def step(self, name: str, way: Way = ON) -> None:
         """Every key into its next phase, and every machine, one at a time."""
-        self.standings = {key: settled(following(at), datetime.now(UTC)) for key, at in self.standings.items()}
+        before = self.at
+        self.standings = {key: settled(following(at, way), datetime.now(UTC)) for key, at in self.standings.items()}
+        assert refusals(before, self.at) == []  # as the stack would
         begun, made = time.monotonic(), self.vault.material(self.at)
         for machine in self.bed.spec.machines:
             one = bundle(self.bed.spec, machine, made)
@@ -175,19 +198,30 @@ def written_with(rotation: Rotation, generation: int) -> set[str]:
     }
 
 
+def told(what: str, rotation: Rotation, found: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    figures = {key: found[key] for key in ("calls", "reads", "writes", "retries", "slowest", "reasons")}
+    whole = {"failures": len(found["failures"]), "rolls": rotation.seconds, "seconds": found["seconds"]}
+    with capsys.disabled():
+        sys.stdout.write(f"\n{what}: {json.dumps({**figures, **whole})}\n")
+
+
 def test_a_rotation_of_every_key_fails_no_call_and_ends_what_the_old_keys_opened(
     rotation: Rotation, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    bed, api = rotation.bed, [machine.name for machine in rotation.bed.spec.api]
+    bed = rotation.bed
     maps = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"steady-{n}"}} for n in range(24)]
     bed.kube("create", "-f", bed.lay("maps.json", json.dumps({"apiVersion": "v1", "kind": "List", "items": maps})))
     bed.kube("create", "secret", "generic", "probe", "--from-literal=word=open-sesame")
     eventually(lambda: bed.kubectl("get", "serviceaccount", "default").code == 0)
     old_token = bed.kube("create", "token", "default").strip()
     old = laid(rotation, "old", rotation.vault.leaf(CALLER, 1))
-    rotation.new_client()
-    rotation.client.start()
+    with rotation.steady() as found:
+        goes_round(rotation, old, old_token)
+    told("a rotation of every key", rotation, found, capsys)
 
+
+def goes_round(rotation: Rotation, old: str, old_token: str) -> None:
+    bed, api = rotation.bed, [machine.name for machine in rotation.bed.spec.api]
     rotation.step("trust")
     assert {rotation.answer(name, bearer(old_token)) for name in api} == {"200"}
     rotation.new_client()
@@ -199,11 +233,11 @@ def test_a_rotation_of_every_key_fails_no_call_and_ends_what_the_old_keys_opened
     rotation.new_client()
     new_token = bed.kube("create", "token", "default").strip()
     assert {rotation.answer(name, bearer(new_token)) for name in api} == {"200"}
-    ask_to_be_signed(rotation)
+    ask_to_be_signed(rotation, "probe")
     assert "/registry/secrets/default/probe" in written_with(rotation, 1)
-    bed.kube("replace", "-f", bed.lay("secrets.json", bed.kube("get", "secrets", "-A", "-o", "json")))
+    rewrite(rotation)
     assert not written_with(rotation, 1)
-    eventually(lambda: issuer_of_what_was_signed(rotation) == "main-kubernetes-2", 40)
+    eventually(lambda: issuer_of_what_was_signed(rotation, "probe") == "main-kubernetes-2", 40)
 
     before = renewed(rotation)
     rotation.step("drop")
@@ -216,15 +250,50 @@ def test_a_rotation_of_every_key_fails_no_call_and_ends_what_the_old_keys_opened
         assert bed.kube("get", "secret", "probe", "-o", "jsonpath={.data.word}", by=name) == "b3Blbi1zZXNhbWU="
     refused_by_etcd(rotation)
 
-    found = rotation.client.stop()
-    figures = {key: found[key] for key in ("calls", "reads", "writes", "retries", "slowest", "reasons")}
-    whole = {"failures": len(found["failures"]), "rolls": rotation.seconds, "seconds": found["seconds"]}
-    with capsys.disabled():
-        sys.stdout.write(f"\na rotation of every key: {json.dumps({**figures, **whole})}\n")
-    assert found["failures"] == []
-    assert found["calls"] > 0.9 * RATE * found["seconds"]
-    lost = {name: number for name, number in found["written"].items() if number > kept(rotation, name)}
-    assert lost == {}
+
+def test_a_rotation_taken_back_fails_no_call_and_keeps_what_was_written_meanwhile(
+    rotation: Rotation, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old_token = rotation.bed.kube("create", "token", "default").strip()
+    with rotation.steady() as found:
+        goes_back(rotation, old_token)
+    told("every key taken back", rotation, found, capsys)
+
+
+def goes_back(rotation: Rotation, old_token: str) -> None:
+    """From generation 2 to 3 and, after 3 has signed, back to 2."""
+    bed, api = rotation.bed, [machine.name for machine in rotation.bed.spec.api]
+    old = laid(rotation, "old", rotation.vault.leaf(CALLER, 2))
+    for phase in ("trust", "issue"):
+        rotation.step(phase)
+        rotation.new_client()
+    new = laid(rotation, "new", rotation.vault.leaf(CALLER, 3))
+    new_token = bed.kube("create", "token", "default").strip()
+    bed.kube("create", "secret", "generic", "late", "--from-literal=word=open-sesame")
+    assert "/registry/secrets/default/late" in written_with(rotation, 3)
+
+    rotation.step("back", BACK)
+    rotation.new_client()
+    everybody = (old, new, bearer(old_token), bearer(new_token))
+    assert {rotation.answer(name, who) for name in api for who in everybody} == {"200"}
+    ask_to_be_signed(rotation, "late")
+    rewrite(rotation)
+    assert not written_with(rotation, 3)
+    eventually(lambda: issuer_of_what_was_signed(rotation, "late") == "main-kubernetes-2", 40)
+
+    rotation.step("given up", BACK)
+    assert {standing.phase for standing in rotation.standings.values()} == {"steady"}
+    for name in api:
+        assert {rotation.answer(name, who) for who in (old, bearer(old_token))} == {"200"}
+        assert {rotation.answer(name, who) for who in (new, bearer(new_token))} == {"401"}
+        for secret in ("probe", "late"):
+            read = bed.kube("get", "secret", secret, "-o", "jsonpath={.data.word}", by=name)
+            assert read == "b3Blbi1zZXNhbWU="
+
+
+def rewrite(rotation: Rotation) -> None:
+    bed = rotation.bed
+    bed.kube("replace", "-f", bed.lay("secrets.json", bed.kube("get", "secrets", "-A", "-o", "json")))
 
 
 def kept(rotation: Rotation, name: str) -> int:
@@ -234,14 +303,14 @@ def kept(rotation: Rotation, name: str) -> int:
 REQUEST = "certificates.k8s.io/v1"
 
 
-def ask_to_be_signed(rotation: Rotation) -> None:
+def ask_to_be_signed(rotation: Rotation, name: str) -> None:
     """A certificate from the controllers, as kubelets ask for theirs."""
     key = tls._private_key({"algorithm": "ECDSA", "ecdsaCurve": "P256"})[1]["privateKeyPem"]
     asked = tls._request({"privateKeyPem": key, "subject": {"commonName": "somebody"}})[1]["certRequestPem"]
     request = {
         "apiVersion": REQUEST,
         "kind": "CertificateSigningRequest",
-        "metadata": {"name": "probe"},
+        "metadata": {"name": name},
         "spec": {
             "request": base64.b64encode(asked.encode()).decode(),
             "signerName": "kubernetes.io/kube-apiserver-client",
@@ -249,11 +318,11 @@ def ask_to_be_signed(rotation: Rotation) -> None:
         },
     }
     rotation.bed.kube("create", "-f", rotation.bed.lay("request.json", json.dumps(request)))
-    rotation.bed.kube("certificate", "approve", "probe")
+    rotation.bed.kube("certificate", "approve", name)
 
 
-def issuer_of_what_was_signed(rotation: Rotation) -> str:
-    told = rotation.bed.kube("get", "csr", "probe", "-o", "jsonpath={.status.certificate}")
+def issuer_of_what_was_signed(rotation: Rotation, name: str) -> str:
+    told = rotation.bed.kube("get", "csr", name, "-o", "jsonpath={.status.certificate}")
     if not told:
         return ""
     certificate = x509.load_pem_x509_certificate(base64.b64decode(told))
