@@ -19,7 +19,7 @@ class Row(NamedTuple):
 
 
 MATRIX: tuple[Row, ...] = (
-    Row("endpoints", "regions", "tcp", 443, "machines reach the cloud's APIs without the internet"),
+    Row("endpoints", "regions", "tcp", 443, "machines reach APIs of the cloud without the internet"),
     Row("endpoints", "sites", "tcp", 443, "site hosts fetch bundles and keys through the tunnel"),
     Row("shares", "regions", "tcp", 2049, "machines of every region mount the shares (NFS 4 only)"),
     Row("shares", "sites", "tcp", 2049, "site hosts mount the shares (NFS 4 only)"),
@@ -66,7 +66,7 @@ def groups(prefixes: Mapping[str, Mapping[str, str]], ingress: list[Ingress]) ->
 
 # AWS replaces a group when its description changes: never reword one.
 DESCRIPTIONS = {
-    "endpoints": "Endpoints of the cloud's APIs",
+    "endpoints": "Endpoints of APIs of the cloud",
     "shares": "Mount targets of the shares",
     WORLD: "Ports that the fleet opens to the world",
 }

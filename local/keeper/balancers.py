@@ -1,7 +1,7 @@
-"""Internal network load balancers: TCP proxies on their addresses, which send to healthy targets only.
+"""Internal network load balancers: TCP proxies on their addresses, which send to healthy targets.
 
-The client's address is not kept: targets see the balancer's. Unlike AWS, a balancer without any healthy target sends
-nowhere, rather than everywhere.
+Where none is healthy they send to all that they may (NLB user guide: "Target group health", routing failover below one
+healthy target). The client's address is not kept: targets see the balancer's.
 """
 
 import asyncio
@@ -86,8 +86,10 @@ class Balancers:
     def turned(self, key: tuple[str, str, int]) -> None:
         check = self.checks.get(key)
         if check and not check.healthy:
+            # "…sends a TCP RST …, unless the unhealthy target triggers the load balancer to fail open."
             for door in self.doors.values():
-                door.drop(check.target["address"], check.target["port"])
+                if door.group == key[0] and check.target not in door.targets():
+                    door.drop(check.target["address"], check.target["port"])
         if check:
             arn, id_, port = key
             state, _, why = check.status
@@ -107,12 +109,13 @@ class Balancers:
                 await asyncio.to_thread(self.tell, "health", health)
 
     def targets(self, group: str, zone: str, *, cross_zone: bool) -> list[dict[str, Any]]:
-        """Healthy ones that this zone's part of a balancer sends to."""
-        return [
-            check.target
+        """Which this zone's part of a balancer sends to: healthy ones, and all in its reach where none of them is."""
+        near = [
+            check
             for (arn, _, _), check in self.checks.items()
-            if arn == group and check.healthy and (cross_zone or check.target["zone"] in (zone, "all", None))
+            if arn == group and (cross_zone or check.target["zone"] in (zone, "all", None))
         ]
+        return [check.target for check in near if check.healthy] or [check.target for check in near]
 
 
 class Door:
@@ -128,6 +131,9 @@ class Door:
 
     def leads(self, zone: str, group: str, *, cross_zone: bool) -> None:
         self.zone, self.group, self.cross_zone = zone, group, cross_zone
+
+    def targets(self) -> list[dict[str, Any]]:
+        return self.owner.targets(self.group, self.zone, cross_zone=self.cross_zone)
 
     async def open(self) -> None:
         try:
@@ -147,7 +153,7 @@ class Door:
             writer.transport.abort()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        targets = self.owner.targets(self.group, self.zone, cross_zone=self.cross_zone)
+        targets = self.targets()
         first = next(self.turn)
         for number in range(len(targets)):
             target = targets[(first + number) % len(targets)]

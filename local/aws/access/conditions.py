@@ -17,7 +17,8 @@ KNOWN = re.compile(
     r"aws:(SecureTransport|PrincipalArn|PrincipalAccount|PrincipalType|PrincipalTag/.+|userid|RequestedRegion"
     r"|CurrentTime|EpochTime|ViaAWSService|PrincipalIsAWSService|CalledVia|SourceArn|SourceAccount"
     r"|ResourceTag/.+|ResourceAccount|MultiFactorAuthPresent)"
-    r"|ec2:(ResourceTag/.+|Region|SourceInstanceARN)|autoscaling:ResourceTag/.+|secretsmanager:(ResourceTag/.+|SecretId)"
+    r"|ec2:(ResourceTag/.+|Region|SourceInstanceARN)|(autoscaling|ssm):ResourceTag/.+"
+    r"|secretsmanager:(ResourceTag/.+|SecretId)"
     r"|s3:(x-amz-[a-z-]+|prefix|delimiter|max-keys|VersionId|authType|signatureversion)"
     r"|kms:(ViaService|CallerAccount|GrantIsForAWSResource)",
     re.IGNORECASE,

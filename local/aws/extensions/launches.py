@@ -13,6 +13,7 @@ from moto.ec2.models import EC2Backend
 from moto.ec2.utils import convert_tag_spec, filter_iam_instance_profiles
 from moto.iam.exceptions import NotFoundException
 
+from . import snapshots
 from .patching import override
 
 ROOT_GIB = 8
@@ -36,6 +37,8 @@ def install() -> None:
         own_profile = given.get("iam_instance_profile_name"), given.get("iam_instance_profile_arn")
         profile = {} if any(own_profile) else _profile(self, data)
         mappings = given.pop("block_device_mappings", None) or data.get("BlockDeviceMappings") or []
+        for snapshot in [mapping.get("Ebs", {}).get("SnapshotId") for mapping in mappings]:
+            snapshots.check(snapshot)
         for part, name in PLAIN.items():
             given[name] = given.get(name) or data.get(part)
         given["metadata_options"] = {**data.get("MetadataOptions", {}), **(given.get("metadata_options") or {})}
@@ -150,11 +153,12 @@ def _placement(backend: Any, data: dict[str, Any]) -> str:
 def _volumes(backend: Any, instance: Any, mappings: list[dict[str, Any]], tags: dict[str, str]) -> None:
     """Root and more; a volume that is made at launch goes with its instance unless the mapping says otherwise."""
     devices: dict[str, dict[str, Any]] = {instance.root_device_name: {}}
-    devices |= {mapping["DeviceName"]: mapping for mapping in mappings if "VirtualName" not in mapping}
+    devices |= {mapping["DeviceName"]: mapping for mapping in mappings if not mapping.get("VirtualName")}
     for device, mapping in devices.items():
-        if "NoDevice" in mapping:
+        if mapping.get("NoDevice") is not None:
             continue
-        ebs = {"VolumeSize": ROOT_GIB, **mapping.get("Ebs", {})}
+        told = {key: value for key, value in mapping.get("Ebs", {}).items() if value is not None}
+        ebs = {"VolumeSize": ROOT_GIB, **told}
         volume = backend.create_volume(
             size=int(ebs["VolumeSize"]),
             zone_name=instance.placement.zone,

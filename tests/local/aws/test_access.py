@@ -196,6 +196,30 @@ def test_an_encrypted_object_needs_the_key_too(client: Client, as_role: Client) 
     assert refused(elsewhere.get_object, Bucket=name, Key="a") == "AccessDenied"
 
 
+def test_a_secret_s_policy_binds_root_too(client: Client) -> None:
+    made = client("secretsmanager", REGION)
+    made.create_secret(Name="f/c/closed", SecretString="A")
+    deny = statement("Deny", "secretsmanager:GetSecretValue", "*", Principal="*")
+    made.put_resource_policy(SecretId="f/c/closed", ResourcePolicy=document(deny))
+    assert refused(made.get_secret_value, SecretId="f/c/closed") == "AccessDeniedException"
+    assert made.describe_secret(SecretId="f/c/closed")["Name"] == "f/c/closed"
+
+
+def test_root_uses_a_key_only_as_its_policy_says(client: Client) -> None:
+    keys, secrets = client("kms", REGION), client("secretsmanager", REGION)
+    root = {"Principal": {"AWS": f"arn:aws:iam::{ACCOUNT}:root"}}
+    denied = document(statement("Allow", "kms:*", "*", **root), statement("Deny", "kms:Decrypt", "*", **root))
+    unnamed = document(statement("Allow", "kms:*", "*", Principal={"AWS": f"arn:aws:iam::{ACCOUNT}:role/other"}))
+    for policy in (denied, unnamed):
+        key = keys.create_key()["KeyMetadata"]["Arn"]
+        text = keys.encrypt(KeyId=key, Plaintext=b"x")["CiphertextBlob"]
+        made = secrets.create_secret(Name=f"under/{key[-4:]}", SecretString="A", KmsKeyId=key)["ARN"]
+        assert secrets.get_secret_value(SecretId=made)["SecretString"] == "A"
+        keys.put_key_policy(KeyId=key, PolicyName="default", Policy=policy)
+        assert refused(keys.decrypt, CiphertextBlob=text) == "AccessDeniedException"
+        assert refused(secrets.get_secret_value, SecretId=made) == "AccessDeniedException"
+
+
 def test_volumes_are_told_apart_by_their_tags(client: Client, as_role: Client) -> None:
     ec2 = client("ec2", REGION)
     image = ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]

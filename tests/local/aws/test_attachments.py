@@ -124,3 +124,18 @@ def test_an_interface_keeps_its_own_groups_and_the_first_one_its_machine(
 def test_an_interface_has_no_group_that_does_not_exist(ec2: Any) -> None:
     subnet = ec2.describe_subnets()["Subnets"][0]["SubnetId"]
     assert refused(ec2.create_network_interface, SubnetId=subnet, Groups=["sg-1"]) == "InvalidGroup.NotFound"
+
+
+def test_a_snapshot_would_hold_no_data_so_that_none_is_taken(ec2: Any, volume: str) -> None:
+    for name, given in (
+        ("create_snapshot", {"VolumeId": volume}),
+        ("create_snapshots", {"InstanceSpecification": {"InstanceId": "i-00000000000000000"}}),
+        ("copy_snapshot", {"SourceRegion": REGION, "SourceSnapshotId": "snap-1"}),
+        ("create_volume", {"AvailabilityZone": f"{REGION}a", "SnapshotId": "snap-1"}),
+    ):
+        assert refused(getattr(ec2, name), **given) == "UnsupportedOperation", name
+    restored = [{"DeviceName": "/dev/sdf", "Ebs": {"SnapshotId": "snap-1", "VolumeSize": 10}}]
+    asked = {"ImageId": image(ec2), "MinCount": 1, "MaxCount": 1, "BlockDeviceMappings": restored}
+    assert refused(ec2.run_instances, **asked) == "UnsupportedOperation"
+    states = [i["State"]["Name"] for r in ec2.describe_instances()["Reservations"] for i in r["Instances"]]
+    assert set(states) <= {"terminated"}, "a launch that is refused leaves nothing behind"

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from .support import image, refused
 
@@ -147,6 +148,72 @@ def test_a_port_has_one_listener_and_a_group_tells_its_balancers(elb: Any, balan
     assert refused(elb.delete_target_group, TargetGroupArn=group["TargetGroupArn"]) == "ResourceInUse"
     elb.delete_listener(ListenerArn=listener["ListenerArn"])
     assert users() == []
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"Protocol": "TLS"}, "serves TCP listeners, not TLS"),
+        ({"Protocol": "UDP"}, "serves TCP listeners, not UDP"),
+        ({"DefaultActions": "two"}, "serves listeners that forward to one target group"),
+        ({"DefaultActions": "machines"}, "can't honour preserve_client_ip.enabled of target group machines"),
+        ({"DefaultActions": "tls"}, "target group tls has TLS to targets of type ip"),
+        ({"LoadBalancerArn": "outside"}, "serves internal network load balancers, and outside is an internet-facing"),
+        ({"LoadBalancerArn": "http"}, "serves internal network load balancers, and http is an application one"),
+    ],
+    ids=lambda one: "" if isinstance(one, str) else "-".join(one.values()),
+)
+def test_a_listener_that_nobody_would_serve_is_refused_and_not_deaf(
+    elb: Any, balancer: Any, group: Any, subnets: list[Any], change: dict[str, str], why: str
+) -> None:
+    vpc, names = subnets[0]["VpcId"], [s["SubnetId"] for s in subnets]
+
+    def forward(*arns: str) -> list[dict[str, Any]]:
+        if len(arns) == 1:
+            return [{"Type": "forward", "TargetGroupArn": arns[0]}]
+        weighed = [{"TargetGroupArn": arn, "Weight": 1} for arn in arns]
+        return [{"Type": "forward", "ForwardConfig": {"TargetGroups": weighed}}]
+
+    def another(name: str, protocol: str, kind: str) -> str:
+        asked = {"Protocol": protocol, "Port": 443, "VpcId": vpc, "TargetType": kind}
+        return str(elb.create_target_group(Name=name, **asked)["TargetGroups"][0]["TargetGroupArn"])
+
+    balancers = {"outside": {"Type": "network"}, "http": {"Type": "application", "Scheme": "internal"}}
+    groups = {"machines": ("TCP", "instance"), "tls": ("TLS", "ip"), "two": ("TCP", "ip")}
+    made, asked = [], {"Protocol": "TCP", "Port": 443, "DefaultActions": forward(group["TargetGroupArn"])}
+    asked["LoadBalancerArn"] = balancer["LoadBalancerArn"]
+    for key, what in change.items():
+        if what in groups:
+            made.append(another(what, *groups[what]))
+            asked[key] = forward(*made, *([group["TargetGroupArn"]] if what == "two" else []))
+        elif what in balancers:
+            new = elb.create_load_balancer(Name=what, Subnets=names, **balancers[what])["LoadBalancers"][0]
+            made.append(new["LoadBalancerArn"])
+            asked[key] = made[-1]
+        else:
+            asked[key] = what
+    with pytest.raises(ClientError, match=why) as caught:
+        elb.create_listener(**asked)
+    assert caught.value.response["Error"]["Code"] == "InvalidConfigurationRequest"
+    assert elb.describe_listeners(LoadBalancerArn=asked["LoadBalancerArn"])["Listeners"] == []
+    for arn in made:
+        if ":loadbalancer/" in arn:
+            elb.delete_load_balancer(LoadBalancerArn=arn)
+        else:
+            elb.delete_target_group(TargetGroupArn=arn)
+
+
+def test_a_listener_does_not_become_what_nobody_serves(elb: Any, balancer: Any, group: Any) -> None:
+    arn, actions = group["TargetGroupArn"], [{"Type": "forward", "TargetGroupArn": group["TargetGroupArn"]}]
+    asked = {"LoadBalancerArn": balancer["LoadBalancerArn"], "Protocol": "TCP", "Port": 443, "DefaultActions": actions}
+    listener = elb.create_listener(**asked)["Listeners"][0]["ListenerArn"]
+    code = "InvalidConfigurationRequest"
+    assert refused(elb.modify_listener, ListenerArn=listener, Protocol="TLS", DefaultActions=actions) == code
+    for name in ("preserve_client_ip.enabled", "proxy_protocol_v2.enabled"):
+        on = [{"Key": name, "Value": "true"}]
+        assert refused(elb.modify_target_group_attributes, TargetGroupArn=arn, Attributes=on) == code
+    assert elb.modify_listener(ListenerArn=listener, Port=444, DefaultActions=actions)["Listeners"][0]["Port"] == 444
+    elb.delete_listener(ListenerArn=listener)
 
 
 def test_attributes_start_as_the_kind_of_target_has_them(elb: Any, group: Any, subnets: list[Any]) -> None:

@@ -67,6 +67,37 @@ def test_a_balancer_spreads_over_healthy_targets_and_leaves_out_the_others(balan
     eventually(lambda: answers(balanced, "http://10.128.0.50/name") == {"one", "two"})
 
 
+HOLD = """
+import socket, threading
+held = []
+def hold():
+    line = socket.create_connection(("10.128.0.50", 80), 5)
+    line.sendall(b"GET /seen HTTP/1.1\\r\\nHost: x\\r\\n")
+    held.append(line)
+def told(line):
+    line.sendall(b"\\r\\n")
+    line.settimeout(5)
+    try:
+        return (line.recv(4096).decode() or "- ended").split(" ")[1]
+    except OSError as error:
+        return type(error).__name__
+"""
+
+
+def test_where_none_is_healthy_all_are_asked_and_nobody_s_call_is_ended(balanced: Inside) -> None:
+    balanced(HOLD + "hold()\nhold()")
+    for name in ("one", "two"):
+        balanced.sh(name, "mv /srv/name /srv/away")
+    eventually(lambda: set(balanced("result = health()").values()) == {"unhealthy"})
+    assert answers(balanced, "http://10.128.0.50/seen") == {"of one", "of two"}
+    # Of two calls under way, that to whoever was last to be unhealthy goes on.
+    assert "200" in balanced("result = [told(line) for line in held]")
+    balanced.sh("one", "mv /srv/away /srv/name")
+    eventually(lambda: answers(balanced, "http://10.128.0.50/name") == {"one"})
+    balanced.sh("two", "mv /srv/away /srv/name")
+    eventually(lambda: answers(balanced, "http://10.128.0.50/name") == {"one", "two"})
+
+
 def test_without_cross_zone_a_zone_sends_to_its_own_targets(balanced: Inside) -> None:
     def refused() -> bool:
         try:

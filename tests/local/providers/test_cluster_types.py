@@ -34,13 +34,13 @@ template = aws.ec2.LaunchTemplate("t", image_id="ami-1e749f67", instance_type="{
     network_interfaces=[{{"associate_public_ip_address": "false", "device_index": 0, "security_groups": [group.id], "delete_on_termination": "true"}}],
     monitoring={{"enabled": {on}}}, placement={{"group_name": place.name}}, instance_market_options={{"market_type": "spot"}},
     tag_specifications=[{{"resource_type": "instance", "tags": tags}}], update_default_version=True, tags=tags, opts=opts)
-target = aws.lb.TargetGroup("tg", port={group_port}, protocol="TCP", target_type="ip", vpc_id=vpc.id, preserve_client_ip="{client}", deregistration_delay={count},
+target = aws.lb.TargetGroup("tg", port={group_port}, protocol="TCP", target_type="ip", vpc_id=vpc.id, preserve_client_ip="false", deregistration_delay={count},
     health_check={{"protocol": "TCP", "interval": 10, "healthy_threshold": {most}}}, tags=tags, opts=opts)
 balancer = aws.lb.LoadBalancer("nlb", load_balancer_type="network", internal=True, subnet_mappings=[{{"subnet_id": subnet.id, "private_ipv4_address": "10.128.1.{balancer}"}}],
     security_groups=[{groups}], enable_cross_zone_load_balancing={on}, enable_deletion_protection=False, tags=tags, opts=opts)
 aws.lb.Listener("l", load_balancer_arn=balancer.arn, port={port}, protocol="TCP", default_actions=[{{"type": "forward", "target_group_arn": target.arn}}], tags=tags, opts=opts)
 aws.lb.TargetGroupAttachment("ta", target_group_arn=target.arn, target_id="10.128.1.{address}", opts=opts)
-machines = aws.lb.TargetGroup("mg", port=6443, protocol="TCP", target_type="instance", vpc_id=vpc.id, opts=opts)
+machines = aws.lb.TargetGroup("mg", port=6443, protocol="TCP", target_type="instance", vpc_id=vpc.id, preserve_client_ip="{client}", opts=opts)
 scaling = aws.autoscaling.Group("asg", min_size=0, max_size={most}, desired_capacity=1, launch_template={{"id": template.id, "version": template.latest_version.apply(str)}},
     vpc_zone_identifiers=[subnet.id], tags=[{{"key": "pool", "value": "gpu", "propagate_at_launch": True}}], protect_from_scale_in={on}, suspended_processes=["AZRebalance", "{process}"],
     target_group_arns=[machines.arn][:{attached}], health_check_type="EC2", health_check_grace_period={count}, termination_policies=["OldestInstance"], capacity_rebalance={on},
@@ -68,7 +68,7 @@ BEFORE = {
     "on": False,
     "port": 6443,
     "throughput": 125,
-    "client": "false",
+    "client": "true",
     "groups": "group.id",
     "process": "ReplaceUnhealthy",
     "attached": 0,
@@ -91,7 +91,7 @@ AFTER = {
     "on": True,
     "port": 6444,
     "throughput": 250,
-    "client": "true",
+    "client": "false",
     "groups": "group.id, other.id",
     "process": "Launch",
     "attached": 1,
