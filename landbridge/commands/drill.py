@@ -1,5 +1,6 @@
 """`landbridge drill`: breaks a cluster in every way it must survive, and shows that it does."""
 
+import signal
 from pathlib import Path
 
 import click
@@ -8,6 +9,8 @@ from rich.text import Text
 
 from .. import render
 from ..cluster.session import Session
+from ..drills import clear as clearing
+from ..drills.mark import Mark
 from ..drills.run import DRILLS, Result, run
 from ..errors import DONE, FAILED, ConsentError, UsageError
 from . import options
@@ -19,6 +22,7 @@ from .options import cluster_option, fleet_option, json_option, local_option
 @cluster_option
 @local_option
 @click.option("--really", metavar="CLUSTER", help="On real clouds: the name of the cluster that is to be broken.")
+@click.option("--clear", is_flag=True, help="Break nothing: put right what a drill left that was killed.")
 @fleet_option
 @json_option
 def drill(
@@ -27,25 +31,47 @@ def drill(
     cluster: str | None,
     local: bool,
     really: str | None,
+    clear: bool,
     fleet_file: Path | None,
     as_json: bool,
 ) -> int:
     """Breaks a cluster on purpose, under steady writes, and compares what was acknowledged with what is there after.
 
     Without names all drills run, one after the other. Two of them lose writes, for they lose a ring's majority: they
-    say exactly which. Exit code 1 when something did not come back as it must.
+    say exactly which. Exit code 1 when something did not come back as it must. Interrupted, a drill puts right what it
+    has broken.
     """
+    if clear and drills:
+        raise UsageError("--clear breaks nothing: it takes no drills.")
     if unknown := [name for name in drills if name not in DRILLS]:
         raise UsageError(f"There is no drill {', '.join(unknown)}. The drills: {', '.join(DRILLS)}.")
     session = options.the_cluster(fleet_file, cluster, local=local)
     consent(session, really)
     out = options.output(as_json=as_json)
-    results = run(session, drills or tuple(DRILLS), lambda line: out.progress.print(line, markup=False, soft_wrap=True))
+    # A plain end would leave the cluster as it is just then.
+    signal.signal(signal.SIGTERM, interrupted)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as in the background of a shell
+        signal.signal(signal.SIGINT, interrupted)
+
+    def tell(line: str) -> None:
+        out.progress.print(line, markup=False, soft_wrap=True)
+
+    if clear:
+        clearing.clear(session, Mark(session), tell)
+        tell(f"{session.info.name} is healthy, and no drill has left anything.")
+        return DONE
+    results = run(session, drills or tuple(DRILLS), tell)
     if as_json:
         out.document({"cluster": session.info.name, "drills": [result.as_json() for result in results]})
     else:
         out.console.print(table(results))
     return FAILED if any(result.problem for result in results) else DONE
+
+
+def interrupted(*_: object) -> None:
+    """At once, for a drill may take a while until it has ended."""
+    click.echo("Interrupted: what is broken is put right first. Once more ends that, too.", err=True)
+    raise KeyboardInterrupt
 
 
 def consent(session: Session, really: str | None) -> None:

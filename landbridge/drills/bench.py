@@ -11,6 +11,7 @@ from ..etcd import waiting
 from ..etcd.hands import Hands, side_by_side
 from ..etcd.ring import Ctl, Member, View
 from ..reach import running
+from .mark import Mark
 from .writer import Writer
 
 RECOVERY_SECONDS = 180.0
@@ -31,11 +32,16 @@ class Outcome:
     goes_on: int = 0
 
 
+def killing(ring: str) -> str:
+    """The command that ends a ring's process at a blow, and no other's: not even that of this very command."""
+    return f"pkill -KILL -f 'etcd/[{ring[0]}]{ring[1:]}.json'"
+
+
 class Bench:
     """One drill's view of the cluster."""
 
-    def __init__(self, session: Session, writer: Writer, tell: Tell) -> None:
-        self.session, self.info, self.writer, self.tell = session, session.info, writer, tell
+    def __init__(self, session: Session, writer: Writer, mark: Mark, tell: Tell) -> None:
+        self.session, self.info, self.writer, self.mark, self.tell = session, session.info, writer, mark, tell
         self.ctl, self.hands = Ctl(session.reach, session.info), Hands(session.reach)
 
     @property
@@ -63,15 +69,14 @@ class Bench:
 
     def kill(self, machine: str, ring: str) -> None:
         """Its process, as a crash would; its unit starts it again."""
-        pattern = f"etcd/[{ring[0]}]{ring[1:]}.json"
-        self.hands.do(machine, f"killing etcd {ring}", "pkill", "-KILL", "-f", pattern)
+        self.hands.sh(machine, f"killing etcd {ring}", killing(ring))
 
     def lose(self, machines: Sequence[str], ring: str) -> None:
         """The members and all that their disks hold, at once."""
 
         def lost(machine: str) -> None:
             unit, path = f"etcd-{ring}.service", f"/var/lib/etcd/{ring}"
-            kill = f"pkill -KILL -f 'etcd/[{ring[0]}]{ring[1:]}.json' || true; systemctl stop {unit}"
+            kill = f"{killing(ring)} || true; systemctl stop {unit}"
             self.hands.sh(machine, "losing its disk", f"{kill}; mountpoint -q {path}; rm -rf {path}/*")
 
         side_by_side(lost, machines)
@@ -94,6 +99,15 @@ class Bench:
             return new if new not in ("", old) and self.boot_log(machine) else ""
 
         return str(self.until(there, f"{machine} has no successor"))
+
+    def boots(self) -> None:
+        """Waits until every machine has written its bundle and told its units to start. Raises DrillError."""
+
+        def booted(machine: str) -> None:
+            done = "boot: done"
+            self.until(lambda: self.boot_log(machine).rstrip().endswith(done), f"{machine} has not booted")
+
+        side_by_side(booted, self.info.machines)
 
     def boot_log(self, machine: str) -> str:
         try:

@@ -3,7 +3,10 @@
 import time
 
 from ..etcd.replace import replace
-from .bench import Bench, DrillError, Outcome
+from .bench import Bench, DrillError, Outcome, killing
+from .writer import Refused
+
+SERVER_SECONDS = 15.0
 
 
 def leader_killed(bench: Bench) -> Outcome:
@@ -19,7 +22,27 @@ def leader_killed(bench: Bench) -> Outcome:
     back = bench.look("main").member(leader.name)
     if back is None or back.id != leader.id:
         raise DrillError(f"{leader.name} is not the member {leader.id} any more")
-    return Outcome(seconds, {"killed": leader.name, "leads": bench.leader("main").name, "writes_again": writing})
+    facts = {"killed": leader.name, "leads": bench.leader("main").name, "writes_again": writing}
+    # Two seconds of absence hide much: each in turn now stays away until every API server has shown that it can do so.
+    for name in bench.etcd:
+        spared(bench, name)
+    bench.tell(f"each API server has taken writes without {', without '.join(bench.etcd)}")
+    return Outcome(seconds, facts)
+
+
+def spared(bench: Bench, name: str) -> None:
+    """Raises DrillError unless every API server takes writes while this member is down."""
+    unit = "etcd-main.service"
+    bench.hands.sh(name, "holding etcd main down", f"{killing('main')}; systemctl stop {unit}")
+    try:
+        for server in bench.info.api:
+            try:
+                bench.writer.at(server.address, f"{server.name}-without-{name}", SERVER_SECONDS)
+            except Refused as error:
+                raise DrillError(f"{server.name} takes no writes without the etcd of {name}: {error}") from None
+    finally:
+        bench.hands.start(name, unit)
+        bench.healthy("main")
 
 
 def machine_terminated(bench: Bench) -> Outcome:

@@ -3,7 +3,6 @@
 import json
 import time
 
-from ..etcd import waiting
 from ..etcd.defrag import NOSPACE, defrag
 from ..etcd.hands import side_by_side
 from ..etcd.replace import write
@@ -19,6 +18,7 @@ def quota_filled(bench: Bench) -> Outcome:
     kept = side_by_side(lambda name: bench.hands.do(name, f"reading {CONFIG}", "cat", CONFIG), bench.etcd)
     used = max(member.db_bytes or 0 for member in bench.look("main").members)
     limit = used + ROOM_BYTES
+    bench.mark.add(files={name: {CONFIG: text} for name, text in kept.items()})
     bench.tell(f"for this drill the quota of etcd main is {limit / 1024**2:.0f} MiB")
     try:
         configure(bench, {name: limited(text, limit) for name, text in kept.items()})
@@ -33,6 +33,11 @@ def quota_filled(bench: Bench) -> Outcome:
         defrag(bench.session.reach, bench.info, "main", bench.tell)
         bench.writes(3)
         seconds = time.monotonic() - begun
+        left = max(member.db_bytes or 0 for member in bench.look("main").members)
+        if left > used + ROOM_BYTES / 2:
+            raise DrillError(
+                f"writes go on, but {left:,} of {limit:,} bytes are in use still: old revisions were not dropped"
+            )
     finally:
         configure(bench, kept)
         bench.ctl.say(bench.etcd[0], "main", "del", FILLER)
@@ -47,11 +52,15 @@ def limited(config: str, limit: int) -> str:
 
 
 def configure(bench: Bench, texts: dict[str, str]) -> None:
-    """Writes the members' configuration, one after the other, each healthy before the next."""
+    """Writes the members' configuration, one after the other, each healthy before the next, though it be full."""
+
+    def well() -> bool:
+        return not [ail for ail in bench.look("main").ails(bench.info.etcd) if NOSPACE not in ail]
+
     for name, text in texts.items():
         write(bench.hands, name, CONFIG, text)
         bench.hands.do(name, "restarting etcd main", "systemctl", "restart", "etcd-main.service")
-        waiting.for_ring(bench.session.reach, bench.info, "main")
+        bench.until(well, f"etcd main is not healthy since the restart of {name}")
 
 
 def fill(bench: Bench) -> None:

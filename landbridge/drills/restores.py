@@ -1,4 +1,4 @@
-"""Drills that lose more than a ring bears: it goes back to what is left, and exactly the rest is lost."""
+"""Going back to what is left when a ring has lost more than it bears: exactly the rest is lost."""
 
 import io
 import time
@@ -9,7 +9,7 @@ from rich.console import Console
 
 from ..cluster import freeze
 from ..etcd import store as stores
-from ..etcd.backup import backup
+from ..etcd.hands import side_by_side
 from ..etcd.restoring import restored
 from ..output import Output
 from .bench import Bench, DrillError, Outcome
@@ -22,6 +22,7 @@ def quorum_lost(bench: Bench) -> Outcome:
     view = bench.look("main")
     left = next(member for member in view.members if not member.leader)
     others = [member.name for member in view.members if member.name != left.name]
+    bench.mark.add(restore={"survivor": "newest"})
     # It stands still while the others go on: what they acknowledge meanwhile is what will be missing.
     bench.hands.sh(left.name, "stopping its process", "pkill -STOP -f 'etcd/[m]ain.json'")
     time.sleep(BEHIND_SECONDS)
@@ -36,27 +37,13 @@ def quorum_lost(bench: Bench) -> Outcome:
     return back(bench, done, begun, {"survivor": left.name, "dropped": done["dropped"]})
 
 
-def everything_lost(bench: Bench) -> Outcome:
-    """All disks are lost, after more writes than the last snapshot has: back to it."""
-    store = stores.s3(bench.session.of, bench.info.bucket, bench.info.region)
-    made = backup(bench.session.reach, bench.info, store, "main")
-    bench.tell(f"snapshot at revision {made.revision}; the writes go on")
-    bench.writes(30)
-    begun = time.monotonic()
-    bench.lose(bench.etcd, "main")
-    bench.tell("all disks of etcd main are empty")
-    done = restore(bench, "newest", None)
-    if done["revision"] != made.revision:
-        raise DrillError(f"it went back to revision {done['revision']}, and the last snapshot has {made.revision}")
-    return back(bench, done, begun, {"snapshot": made.key, "age_seconds": done["age_seconds"]})
-
-
 def restore(bench: Bench, source: str | None, survivor: str | None) -> Mapping[str, Any]:
     """As the command does it. Raises DrillError unless API servers were stopped before etcd was touched."""
     said = io.StringIO()
     console = Console(file=said, width=200)
     store = stores.s3(bench.session.of, bench.info.bucket, bench.info.region)
     out = Output(console, console, as_json=False)
+    before = servers(bench)
     try:
         done = restored(bench.session, store, "main", source, survivor, out, yes=True)
     finally:
@@ -66,7 +53,16 @@ def restore(bench: Bench, source: str | None, survivor: str | None) -> Mapping[s
     stops = [line for line in lines if line.startswith("stopped: ")]
     if [line.split()[1] for line in stops] != ["API", "etcd"]:
         raise DrillError(f"API servers were not stopped first: {stops}")
+    after = servers(bench)
+    if same := [name for name, number in before.items() if number and after[name] == number]:
+        raise DrillError(f"the API server of {' and '.join(same)} was not stopped: its process is the one of before")
     return done
+
+
+def servers(bench: Bench) -> dict[str, str]:
+    """Each API server's process id; empty where none runs."""
+    machines = [machine.name for machine in bench.info.api]
+    return side_by_side(lambda name: bench.hands.ask(name, "pgrep", "-x", "kube-apiserver").out.strip(), machines)
 
 
 def back(bench: Bench, done: Mapping[str, Any], begun: float, facts: dict[str, Any]) -> Outcome:
@@ -81,5 +77,6 @@ def back(bench: Bench, done: Mapping[str, Any], begun: float, facts: dict[str, A
     admin.done("delete", "configmap", freeze.NAME, f"--namespace={freeze.NAMESPACE}")
     if freeze.frozen(admin):
         raise DrillError("scale-down is frozen after its release")
+    bench.mark.add(restore=None)
     bench.tell("scale-down was frozen, and is released by hand")
     return Outcome(seconds, {**facts, "frozen": why["why"]}, done["revision"], done["continues_at"])

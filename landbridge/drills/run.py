@@ -8,12 +8,15 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from ..cluster import kubeconfig
+from ..cluster.kubeconfig import Credential
 from ..cluster.session import Session
 from ..errors import LandbridgeError
 from ..etcd.ring import RING
-from . import events, members, quota, restores, rolling, trust
+from . import events, everything, members, quota, restores, rolling, trust
 from .bench import Bench, DrillError, Outcome, Tell
-from .writer import Api, Write, Writer
+from .clear import NAMESPACE, clear
+from .mark import Mark
+from .writer import Write, Writer
 
 BEFORE, AFTER = 15, 10  # writes
 HEALTHY_SECONDS = 60.0
@@ -40,7 +43,7 @@ DRILLS = {
         Drill("bundle-tampered", "a machine's bundle is changed in the bucket", trust.bundle_tampered),
         Drill("rolled", "every machine is replaced", rolling.rolled),
         Drill("quorum-lost", "two of three disks are lost", restores.quorum_lost, loses=True),
-        Drill("everything-lost", "all disks are lost", restores.everything_lost, loses=True),
+        Drill("everything-lost", "all machines and disks are lost", everything.everything_lost, loses=True),
     )
 }
 
@@ -65,32 +68,46 @@ class Result:
 
 
 def run(session: Session, names: Iterable[str], tell: Tell) -> list[Result]:
-    """Stops after a drill that leaves its cluster ailing: what would follow would be no news."""
+    """Stops after a drill that leaves its cluster ailing: what would follow would be no news.
+
+    Raises LandbridgeError when another drill has not ended. Interrupted, it puts right what it has broken.
+    """
+    mark = Mark(session)
+    mark.free()
     credential = kubeconfig.admin(session.of, session.info)
-    namespace = f"landbridge-drill-{secrets.token_hex(3)}"
-    api = Api(session.info, credential)
+    namespace = f"{NAMESPACE}{secrets.token_hex(3)}"
     results: list[Result] = []
-    api.surely("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
     try:
+        asked(session, credential, "POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
         for name in names:
             drill = DRILLS[name]
             tell(f"{name}: {drill.what}")
+            mark.begin(name, namespace)
             writer = Writer(session.info, credential, namespace, name)
-            bench = Bench(session, writer, lambda line: tell(f"  {line}"))
+            bench = Bench(session, writer, mark, lambda line: tell(f"  {line}"))
             results.append(one(drill, bench))
             tell(told(results[-1]))
             if results[-1].problem and not whole(bench):
-                break
-    finally:
-        api.close()
+                tell("  the cluster stays as it is now; `landbridge drill --clear` puts right what the drill left")
+                return results
+            mark.end()
         if not any(result.problem for result in results):
-            api.surely("DELETE", f"/api/v1/namespaces/{namespace}")
-            api.close()
+            asked(session, credential, "DELETE", f"/api/v1/namespaces/{namespace}")
+    except KeyboardInterrupt:
+        tell("interrupted; should this be, too, `landbridge drill --clear` does it later")
+        clear(session, mark, tell)
+        raise
     return results
 
 
+def asked(session: Session, credential: Credential, method: str, path: str, body: object = None) -> None:
+    Writer(session.info, credential, "", "").ask(method, path, body)
+
+
 def whole(bench: Bench) -> bool:
-    """Whether both rings are well, or will be in a while."""
+    """Whether both rings are well, or will be in a while, and main is what it was."""
+    if bench.mark.told.get("restore"):
+        return False
     try:
         for ring in RING:
             bench.healthy(ring, HEALTHY_SECONDS)

@@ -1,5 +1,6 @@
 """Drills of what must be refused: an expired certificate, and a bundle that somebody changed."""
 
+import hashlib
 import json
 import time
 
@@ -52,39 +53,57 @@ def signed(bench: Bench, days: int) -> Credential:
 
 def bundle_tampered(bench: Bench) -> Outcome:
     """A machine's bundle is changed in the bucket: the successor refuses to boot and says why; repaired, it boots."""
-    s3, name = bench.session.of("s3"), bench.follower("main").name
-    where = {"Bucket": bench.info.bucket, "Key": f"{bench.info.prefix}/{name}/{version(bench, name)}.json"}
-    good = s3.get_object(**where)["Body"].read()
-    files = json.loads(good)
-    path = "/etc/etcd/main.json"
+    name, path = bench.follower("main").name, "/etc/etcd/main.json"
+    sealed_key = f"{bench.info.prefix}/{name}/manifest.json"
+    sealed = json.loads(text(bench, sealed_key))
+    manifest = json.loads(sealed["manifest"])
+    key = f"{bench.info.prefix}/{name}/{manifest['version']}.json"
+    good = {key: text(bench, key), sealed_key: json.dumps(sealed)}
+    bench.mark.add(objects=good)
+    files = json.loads(good[key])
     files[path] = files[path].replace('"new"', '"existing"')
-    s3.put_object(**where, Body=json.dumps(files).encode())
-    bench.tell(f"changed {path} in s3://{where['Bucket']}/{where['Key']}")
     try:
-        old = bench.terminate(name)
-        refused = bench.successor(name, old)
-        line = bench.until(lambda: stopped(bench.boot_log(name)), f"{name} does not refuse to boot")
-        bench.tell(f"{name}: {line}")
-        if f"{path} is missing or changed" not in line:
-            raise DrillError(f"{name} stopped for another reason: {line}")
-        units = bench.hands.ask(name, "test", "-e", path).code
-        if units == 0 or bench.hands.active(name, "etcd-main.service"):
-            raise DrillError(f"{name} wrote or started something of a bundle that it refused")
+        put(bench, key, json.dumps(files))
+        bench.tell(f"changed {path} in s3://{bench.info.bucket}/{key}")
+        said = refusal(bench, name, path, f"stopped at files: ValueError('{path} is missing or changed')")
+        # Whoever can change a file can change what the manifest says of it, but can't sign it.
+        manifest["files"][path]["sha256"] = hashlib.sha256(files[path].encode()).hexdigest()
+        put(bench, sealed_key, json.dumps({**sealed, "manifest": json.dumps(manifest)}))
+        bench.tell("changed its digest in the manifest, too")
+        unsigned = refusal(bench, name, path, "stopped at signature: ValueError('not signed by our key')")
     finally:
-        s3.put_object(**where, Body=good)
+        for where, what in good.items():
+            put(bench, where, what)
     begun = time.monotonic()
-    bench.terminate(name)
-    new = bench.successor(name, refused)
+    new = bench.successor(name, bench.terminate(name))
     for ring in ("main", "events"):
         bench.healthy(ring)
-    return Outcome(time.monotonic() - begun, {"machine": name, "said": line, "refused": refused, "new": new})
+    return Outcome(time.monotonic() - begun, {"machine": name, "said": said, "unsigned": unsigned, "new": new})
 
 
-def version(bench: Bench, machine: str) -> str:
-    key = f"{bench.info.prefix}/{machine}/manifest.json"
-    sealed = bench.session.of("s3").get_object(Bucket=bench.info.bucket, Key=key)["Body"].read()
-    return str(json.loads(json.loads(sealed)["manifest"])["version"])
+def refusal(bench: Bench, name: str, path: str, words: str) -> str:
+    """What the machine's successor says when it refuses its bundle. Raises DrillError if it does not, as it should."""
+    bench.successor(name, bench.terminate(name))
+    line = str(bench.until(lambda: ended(bench.boot_log(name)), f"{name} neither boots nor refuses to"))
+    bench.tell(f"{name}: {line}")
+    if line.endswith("boot: done"):
+        raise DrillError(f"{name} has booted a bundle that was tampered with")
+    if words not in line:
+        raise DrillError(f"{name} stopped for another reason than `{words}`: {line}")
+    if bench.hands.exists(name, path) or bench.hands.active(name, "etcd-main.service"):
+        raise DrillError(f"{name} wrote or started something of a bundle that it refused")
+    return line
 
 
-def stopped(log: str) -> str:
-    return next((line for line in log.splitlines() if "stopped at" in line), "")
+def text(bench: Bench, key: str) -> str:
+    return str(bench.session.of("s3").get_object(Bucket=bench.info.bucket, Key=key)["Body"].read().decode())
+
+
+def put(bench: Bench, key: str, what: str) -> None:
+    bench.session.of("s3").put_object(Bucket=bench.info.bucket, Key=key, Body=what.encode())
+
+
+def ended(log: str) -> str:
+    """How a boot ended; empty while it goes on."""
+    last = (log.splitlines() or [""])[-1]
+    return last if "stopped at" in last or last.endswith("boot: done") else ""

@@ -36,11 +36,11 @@ class Refused(LandbridgeError):
 
 
 class Api:
-    """The API over HTTPS as one user, through the balancer. A connection breaks with its error."""
+    """The API over HTTPS as one user, through the balancer or at one `host`. A connection breaks with its error."""
 
-    def __init__(self, info: ClusterInfo, credential: Credential) -> None:
+    def __init__(self, info: ClusterInfo, credential: Credential, host: str = "") -> None:
         parts = urlsplit(info.endpoint)
-        self.host, self.port = str(parts.hostname), parts.port or 443
+        self.host, self.port = host or str(parts.hostname), parts.port or 443
         self.context = ssl.create_default_context(cadata=info.authority)
         # OpenSSL reads keys from files alone: these lie in memory.
         crt, key = memory(credential.crt), memory(credential.key)
@@ -70,7 +70,7 @@ class Api:
         deadline = time.monotonic() + seconds
         while True:
             try:
-                code, told = self.call(method, path, body, 30)
+                code, told = self.call(method, path, body, min(30, seconds))
                 if code < 300 or (method == "POST" and code == 409):
                     return told
                 why = reason(code, told)
@@ -173,6 +173,18 @@ class Writer:
                 raise Refused(f"The API takes no writes within {seconds:.0f} s: {why}")
             time.sleep(0.05)
 
+    def at(self, host: str, name: str, seconds: float) -> None:
+        """One write more, at one API server. Raises Refused."""
+        self.ask("POST", self.path, {"metadata": {"name": f"{self.run}-{name}"}}, host, seconds)
+
+    def ask(self, method: str, path: str, body: object = None, host: str = "", seconds: float = 60) -> Any:
+        """What the API answers to the same user. Raises Refused."""
+        api = Api(self.info, self.credential, host)
+        try:
+            return api.surely(method, path, body, seconds)
+        finally:
+            api.close()
+
     def refused(self, words: str, since: float, seconds: float) -> str:
         """Waits until a write is refused with these words; gives them whole. Raises Refused."""
         deadline = time.monotonic() + seconds
@@ -185,9 +197,5 @@ class Writer:
 
     def present(self) -> set[int]:
         """The numbers of the writes that are there, by a read that asks etcd's majority."""
-        api, selector = Api(self.info, self.credential), quote(f"{LABEL}={self.run}")
-        try:
-            told = api.surely("GET", f"{self.path}?labelSelector={selector}")
-        finally:
-            api.close()
+        told = self.ask("GET", f"{self.path}?labelSelector={quote(f'{LABEL}={self.run}')}")
         return {int(one["data"]["number"]) for one in told["items"]}

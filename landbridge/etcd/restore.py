@@ -5,10 +5,13 @@ theirs or of a controller takes the new past for the old one (etcd's "Disaster r
 clusters").
 """
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from components.control_plane.units import UNITS
 
 from ..cluster.info import ClusterInfo
 from ..errors import LandbridgeError, UsageError
@@ -17,14 +20,14 @@ from . import store as stores
 from . import survivor, waiting
 from .hands import Hands, side_by_side
 from .replace import mounted
-from .ring import RING
+from .ring import RING, Ctl
 from .store import Store
 from .survivor import Left
 
 # As much as a cluster writes in a year at 30 a second; a revision has room for nine billion such steps.
 BUMP = 1_000_000_000
 API_UNITS = ("kube-apiserver.service", "kube-controller-manager.service", "kube-scheduler.service")
-RESTORE_SECONDS = 900.0
+RESTORE_SECONDS, BOOT_SECONDS = 900.0, 120.0
 Tell = Callable[[str], None]
 
 
@@ -58,7 +61,8 @@ def from_bucket(store: Store, info: ClusterInfo, ring: str, given: str) -> Sourc
         found = stores.newest(store, info.name, ring)
         return Source(found.key, stores.taken(found), f"the newest snapshot, {found.key}")
     folder = stores.folder(info.name, ring)
-    listed = {one.key: one for one in store.listed(folder)}
+    # Copies of another region's snapshots lie elsewhere in the bucket, and are named by their whole key.
+    listed = {one.key: one for place in (folder, given) for one in store.listed(place)}
     for name in (given, f"{folder}{given}"):
         if name in listed:
             return Source(name, stores.taken(listed[name]), f"the snapshot {name}")
@@ -84,16 +88,24 @@ class Restore:
         self.stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
         self.folder = f"/var/lib/etcd/{ring}"
         self.file = f"{self.folder}/restore.db"
+        self.bump = BUMP
 
     def reachable(self) -> None:
         """Raises LandbridgeError unless every machine answers: a member left out would go on with the old past."""
         silent: list[str] = []
 
         def ask(machine: str) -> None:
+            unit = f"{UNITS}/{API_UNITS[0] if machine in self.api else f'etcd-{self.ring}.service'}"
+            deadline = time.monotonic() + BOOT_SECONDS
             try:
-                self.hands.do(machine, "asking", "true", seconds=20)
+                # One that has just been started may have its bundle in a moment.
+                while self.hands.ask(machine, "test", "-e", unit, seconds=20).code != 0:
+                    if time.monotonic() > deadline:
+                        return silent.append(f"{machine} has not booted: see /var/log/landbridge-boot.log there.")
+                    time.sleep(1)
             except ReachError as error:
                 silent.append(str(error))
+            return None
 
         side_by_side(ask, [*self.etcd, *self.api])
         if silent:
@@ -144,6 +156,12 @@ class Restore:
             raise LandbridgeError(f"The machines did not get the same snapshot: {status}. Run the command again.")
         return int(next(iter(status.values()))["revision"])
 
+    def highest(self) -> int:
+        """The highest revision that anybody can have seen of this ring: also of a past that was left before."""
+        listed = [stores.revision(one.key) for one in stores.scheduled(self.store, self.info.name, self.ring)]
+        alive = [member.revision for member in Ctl(self.hands.reach, self.info).look(self.ring).members]
+        return max(0, *(one or 0 for one in (*listed, *alive)))
+
     def lay(self, machine: str) -> None:
         """The snapshot's data in a member's folder; the old ones are kept beside."""
         one, peers = self.info.machines[machine], RING[self.ring].peer_port
@@ -153,7 +171,7 @@ class Restore:
             "initial-cluster-token": f"{self.info.prefix.replace('/', '-')}-{self.ring}-{self.stamp}",
             "initial-advertise-peer-urls": f"https://{one.host}:{peers}",
             "data-dir": f"{self.folder}/data.restored",
-            "bump-revision": str(BUMP),
+            "bump-revision": str(self.bump),
         }
         words = [f"--{name}={value}" for name, value in flags.items()]
         self.hands.remove(machine, f"{self.folder}/data.restored")
@@ -187,6 +205,7 @@ class Restore:
         """All of it: from a source, or from what is left on a machine's disk."""
         self.reachable()
         side_by_side(self.disk, self.etcd)
+        highest = self.highest()
         left: Left | None = None
         if source is not None:
             # A snapshot that can't be had or read must be known before anything stops.
@@ -196,13 +215,15 @@ class Restore:
             self.stop()
             source, left = self.salvage(salvaged or "newest")
             revision = self.bring(source)
+        # From above all of them, or a second return to the same snapshot would pass for the first one.
+        self.bump = BUMP + max(0, highest - revision)
         side_by_side(self.lay, self.etcd)
         self.start()
         return Restored(
             ring=self.ring,
             source=source.said,
             revision=revision,
-            continues_at=revision + BUMP,
+            continues_at=revision + self.bump,
             taken_at=source.at,
             age_seconds=int((datetime.now(UTC) - source.at).total_seconds()),
             dropped=left.dropped if left else 0,

@@ -72,20 +72,33 @@ def key(cluster: str, ring: str, revision: int, at: datetime, kind: str = "") ->
 
 def scheduled(store: Store, cluster: str, ring: str) -> list[Snapshot]:
     """Snapshots of the ring as it lived, oldest first: not those of its remains, nor what was uploaded."""
-    prefix = folder(cluster, ring)
+    return below(store, folder(cluster, ring))
+
+
+def below(store: Store, prefix: str) -> list[Snapshot]:
+    """Snapshots right below a prefix, oldest first."""
     found = [one for one in store.listed(prefix) if NAME.fullmatch(one.key.removeprefix(prefix))]
     return sorted(found, key=lambda one: one.key)
 
 
 def newest(store: Store, cluster: str, ring: str) -> Snapshot:
-    """The last snapshot of a ring. Raises LandbridgeError when there is none."""
+    """The last snapshot of a ring. Raises LandbridgeError when there is none, or when it may be of an empty ring."""
     found = scheduled(store, cluster, ring)
     if not found:
         raise LandbridgeError(
             f"There is no snapshot of {cluster}'s etcd {ring}: nothing lies under {folder(cluster, ring)} in the "
             "bucket. If a member's disk is left, restore from it: --survivor MACHINE."
         )
-    return max(found, key=lambda one: (taken(one), one.key))
+    last = max(found, key=lambda one: (taken(one), one.key))
+    most = max(found, key=lambda one: (revision(one.key) or 0, one.key))
+    # A restore raises revisions, so they fall in one case alone: machines came back with new disks, and timers went on.
+    if (revision(most.key) or 0) > (revision(last.key) or 0):
+        raise LandbridgeError(
+            f"Nothing was changed: the newest snapshot of {cluster}'s etcd {ring} has revision {revision(last.key)}, "
+            f"an older one {revision(most.key)}: the ring has begun anew in between, empty. Say which one you mean: "
+            f"--from {most.key} goes back to what was before, --from {last.key} to what came since."
+        )
+    return last
 
 
 def taken(one: Snapshot) -> datetime:

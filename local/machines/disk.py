@@ -1,7 +1,8 @@
-"""`blkid` and `mkfs.ext4` of local machines, where a volume is a folder: `python -m local.machines.disk blkid …`.
+"""What works on disks on local machines, where a volume is a folder: `python -m local.machines.disk blkid …`.
 
 A volume's folder holds `data` and a record that tells its file system. The calls that are honoured are those that
-bundles make: `blkid -o value -s TYPE DEVICE` and `mkfs.ext4 -q [-F] DEVICE`.
+bundles and drills make: `blkid -o value -s TYPE DEVICE`, `mkfs.ext4 -q [-F] DEVICE` and
+`blkdiscard --force --zeroout --length 1MiB DEVICE`, after which a disk is blank.
 """
 
 import json
@@ -52,11 +53,31 @@ def mkfs(kind: str, words: list[str]) -> int:
     if in_use(device):
         sys.stderr.write(f"{device} is mounted; will not make a filesystem here!\n")
         return 1
+    fresh(device, kind)
+    return 0
+
+
+def blkdiscard(words: list[str]) -> int:
+    if len(words) != 5 or words[:4] != ["--force", "--zeroout", "--length", "1MiB"]:
+        sys.stderr.write("Local machines honour: blkdiscard --force --zeroout --length 1MiB DEVICE\n")
+        return 1
+    device = Path(words[4])
+    if record(device) is None:
+        sys.stderr.write(f"blkdiscard: {device} is no volume\n")
+        return 1
+    if in_use(device):  # the kernel's file system would go on with what it remembers: nothing here can do that
+        sys.stderr.write(f"blkdiscard: {device} is mounted\n")
+        return 1
+    fresh(device, "")
+    return 0
+
+
+def fresh(device: Path, kind: str) -> None:
+    """Empty, with this file system on it, or with none."""
     empty(device / "data")
     draft = device / f"{RECORD}.new"
-    draft.write_text(json.dumps({**found, "type": kind}))
+    draft.write_text(json.dumps({**(record(device) or {}), "type": kind}))
     draft.replace(device / RECORD)
-    return 0
 
 
 def in_use(device: Path) -> bool:
@@ -73,6 +94,8 @@ def empty(folder: Path) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     name, *words = sys.argv[1:] if arguments is None else arguments
+    if name == "blkdiscard":
+        return blkdiscard(words)
     return blkid(words) if name == "blkid" else mkfs(name.removeprefix("mkfs."), words)
 
 

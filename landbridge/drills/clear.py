@@ -1,0 +1,144 @@
+"""Puts right what a drill left that was interrupted or killed: by its mark, and by what the cluster itself shows."""
+
+import io
+from typing import Any
+
+from rich.console import Console
+
+from components.control_plane.disks import mount
+from components.control_plane.rings import RINGS
+
+from ..cluster import freeze, kubeconfig
+from ..cluster.machines import Machines
+from ..cluster.session import Session
+from ..errors import LandbridgeError
+from ..etcd import store as stores
+from ..etcd import waiting
+from ..etcd.defrag import NOSPACE, defrag
+from ..etcd.hands import side_by_side
+from ..etcd.replace import replace, write
+from ..etcd.restore import API_UNITS
+from ..etcd.restoring import restored
+from ..etcd.ring import RING
+from ..output import Output
+from .bench import Bench, DrillError, Tell
+from .mark import Mark
+from .quota import FILLER
+from .trust import ended
+from .writer import Writer
+
+NAMESPACE = "landbridge-drill-"
+# A member that only has to start again does so in less.
+PATIENCE_SECONDS = 20.0
+
+
+def clear(session: Session, mark: Mark, tell: Tell) -> None:
+    """Ends with all healthy and the mark gone. Raises LandbridgeError at the first step that fails: run it again."""
+    told = mark.read()
+    if told:
+        tell(f"{told['drill']}, begun at {told['since']}, did not end: putting right what it left")
+    credential = kubeconfig.admin(session.of, session.info)
+    bench = Bench(session, Writer(session.info, credential, "", ""), mark, lambda line: tell(f"  {line}"))
+    objects(bench, told.get("objects") or {})
+    boots(bench)
+    members(bench, told)
+    if again := told.get("restore"):
+        bench.tell("it had taken etcd main apart, so main goes back to what it would have gone back to")
+        go_back(bench, again)
+        mark.add(restore=None)
+    for ring in RING:
+        whole(bench, ring)
+    space(bench)
+    side_by_side(lambda machine: bench.hands.start(machine, *API_UNITS), [one.name for one in bench.info.api])
+    side_by_side(lambda machine: waiting.for_api(bench.hands, machine), [one.name for one in bench.info.api])
+    bench.until(lambda: session.admin.ready, "the API does not answer through its balancer")
+    release(bench, told)
+    spaces = session.admin.get("namespaces")["items"]
+    for name in [one["metadata"]["name"] for one in spaces if one["metadata"]["name"].startswith(NAMESPACE)]:
+        session.admin.done("delete", "namespace", name, "--wait=false")
+        bench.tell(f"deleted: namespace {name}")
+    if ails := [f"{one.name}: {'; '.join(one.ails)}" for one in Machines(session).look().values() if one.ails]:
+        raise DrillError(f"{session.info.name} is not healthy: {'; '.join(ails)}")
+    mark.end()
+
+
+def objects(bench: Bench, texts: dict[str, str]) -> None:
+    for key, text in texts.items():
+        bench.session.of("s3").put_object(Bucket=bench.info.bucket, Key=key, Body=text.encode())
+        bench.tell(f"put back: s3://{bench.info.bucket}/{key}")
+
+
+def boots(bench: Bench) -> None:
+    """Every machine is there and has booted; one that has refused its bundle, or has a blank disk, is replaced."""
+    for name in bench.info.machines:
+        if why := unfit(bench, name):
+            bench.tell(f"{name} {why}: it is replaced")
+            bench.successor(name, bench.terminate(name))
+    bench.boots()
+
+
+def unfit(bench: Bench, machine: str) -> str:
+    """Why a machine can't go on as it is; empty if it can. A blank disk gets its file system at boot alone."""
+    how = str(bench.until(lambda: ended(bench.boot_log(machine)), f"{machine} neither boots nor refuses to"))
+    if "stopped at" in how:
+        return "has refused to boot"
+    units = [mount(ring) for ring in RINGS] if machine in bench.etcd else []
+    for unit in units:
+        bench.hands.ask(machine, "systemctl", "start", unit)
+    return "" if all(bench.hands.active(machine, unit) for unit in units) else "has a disk that is not mounted"
+
+
+def members(bench: Bench, told: dict[str, Any]) -> None:
+    """Halted processes go on, configurations are the bundle's own again, and units that were stopped run."""
+    units = [f"etcd-{ring}.service" for ring in RING]
+    for machine in bench.etcd:
+        bench.hands.ask(machine, "pkill", "-CONT", "-x", "etcd")
+        for path, text in (told.get("files") or {}).get(machine, {}).items():
+            if bench.hands.ask(machine, "cat", path).out != text:
+                write(bench.hands, machine, path, text)
+                bench.hands.do(machine, "restarting etcd main", "systemctl", "restart", "etcd-main.service")
+                bench.tell(f"put back: {path} on {machine}")
+        if stopped := [unit for unit in units if not bench.hands.active(machine, unit)]:
+            bench.hands.start(machine, *stopped)
+            bench.tell(f"started: {', '.join(stopped)} on {machine}")
+
+
+def go_back(bench: Bench, again: dict[str, str]) -> None:
+    said = Console(file=io.StringIO(), width=200)
+    store = stores.s3(bench.session.of, bench.info.bucket, bench.info.region)
+    out = Output(said, said, as_json=True)
+    done = restored(bench.session, store, "main", again.get("source"), again.get("survivor"), out, yes=True)
+    bench.tell(f"etcd main is back at revision {done['revision']}, from {done['source']}")
+
+
+def whole(bench: Bench, ring: str) -> None:
+    """A ring whose members that lost their disks have been replaced."""
+    try:
+        return bench.healthy(ring, PATIENCE_SECONDS)
+    except LandbridgeError:
+        view = bench.look(ring)
+    if any(NOSPACE in alarm for member in view.members for alarm in member.alarms):
+        return None  # what comes next
+    for name in bench.etcd:
+        member = view.member(name)
+        if member is None or not member.answers or member.learner:
+            replace(bench.session.reach, bench.info, bench.info.machines[name], ring, bench.tell)
+    return bench.healthy(ring)
+
+
+def space(bench: Bench) -> None:
+    """What filled the quota goes, and with it the alarm."""
+    bench.ctl.say(bench.etcd[0], "main", "del", FILLER)
+    if any(NOSPACE in ail for ail in bench.look("main").ails(bench.info.etcd)):
+        defrag(bench.session.reach, bench.info, "main", bench.tell)
+    bench.healthy("main")
+
+
+def release(bench: Bench, told: dict[str, Any]) -> None:
+    """Only what a restore of this very drill has frozen."""
+    why = freeze.frozen(bench.session.admin)
+    if why and told and why["since"] >= told["since"]:
+        bench.session.admin.done("delete", "configmap", freeze.NAME, f"--namespace={freeze.NAMESPACE}")
+        bench.tell("released: scale-down, which a restore had frozen")
+    elif why:
+        bench.tell(f"scale-down is frozen since {why['since']}: {why['why']}. To release it: `{freeze.RELEASE}`")

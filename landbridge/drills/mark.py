@@ -1,0 +1,61 @@
+"""What a drill is about to break, told where it outlives both the drill and the cluster: an object in the fleet bucket.
+
+It is also what keeps two drills off one cluster.
+"""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from ..cluster.session import Session
+from ..errors import LandbridgeError
+
+GONE = ("NoSuchKey", "404")
+
+
+class Mark:
+    """`files` (by machine and path) and `objects` (by key) are texts to put back, `restore` what to go back to."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.where = {"Bucket": session.info.bucket, "Key": f"drills/{session.info.name}.json"}
+        self.told: dict[str, Any] = {}
+
+    def read(self) -> dict[str, Any]:
+        """Empty when no drill is under way, nor was one killed."""
+        try:
+            body = self.session.of("s3").get_object(**self.where)["Body"].read()
+        except ClientError as error:
+            if error.response["Error"]["Code"] not in GONE:
+                raise LandbridgeError(f"s3://{'/'.join(self.where.values())} can't be read: {error}") from None
+            body = b"{}"
+        self.told = dict(json.loads(body))
+        return self.told
+
+    def free(self) -> None:
+        """Raises LandbridgeError when another drill works on the cluster, or left it broken."""
+        if told := self.read():
+            raise LandbridgeError(
+                f"Nothing was broken: the drill {told['drill']} began on {self.session.info.name} at {told['since']} "
+                "and has not ended. Wait for it; if it was killed, `landbridge drill --clear` puts right what it left."
+            )
+
+    def begin(self, drill: str, namespace: str) -> None:
+        since = datetime.now(UTC).isoformat(timespec="seconds")
+        self.told = {"drill": drill, "since": since, "namespace": namespace}
+        self.write()
+
+    def add(self, **told: Mapping[str, Any] | None) -> None:
+        """To be called before what it tells of is touched. Raises LandbridgeError outside a drill."""
+        self.told |= told
+        self.write()
+
+    def write(self) -> None:
+        self.session.of("s3").put_object(**self.where, Body=json.dumps(self.told).encode())
+
+    def end(self) -> None:
+        self.session.of("s3").delete_object(**self.where)
+        self.told = {}

@@ -1,0 +1,146 @@
+"""A drill that does not end: what tells of it, who puts it right, and that no second one begins meanwhile."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+import pytest
+from click.testing import CliRunner
+from moto import mock_aws
+
+from landbridge.commands.drill import drill
+from landbridge.drills import clear, run
+from landbridge.drills.bench import DrillError, Outcome
+from landbridge.drills.mark import Mark
+from landbridge.errors import LandbridgeError, UsageError
+
+BUCKET = "fleet-bucket"
+
+
+class Session:
+    """As much of a session as marks and runs look at."""
+
+    def __init__(self, s3: Any) -> None:
+        self.s3 = s3
+        machines = {"main-etcd-1": object()}
+        self.info = type("Info", (), {"name": "main", "bucket": BUCKET, "machines": machines, "etcd": [], "api": []})()
+        self.reach = None
+
+    def of(self, _service: str) -> Any:
+        return self.s3
+
+
+@pytest.fixture
+def session(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    with mock_aws():
+        s3 = boto3.client("s3", region_name="us-west-2")
+        s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
+        yield Session(s3)
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What a run asks of the API, and whether it clears up."""
+    made: list[str] = []
+    monkeypatch.setattr(run, "asked", lambda _s, _c, method, *_more: made.append(method))
+    monkeypatch.setattr(run.kubeconfig, "admin", lambda *_given: None)
+    monkeypatch.setattr(run, "clear", lambda *_given: made.append("clear"))
+    return made
+
+
+def ran(session: Any, monkeypatch: pytest.MonkeyPatch, one: Any, *, whole: bool = True) -> list[str]:
+    told: list[str] = []
+    monkeypatch.setattr(run, "one", one)
+    monkeypatch.setattr(run, "whole", lambda _bench: whole)
+    run.run(session, ["leader-killed", "rolled"], told.append)
+    return told
+
+
+def test_each_drill_is_marked_while_it_works(session: Any, monkeypatch: pytest.MonkeyPatch, calls: list[str]) -> None:
+    seen: list[str] = []
+
+    def one(drill: Any, _bench: Any) -> Any:
+        seen.append(Mark(session).read()["drill"])
+        return run.Result(drill.name)
+
+    ran(session, monkeypatch, one)
+    assert seen == ["leader-killed", "rolled"]
+    assert Mark(session).read() == {}
+    assert calls == ["POST", "DELETE"]
+
+
+def test_no_drill_begins_where_another_has_not_ended(session: Any, calls: list[str]) -> None:
+    mark = Mark(session)
+    mark.begin("quota-filled", "landbridge-drill-1")
+    mark.add(files={"main-etcd-1": {"/etc/etcd/main.json": "text"}})
+    with pytest.raises(LandbridgeError, match=r"Nothing was broken: the drill quota-filled began .*drill --clear"):
+        run.run(session, ["rolled"], print)
+    assert calls == []
+    assert mark.read()["files"] == {"main-etcd-1": {"/etc/etcd/main.json": "text"}}
+
+
+def test_an_interrupted_drill_is_put_right_at_once(
+    session: Any, monkeypatch: pytest.MonkeyPatch, calls: list[str]
+) -> None:
+    def one(*_given: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ran(session, monkeypatch, one)
+    assert calls == ["POST", "clear"]
+
+
+def test_a_drill_that_leaves_its_cluster_ailing_leaves_its_mark(
+    session: Any, monkeypatch: pytest.MonkeyPatch, calls: list[str]
+) -> None:
+    told = ran(session, monkeypatch, lambda drill, _bench: run.Result(drill.name, problem="no"), whole=False)
+    assert "landbridge drill --clear" in told[-1]
+    assert Mark(session).read()["drill"] == "leader-killed"
+    assert calls == ["POST"]
+
+
+def test_a_restore_that_was_not_finished_leaves_the_cluster_ailing(
+    session: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = Mark(session)
+    mark.begin("everything-lost", "n")
+    bench: Any = type("Bench", (), {"mark": mark, "healthy": lambda *_given: None, "tell": print})()
+    assert run.whole(bench)
+    mark.add(restore={"source": "key"})
+    assert not run.whole(bench)
+
+
+def test_objects_of_the_bucket_are_put_back(session: Any) -> None:
+    told: list[str] = []
+    bench: Any = type("Bench", (), {"session": session, "info": session.info, "tell": staticmethod(told.append)})()
+    clear.objects(bench, {"example/main/main-etcd-1/1.json": "good"})
+    found = session.s3.get_object(Bucket=BUCKET, Key="example/main/main-etcd-1/1.json")["Body"].read()
+    assert found == b"good"
+    assert told == [f"put back: s3://{BUCKET}/example/main/main-etcd-1/1.json"]
+
+
+def test_scale_down_is_released_only_if_the_drill_froze_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    told: list[str] = []
+    admin = type("Admin", (), {"done": staticmethod(lambda *words: done.append(" ".join(words)))})()
+    session = type("Session", (), {"admin": admin})()
+    bench: Any = type("Bench", (), {"session": session, "tell": staticmethod(told.append)})()
+    monkeypatch.setattr(clear.freeze, "frozen", lambda _kube: {"since": "2026-01-01T12:00:00+00:00", "why": "by hand"})
+    clear.release(bench, {"since": "2026-01-01T13:00:00+00:00"})
+    clear.release(bench, {})
+    assert done == []
+    assert all("To release it" in line for line in told)
+    clear.release(bench, {"since": "2026-01-01T11:00:00+00:00"})
+    assert done == ["delete configmap landbridge-freeze --namespace=kube-system"]
+
+
+def test_clearing_takes_no_drills() -> None:
+    done = CliRunner().invoke(drill, ["leader-killed", "--clear"])
+    assert isinstance(done.exception, UsageError)
+
+
+def test_settling_needs_a_revision() -> None:
+    with pytest.raises(DrillError, match="no revision"):
+        run.settle(run.DRILLS["everything-lost"], run.Result("everything-lost"), Outcome(1.0), [], set())
