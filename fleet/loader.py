@@ -113,6 +113,8 @@ def _type_word(given: object) -> str:
     words = {dict: "a mapping", list: "a list", type(None): "empty"}
     if isinstance(given, datetime.date | bool):
         return f"{given}".lower()
+    if isinstance(given, str) and "PRIVATE KEY" in given:
+        return "a private key"  # never the thing itself
     return words.get(type(given), f"{given!r}")
 
 

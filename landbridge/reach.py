@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from components.tags import KUBERNETES
 from local.client import LocalCloudError
 from local.environment import scrubbed
 
@@ -21,6 +22,7 @@ from .errors import LandbridgeError
 # Systems Manager hands no more of a command's output back, and its commands have a size.
 SSM_OUTPUT, SSM_STDIN = 24_000, 40_000
 SSM_WAITS = ("Pending", "InProgress", "Delayed", "Cancelling")
+SSM_ANSWERS = ("Success", "Failed")
 NO_SHELL = 255  # ssh's own exit code: it never got there
 
 
@@ -71,6 +73,7 @@ class Instance(NamedTuple):
     id: str
     address: str
     image: str
+    kubernetes: str = ""  # the version in its image
 
 
 Instances = Callable[[], Mapping[str, Instance]]
@@ -120,17 +123,20 @@ class Ssm:
                 if error.response["Error"]["Code"] == "InvocationDoesNotExist":  # it was sent a moment ago
                     continue
                 raise
-            # A code below zero: it was never run, or was ended before it had one.
+            # Ended by others, or never run: then its code is none of its own (137 for one that the agent killed).
             if told["Status"] not in SSM_WAITS:
-                return told if told["ResponseCode"] >= 0 else None
+                return told if told["Status"] in SSM_ANSWERS and told["ResponseCode"] >= 0 else None
         return None
 
 
 class Ssh:
-    """Through SSH as the user's own settings say, to the planned address: no name has to be resolved."""
+    """Through SSH as the user's own settings say (name, key, jump hosts), to the planned address.
 
-    def __init__(self, instances: Instances) -> None:
-        self.instances = instances
+    Without a `User` there, ssh takes the local user's name. `people` are those whom the machines let in.
+    """
+
+    def __init__(self, instances: Instances, people: Sequence[str] = ()) -> None:
+        self.instances, self.people = instances, people
 
     def run(self, machine: str, argv: Sequence[str], stdin: bytes = b"", timeout_seconds: float = 60) -> Said:
         instance = standing(self.instances, machine)
@@ -140,8 +146,9 @@ class Ssh:
             raise ReachError(late(machine, argv, timeout_seconds)) from None
         if said.code == NO_SHELL:
             raise ReachError(
-                f"{machine} cannot be reached by ssh {instance.address}: {said.why}. Is the VPN up, and does your key "
-                "stand in fleet.yaml under people?"
+                f"{machine} cannot be reached by ssh {instance.address}: {said.why}. Is the VPN up? Machines let in "
+                f"{', '.join(self.people) or 'nobody'}, each with a key in fleet.yaml; if your name is another "
+                f"here, set `User` for {instance.address} in your ssh settings."
             )
         return said
 
@@ -149,6 +156,9 @@ class Ssh:
 def ssh(instance: Instance, argv: Sequence[str]) -> list[str]:
     """A replaced machine keeps its address and has a new host key: it is remembered under the instance's id."""
     options = ["BatchMode=yes", "ConnectTimeout=10", "StrictHostKeyChecking=accept-new", f"HostKeyAlias={instance.id}"]
+    # The address was another instance's before: only the id counts (on by default before OpenSSH 8.5). And ssh's own
+    # warnings, such as that of a new host, would stand among what the command says.
+    options += ["CheckHostIP=no", "LogLevel=ERROR"]
     flags = [word for option in options for word in ("-o", option)]
     return ["ssh", *flags, instance.address, "--", f"sudo -n -- {shlex.join(argv)}"]
 
@@ -206,5 +216,6 @@ def running(ec2: Any, cluster: str) -> dict[str, Instance]:
     for one in sorted(listed, key=lambda one: one["LaunchTime"]):  # of two of a name the younger stays
         tags = {tag["Key"]: tag["Value"] for tag in one.get("Tags", ())}
         if name := tags.get("landbridge:machine"):
-            found[name] = Instance(one["InstanceId"], one.get("PrivateIpAddress", ""), one.get("ImageId", ""))
+            version = tags.get(KUBERNETES, "")
+            found[name] = Instance(one["InstanceId"], one.get("PrivateIpAddress", ""), one.get("ImageId", ""), version)
     return found

@@ -2,6 +2,8 @@
 
 from typing import Literal, NamedTuple
 
+from components.boot import people
+
 from . import etcd
 from .machines import API_PORT, ClusterSpec, Role
 
@@ -12,7 +14,7 @@ EVERYWHERE = "0.0.0.0/0"
 DESCRIPTIONS: dict[Part, str] = {
     "etcd": "etcd machines of a cluster",
     "api": "API machines of a cluster",
-    "balancer": "The load balancer of a cluster's API",
+    "balancer": "The load balancer before an API",
 }
 
 
@@ -42,14 +44,18 @@ def rules(spec: ClusterSpec, supernet: str) -> list[Rule]:
         found += _way("etcd", "etcd", ring.peer_port, f"{ring.name}-peers", f"peers of etcd {ring.name}")
     found += [
         Rule("balancer", "in", API_PORT, API_PORT, supernet, "fleet", "the API, for everything of the fleet"),
-        *_way("balancer", "api", API_PORT, "api", "the API, and the balancer's checks"),
+        *_way("balancer", "api", API_PORT, "api", "the API, and checks by the balancer"),
         # Beside the balancer, so that its fault is not the API's.
         Rule("api", "in", API_PORT, API_PORT, supernet, "fleet", "the API, for everything of the fleet"),
         Rule("api", "out", KUBELET_PORT, KUBELET_PORT, supernet, "kubelets", "logs and shells of pods"),
         Rule("api", "out", 1, 65535, spec.pods_cidr, "pods", "webhooks and APIs that run in pods"),
     ]
     for role in ("etcd", "api"):
-        found.append(_out(role, "the cloud's APIs, some of which have no endpoint in the network"))
+        found += [
+            Rule(role, "in", people.PORT, people.PORT, prefix, f"ssh-{name}", "operators, by SSH")
+            for name, prefix in spec.logins_from
+        ]
+        found.append(_out(role, "APIs of the cloud, some of which have no endpoint in the network"))
     return found
 
 

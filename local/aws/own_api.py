@@ -2,7 +2,8 @@
 
 For tests: inventory, faults, quotas and clock.
 
-For the machines service: changes (waits for one), world, credentials, ended, ill, detached and health.
+For the machines service: changes (waits for one), world, credentials, ended, ill, detached, command and
+health.
 """
 
 import io
@@ -11,7 +12,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from . import clock, faults, keeping
+from . import clock, commands, faults, keeping
 from .access.signature import RAW_BODY
 from .credentials import credentials
 from .extensions import limits, machines
@@ -38,6 +39,7 @@ ANSWERS: dict[tuple[str, str], Callable[[bytes], Any]] = {
     ("POST", "ended"): lambda body: machines.ended(json.loads(body)),
     ("POST", "ill"): lambda body: machines.ill(*json.loads(body)),
     ("POST", "detached"): lambda body: machines.detached(json.loads(body)),
+    ("POST", "command"): lambda body: commands.told(json.loads(body)),
     ("POST", "health"): lambda body: keeping.health.update(json.loads(body)),
 }
 

@@ -4,8 +4,8 @@ import base64
 from collections.abc import Iterator
 from typing import Any
 
-from . import keeping
-from .extensions import machines
+from . import commands, keeping
+from .extensions import images, machines
 from .extensions.balancers import interfaces
 
 AWS_ZONE = ".amazonaws.com"
@@ -65,6 +65,7 @@ def _instance(backend: Any, instance: Any) -> dict[str, Any]:
         "state": instance.state,
         "type": instance.instance_type,
         "image": instance.image_id,
+        "kubernetes": images.kubernetes(backend, instance.image_id),
         "address": instance.private_ip,
         "prefix": subnet.cidr.prefixlen,
         "subnet": subnet.id,
@@ -82,6 +83,7 @@ def _instance(backend: Any, instance: Any) -> dict[str, Any]:
             "hops": int(options.http_put_response_hop_limit or 1),
         },
         "volumes": list(_volumes(backend, instance)),
+        "commands": list(commands.waiting(instance.id)),
         "impaired": keeping.impaired.get(instance.id),
     }
 

@@ -1,6 +1,5 @@
 """Keeps one machine per instance, and names, volumes and balancers around them, as the local AWS has them."""
 
-import os
 import shutil
 import subprocess
 import threading
@@ -9,11 +8,11 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from local.keeper.programs import BIN, PROGRAMS
+from local.kubernetes import BIN, BUILT_IN
 from local.machines import network
 from local.machines.network import NetworkError
 
-from . import names, volumes
+from . import names, programs, volumes
 from .aws import Aws, AwsError, AwsGoneError
 from .balancers import Balancers
 from .metadata import ADDRESS
@@ -41,10 +40,9 @@ class Keeper:
         (home / "machines").mkdir(parents=True)
         self.volumes = volumes.Volumes(home)
         self.volumes.clear()
-        programs = {name: BIN / name for name in PROGRAMS if os.access(BIN / name, os.X_OK)}
-        if missing := [name for name in PROGRAMS if name not in programs]:
+        if missing := programs.missing(BUILT_IN):
             complain(f"machines will lack {', '.join(missing)}: not in {BIN}")
-        self.site = Site(home, programs, self.trusted, self.volumes, self.tell, self.write, complain)
+        self.site = Site(home, self.trusted, self.volumes, self.tell, self.write, complain)
         self.balancers = Balancers(self.tell, complain)
         self.write()
 

@@ -1,7 +1,19 @@
-"""Where the programs lie that machines get; those that the toolchain builds."""
+"""Where the programs lie that machines get: what the toolchain builds, by the version of Kubernetes in the image."""
 
+import os
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-BIN = ROOT / ".landbridge/bin"
-PROGRAMS = ("etcd", "etcdctl", "etcdutl", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
+from local import kubernetes
+from local.kubernetes import BIN, SERVERS
+
+PROGRAMS = ("etcd", "etcdctl", "etcdutl", *SERVERS, "kubectl")
+
+
+def of(version: str) -> dict[str, Path]:
+    """Name → file, of those that are there."""
+    found = {name: (kubernetes.folder(version) if name in SERVERS else BIN) / name for name in PROGRAMS}
+    return {name: file for name, file in found.items() if os.access(file, os.X_OK)}
+
+
+def missing(version: str) -> list[str]:
+    return [name for name in PROGRAMS if name not in of(version)]

@@ -22,7 +22,8 @@ from typing import Any
 from local.machines import machine, network
 from local.machines.machine import Machine, MachineError
 
-from . import volumes
+from . import programs, volumes
+from .agent import Agent
 
 # A machine that is terminated gets a moment to stop its units; one that is stopped as long as they may take.
 TERMINATE_SECONDS, STOP_SECONDS = 2.0, 60.0
@@ -38,7 +39,6 @@ class Site:
     """What all machines share: where they lie, what they are given, and whom to tell."""
 
     home: Path
-    programs: dict[str, Path]
     trusted: Callable[[], dict[str, str]]
     volumes: volumes.Volumes
     tell: Callable[[str, Any], None]
@@ -65,6 +65,7 @@ class Resident:
         self.wanted = UP
         self.report_end = False
         self.attached: dict[str, str] = {}
+        self.agent = Agent(self.id, self.site.tell)
         self.laid = ""
         self.heard, self.waker = os.pipe()
         os.set_blocking(self.waker, False)
@@ -147,12 +148,17 @@ class Resident:
         elif self.machine and self.laid != self.hosts:
             self.machine.write_hosts(self.hosts_text())
             self.laid = self.hosts
+        if self.machine:
+            self.agent.turn(self.machine, self.told["commands"])
         return self.volumes_turn()
 
     def start(self) -> None:
         self.note("starting")
         told, self.laid = self.told, self.hosts
         self.folder.mkdir(parents=True, exist_ok=True)
+        version = told["kubernetes"]
+        if missing := programs.missing(version):
+            self.console(f"Kubernetes {version}: the machine will lack {', '.join(missing)}, which are not built")
         for net in told["networks"]:
             network.lead(net)
         self.machine = Machine(
@@ -161,7 +167,7 @@ class Resident:
             (f"{told['address']}/{told['prefix']}",),
             supernet=told["networks"][0],
             hosts=self.hosts_text(),
-            programs=self.site.programs,
+            programs=programs.of(version),
             files=self.site.trusted(),
         )
         self.console(f"{self.id} starts as {self.name} on {told['address']} in {told['zone']}")

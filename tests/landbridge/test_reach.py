@@ -75,8 +75,9 @@ def test_cut_output_is_an_error_and_no_half_answer() -> None:
 
 
 @pytest.mark.parametrize("status", ["TimedOut", "Undeliverable", "Terminated", "Cancelled"])
-def test_a_command_that_never_ran_is_no_answer(status: str) -> None:
-    way, _ = ssm({"Status": status, "ResponseCode": -1})
+@pytest.mark.parametrize("code", [-1, 137])
+def test_a_command_that_never_ran_or_was_killed_is_no_answer(status: str, code: int) -> None:
+    way, _ = ssm({"Status": status, "ResponseCode": code})
     with pytest.raises(ReachError, match="did not answer"):
         way.run("main-etcd-1", ["true"])
 
@@ -107,6 +108,8 @@ def test_ssh_that_gets_nowhere_is_no_answer_of_the_command(monkeypatch: pytest.M
     monkeypatch.setattr(reach, "ran", broken)
     with pytest.raises(ReachError, match=r"10\.0\.0\.1: .*No route to host.*VPN"):
         Ssh(lambda: MACHINES).run("main-etcd-1", ["true"])
+    with pytest.raises(ReachError, match=r"let in alice, carol, each with a key.*`User` for 10\.0\.0\.1"):
+        Ssh(lambda: MACHINES, ["alice", "carol"]).run("main-etcd-1", ["true"])
 
 
 def test_the_local_way_keeps_streams_and_code_apart() -> None:
@@ -148,6 +151,7 @@ def test_of_two_instances_of_a_machine_the_younger_counts() -> None:
         return {"InstanceId": id_, "LaunchTime": now - timedelta(seconds=age), "Tags": told, "PrivateIpAddress": "a"}
 
     name = ("landbridge:machine", "main-etcd-1")
-    ec2 = Ec2(instance("new", 1, name), instance("old", 99, name), instance("stray", 5))
-    assert reach.running(ec2, "main") == {"main-etcd-1": Instance("new", "a", "")}
+    version = ("landbridge:kubernetes", "1.36.2")
+    ec2 = Ec2(instance("new", 1, name, version), instance("old", 99, name), instance("stray", 5))
+    assert reach.running(ec2, "main") == {"main-etcd-1": Instance("new", "a", "", "1.36.2")}
     assert "landbridge:cluster" in ec2.filters

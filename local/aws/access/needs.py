@@ -102,11 +102,11 @@ def _named_key(response: Any) -> Iterator[Thing]:
     return _key(response, str(given))
 
 
-def _key_of(blob: str) -> str:
+def _key_of(blob: str | bytes) -> str:
     """moto's ciphertext begins with its key's id."""
     import base64
 
-    start = base64.b64decode(blob)[:36]
+    start = (blob if isinstance(blob, bytes) else base64.b64decode(blob))[:36]
     return start.decode() if re.fullmatch(rb"[0-9a-f-]{36}", start) else "*"
 
 
@@ -131,6 +131,17 @@ def _parameters(response: Any) -> Iterator[Thing]:
     for name in names:
         plain = str(name).partition(":")[0] if not str(name).startswith("arn:") else str(name)
         yield Thing(plain if plain.startswith("arn:") else f"{start}/{plain.removeprefix('/')}")
+
+
+def _command(response: Any) -> Iterator[Thing]:
+    """SendCommand is about its document, which is AWS's own, and about each instance."""
+    yield Thing(f"arn:aws:ssm:{response.region}::document/{response._get_param('DocumentName')}")
+    known = {i.id: i for i in _backend("ec2", response).all_instances()}
+    for name in response._get_param("InstanceIds", []):
+        tags = {tag["key"]: tag["value"] for tag in known[name].get_tags()} if name in known else {}
+        yield Thing(f"arn:aws:ec2:{response.region}:{response.current_account}:instance/{name}", tags)
+    if response._get_param("Targets"):  # whichever instances those may be
+        yield Thing("*")
 
 
 def _role(response: Any) -> Iterator[Thing]:
@@ -161,7 +172,18 @@ THINGS: dict[tuple[str, str], Things] = {
     ("ec2", "DetachVolume"): _machine_or("volume", "Volume"),
     ("ec2", "AttachNetworkInterface"): _machine_or("network-interface", "NetworkInterface"),
     **dict.fromkeys(
-        [("secretsmanager", name) for name in ("GetSecretValue", "DescribeSecret", "PutSecretValue", "DeleteSecret")],
+        [
+            ("secretsmanager", name)
+            for name in (
+                "GetSecretValue",
+                "DescribeSecret",
+                "PutSecretValue",
+                "DeleteSecret",
+                "ReplicateSecretToRegions",
+                "RemoveRegionsFromReplication",
+                "StopReplicationToReplica",
+            )
+        ],
         _secret,
     ),
     **dict.fromkeys(
@@ -172,6 +194,7 @@ THINGS: dict[tuple[str, str], Things] = {
         [("ssm", name) for name in ("GetParameter", "GetParameters", "GetParametersByPath", "PutParameter")],
         _parameters,
     ),
+    ("ssm", "SendCommand"): _command,
     **dict.fromkeys([("sts", name) for name in ("AssumeRole",)], _role),
     **dict.fromkeys(
         [

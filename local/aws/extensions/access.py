@@ -1,8 +1,8 @@
-"""Policies are honoured: those of buckets for everybody, those of roles for whoever has a role's credentials.
+"""Policies are honoured: those of buckets, keys and secrets for everybody, those of roles for whoever has a role.
 
-"Policy evaluation logic" (IAM user guide). The local cloud's own programs are the account's root: only what a policy
-denies is denied to them. moto judges nobody unless it judges everybody, and leaves conditions out; for buckets it takes
-a condition that does not hold for a denial.
+"Policy evaluation logic" (IAM user guide). The local cloud's own programs are the account's root: only what a
+resource's policy denies is denied to them, and what a key's does not allow. moto judges nobody unless it judges
+everybody, and leaves conditions out; for buckets it takes a condition that does not hold for a denial.
 """
 
 import logging
@@ -31,6 +31,8 @@ log = logging.getLogger("local.aws")
 DENIED = {"ec2": ("UnauthorizedOperation", 403), "s3": ("AccessDenied", 403)}
 BY_PROTOCOL = {"query": ("AccessDenied", 403), "rest-xml": ("AccessDenied", 403)}
 OTHERWISE = ("AccessDeniedException", 400)
+# Services whose resources have policies of their own: there root is judged, too.
+GUARDED = ("s3", "kms", "secretsmanager")
 # "No permissions are required to perform this operation" (STS API, GetCallerIdentity).
 # In the query of an address that an operator of the account has signed.
 OPERATORS = f"X-Amz-Credential={DUMMIES['AWS_ACCESS_KEY_ID']}%2F"
@@ -77,8 +79,8 @@ def _judge(response: Any) -> None:
     service = response.boto3_service_name
     if session is None and MARK in response.normalized_request.environ:
         _strange(response, service)
-    elif session is None and service != "s3":
-        return  # root, which only a bucket's policy denies anything
+    elif session is None and service not in GUARDED:
+        return  # root, which only policies of resources deny anything
     if service != "s3" and (service, response._get_action()) in FREE:
         return
     caller = _caller(response, session)
@@ -183,8 +185,10 @@ def _iam(session: Any) -> Any:
 def _policies(session: Any) -> list[str]:
     """The role's own policies and those attached to it; none for a role that is gone."""
     role = _role(session)
-    if role is None:
-        return []
+    return of_role(role) if role is not None else []
+
+
+def of_role(role: Any) -> list[str]:
     attached = [_default(policy) for policy in role.managed_policies.values()]
     return [*role.policies.values(), *attached]
 
@@ -208,7 +212,9 @@ def _verdict(need: Need, caller: Caller, session: Any, identity: list[str], boun
         return "with an explicit deny in a resource-based policy"
     if session is None:
         if not caller.anonymous:
-            return None
+            # "No AWS principal, including the account root user …, has any permissions to a KMS key unless they are
+            # explicitly allowed" (KMS developer guide, "Key policies in AWS KMS").
+            return "because no resource-based policy allows it" if need.must_consent and not own.allowed else None
         _request.public = own.allowed
         return None  # moto looks at the object's ACL, and at get_permission
     given = said(identity, need.asked)

@@ -17,6 +17,11 @@ from local.providers.host import free_port
 
 @pytest.fixture(scope="session")
 def endpoint() -> Iterator[str]:
+    yield from served()
+
+
+def served() -> Iterator[str]:
+    """The URL of a server, which ends with the generator."""
     port = free_port()
     server = subprocess.Popen([sys.executable, "-m", "local.aws.server", "--port", str(port)])
     url = f"http://127.0.0.1:{port}"
@@ -37,6 +42,10 @@ def endpoint() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def client(endpoint: str) -> Callable[..., Any]:
+    return clients(endpoint)
+
+
+def clients(endpoint: str) -> Callable[..., Any]:
     def make(service: str, region: str = "us-west-2", attempts: int = 1) -> Any:
         config = Config(retries={"total_max_attempts": attempts}, s3={"addressing_style": "path"})
         keys = {"aws_access_key_id": "local", "aws_secret_access_key": "local"}
@@ -48,7 +57,10 @@ def client(endpoint: str) -> Callable[..., Any]:
 @pytest.fixture(scope="session")
 def own(endpoint: str) -> Callable[..., Any]:
     """Asks the local AWS's own API: own("clock", {"advance": 60}) posts, own("clock") gets."""
+    return asker(endpoint)
 
+
+def asker(endpoint: str) -> Callable[..., Any]:
     def ask(name: str, body: Any = None, method: str | None = None) -> Any:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{endpoint}/landbridge-api/{name}", data, method=method)
