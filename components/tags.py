@@ -4,6 +4,9 @@ from typing import NamedTuple
 
 from fleet.fitting import fitting
 
+# On an instance: the version in the image that it was started from.
+KUBERNETES = "landbridge:kubernetes"
+
 
 class Owner(NamedTuple):
     """Who a stack's resources belong to."""

@@ -1,5 +1,7 @@
 """Which version of Kubernetes may follow which."""
 
+from collections.abc import Sequence
+
 
 def refusal(running: str | None, wanted: str) -> str | None:
     """Why a cluster that runs one version (None: none yet) can't take the other; None when it can.
@@ -15,6 +17,27 @@ def refusal(running: str | None, wanted: str) -> str | None:
     if new > old + 1:
         return f"kubernetes {wanted} skips a minor version after {running}, which runs: go to 1.{old + 1} first"
     return None
+
+
+def steps(published: str | None, wanted: str) -> bool:
+    """Whether this is a step to another minor version."""
+    return published is not None and _minor(published) != _minor(wanted)
+
+
+def minor(version: str) -> str:
+    """As people call it: 1.36."""
+    return version.rpartition(".")[0]
+
+
+def behind_refusal(cluster: str, published: str, wanted: str, behind: Sequence[str]) -> str | None:
+    """Why a step to another minor must wait: machines (`behind`) have not taken the last one, and would skip it."""
+    if not behind:
+        return None
+    return (
+        f"kubernetes {wanted} must wait: {', '.join(behind)} {'runs' if len(behind) == 1 else 'run'} none of "
+        f"{minor(published)} yet and would skip it. Stay at {published}, run `landbridge cluster roll {cluster}`, and "
+        "then go on"
+    )
 
 
 def _minor(version: str) -> int:

@@ -1,13 +1,16 @@
 """Continuing inside the local cloud: the command starts itself again in there, with its terminal and exit code kept."""
 
+import contextlib
 import errno
 import os
 import sys
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 from typing import NoReturn
 
-from local import client
+from fleet.where import fleet_path
+from local import client, kubernetes
 from local.environment import scrubbed
 
 from .cluster import kept
@@ -49,8 +52,23 @@ def at_once() -> None:
         return
     if sys.argv[1:2] and sys.argv[1] in COMMANDS and "--local" in sys.argv:
         cloud = client.status(LOCAL_HOME)
-        if cloud and not client.inside(cloud):
+        if cloud and not client.inside(cloud) and not builds_first(sys.argv):
             enter(cloud)
+
+
+def builds_first(words: list[str]) -> bool:
+    """Whether the command will have to build a Kubernetes, for which it must still be outside: see local_kubernetes.
+
+    By a look at the fleet file's text: reading it in earnest takes longer than all else here.
+    """
+    if words[1] != "up":
+        return False
+    named = next((after for word, after in pairwise(words) if word == "--fleet"), None)
+    named = next((word.partition("=")[2] for word in words if word.startswith("--fleet=")), named)
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        text = fleet_path(Path(named) if named else None).read_text()
+        return any(version in text and kubernetes.lacks(version) for version in kubernetes.VERSIONS)
+    return False
 
 
 def entered() -> client.Cloud:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from progress import Progress
-from running import run
+from running import SetupError, run
 
 ENGINE = "v3.259.0"
 # Engines that the tests have passed with; an official one of these on the PATH is used as it is.
@@ -47,15 +47,22 @@ ENGINE_TOOLS = (
     ),
 )
 
-KUBERNETES = "v1.36.2"
+KUBERNETES = "1.36.2"
+# Versions before it that local machines can run, too, and the folders of their modules. Built when first asked for.
+OLDER = {"1.35.8": "kubernetes-1.35"}
+SERVERS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
 _COMPONENT = "k8s.io/component-base/version"
-_MAJOR, _MINOR, _ = KUBERNETES.removeprefix("v").split(".")
-_STAMP = f"-X {_COMPONENT}.gitVersion={KUBERNETES} -X {_COMPONENT}.gitMajor={_MAJOR} -X {_COMPONENT}.gitMinor={_MINOR}"
+
+
+def kubernetes_tools(version: str, module: str, names: tuple[str, ...]) -> tuple[Tool, ...]:
+    major, minor, _ = version.split(".")
+    stamps = {"gitVersion": f"v{version}", "gitMajor": major, "gitMinor": minor}
+    ldflags = " ".join(["-s -w", *(f"-X {_COMPONENT}.{name}={value}" for name, value in stamps.items())])
+    return tuple(Tool(name, module, f"k8s.io/kubernetes/cmd/{name}", ldflags) for name in names)
+
+
 CONTROL_PLANE_TOOLS = (
-    *(
-        Tool(name, "kubernetes", f"k8s.io/kubernetes/cmd/{name}", f"-s -w {_STAMP}")
-        for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
-    ),
+    *kubernetes_tools(KUBERNETES, "kubernetes", (*SERVERS, "kubectl")),
     Tool("etcd", "kubernetes", "go.etcd.io/etcd/server/v3", "-s -w"),
     Tool("etcdctl", "kubernetes", "go.etcd.io/etcd/etcdctl/v3", "-s -w"),
     Tool("etcdutl", "kubernetes", "go.etcd.io/etcd/etcdutl/v3", "-s -w"),
@@ -77,6 +84,17 @@ def set_up(root: Path, cache: Path, logs: Path, progress: Progress) -> None:
             continue
         for file in build(SETS[name], name, root / "tools", cache, logs, progress).iterdir():
             link(bin_folder / file.name, file)
+
+
+def set_up_older(version: str, root: Path, cache: Path, logs: Path, progress: Progress) -> None:
+    """Links the servers of an older Kubernetes into .landbridge/kubernetes/VERSION. Raises SetupError."""
+    if version not in OLDER:
+        raise SetupError(f"Kubernetes {version} is none of {', '.join(OLDER)}, which can be built")
+    folder = root / ".landbridge/kubernetes" / version
+    folder.mkdir(parents=True, exist_ok=True)
+    tools = kubernetes_tools(version, OLDER[version], SERVERS)
+    for file in build(tools, f"kubernetes-{version}", root / "tools", cache, logs, progress).iterdir():
+        link(folder / file.name, file)
 
 
 def official_pulumi(path: str, own: Path) -> Path | None:

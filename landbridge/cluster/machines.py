@@ -14,12 +14,13 @@ from ..errors import LandbridgeError
 from ..etcd import waiting
 from ..etcd.hands import Hands
 from ..etcd.ring import Ctl, View
-from ..local_image import parameter
+from ..machine_image import wanted
 from ..reach import Instance, ReachError, running
 from .info import MachineInfo
 from .session import Session
 
 MANIFEST = "/etc/landbridge/manifest.json"
+PROGRAMS = "/usr/local/bin"
 BALANCER_NAME = 32  # AWS allows no more; components/control_plane/aws.py names it so
 
 
@@ -38,12 +39,22 @@ class State:
     wanted_image: str
     leads: tuple[str, ...]
     ails: tuple[str, ...]
+    kubernetes: str = ""
+    wanted_kubernetes: str = ""
 
     @property
     def behind(self) -> list[str]:
-        """Of bundle and image, those that are not what they ought to be."""
-        pairs = {"bundle": (self.bundle, self.wanted_bundle), "image": (self.image, self.wanted_image)}
-        return [what for what, (is_, wanted) in pairs.items() if wanted and is_ != wanted]
+        """Of bundle, image and Kubernetes, those that are not what they ought to be.
+
+        Another Kubernetes is another image, which is not told apart.
+        """
+        pairs = {
+            "bundle": (self.bundle, self.wanted_bundle),
+            "image": (self.image, self.wanted_image),
+            "Kubernetes": (self.kubernetes, self.wanted_kubernetes),
+        }
+        found = [what for what, (is_, ought) in pairs.items() if ought and is_ != ought]
+        return [what for what in found if what != "image" or "Kubernetes" not in found]
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "behind": self.behind, "healthy": not self.ails}
@@ -83,6 +94,8 @@ class Machines:
             wanted_image=image,
             leads=tuple(ring for ring, leader in leaders.items() if leader == machine.name),
             ails=tuple(self.ails(machine, instance, views)),
+            kubernetes=instance.kubernetes if instance else "",
+            wanted_kubernetes=self.info.kubernetes,
         )
 
     def bundle(self, machine: str) -> str:
@@ -106,9 +119,13 @@ class Machines:
             ) from None
 
     def wanted_image(self) -> str:
-        """What the image parameter says; empty if nobody has set it."""
-        found = self.session.of("ssm").get_parameters(Names=[parameter(self.info.fleet)])["Parameters"]
-        return str(found[0]["Value"]) if found else ""
+        """What the parameter of the cluster's version says; empty if nobody has set it."""
+        return wanted(self.session.of, self.info.fleet, self.info.kubernetes)
+
+    def installed(self, machine: str) -> str:
+        """The version of Kubernetes that the machine itself says it has; every machine's image holds all programs."""
+        said = self.hands.ask(machine, f"{PROGRAMS}/kube-apiserver", "--version", seconds=30)
+        return said.out.strip().rpartition("v")[2] if said.code == 0 else said.why
 
     def ails(self, machine: MachineInfo, instance: Instance | None, views: dict[str, View]) -> list[str]:
         if instance is None:

@@ -1,4 +1,4 @@
-"""Brings a cluster's machines to the newest bundle and image: one at a time, each healthy before the next.
+"""Brings a cluster's machines to the newest bundle, image and Kubernetes: one at a time, each healthy before the next.
 
 What is to be done is decided from what is, so an interrupted roll goes on where it stopped.
 """
@@ -6,6 +6,9 @@ What is to be done is decided from what is, so an interrupted roll goes on where
 import time
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
+
+from fleet.image_names import parameter
+from fleet.kubernetes_versions import refusal
 
 from ..errors import LandbridgeError, UsageError
 from ..etcd.ring import CLOSE
@@ -53,6 +56,24 @@ def check(states: Collection[State], next_: str) -> None:
         )
 
 
+def check_versions(states: Collection[State], name: str, fleet: str) -> None:
+    """Raises RollError where successors could not start, or Kubernetes' rules forbid them beside what runs."""
+    lacking = sorted({state.wanted_kubernetes for state in states if not state.wanted_image})
+    if lacking:
+        raise RollError(
+            f"No machine can start: nobody has set {parameter(fleet, lacking[0])}, which names the image with "
+            f"Kubernetes {lacking[0]}. Promote an image, then run the command again."
+        )
+    told = {state.name: refusal(state.kubernetes or None, state.wanted_kubernetes) for state in states}
+    if refused := [f"  {machine}: {why}" for machine, why in told.items() if why]:
+        lines = "\n".join(refused)
+        raise RollError(
+            f"The roll does not begin: machines can't go to what the stack {name} last published:\n{lines}\n"
+            f"Was its last `landbridge up {name}` not finished? Finish it with the version that runs in fleet.yaml, "
+            "then run the command again."
+        )
+
+
 class Roll:
     """One run of `landbridge cluster roll`."""
 
@@ -70,6 +91,8 @@ class Roll:
             )
         states = self.settled()
         wanted = order(states.values(), chosen, force=force)
+        if wanted:
+            check_versions(states.values(), self.session.info.name, self.session.info.fleet)
         for name in wanted:
             check(states.values(), name)
             why = ", ".join(f"new {what}" for what in states[name].behind) or "forced"
@@ -99,9 +122,19 @@ class Roll:
                 InstanceId=state.instance, ShouldDecrementDesiredCapacity=False
             )
         new = self.until_healthy(state)
+        self.check_image(new)
         replaced = Replaced(state.name, why, state.instance, new.instance, round(time.monotonic() - begun, 1))
         self.done.append(replaced)
         self.tell(f"{state.name}: {new.instance} is healthy after {replaced.seconds:.0f} s")
+
+    def check_image(self, new: State) -> None:
+        """Raises RollError when an image holds another Kubernetes than its parameter says: at the first machine."""
+        if new.wanted_kubernetes and (has := self.machines.installed(new.name)) != new.wanted_kubernetes:
+            raise RollError(
+                f"The roll stops after {new.name}, which is healthy: its image {new.image} was to have Kubernetes "
+                f"{new.wanted_kubernetes}, and says: {has}. Put the right image into "
+                f"{parameter(self.session.info.fleet, new.wanted_kubernetes)}, then run the command again."
+            )
 
     def hand_over(self, name: str, ring: str) -> None:
         """Another member leads before this one goes: writes then wait for no election."""
@@ -122,6 +155,8 @@ class Roll:
             state = self.machines.look()[old.name]
             fresh = state.instance not in ("", old.instance)
             lacks = list(state.ails) if fresh else ["its successor does not run yet"]
+            if fresh and state.kubernetes != state.wanted_kubernetes:
+                lacks.append(f"it has Kubernetes {state.kubernetes or 'unknown'}, not {state.wanted_kubernetes}")
             if fresh and state.bundle != state.wanted_bundle:
                 lacks.append(f"it has bundle {state.bundle or 'unknown'}, not {state.wanted_bundle}")
             if not lacks:

@@ -5,7 +5,10 @@ from typing import Any
 
 import click
 
-from .. import consent, guards, places
+from fleet import origins
+
+from .. import consent, guards, local_kubernetes, places
+from ..cluster import lost
 from ..fleet_run import FleetRun, How
 from ..pulumi_command import PulumiCommand
 from ..report import Report
@@ -106,7 +109,12 @@ def prepare(
     """Everything up to the engine's first call. Raises FleetError, LandbridgeError and what the local cloud raises."""
     out = options.output(as_json=as_json)
     world = options.the_fleet(fleet_file)
-    picked = options.chosen(names, world)
+    asides = lost.asides(origins.load(origins.origins_path(world.path))) if command == "destroy" else []
+    picked = options.chosen(names, world, asides)
+    if local and command != "destroy":
+        local_kubernetes.check(world, picked)
+    if local and command == "up":
+        local_kubernetes.build(world, picked)
     place = options.the_place(world, local=local)
     run = FleetRun(world, picked, place, PulumiCommand(places.pulumi_root()), How(**how))
     return run, Report(command, run, out)

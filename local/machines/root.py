@@ -222,4 +222,5 @@ COMMANDS = {
     "systemctl": command("systemctl"),
     "blkid": command("disk", "blkid"),
     "mkfs.ext4": command("disk", "mkfs.ext4"),
+    "blkdiscard": command("disk", "blkdiscard"),
 }

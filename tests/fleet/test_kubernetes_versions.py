@@ -4,7 +4,7 @@ import pytest
 
 from fleet import issuers
 from fleet.fitting import fitting
-from fleet.kubernetes_versions import refusal
+from fleet.kubernetes_versions import behind_refusal, refusal, steps
 from fleet.model import AwsAccount, Cluster, Fleet, Region, Team
 
 
@@ -27,6 +27,16 @@ def test_a_minor_is_neither_skipped_nor_gone_back(running: str, wanted: str, wor
     told = refusal(running, wanted)
     assert told is not None
     assert words in told
+
+
+def test_a_step_waits_for_machines_that_have_not_taken_the_last_one() -> None:
+    assert [steps(None, "1.36.2"), steps("1.36.1", "1.36.2"), steps("1.35.8", "1.36.2")] == [False, False, True]
+    assert behind_refusal("main", "1.36.2", "1.37.0", []) is None
+    told = behind_refusal("main", "1.36.2", "1.37.0", ["main-api-1", "main-api-2"])
+    assert told == (
+        "kubernetes 1.37.0 must wait: main-api-1, main-api-2 run none of 1.36 yet and would skip it. Stay at 1.36.2, "
+        "run `landbridge cluster roll main`, and then go on"
+    )
 
 
 def test_a_long_name_keeps_its_beginning_and_stays_its_own() -> None:

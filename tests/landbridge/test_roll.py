@@ -9,7 +9,7 @@ import pytest
 from landbridge.cluster import roll as rolls
 from landbridge.cluster.info import ClusterInfo, MachineInfo
 from landbridge.cluster.machines import State
-from landbridge.cluster.roll import Roll, RollError, check, order
+from landbridge.cluster.roll import Roll, RollError, check, check_versions, order
 from landbridge.cluster.session import Session
 from landbridge.errors import UsageError
 from landbridge.etcd.ring import Member, View
@@ -60,9 +60,9 @@ def test_nothing_is_touched_while_another_machine_ails() -> None:
 class Cloud:
     """Machines and their scaling groups: a successor comes a look later, with the newest bundle unless told else."""
 
-    def __init__(self, states: list[State], *, broken: str = "") -> None:
+    def __init__(self, states: list[State], *, broken: str = "", has: str = "1.36.2") -> None:
         self.states = {one.name: one for one in states}
-        self.broken, self.ended = broken, list[str]()
+        self.broken, self.ended, self.has = broken, list[str](), has
         self.moved: list[tuple[str, str]] = []
         self.ctl = self
 
@@ -78,7 +78,11 @@ class Cloud:
         assert others == [], "two were away at once"
         ails = ("its boot stopped at keys",) if name == self.broken else ()
         was = self.states[name]
-        self.states[name] = replace(was, instance=f"i-new-{name}", bundle=was.wanted_bundle, ails=ails, leads=())
+        new = {"instance": f"i-new-{name}", "bundle": was.wanted_bundle, "kubernetes": was.wanted_kubernetes}
+        self.states[name] = replace(was, **new, ails=ails, leads=())
+
+    def installed(self, machine: str) -> str:
+        return self.has
 
     def look(self, ring: str = "") -> Any:
         if not ring:
@@ -149,6 +153,55 @@ def test_run_again_it_goes_on_where_it_stopped() -> None:
     again = Cloud(list(cloud.states.values()))
     rolled(again)
     assert again.ended == []
+
+
+OLD = {"bundle": "v2", "image": "ami-0", "kubernetes": "1.35.8", "wanted_kubernetes": "1.36.2"}
+
+
+def aged(**given: Any) -> list[State]:
+    return fleet_of(**{name.replace("-", "_"): {**OLD, **given} for name in NAMES})
+
+
+def test_another_kubernetes_is_a_reason_which_its_image_is_not_told_beside() -> None:
+    assert aged()[0].behind == ["Kubernetes"]
+    assert aged(kubernetes="1.36.2")[0].behind == ["image"]
+    assert aged(kubernetes="")[0].behind == ["Kubernetes"], "what was started before versions were told is older"
+
+
+@pytest.mark.usefixtures("hurried")
+def test_every_machine_goes_to_the_published_kubernetes() -> None:
+    cloud = Cloud(aged())
+    _, told = rolled(cloud)
+    assert len(cloud.ended) == len(NAMES)
+    assert "main-etcd-1: new Kubernetes" in told
+    assert {one.kubernetes for one in cloud.states.values()} == {"1.36.2"}
+
+
+@pytest.mark.usefixtures("hurried")
+def test_an_image_with_another_kubernetes_than_it_was_promoted_for_ends_the_roll_at_the_first_machine() -> None:
+    cloud = Cloud(aged(), has="1.35.8")
+    _, told = rolled(cloud)
+    assert cloud.ended == ["main-etcd-1"]
+    assert "was to have Kubernetes 1.36.2, and says: 1.35.8" in told[-1]
+    assert "images/cpu/1.36.2/stable" in told[-1]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"kubernetes": "1.34.9"}, "main-api-1: kubernetes 1.36.2 skips a minor version after 1.34.9"),
+        ({"kubernetes": "1.37.0"}, "main-api-1: kubernetes 1.36.2 is older than 1.37.0"),
+        ({"wanted_image": ""}, "nobody has set /example/images/cpu/1.36.2/stable"),
+    ],
+)
+@pytest.mark.usefixtures("hurried")
+def test_no_machine_goes_where_its_successor_may_not_run(given: dict[str, str], words: str) -> None:
+    with pytest.raises(RollError) as refused:
+        check_versions(aged(**given), "main", "example")
+    assert words in str(refused.value)
+    cloud = Cloud(aged(**given))
+    rolled(cloud)
+    assert cloud.ended == []
 
 
 @pytest.mark.usefixtures("hurried")

@@ -15,6 +15,8 @@ import python_env  # noqa: E402
 import running  # noqa: E402
 from progress import Progress  # noqa: E402
 
+from local import kubernetes  # noqa: E402
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -62,6 +64,22 @@ def test_only_an_official_engine_of_a_tested_version_is_used(tmp_path: Path) -> 
     (other / "pulumi").write_text(f"#!/bin/sh\necho {go_tools.ENGINE}\n")
     (other / "pulumi-language-python").unlink()
     assert go_tools.official_pulumi(str(other), own) is None, "an engine without its Python host can't run our programs"
+
+
+def test_the_local_cloud_s_versions_of_kubernetes_are_those_that_the_modules_pin() -> None:
+    modules = {go_tools.KUBERNETES: "kubernetes", **go_tools.OLDER}
+    assert tuple(modules) == kubernetes.VERSIONS
+    assert go_tools.SERVERS == kubernetes.SERVERS
+    for version, module in modules.items():
+        text = (ROOT / "tools" / module / "go.mod").read_text()
+        assert f"k8s.io/kubernetes v{version}\n" in text
+        staging = f"k8s.io/api => k8s.io/api v0.{version.removeprefix('1.')}\n"
+        assert staging in text
+
+
+def test_a_version_that_cannot_be_built_is_said(tmp_path: Path) -> None:
+    with pytest.raises(running.SetupError, match=r"Kubernetes 1\.34\.1 is none of 1\.35\.8"):
+        go_tools.set_up_older("1.34.1", tmp_path, tmp_path, tmp_path, Progress())
 
 
 def test_the_lock_holds_the_installer_and_no_address() -> None:

@@ -11,6 +11,7 @@ from moto.ec2.exceptions import EC2ClientError
 from moto.ec2.models import EC2Backend
 from moto.ec2.models.amis import Ami
 
+from .. import standins
 from ..standins import PREFIX, STAND_INS
 from .patching import override
 
@@ -22,9 +23,9 @@ def install() -> None:
 
     @override(EC2Backend, "describe_images")
     def describe_images(self: Any, original: Any, *args: Any, **given: Any) -> Any:
-        for kind, id_ in STAND_INS.items():
+        for name, id_ in STAND_INS.items():
             if id_ not in self.amis:
-                self.amis[id_] = _stand_in(self, kind, id_)
+                self.amis[id_] = _stand_in(self, name, id_)
         return original(*args, **given)
 
     @override(EC2Backend, "run_instances")
@@ -32,12 +33,12 @@ def install() -> None:
         return original(resolved(self, image_id), *args, **given)
 
 
-def _stand_in(backend: Any, kind: str, id_: str) -> Ami:
+def _stand_in(backend: Any, name: str, id_: str) -> Ami:
     return Ami(
         backend,
         id_,
-        name=f"{PREFIX}local-{kind}",
-        description=f"What local machines of kind {kind} have: this computer's own programs",
+        name=name,
+        description="What local machines have: this computer's own programs, and Kubernetes",
         virtualization_type="hvm",
         architecture="x86_64",
         root_device_type="ebs",
@@ -50,6 +51,12 @@ def is_stand_in(backend: Any, image_id: str) -> bool:
     """Whether a machine may start from it: one of ours, or what was made of one."""
     image = backend.amis.get(image_id)
     return image is not None and (image.name or "").startswith(PREFIX)
+
+
+def kubernetes(backend: Any, image_id: str) -> str:
+    """The version in an image."""
+    image = backend.amis.get(image_id)
+    return standins.kubernetes((image.name or "") if image else "")
 
 
 def resolved(backend: Any, image_id: str) -> str:

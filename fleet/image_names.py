@@ -1,0 +1,11 @@
+"""Where a region says which image its machines start from: parameters of the cloud, a channel each.
+
+An image holds the programs of one Kubernetes version, so a cluster's version chooses it. Promotion puts an image's id
+into a channel; machines start from `stable`.
+"""
+
+STABLE = "stable"
+
+
+def parameter(fleet: str, kubernetes: str, channel: str = STABLE) -> str:
+    return f"/{fleet}/images/cpu/{kubernetes}/{channel}"

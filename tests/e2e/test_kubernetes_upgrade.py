@@ -1,0 +1,232 @@
+"""A minor version of Kubernetes: `up` touches no machine, `cluster roll` brings each to it, and nobody's write fails."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from local.kubernetes import BUILT_IN, VERSIONS
+from tests.local.providers.test_engine import Project
+from tests.support import cloud as clouds
+from tests.support.cloud import COMMAND, ROOT, Cloud
+from tests.support.upgrade import OBJECTS, PROGRAMS
+
+# Building the older version takes minutes, once.
+pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
+NEW, OLD = BUILT_IN, VERSIONS[1]
+NEXT = "1.37.0"
+FLEET = f"""\
+fleet: test
+owner: ops
+domain: test.example.com
+supernet: 10.128.0.0/12
+aws: {{account_id: "123456789012"}}
+regions:
+  us-west-2: {{cloud: aws, zones: [a, b, c]}}
+clusters:
+  main: {{region: us-west-2, kubernetes: {OLD}}}
+teams:
+  ops: {{gid: 2000}}
+"""
+# The stacks' program, run by Pulumi alone, with a version that nothing here knows yet.
+PLAIN = f"""\
+import runpy, sys
+sys.path.insert(0, {str(ROOT)!r})
+import fleet.rules
+fleet.rules.KUBERNETES += ("1.37",)
+runpy.run_path({str(ROOT / "stacks")!r}, run_name="__main__")
+"""
+Machines = dict[str, dict[str, Any]]
+
+
+@dataclass
+class Story:
+    """What was seen, in the order of the upgrade: before, after `up`, half-way through the roll, and at its end."""
+
+    machines: dict[str, Machines] = field(default_factory=dict)
+    facts: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
+    up: dict[str, Any] = field(default_factory=dict)
+    rolled: dict[str, Any] = field(default_factory=dict)
+    again: dict[str, Any] = field(default_factory=dict)
+    witness: dict[str, Any] = field(default_factory=dict)
+    shown: str = ""
+    too_early: str = ""
+    back: str = ""
+
+
+def at(cloud: Cloud, version: str) -> None:
+    text = cloud.fleet.read_text()
+    cloud.fleet.write_text(text.replace(text.partition("kubernetes: ")[2].partition("}")[0], version))
+
+
+def machines(cloud: Cloud) -> Machines:
+    return {one["name"]: one for one in cloud.report("cluster", "status", "--local")["machines"]}
+
+
+def healthy(cloud: Cloud, seconds: float = 180) -> None:
+    """`up` waits for the API, not for every machine."""
+    deadline = time.monotonic() + seconds
+    while cloud.run("cluster", "status", "--local", code=None).returncode != 0:
+        assert time.monotonic() < deadline, "some machine never became healthy"
+        time.sleep(1)
+
+
+def inside(cloud: Cloud, *words: str) -> list[str]:
+    environment = [f"LANDBRIDGE_FLEET={cloud.fleet}", f"PYTHONPATH={ROOT}"]
+    return ["env", "-C", str(ROOT), *environment, sys.executable, "-m", "tests.support.upgrade", *words]
+
+
+def facts(cloud: Cloud) -> dict[str, dict[str, str]]:
+    return dict(json.loads(cloud.inside(*inside(cloud, "facts"))))
+
+
+def roll_until(cloud: Cloud, sign: str) -> None:
+    """A roll that is killed at a blow once it has said so."""
+    roll = cloud.start("cluster", "roll", "--local")
+    assert roll.stdout is not None
+    try:
+        assert any(line.startswith("main-api-1") and sign in line for line in roll.stdout)
+    finally:
+        os.killpg(roll.pid, signal.SIGKILL)
+        roll.wait()
+
+
+def plain_preview(cloud: Cloud, folder: Path) -> str:
+    project = Project(folder, cloud, name="landbridge", state=cloud.home / "local/test/state", phrase="local")
+    shutil.copy(cloud.home / "local/test/Pulumi.main.yaml", project.folder)
+    (project.folder / "__main__.py").write_text(PLAIN)
+    said = project.pulumi("preview", "-s", "main", code=None, before=[f"LANDBRIDGE_FLEET={cloud.fleet}"])
+    project.pulumi("stack", "rm", "dev", "--yes", "--force")
+    return " ".join(said.split())
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
+    subprocess.run([sys.executable, ROOT / "tools/kubernetes_version.py", OLD], check=True)
+    folder = tmp_path_factory.mktemp("upgrade")
+    cloud, seen, watched = clouds.make(folder, FLEET), Story(), folder / "witness"
+    watched.mkdir()
+    try:
+        cloud.run("up", "--local", "--yes")
+        healthy(cloud)
+        seen.machines["before"], seen.facts["before"] = machines(cloud), facts(cloud)
+        command = [COMMAND, "local", "exec", "--", *inside(cloud, "witness", str(watched))]
+        witness = subprocess.Popen(command, env=cloud._environment(), stderr=subprocess.PIPE, text=True)
+        try:
+            until(watched / "ready", witness)
+            at(cloud, NEW)
+            seen.up = cloud.report("up", "--local", "--yes")
+            seen.machines["published"], seen.facts["published"] = machines(cloud), facts(cloud)
+            seen.shown = cloud.run("cluster", "status", "--local").stdout
+            roll_until(cloud, "is healthy after")
+            seen.machines["half-way"], seen.facts["half-way"] = machines(cloud), facts(cloud)
+            at(cloud, NEXT)
+            seen.too_early = plain_preview(cloud, folder / "plain")
+            at(cloud, NEW)
+            seen.rolled = cloud.report("cluster", "roll", "--local")
+            seen.machines["rolled"], seen.facts["rolled"] = machines(cloud), facts(cloud)
+        finally:
+            (watched / "stop").touch()
+            until(watched / "report.json", witness)
+        seen.witness = json.loads((watched / "report.json").read_text())
+        sys.stdout.write(json.dumps(seen.witness))
+        seen.again = cloud.report("cluster", "roll", "--local")
+        at(cloud, OLD)
+        seen.back = " ".join(cloud.run("up", "--local", "--yes", code=1).stderr.split())
+        yield seen
+    finally:
+        cloud.stop()
+
+
+def until(file: Path, witness: "subprocess.Popen[str]", seconds: float = 200) -> None:
+    deadline = time.monotonic() + seconds
+    while not file.exists():
+        ended = witness.poll() is not None
+        assert not ended or file.exists(), witness.communicate()[1][-2000:]
+        assert time.monotonic() < deadline, f"{file.name} never came"
+        time.sleep(0.2)
+
+
+def versions(found: Machines) -> dict[str, str]:
+    return {name: one["kubernetes"] for name, one in found.items()}
+
+
+def everywhere(found: dict[str, dict[str, str]], version: str) -> None:
+    expected = {"serves": version, **dict.fromkeys(PROGRAMS, version)}
+    assert found == dict.fromkeys(("main-api-1", "main-api-2"), expected)
+
+
+def test_a_cluster_comes_up_at_the_older_version_and_its_programs_take_every_flag(story: Story) -> None:
+    everywhere(story.facts["before"], OLD)
+    assert set(versions(story.machines["before"]).values()) == {OLD}
+
+
+def test_up_publishes_the_new_version_and_touches_no_machine(story: Story) -> None:
+    main = next(stack for stack in story.up["stacks"] if stack["stack"] == "main")
+    assert (main["result"], main["created"], main["replaced"], main["deleted"]) == ("done", 0, 0, 0)
+    before, after = story.machines["before"], story.machines["published"]
+    assert {name: one["instance"] for name, one in after.items()} == {n: one["instance"] for n, one in before.items()}
+    everywhere(story.facts["published"], OLD)
+
+
+def test_status_tells_each_machine_s_version_and_what_it_is_behind_on(story: Story) -> None:
+    found = story.machines["published"].values()
+    assert {(one["kubernetes"], one["wanted_kubernetes"]) for one in found} == {(OLD, NEW)}
+    assert all(one["behind"] == ["Kubernetes"] and one["healthy"] for one in found)
+    assert story.shown.count(OLD) == 5
+    assert f"`landbridge cluster roll main` replaces them, to Kubernetes {NEW}." in story.shown
+
+
+def test_a_killed_roll_leaves_one_api_machine_and_goes_on_with_it(story: Story) -> None:
+    assert versions(story.machines["half-way"]) == {
+        **dict.fromkeys(("main-api-1", "main-etcd-1", "main-etcd-2", "main-etcd-3"), NEW),
+        "main-api-2": OLD,
+    }
+    assert [one["machine"] for one in story.rolled["replaced"]] == ["main-api-2"]
+    assert story.again["replaced"] == []
+
+
+@pytest.mark.parametrize("when", ["before", "published", "half-way", "rolled"])
+def test_no_program_is_ever_newer_than_the_server_it_talks_to(story: Story, when: str) -> None:
+    for name, found in story.facts[when].items():
+        assert found == dict.fromkeys(("serves", *PROGRAMS), found["serves"]), f"{when}, {name}"
+
+
+def test_every_machine_ends_at_the_new_version(story: Story) -> None:
+    everywhere(story.facts["rolled"], NEW)
+    assert set(versions(story.machines["rolled"]).values()) == {NEW}
+    assert all(one["behind"] == [] and one["healthy"] for one in story.machines["rolled"].values())
+
+
+def test_no_write_failed_none_is_lost_and_what_was_there_before_is_there(story: Story) -> None:
+    seen = story.witness
+    assert seen["acknowledged"] > 100
+    assert seen["failed"] == []
+    assert seen["lost"] == []
+    assert seen["kept"] == [one["kind"] for one in OBJECTS]
+
+
+def test_whoever_asks_through_the_balancer_meets_two_versions_at_most_and_the_new_one_alone_at_the_end(
+    story: Story,
+) -> None:
+    seen = story.witness["versions"]
+    assert set(seen) == {OLD, NEW}
+    assert (seen[0], seen[-1]) == (OLD, NEW)
+
+
+def test_the_next_minor_waits_for_the_last_machine_also_for_pulumi_alone(story: Story) -> None:
+    assert f"cluster main: kubernetes {NEXT} must wait: main-api-2 runs none of 1.36 yet" in story.too_early
+    assert "landbridge cluster roll main" in story.too_early
+
+
+def test_there_is_no_way_back(story: Story) -> None:
+    assert f"cluster main: kubernetes {OLD} is older than {NEW}, which runs" in story.back

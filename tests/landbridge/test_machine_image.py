@@ -1,0 +1,73 @@
+"""The image of a version is there before a template asks for it: set on the local cloud, demanded on real ones."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fleet.loader import load
+from fleet.model import Fleet
+from landbridge import machine_image
+from landbridge.errors import LandbridgeError
+from landbridge.places import Place
+from local.aws import standins
+from local.kubernetes import VERSIONS
+from tests.support.cloud import ROOT
+
+NAME = "/example/images/cpu/1.35.8/stable"
+
+
+class Region:
+    """Parameters and images of a region, behind one client for all services."""
+
+    def __init__(self, **parameters: str) -> None:
+        self.parameters = {key: value for key, value in parameters.items() if value}
+
+    def __call__(self, _service: str) -> "Region":
+        return self
+
+    def get_parameters(self, **given: Any) -> dict[str, Any]:
+        return {"Parameters": [{"Value": self.parameters[n]} for n in given["Names"] if n in self.parameters]}
+
+    def put_parameter(self, **given: Any) -> None:
+        assert given["Overwrite"] is False
+        self.parameters[given["Name"]] = given["Value"]
+
+    def describe_images(self, **given: Any) -> dict[str, Any]:
+        (name,) = given["Filters"][0]["Values"]
+        return {"Images": [{"ImageId": id_} for id_ in [standins.STAND_INS.get(name)] if id_]}
+
+
+@pytest.fixture
+def fleet() -> Fleet:
+    return load(ROOT / "fleet.yaml")
+
+
+def ensured(monkeypatch: pytest.MonkeyPatch, region: Region, world: str, fleet: Fleet, version: str) -> str | None:
+    monkeypatch.setattr(machine_image, "clients", lambda *_given: region)
+    return machine_image.ensure(Place(world, Path(), "", "", Path()), "us-west-2", fleet, version)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_local_cloud_sets_each_version_s_own(version: str, fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    region = Region()
+    image = ensured(monkeypatch, region, "local", fleet, version)
+    assert image == standins.STAND_INS[standins.cpu(version)]
+    assert region.parameters == {f"/example/images/cpu/{version}/stable": image}
+    assert machine_image.wanted(region, "example", version) == image
+    assert ensured(monkeypatch, region, "local", fleet, version) is None, "what is set stays"
+
+
+def test_on_a_real_cloud_a_version_without_an_image_is_refused(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    region = Region()
+    with pytest.raises(
+        LandbridgeError, match=rf"no image with Kubernetes 1\.35\.8: nothing has been promoted to {NAME}"
+    ):
+        ensured(monkeypatch, region, "real", fleet, "1.35.8")
+    assert region.parameters == {}
+    assert ensured(monkeypatch, Region(**{NAME: "ami-1"}), "real", fleet, "1.35.8") is None
+
+
+def test_a_version_that_the_local_cloud_lacks_is_said(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(LandbridgeError, match=r"no image with Kubernetes 1\.34\.1 in us-west-2"):
+        ensured(monkeypatch, Region(), "local", fleet, "1.34.1")
