@@ -152,6 +152,9 @@ class Cluster(Model):
     api_servers: Literal[2, 3, 5] = 2
     addons: list[Name] = Field(default_factory=list)
     cidr: Cidr | None = Field(default=None, description="pins the cluster's whole block")
+    copies: RegionName | None = Field(
+        default=None, description="a second region that keeps copies of snapshots and keys, to rebuild the cluster from"
+    )
 
 
 class Pool(Model):
@@ -185,7 +188,7 @@ class Person(Model):
 
     uid: int = Field(ge=1000, le=60000)
     team: Name
-    keys: list[str] = Field(default_factory=list, description="SSH public keys")
+    keys: list[str] = Field(default_factory=list, description="SSH public keys, as .pub files have them")
 
 
 class Fleet(Model):
@@ -200,7 +203,7 @@ class Fleet(Model):
     supernet: Cidr
     reserved: list[Reserved] = Field(default_factory=list)
     ingress: list[Ingress] = Field(default_factory=list)
-    access: Literal["ssm", "ssh"] = "ssm"
+    access: Literal["ssm", "ssh"] = Field(default="ssm", description="how operators reach control plane machines")
     state: State | None = None
     aws: AwsAccount | None = None
     azure: AzureSubscription | None = None

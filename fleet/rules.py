@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from . import hubs
+from . import hubs, people
 from .address import reserved, sizes
 from .address.blocks import Block, overlaps, parse
 from .model import Fleet, Pool
@@ -25,10 +25,10 @@ ZONES = {"aws": set("abcdef"), "azure": {"1", "2", "3"}}
 PRIVATE = tuple(parse(cidr) for cidr in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"))
 
 API_PORT = 6443
-# Minor versions that are tested, with the binaries that tools/kubernetes pins.
-KUBERNETES = ("1.36",)
+# Minor versions that are tested, with the binaries that tools/ pins.
+KUBERNETES = ("1.35", "1.36")
 # First folders of the fleet bucket. A fleet of that name would lay bundles where machines may write.
-BUCKET_FOLDERS = ("audit", "backups", "flow-logs")
+BUCKET_FOLDERS = ("audit", "backups", "copies", "flow-logs")
 MACHINE_NAME = re.compile(r".+-(etcd|api)-\d+")
 CERTIFICATE_NAME = 64  # X.509's bound of a common name, which is a machine's full name
 
@@ -68,7 +68,8 @@ def _references(fleet: Fleet) -> Iterator[Violation]:
         (("owner",), "team", fleet.owner, fleet.teams)
     ]
     for name, cluster in fleet.clusters.items():
-        wanted.append((("clusters", name, "region"), "region", cluster.region, fleet.regions))
+        named = [("region", cluster.region), *([("copies", cluster.copies)] if cluster.copies else [])]
+        wanted += [(("clusters", name, key), "region", region, fleet.regions) for key, region in named]
     for name, person in fleet.people.items():
         wanted.append((("people", name, "team"), "team", person.team, fleet.teams))
     for name, pool in fleet.pools.items():
@@ -322,6 +323,22 @@ def _cluster_names(fleet: Fleet) -> Iterator[Violation]:
             yield Violation(("clusters", name), what, "Shorten the cluster's name or the domain")
 
 
+def _copies(fleet: Fleet) -> Iterator[Violation]:
+    """Copies are for the day when the home region is gone, and only the same cloud's services can make them."""
+    for name, cluster in fleet.clusters.items():
+        home, second = fleet.regions.get(cluster.region), fleet.regions.get(cluster.copies or "")
+        if home is None or second is None:
+            continue  # _references says so
+        others = [region for region, it in fleet.regions.items() if it.cloud == home.cloud and region != cluster.region]
+        remedy = f"Choose {' or '.join(others)}" if others else f"Declare a second region of {home.cloud}, or remove it"
+        if cluster.copies == cluster.region:
+            what = f"cluster {name} keeps its copies in {cluster.copies}, its home region, and would lose both at once"
+            yield Violation(("clusters", name, "copies"), what, remedy)
+        elif second.cloud != home.cloud:
+            what = f"cluster {name} is in {home.cloud} and would keep its copies in {cluster.copies}, in {second.cloud}"
+            yield Violation(("clusters", name, "copies"), what, remedy)
+
+
 def _kubernetes(fleet: Fleet) -> Iterator[Violation]:
     for name, cluster in fleet.clusters.items():
         if cluster.kubernetes.rpartition(".")[0] not in KUBERNETES:
@@ -336,6 +353,10 @@ def _state(fleet: Fleet) -> Iterator[Violation]:
         if pairs.get(backend, secrets) != secrets:
             remedy = f"Use {pairs[backend]}:// beside {backend}://, so that one login opens both"
             yield Violation(("state", "secrets"), f"state lies in {backend} and its secrets in {secrets}", remedy)
+
+
+def _people(fleet: Fleet) -> Iterator[Violation]:
+    yield from (Violation(*found) for found in people.wrong(fleet))
 
 
 RULES: tuple[Rule, ...] = (
@@ -355,6 +376,8 @@ RULES: tuple[Rule, ...] = (
     _ingress,
     _api_ingress,
     _cluster_names,
+    _copies,
     _kubernetes,
     _state,
+    _people,
 )

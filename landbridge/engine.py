@@ -187,6 +187,16 @@ class StackEngine:
         words = ["state", "unprotect", urn, "--yes", "--stack", self.name]
         self.command.run(words, str(self.place.project), self.place.environment)
 
+    def rename(self, name: str) -> None:
+        """Keeps the stack, with its state, under another name. Calls no cloud."""
+        words = ["stack", "rename", name, "--stack", self.name]
+        self.command.run(words, str(self.place.project), self.place.environment)
+
+    def remove(self) -> None:
+        """Forgets the stack, which must have nothing in it."""
+        words = ["stack", "rm", "--yes", "--stack", self.name]
+        self.command.run(words, str(self.place.project), self.place.environment)
+
     def interrupt(self) -> None:
         self.command.interrupt()
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from pulumi.automation import CommandError, StackNotFoundError
 
+from fleet import origins
 from fleet.world import World
 from stacks.catalogue import PROJECT, StackSpec, catalogue
 
-from . import failures, guards, leftovers, local_image, locks, lookups, recovery, schedule
+from . import failures, guards, leftovers, locks, lookups, machine_image, recovery, schedule
 from .blast import Blast, blast
-from .cluster import birth, kept
+from .cluster import birth, kept, lost
 from .engine import StackEngine
 from .entering import HOME
 from .errors import LandbridgeError
@@ -106,7 +107,8 @@ class FleetRun:
 
     def refuse_below(self, name: str) -> None:
         """Raises LandbridgeError if a stack that is not in this run stands on this one."""
-        others = [spec.name for spec in catalogue(self.world.fleet) if name in spec.depends_on]
+        asides = lost.asides(origins.load(origins.origins_path(self.world.path)))
+        others = [spec.name for spec in [*catalogue(self.world.fleet), *asides] if name in spec.depends_on]
         above = [other for other in others if other not in self.stacks and self.stands(other)]
         if above:
             raise LandbridgeError(
@@ -118,8 +120,9 @@ class FleetRun:
         """Raises LandbridgeError if this stack reads from one that is neither up nor in this run."""
         others = [other for other in self.stacks[name].depends_on if other not in self.stacks]
         if missing := [other for other in others if not self.stands(other)]:
+            are, all_ = ("is", "both") if len(missing) == 1 else ("are", "all")
             raise LandbridgeError(
-                f"{name} stands on {', '.join(missing)}, which is not up. Bring both up: "
+                f"{name} stands on {' and '.join(missing)}, which {are} not up. Bring {all_} up: "
                 f"`landbridge up {' '.join([*missing, name])}`"
             )
 
@@ -136,7 +139,8 @@ class FleetRun:
             if story.phase != "unchanged" or touched.intersection(spec.depends_on):
                 touched.add(name)
                 if spec.kind == "cluster":
-                    local_image.ensure(self.place, spec.region, self.world.fleet)
+                    fleet = self.world.fleet
+                    machine_image.ensure(self.place, spec.region, fleet, fleet.clusters[name].kubernetes)
                 story.enter("update", story.changes)
                 self.engines[name].up(story.hear, refresh=self.how.refresh, parallel=self.how.parallel)
                 ended = "done"
@@ -181,7 +185,8 @@ class FleetRun:
     def settle(self, name: str) -> None:
         """Deals with what a destroyed cluster leaves behind."""
         fleet, today = self.world.fleet.fleet, datetime.datetime.now(datetime.UTC).date()
-        told = leftovers.settle(self.clients(name), fleet, name, delete=self.how.with_volumes, today=today)
+        cluster = name.removesuffix(lost.suffix(self.stacks[name].region))
+        told = leftovers.settle(self.clients(name), fleet, cluster, delete=self.how.with_volumes, today=today)
         self.notes += [f"{name}: {note}" for note in told]
 
     def each(self, depends_on: Mapping[str, Iterable[str]], work: Callable[[str], None]) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import boto3
+from botocore.config import Config
 from botocore.exceptions import ClientError
 
 Inputs = Mapping[str, Any]
@@ -219,13 +220,13 @@ def undo(of: ClientOf, type_: str, inputs: Inputs) -> bool:
     return True
 
 
-def clients(region: str, account: str | None) -> ClientOf:
+def clients(region: str, account: str | None, config: Config | None = None) -> ClientOf:
     """boto3 clients of one region, with the user's own credentials; in the local cloud those are dummies."""
     made: dict[str, Any] = {}
 
     def of(service: str) -> Any:
         if service not in made:
-            made[service] = boto3.client(service, region_name=region)
+            made[service] = boto3.client(service, region_name=region, config=config)
             if account:  # the local cloud is many accounts at once, and this names one
                 made[service].meta.events.register("before-send.*", lambda request, **_: mark(request, account))
         return made[service]

@@ -1,5 +1,6 @@
 """A cluster's certificates as its stack's state has them, and when each ends. No secret is opened for that."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple
@@ -7,12 +8,14 @@ from typing import Any, Literal, NamedTuple
 from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from components.control_plane.pki import CERTIFICATE_HOURS
+from components.control_plane.pki import AUTHORITIES, CERTIFICATE_HOURS
 
 from .story import of_urn
 
 AUTHORITY, SIGNED = "tls:index/selfSignedCert:SelfSignedCert", "tls:index/locallySignedCert:LocallySignedCert"
 USES = {ExtendedKeyUsageOID.SERVER_AUTH: "server", ExtendedKeyUsageOID.CLIENT_AUTH: "client"}
+# As components/control_plane/authority.py calls them, at the end of their subjects.
+AUTHORITY_NAME = re.compile(rf"(?:{'|'.join(AUTHORITIES)})-\d+$")
 # An authority with less left would sign certificates that outlive it.
 AUTHORITY_LEAD = timedelta(hours=CERTIFICATE_HOURS)
 NEVER = datetime.min.replace(tzinfo=UTC)
@@ -53,6 +56,7 @@ def rows(state: Mapping[str, Any] | None) -> list[Row]:
         for resource in (state or {}).get("resources") or ()
         if resource["type"] in (AUTHORITY, SIGNED) and not resource.get("delete")
     ]
+    found += _recovered(found)
     authorities = {
         text: of_urn(resource["urn"])[1]
         for resource in found
@@ -60,6 +64,19 @@ def rows(state: Mapping[str, Any] | None) -> list[Row]:
     }
     made = [_row(resource, authorities) for resource in found]
     return sorted(made, key=lambda row: ("authority" not in row.uses, (row.ends or NEVER).date(), row.name))
+
+
+def _recovered(found: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Authorities of a rebuilt cluster as if they were resources: they stand in what they signed alone."""
+    made = [_outputs(resource).get("certPem") for resource in found if resource["type"] == AUTHORITY]
+    signers = [_outputs(resource).get("caCertPem") for resource in found]
+    for text in dict.fromkeys(text for text in signers if isinstance(text, str) and text not in made):
+        try:
+            subject = common_name(x509.load_pem_x509_certificate(text.encode()).subject)
+        except ValueError:
+            continue
+        if name := AUTHORITY_NAME.search(subject):
+            yield {"type": AUTHORITY, "urn": f"::::{AUTHORITY}::{name[0]}", "outputs": {"certPem": text}}
 
 
 def _outputs(resource: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -11,7 +11,8 @@ from typing import Any
 from fleet.world import World
 
 from .boot import MACHINE
-from .machines import MEMBER, writes_snapshots
+from .machines import BACKUPS as SNAPSHOTS
+from .machines import COPIES, MEMBER, writes
 from .reading import UNKNOWN, Finding, Item, finding, of_types, tag, undecidable, unknown_in, values
 
 DISK = "landbridge:disk"
@@ -54,6 +55,7 @@ TOKEN_TYPE = "bootstrap.kubernetes.io/token"  # noqa: S105
 # Type → rules that delete objects.
 LIFECYCLES = {"aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration": ("rules",)}
 BACKUPS, LEAST_DAYS = "backups/", 7
+KEPT = (BACKUPS, "copies/")
 
 
 def findings(found: list[Item], world: World) -> Iterator[Finding]:
@@ -124,15 +126,20 @@ def _regions(members: list[tuple[Item, re.Match[str]]], world: World) -> Iterato
 
 
 def _snapshots(found: list[Item], members: dict[str, Item], world: World) -> Iterator[Finding]:
-    may = writes_snapshots(found, world.fleet)
+    may = {kind: writes(found, world.fleet, kind) for kind in (SNAPSHOTS, COPIES)}
     for machine, item in sorted(members.items()):
-        allowed = may.get(machine, False)
-        if allowed is None:
+        cluster = machine.rpartition("-etcd-")[0]
+        wanted = [("snapshots", may[SNAPSHOTS].get(machine, False), f"the fleet bucket's {BACKUPS}{cluster}/*")]
+        if (known := world.fleet.clusters.get(cluster)) and known.copies:
+            place = f"the fleet bucket's copies/{known.region}/{cluster}/* in {known.copies}"
+            wanted.append(("copies of snapshots", may[COPIES].get(machine, False), place))
+        if any(allowed is None for _, allowed, _ in wanted):
             yield undecidable(item, f"the policy of {machine}'s role")
-        elif not allowed:
-            cluster = machine.rpartition("-etcd-")[0]
-            remedy = f"Allow its role s3:PutObject on the fleet bucket's {BACKUPS}{cluster}/*"
-            yield finding(item, "tags", f"snapshots are off: {machine} may write none", remedy)
+            continue
+        for what, allowed, place in wanted:
+            if not allowed:
+                remedy = f"Allow its role s3:PutObject on {place}"
+                yield finding(item, "tags", f"{what} are off: {machine} may write none", remedy)
 
 
 def _lifecycle(item: Item, path: str) -> Iterator[Finding]:
@@ -143,10 +150,10 @@ def _lifecycle(item: Item, path: str) -> Iterator[Finding]:
             within = rule.get("filter") or {}
             prefix = rule.get("prefix") or within.get("prefix") or (within.get("and") or {}).get("prefix") or ""
             days = (rule.get("expiration") or {}).get("days")
-            touches = prefix.startswith(BACKUPS) or BACKUPS.startswith(prefix)
-            if touches and days and days < LEAST_DAYS:
+            touched = [place for place in KEPT if prefix.startswith(place) or place.startswith(prefix)]
+            if touched and days and days < LEAST_DAYS:
                 what = f"rule {rule.get('id')} deletes snapshots after {days} days"
-                yield finding(item, path, what, f"Keep {BACKUPS} for {LEAST_DAYS} days at least")
+                yield finding(item, path, what, f"Keep {' and '.join(touched)} for {LEAST_DAYS} days at least")
 
 
 def _balancer(item: Item, path: str, world: World) -> Iterator[Finding]:

@@ -74,12 +74,15 @@ def taggable(token: str) -> bool:
 @cache
 def has_property(token: str, name: str) -> bool:
     """Whether the installed SDK's resource has it. Reads the source: importing the module would take seconds."""
-    package, module, _ = token.split(":")
+    package, module, kind = token.split(":")
     spec = find_spec(f"pulumi_{package.replace('-', '_')}")
     if spec is None or spec.origin is None:
         return False
     folder, _, file = module.removeprefix("index/").rpartition("/")
-    source = Path(spec.origin).parent / folder / f"{_snake(file)}.py"
+    if package == "kubernetes":  # a folder for each version, and rbac for rbac.authorization.k8s.io
+        source = Path(spec.origin).parent / folder.partition(".")[0] / file / f"{kind}.py"
+    else:
+        source = Path(spec.origin).parent / folder / f"{_snake(file)}.py"
     return source.exists() and f"    def {_snake(name)}(self)" in source.read_text()
 
 

@@ -33,19 +33,19 @@ ALONE: dict[str, dict[str, tuple[Any, ...]]] = {
 MEMBER = re.compile(r"(?P<cluster>.+)-etcd-(?P<number>\d+)")
 NAMED = re.compile(r"(?P<cluster>.+)-(?P<role>etcd|api)-\d+")
 
-OWN, BACKUPS, AUDIT, SECRET = "own", "backups", "audit", "secret"
-KEY, GRANT, VOLUME, LIST = "key", "grant", "volume", "list"
+OWN, BACKUPS, COPIES, AUDIT, SECRET = "own", "backups", "copies", "audit", "secret"
+KEY, COPIES_KEY, GRANT, VOLUME, LIST = "key", "copies key", "grant", "volume", "list"
 # Action, in lower case as IAM ignores case → what of ours it may be about. Others of these services are no machine's.
 MAY: dict[str, tuple[str, ...]] = {
     "s3:getobject": (OWN, BACKUPS),
     "s3:getobjectversion": (OWN, BACKUPS),
-    "s3:putobject": (BACKUPS, AUDIT),
-    "s3:abortmultipartupload": (BACKUPS, AUDIT),
+    "s3:putobject": (BACKUPS, COPIES, AUDIT),
+    "s3:abortmultipartupload": (BACKUPS, COPIES, AUDIT),
     "s3:listbucket": (LIST,),
     "secretsmanager:getsecretvalue": (SECRET,),
     "secretsmanager:describesecret": (SECRET,),
-    "kms:decrypt": (KEY,),
-    "kms:generatedatakey": (KEY,),
+    "kms:decrypt": (KEY, COPIES_KEY),
+    "kms:generatedatakey": (KEY, COPIES_KEY),
     "kms:describekey": (KEY,),
     "kms:creategrant": (GRANT,),
     "ec2:attachvolume": (VOLUME,),
@@ -53,7 +53,7 @@ MAY: dict[str, tuple[str, ...]] = {
 }
 JUDGED = re.compile(r"(s3|secretsmanager|kms|iam|sts|ec2|.*[*?].*):.*|\*", re.IGNORECASE)
 HARMLESS = re.compile(r"ec2:describe\w*\*?", re.IGNORECASE)
-ROLES_OF = {BACKUPS: "etcd", AUDIT: "api", LIST: "etcd"}
+ROLES_OF = {BACKUPS: "etcd", COPIES: "etcd", COPIES_KEY: "etcd", AUDIT: "api", LIST: "etcd"}
 INSTANCE = re.compile(r"arn:aws:ec2:[^:]*:[^:]*:instance/")
 TAG_KEYS = (f"aws:ResourceTag/{MACHINE}", f"ec2:ResourceTag/{MACHINE}")
 FOR_AWS = "kms:GrantIsForAWSResource"
@@ -150,8 +150,11 @@ def _documents(role: Item, inline: dict[Any, list[Item]]) -> Iterator[tuple[Item
         yield item, "policy", item.props.get("policy")
 
 
-def writes_snapshots(found: list[Item], fleet: Fleet) -> dict[str, bool | None]:
-    """Machine → whether its role may write its cluster's snapshots; None: not known before the update."""
+def writes(found: list[Item], fleet: Fleet, kind: str) -> dict[str, bool | None]:
+    """Etcd machine → whether its role may write what is of the kind; None: not known before the update.
+
+    Machines of clusters that have nothing of the kind are left out.
+    """
     inline: dict[Any, list[Item]] = defaultdict(list)
     for item in of_types(found, (INLINE,)):
         inline[item.props.get("role")].append(item)
@@ -160,7 +163,9 @@ def writes_snapshots(found: list[Item], fleet: Fleet) -> dict[str, bool | None]:
         machine = tag(role, MACHINE)
         if machine is UNKNOWN or not (named := MEMBER.fullmatch(str(machine))):
             continue
-        begins = _begins(fleet, named["cluster"], str(machine), "etcd")[BACKUPS]
+        begins = _begins(fleet, named["cluster"], str(machine), "etcd")[kind]
+        if not begins:
+            continue
         documents = [document for _, _, document in _documents(role, inline)]
         if unknown_in(documents):
             may[str(machine)] = None
@@ -176,16 +181,24 @@ def writes_snapshots(found: list[Item], fleet: Fleet) -> dict[str, bool | None]:
 
 def _begins(fleet: Fleet, cluster: str, machine: str, role: str) -> dict[str, tuple[str, ...]]:
     account, prefix = fleet.aws.account_id if fleet.aws else "", f"{fleet.fleet}/{cluster}/{machine}"
-    buckets = [f"arn:aws:s3:::{fleet.fleet}-{region}-{account}" for region in fleet.regions]
+    buckets = [_bucket(fleet, region) for region in fleet.regions]
+    known = fleet.clusters.get(cluster)
+    second = [known.copies] if known and known.copies else []
     begins = {
         OWN: tuple(f"{bucket}/{prefix}/" for bucket in buckets),
         BACKUPS: tuple(f"{bucket}/backups/{cluster}/" for bucket in buckets),
+        COPIES: tuple(f"{_bucket(fleet, region)}/copies/{known.region}/{cluster}/" for region in second if known),
         AUDIT: tuple(f"{bucket}/audit/{cluster}/" for bucket in buckets),
         LIST: tuple(buckets),
         SECRET: tuple(f"arn:aws:secretsmanager:{region}:{account}:secret:{prefix}-" for region in fleet.regions),
-        KEY: tuple(f"arn:aws:kms:{region}:{account}:key/" for region in fleet.regions),
+        KEY: tuple(f"arn:aws:kms:{r}:{account}:key/" for r in ([known.region] if known else fleet.regions)),
+        COPIES_KEY: tuple(f"arn:aws:kms:{region}:{account}:key/" for region in second),
     }
     return {kind: begun for kind, begun in begins.items() if ROLES_OF.get(kind, role) == role}
+
+
+def _bucket(fleet: Fleet, region: str) -> str:
+    return f"arn:aws:s3:::{fleet.fleet}-{region}-{fleet.aws.account_id if fleet.aws else ''}"
 
 
 def _judge(item: Item, path: str, document: Any, own: Own) -> Iterator[Finding]:
@@ -226,8 +239,11 @@ def _fits(kind: str, resource: str, own: Own, statement: dict[str, Any]) -> bool
     if kind == SECRET:
         ends = [resource.removeprefix(begun) for begun in begins if resource.startswith(begun)]
         return any(SECRET_ENDS.fullmatch(end) for end in ends)
-    if kind == KEY and re.search(r"[*?$]", resource):
+    if kind in (KEY, COPIES_KEY) and re.search(r"[*?$]", resource):
         return False
+    if kind == COPIES_KEY:  # where copies go, a machine writes into the bucket and does nothing else
+        via = f"s3.{resource.split(':')[3]}.amazonaws.com" if resource.startswith(begins) else ""
+        return bool(via) and _asks(statement, "StringEquals", "kms:ViaService", via)
     # A beginning has no wildcard, so that all a resource may stand for begins so.
     return resource.startswith(begins)
 

@@ -21,7 +21,7 @@ def catalogue(fleet: Fleet) -> list[StackSpec]:
     """Every stack that can be built, regions first, in the order of the file; `unbuilt` names what is left out."""
     regions = [StackSpec(name, "region", name) for name in fleet.regions if _built(fleet, name)]
     clusters = [
-        StackSpec(name, "cluster", cluster.region, (cluster.region,))
+        StackSpec(name, "cluster", cluster.region, (cluster.region, *([cluster.copies] if cluster.copies else [])))
         for name, cluster in fleet.clusters.items()
         if _built(fleet, cluster.region)
     ]

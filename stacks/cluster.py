@@ -1,5 +1,6 @@
 """A cluster: its control plane."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pulumi
@@ -9,15 +10,18 @@ import pulumi_tls as tls
 from pulumi import ResourceOptions
 
 from components.control_plane.aws import ControlPlane
-from components.control_plane.machines import API_PORT, cluster_spec
+from components.control_plane.aws_recovered import recovered
+from components.control_plane.backups import copies_place
+from components.control_plane.machines import API_PORT, ClusterSpec, cluster_spec
 from components.control_plane.pki import Generations
 from components.control_plane.rotation import all_generations
 from components.control_plane.rotation import refusals as rotation_refusals
 from components.network.aws_cluster_routes import ClusterRoutes
 from components.network.routes import table_names
 from components.storage.bucket import bucket_name
-from components.tags import Owner
-from fleet import kubernetes_versions, rotations
+from components.tags import KUBERNETES, Owner
+from fleet import kubernetes_versions, origins, rotations
+from fleet.origins import Origin
 from fleet.world import World
 
 from .catalogue import StackSpec
@@ -32,11 +36,14 @@ def program(world: World, stack: StackSpec) -> None:
 async def _program(world: World, stack: StackSpec) -> None:
     fleet, region = world.fleet, stack.region
     assert fleet.aws is not None  # fleet.rules: no region in AWS without an account
-    spec = cluster_spec(fleet, world.plan, stack.name)
+    origin = origins.of(world.path, stack.name, region)
+    spec = cluster_spec(fleet, world.plan, stack.name)._replace(former_issuer=origin.issuer if origin else "")
     keys = all_generations(rotations.load(rotations.rotations_path(world.path)).get(stack.name, {}))
-    await _check(world, stack, spec.kubernetes, keys)
+    published = await _check(world, stack, spec.kubernetes, keys, origin)
+    copies = fleet.clusters[stack.name].copies
     try:
         home = await region_outputs(region)
+        second = await region_outputs(copies) if copies else None
     except LookupError as error:
         raise pulumi.RunError(str(error)) from None
     owner = Owner(fleet.fleet, fleet.owner, stack.name)
@@ -45,6 +52,7 @@ async def _program(world: World, stack: StackSpec) -> None:
         "tls": tls.Provider("tls"),
         "random": random.Provider("random"),
     }
+    await _check_machines(world, spec, published, providers["aws"])
     ClusterRoutes(
         "routes",
         {
@@ -63,10 +71,12 @@ async def _program(world: World, stack: StackSpec) -> None:
             "owner": owner,
             "supernet": world.plan.supernet,
             "generations": keys,
+            "recovered": recovered(origin, keys, providers["aws"]),
             "network_id": home["network_id"],
             "subnet_ids": home["private_subnet_ids"],
             "zone_id": home["zone_id"],
             "key_arn": home["key_arn"],
+            "copies_key_arn": second["key_arn"] if second else None,
         },
         ResourceOptions(providers=providers),
     )
@@ -80,10 +90,19 @@ async def _program(world: World, stack: StackSpec) -> None:
             "admin_secret": plane.admin,
             "break_glass_secret": plane.break_glass,
             "issuer": spec.issuer,
+            "origin": origin.secret if origin else "",
             "pods_cidr": spec.pods_cidr,
             "services_cidr": spec.services_cidr,
             "bucket": bucket_name(fleet, region),
             "prefix": spec.prefix("").rstrip("/"),
+            "copies": {
+                "region": spec.copies.region,
+                "bucket": spec.copies.bucket,
+                "prefix": copies_place(region, stack.name),
+                "recovery_secret": plane.recovery,
+            }
+            if spec.copies
+            else {},
             "generations": {name: {"trusted": list(at.trusted), "signing": at.signing} for name, at in keys.items()},
             "machines": {
                 machine.name: {
@@ -99,11 +118,42 @@ async def _program(world: World, stack: StackSpec) -> None:
     )
 
 
-async def _check(world: World, stack: StackSpec, kubernetes: str, keys: dict[str, Generations]) -> None:
-    """Raises RunError where this stack can't come from what it last was."""
-    refused = [kubernetes_versions.refusal(await last_published(stack.name, "kubernetes"), kubernetes)]
+async def _check(
+    world: World, stack: StackSpec, kubernetes: str, keys: dict[str, Generations], origin: Origin | None
+) -> str | None:
+    """The version of Kubernetes before this one. Raises RunError where this stack can't come from what it last was."""
+    before_this: str | None = await last_published(stack.name, "kubernetes")
+    refused: list[str | None] = [kubernetes_versions.refusal(before_this, kubernetes)]
+    stands, came_from = await last_published(stack.name, "region"), await last_published(stack.name, "origin")
+    refused += origins.refusals(stack.name, stack.region, stands, came_from, origin)
     published: dict[str, Any] = await last_published(stack.name, "generations") or {}
     before = {name: Generations(tuple(map(int, at["trusted"])), int(at["signing"])) for name, at in published.items()}
     refused += rotation_refusals(before, keys)
     if told := [f"{world.path.name}: cluster {stack.name}: {why}" for why in refused if why]:
         raise pulumi.RunError("\n".join(told))
+    return before_this
+
+
+async def _check_machines(world: World, spec: ClusterSpec, published: str | None, provider: aws.Provider) -> None:
+    """Raises RunError where machines have yet to take the last minor version. Looked up in a step to another alone."""
+    if published is None or not kubernetes_versions.steps(published, spec.kubernetes):
+        return
+    minors = [kubernetes_versions.minor(version) for version in (published, spec.kubernetes)]
+    all_ = await _addresses(spec, provider)
+    fit = await _addresses(spec, provider, {KUBERNETES: [f"{minor}.*" for minor in minors]})
+    behind = [machine.name for machine in spec.machines if machine.address in all_ - fit]
+    if why := kubernetes_versions.behind_refusal(spec.name, published, spec.kubernetes, behind):
+        raise pulumi.RunError(f"{world.path.name}: cluster {spec.name}: {why}")
+
+
+async def _addresses(
+    spec: ClusterSpec, provider: aws.Provider, more: Mapping[str, list[str]] | None = None
+) -> set[str]:
+    """Of the cluster's instances, those that have one of the values of each tag in `more`, too."""
+    tags = {"landbridge:fleet": [spec.fleet], "landbridge:cluster": [spec.name], **(more or {})}
+    found = await aws.ec2.get_instances_output(
+        filters=[{"name": f"tag:{tag}", "values": values} for tag, values in tags.items()],
+        instance_state_names=["pending", "running"],
+        opts=pulumi.InvokeOutputOptions(provider=provider),
+    ).future()
+    return set(found.private_ips) if found else set()

@@ -49,6 +49,15 @@ class MachineOutputs(TypedDict):
     group: pulumi.Input[str]  # the scaling group of one that keeps it alive
 
 
+class CopiesOutputs(TypedDict, total=False):
+    """Where a cluster's snapshots and keys are once more; empty without `copies` in the fleet file."""
+
+    region: str
+    bucket: str  # of that region
+    prefix: str  # of the copies in it, which are below PREFIX/RING/
+    recovery_secret: pulumi.Input[str]  # with every key, here and there under one name
+
+
 class KeyOutputs(TypedDict):
     """Which generations of a key are trusted, and which signs."""
 
@@ -74,8 +83,10 @@ class ClusterOutputs(TypedDict):
     # for the machines' care
     bucket: str
     prefix: str  # of the cluster's objects in the bucket and of its secrets; a machine's are below PREFIX/MACHINE
+    copies: CopiesOutputs
     machines: dict[str, MachineOutputs]  # by name
     generations: dict[str, KeyOutputs]  # of keys that rotate, by name
+    origin: str  # the secret whose keys it was rebuilt from when its region was lost; empty if it was born here
 
 
 Outputs = RegionOutputs | ClusterOutputs

@@ -54,8 +54,10 @@ def _json(value: object) -> str:
     return json.dumps(value, indent=2, sort_keys=True) + "\n"
 
 
-def api_flags(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
+def api_flags(spec: ClusterSpec, machine: Machine) -> dict[str, str | list[str]]:
     reads, writes = spec.profile.inflight
+    # The first signs, all are taken: pods that outlive a rebuild go on with the tokens they have.
+    issuers = [spec.issuer, *([spec.former_issuer] if spec.former_issuer else [])]
     events = ";".join(etcd.client_urls(spec, etcd.EVENTS))
     return {
         "advertise-address": machine.address,
@@ -87,7 +89,7 @@ def api_flags(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
         "requestheader-extra-headers-prefix": "X-Remote-Extra-",
         "proxy-client-cert-file": f"{PKI}/front-proxy-client.crt",
         "proxy-client-key-file": f"{PKI}/front-proxy-client.key",
-        "service-account-issuer": spec.issuer,
+        "service-account-issuer": issuers,
         "service-account-jwks-uri": f"{spec.issuer}/openid/v1/jwks",
         "service-account-key-file": f"{PKI}/service-accounts.pub",
         "service-account-signing-key-file": f"{PKI}/service-accounts.key",
@@ -95,7 +97,7 @@ def api_flags(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
         "service-account-extend-token-expiration": "false",
         "service-account-max-token-expiration": "24h",
         # Cloud roles take tokens whose audience is their own: pods ask for it.
-        "api-audiences": spec.issuer,
+        "api-audiences": ",".join(issuers),
         "service-cluster-ip-range": spec.services_cidr,
         "max-requests-inflight": str(reads),
         "max-mutating-requests-inflight": str(writes),

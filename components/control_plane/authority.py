@@ -1,7 +1,8 @@
 """A cluster's keys and certificates as resources: made by the tls and random providers, the same on every cloud."""
 
 import json
-from typing import NamedTuple, TypedDict
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 import pulumi
 import pulumi_random as random
@@ -34,23 +35,35 @@ class Pair(NamedTuple):
     private: Text
 
 
+class Recovered(NamedTuple):
+    """Keys of an earlier life of the cluster: the JSON that `recovery` made then, and which generations are in it."""
+
+    text: Text
+    generations: Mapping[str, Collection[int]]
+
+    def has(self, subject: str, number: int) -> bool:
+        return number in self.generations.get(subject, ())
+
+
 class AuthorityArgs(TypedDict):
-    """`generations` of every key, see rotation.all_generations."""
+    """`generations` of every key, see rotation.all_generations. Those that were `recovered` are not made anew."""
 
     spec: ClusterSpec
     generations: dict[str, Generations]
+    recovered: NotRequired[Recovered | None]
 
 
 class Authority(pulumi.ComponentResource):
     """All authorities of a cluster, its service accounts' key, its encryption key and the key that signs manifests.
 
     They are protected: with another authority, or another key of the service accounts, nothing that runs trusts
-    anything any more. `landbridge pki rotate` adds the next generation beside the one in use instead.
+    anything any more. `landbridge pki rotate` adds the next generation beside the one in use instead. Recovered ones
+    are no resources: they stay where they were kept. `birth` and the key that signs manifests are new in every life.
     """
 
     def __init__(self, name: str, args: AuthorityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:control-plane:Authority", name, None, opts)
-        self.spec, self.generations = args["spec"], args["generations"]
+        self.spec, self.generations, self.recovered = args["spec"], args["generations"], args.get("recovered")
         self.child = pulumi.ResourceOptions(parent=self)
         self.kept = pulumi.ResourceOptions(parent=self, protect=True)
         self.pairs: dict[str, dict[int, Pair]] = {
@@ -58,13 +71,9 @@ class Authority(pulumi.ComponentResource):
             for authority in AUTHORITIES
         }
         self.service_accounts = {
-            number: self._pair(f"{SERVICE_ACCOUNTS}-{number}", "RSA")
-            for number in self.generations[SERVICE_ACCOUNTS].trusted
+            number: self._service_accounts(number) for number in self.generations[SERVICE_ACCOUNTS].trusted
         }
-        self.encryption = {
-            number: random.RandomBytes(f"{ENCRYPTION}-{number}", length=ENCRYPTION_BYTES, opts=self.kept).base64
-            for number in self.generations[ENCRYPTION].trusted
-        }
+        self.encryption = {number: self._encryption(number) for number in self.generations[ENCRYPTION].trusted}
         # Tells this life of the cluster from any other one of its name.
         self.birth = random.RandomId("birth", byte_length=4, opts=self.kept).hex
         self.signing = self._pair("manifests", "ED25519")
@@ -83,10 +92,15 @@ class Authority(pulumi.ComponentResource):
         return _joined([self.service_accounts[number].public for number in ordered])
 
     def certificate(self, wish: Certificate, parent: pulumi.Resource) -> Pair:
-        """A key pair with its certificate, which is made anew when 90 days are left: in a refresh, never by itself."""
+        """A key pair with its certificate, which is made anew when 90 days are left: in a refresh, never by itself.
+
+        With the authority's next generation the key is new, too: a rotation ends what leaked with it.
+        """
         child = pulumi.ResourceOptions(parent=parent)
-        authority = self.pairs[wish.authority][self.generations[wish.authority].signing]
-        key = tls.PrivateKey(wish.name, algorithm="ECDSA", ecdsa_curve=CURVE, opts=child)
+        number = self.generations[wish.authority].signing
+        authority = self.pairs[wish.authority][number]
+        name = wish.name if number == 1 else f"{wish.name}-{number}"
+        key = tls.PrivateKey(name, algorithm="ECDSA", ecdsa_curve=CURVE, opts=child)
         request = tls.CertRequest(
             wish.name,
             private_key_pem=key.private_key_pem,
@@ -139,18 +153,23 @@ class Authority(pulumi.ComponentResource):
         return open_.apply(_material), whole.apply(_material)
 
     def recovery(self) -> Text:
-        """JSON of all keys without which a snapshot of the cluster is worth little."""
+        """JSON of all keys without which a snapshot of the cluster is worth little, and of who issued its tokens."""
         kept = {
+            "issuer": self.spec.issuer,
             "authorities": {
                 name: {str(number): {"crt": pair.public, "key": pair.private} for number, pair in pairs.items()}
                 for name, pairs in self.pairs.items()
             },
-            "service_accounts": {str(number): pair.private for number, pair in self.service_accounts.items()},
+            "service_accounts": {
+                str(number): {"pub": pair.public, "key": pair.private} for number, pair in self.service_accounts.items()
+            },
             "encryption": {str(number): key for number, key in self.encryption.items()},
         }
         return pulumi.Output.from_input(kept).apply(json.dumps)
 
     def _authority(self, authority: str, number: int) -> Pair:
+        if self.recovered and self.recovered.has(authority, number):
+            return _found(self.recovered, lambda told: told["authorities"][authority][str(number)], "crt")
         key = tls.PrivateKey(f"{authority}-{number}", algorithm="ECDSA", ecdsa_curve=CURVE, opts=self.kept)
         made = tls.SelfSignedCert(
             f"{authority}-{number}",
@@ -164,10 +183,29 @@ class Authority(pulumi.ComponentResource):
         )
         return Pair(made.cert_pem, key.private_key_pem)
 
+    def _service_accounts(self, number: int) -> Pair:
+        if self.recovered and self.recovered.has(SERVICE_ACCOUNTS, number):
+            return _found(self.recovered, lambda told: told["service_accounts"][str(number)], "pub")
+        return self._pair(f"{SERVICE_ACCOUNTS}-{number}", "RSA")
+
+    def _encryption(self, number: int) -> Text:
+        if self.recovered and self.recovered.has(ENCRYPTION, number):
+            key: Text = self.recovered.text.apply(lambda text: str(json.loads(text)["encryption"][str(number)]))
+            return key
+        made: Text = random.RandomBytes(f"{ENCRYPTION}-{number}", length=ENCRYPTION_BYTES, opts=self.kept).base64
+        return made
+
     def _pair(self, name: str, algorithm: str) -> Pair:
         bits = RSA_BITS if algorithm == "RSA" else None
         key = tls.PrivateKey(name, algorithm=algorithm, rsa_bits=bits, opts=self.kept)
         return Pair(key.public_key_pem, key.private_key_pem)
+
+
+def _found(recovered: Recovered, pick: Callable[[Any], Any], public: str) -> Pair:
+    """A pair out of recovered keys. Its public half is no secret: trust files and stack outputs have it."""
+    told: pulumi.Output[Any] = recovered.text.apply(lambda text: pick(json.loads(text)))
+    open_: Text = pulumi.Output.unsecret(told.apply(lambda pair: str(pair[public])))
+    return Pair(open_, told.apply(lambda pair: str(pair["key"])))
 
 
 def _joined(pems: list[Text]) -> Text:

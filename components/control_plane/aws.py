@@ -10,7 +10,7 @@ from components.tags import Owner
 from fleet.fitting import fitting
 from fleet.model import Fleet
 
-from .authority import Authority
+from .authority import Authority, Recovered
 from .aws_issuer import Issuer
 from .aws_machine import ControlPlaneMachine
 from .firewall import DESCRIPTIONS, Part, Rule, rules
@@ -24,27 +24,40 @@ CHECK_SECONDS, CHECKS = 10, 2
 
 
 class ControlPlaneArgs(TypedDict):
-    """Ids are the home region's: `subnet_ids` of the private subnets by zone letter, `zone_id` of the private zone."""
+    """Ids are the home region's: `subnet_ids` of the private subnets by zone letter, `zone_id` of the private zone.
+
+    `recovered` are the keys of a cluster that is rebuilt, None for one that was born here.
+    `copies_key_arn` is the key of the second region, where the fleet file wants copies of the cluster's data.
+    """
 
     fleet: Fleet
     spec: ClusterSpec
     owner: Owner
     supernet: str
     generations: dict[str, Generations]
+    recovered: Recovered | None
     network_id: pulumi.Input[str]
     subnet_ids: dict[str, pulumi.Input[str]]
     zone_id: pulumi.Input[str]
     key_arn: pulumi.Input[str]
+    copies_key_arn: pulumi.Input[str] | None
 
 
 class ControlPlane(pulumi.ComponentResource):
-    """`machines` by name, `authority` with all keys; `break_glass` and `admin` name the secrets with a credential."""
+    """`machines` by name, `authority` with all keys.
+
+    `break_glass` and `admin` name the secrets with a credential, `recovery` the one with every key.
+    """
 
     def __init__(self, name: str, args: ControlPlaneArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:control-plane:ControlPlane", name, None, opts)
         self.args, self.spec, self.owner = args, args["spec"], args["owner"]
         self.child = pulumi.ResourceOptions(parent=self)
-        self.authority = Authority("authority", {"spec": self.spec, "generations": args["generations"]}, self.child)
+        self.authority = Authority(
+            "authority",
+            {"spec": self.spec, "generations": args["generations"], "recovered": args["recovered"]},
+            self.child,
+        )
         self.groups: dict[str, aws.ec2.SecurityGroup] = {part: self._security_group(part) for part in DESCRIPTIONS}
         for rule in rules(self.spec, args["supernet"]):
             self._rule(rule)
@@ -53,7 +66,7 @@ class ControlPlane(pulumi.ComponentResource):
         self.machines = {machine.name: self._machine(machine) for machine in self.spec.machines}
         self.break_glass = self._credential("break-glass", break_glass(self.spec))
         self.admin = self._credential("admin", admin(self.spec))
-        self._recovery()
+        self.recovery = self._recovery()
         Issuer(
             "issuer",
             {
@@ -180,6 +193,7 @@ class ControlPlane(pulumi.ComponentResource):
                 "subnet_id": self.args["subnet_ids"][machine.zone],
                 "group_id": self.groups[machine.role].id,
                 "key_arn": self.args["key_arn"],
+                "copies_key_arn": self.args["copies_key_arn"],
             },
             self.child,
         )
@@ -191,11 +205,18 @@ class ControlPlane(pulumi.ComponentResource):
         self._seal(name, place, f"Credential {wish.common_name} of {self.spec.name}", text, self.child)
         return place
 
-    def _recovery(self) -> None:
-        """All keys once more, apart: they stay when the cluster goes, as snapshots and disks do."""
+    def _recovery(self) -> pulumi.Output[str]:
+        """All keys once more, apart: they stay when the cluster goes, as snapshots and disks do. The secret's name.
+
+        With them stays the replica in the second region, which can be made a secret of its own there.
+        """
         place = pulumi.Output.concat(self.spec.prefix("recovery-"), self.authority.birth)
         stays = pulumi.ResourceOptions(parent=self, retain_on_delete=True)
-        self._seal("recovery", place, f"Every key of {self.spec.name}", self.authority.recovery(), stays)
+        replicas: list[aws.secretsmanager.SecretReplicaArgsDict] | None = None
+        if self.spec.copies and self.args["copies_key_arn"] is not None:
+            replicas = [{"region": self.spec.copies.region, "kms_key_id": self.args["copies_key_arn"]}]
+        self._seal("recovery", place, f"Every key of {self.spec.name}", self.authority.recovery(), stays, replicas)
+        return place
 
     def _seal(
         self,
@@ -204,6 +225,7 @@ class ControlPlane(pulumi.ComponentResource):
         description: str,
         text: pulumi.Input[str],
         opts: pulumi.ResourceOptions,
+        replicas: list[aws.secretsmanager.SecretReplicaArgsDict] | None = None,
     ) -> None:
         secret = aws.secretsmanager.Secret(
             name,
@@ -212,6 +234,7 @@ class ControlPlane(pulumi.ComponentResource):
             kms_key_id=self.args["key_arn"],
             # A name that waits for its end would keep a cluster of the same name from coming up.
             recovery_window_in_days=0,
+            replicas=replicas,
             tags=self.owner.tags(name),
             opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(protect=True)),
         )

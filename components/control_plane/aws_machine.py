@@ -2,7 +2,7 @@
 
 import base64
 import json
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 import pulumi
 import pulumi_aws as aws
@@ -10,7 +10,8 @@ import pulumi_aws as aws
 from components.boot.user_data import sealed, user_data
 from components.preview import known_in_preview
 from components.storage.bucket import bucket_name
-from components.tags import Owner
+from components.tags import KUBERNETES, Owner
+from fleet.image_names import parameter
 from fleet.model import Fleet
 
 from .authority import Authority
@@ -36,6 +37,7 @@ class MachineArgs(TypedDict):
     subnet_id: pulumi.Input[str]
     group_id: pulumi.Input[str]
     key_arn: pulumi.Input[str]
+    copies_key_arn: pulumi.Input[str] | None
 
 
 class ControlPlaneMachine(pulumi.ComponentResource):
@@ -76,25 +78,37 @@ class ControlPlaneMachine(pulumi.ComponentResource):
         tags = self._tags(name)
         role = aws.iam.Role(
             name,
-            name=self._named(64),
+            name=self._named(64, "in the account"),
             assume_role_policy=json.dumps(trust()),
             description=f"What {self.machine.name} may do",
             tags=tags,
             opts=self.child,
         )
-        stand_in = f"arn:aws:kms:{self.spec.region}:{fleet.aws.account_id}:key/{NO_KEY}"
-        key_arn = known_in_preview(pulumi.Output.from_input(self.args["key_arn"]), stand_in)
+        keys = [self._key(self.spec.region, self.args["key_arn"])]
+        if self.spec.copies and self.args["copies_key_arn"] is not None:
+            keys.append(self._key(self.spec.copies.region, self.args["copies_key_arn"]))
         policy = aws.iam.RolePolicy(
             name,
             role=role.name,
             name="machine",
-            policy=key_arn.apply(lambda arn: json.dumps(permissions(fleet, self.spec, self.machine, arn))),
+            policy=pulumi.Output.all(*keys).apply(
+                lambda arns: json.dumps(permissions(fleet, self.spec, self.machine, *arns))
+            ),
             opts=self.child,
         )
         granted: list[pulumi.Resource] = [policy]
         if fleet.access == "ssm":
             granted.append(aws.iam.RolePolicyAttachment(name, role=role.name, policy_arn=SSM_POLICY, opts=self.child))
-        return granted, aws.iam.InstanceProfile(name, name=self._named(128), role=role.name, tags=tags, opts=self.child)
+        return granted, aws.iam.InstanceProfile(
+            name, name=self._named(128, "in the account"), role=role.name, tags=tags, opts=self.child
+        )
+
+    def _key(self, region: str, arn: pulumi.Input[str]) -> pulumi.Output[str]:
+        """Known in a preview, as policies must be."""
+        account = self.args["fleet"].aws
+        assert account is not None
+        stand_in = f"arn:aws:kms:{region}:{account.account_id}:key/{NO_KEY}"
+        return known_in_preview(pulumi.Output.from_input(arn), stand_in)
 
     def _publish(self) -> aws.s3.BucketObjectv2:
         """Puts files into the bucket and keys into the secret, and last the signed manifest that names both."""
@@ -174,8 +188,8 @@ class ControlPlaneMachine(pulumi.ComponentResource):
         return aws.ec2.LaunchTemplate(
             self.name,
             name=self._named(128),
-            # Looked up at each launch: a promoted image comes with the next roll.
-            image_id=f"resolve:ssm:/{fleet.fleet}/images/cpu/stable",
+            # Looked up at each launch: a promoted image comes with the next roll, another Kubernetes, too.
+            image_id=f"resolve:ssm:{parameter(fleet.fleet, self.spec.kubernetes)}",
             instance_type=types[self.machine.role],
             iam_instance_profile={"name": profile.name},
             metadata_options={"http_endpoint": "enabled", "http_tokens": "required", "http_put_response_hop_limit": 1},
@@ -195,7 +209,11 @@ class ControlPlaneMachine(pulumi.ComponentResource):
                 }
             ],
             user_data=script.apply(lambda text: base64.b64encode(text.encode()).decode()),
-            tag_specifications=[{"resource_type": kind, "tags": tags} for kind in ("instance", "volume")],
+            tag_specifications=[
+                # What runs is asked of the cloud, also while a machine does not answer.
+                {"resource_type": "instance", "tags": {**tags, KUBERNETES: self.spec.kubernetes}},
+                {"resource_type": "volume", "tags": tags},
+            ],
             update_default_version=True,
             tags=tags,
             opts=self.child,
@@ -222,5 +240,7 @@ class ControlPlaneMachine(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self, depends_on=ready),
         )
 
-    def _named(self, most: int) -> str:
-        return self.args["owner"].name(self.name, most)
+    def _named(self, most: int, unique: Literal["in the region", "in the account"] = "in the region") -> str:
+        """Names of IAM have no region: rebuilt in another one, the cluster would meet those of its former life."""
+        region = f"{self.spec.region}-" if unique == "in the account" else ""
+        return self.args["owner"].name(f"{region}{self.name}", most)

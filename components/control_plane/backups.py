@@ -1,6 +1,6 @@
 """Snapshots of both etcd rings to the fleet bucket, checked before they leave the machine."""
 
-from components.storage.bucket import BACKUPS
+from components.storage.bucket import BACKUPS, COPIES
 
 from .machines import ClusterSpec
 from .rings import RINGS, Ring
@@ -10,6 +10,11 @@ from .units import UNITS, script, scripts, unit
 def place(cluster: str, ring: Ring | None = None) -> str:
     """Where in the bucket a cluster's snapshots lie: backups/main/events/2026-01-01T120000Z-4711.db."""
     return f"{BACKUPS}/{cluster}" + (f"/{ring.name}" if ring else "")
+
+
+def copies_place(home: str, cluster: str) -> str:
+    """The same in the second region's bucket, where clusters of several homes may have theirs."""
+    return f"{COPIES}/{home}/{cluster}"
 
 
 def files(_spec: ClusterSpec) -> dict[str, str]:

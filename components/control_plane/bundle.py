@@ -5,6 +5,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from components.boot import people
+
 from . import api, etcd
 from .machines import ClusterSpec, Machine
 from .pki import TRUST, certificates
@@ -42,7 +44,7 @@ FILES = {"etcd": etcd.files, "api": api.files}
 
 
 def bundle(spec: ClusterSpec, machine: Machine, material: Material) -> Bundle:
-    files = FILES[machine.role](spec, machine)
+    files = {**FILES[machine.role](spec, machine), **people.files(spec.logins, root=True)}
     units = [path.rpartition("/")[2] for path in files if path.startswith(UNITS)]
     # What a timer starts must not start with the machine.
     timed = {name.replace(".timer", ".service") for name in units if name.endswith(".timer")}
@@ -72,7 +74,10 @@ def _first(pems: str) -> str:
 def digests(made: Bundle) -> dict[str, dict[str, dict[str, str]]]:
     """What a machine checks before it writes a file: digest and mode, of files and of keys. None of it is secret."""
     return {
-        "files": {path: {"sha256": _digest(text), "mode": PUBLIC_MODE} for path, text in made.files.items()},
+        "files": {
+            path: {"sha256": _digest(text), "mode": people.MODES.get(path, PUBLIC_MODE)}
+            for path, text in made.files.items()
+        },
         "keys": {path: {"sha256": _digest(text), "mode": KEY_MODE} for path, text in made.keys.items()},
     }
 

@@ -18,7 +18,7 @@ def client_urls(spec: ClusterSpec, ring: Ring) -> list[str]:
 
 def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
     """Path → content, less certificates and keys."""
-    told = {
+    told: dict[str, object] = {
         "region": spec.region,
         "bucket": spec.bucket,
         "backups": backups.place(spec.name),
@@ -28,6 +28,8 @@ def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
         "members": [member.host for member in spec.etcd],
         "rings": {ring.name: {"port": ring.client_port, "backup_minutes": ring.backup_minutes} for ring in RINGS},
     }
+    if spec.copies:
+        told["copies"] = {**spec.copies._asdict(), "place": backups.copies_place(spec.region, spec.name)}
     made = {
         **disks.files(spec, machine),
         **backups.files(spec),

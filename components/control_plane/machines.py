@@ -2,6 +2,7 @@
 
 from typing import Literal, NamedTuple
 
+from components.boot.people import Login, logins
 from components.storage.bucket import bucket_name
 from fleet import issuers
 from fleet.address.plan import AddressPlan
@@ -25,8 +26,19 @@ class Machine(NamedTuple):
     host: str
 
 
+class Copies(NamedTuple):
+    """The second region, and its fleet bucket, where copies of snapshots go."""
+
+    region: str
+    bucket: str
+
+
 class ClusterSpec(NamedTuple):
-    """Everything about a cluster that its machines' files are made from. CIDRs and addresses are the ledger's."""
+    """Everything about a cluster that its machines' files are made from. CIDRs and addresses are the ledger's.
+
+    `former_issuer` is that of the region it was rebuilt from; empty for a cluster that was born where it is. `logins`
+    are those who may log in to its machines by SSH, `logins_from` the prefixes by name that they come from.
+    """
 
     fleet: str
     name: str
@@ -41,6 +53,10 @@ class ClusterSpec(NamedTuple):
     balancer: dict[str, str]
     issuer: str
     bucket: str
+    former_issuer: str = ""
+    copies: Copies | None = None
+    logins: tuple[Login, ...] = ()
+    logins_from: tuple[tuple[str, str], ...] = ()
 
     @property
     def endpoint(self) -> str:
@@ -91,4 +107,17 @@ def cluster_spec(fleet: Fleet, plan: AddressPlan, name: str) -> ClusterSpec:
         balancer=dict(sorted(balancer.items())),
         issuer=issuers.url(fleet, name),
         bucket=bucket_name(fleet, cluster.region),
+        copies=Copies(cluster.copies, bucket_name(fleet, cluster.copies)) if cluster.copies else None,
+        logins=logins(fleet, fleet.owner) if fleet.access == "ssh" else (),
+        logins_from=_where_people_are(fleet, plan) if fleet.access == "ssh" else (),
     )
+
+
+def _where_people_are(fleet: Fleet, plan: AddressPlan) -> tuple[tuple[str, str], ...]:
+    """Laptops on the VPN, and machine rooms. Other machines of regions never: nobody sits at one."""
+    laptops = [
+        (f"laptops-{name}-{n}", prefix)
+        for name in sorted(fleet.regions)
+        for n, prefix in enumerate(plan.region(name).laptops, 1)
+    ]
+    return (*laptops, *((f"site-{name}", plan.site(name).block) for name in sorted(fleet.sites)))

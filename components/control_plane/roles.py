@@ -5,6 +5,7 @@ from typing import Any
 from components.storage.bucket import AUDIT, BACKUPS, bucket_arn
 from fleet.model import Fleet
 
+from .backups import copies_place
 from .machines import ClusterSpec, Machine
 
 Document = dict[str, Any]
@@ -20,8 +21,13 @@ def trust() -> Document:
     return {"Version": "2012-10-17", "Statement": [statement]}
 
 
-def permissions(fleet: Fleet, spec: ClusterSpec, machine: Machine, key_arn: str) -> Document:
-    """`key_arn` is the region's key, which encrypts the bucket, the secrets and etcd's disks."""
+def permissions(
+    fleet: Fleet, spec: ClusterSpec, machine: Machine, key_arn: str, copies_key_arn: str | None = None
+) -> Document:
+    """`key_arn` is the region's key, which encrypts the bucket, the secrets and etcd's disks.
+
+    `copies_key_arn` encrypts the bucket of the region where copies go.
+    """
     assert fleet.aws is not None
     account, bucket, prefix = fleet.aws.account_id, bucket_arn(fleet, spec.region), spec.prefix(machine.name)
     statements = [
@@ -37,11 +43,13 @@ def permissions(fleet: Fleet, spec: ClusterSpec, machine: Machine, key_arn: str)
             "Key",
             ["kms:Decrypt", "kms:GenerateDataKey"],
             key_arn,
-            StringEquals=_via(spec, "s3", "secretsmanager"),
+            StringEquals=_via(spec.region, "s3", "secretsmanager"),
         ),
     ]
     if machine.role == "etcd":
         statements += _disks(spec, machine, account, key_arn)
+        if spec.copies and copies_key_arn:
+            statements += _copying(fleet, spec, spec.copies.region, copies_key_arn)
     return {"Version": "2012-10-17", "Statement": statements}
 
 
@@ -54,6 +62,16 @@ def _writing(spec: ClusterSpec, machine: Machine, bucket: str) -> list[Document]
         _allow("Write", ["s3:PutObject", "s3:AbortMultipartUpload"], f"{bucket}/{place}"),
         # Which snapshots are there: only one member takes each.
         _allow("Find", "s3:ListBucket", bucket, StringLike={"s3:prefix": place}),
+    ]
+
+
+def _copying(fleet: Fleet, spec: ClusterSpec, region: str, key_arn: str) -> list[Document]:
+    """To lay copies down, and no more: no machine lists, reads or deletes them."""
+    place = f"{bucket_arn(fleet, region)}/{copies_place(spec.region, spec.name)}/*"
+    return [
+        _allow("Copy", ["s3:PutObject", "s3:AbortMultipartUpload"], place),
+        # S3 user guide, "Uploading and copying objects using multipart upload": parts are decrypted to become one.
+        _allow("CopyKey", ["kms:Decrypt", "kms:GenerateDataKey"], key_arn, StringEquals=_via(region, "s3")),
     ]
 
 
@@ -71,16 +89,16 @@ def _disks(spec: ClusterSpec, machine: Machine, account: str, key_arn: str) -> l
             "LendKey",
             "kms:CreateGrant",
             key_arn,
-            StringEquals=_via(spec, "ec2"),
+            StringEquals=_via(spec.region, "ec2"),
             Bool={"kms:GrantIsForAWSResource": "true"},
         ),
-        _allow("OpenDisks", ["kms:Decrypt", "kms:DescribeKey"], key_arn, StringEquals=_via(spec, "ec2")),
+        _allow("OpenDisks", ["kms:Decrypt", "kms:DescribeKey"], key_arn, StringEquals=_via(spec.region, "ec2")),
     ]
 
 
-def _via(spec: ClusterSpec, *services: str) -> dict[str, list[str]]:
+def _via(region: str, *services: str) -> dict[str, list[str]]:
     """Never the key by itself: only where these services use it for the machine."""
-    return {"kms:ViaService": [f"{service}.{spec.region}.amazonaws.com" for service in services]}
+    return {"kms:ViaService": [f"{service}.{region}.amazonaws.com" for service in services]}
 
 
 def _allow(sid: str, actions: str | list[str], resources: str | list[str], **conditions: Any) -> Document:

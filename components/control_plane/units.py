@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 Sections = Mapping[str, Sequence[tuple[str, str]]]
+# A flag with several values is given once for each, in their order.
+Flags = Mapping[str, str | Sequence[str]]
 UNITS = "/etc/systemd/system"
 TARGET = "landbridge.target"
 SETTINGS = "/etc/landbridge"
@@ -18,11 +20,14 @@ def unit(sections: Sections) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def command(program: str, flags: Mapping[str, str]) -> str:
+def command(program: str, flags: Flags) -> str:
     """A command line with one flag a line, sorted: a change of one flag is a change of one line."""
-    return " \\\n  ".join(
-        [f"/usr/local/bin/{program}", *(f"--{name}={value}" for name, value in sorted(flags.items()))]
-    )
+    given = [
+        f"--{name}={one}"
+        for name, value in sorted(flags.items())
+        for one in ([value] if isinstance(value, str) else value)
+    ]
+    return " \\\n  ".join([f"/usr/local/bin/{program}", *given])
 
 
 def service(

@@ -35,6 +35,7 @@ class ClusterInfo(NamedTuple):
     services_cidr: str
     bucket: str
     prefix: str
+    copies: dict[str, str]
     machines: dict[str, MachineInfo]
     break_glass_secret: str
     admin_secret: str

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from botocore.config import Config
+
+from components.boot.people import logins
 from fleet.model import Fleet
 from fleet.world import World
 from local import client
@@ -30,9 +33,13 @@ class Session:
     @cached_property
     def of(self) -> ClientOf:
         """The cloud's APIs in the cluster's home region."""
+        return self.at(self.info.region)
+
+    def at(self, region: str, config: Config | None = None) -> ClientOf:
+        """The same in any region."""
         aws = self.world.fleet.aws
         account = aws.account_id if aws and self.place.world == "local" else None
-        return clients(self.info.region, account)
+        return clients(region, account, config)
 
     @cached_property
     def reach(self) -> reach.Reach:
@@ -43,7 +50,10 @@ class Session:
         def instances() -> dict[str, reach.Instance]:
             return reach.running(self.of("ec2"), self.info.name)
 
-        return reach.Ssm(self.of("ssm"), instances) if self.world.fleet.access == "ssm" else reach.Ssh(instances)
+        fleet = self.world.fleet
+        if fleet.access == "ssm":
+            return reach.Ssm(self.of("ssm"), instances)
+        return reach.Ssh(instances, [one.name for one in logins(fleet, fleet.owner)])
 
     @cached_property
     def admin(self) -> Kube:

@@ -1,7 +1,6 @@
 """`landbridge etcd`: looking after the two etcd rings of a cluster."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from .. import render
 from ..cluster.session import Session
 from ..errors import DONE, FAILED, UsageError
 from ..etcd import backup as backups
+from ..etcd import copies, fresh
 from ..etcd import defrag as defrags
 from ..etcd import replace as replaces
 from ..etcd import store as stores
@@ -26,7 +26,6 @@ the_ring_option = click.option(
     "--ring", type=click.Choice(list(RING)), default="main", show_default=True, help="Which ring."
 )
 common = together(cluster_option, local_option, fleet_option, json_option)
-LATE = timedelta(minutes=30)
 
 
 @click.group()
@@ -115,6 +114,8 @@ def verdict(session: Session, view: View) -> dict[str, Any]:
         ails.append(f"its database has {full:.0%} of the quota: see the runbook etcd-quota-full")
     found = stores.scheduled(store(session), session.info.name, view.ring)
     newest = stores.taken(found[-1]) if found else None
+    if late := fresh.late(view.ring, newest):
+        ails.append(late)
     return {
         "ring": view.ring,
         "healthy": not ails,
@@ -130,11 +131,14 @@ def line(told: dict[str, Any]) -> Text:
     state = Text("; ".join(told["ails"]), style="red") if told["ails"] else Text("healthy", style="green")
     at = told["newest_snapshot"]
     saved = f"newest snapshot {old(at)} old" if at else "no snapshot"
-    due = max(LATE, timedelta(minutes=2 * RING[told["ring"]].backup_minutes))
-    style = "" if at and datetime.now(UTC) - at < due else "yellow"
+    style = "" if at and not fresh.late(told["ring"], at) else "yellow"
     full = f", {told['full']:.1%} of its quota" if told["full"] is not None else ""
     lead = f", led by {told['leader']}" if told["leader"] else ""
     return Text.assemble((f"etcd {told['ring']}: ", "bold"), state, lead, full, ", ", (saved, style))
+
+
+def copy_of(one: backups.Backup) -> str:
+    return f", with a copy in {one.copy['region']}: s3://{one.copy['bucket']}/{one.copy['key']}" if one.copy else ""
 
 
 def store(session: Session) -> stores.Store:
@@ -154,7 +158,7 @@ def backup(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json
         made.append(one)
         out.progress.print(
             f"etcd {name}: revision {one.revision}, {one.keys} keys, {size(one.bytes)}, from {one.member}: "
-            f"s3://{session.info.bucket}/{one.key}",
+            f"s3://{session.info.bucket}/{one.key}{copy_of(one)}",
             soft_wrap=True,
         )
     if as_json:
@@ -172,17 +176,21 @@ def backup(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json
 @ring_option
 @common
 def snapshots(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json: bool, ring: str | None) -> int:
-    """Lists the snapshots in the fleet bucket, the oldest first."""
+    """Lists the snapshots in the fleet bucket, the oldest first, and tells the newest copy in the second region."""
     session = options.the_cluster(fleet_file, cluster, local=local)
     out = options.output(as_json=as_json)
     found = {name: stores.scheduled(store(session), session.info.name, name) for name in rings(ring)}
+    copied = [copy for name in rings(ring) if (copy := copies.newest(session, name))]
     if as_json:
         told = [
             {**one._asdict(), "ring": name, "taken": stores.taken(one), "revision": stores.revision(one.key)}
             for name, listed in found.items()
             for one in listed
         ]
-        out.document({"cluster": session.info.name, "bucket": session.info.bucket, "snapshots": told})
+        newest = [copy._asdict() for copy in copied]
+        out.document(
+            {"cluster": session.info.name, "bucket": session.info.bucket, "snapshots": told, "newest_copies": newest}
+        )
         return DONE
     made = render.plain_table("key", "age", "revision", "size", right=["revision", "size", "age"])
     for listed in found.values():
@@ -190,6 +198,8 @@ def snapshots(*, cluster: str | None, local: bool, fleet_file: Path | None, as_j
             at = stores.taken(one)
             made.add_row(one.key, old(at), str(stores.revision(one.key)), size(one.size))
     out.console.print(made)
+    for copy in copied:
+        out.console.print(copy.line(), soft_wrap=True)
     return DONE
 
 

@@ -66,9 +66,12 @@ def the_cluster(fleet_file: Path | None, cluster: str | None, *, local: bool) ->
     return session.opened(the_fleet(fleet_file), cluster, local=local)
 
 
-def chosen(names: Iterable[str], world: World) -> list[StackSpec]:
-    """The stacks named on the command line, all of them when none is. Raises UsageError for one that is not there."""
-    stacks = catalogue(world.fleet)
+def chosen(names: Iterable[str], world: World, asides: Iterable[StackSpec] = ()) -> list[StackSpec]:
+    """The stacks named on the command line, all of them when none is. Raises UsageError for one that is not there.
+
+    `asides` are stacks that only their names choose.
+    """
+    stacks = [*catalogue(world.fleet), *(aside for aside in asides if aside.name in names)]
     unknown = [name for name in names if name not in {stack.name for stack in stacks}]
     if unknown:
         raise UsageError("\n".join(no_stack(world.fleet, world.path.name, name) for name in unknown))

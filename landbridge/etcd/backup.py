@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from ..cluster.info import ClusterInfo
-from ..reach import Reach
-from .hands import SCRIPTS, Hands
+from ..reach import Reach, Said
+from .hands import SCRIPTS, Hands, StepError
 from .ring import Ctl, EtcdError, View
 from .store import STAMP, Store
 
@@ -14,7 +14,7 @@ BACKUP_SECONDS = 900.0
 
 
 class Backup(NamedTuple):
-    """What lies in the bucket now."""
+    """What lies in the bucket now; `copy` is where it lies in the second region: {"region", "bucket", "key"}."""
 
     ring: str
     key: str
@@ -24,6 +24,7 @@ class Backup(NamedTuple):
     bytes: int
     sha256: str
     taken: datetime
+    copy: dict[str, str] | None = None
 
     def as_json(self) -> dict[str, Any]:
         return self._asdict()
@@ -33,11 +34,15 @@ def backup(reach: Reach, info: ClusterInfo, store: Store, ring: str) -> Backup:
     """Taken from a follower if there is a healthy one, and looked for in the bucket. Raises LandbridgeError."""
     machine = source(Ctl(reach, info).look(ring), info)
     command = ("python3", f"{SCRIPTS}/etcd_backup.py", ring, "--now")
-    out = Hands(reach).do(machine, f"the backup of etcd {ring}", *command, seconds=BACKUP_SECONDS)
-    told = json.loads(out.strip().splitlines()[-1])
+    said = Hands(reach).ask(machine, *command, seconds=BACKUP_SECONDS)
+    told = _told(said)
+    if told is None:
+        raise StepError(f"{machine}: the backup of etcd {ring} failed: {said.why}")
     taken = datetime.strptime(told["taken"], STAMP).replace(tzinfo=UTC)
     numbers = int(told["revision"]), int(told["keys"]), int(told["bytes"])
-    made = Backup(ring, told["key"], told["member"], *numbers, told["sha256"], taken)
+    copied = told.get("copy")
+    copy = {name: copied[name] for name in ("region", "bucket", "key")} if copied else None
+    made = Backup(ring, told["key"], told["member"], *numbers, told["sha256"], taken, copy)
     there = {one.key: one.size for one in store.listed(made.key)}.get(made.key)
     if there != made.bytes:
         found = "it is not there" if there is None else f"it has {there} bytes there"
@@ -45,7 +50,21 @@ def backup(reach: Reach, info: ClusterInfo, store: Store, ring: str) -> Backup:
             f"The snapshot of etcd {ring} has {made.bytes} bytes and did not reach the bucket whole: {found} "
             f"(s3://{info.bucket}/{made.key}). Delete it; see the unit etcd-backup-{ring} on {machine}."
         )
+    if said.code != 0:
+        raise EtcdError(
+            f"The snapshot of etcd {ring} is whole at home, s3://{info.bucket}/{made.key}, but not in the second "
+            f"region: {(copied or {}).get('error') or said.why}. Try again when that region answers."
+        )
     return made
+
+
+def _told(said: Said) -> dict[str, Any] | None:
+    """The last line, which comes as soon as the snapshot is in the bucket; None without it."""
+    lines = said.out.strip().splitlines()
+    try:
+        return dict(json.loads(lines[-1])) if lines else None
+    except ValueError:
+        return None
 
 
 def source(view: View, info: ClusterInfo) -> str:

@@ -126,15 +126,16 @@ def info(spec: ClusterSpec, made: Material) -> ClusterInfo:
         services_cidr=spec.services_cidr,
         bucket="bucket",
         prefix=prefix,
+        copies={},
         machines=found,
         break_glass_secret=f"{prefix}/break-glass",
         admin_secret=f"{prefix}/admin",
     )
 
 
-def make(folder: Path, *, api: bool = True) -> Iterator[Bed]:
+def make(folder: Path, *, api: bool = True, fleet: Path = ROOT / "fleet.yaml") -> Iterator[Bed]:
     """The example's cluster: three etcd machines and, if asked for, two API machines."""
-    world = current(ROOT / "fleet.yaml")
+    world = current(fleet)
     spec = cluster_spec(world.fleet, world.plan, "main")
     if not api:
         spec = spec._replace(api=())
@@ -194,6 +195,10 @@ class Aws:
 
     def upload(self, bucket, key, path, about):
         call = request.Request("http://{here}/" + key, Path(path).read_bytes(), method="PUT")
+        request.urlopen(call).read()
+
+    def ask(self, method, service, path, body):
+        call = request.Request("http://{here}/" + path.split("/", 2)[2], body.data, method=method)
         request.urlopen(call).read()
 """
 # The bucket: PUT and GET of files. The machines and the namespace see each other through the bridge.

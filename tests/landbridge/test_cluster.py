@@ -19,6 +19,7 @@ MACHINE = {"role": "etcd", "zone": "a", "address": "10.0.0.1", "host": "main-etc
 OUTPUTS = {
     **dict.fromkeys(ClusterOutputs.__annotations__, "text"),
     "prefix": "example/main",
+    "copies": {},
     "machines": {"main-etcd-1": MACHINE, "main-api-1": {**MACHINE, "role": "api"}},
 }
 

@@ -48,6 +48,7 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     outputs = {
         **OUTPUTS,
         "prefix": "test/main",
+        "copies": {},
         "region": "us-west-2",
         "admin_secret": ADMIN,
         "endpoint": "https://127.0.0.1:1",

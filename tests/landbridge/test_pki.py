@@ -81,8 +81,18 @@ def test_rows_say_who_signed_what_for_whom() -> None:
     assert leaf.left(now()).days == 365
 
 
-def test_a_certificate_by_an_authority_that_is_gone_names_it_all_the_same() -> None:
-    assert rows(state(signed("api", KUBERNETES, 365)))[0].authority == "main-kubernetes-1"
+def test_a_certificate_by_somebody_else_s_authority_names_it_all_the_same() -> None:
+    (row,) = rows(state(signed("api", authority("other"), 365)))
+    assert row.authority == "main-other"
+
+
+def test_authorities_of_a_rebuilt_cluster_are_no_resources_and_told_all_the_same() -> None:
+    recovered = authority("etcd-clients-2", days=100)
+    made = [signed(name, recovered, 365) for name in ("a", "b")]
+    found = rows(state(*made, signed("api", KUBERNETES, 365), KUBERNETES[0]))
+    assert [row.name for row in found] == ["etcd-clients-2", "kubernetes-1", "a", "api", "b"]
+    assert (found[0].authority, found[0].uses, found[0].verdict(now())) == ("itself", ("authority",), "due")
+    assert found[2].authority == "etcd-clients-2"
 
 
 def test_no_state_has_no_rows_and_what_waits_for_deletion_is_none() -> None:
@@ -109,13 +119,13 @@ def test_a_certificate_that_the_state_seals_or_lacks_is_unreadable() -> None:
     ("after", "verdict"), [(0, "sound"), (274, "sound"), (276, "due"), (364, "due"), (366, "expired")]
 )
 def test_a_certificate_is_due_90_days_before_its_end(after: int, verdict: str) -> None:
-    (row,) = rows(state(signed("api", KUBERNETES, 365)))
+    (_, row) = rows(state(signed("api", KUBERNETES, 365)))
     assert row.verdict(now(after)) == verdict
 
 
 def test_one_that_is_never_renewed_is_sound_until_it_ends() -> None:
     for early in (None, 0):
-        (row,) = rows(state(signed("api", KUBERNETES, 365, early)))
+        (_, row) = rows(state(signed("api", KUBERNETES, 365, early)))
         assert row.renewal is None
         assert [row.verdict(now(after)) for after in (364, 366)] == ["sound", "expired"]
 
@@ -166,6 +176,6 @@ def test_a_cluster_that_was_never_up_says_so() -> None:
 
 
 def test_a_row_as_json() -> None:
-    (row,) = rows(state(signed("api", KUBERNETES, 365)))
+    (_, row) = rows(state(signed("api", KUBERNETES, 365)))
     told = row.as_json(now(276))
     assert (told["name"], told["days_left"], told["verdict"]) == ("api", 89, "due")

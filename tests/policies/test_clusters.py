@@ -19,6 +19,8 @@ VOLUME, GROUP, INTERFACE = (
 )
 ROLE, POLICY = "aws:iam/role:Role", "aws:iam/rolePolicy:RolePolicy"
 BUCKET = "arn:aws:s3:::example-us-west-2-123456789012"
+# Of cluster main alone: `other` stands in no fleet file.
+COPIES = "arn:aws:s3:::example-us-east-1-123456789012/copies/us-west-2/main"
 Resource = dict[str, Any]
 
 
@@ -38,6 +40,7 @@ def member(number: int, cluster: str = "main", *also: dict[str, Any]) -> list[Re
     statements = [
         may(["s3:GetObject"], f"{BUCKET}/example/{cluster}/{name}/*"),
         may("s3:PutObject", [f"{BUCKET}/backups/{cluster}/*"]),
+        *([may(["s3:PutObject"], f"{COPIES}/*")] if cluster == "main" else []),
         *also,
     ]
     return [
@@ -129,9 +132,25 @@ def test_members_in_two_regions_are_refused_even_of_a_cluster_that_the_fleet_doe
 def test_snapshots_that_a_member_may_not_write_are_refused(world: World) -> None:
     none = json.dumps({"Statement": [may("s3:PutObject", f"{BUCKET}/backups/main/*", Effect="Deny")]})
     off = changed(cluster(), "main-etcd-3", lambda props: props.update(policy=none), POLICY)
-    assert told(off, world) == ["snapshots are off: main-etcd-3 may write none"]
+    both = ("snapshots", "copies of snapshots")
+    assert told(off, world) == [f"{what} are off: main-etcd-3 may write none" for what in both]
     lost = [made for made in cluster() if made["type"] not in (ROLE, POLICY)]
-    assert told(lost, world) == [f"snapshots are off: main-etcd-{n} may write none" for n in (1, 2, 3)]
+    assert told(lost, world) == [f"{what} are off: main-etcd-{n} may write none" for n in (1, 2, 3) for what in both]
+
+
+def test_copies_are_asked_for_only_where_the_fleet_wants_them(world: World) -> None:
+    home = json.dumps({"Statement": [may("s3:PutObject", f"{BUCKET}/backups/main/*")]})
+    off = changed(cluster(), "main-etcd-3", lambda props: props.update(policy=home), POLICY)
+    assert told(off, world) == ["copies of snapshots are off: main-etcd-3 may write none"]
+    alone = world.fleet.clusters["main"].model_copy(update={"copies": None})
+    without = World(world.fleet.model_copy(update={"clusters": {"main": alone}}), world.plan, world.path)
+    only_home = [made for made in off if made["type"] != POLICY]
+    roles = [{"role": f"example-main-etcd-{n}", "policy": home} for n in (1, 2, 3)]
+    only_home += [resource(POLICY, props["role"].removeprefix("example-"), props) for props in roles]
+    assert told(only_home, without) == []
+    assert told(cluster(), without) == [f"main-etcd-{n} may s3:PutObject of {COPIES}/*" for n in (1, 2, 3)], (
+        "and nobody writes where none are to be"
+    )
 
 
 def test_snapshots_under_a_policy_that_is_not_known_are_undecidable(world: World) -> None:
@@ -142,8 +161,13 @@ def test_snapshots_under_a_policy_that_is_not_known_are_undecidable(world: World
 
 SECRETS = "arn:aws:secretsmanager:us-west-2:123456789012:secret:example/main"
 KEY = "arn:aws:kms:us-west-2:123456789012:key/0a1b"
+COPIES_KEY = "arn:aws:kms:us-east-1:123456789012:key/2c3d"
 TAGGED = {"Condition": {"StringEquals": {"aws:ResourceTag/landbridge:machine": "main-etcd-1"}}}
 ANY_VOLUME = "arn:aws:ec2:us-west-2:123456789012:volume/*"
+
+
+def via(*services: str) -> dict[str, Any]:
+    return {"Condition": {"StringEquals": {"kms:ViaService": list(services)}}}
 
 
 def listed(prefix: str | list[str]) -> dict[str, Any]:
@@ -158,7 +182,9 @@ def listed(prefix: str | list[str]) -> dict[str, Any]:
         may("s3:getobject", f"{BUCKET}/backups/main/*"),
         may("s3:AbortMultipartUpload", f"{BUCKET}/backups/main/*"),
         may("s3:ListBucket", BUCKET, **listed("backups/main/*")),
+        may("s3:AbortMultipartUpload", f"{COPIES}/*"),
         may("kms:Decrypt", KEY),
+        may(["kms:Decrypt", "kms:GenerateDataKey"], COPIES_KEY, **via("s3.us-east-1.amazonaws.com")),
         may("kms:CreateGrant", KEY, Condition={"Bool": {"kms:GrantIsForAWSResource": "true"}}),
         may("ec2:DescribeVolumes", "*"),
         may("ec2:AttachVolume", ["arn:aws:ec2:us-west-2:123456789012:instance/*", ANY_VOLUME], **TAGGED),
@@ -203,6 +229,18 @@ def test_what_a_machine_needs_is_accepted(statement: dict[str, Any], world: Worl
             may("kms:CreateGrant", "*", Condition={"Bool": {"kms:GrantIsForAWSResource": "true"}}),
             "kms:CreateGrant of *",
         ),
+        (may("s3:PutObject", f"{COPIES.rpartition('/')[0]}/*"), "s3:PutObject of"),
+        (may("s3:PutObject", f"{COPIES.replace('/main', '/other')}/*"), "s3:PutObject of"),
+        (may("s3:PutObject", f"{BUCKET}/copies/us-west-2/main/*"), "s3:PutObject of"),
+        (may("s3:PutObject", f"{COPIES.replace('us-east-1', 'eu-west-1')}/*"), "s3:PutObject of"),
+        (may("s3:GetObject", f"{COPIES}/*"), "s3:GetObject of"),
+        (may("s3:DeleteObject", f"{COPIES}/*"), "s3:DeleteObject, which no machine needs"),
+        (may("s3:ListBucket", COPIES.partition("/")[0], **listed("copies/us-west-2/main/*")), "s3:ListBucket of"),
+        (may("kms:Decrypt", COPIES_KEY), "kms:Decrypt of"),
+        (may("kms:Decrypt", COPIES_KEY, **via("secretsmanager.us-east-1.amazonaws.com")), "kms:Decrypt of"),
+        (may("kms:Decrypt", COPIES_KEY, **via("s3.us-west-2.amazonaws.com")), "kms:Decrypt of"),
+        (may("kms:DescribeKey", COPIES_KEY, **via("s3.us-east-1.amazonaws.com")), "kms:DescribeKey of"),
+        (may("kms:Decrypt", KEY.replace("us-west-2", "eu-west-1")), "kms:Decrypt of"),
         (may("iam:PassRole", "*"), "iam:PassRole, which no machine needs"),
         (may("sts:AssumeRole", "*"), "sts:AssumeRole, which no machine needs"),
         (may("ec2:*", "*"), "ec2:*, which no machine needs"),
@@ -239,6 +277,7 @@ def test_a_machine_s_role_must_say_whose_it_is(world: World) -> None:
     assert told(nameless, world) == [
         "EC2 may take the role, and its tag landbridge:machine names no machine (None)",
         "snapshots are off: main-etcd-1 may write none",
+        "copies of snapshots are off: main-etcd-1 may write none",
     ]
 
 

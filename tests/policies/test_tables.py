@@ -130,6 +130,4 @@ def test_no_case_is_left_over() -> None:
 
 @pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry.path != OPTION], ids=str)
 def test_the_sdk_has_what_an_entry_names(entry: Entry) -> None:
-    if entry.type.startswith("kubernetes:"):
-        pytest.skip("the SDK comes with the add-ons")
     assert custody.has_property(entry.type, entry.path.partition(".")[0])

@@ -56,7 +56,7 @@ def run(project: Project, change: str, *arguments: str, code: int | None = 0) ->
 
 @pytest.mark.golden
 def test_the_cluster_s_resources_are_those_of_the_golden_file(cloud: Cloud) -> None:
-    beside = {"us-west-2": state(cloud, "us-west-2")}
+    beside = {name: state(cloud, name) for name in ("us-west-2", "us-east-1")}
     golden.compare(HERE / "golden/main.yaml", golden.resources(state(cloud), beside))
 
 
@@ -203,8 +203,8 @@ def test_a_cluster_does_not_come_up_without_its_region(tmp_path: Path) -> None:
     alone = Cloud(tmp_path / "home", tmp_path / "fleet.yaml")
     try:
         done = alone.run("up", "--local", "--yes", "main", code=1)
-        assert "main stands on us-west-2, which is not up" in done.stdout + done.stderr
-        assert "`landbridge up us-west-2 main`" in done.stdout + done.stderr
+        assert "main stands on us-west-2 and us-east-1, which are not up" in done.stdout + done.stderr
+        assert "`landbridge up us-west-2 us-east-1 main`" in done.stdout + done.stderr
     finally:
         alone.stop()
 
@@ -227,8 +227,8 @@ def test_a_destroyed_cluster_leaves_its_data_and_comes_up_again(cloud: Cloud) ->
     kept = json.loads(cloud.python(VOLUMES))
     assert len(kept) == 6
     assert all(not disk and why.startswith("etcd-") for _, disk, why in kept)
-    secrets = "print([s['Name'] for s in client('secretsmanager', 'us-west-2').list_secrets()['SecretList']])"
-    assert re.fullmatch(r"\['example/main/recovery-[0-9a-f]{8}'\]", cloud.python(secrets).strip())
+    secrets = "print([s['Name'] for r in ('us-west-2', 'us-east-1') for s in client('secretsmanager', r).list_secrets()['SecretList']])"
+    assert re.fullmatch(r"\[('example/main/recovery-[0-9a-f]{8}'), \1\]", cloud.python(secrets).strip()), "both stay"
     cloud.run("up", "--local", "--yes", "main")
     fresh = [volume for volume in json.loads(cloud.python(VOLUMES)) if volume[1]]
     assert len(fresh) == 6, "machines find one volume each under their tags"

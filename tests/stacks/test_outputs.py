@@ -26,13 +26,13 @@ def fleet() -> Fleet:
     return current(ROOT / "fleet.yaml").fleet
 
 
-def test_clusters_come_after_their_home_regions(fleet: Fleet) -> None:
+def test_clusters_come_after_their_home_and_the_region_of_their_copies(fleet: Fleet) -> None:
     stacks = {stack.name: stack for stack in catalogue(fleet)}
     assert list(stacks) == ["us-west-2", "us-east-1", "eu-west-1", "main"]
     assert (stacks["main"].kind, stacks["main"].region, stacks["main"].depends_on) == (
         "cluster",
         "us-west-2",
-        ("us-west-2",),
+        ("us-west-2", "us-east-1"),
     )
     assert not [line for line in unbuilt(fleet) if "cluster" in line]
 

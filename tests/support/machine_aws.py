@@ -25,15 +25,19 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-ADDRESS, REGION = "169.254.169.254", "us-west-2"
+# The home region, and the one where copies go.
+ADDRESS, REGIONS = "169.254.169.254", ("us-west-2", "us-east-1")
 ROLE = {"AccessKeyId": "AKIDMACHINE", "SecretAccessKey": "of-the-machine", "Token": "the-session"}
 SERVICES = ("s3", "ec2", "secretsmanager")
-HOSTS = f"{ADDRESS} {' '.join(f'{name}.{REGION}.amazonaws.com' for name in SERVICES)}\n"
+HOSTS = f"{ADDRESS} {' '.join(f'{name}.{region}.amazonaws.com' for region in REGIONS for name in SERVICES)}\n"
 XMLNS = 'xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"'
 
 
 class State:
-    """`volumes`: {"id", "tags", "holder", "state"}; `broken`: service → the status it answers; `calls`: what was asked."""
+    """`volumes`: {"id", "tags", "holder", "state"}; `calls`: what was asked.
+
+    `broken`: service, or service.region → the status it answers.
+    """
 
     def __init__(self) -> None:
         self.bucket = Path()
@@ -68,6 +72,7 @@ def trust(folder: Path) -> dict[str, str]:
     (folder / "bucket").mkdir(exist_ok=True)
     now, key = datetime.datetime.now(datetime.UTC), ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "stand-in of AWS")])
+    names = [x509.DNSName(f"*.{region}.amazonaws.com") for region in REGIONS]
     made = (
         x509.CertificateBuilder()
         .subject_name(name)
@@ -76,7 +81,7 @@ def trust(folder: Path) -> dict[str, str]:
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - datetime.timedelta(hours=1))
         .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(f"*.{REGION}.amazonaws.com")]), critical=False)
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )
@@ -99,12 +104,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         try:
             if host == ADDRESS:
                 return self.metadata()
-            service = host.partition(".")[0]
+            service, region = host.split(".")[:2]
             parts = urlsplit(self.path)
             STATE.calls.append(f"{service} {self.command} {unquote(self.path)}")
-            if status := STATE.broken.get(service):
+            if status := STATE.broken.get(service) or STATE.broken.get(f"{service}.{region}"):
                 return self.say(status, b"broken on purpose")
-            self.verify(service, body)
+            self.verify(service, region, body)
             return getattr(self, service)(unquote(parts.path), dict(parse_qsl(parts.query, True)), body)
         except Exception as error:
             STATE.calls.append(f"refused: {type(error).__name__}: {error}")
@@ -135,7 +140,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         }
         return self.say(200, told[path].encode()) if path in told else self.say(404)
 
-    def verify(self, service: str, body: bytes) -> None:
+    def verify(self, service: str, region: str, body: bytes) -> None:
         found = re.fullmatch(
             r"AWS4-HMAC-SHA256 Credential=(\S+), ?SignedHeaders=(\S+), ?Signature=(\S+)", self.headers["authorization"]
         )
@@ -148,7 +153,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         url = f"https://{self.headers['host']}{self.path}"
         asked = AWSRequest(self.command, url, {name: self.headers[name] for name in names}, body)
         asked.context["timestamp"] = self.headers["x-amz-date"]
-        signer = S3SigV4Auth(Credentials(ROLE["AccessKeyId"], ROLE["SecretAccessKey"], ROLE["Token"]), service, REGION)
+        signer = S3SigV4Auth(Credentials(ROLE["AccessKeyId"], ROLE["SecretAccessKey"], ROLE["Token"]), service, region)
         text = signer.string_to_sign(asked, signer.canonical_request(asked))
         assert signer.signature(text, asked) == found[3], "another signature than botocore's"
 

@@ -2,6 +2,10 @@
 
 Every member's timer runs this. The leader does it at once; each other member waits its turn and does it only if no
 new snapshot is there by then, so that a leader that fails leaves no gap. With --now this member does it in any case.
+
+Where the fleet file wants copies, a snapshot goes to the second region as soon as home has it. No machine may look into
+that region's bucket: a note at home, beside the snapshot, says that its copy is made. A copy that fails is an error and
+leaves no note, so that the next member in turn takes another snapshot and tries for itself.
 """
 
 import hashlib
@@ -14,13 +18,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from aws import CHUNK_BYTES, Aws, Refused, say
+from aws import CHUNK_BYTES, Aws, Refused, Text, say
 from ring import Ring
 
 FOLDER = Path("/var/lib/landbridge/backup")
 TURN_SECONDS = 60.0
 DIGEST_BYTES = 32
 STAMP = "%Y-%m-%dT%H%M%SZ"
+SNAPSHOT, NOTE = ".db", ".copied"
 
 
 def whole(path: Path) -> str:
@@ -39,15 +44,17 @@ def whole(path: Path) -> str:
     return outer.hexdigest()
 
 
-def is_done(aws: Aws, bucket: str, prefix: str, minutes: float) -> bool:
-    """Whether somebody put a snapshot there within so many minutes."""
+def is_done(aws: Aws, bucket: str, prefix: str, minutes: float, end: str) -> bool:
+    """Whether somebody put a snapshot there within so many minutes, or the note that its copy is made."""
     after = datetime.fromtimestamp(time.time() - minutes * 60, UTC).strftime(STAMP)
     try:
-        found = aws.keys(bucket, prefix, prefix + after)
+        listed = aws.keys(bucket, prefix, prefix + after)
     except Refused as refused:
         # A snapshot too many is better than one too few.
         say(f"cannot tell what is in s3://{bucket}/{prefix}: {refused}")
         return False
+    # Below the prefix are folders of other things, too, whose names come after any time.
+    found = [key for key in listed if key.endswith(end) and "/" not in key[len(prefix) :]]
     if found:
         say(f"{found[-1]} is there: nothing to do")
     return bool(found)
@@ -72,6 +79,24 @@ def take(ring: Ring, path: Path) -> dict[str, str]:
     }
 
 
+def copy(home: Aws, told: Any, key: str, path: Path, about: dict[str, str]) -> dict[str, Any]:
+    """Puts the snapshot into the second region's bucket; says where, and the error if it did not get there."""
+    region, bucket = told["copies"]["region"], told["copies"]["bucket"]
+    place = told["copies"]["place"] + key[len(told["backups"]) :]
+    made: dict[str, Any] = {"region": region, "bucket": bucket, "key": place, "error": None}
+    try:
+        Aws(region).upload(bucket, place, path, about)
+        note = Text(json.dumps({**made, **about}).encode())
+        home.ask("PUT", "s3", f"/{told['bucket']}/{key[: -len(SNAPSHOT)]}{NOTE}", body=note)
+    except (Refused, OSError) as error:
+        made["error"] = f"no copy in {region} at s3://{bucket}/{place}: {' '.join(str(error).split())}"
+    return made
+
+
+def seconds(began: float) -> str:
+    return f"{time.monotonic() - began:.1f} s"
+
+
 def main() -> None:
     ring, at_once = Ring(sys.argv[1]), "--now" in sys.argv[2:]
     told: Any = ring.settings
@@ -79,7 +104,8 @@ def main() -> None:
     status = ring.status()
     if not at_once and status.leader != status.member:
         time.sleep(TURN_SECONDS * (1 + told["members"].index(told["host"])))
-        if is_done(aws, bucket, prefix, told["rings"][ring.name]["backup_minutes"] / 2):
+        end = NOTE if told.get("copies") else SNAPSHOT
+        if is_done(aws, bucket, prefix, told["rings"][ring.name]["backup_minutes"] / 2, end):
             return
     began = time.monotonic()
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -89,14 +115,19 @@ def main() -> None:
             old.unlink()
     try:
         about = take(ring, path)
-        key = f"{prefix}{about['taken']}-{about['revision']}.db"
+        key = f"{prefix}{about['taken']}-{about['revision']}{SNAPSHOT}"
         aws.upload(bucket, key, path, about)
-        found = {"bucket": bucket, "key": key, "bytes": path.stat().st_size, **about}
+        found: dict[str, Any] = {"bucket": bucket, "key": key, "bytes": path.stat().st_size, **about}
+        say(f"s3://{bucket}/{key}: revision {about['revision']}, {found['bytes']} bytes, {seconds(began)}")
+        found["copy"] = copy(aws, told, key, path, about) if told.get("copies") else None
     finally:
         path.unlink(missing_ok=True)
         path.with_name(path.name + ".part").unlink(missing_ok=True)
-    say(f"s3://{bucket}/{key}: revision {about['revision']}, {found['bytes']} bytes, {time.monotonic() - began:.1f} s")
     sys.stdout.write(json.dumps(found) + "\n")
+    if (made := found["copy"]) and made["error"]:
+        raise SystemExit(f"ERROR: {made['error']}. The snapshot itself is whole, at home: s3://{bucket}/{key}")
+    if made:
+        say(f"s3://{made['bucket']}/{made['key']}: its copy in {made['region']}, {seconds(began)}")
 
 
 if __name__ == "__main__":

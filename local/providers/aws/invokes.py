@@ -27,9 +27,50 @@ def _partition(aws: Any, arguments: Properties) -> Properties:  # noqa: ARG001
     return {"partition": "aws", "dnsSuffix": "amazonaws.com", "reverseDnsPrefix": "com.amazonaws", "id": "aws"}
 
 
+def _instances(aws: Any, arguments: Properties) -> Properties:
+    filters = [{"Name": one["name"], "Values": list(one["values"])} for one in arguments.get("filters") or ()]
+    filters += [
+        {"Name": f"tag:{tag}", "Values": [value]} for tag, value in (arguments.get("instanceTags") or {}).items()
+    ]
+    states = list(arguments.get("instanceStateNames") or ["running"])
+    filters.append({"Name": "instance-state-name", "Values": states})
+    pages = aws.client("ec2", arguments.get("region")).get_paginator("describe_instances").paginate(Filters=filters)
+    found = [i for page in pages for reservation in page["Reservations"] for i in reservation["Instances"]]
+    return {
+        "id": aws.region,
+        "ids": [one["InstanceId"] for one in found],
+        "privateIps": [one["PrivateIpAddress"] for one in found if one.get("PrivateIpAddress")],
+        "publicIps": [one["PublicIpAddress"] for one in found if one.get("PublicIpAddress")],
+        "ipv6Addresses": [one["Ipv6Address"] for one in found if one.get("Ipv6Address")],
+        "instanceStateNames": states,
+        "instanceTags": dict(arguments.get("instanceTags") or {}),
+        "region": arguments.get("region") or aws.region,
+    }
+
+
+def _secret_version(aws: Any, arguments: Properties) -> Properties:
+    wanted = {"VersionId": arguments.get("versionId"), "VersionStage": arguments.get("versionStage")}
+    asked = {"SecretId": arguments["secretId"], **{name: value for name, value in wanted.items() if value}}
+    answer = aws.client("secretsmanager", arguments.get("region")).get_secret_value(**asked)
+    return {
+        "arn": answer["ARN"],
+        "id": f"{arguments['secretId']}|{answer['VersionId']}",
+        "region": arguments.get("region") or aws.region,
+        "secretId": arguments["secretId"],
+        "secretString": answer.get("SecretString", ""),
+        "secretBinary": "",
+        "versionId": answer["VersionId"],
+        "versionStage": arguments.get("versionStage") or "AWSCURRENT",
+        "versionStages": answer["VersionStages"],
+        "createdDate": answer["CreatedDate"].isoformat(),
+    }
+
+
 INVOKES: dict[str, Callable[[Any, Properties], Properties]] = {
     "aws:index/getCallerIdentity:getCallerIdentity": _caller,
     "aws:index/getRegion:getRegion": _region,
     "aws:index/getAvailabilityZones:getAvailabilityZones": _zones,
+    "aws:ec2/getInstances:getInstances": _instances,
     "aws:index/getPartition:getPartition": _partition,
+    "aws:secretsmanager/getSecretVersion:getSecretVersion": _secret_version,
 }

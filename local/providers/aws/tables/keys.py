@@ -1,6 +1,25 @@
 """KMS keys and aliases, secrets and their versions."""
 
-from ..kinds import ID, TAG_KEYS, TAGS, Call, Change, Kind, Out, P, Tagging, props, replaces, same_paths
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from ..kinds import (
+    ID,
+    TAG_KEYS,
+    TAGS,
+    Call,
+    Change,
+    Each,
+    Kind,
+    Out,
+    P,
+    Removed,
+    Tagging,
+    props,
+    replaces,
+    same_paths,
+)
 
 KEY = Kind(
     service="kms",
@@ -69,9 +88,30 @@ ALIAS = Kind(
 )
 
 
+def _replica(asked: dict[str, Any], _: str = "") -> dict[str, Any]:
+    told = {"Region": asked["region"], "KmsKeyId": asked.get("kmsKeyId")}
+    return {name: value for name, value in told.items() if value}
+
+
+def _without_replicas(client: Any, id_: str, state: Mapping[str, Any]) -> None:
+    """A secret that has replicas is not deleted."""
+    if regions := [replica["region"] for replica in state.get("replicas") or ()]:
+        with suppress(client.exceptions.ResourceNotFoundException):
+            client.remove_regions_from_replication(SecretId=id_, RemoveReplicaRegions=regions)
+
+
+_OVERWRITE = P("forceOverwriteReplicaSecret")
 SECRET = Kind(
     service="secretsmanager",
-    create=Call("create_secret", props("name", "description", "kmsKeyId"), "ARN"),
+    create=Call(
+        "create_secret",
+        {
+            **props("name", "description", "kmsKeyId"),
+            "AddReplicaRegions": P("replicas", convert=lambda asked: [_replica(replica) for replica in asked] or None),
+            "ForceOverwriteReplicaSecret": _OVERWRITE,
+        },
+        "ARN",
+    ),
     # As with keys: scheduled for deletion means gone.
     read=Call("describe_secret", {"SecretId": ID}, "[@][?!DeletedDate] | [0]"),
     more={"policy": Call("get_resource_policy", {"SecretId": ID}, "ResourcePolicy")},
@@ -83,9 +123,37 @@ SECRET = Kind(
         ),
         Call("delete_secret", {"SecretId": ID, "ForceDeleteWithoutRecovery": True}),
     ),
-    outputs={**same_paths("name", "description", "kmsKeyId"), "arn": "ARN", "policy": "policy"},
+    clear=_without_replicas,
+    outputs={
+        **same_paths("name", "description", "kmsKeyId"),
+        "arn": "ARN",
+        "policy": "policy",
+        "replicas": "ReplicationStatus[].{region: Region, kmsKeyId: KmsKeyId, status: Status, "
+        "statusMessage: StatusMessage}",
+    },
     replace=replaces("name"),
     changes=(
+        # In this order, as a replica gets another key by being made anew.
+        Change(
+            ("replicas",),
+            (
+                Call(
+                    "remove_regions_from_replication",
+                    {
+                        "SecretId": ID,
+                        "RemoveReplicaRegions": Each("replicas", lambda replica, _: replica["region"], Removed),
+                    },
+                ),
+                Call(
+                    "replicate_secret_to_regions",
+                    {
+                        "SecretId": ID,
+                        "AddReplicaRegions": Each("replicas", _replica),
+                        "ForceOverwriteReplicaSecret": _OVERWRITE,
+                    },
+                ),
+            ),
+        ),
         Change(
             ("description", "kmsKeyId"), (Call("update_secret", {"SecretId": ID, **props("description", "kmsKeyId")}),)
         ),
@@ -95,7 +163,7 @@ SECRET = Kind(
         remove=Call("untag_resource", {"SecretId": ID, "TagKeys": TAG_KEYS}),
     ),
     autoname="name",
-    accepts=("recoveryWindowInDays", "forceOverwriteReplicaSecret"),
+    accepts=("recoveryWindowInDays",),
 )
 
 _PUT_VERSION = Call("put_secret_value", props("secretId", "secretString", "secretBinary"), "VersionId")

@@ -1,0 +1,68 @@
+"""Copies of a cluster's snapshots and keys in a second region: what is there, and whether it is as new as it ought."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from rich.text import Text
+
+from ..cluster.session import Session
+from . import store as stores
+from .restoring import old
+from .ring import RING
+
+# A region that is out answers nothing; whoever asks after copies should not wait minutes to hear that.
+HASTY = Config(connect_timeout=5, read_timeout=15, retries={"total_max_attempts": 2})
+
+
+class Newest(NamedTuple):
+    """The newest copy of a ring's snapshots. `late` says what is wrong with it, and is empty if nothing is."""
+
+    ring: str
+    region: str
+    bucket: str
+    key: str | None
+    taken: datetime | None
+    late: str
+
+    def line(self) -> Text:
+        what = Text.assemble((f"etcd {self.ring}: ", "bold"))
+        said = f"newest copy in {self.region} {old(self.taken)} old" if self.taken else ""
+        return what.append(said).append(", " if said and self.late else "").append(self.late, style="yellow")
+
+
+def newest(session: Session, ring: str) -> Newest | None:
+    """None for a cluster without copies."""
+    if not (where := session.info.copies):
+        return None
+    region, bucket, prefix = where["region"], where["bucket"], f"{where['prefix']}/{ring}/"
+    try:
+        found = stores.below(stores.S3(session.at(region, HASTY)("s3"), None, bucket), prefix)
+    except (ClientError, BotoCoreError) as error:
+        return Newest(ring, region, bucket, None, None, f"{region} does not say what copies it has: {error}")
+    if not found:
+        return Newest(ring, region, bucket, None, None, f"no copy in {region} yet: s3://{bucket}/{prefix} is empty")
+    taken = stores.taken(found[-1])
+    late = datetime.now(UTC) - taken > due(ring)
+    why = f"which is late: see the unit etcd-backup-{ring} on the etcd machines" if late else ""
+    return Newest(ring, region, bucket, found[-1].key, taken, why)
+
+
+def due(ring: str) -> timedelta:
+    """One may fail; with the second something is wrong."""
+    return timedelta(minutes=2 * RING[ring].backup_minutes)
+
+
+def keys(session: Session) -> str:
+    """What is wrong with the copy of the cluster's keys; empty if nothing is, or if there is to be none."""
+    where: Mapping[str, Any] = session.info.copies
+    if not where:
+        return ""
+    name, region = where["recovery_secret"], where["region"]
+    try:
+        session.at(region, HASTY)("secretsmanager").describe_secret(SecretId=name)
+    except (ClientError, BotoCoreError) as error:
+        return f"keys: {region} has no copy of {name} that it tells of: {error}"
+    return ""
