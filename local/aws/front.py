@@ -62,8 +62,10 @@ def _context(authority: Authority) -> ssl.SSLContext:
         if not name or service_of(name) is None:
             return ssl.ALERT_DESCRIPTION_UNRECOGNIZED_NAME
         if name not in made:
-            made[name] = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            made[name].load_cert_chain(authority.issue(name))
+            # Whole before others see it: calls come at the same time.
+            own = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            own.load_cert_chain(authority.issue(name))
+            made[name] = own
         connection.context = made[name]
         return None
 

@@ -48,7 +48,7 @@ class Door:
         """Starts the server of a machine with a host key of its own, as a new instance would."""
         if machine in self.servers:
             self.close(machine)
-        key = f"/root/host-{instance}"
+        key = f"/etc/ssh/host-{instance}"
         asyncssh.generate_private_key("ssh-ed25519").write_private_key(str(self.bed.boxes[machine].disk) + key)
         address = self.bed.info.machines[machine].address
         run = ["env", f"PYTHONPATH={ROOT}", "PYTHONDONTWRITEBYTECODE=1", sys.executable, "-m", "tests.support.sshd"]

@@ -15,7 +15,8 @@ from aws import XML, Aws, Text, settings
 PREFIX = "landbridge-aws."
 BODY = "Action=GetCallerIdentity&Version=2011-06-15"
 CLUSTER_HEADER = "x-landbridge-cluster"
-MINUTES = 10
+# AWS takes a signature for five minutes: a new token is made before that.
+MINUTES = 4
 
 
 def token(aws: Aws, cluster: str) -> str:

@@ -100,7 +100,7 @@ def test_what_runs_too_long_is_killed_with_all_that_it_started(ssm: Inside) -> N
 
 
 def running(cloud: Inside, words: str) -> bool:
-    folder = Path(f"/proc/{cloud.machine('one')['pid']}/root/proc")
+    folder = Path("/proc") / str(cloud.machine("one")["pid"]) / "root" / "proc"
     lines = [file.read_bytes() for file in folder.glob("[0-9]*/cmdline")]
     return any(words.encode() == line.rstrip(b"\0").replace(b"\0", b" ") for line in lines)
 

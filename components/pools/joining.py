@@ -1,0 +1,177 @@
+"""Files of the service that lets machines join a cluster: part of every API machine's bundle.
+
+What it decides stands in on_machine/join_rules.py, what it may do in admission.py (in the cluster) and `permissions`
+(in the cloud).
+"""
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from components.control_plane.machines import ClusterSpec, Machine
+from components.control_plane.units import UNITS, script, scripts, service, settings
+from fleet.address.plan import AddressPlan
+from fleet.model import Fleet
+
+from .spec import pool_spec
+
+OWN_SCRIPTS = Path(__file__).with_name("on_machine")
+SCRIPT_NAMES = (
+    "attest",
+    "departed",
+    "gpu_taints",
+    "instances",
+    "join_approver",
+    "join_request",
+    "join_rules",
+    "join_service",
+    "join_token",
+    "join_webhook",
+    "kube_http",
+    "lease",
+    "nodes",
+)
+PKI = "/etc/kubernetes/pki"
+WEBHOOK_CONFIG = "/etc/kubernetes/joining-webhook.kubeconfig"
+WEBHOOK = "https://127.0.0.1:6445/"
+USER, CERTIFICATE = "landbridge-joining", f"{PKI}/joining"
+SERVICE, WEBHOOK_SERVICE = "landbridge-joining.service", "landbridge-joining-webhook.service"
+SECONDS = {
+    # Between the two answers of the cloud that confirm that a machine is gone.
+    "gone": 120,
+    "pass": 60,
+    # A driver on a machine of eight GPUs is up in two minutes, the device plugin's image may have to come first.
+    "gpu": 900,
+}
+
+
+class Joining(NamedTuple):
+    """A pool whose machines may join. In a cloud: the role and the scaling groups, by name. At a site: its network.
+
+    `place` is the region or the site; `hosts` are a site's, with their address where the fleet file gives one.
+    """
+
+    name: str
+    place: str
+    site: bool
+    gpus: int
+    role: str = ""
+    groups: tuple[str, ...] = ()
+    hosts: tuple[tuple[str, str], ...] = ()
+    lan: str = ""
+
+
+def pools(
+    fleet: Fleet, plan: AddressPlan, cluster: str, role: Callable[[str], str], groups: Callable[[str], Iterable[str]]
+) -> tuple[Joining, ...]:
+    """All of a cluster that have nodes; `role` and `groups` name a pool's in the cloud."""
+    found = []
+    for name, pool in sorted(fleet.pools.items()):
+        if pool.cluster != cluster or pool.kind == "ssh":
+            continue
+        spec = pool_spec(fleet, plan, name)
+        one = Joining(name, spec.place, spec.site, spec.hardware.gpus)
+        if spec.site:
+            known = fleet.sites[spec.place].hosts
+            hosts = tuple((host, known[host].address or "") for host in spec.hosts)
+            found.append(one._replace(hosts=hosts, lan=plan.site(spec.place).lan))
+        else:
+            found.append(one._replace(role=role(name), groups=tuple(groups(name))))
+    return tuple(found)
+
+
+def flags() -> dict[str, str]:
+    """What the API server is told besides."""
+    return {
+        "authentication-token-webhook-config-file": WEBHOOK_CONFIG,
+        # Its default is v1beta1, which is no longer served by anybody.
+        "authentication-token-webhook-version": "v1",
+        # The service itself keeps answers for a minute; a kubelet's first few calls are all there is.
+        "authentication-token-webhook-cache-ttl": "10s",
+    }
+
+
+def files(spec: ClusterSpec, machine: Machine, account: str, known: Iterable[Joining]) -> dict[str, str]:
+    """Path → content; certificate and key are the bundle's."""
+    own = {f"/usr/local/lib/landbridge/{name}.py": (OWN_SCRIPTS / f"{name}.py").read_text() for name in SCRIPT_NAMES}
+    units = {
+        SERVICE: service(
+            "Lets machines join, and keeps out those that have gone",
+            script("join_service"),
+            kind="exec",
+            after="kube-apiserver.service",
+            TimeoutStopSec="15",
+        ),
+        # The API server asks it, so it comes first, and goes last.
+        WEBHOOK_SERVICE: service("Whose a joining machine's token is", script("join_webhook"), kind="exec").replace(
+            "[Unit]\n", "[Unit]\nBefore=kube-apiserver.service\n", 1
+        ),
+    }
+    return {
+        **scripts("aws"),
+        **own,
+        **settings("joining", told(spec, machine, account, known)),
+        **{f"{UNITS}/{name}": text for name, text in units.items()},
+        WEBHOOK_CONFIG: json.dumps(webhook(), indent=2, sort_keys=True) + "\n",
+    }
+
+
+def told(spec: ClusterSpec, machine: Machine, account: str, known: Iterable[Joining]) -> dict[str, object]:
+    """What the scripts read."""
+    known = sorted(known)
+    clouds = [one for one in known if not one.site]
+    regions: dict[str, list[str]] = {}
+    for one in clouds:
+        regions.setdefault(one.place, []).extend(one.groups)
+    return {
+        "machine": machine.name,
+        "cluster": f"{spec.fleet}/{spec.name}",
+        "account": account,
+        "regions": {region: sorted(groups) for region, groups in regions.items()},
+        "roles": {one.role: one.name for one in clouds},
+        "lans": {one.place: one.lan for one in known if one.site},
+        "pools": {
+            one.name: {
+                "place": one.place,
+                "site": one.site,
+                "groups": list(one.groups),
+                "hosts": dict(one.hosts),
+                "gpus": one.gpus,
+            }
+            for one in known
+        },
+        "seconds": SECONDS,
+    }
+
+
+def webhook() -> dict[str, Any]:
+    """How the API server asks the service: over the loopback, knowing it by the cluster's authority."""
+    cluster = {"server": WEBHOOK, "certificate-authority": f"{PKI}/ca.crt"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "joining", "cluster": cluster}],
+        "users": [{"name": "api-server", "user": {}}],
+        "contexts": [{"name": "joining", "context": {"cluster": "joining", "user": "api-server"}}],
+        "current-context": "joining",
+    }
+
+
+def permissions(regions: Iterable[str]) -> list[dict[str, Any]]:
+    """Statements for the API machines' role: to look at instances in the pools' regions, and nothing else.
+
+    Who a token is of STS tells without any right of ours: the machine has signed the question.
+    """
+    named = sorted(set(regions))
+    if not named:
+        return []
+    return [
+        {
+            "Sid": "FindMachines",
+            "Effect": "Allow",
+            "Action": "ec2:DescribeInstances",
+            "Resource": "*",  # takes no resource
+            "Condition": {"StringEquals": {"aws:RequestedRegion": named}},
+        }
+    ]

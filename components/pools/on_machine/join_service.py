@@ -1,0 +1,86 @@
+"""Lets machines join the cluster, and keeps out those that have gone. Runs on every API machine.
+
+One copy, which holds the lease, judges requests for certificates, removes the nodes of machines that are gone, and
+looks after the GPU machines' taints. Whose a token is each machine answers its own API server (join_webhook.py), in a
+process of its own: it goes on when this one loses the lease and ends.
+"""
+
+import os
+import signal
+import threading
+from types import FrameType
+from typing import Any
+
+import join_approver
+import nodes as cluster_nodes
+from aws import Aws, say, settings
+from departed import Departures
+from gpu_taints import Taints
+from instances import Instances
+from join_approver import Approver
+from join_rules import pools_of
+from kube_http import Answer, Kube, follow
+from lease import Lease
+from nodes import Nodes
+
+ADDRESS, PORT = "127.0.0.1", 6443
+PKI = "/etc/kubernetes/pki"
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/landbridge-joining"
+LEASE_CALL_SECONDS = 4.0
+
+
+def lead(told: Any, kube: Kube) -> None:
+    """Starts all that only one copy does."""
+    pools, seconds = pools_of(told), told["seconds"]
+    groups = {region: names for region, names in told["regions"].items() if names}
+    instances = Instances(groups, lambda region: Aws(region).ec2)
+    taints = Taints(kube, pools, seconds["gpu"])
+    nodes = Nodes(taints.changed.put)
+    departures = Departures(kube, nodes, instances, seconds["gone"])
+    approver = Approver(kube, told, pools, instances, nodes, departures)
+    instances.start(approver.hurry)
+    approver.start()
+    for target, arguments in (
+        (follow, (kube, cluster_nodes.PATH, cluster_nodes.read, nodes.listed, nodes.changed)),
+        (follow, (kube, join_approver.PATH, join_approver.undecided, approver.listed, approver.changed)),
+        (departures.run, (seconds["pass"],)),
+        (taints.run, (nodes,)),
+    ):
+        threading.Thread(target=target, args=arguments, daemon=True).start()
+
+
+def main() -> None:
+    told: Any = settings("joining")
+    files = f"{PKI}/ca.crt", f"{PKI}/joining.crt", f"{PKI}/joining.key"
+    lease = Lease(Kube(ADDRESS, PORT, *files, seconds=LEASE_CALL_SECONDS), LEASE, str(told["machine"]))
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        # In a thread: the one that this interrupts may hold the lease's lock.
+        threading.Thread(target=_release, args=(lease,)).start()
+
+    def lost(why: str) -> None:
+        say(f"leads no more: {why}")
+        os._exit(1)  # nothing that was begun goes on; systemd starts it again
+
+    def failed(problem: threading.ExceptHookArgs) -> None:
+        say(f"ERROR: {problem.thread.name if problem.thread else ''}: {problem.exc_type.__name__}: {problem.exc_value}")
+        os._exit(1)
+
+    threading.excepthook = failed
+    signal.signal(signal.SIGTERM, end)
+    lease.hold(lost)
+    lead(told, Kube(ADDRESS, PORT, *files))
+    while True:
+        signal.pause()
+
+
+def _release(lease: Lease) -> None:
+    try:
+        lease.release()
+    except (Answer, OSError) as error:
+        say(f"the lease was not given back: {error}")
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""Answers the API server on this machine whose a token is: TokenReview (authentication.k8s.io/v1) on the loopback.
+
+Knows only tokens that prove which instance made them (join_token). Whoever shows a bad one learns nothing but that it
+is; why stands in this unit's log.
+"""
+
+import hashlib
+import http.client
+import http.server
+import json
+import ssl
+import threading
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+import join_token
+from attest import BODY
+from aws import say, settings
+from join_token import Asked, BadToken
+
+ADDRESS, PORT = "127.0.0.1", 6445
+CERTIFICATE = "/etc/kubernetes/pki/joining"
+API = "authentication.k8s.io/v1"
+UNAVAILABLE = 503
+MOST_BYTES, MOST_ANSWER = 64 << 10, 64 << 10
+# Questions to STS at a time. From another continent an answer takes half a second: so many are more than 100 a second.
+AT_ONCE, WAIT_SECONDS, STS_SECONDS, IDLE_SECONDS = 64, 10.0, 5.0, 90.0
+GOOD_SECONDS, BAD_SECONDS, MOST_KEPT = 60.0, 10.0, 4096
+
+
+class Unavailable(Exception):
+    """Nobody knows yet: the API server asks again, and keeps no such answer."""
+
+
+def ask_sts(asked: Asked, trust: ssl.SSLContext) -> bytes:
+    """Sends the request as it was signed and follows nothing. Raises BadToken, Unavailable."""
+    line = http.client.HTTPSConnection(asked.host, timeout=STS_SECONDS, context=trust)
+    try:
+        line.putrequest("POST", "/", skip_host=True, skip_accept_encoding=True)
+        for name, value in asked.headers.items():
+            line.putheader(name, value)
+        line.putheader("content-length", str(len(BODY)))
+        line.endheaders(BODY.encode())
+        answer = line.getresponse()
+        data = answer.read(MOST_ANSWER)
+    except (OSError, http.client.HTTPException) as error:
+        raise Unavailable(f"{asked.host} does not answer: {error}") from None
+    finally:
+        line.close()
+    if answer.status >= 500 or answer.status == 429:
+        raise Unavailable(f"{asked.host} answers {answer.status}")
+    if answer.status != 200:
+        raise BadToken(f"STS answers {answer.status}: {data[:300].decode(errors='replace')!a}")
+    return data
+
+
+class Reviewer:
+    def __init__(self, told: Any) -> None:
+        self.cluster, self.account = str(told["cluster"]), str(told["account"])
+        self.roles: dict[str, str] = told["roles"]
+        self.regions = frozenset(told["regions"])
+        # Once: to read all authorities of the world takes 40 ms of a processor.
+        self.trust = ssl.create_default_context()
+        self.slots = threading.BoundedSemaphore(AT_ONCE)
+        self.lock = threading.Lock()
+        self.kept: dict[bytes, tuple[float, dict[str, Any] | None]] = {}
+
+    def review(self, token: str) -> dict[str, Any] | None:
+        """The user, or None for a token that is not ours or worth nothing. Raises Unavailable."""
+        if not join_token.is_ours(token):
+            return None
+        key, now = hashlib.sha256(token.encode(errors="replace")).digest(), time.monotonic()
+        with self.lock:
+            if (found := self.kept.get(key)) and found[0] > now:
+                return found[1]
+        try:
+            asked = join_token.read(token, self.cluster, self.regions, datetime.now(UTC))
+            user = join_token.user(join_token.who(self._answer(asked), self.account, self.roles))
+            left = (asked.ends - datetime.now(UTC)).total_seconds()
+            self._keep(key, user, min(GOOD_SECONDS, left))
+        except BadToken as error:
+            say(f"refused a token: {error}")
+            self._keep(key, None, BAD_SECONDS)
+            return None
+        say(f"{user['username']} has proved who it is")
+        return user
+
+    def _answer(self, asked: Asked) -> bytes:
+        if not self.slots.acquire(timeout=WAIT_SECONDS):
+            raise Unavailable(f"{AT_ONCE} questions to STS wait for their answers")
+        try:
+            return ask_sts(asked, self.trust)
+        finally:
+            self.slots.release()
+
+    def _keep(self, key: bytes, user: dict[str, Any] | None, seconds: float) -> None:
+        now = time.monotonic()
+        with self.lock:
+            if len(self.kept) >= MOST_KEPT:
+                self.kept = {name: one for name, one in self.kept.items() if one[0] > now}
+            while len(self.kept) >= MOST_KEPT:
+                self.kept.pop(next(iter(self.kept)))
+            self.kept[key] = (now + seconds, user)
+
+    def answer(self, body: bytes) -> tuple[int, dict[str, Any]]:
+        """HTTP's status and the TokenReview with its status."""
+        try:
+            asked = json.loads(body)
+            token = asked["spec"]["token"]
+            if asked["apiVersion"] != API or asked["kind"] != "TokenReview" or not isinstance(token, str):
+                return 400, {}
+        except (KeyError, RecursionError, TypeError, ValueError):
+            return 400, {}
+        try:
+            user = self.review(token)
+        except Unavailable as error:
+            say(f"cannot tell whose a token is: {error}")
+            return UNAVAILABLE, {}
+        status = {"authenticated": True, "user": user} if user else {"authenticated": False}
+        return 200, {"apiVersion": API, "kind": "TokenReview", "status": status}
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = IDLE_SECONDS
+    disable_nagle_algorithm = True
+    wbufsize = -1
+    reviewer: Reviewer
+
+    def do_POST(self) -> None:
+        status, told = 500, dict[str, Any]()
+        try:
+            length = int(self.headers.get("content-length", ""))
+            if not 0 <= length <= MOST_BYTES:
+                raise ValueError
+            status, told = self.reviewer.answer(self.rfile.read(length))
+        except ValueError:
+            status, self.close_connection = 400, True
+        except OSError:
+            self.close_connection = True
+            return
+        except Exception as error:
+            say(f"ERROR: a token was not judged: {type(error).__name__}: {error}")
+        data = json.dumps(told).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        if status == UNAVAILABLE:
+            # Only then the API server asks again by itself (client-go, rest/with_retry.go).
+            self.send_header("retry-after", "1")
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+
+    def handle_error(self, *_: object) -> None:
+        """A line that broke: whoever asked asks again."""
+
+
+def main() -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.load_cert_chain(f"{CERTIFICATE}.crt", f"{CERTIFICATE}.key")
+    server = Server((ADDRESS, PORT), type("Bound", (Handler,), {"reviewer": Reviewer(settings("joining"))}))
+    # The handshake belongs to the call's own thread.
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()
