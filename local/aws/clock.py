@@ -11,6 +11,11 @@ def now() -> float:
     return time.time() + _ahead
 
 
+def ahead() -> float:
+    """How many seconds it was moved on."""
+    return _ahead
+
+
 def advance(body: bytes) -> float:
     """Moves the time on; what it is then. Raises TypeError, KeyError or ValueError for anything but a number >= 0."""
     global _ahead

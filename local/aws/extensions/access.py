@@ -7,7 +7,7 @@ everybody, and leaves conditions out; for buckets it takes a condition that does
 
 import logging
 import threading
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, NoReturn
 
 from moto.core.responses import BaseResponse
@@ -15,6 +15,7 @@ from moto.core.utils import get_service_model
 from moto.iam.access_control import PermissionResult
 from moto.s3.models import FakeBucket
 from moto.s3.responses import S3Response
+from moto.sts.models import STSBackend
 
 from ...environment import DUMMIES
 from .. import clock
@@ -33,9 +34,9 @@ BY_PROTOCOL = {"query": ("AccessDenied", 403), "rest-xml": ("AccessDenied", 403)
 OTHERWISE = ("AccessDeniedException", 400)
 # Services whose resources have policies of their own: there root is judged, too.
 GUARDED = ("s3", "kms", "secretsmanager")
-# "No permissions are required to perform this operation" (STS API, GetCallerIdentity).
 # In the query of an address that an operator of the account has signed.
 OPERATORS = f"X-Amz-Credential={DUMMIES['AWS_ACCESS_KEY_ID']}%2F"
+# "No permissions are required to perform this operation" (STS API, GetCallerIdentity).
 FREE = {("sts", "GetCallerIdentity"), ("sts", "AssumeRoleWithWebIdentity"), ("sts", "AssumeRoleWithSAML")}
 # S3 answers per key here, so that each is judged when its turn comes.
 _request = threading.local()
@@ -49,6 +50,12 @@ def install() -> None:
         original(*args, **given)
         if self.service_name != "s3":
             judge(self)
+
+    @override(STSBackend, "assume_role")
+    def assume_role(self: Any, original: Any, *args: Any, **given: Any) -> Any:  # noqa: ARG001
+        session = original(*args, **given)
+        session.expiration += timedelta(seconds=clock.ahead())  # moto goes by this computer's time
+        return session
 
     @override(S3Response, "setup_class")
     def setup_s3(self: Any, original: Any, *args: Any, **given: Any) -> None:
