@@ -110,7 +110,7 @@ def test_etcd_opens_to_its_own_clients_and_its_peers_to_each_other_alone(bed: Be
             (box.disk / "srv/x.key").write_text(key)
             shown = "--cert /srv/x.crt --key /srv/x.key"
         where = f"--cacert /etc/etcd/pki/{trusted}-ca.crt https://{machine.address}:{port}/version"
-        code = box.sh(f"curl --silent --max-time 5 {shown} {where}").code
+        code = box.sh(f"curl --silent --http1.1 --max-time 5 {shown} {where}").code
         return {0: True, **dict.fromkeys(ENDED, False)}.get(code, code)
 
     others = ("kubernetes", "front-proxy", "etcd-clients", "etcd-main-peers", "etcd-events-peers", "")
