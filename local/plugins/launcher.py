@@ -22,7 +22,8 @@ def main() -> None:
         )
     connection.settimeout(None)
     stream = connection.makefile("rw", encoding="utf-8")
-    stream.write(json.dumps({"plugin": name}) + "\n")
+    # The engine's own address is the last argument: there it takes what the user should read.
+    stream.write(json.dumps({"plugin": name, "engine": sys.argv[-1]}) + "\n")
     stream.flush()
     print(json.loads(stream.readline())["port"], flush=True)
     stream.readline()  # the host closes when it ends, the engine ends this process: both end the provider

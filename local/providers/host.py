@@ -17,13 +17,15 @@ import grpc
 from pulumi.runtime.proto import provider_pb2_grpc
 
 from .aws.backend import Aws
+from .kubernetes.servicer import KubernetesServicer
 from .randoms import Random
-from .servicer import Backend, Servicer
+from .servicer import Servicer
 from .tls import Tls
 
 LOOPBACK = "127.0.0.1"
 MAX_MESSAGE_BYTES = 400 * 1024 * 1024  # the engine's own limit
-THREADS = 16  # a plugin start; the engine asks for more than one resource at a time
+# A plugin start; made when they are needed. More than the engine's calls at a time: Cancel must find a free one.
+THREADS = 64
 
 
 class _Starter(socketserver.StreamRequestHandler):
@@ -35,10 +37,10 @@ class _Starter(socketserver.StreamRequestHandler):
             return
         asked = json.loads(line)
         plugins: dict[str, Any] = self.server.plugins  # type: ignore[attr-defined]
-        backend: Backend = plugins[asked["plugin"]]()
+        servicer: Servicer = plugins[asked["plugin"]](asked.get("engine"))
         options = [("grpc.max_receive_message_length", MAX_MESSAGE_BYTES), ("grpc.max_send_message_length", -1)]
         server = grpc.server(ThreadPoolExecutor(THREADS), options=options)
-        provider_pb2_grpc.add_ResourceProviderServicer_to_server(Servicer(backend), server)
+        provider_pb2_grpc.add_ResourceProviderServicer_to_server(servicer, server)
         port = server.add_insecure_port(f"{LOOPBACK}:0")
         server.start()
         try:
@@ -46,6 +48,7 @@ class _Starter(socketserver.StreamRequestHandler):
             self.wfile.flush()
             self.rfile.read()  # until the launcher goes
         finally:
+            servicer.Cancel(None, None)  # nobody waits any more, so let nothing wait
             # A call in flight ends by itself: what it makes in the cloud must not be cut in half.
             server.stop(grace=30)
 
@@ -65,7 +68,13 @@ def main() -> None:
     for name in [name for name in os.environ if name.startswith(("AWS_", "http", "HTTP"))]:
         del os.environ[name]
     host = _Host((LOOPBACK, options.port), _Starter)
-    host.plugins = {"aws": lambda: Aws(options.aws), "tls": Tls, "random": Random}  # type: ignore[attr-defined]
+    # Each takes the engine's address, where messages to the user go.
+    host.plugins = {  # type: ignore[attr-defined]
+        "aws": lambda _: Servicer(Aws(options.aws)),
+        "tls": lambda _: Servicer(Tls()),
+        "random": lambda _: Servicer(Random()),
+        "kubernetes": KubernetesServicer,
+    }
     signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=host.shutdown).start())
     threading.Thread(target=_warm_up, daemon=True).start()
     host.serve_forever(poll_interval=0.2)

@@ -15,7 +15,12 @@ from pulumi.runtime import rpc
 
 from .codec import UNKNOWN
 
-PACKAGES = {"aws": "pulumi_aws", "tls": "pulumi_tls", "random": "pulumi_random"}
+PACKAGES = {
+    "aws": "pulumi_aws",
+    "kubernetes": "pulumi_kubernetes",
+    "random": "pulumi_random",
+    "tls": "pulumi_tls",
+}
 
 
 @dataclass(frozen=True)
