@@ -21,6 +21,8 @@ class Authority:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)
+        for old in folder.iterdir():  # of the life before: nobody trusts its authority any more
+            old.unlink()
         self.key = ec.generate_private_key(ec.SECP256R1())
         self.name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Landbridge local cloud")])
         self.certificate = self._signed(self.name, self.key.public_key(), authority=True, names=())

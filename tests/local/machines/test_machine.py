@@ -234,6 +234,10 @@ def ordinary(host: Host) -> None:
     )
     # Said once, though it was started twice.
     assert one.log("a.service").count("no user but root") == 1
+    # etcd's disks are mounted so; how access times are kept is not an ordinary user's to change, the rest is.
+    one.load({"srv-b.mount": "[Mount]\nWhat=/var/lib/a\nWhere=/srv/b\nOptions=noatime,nodev\n"})
+    one.sh("systemctl start srv-b.mount")
+    assert "nodev" in one.sh("grep ' /srv/b ' /proc/self/mounts").out
     assert one.do("stop") is True
     one.do("start")
     assert one.run("cat", "/var/lib/a/me").out == "root\n"
