@@ -57,9 +57,15 @@ def clear(session: Session, mark: Mark, tell: Tell) -> None:
     for name in [one["metadata"]["name"] for one in spaces if one["metadata"]["name"].startswith(NAMESPACE)]:
         session.admin.done("delete", "namespace", name, "--wait=false")
         bench.tell(f"deleted: namespace {name}")
-    if ails := [f"{one.name}: {'; '.join(one.ails)}" for one in Machines(session).look().values() if one.ails]:
-        raise DrillError(f"{session.info.name} is not healthy: {'; '.join(ails)}")
+    try:  # the balancer takes 20 s to send a server that is back its part again
+        bench.until(lambda: not ailing(session), "")
+    except DrillError:
+        raise DrillError(f"{session.info.name} is not healthy: {'; '.join(ailing(session))}") from None
     mark.end()
+
+
+def ailing(session: Session) -> list[str]:
+    return [f"{one.name}: {'; '.join(one.ails)}" for one in Machines(session).look().values() if one.ails]
 
 
 def objects(bench: Bench, texts: dict[str, str]) -> None:

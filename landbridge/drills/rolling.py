@@ -7,8 +7,9 @@ import time
 
 from components.control_plane.machines import API_PORT, READY_PATH
 
-from ..cluster.machines import Machines
-from ..cluster.roll import Roll
+from ..cluster.machines import Machines, State
+from ..cluster.roll import Roll, Tell
+from ..cluster.session import Session
 from ..etcd.ring import RING
 from ..reach import ReachError
 from .bench import Bench, DrillError, Outcome
@@ -74,16 +75,33 @@ class Watch:
             api.close()
 
 
+class Looking(Roll):
+    """The roll, with a look of the drill's own before each machine goes: how quickly one comes up must not matter."""
+
+    def __init__(self, session: Session, tell: Tell) -> None:
+        super().__init__(session, tell)
+        self.wrong: list[str] = []
+
+    def replace(self, state: State, why: str) -> None:
+        others = [other for other in self.machines.look().values() if other.name != state.name]
+        if ails := [f"{other.name}: {'; '.join(other.ails)}" for other in others if other.ails]:
+            self.wrong.append(f"{state.name} goes while others are not healthy, {', '.join(ails)}")
+        super().replace(state, why)
+
+
 def rolled(bench: Bench) -> Outcome:
     """Every machine is replaced, one at a time; no ring loses its majority and no write fails."""
     before = {name: bench.instance(name) for name in bench.info.machines}
     begun = time.monotonic()
+    roll = Looking(bench.session, bench.tell)
     with Watch(bench) as watch:
-        done = Roll(bench.session, bench.tell).run((), force=True)
+        done = roll.run((), force=True)
         for ring in RING:
             bench.healthy(ring)
         bench.writes(1)
     seconds = time.monotonic() - begun
+    if roll.wrong:
+        raise DrillError(f"the roll does not wait: {roll.wrong[0]}")
     if watch.wrong:
         raise DrillError(f"the roll may take one machine at a time: {watch.wrong[0]} ({len(watch.wrong)} looks)")
     same = [name for name, instance in before.items() if bench.instance(name) == instance]
