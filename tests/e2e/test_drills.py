@@ -21,7 +21,7 @@ SECONDS = 1500
 def drills(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Drills]:
     cloud = clouds.make(tmp_path_factory.mktemp("drills"), (clouds.ROOT / "fleet.yaml").read_text())
     try:
-        cloud.run("up", "us-west-2", "main", "--local", "--yes")
+        cloud.run("up", "us-west-2", "us-east-1", "main", "--local", "--yes")
         process = cloud.start("drill", "--local", "--json")
         out, err = process.communicate(timeout=SECONDS)
         sys.stdout.write(err)  # for whoever runs it with -s, and beside a failure
