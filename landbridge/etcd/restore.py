@@ -160,7 +160,7 @@ class Restore:
         """The highest revision that anybody can have seen of this ring: also of a past that was left before."""
         listed = [stores.revision(one.key) for one in stores.scheduled(self.store, self.info.name, self.ring)]
         alive = [member.revision for member in Ctl(self.hands.reach, self.info).look(self.ring).members]
-        return max(0, *(one or 0 for one in (*listed, *alive)))
+        return max((one or 0 for one in (*listed, *alive)), default=0)
 
     def lay(self, machine: str) -> None:
         """The snapshot's data in a member's folder; the old ones are kept beside."""

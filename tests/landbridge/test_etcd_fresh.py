@@ -46,6 +46,9 @@ def test_a_restore_goes_on_above_all_that_was_ever_seen(tmp_path: Path) -> None:
     info: Any = type("Info", (), fields)()
     made = Restore(Silent(), info, bucket(tmp_path, 100, BUMP + 100, BUMP + 350), "main", lambda _line: None)
     assert made.highest() == BUMP + 350
+    # A ring that was lost before its first snapshot, and no member answers.
+    (tmp_path / "empty").mkdir()
+    assert Restore(Silent(), info, bucket(tmp_path / "empty"), "main", lambda _line: None).highest() == 0
 
 
 @pytest.mark.parametrize(
