@@ -89,6 +89,7 @@ class Server:
     authority: Authority = field(default_factory=Authority)
     port: int = field(default_factory=free_port)
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    services_cidr: str = "10.1.0.0/24"
 
     @property
     def url(self) -> str:
@@ -172,9 +173,10 @@ class Server:
             "--service-account-issuer=https://test.example.com",
             "--service-account-key-file=server.pub",
             "--service-account-signing-key-file=server.key",
-            "--service-cluster-ip-range=10.1.0.0/24",
+            f"--service-cluster-ip-range={self.services_cidr}",
             "--authorization-mode=RBAC",
             "--disable-admission-plugins=ServiceAccount",
+            "--allow-privileged=true",
         ]
         self.start("kube-apiserver", *self.flags)
         self.until_ready()
@@ -214,9 +216,9 @@ class Server:
 
 
 @contextlib.contextmanager
-def server(folder: Path, *, controllers: bool = True) -> Iterator[Server]:
+def server(folder: Path, *, controllers: bool = True, services_cidr: str = "10.1.0.0/24") -> Iterator[Server]:
     """Runs until the end of the block."""
-    made = Server(folder)
+    made = Server(folder, services_cidr=services_cidr)
     try:
         made.up(controllers=controllers)
         yield made
