@@ -37,37 +37,42 @@ def stays(spec: AddOnsSpec) -> list[Manifest]:
         " || variables.terms.exists(t, t.?matchExpressions.orValue([]).exists(e, "
         f"e.key in {_list(PLACES)} && e.operator == 'In' && e.values.exists(v, v in {sites})))",
         "placed": f"{_list(PLACES)}.exists(p, p in variables.chosen)",
-        "kept": f"object.spec.?tolerations.orValue([]).filter(t, !(t.?key.orValue('') in {_list(GONE)}"
-        " && t.?effect.orValue('') == 'NoExecute'))",
     }
     asked = "variables.gpus || variables.sited" + (" || !variables.placed" if anywhere else "")
-    stay = ", ".join(f"{_toleration(key, 'NoExecute')}" for key in GONE)
+    # Those of five minutes stand there already, by a plugin that comes before: without an end they hold for ever.
+    # Only parts of the list are patched: a list as a patch's value makes kube-apiserver 1.36 panic.
+    ends = "'/spec/tolerations/' + string(i) + '/tolerationSeconds'"
+    patch = (
+        f"object.spec.tolerations.transformList(i, t, t.?key.orValue('') in {_list(GONE)} && has(t.tolerationSeconds), "
+        f"JSONPatch{{op: 'remove', path: {ends}}})"
+    )
     return _policy(
         STAYS,
-        {"not-of-its-own-will": f"object.metadata.?annotations[?'{MAY_LEAVE}'].orValue('') != 'true'"},
+        {"may-not-leave": f"object.metadata.?annotations[?'{MAY_LEAVE}'].orValue('') != 'true'"},
         variables,
-        # The whole list: the two of five minutes are in it already, by a plugin that comes before.
-        f"{asked} ? [JSONPatch{{op: 'add', path: '/spec/tolerations', value: variables.kept + [{stay}]}}] : []",
+        f"({asked}) ? {patch} : []",
     )
 
 
 def team_nodes() -> list[Manifest]:
     """Nodes tainted with their owner take that team's pods, without a word of theirs; others would have to ask."""
     team = f"namespaceObject.metadata.labels['{TEAM}']"
-    mine = (
-        f"object.spec.?tolerations.orValue([]) + [Object.spec.tolerations{{key: '{labels.OWNER}', operator: 'Equal', "
-        f"value: {team}, effect: 'NoSchedule'}}]"
-    )
+    mine = f"{{key: '{labels.OWNER}', operator: 'Equal', value: {team}, effect: 'NoSchedule'}}"
     return _policy(
         TEAMS,
-        {"of-a-team": f"namespaceObject.metadata.?labels[?'{TEAM}'].hasValue()"},
         {},
-        f"[JSONPatch{{op: 'add', path: '/spec/tolerations', value: {mine}}}]",
+        {},
+        f"[JSONPatch{{op: 'add', path: '/spec/tolerations/-', value: Object.spec.tolerations{mine}}}]",
+        {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]},
     )
 
 
-def _policy(name: str, conditions: dict[str, str], variables: dict[str, str], patch: str) -> list[Manifest]:
+def _policy(
+    name: str, conditions: dict[str, str], variables: dict[str, str], patch: str, selector: Manifest | None = None
+) -> list[Manifest]:
     pods = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+    where = {"namespaceSelector": selector} if selector else {}
+    both = {"tolerates-something": "has(object.spec.tolerations)", **conditions}
     return [
         {
             "apiVersion": f"{ADMISSION}/v1",
@@ -76,8 +81,8 @@ def _policy(name: str, conditions: dict[str, str], variables: dict[str, str], pa
             "spec": {
                 "failurePolicy": "Fail",
                 "reinvocationPolicy": "Never",
-                "matchConstraints": {"matchPolicy": "Equivalent", "resourceRules": [pods]},
-                "matchConditions": [{"name": key, "expression": text} for key, text in conditions.items()],
+                "matchConstraints": {"matchPolicy": "Equivalent", "resourceRules": [pods], **where},
+                "matchConditions": [{"name": key, "expression": text} for key, text in both.items()],
                 "variables": [{"name": key, "expression": text} for key, text in variables.items()],
                 "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": patch}}],
             },
@@ -94,10 +99,6 @@ def _policy(name: str, conditions: dict[str, str], variables: dict[str, str], pa
 def _any_container(condition: str) -> str:
     one = f"exists(c, has(c.resources) && has(c.resources.limits) && {condition})"
     return f"object.spec.containers.{one} || object.spec.?initContainers.orValue([]).{one}"
-
-
-def _toleration(key: str, effect: str) -> str:
-    return f"Object.spec.tolerations{{key: '{key}', operator: 'Exists', effect: '{effect}'}}"
 
 
 def _list(values: tuple[str, ...]) -> str:
