@@ -21,7 +21,7 @@ from .manifests import Manifest
 from .spec import AddOnsSpec
 
 
-def _always(spec: AddOnsSpec) -> bool:  # noqa: ARG001
+def always(spec: AddOnsSpec) -> bool:  # noqa: ARG001
     return True
 
 
@@ -30,7 +30,7 @@ class AddOn(NamedTuple):
 
     manifests: Callable[[AddOnsSpec], list[Manifest]]
     needs: tuple[str, ...] = ()
-    wanted: Callable[[AddOnsSpec], bool] = _always
+    wanted: Callable[[AddOnsSpec], bool] = always
 
 
 TABLE: dict[str, AddOn] = {

@@ -19,15 +19,20 @@ class AddOnsArgs(TypedDict):
 
 
 class AddOns(pulumi.ComponentResource):
-    """Every add-on of a cluster. `device_plugin` is the plugin's DaemonSet, None in a cluster without GPUs."""
+    """Every add-on of a cluster; `resources` are those of each, by its name."""
 
     def __init__(self, name: str, args: AddOnsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:addons:AddOns", name, None, opts)
         self.resources: dict[str, list[pulumi.CustomResource]] = {}
         for addon, entry in wanted(args["spec"]).items():
             before = [resource for need in entry.needs for resource in self.resources.get(need, ())]
-            options = pulumi.ResourceOptions(parent=self, depends_on=before)
-            self.resources[addon] = [_resource(manifest, options) for manifest in entry.manifests(args["spec"])]
+            made: dict[str, pulumi.CustomResource] = {}
+            for manifest in entry.manifests(args["spec"]):
+                # A volume goes only after its claim: the other way round it waits, and the claim for it.
+                volume = made.get(f"PersistentVolume/{manifest.get('spec', {}).get('volumeName')}")
+                options = pulumi.ResourceOptions(parent=self, depends_on=[*before, *([volume] if volume else [])])
+                made[resource_name(manifest)] = _resource(manifest, options)
+            self.resources[addon] = list(made.values())
         self.register_outputs({})
 
 

@@ -64,7 +64,8 @@ def _service(name: str, address: str) -> Manifest:
     return {
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": meta(name, ADDON),
+        # Replicas of a place without machines, or out of sight, are no reason to wait.
+        "metadata": meta(name, ADDON, annotations=NO_WAIT),
         "spec": {
             "clusterIP": address,
             "selector": {"app.kubernetes.io/name": ADDON},

@@ -15,7 +15,7 @@ MANAGED_BY, NAME, INSTANCE = (f"app.kubernetes.io/{what}" for what in ("managed-
 MANAGED = {MANAGED_BY: "landbridge"}
 RBAC = "rbac.authorization.k8s.io"
 CONFIG = "landbridge.dev/config"
-# The deployment tool need not wait for it: it may have no node for good reasons.
+# Pulumi does not wait until it is ready: it may have no node, or one that is cut off, for good reasons.
 NO_WAIT = {"pulumi.com/skipAwait": "true"}
 NODE_CRITICAL, CLUSTER_CRITICAL = "system-node-critical", "system-cluster-critical"
 # A node without it is no node: it runs on nodes that are not ready, cut off, starting or failed.
@@ -38,7 +38,8 @@ def daemon_set(name: str, addon: str, pod: Manifest, config: Mapping[str, str] |
     return {
         "apiVersion": "apps/v1",
         "kind": "DaemonSet",
-        "metadata": meta(name, addon),
+        # One of thousands of nodes is always out of sight, and no `up` waits for that one.
+        "metadata": meta(name, addon, annotations=NO_WAIT),
         "spec": {
             "selector": {"matchLabels": chosen(addon, name)},
             "updateStrategy": rolling,

@@ -90,6 +90,7 @@ class Server:
     port: int = field(default_factory=free_port)
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     services_cidr: str = "10.1.0.0/24"
+    controllers: str = CONTROLLERS
 
     @property
     def url(self) -> str:
@@ -185,7 +186,7 @@ class Server:
             self.start(
                 "kube-controller-manager",
                 "--kubeconfig=kubeconfig",
-                f"--controllers={CONTROLLERS}",
+                f"--controllers={self.controllers}",
                 "--leader-elect=false",
                 "--secure-port=0",
                 "--concurrent-gc-syncs=2",
@@ -216,9 +217,9 @@ class Server:
 
 
 @contextlib.contextmanager
-def server(folder: Path, *, controllers: bool = True, services_cidr: str = "10.1.0.0/24") -> Iterator[Server]:
-    """Runs until the end of the block."""
-    made = Server(folder, services_cidr=services_cidr)
+def server(folder: Path, *, controllers: bool = True, also: str = "", **given: str) -> Iterator[Server]:
+    """Runs until the end of the block; `also` names controllers beside the usual ones."""
+    made = Server(folder, controllers=",".join([CONTROLLERS, *([also] if also else [])]), **given)
     try:
         made.up(controllers=controllers)
         yield made

@@ -6,6 +6,7 @@ import pytest
 
 from components.addons.spec import AddOnsSpec
 from tests.components.addons import bed
+from tests.local.providers.kubernetes.conftest import provider_host  # noqa: F401
 from tests.support.apiserver import Server, server
 
 

@@ -32,5 +32,5 @@ def test_every_manifest_is_accepted_strictly_and_twice(kube: Server, example: Ad
 def test_validation_is_strict(kube: Server, example: AddOnsSpec) -> None:
     """A misspelt field would pass otherwise, and be dropped without a word."""
     manifest = bed.named(bed.every(example), "RuntimeClass", "nvidia")
-    with pytest.raises(ApiError, match="field not declared|unknown field"):
+    with pytest.raises(ApiError, match=r"field not declared|unknown field"):
         bed.Applying(kube)({**manifest, "handlr": "x"}, dry=True)

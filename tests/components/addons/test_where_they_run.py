@@ -9,7 +9,6 @@ from components.addons.manifests import INSTANCE, Manifest
 from components.addons.spec import AddOnsSpec
 from components.pools import labels
 from components.pools.spec import PoolSpec
-from tests.components.addons import bed
 from tests.support.apiserver import Server
 
 EVERYWHERE = {"kube-proxy", "kube-network-policies", "node-dns", "csi-nfs-node"}
