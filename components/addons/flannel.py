@@ -94,7 +94,9 @@ def _first() -> list[Manifest]:
             FLANNEL,
             "10m",
             "10Mi",
-            command=["cp", "-f", "/etc/kube-flannel/cni-conf.json", "/etc/cni/net.d/10-flannel.conflist"],
+            # The image has no shell and no cp.
+            command=["/opt/bin/install-conf"],
+            args=["/etc/kube-flannel/cni-conf.json", "/etc/cni/net.d/10-flannel.conflist"],
             volumeMounts=[{"name": "cni", "mountPath": "/etc/cni/net.d"}, config],
         ),
     ]

@@ -16,11 +16,13 @@ SETTINGS = {
     "DEVICE_ID_STRATEGY": "uuid",
     "MIG_STRATEGY": "none",
     "FAIL_ON_INIT_ERROR": "true",
+    # The specification names files of the host's driver: it finds them below ROOT, and writes them as they are there.
+    "NVIDIA_DRIVER_ROOT": "/",
     # For the plugin itself: every GPU, and the library that counts them.
     "NVIDIA_VISIBLE_DEVICES": "all",
     "NVIDIA_DRIVER_CAPABILITIES": "utility",
 }
-PLUGINS, CDI = "/var/lib/kubelet/device-plugins", "/var/run/cdi"
+PLUGINS, CDI, ROOT = "/var/lib/kubelet/device-plugins", "/var/run/cdi", "/driver-root"
 
 
 def wanted(spec: AddOnsSpec) -> bool:
@@ -50,7 +52,11 @@ def device_plugin() -> Manifest:
         command=["nvidia-device-plugin"],
         env=[{"name": name, "value": value} for name, value in SETTINGS.items()],
         securityContext={"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
-        volumeMounts=[{"name": "plugins", "mountPath": PLUGINS}, {"name": "cdi", "mountPath": CDI}],
+        volumeMounts=[
+            {"name": "plugins", "mountPath": PLUGINS},
+            {"name": "cdi", "mountPath": CDI},
+            {"name": "root", "mountPath": ROOT, "readOnly": True},
+        ],
     )
     pod = {
         # The label is every GPU machine's from its kubelet: components/pools/labels.py.
@@ -60,7 +66,11 @@ def device_plugin() -> Manifest:
         "runtimeClassName": RUNTIME,
         "automountServiceAccountToken": False,
         "containers": [plugin],
-        "volumes": [host_path("plugins", PLUGINS, "Directory"), host_path("cdi", CDI, "DirectoryOrCreate")],
+        "volumes": [
+            host_path("plugins", PLUGINS, "Directory"),
+            host_path("cdi", CDI, "DirectoryOrCreate"),
+            host_path("root", "/"),
+        ],
     }
     return daemon_set(ADDON, ADDON, pod)
 
