@@ -8,13 +8,10 @@ from .manifests import Manifest, container, daemon_set, host_path, nodes, on_hos
 from .spec import AddOnsSpec
 
 ADDON = "aws-efa-device-plugin"
-# Instance types of GPU machines whose network is EFA ("Elastic Fabric Adapter", supported instance types).
+# Instance types of GPU machines that are started with EFA ("Elastic Fabric Adapter for AI/ML and HPC workloads").
 TYPES = (
-    *("g4dn.8xlarge", "g4dn.12xlarge", "g4dn.16xlarge", "g4dn.metal"),
-    *("g5.8xlarge", "g5.12xlarge", "g5.16xlarge", "g5.24xlarge", "g5.48xlarge"),
-    *("g6.8xlarge", "g6.12xlarge", "g6.16xlarge", "g6.24xlarge", "g6.48xlarge"),
-    *("g6e.8xlarge", "g6e.12xlarge", "g6e.16xlarge", "g6e.24xlarge", "g6e.48xlarge"),
-    *("p4d.24xlarge", "p4de.24xlarge", "p5.48xlarge", "p5e.48xlarge", "p5en.48xlarge", "p6-b200.48xlarge"),
+    *("g6e.24xlarge", "g6e.48xlarge", "p4d.24xlarge", "p4de.24xlarge"),
+    *("p5.48xlarge", "p5e.48xlarge", "p5en.48xlarge", "p6-b200.48xlarge"),
 )
 PLUGINS = "/var/lib/kubelet/device-plugins"
 

@@ -94,7 +94,7 @@ def _first() -> list[Manifest]:
             FLANNEL,
             "10m",
             "10Mi",
-            # The image has no shell and no cp.
+            # flannel's own: it writes the file in one step.
             command=["/opt/bin/install-conf"],
             args=["/etc/kube-flannel/cni-conf.json", "/etc/cni/net.d/10-flannel.conflist"],
             volumeMounts=[{"name": "cni", "mountPath": "/etc/cni/net.d"}, config],

@@ -1,11 +1,13 @@
 """Admission on the real API server: who stays on a node that is out of sight, and who has Kubernetes' five minutes."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from components.addons import tolerations
+from components.addons.spec import AddOnsSpec
 from components.addons.tolerations import GONE, MAY_LEAVE
 from components.pools import labels
 from local.providers.kubernetes.api import ApiError
@@ -34,11 +36,15 @@ def within(*, key: str = labels.PLACE, operator: str = "In", value: str = "lab")
 @pytest.fixture(scope="module")
 def active(installed: Server) -> Server:
     """The API server takes policies up within seconds."""
-    deadline = time.monotonic() + 60
-    while seconds(installed, pod(GPUS)) != {None}:
-        assert time.monotonic() < deadline, "no policy came to be active"
-        time.sleep(0.5)
+    until(lambda: seconds(installed, pod(GPUS)), {None})
     return installed
+
+
+def until(what: Callable[[], set[int | None]], wanted: set[int | None]) -> None:
+    deadline = time.monotonic() + 60
+    while (found := what()) != wanted:
+        assert time.monotonic() < deadline, f"{found} instead of {wanted}"
+        time.sleep(0.5)
 
 
 def made(server: Server, one: Pod, space: str = "default") -> list[Pod]:
@@ -101,13 +107,17 @@ def test_a_team_s_pods_tolerate_the_team_s_own_nodes(active: Server) -> None:
     assert labels.OWNER not in {one.get("key") for one in made(active, pod())}
 
 
-def test_where_a_site_has_machines_without_gpus_any_pod_may_come_to_stand_there() -> None:
-    example = bed.spec()
+def test_where_a_site_has_machines_without_gpus_any_pod_may_come_to_stand_there(
+    active: Server, example: AddOnsSpec
+) -> None:
     cpu = next(pool for pool in example.pools if pool.kind == "cpu")
     site = cpu._replace(name="site-cpu", site=True, place="lab")
-    text = str(tolerations.stays(example._replace(pools=(*example.pools, site))))
-    assert "|| !variables.placed" in text
-    assert "|| !variables.placed" not in str(tolerations.stays(example))
+    apply, (usual, _) = bed.Applying(active), tolerations.stays(example)
+    apply(tolerations.stays(example._replace(pools=(*example.pools, site)))[0])
+    until(lambda: seconds(active, pod()), {None})
+    assert seconds(active, pod(nodeSelector={labels.PLACE: "us-west-2"})) == {300}
+    apply(usual)
+    until(lambda: seconds(active, pod()), {300})
 
 
 def test_pods_of_teams_may_not_be_on_the_host(active: Server) -> None:
