@@ -84,12 +84,15 @@ def on(server: Server, name: str) -> set[str]:
     """Whose pods a node is to have: the daemon sets' controller says it by an affinity to the node's name."""
     found = set()
     for pod in pods(server):
-        if (
-            any(owner["kind"] == "DaemonSet" for owner in pod["metadata"].get("ownerReferences", []))
-            and _meant(pod) == name
-        ):
-            found.add(pod["metadata"]["labels"][INSTANCE])
+        if (daemon := _whose(pod)) and _meant(pod) == name:
+            found.add(daemon)
     return found
+
+
+def _whose(pod: Manifest) -> str:
+    """The daemon set that it is of; empty for other pods."""
+    owners = {owner["kind"] for owner in pod["metadata"].get("ownerReferences", [])}
+    return str(pod["metadata"]["labels"][INSTANCE]) if "DaemonSet" in owners else ""
 
 
 def _meant(pod: Manifest) -> str:
@@ -130,10 +133,13 @@ def test_the_label_alone_brings_the_device_plugin(nodes: Server) -> None:
     until(lambda: on(nodes, "site-gpu-2"), SITE | {GPU})
 
 
-def test_the_device_plugin_comes_to_a_machine_with_a_failed_gpu(nodes: Server) -> None:
-    path = "/api/v1/nodes/west-gpu-1"
+def test_the_device_plugin_comes_back_to_a_machine_with_a_failed_gpu(nodes: Server) -> None:
     taints = [{"key": t.key, "value": t.value, "effect": t.effect} for t in (*labels.TAINTS["gpu"], labels.GPU_FAILED)]
-    nodes.patch(path, {"spec": {"taints": taints}})
+    nodes.patch("/api/v1/nodes/west-gpu-1", {"spec": {"taints": taints}})
+    (old,) = [pod for pod in pods(nodes) if _whose(pod) == GPU and _meant(pod) == "west-gpu-1"]
+    path = f"/api/v1/namespaces/kube-system/pods/{old['metadata']['name']}"
+    nodes.api.call("DELETE", path, {"gracePeriodSeconds": "0"})
+    until(lambda: nodes.find(path), None)
     until(lambda: on(nodes, "west-gpu-1"), WANTED["west-gpu"])
 
 
