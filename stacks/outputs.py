@@ -89,7 +89,16 @@ class ClusterOutputs(TypedDict):
     origin: str  # the secret whose keys it was rebuilt from when its region was lost; empty if it was born here
 
 
-Outputs = RegionOutputs | ClusterOutputs
+class AddOnsOutputs(TypedDict):
+    """What the stack of a cluster's add-ons publishes."""
+
+    add_ons: list[str]  # names, in the order of their registration
+    device_plugin: str  # NAMESPACE/NAME of the daemon set; empty in a cluster without GPUs
+    sites: list[str]  # where its nodes are
+    regions: list[str]
+
+
+Outputs = RegionOutputs | ClusterOutputs | AddOnsOutputs
 
 
 def publish(outputs: Outputs) -> None:

@@ -7,13 +7,20 @@ import pytest
 from fleet.model import Fleet
 from fleet.world import current
 from stacks.catalogue import catalogue, no_stack, unbuilt
-from stacks.outputs import ClusterOutputs, RegionOutputs
+from stacks.outputs import AddOnsOutputs, ClusterOutputs, RegionOutputs
 from tests.support.cloud import ROOT
 
 PAGE = (ROOT / "docs/guide/stack-outputs.md").read_text()
 
 
-@pytest.mark.parametrize(("heading", "contract"), [("Of a region", RegionOutputs), ("Of a cluster", ClusterOutputs)])
+@pytest.mark.parametrize(
+    ("heading", "contract"),
+    [
+        ("Of a region", RegionOutputs),
+        ("Of a cluster", ClusterOutputs),
+        ("Of a cluster's add-ons", AddOnsOutputs),
+    ],
+)
 def test_the_page_has_every_output_and_no_other(heading: str, contract: type) -> None:
     section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
     cells = re.findall(r"^\| (`.*?`) \|", section, re.MULTILINE)

@@ -89,6 +89,8 @@ class Server:
     authority: Authority = field(default_factory=Authority)
     port: int = field(default_factory=free_port)
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    services_cidr: str = "10.1.0.0/24"
+    controllers: str = CONTROLLERS
 
     @property
     def url(self) -> str:
@@ -172,9 +174,10 @@ class Server:
             "--service-account-issuer=https://test.example.com",
             "--service-account-key-file=server.pub",
             "--service-account-signing-key-file=server.key",
-            "--service-cluster-ip-range=10.1.0.0/24",
+            f"--service-cluster-ip-range={self.services_cidr}",
             "--authorization-mode=RBAC",
             "--disable-admission-plugins=ServiceAccount",
+            "--allow-privileged=true",
         ]
         self.start("kube-apiserver", *self.flags)
         self.until_ready()
@@ -183,7 +186,7 @@ class Server:
             self.start(
                 "kube-controller-manager",
                 "--kubeconfig=kubeconfig",
-                f"--controllers={CONTROLLERS}",
+                f"--controllers={self.controllers}",
                 "--leader-elect=false",
                 "--secure-port=0",
                 "--concurrent-gc-syncs=2",
@@ -214,9 +217,9 @@ class Server:
 
 
 @contextlib.contextmanager
-def server(folder: Path, *, controllers: bool = True) -> Iterator[Server]:
-    """Runs until the end of the block."""
-    made = Server(folder)
+def server(folder: Path, *, controllers: bool = True, also: str = "", **given: str) -> Iterator[Server]:
+    """Runs until the end of the block; `also` names controllers beside the usual ones."""
+    made = Server(folder, controllers=",".join([CONTROLLERS, *([also] if also else [])]), **given)
     try:
         made.up(controllers=controllers)
         yield made

@@ -1,0 +1,64 @@
+"""All add-ons of a cluster, in the order in which they are registered."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from . import (
+    csi,
+    dns,
+    efa,
+    flannel,
+    gpu,
+    kube_proxy,
+    network_policies,
+    node_dns,
+    priorities,
+    shares,
+    teams,
+    tolerations,
+)
+from .manifests import Manifest
+from .spec import AddOnsSpec
+
+
+def always(spec: AddOnsSpec) -> bool:  # noqa: ARG001
+    return True
+
+
+class AddOn(NamedTuple):
+    """`needs` are add-ons whose objects must be there before, if the cluster has them at all."""
+
+    manifests: Callable[[AddOnsSpec], list[Manifest]]
+    needs: tuple[str, ...] = ()
+    wanted: Callable[[AddOnsSpec], bool] = always
+
+
+TABLE: dict[str, AddOn] = {
+    priorities.ADDON: AddOn(priorities.manifests),
+    tolerations.ADDON: AddOn(tolerations.manifests),
+    kube_proxy.ADDON: AddOn(kube_proxy.manifests),
+    flannel.ADDON: AddOn(flannel.manifests),
+    network_policies.ADDON: AddOn(network_policies.manifests),
+    # A policy without an engine would be a promise that nobody keeps.
+    teams.ADDON: AddOn(teams.manifests, (network_policies.ADDON,)),
+    dns.ADDON: AddOn(dns.manifests, (priorities.ADDON, kube_proxy.ADDON, flannel.ADDON)),
+    # On a node that has the cache, and no CoreDNS to ask, no name is found.
+    node_dns.ADDON: AddOn(node_dns.manifests, (dns.ADDON,)),
+    gpu.ADDON: AddOn(gpu.manifests, wanted=gpu.wanted),
+    efa.ADDON: AddOn(efa.manifests, wanted=efa.wanted),
+    csi.NFS_DRIVER.addon: AddOn(csi.nfs, wanted=csi.nfs_wanted),
+    csi.EFS_DRIVER.addon: AddOn(csi.efs, wanted=csi.efs_wanted),
+    shares.ADDON: AddOn(
+        shares.manifests, (teams.ADDON, csi.NFS_DRIVER.addon, csi.EFS_DRIVER.addon), wanted=shares.wanted
+    ),
+}
+
+
+def wanted(spec: AddOnsSpec) -> dict[str, AddOn]:
+    """Those that the cluster has, by name."""
+    return {name: addon for name, addon in TABLE.items() if addon.wanted(spec)}
+
+
+def manifests(spec: AddOnsSpec) -> dict[str, list[Manifest]]:
+    """Of every add-on of the cluster, in the order of registration."""
+    return {name: addon.manifests(spec) for name, addon in wanted(spec).items()}

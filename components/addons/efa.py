@@ -1,0 +1,47 @@
+"""EFA, the network between GPU machines on AWS, as a resource that pods ask for: vpc.amazonaws.com/efa."""
+
+from components.pools import labels
+
+from .gpu import TOLERATED, tolerated
+from .images import EFA
+from .manifests import Manifest, container, daemon_set, host_path, nodes, on_host
+from .spec import AddOnsSpec
+
+ADDON = "aws-efa-device-plugin"
+# Instance types of GPU machines that are started with EFA ("Elastic Fabric Adapter for AI/ML and HPC workloads").
+TYPES = (
+    *("g6e.24xlarge", "g6e.48xlarge", "p4d.24xlarge", "p4de.24xlarge"),
+    *("p5.48xlarge", "p5e.48xlarge", "p5en.48xlarge", "p6-b200.48xlarge"),
+)
+PLUGINS = "/var/lib/kubelet/device-plugins"
+
+
+def types(spec: AddOnsSpec) -> list[str]:
+    """Those of the cluster's pools."""
+    return sorted({pool.hardware.shape for pool in spec.pools if not pool.site} & set(TYPES))
+
+
+def wanted(spec: AddOnsSpec) -> bool:
+    return bool(types(spec))
+
+
+def manifests(spec: AddOnsSpec) -> list[Manifest]:
+    plugin = container(
+        "plugin",
+        EFA,
+        "10m",
+        "20Mi",
+        securityContext={"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+        volumeMounts=[{"name": "plugins", "mountPath": PLUGINS}, {"name": "devices", "mountPath": "/dev/infiniband"}],
+    )
+    pod = on_host(
+        affinity=nodes(labels.SHAPE, "In", *types(spec)),
+        tolerations=[tolerated(taint) for taint in TOLERATED],
+        containers=[plugin],
+        # An instance that was started without EFA has no such folder, and nothing to advertise.
+        volumes=[
+            host_path("plugins", PLUGINS, "Directory"),
+            host_path("devices", "/dev/infiniband", "DirectoryOrCreate"),
+        ],
+    )
+    return [daemon_set(ADDON, ADDON, pod)]

@@ -1,0 +1,73 @@
+"""Every image that add-ons run: pinned by version, with the licence of what is in it.
+
+Digests are not pinned: none could be confirmed from a source that can be read without the registries themselves.
+"""
+
+from typing import NamedTuple
+
+
+class Image(NamedTuple):
+    """`source` is where the version and the licence were read."""
+
+    repository: str
+    tag: str
+    licence: str
+    source: str
+
+    def __str__(self) -> str:
+        return f"{self.repository}:{self.tag}"
+
+
+APACHE = "Apache-2.0"
+DEVICE_PLUGIN = Image(
+    "nvcr.io/nvidia/k8s-device-plugin", "v0.20.0", APACHE, "NVIDIA/k8s-device-plugin, deployments/static"
+)
+# The public copy of what EKS's chart runs: that one's registry asks for credentials.
+EFA = Image(
+    "public.ecr.aws/eks/aws-efa-k8s-device-plugin",
+    "v0.5.7",
+    "not stated",
+    "aws/eks-charts, stable/aws-efa-k8s-device-plugin",
+)
+FLANNEL = Image("ghcr.io/flannel-io/flannel", "v0.28.9", APACHE, "flannel-io/flannel, Documentation/kube-flannel.yml")
+FLANNEL_CNI = Image(
+    "ghcr.io/flannel-io/flannel-cni-plugin",
+    "v1.9.1-flannel3",
+    APACHE,
+    "flannel-io/flannel, Documentation/kube-flannel.yml",
+)
+NETWORK_POLICIES = Image(
+    "registry.k8s.io/networking/kube-network-policies",
+    "v1.1.1",
+    APACHE,
+    "kubernetes-sigs/kube-network-policies, install.yaml",
+)
+# The version that kubeadm 1.36 installs.
+COREDNS = Image(
+    "registry.k8s.io/coredns/coredns", "v1.14.2", APACHE, "kubernetes/kubernetes, cmd/kubeadm/app/constants"
+)
+NODE_DNS = Image("registry.k8s.io/dns/k8s-dns-node-cache", "1.26.8", APACHE, "kubernetes/dns")
+NFS = Image("registry.k8s.io/sig-storage/nfsplugin", "v4.13.4", APACHE, "kubernetes-csi/csi-driver-nfs, deploy/v4.13.4")
+EFS = Image(
+    "public.ecr.aws/efs-csi-driver/amazon/aws-efs-csi-driver",
+    "v3.4.1",
+    APACHE,
+    "kubernetes-sigs/aws-efs-csi-driver, charts",
+)
+REGISTRAR = Image(
+    "registry.k8s.io/sig-storage/csi-node-driver-registrar",
+    "v2.17.0",
+    APACHE,
+    "kubernetes-csi/csi-driver-nfs, deploy/v4.13.4",
+)
+LIVENESS = Image(
+    "registry.k8s.io/sig-storage/livenessprobe", "v2.19.0", APACHE, "kubernetes-csi/csi-driver-nfs, deploy/v4.13.4"
+)
+
+
+def kube_proxy(kubernetes: str) -> Image:
+    """Of the cluster's own version of Kubernetes."""
+    return Image("registry.k8s.io/kube-proxy", f"v{kubernetes}", APACHE, "kubernetes/kubernetes")
+
+
+PINNED = (DEVICE_PLUGIN, EFA, FLANNEL, FLANNEL_CNI, NETWORK_POLICIES, COREDNS, NODE_DNS, NFS, EFS, REGISTRAR, LIVENESS)

@@ -1,0 +1,135 @@
+"""What manifests of add-ons have in common, so that each topic says only what is its own."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from components.control_plane.machines import API_PORT, ClusterSpec
+
+from .images import Image
+
+Manifest = dict[str, Any]
+SPACE = "kube-system"
+MANAGED_BY, NAME, INSTANCE = (f"app.kubernetes.io/{what}" for what in ("managed-by", "name", "instance"))
+MANAGED = {MANAGED_BY: "landbridge"}
+RBAC = "rbac.authorization.k8s.io"
+CONFIG = "landbridge.dev/config"
+# Pulumi does not wait until it is ready: it may have no node, or one that is cut off, for good reasons.
+NO_WAIT = {"pulumi.com/skipAwait": "true"}
+NODE_CRITICAL, CLUSTER_CRITICAL = "system-node-critical", "system-cluster-critical"
+# A node without it is no node: it runs on nodes that are not ready, cut off, starting or failed.
+EVERYWHERE: list[Manifest] = [{"operator": "Exists"}]
+NODE_NAME = {"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
+
+
+def meta(name: str, addon: str, space: str = SPACE, **more: Any) -> Manifest:
+    """`space` is empty for what lives in no namespace."""
+    return {"name": name, **({"namespace": space} if space else {}), "labels": {**MANAGED, NAME: addon}, **more}
+
+
+def chosen(addon: str, name: str) -> dict[str, str]:
+    """The labels by which a workload knows its pods."""
+    return {NAME: addon, INSTANCE: name}
+
+
+def daemon_set(name: str, addon: str, pod: Manifest, config: Mapping[str, str] | None = None) -> Manifest:
+    rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "10%"}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        # One of thousands of nodes is always out of sight, and no `up` waits for that one.
+        "metadata": meta(name, addon, annotations=NO_WAIT),
+        "spec": {
+            "selector": {"matchLabels": chosen(addon, name)},
+            "updateStrategy": rolling,
+            "template": template(name, addon, pod, config),
+        },
+    }
+
+
+def template(
+    name: str, addon: str, pod: Manifest, config: Mapping[str, str] | None = None, **annotations: str
+) -> Manifest:
+    """Of pods; they are replaced when their configuration changes, which a ConfigMap alone would not do."""
+    if config:
+        text = json.dumps(config, sort_keys=True)
+        annotations[CONFIG] = hashlib.sha256(text.encode()).hexdigest()[:16]
+    noted = {"annotations": annotations} if annotations else {}
+    return {"metadata": {"labels": {**MANAGED, **chosen(addon, name)}, **noted}, "spec": pod}
+
+
+def on_host(account: str = "", **more: Any) -> Manifest:
+    """A pod in the network of its node, with the node's own resolver. Without an account it has no way to the API."""
+    rights = {"serviceAccountName": account} if account else {"automountServiceAccountToken": False}
+    return {
+        "hostNetwork": True,
+        "dnsPolicy": "Default",
+        "priorityClassName": NODE_CRITICAL,
+        "tolerations": EVERYWHERE,
+        **rights,
+        **more,
+    }
+
+
+def api(cluster: ClusterSpec) -> list[Manifest]:
+    """The way to the API for what runs before kube-proxy does, and makes services' addresses work."""
+    return [
+        {"name": "KUBERNETES_SERVICE_HOST", "value": cluster.endpoint},
+        {"name": "KUBERNETES_SERVICE_PORT", "value": str(API_PORT)},
+    ]
+
+
+def container(name: str, image: Image, cpu: str, memory: str, **more: Any) -> Manifest:
+    """`cpu` and `memory` are asked for; there is no limit of CPU, which would throttle at the worst moment."""
+    return {"name": name, "image": str(image), "resources": {"requests": {"cpu": cpu, "memory": memory}}, **more}
+
+
+def get(port: int, path: str = "/healthz", host: str = "127.0.0.1", **more: Any) -> Manifest:
+    """A probe. On the node's network a program listens to the node alone."""
+    where = {"host": host} if host else {}
+    return {"httpGet": {**where, "path": path, "port": port}, **more}
+
+
+def host_path(name: str, path: str, kind: str = "") -> Manifest:
+    return {"name": name, "hostPath": {"path": path, **({"type": kind} if kind else {})}}
+
+
+def config_map(name: str, addon: str, data: Mapping[str, str]) -> Manifest:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta(name, addon), "data": dict(data)}
+
+
+def compact(value: object) -> str:
+    """JSON for a file of a ConfigMap."""
+    return json.dumps(value, indent=2, sort_keys=True) + "\n"
+
+
+def rule(group: str, resources: Sequence[str], *verbs: str) -> Manifest:
+    return {"apiGroups": [group], "resources": list(resources), "verbs": list(verbs)}
+
+
+def rights(name: str, addon: str, rules: list[Manifest]) -> list[Manifest]:
+    """A service account with rights in the whole cluster."""
+    return [
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta(name, addon)},
+        {
+            "apiVersion": f"{RBAC}/v1",
+            "kind": "ClusterRole",
+            "metadata": meta(f"landbridge:{name}", addon, ""),
+            "rules": rules,
+        },
+        {
+            "apiVersion": f"{RBAC}/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": meta(f"landbridge:{name}", addon, ""),
+            "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": f"landbridge:{name}"},
+            "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": SPACE}],
+        },
+    ]
+
+
+def nodes(key: str, operator: str, *values: str) -> Manifest:
+    """An affinity to nodes by a label: In, NotIn, Exists or DoesNotExist."""
+    expression = {"key": key, "operator": operator, **({"values": list(values)} if values else {})}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}

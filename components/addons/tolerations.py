@@ -1,0 +1,105 @@
+"""A broken link ends no pod of a site and no pod with GPUs: admission lets them stay on a node that is out of sight.
+
+Kubernetes gives every pod five minutes on such a node, and that is what is taken back here; its owner may have it
+again. A MutatingAdmissionPolicy does it (v1 since Kubernetes 1.36): no webhook that could be away itself.
+"""
+
+from components.pools import labels
+
+from .manifests import Manifest, meta
+from .spec import AddOnsSpec
+
+ADDON = "tolerations"
+STAYS, TEAMS = "landbridge-stays", "landbridge-team-nodes"
+ADMISSION = "admissionregistration.k8s.io"
+# On a pod: "true" gives it Kubernetes' five minutes back.
+MAY_LEAVE = "landbridge.dev/may-leave"
+GONE = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+TEAM = "landbridge/team"
+# What a pod may name a place by.
+PLACES = (labels.PLACE, labels.ZONE, labels.REGION)
+
+
+def manifests(spec: AddOnsSpec) -> list[Manifest]:
+    return [*stays(spec), *team_nodes()]
+
+
+def stays(spec: AddOnsSpec) -> list[Manifest]:
+    sites = _list(spec.sites)
+    # Pods that name no place may come to stand on a site's machines without GPUs, where no taint keeps them off.
+    anywhere = any(pool.site and not pool.hardware.gpus for pool in spec.pools)
+    variables = {
+        "gpus": _any_container("'nvidia.com/gpu' in c.resources.limits"),
+        "chosen": "has(object.spec.nodeSelector) ? object.spec.nodeSelector : {}",
+        "terms": "object.spec.?affinity.?nodeAffinity.?requiredDuringSchedulingIgnoredDuringExecution"
+        ".?nodeSelectorTerms.orValue([])",
+        "sited": f"{_list(PLACES)}.exists(p, p in variables.chosen && variables.chosen[p] in {sites})"
+        " || variables.terms.exists(t, t.?matchExpressions.orValue([]).exists(e, "
+        f"e.key in {_list(PLACES)} && e.operator == 'In' && e.values.exists(v, v in {sites})))",
+        "placed": f"{_list(PLACES)}.exists(p, p in variables.chosen)",
+    }
+    asked = "variables.gpus || variables.sited" + (" || !variables.placed" if anywhere else "")
+    # Those of five minutes stand there already, by a plugin that comes before: without an end they hold for ever.
+    # Only parts of the list are patched: a list as a patch's value makes kube-apiserver 1.36 panic.
+    ends = "'/spec/tolerations/' + string(i) + '/tolerationSeconds'"
+    patch = (
+        f"object.spec.tolerations.transformList(i, t, t.?key.orValue('') in {_list(GONE)} && has(t.tolerationSeconds), "
+        f"JSONPatch{{op: 'remove', path: {ends}}})"
+    )
+    return _policy(
+        STAYS,
+        {"may-not-leave": f"object.metadata.?annotations[?'{MAY_LEAVE}'].orValue('') != 'true'"},
+        variables,
+        f"({asked}) ? {patch} : []",
+    )
+
+
+def team_nodes() -> list[Manifest]:
+    """Nodes tainted with their owner take that team's pods, without a word of theirs; others would have to ask."""
+    team = f"namespaceObject.metadata.labels['{TEAM}']"
+    mine = f"{{key: '{labels.OWNER}', operator: 'Equal', value: {team}, effect: 'NoSchedule'}}"
+    return _policy(
+        TEAMS,
+        {},
+        {},
+        f"[JSONPatch{{op: 'add', path: '/spec/tolerations/-', value: Object.spec.tolerations{mine}}}]",
+        {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]},
+    )
+
+
+def _policy(
+    name: str, conditions: dict[str, str], variables: dict[str, str], patch: str, selector: Manifest | None = None
+) -> list[Manifest]:
+    pods = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+    where = {"namespaceSelector": selector} if selector else {}
+    both = {"tolerates-something": "has(object.spec.tolerations)", **conditions}
+    return [
+        {
+            "apiVersion": f"{ADMISSION}/v1",
+            "kind": "MutatingAdmissionPolicy",
+            "metadata": meta(name, ADDON, ""),
+            "spec": {
+                "failurePolicy": "Fail",
+                "reinvocationPolicy": "Never",
+                "matchConstraints": {"matchPolicy": "Equivalent", "resourceRules": [pods], **where},
+                "matchConditions": [{"name": key, "expression": text} for key, text in both.items()],
+                "variables": [{"name": key, "expression": text} for key, text in variables.items()],
+                "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": patch}}],
+            },
+        },
+        {
+            "apiVersion": f"{ADMISSION}/v1",
+            "kind": "MutatingAdmissionPolicyBinding",
+            "metadata": meta(name, ADDON, ""),
+            "spec": {"policyName": name},
+        },
+    ]
+
+
+def _any_container(condition: str) -> str:
+    one = f"exists(c, has(c.resources) && has(c.resources.limits) && {condition})"
+    return f"object.spec.containers.{one} || object.spec.?initContainers.orValue([]).{one}"
+
+
+def _list(values: tuple[str, ...]) -> str:
+    return "[" + ", ".join(f"'{value}'" for value in values) + "]"

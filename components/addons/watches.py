@@ -1,0 +1,48 @@
+"""Which add-ons may list or watch, in the whole cluster, what grows with its nodes; and why each must.
+
+A watch costs one connection a client, and then every change once for each client: N nodes that watch N nodes are N²
+messages. What is not in the table is refused by a test, so a row here is the place to argue.
+"""
+
+# Grows with nodes: objects of nodes themselves, of pods, and those that are written for each of them.
+GROWING = {
+    "": (
+        "nodes",
+        "pods",
+        "endpoints",
+        "events",
+        "persistentvolumes",
+        "persistentvolumeclaims",
+        "replicationcontrollers",
+    ),
+    "apps": ("replicasets", "daemonsets", "deployments", "statefulsets", "controllerrevisions"),
+    "batch": ("jobs",),
+    "certificates.k8s.io": ("certificatesigningrequests",),
+    "coordination.k8s.io": ("leases",),
+    "discovery.k8s.io": ("endpointslices",),
+    "events.k8s.io": ("events",),
+    "resource.k8s.io": ("resourceclaims", "resourceslices"),
+    "storage.k8s.io": ("csinodes", "csistoragecapacities", "volumeattachments"),
+}
+LOOKS = ("list", "watch", "*")
+
+# ClusterRole, resource → why.
+ALLOWED = {
+    ("landbridge:flannel", "nodes"): (
+        "every node routes to every other: its range and address stand on its Node. Kubelets write a status that did "
+        "not change once in five minutes, or this would be the cluster's heaviest watch"
+    ),
+    ("landbridge:kube-proxy", "nodes"): "its own alone, by a field selector, which RBAC can't express",
+    ("landbridge:kube-proxy", "endpointslices"): (
+        "the addresses behind services, less headless ones, which jobs use: it leaves those out by a label selector"
+    ),
+    (
+        "landbridge:coredns",
+        "endpointslices",
+    ): "headless services are names of pods; a few clients a place, not one a node",
+    ("landbridge:kube-network-policies", "pods"): (
+        "policies choose pods by labels, so each agent knows every pod's address and labels. One watch a node, in "
+        "protobuf: 15 KB a pod's life and node, which a start of 2,500 pods on 2,500 nodes makes 94 GB. Its flavour "
+        "without it is no choice yet: see network_policies.py"
+    ),
+}

@@ -1,0 +1,58 @@
+"""Clusters of fleets for tests of add-ons, and a real API server that takes their manifests."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from components.addons import addons
+from components.addons.manifests import Manifest
+from components.addons.spec import AddOnsSpec, addons_spec
+from fleet.world import current
+from local.providers.kubernetes.api import APPLY
+from local.providers.kubernetes.discovery import Discovery
+from tests.support.apiserver import Server
+
+ROOT = Path(__file__).parents[3]
+HERE = Path(__file__).parent
+REGIONS = ("eu-west-1", "us-east-1", "us-west-2")
+
+
+def spec(path: Path = ROOT / "fleet.yaml", cluster: str = "main", regions: tuple[str, ...] = REGIONS) -> AddOnsSpec:
+    """The example's cluster, with file systems such as region stacks publish."""
+    world = current(path)
+    shares = world.fleet.storage.shares
+    systems = {region: {share: f"fs-{region}::fsap-{share}" for share in shares} for region in regions}
+    return addons_spec(world.fleet, world.plan, cluster, systems)
+
+
+def every(of: AddOnsSpec) -> list[Manifest]:
+    return [manifest for made in addons.manifests(of).values() for manifest in made]
+
+
+def named(manifests: list[Manifest], kind: str, name: str) -> Manifest:
+    (found,) = [one for one in manifests if (one["kind"], one["metadata"]["name"]) == (kind, name)]
+    return found
+
+
+def pods(manifests: list[Manifest]) -> Iterator[tuple[str, Manifest]]:
+    """Name and pod of every workload."""
+    for one in manifests:
+        if "template" in one.get("spec", {}):
+            yield one["metadata"]["name"], one["spec"]["template"]["spec"]
+
+
+class Applying:
+    """Server-side apply with strict validation, as the kubernetes provider does it."""
+
+    def __init__(self, server: Server) -> None:
+        self.api, self.discovery = server.api, Discovery(server.api)
+
+    def path(self, manifest: Mapping[str, Any]) -> str:
+        kind = self.discovery.find(manifest["apiVersion"], manifest["kind"])
+        assert kind is not None, f"no kind {manifest['apiVersion']} {manifest['kind']}"
+        metadata = manifest["metadata"]
+        return kind.path(metadata.get("namespace", ""), metadata["name"])
+
+    def __call__(self, manifest: Manifest, *, dry: bool = False) -> dict[str, Any]:
+        query = {"fieldManager": "addons", "fieldValidation": "Strict", **({"dryRun": "All"} if dry else {})}
+        return self.api.call("PATCH", self.path(manifest), query, manifest, APPLY)

@@ -1,0 +1,87 @@
+"""The component on the real engine, with the local cloud's provider, against a real API server: a life of all add-ons."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from components.addons.component import resource_name
+from components.addons.spec import AddOnsSpec
+from landbridge.cluster import rbac
+from tests.components.addons import bed
+from tests.local.providers.kubernetes.bed import Project
+from tests.support.apiserver import Server, pods_ready, server
+
+pytestmark = pytest.mark.cloud
+
+# EFS's handles as a region's stack publishes them: outputs, not known before.
+PROGRAM = f"""\
+from pathlib import Path
+from components.addons.component import AddOns
+from components.addons.spec import addons_spec
+from fleet.world import current
+world = current(Path("{bed.ROOT}/fleet.yaml"))
+systems = {{
+    region: {{share: pulumi.Output.concat("fs-", region, "::fsap-", share) for share in world.fleet.storage.shares}}
+    for region in {bed.REGIONS}
+}}
+spec = addons_spec(world.fleet, world.plan, "main", systems)
+AddOns("add-ons", {{"spec": spec}}, ResourceOptions(providers=[cluster]))
+"""
+# Another range of pods stands in the configuration of flannel's two kinds and of kube-proxy, and on their pods.
+CHANGED = PROGRAM.replace(
+    "\nAddOns(", "\nspec = spec._replace(cluster=spec.cluster._replace(pods_cidr='10.9.0.0/16'))\nAddOns(", 1
+)
+SETTINGS = "enable_config_map_mutable=True, enable_secret_mutable=True"
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory, example: AddOnsSpec) -> Iterator[Server]:
+    """A cluster as `landbridge up` leaves it, before its add-ons: with teams' namespaces."""
+    volumes = [f"persistentvolume{what}-controller" for what in ("-binder", "-protection", "claim-protection")]
+    with server(
+        tmp_path_factory.mktemp("component"), also=",".join(volumes), services_cidr=example.cluster.services_cidr
+    ) as made:
+        for one in rbac.teams(example.fleet):
+            if one["kind"] == "Namespace":
+                made.apply(f"/api/v1/namespaces/{one['metadata']['name']}", one, "kubectl")
+        yield made
+
+
+def test_a_life_of_all_add_ons(tmp_path: Path, empty: Server, provider_host: int, example: AddOnsSpec) -> None:
+    project = Project(tmp_path / "project", empty.kubeconfig(), provider_host)
+    project.program(PROGRAM, SETTINGS)
+    made = bed.every(example)
+    apply = bed.Applying(empty)
+
+    said = project.preview()
+    assert f"+ {len(made) + 3} to create" in said  # the stack, the provider and the component besides
+    assert empty.find(apply.path(bed.named(made, "RuntimeClass", "nvidia"))) is None
+
+    with pods_ready(empty):
+        project.up()
+        for one in made:
+            assert empty.find(apply.path(one)) is not None, resource_name(one)
+        space = empty.find("/api/v1/namespaces/team-research")
+        assert space is not None
+        assert space["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "baseline"
+        volume = empty.find("/api/v1/persistentvolumes/main.team-research.data-us-west-2")
+        assert volume is not None
+        assert volume["spec"]["csi"]["volumeHandle"] == "fs-us-west-2::fsap-data"
+
+        project.up("--expect-no-changes")
+        project.pulumi("refresh", "--yes", "--skip-preview", "--expect-no-changes")
+
+        # Configuration is changed in place, and the pods that read it follow.
+        project.program(CHANGED, SETTINGS)
+        said = project.up()
+        assert "~ 6 updated" in said
+        assert "replaced" not in said
+
+        project.destroy()
+    left = [resource_name(one) for one in made if empty.find(apply.path(one)) is not None]
+    assert left == ["Namespace/team-platform", "Namespace/team-research"]
+    space = empty.find("/api/v1/namespaces/team-research")
+    assert space is not None
+    assert space["metadata"]["labels"][rbac.TEAM] == "research"
+    assert "pod-security.kubernetes.io/enforce" not in space["metadata"]["labels"]

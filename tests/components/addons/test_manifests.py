@@ -1,0 +1,229 @@
+"""The add-ons of the example and of other fleets: golden files, and what must hold for each manifest."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from components.addons import addons, csi, dns, efa, flannel, images, node_dns, shares, teams
+from components.addons.manifests import MANAGED_BY, NAME, Manifest
+from components.addons.priorities import BUYS_FROM, SITE_DNS, SPARE_DNS, TABLE
+from components.addons.spec import AddOnsSpec, Nfs
+from components.pools import kubelet, labels
+from landbridge.cluster import rbac
+from tests.components.addons import bed
+from tests.support import golden
+
+
+def clouds_only(example: AddOnsSpec) -> AddOnsSpec:
+    """No site, no system pool, CPU machines in one region."""
+    pools = tuple(pool for pool in example.pools if pool.name == "cpu")
+    return example._replace(pools=pools, nfs=None)
+
+
+def two_places(example: AddOnsSpec) -> AddOnsSpec:
+    """A site without NFS, and a region."""
+    return example._replace(nfs=None)
+
+
+VARIANTS: dict[str, Callable[[AddOnsSpec], AddOnsSpec]] = {
+    "example": lambda example: example,
+    "clouds-only": clouds_only,
+    "site-without-nfs": two_places,
+}
+
+
+@pytest.mark.golden
+@pytest.mark.parametrize("addon", addons.TABLE)
+def test_the_manifests_of_an_add_on(addon: str, example: AddOnsSpec) -> None:
+    made = addons.TABLE[addon].manifests(example)
+    shown: dict[str, Any] = {}
+    for one in made:
+        metadata = one["metadata"]
+        shown[
+            "/".join([one["kind"], *([metadata["namespace"]] if "namespace" in metadata else []), metadata["name"]])
+        ] = one
+    assert len(shown) == len(made)
+    golden.compare(bed.HERE / f"golden/{addon}.yaml", shown)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_manifest_says_whose_it_is(variant: str, example: AddOnsSpec) -> None:
+    for addon, made in addons.manifests(VARIANTS[variant](example)).items():
+        for one in made:
+            assert one["metadata"]["labels"][MANAGED_BY] == "landbridge"
+            assert one["metadata"]["labels"][NAME] == addon, one["metadata"]["name"]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_what_an_add_on_needs_comes_before_it(variant: str, example: AddOnsSpec) -> None:
+    there: set[str] = set()
+    for name, addon in addons.TABLE.items():
+        assert set(addon.needs) <= there
+        there.add(name)
+    made = addons.manifests(VARIANTS[variant](example))
+    assert list(made) == [name for name in addons.TABLE if name in made]
+
+
+def test_a_cluster_has_the_add_ons_that_it_needs(example: AddOnsSpec) -> None:
+    assert list(addons.manifests(example)) == list(addons.TABLE)
+    without = {"nvidia-device-plugin", "aws-efa-device-plugin", "csi-nfs"}
+    assert list(addons.manifests(clouds_only(example))) == [name for name in addons.TABLE if name not in without]
+    # Nobody has published a file system yet: drivers, and no volumes.
+    assert "shares" not in addons.manifests(bed.spec(regions=())._replace(nfs=None))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_images_are_those_of_the_table(variant: str, example: AddOnsSpec) -> None:
+    of = VARIANTS[variant](example)
+    known = {str(image) for image in (*images.PINNED, images.kube_proxy(of.cluster.kubernetes))}
+    for name, pod in bed.pods(bed.every(of)):
+        for container in (*pod["containers"], *pod.get("initContainers", [])):
+            assert container["image"] in known, name
+            assert container["resources"]["requests"].keys() == {"cpu", "memory"}, name
+            assert "cpu" not in container["resources"].get("limits", {}), name
+    assert all(image.tag[-1].isdigit() for image in images.PINNED), "no tag that moves"
+
+
+def test_pods_are_replaced_when_their_configuration_changes(example: AddOnsSpec) -> None:
+    other = example._replace(cluster=example.cluster._replace(pods_cidr="10.99.0.0/16"))
+
+    def noted(of: AddOnsSpec, name: str) -> str:
+        template = bed.named(bed.every(of), "DaemonSet", name)["spec"]["template"]
+        return json.dumps(template["metadata"]["annotations"])
+
+    assert noted(example, "flannel") != noted(other, "flannel")
+    assert noted(example, "kube-proxy") != noted(other, "kube-proxy")
+    assert noted(example, "node-dns") == noted(other, "node-dns")
+
+
+def test_only_hosts_of_one_lan_route_directly(example: AddOnsSpec) -> None:
+    made = bed.every(example)
+    config = {
+        name: json.loads(bed.named(made, "ConfigMap", name)["data"]["net-conf.json"])
+        for name in ("flannel", "flannel-site")
+    }
+    assert {one["Network"] for one in config.values()} == {example.cluster.pods_cidr}
+    assert [config[name]["Backend"].pop("DirectRouting") for name in ("flannel", "flannel-site")] == [False, True]
+    assert config["flannel"] == config["flannel-site"]
+    assert config["flannel"]["Backend"]["MTU"] == 1400
+    # Each node has one of the two, whatever its labels are.
+    terms = [_expression(bed.named(made, "DaemonSet", name)) for name in ("flannel", "flannel-site")]
+    assert terms == [(labels.PLACE, "NotIn", ["lab"]), (labels.PLACE, "In", ["lab"])]
+    alone = flannel.manifests(clouds_only(example))
+    assert [one["metadata"]["name"] for one in alone if one["kind"] == "DaemonSet"] == ["flannel"]
+    assert "affinity" not in bed.named(alone, "DaemonSet", "flannel")["spec"]["template"]["spec"]
+
+
+def _expression(one: Manifest) -> tuple[str, str, list[str]]:
+    affinity = one["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
+    (term,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    (found,) = term["matchExpressions"]
+    return found["key"], found["operator"], found["values"]
+
+
+def test_dns_is_where_kubelets_say_it_is(example: AddOnsSpec) -> None:
+    made = bed.every(example)
+    (told,) = {address for pool in example.pools for address in kubelet.config(pool)["clusterDNS"]}
+    assert bed.named(made, "Service", dns.SERVICE)["spec"]["clusterIP"] == told
+    cache = bed.named(made, "DaemonSet", "node-dns")["spec"]["template"]["spec"]["containers"][0]
+    assert f"-localip={node_dns.ADDRESS},{told}" in cache["args"]
+    upstream = bed.named(made, "Service", dns.UPSTREAM)["spec"]["clusterIP"]
+    assert node_dns.corefile(example).count(f"forward . {upstream} ") == len(node_dns.ZONES)
+    assert upstream != told
+
+
+def test_dns_buys_no_machine_where_there_may_be_none(example: AddOnsSpec) -> None:
+    found = {
+        one["metadata"]["name"]: one["spec"]["template"]["spec"]["priorityClassName"]
+        for one in dns.manifests(example)
+        if one["kind"] == "Deployment"
+    }
+    assert found == {
+        "coredns-eu-west-1": SPARE_DNS,
+        "coredns-us-east-1": SPARE_DNS,
+        "coredns-us-west-2": "system-cluster-critical",
+        "coredns-lab": SITE_DNS,
+    }
+    assert TABLE[SPARE_DNS].value < BUYS_FROM
+
+
+def test_no_class_ends_the_work_of_the_default_one() -> None:
+    (default,) = [one for one in TABLE.values() if one.default]
+    assert not [name for name, one in TABLE.items() if one.preempts and one.value > default.value]
+
+
+def test_namespaces_are_those_that_access_knows(example: AddOnsSpec) -> None:
+    theirs = {
+        one["metadata"]["name"]: one["metadata"]["labels"]
+        for one in rbac.teams(example.fleet)
+        if one["kind"] == "Namespace"
+    }
+    ours = {
+        one["metadata"]["name"]: one["metadata"]["labels"]
+        for one in teams.manifests(example)
+        if one["kind"] == "Namespace"
+    }
+    assert ours.keys() == theirs.keys()
+    assert all(theirs[name].items() <= ours[name].items() for name in theirs)
+
+
+def test_a_claim_has_one_name_everywhere(example: AddOnsSpec) -> None:
+    def claims(of: AddOnsSpec) -> set[tuple[str, str]]:
+        made = shares.manifests(of)
+        return {
+            (one["metadata"]["namespace"], one["metadata"]["name"])
+            for one in made
+            if one["kind"] == "PersistentVolumeClaim"
+        }
+
+    assert claims(example) == claims(clouds_only(example))
+    assert {("team-research", "data"), ("team-research", "home-bob"), ("team-platform", "home-alice")} <= claims(
+        example
+    )
+    assert not [name for _, name in claims(example) if name.startswith("homes")]
+
+
+def test_volumes_come_from_the_site_or_else_from_the_home_region(example: AddOnsSpec) -> None:
+    def data(of: AddOnsSpec, name: str) -> Manifest:
+        return dict(bed.named(shares.manifests(of), "PersistentVolume", name)["spec"]["csi"])
+
+    server = {"server": "host-1.lab.fleet.example.com", "share": "/data"}
+    assert data(example, "main.team-research.data")["volumeAttributes"] == server
+    home = data(example, "main.team-research.home-bob")["volumeAttributes"]["share"]
+    assert home == "/homes/bob"
+    addressed = example._replace(nfs=Nfs("lab", "10.0.0.9"))
+    assert data(addressed, "main.team-research.data")["volumeAttributes"]["server"] == "10.0.0.9"
+    alone = clouds_only(example)
+    assert data(alone, "main.team-research.data") == {
+        "driver": "efs.csi.aws.com",
+        "volumeHandle": "fs-us-west-2::fsap-data",
+    }
+    assert data(alone, "main.team-research.home-bob")["volumeHandle"] == "fs-us-west-2:/bob:fsap-homes"
+    # Mounted from other places too: by an address of the plan, as the name resolves in its own network alone.
+    elsewhere = data(two_places(example), "main.team-research.data")["volumeAttributes"]["mounttargetip"]
+    assert elsewhere == example.mount_addresses["us-west-2"]
+
+
+def test_handles_differ_where_volumes_do(example: AddOnsSpec) -> None:
+    """A node mounts a handle once, whoever asks."""
+    found = [
+        one["spec"]["csi"]["volumeHandle"] for one in shares.manifests(example) if one["kind"] == "PersistentVolume"
+    ]
+    nfs = [handle for handle in found if "#" in handle]
+    assert len(set(nfs)) == len(nfs) > 0
+
+
+def test_efa_is_where_the_cloud_has_it() -> None:
+    from moto.ec2.models.instance_types import INSTANCE_TYPES
+
+    for name in efa.TYPES:
+        if name in INSTANCE_TYPES:
+            assert INSTANCE_TYPES[name]["NetworkInfo"]["EfaSupported"], name
+    assert sum(name in INSTANCE_TYPES for name in efa.TYPES) > len(efa.TYPES) // 2
+
+
+def test_drivers_leave_the_owner_of_a_share_alone(example: AddOnsSpec) -> None:
+    for made in (csi.nfs(example), csi.efs(example)):
+        assert made[0]["spec"]["fsGroupPolicy"] == "None"
