@@ -89,7 +89,24 @@ class ClusterOutputs(TypedDict):
     origin: str  # the secret whose keys it was rebuilt from when its region was lost; empty if it was born here
 
 
-Outputs = RegionOutputs | ClusterOutputs
+class PoolOutputs(TypedDict):
+    """What a stack of a pool in a cloud publishes. Labels, taints and sizes are the fleet file's."""
+
+    cloud: str
+    region: str
+    cluster: str
+    kind: str  # gpu, cpu, system or ssh
+    # for whoever counts, adds and removes machines
+    groups: dict[str, pulumi.Input[str]]  # scaling groups by zone letter, or the one of all zones as "all"
+    completer: str  # who ends the pause before a machine's end
+    # for the machines' care
+    role: pulumi.Input[str]  # of its machines
+    firewall_id: pulumi.Input[str]  # their security group
+    bucket: str
+    prefix: str  # of the pool's bundle in the bucket
+
+
+Outputs = RegionOutputs | ClusterOutputs | PoolOutputs
 
 
 def publish(outputs: Outputs) -> None:
@@ -106,6 +123,11 @@ async def region_outputs(region: str) -> RegionOutputs:
 async def cluster_outputs(cluster: str) -> ClusterOutputs:
     """The same for a cluster stack."""
     return cast(ClusterOutputs, await _read(cluster, ClusterOutputs))
+
+
+async def pool_outputs(pool: str) -> PoolOutputs:
+    """The same for a pool stack."""
+    return cast(PoolOutputs, await _read(pool, PoolOutputs))
 
 
 async def last_published(stack: str, name: str) -> Any:
