@@ -19,14 +19,15 @@ DESCRIPTION = "Machines of a pool"
 OWN = "own"
 OVERLAY_PORT, NFS_PORT, WEB_PORTS = 8472, 2049, (80, 443)  # flannel's VXLAN on Linux; NFS 4 alone
 NEEDS_FRAGMENTS = (3, 4)  # ICMP: type and code of "fragmentation needed", without which large packets vanish
-EVERYTHING = "-1"
+Protocol = Literal["tcp", "udp", "icmp", "-1"]
+EVERYTHING: Protocol = "-1"
 
 
 class Rule(NamedTuple):
     """Machines of the pool accept (in) or may send (out) on the ports; `peer` is a CIDR or OWN."""
 
     direction: Literal["in", "out"]
-    protocol: Literal["tcp", "udp", "icmp", "-1"]
+    protocol: Protocol
     first: int | None
     last: int | None
     peer: str

@@ -59,12 +59,11 @@ class Names(NamedTuple):
 
     def scaling(self, pool: str) -> tuple[Group, ...]:
         told = self.fleet.pools[pool]
-        spans = [(zone, (zone,)) for zone in zones(self.fleet, told)]
-        if told.kind not in PER_ZONE:
-            spans = [(ALL, zones(self.fleet, told))]
+        letters = zones(self.fleet, told)
+        spans = {zone: (zone,) for zone in letters} if told.kind in PER_ZONE else {ALL: letters}
         return tuple(
             Group(key, self._owner(pool).name(key, GROUP), span, least(told.min, len(spans), number), told.max)
-            for number, (key, span) in enumerate(spans)
+            for number, (key, span) in enumerate(spans.items())
         )
 
     def _owner(self, pool: str) -> Owner:
