@@ -13,18 +13,22 @@ CLASSES: dict[PoolKind, str] = {"system": "DNS, the autoscaler and controllers",
 
 def wrong(fleet: Fleet) -> Iterator[Wrong]:
     """Every problem with its entry."""
-    yield from _system_pools_are_at_home(fleet)
+    yield from _system_pools_stand_well(fleet)
     yield from _work_has_a_place(fleet)
     yield from _names(fleet)
     yield from _caps(fleet)
 
 
-def _system_pools_are_at_home(fleet: Fleet) -> Iterator[Wrong]:
+def _system_pools_stand_well(fleet: Fleet) -> Iterator[Wrong]:
     for name, pool in fleet.pools.items():
         cluster = fleet.clusters.get(pool.cluster)
         if pool.kind == "system" and cluster and cluster.region in fleet.regions and pool.region != cluster.region:
             what = f"pool {name} is of kind system and not in {pool.cluster}'s home region"
             yield ("pools", name), what, f"Put it in {cluster.region}"
+        region = fleet.regions.get(pool.region or "")
+        if pool.kind == "system" and region and not pool.zones and len(region.zones) < 2:
+            what = f"pool {name} is of kind system and needs two zones, and {pool.region} has one"
+            yield ("pools", name), what, f"Declare a second zone of {pool.region}"
 
 
 def _work_has_a_place(fleet: Fleet) -> Iterator[Wrong]:
