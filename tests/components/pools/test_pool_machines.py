@@ -51,7 +51,7 @@ def test_the_machines_of_a_pool(world: World, name: str) -> None:
         "groups": [group._asdict() for group in names.scaling(name)],
         "placement": [names.placement(name, group.key) for group in names.scaling(name)],
         "rights": roles.permissions(world.fleet, one, KMS),
-        "rules": {rule.name: list(rule[1:5]) for rule in firewall.rules(world.fleet, world.plan, one)},
+        "rules": {rule.name: " ".join(map(str, rule[1:5])) for rule in firewall.rules(world.fleet, world.plan, one)},
         "template": template.plain(world.fleet, one, {"whose": "it is"}),
         "interfaces": template.interfaces(one, "sg-1")[:2],
     }
