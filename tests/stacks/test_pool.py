@@ -22,7 +22,8 @@ from tests.support import cloud as clouds
 from tests.support import golden
 from tests.support.cloud import COMMAND, ROOT, Cloud
 
-pytestmark = pytest.mark.cloud
+# Four pools one after the other: minutes where others work on the machine, too.
+pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1200)]
 HERE = Path(__file__).parent
 REGION = "us-west-2"
 BOOT_SECONDS = 180
