@@ -125,11 +125,6 @@ async def cluster_outputs(cluster: str) -> ClusterOutputs:
     return cast(ClusterOutputs, await _read(cluster, ClusterOutputs))
 
 
-async def pool_outputs(pool: str) -> PoolOutputs:
-    """The same for a pool stack."""
-    return cast(PoolOutputs, await _read(pool, PoolOutputs))
-
-
 async def last_published(stack: str, name: str) -> Any:
     """What the stack of this program itself published under a name in its last update; None if nothing."""
     return (await _own(stack).get_output_details(name)).value

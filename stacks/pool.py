@@ -34,7 +34,7 @@ async def _program(world: World, stack: StackSpec) -> None:
     assert fleet.aws is not None  # fleet.rules: no region in AWS without an account
     spec = pool_spec(fleet, world.plan, stack.name)
     try:
-        home, cluster = await region_outputs(region), await cluster_outputs(spec.cluster)
+        here, cluster = await region_outputs(region), await cluster_outputs(spec.cluster)
     except LookupError as error:
         raise pulumi.RunError(str(error)) from None
     providers: dict[str, Any] = {
@@ -48,9 +48,9 @@ async def _program(world: World, stack: StackSpec) -> None:
             "spec": spec,
             "owner": Owner(fleet.fleet, spec.owner, stack.name),
             "rules": rules(fleet, world.plan, spec),
-            "network_id": home["network_id"],
-            "subnet_ids": home["private_subnet_ids"],
-            "key_arn": home["key_arn"],
+            "network_id": here["network_id"],
+            "subnet_ids": here["private_subnet_ids"],
+            "key_arn": here["key_arn"],
             "authority": cluster["authority"],
         },
         ResourceOptions(providers=providers),

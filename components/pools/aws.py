@@ -25,7 +25,7 @@ from .spec import PoolSpec
 
 # Stands in where a preview can't know better yet: the id of a key of nobody.
 NO_KEY = "00000000-0000-0000-0000-000000000000"
-# What would take machines away by itself: work has a say in which machine goes, and when.
+# What ends healthy machines by itself: which one goes, and when, is for the autoscaler to say, which knows their work.
 SUSPENDED = ["AZRebalance"]
 
 
