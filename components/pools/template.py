@@ -67,7 +67,8 @@ def spot(most: float | None) -> dict[str, str]:
 def interfaces(spec: PoolSpec, group_id: Any) -> list[dict[str, Any]]:
     """One, or with EFA one a network card, of which the first alone has an address: 32 a machine would empty subnets.
 
-    EC2 user guide, "EFA interfaces for accelerated instance types": beyond the first card the device index is 1.
+    Device index 1 beyond the first card: EC2 user guide, "Maximize network bandwidth on Amazon EC2 instances with
+    multiple network cards".
     """
     cards = fabric(spec.hardware.shape)
     given = {"security_groups": [group_id], "delete_on_termination": "true"}
