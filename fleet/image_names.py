@@ -4,8 +4,12 @@ An image holds the programs of one Kubernetes version, so a cluster's version ch
 into a channel; machines start from `stable`.
 """
 
+from typing import Literal
+
+ImageKind = Literal["cpu", "gpu"]
 STABLE = "stable"
 
 
-def parameter(fleet: str, kubernetes: str, channel: str = STABLE) -> str:
-    return f"/{fleet}/images/cpu/{kubernetes}/{channel}"
+def parameter(fleet: str, kubernetes: str, channel: str = STABLE, kind: ImageKind = "cpu") -> str:
+    """`kind` is gpu for machines with GPUs: their image has drivers, too."""
+    return f"/{fleet}/images/{kind}/{kubernetes}/{channel}"

@@ -1,12 +1,11 @@
 """What needs two entries to decide: a table of small checks, each yielding what is wrong and what would be right."""
 
 import difflib
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from . import hubs, people
+from . import hubs, people, pools
 from .address import reserved, sizes
 from .address.blocks import Block, overlaps, parse
 from .model import Fleet, Pool
@@ -29,7 +28,6 @@ API_PORT = 6443
 KUBERNETES = ("1.35", "1.36")
 # First folders of the fleet bucket. A fleet of that name would lay bundles where machines may write.
 BUCKET_FOLDERS = ("audit", "backups", "copies", "flow-logs")
-MACHINE_NAME = re.compile(r".+-(etcd|api)-\d+")
 CERTIFICATE_NAME = 64  # X.509's bound of a common name, which is a machine's full name
 
 
@@ -226,14 +224,6 @@ def _pool_hosts(fleet: Fleet, name: str, pool: Pool) -> Iterator[Violation]:
             yield Violation(("pools", name, "hosts", n), what, "A host belongs to one pool")
 
 
-def _system_pool_home(fleet: Fleet) -> Iterator[Violation]:
-    for name, pool in fleet.pools.items():
-        cluster = fleet.clusters.get(pool.cluster)
-        if pool.kind == "system" and cluster and pool.region != cluster.region:
-            what = f"pool {name} is of kind system and not in {pool.cluster}'s home region"
-            yield Violation(("pools", name), what, f"Put it in {cluster.region}")
-
-
 def _hosts_addresses(fleet: Fleet) -> Iterator[Violation]:
     for name, site in fleet.sites.items():
         if site.cidr is None and any(host.address for host in site.hosts.values()):
@@ -314,7 +304,7 @@ def _cluster_names(fleet: Fleet) -> Iterator[Violation]:
         if name in fleet.regions:
             what = f"cluster {name} is called like a region, and each has a stack of its name"
             yield Violation(("clusters", name), what, "Give the cluster another name")
-        if MACHINE_NAME.fullmatch(name):
+        if pools.MACHINE_NAME.fullmatch(name):
             what = f"cluster {name} is called like a machine of a cluster"
             yield Violation(("clusters", name), what, "Choose a name that does not end in -etcd-N or -api-N")
         host = f"{name}-etcd-{cluster.etcd_members}.{cluster.region}.{fleet.domain}"
@@ -355,6 +345,10 @@ def _state(fleet: Fleet) -> Iterator[Violation]:
             yield Violation(("state", "secrets"), f"state lies in {backend} and its secrets in {secrets}", remedy)
 
 
+def _pools_of_clusters(fleet: Fleet) -> Iterator[Violation]:
+    yield from (Violation(*found) for found in pools.wrong(fleet))
+
+
 def _people(fleet: Fleet) -> Iterator[Violation]:
     yield from (Violation(*found) for found in people.wrong(fleet))
 
@@ -369,7 +363,7 @@ RULES: tuple[Rule, ...] = (
     _asns,
     _pool_place,
     _pool_machines,
-    _system_pool_home,
+    _pools_of_clusters,
     _hosts_addresses,
     _gateways_public,
     _pins,

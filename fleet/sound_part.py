@@ -20,8 +20,10 @@ def sound_part(raw: dict[str, Any], error: ValidationError) -> tuple[Fleet | Non
     for path in sorted({detail["loc"][:2] for detail in error.errors()}, key=str, reverse=True):
         match path:
             case (str(section), str(name)) if section in NAMED and isinstance(left.get(section), dict):
-                left[section].pop(name, None)
+                entry = left[section].pop(name, None)
                 dropped.add(name)
+                if section == "pools" and isinstance(entry, dict):
+                    dropped.add(f"none of kind {entry.get('kind')}")
             case (str(section), int(n)) if section in LISTED:
                 left[section].pop(n)
             case (str(key), *_):

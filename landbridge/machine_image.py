@@ -1,33 +1,33 @@
-"""The image that a cluster's machines start from, by the version of Kubernetes in it: there before anyone asks for it.
+"""The images that a cluster's machines start from, by the version of Kubernetes in them: there before anyone asks.
 
 On real clouds image promotion sets the parameter; on the local cloud, where images are a stand-in, a run does.
 """
 
-from fleet.image_names import parameter
+from fleet.image_names import ImageKind, parameter
 from fleet.model import Fleet
 
 from .errors import LandbridgeError
 from .lookups import ClientOf, clients
 from .places import Place
 
-NAME = "landbridge-local-cpu-{kubernetes}"
+NAME = "landbridge-local-{kind}-{kubernetes}"
 
 
-def ensure(place: Place, region: str, fleet: Fleet, kubernetes: str) -> str | None:
+def ensure(place: Place, region: str, fleet: Fleet, kubernetes: str, kind: ImageKind = "cpu") -> str | None:
     """Sets the parameter in a region of the local cloud if it is missing; gives the image then.
 
     Raises LandbridgeError when there is no image: a machine that dies then would have no successor.
     """
     of = clients(region, fleet.aws.account_id if fleet.aws and place.world == "local" else None)
-    name = parameter(fleet.fleet, kubernetes)
-    if wanted(of, fleet.fleet, kubernetes):
+    name = parameter(fleet.fleet, kubernetes, kind=kind)
+    if wanted(of, fleet.fleet, kubernetes, kind):
         return None
     if place.world != "local":
         raise LandbridgeError(
             f"{region} has no image with Kubernetes {kubernetes}: nothing has been promoted to {name}. Promote one "
             "first; until then machines that die would have no successor."
         )
-    filters = [{"Name": "name", "Values": [NAME.format(kubernetes=kubernetes)]}]
+    filters = [{"Name": "name", "Values": [NAME.format(kind=kind, kubernetes=kubernetes)]}]
     images = of("ec2").describe_images(Owners=["self"], Filters=filters)["Images"]
     if not images:
         raise LandbridgeError(
@@ -38,7 +38,7 @@ def ensure(place: Place, region: str, fleet: Fleet, kubernetes: str) -> str | No
     return str(images[0]["ImageId"])
 
 
-def wanted(of: ClientOf, fleet: str, kubernetes: str) -> str:
+def wanted(of: ClientOf, fleet: str, kubernetes: str, kind: ImageKind = "cpu") -> str:
     """What the parameter says; empty if nobody has set it."""
-    found = of("ssm").get_parameters(Names=[parameter(fleet, kubernetes)])["Parameters"]
+    found = of("ssm").get_parameters(Names=[parameter(fleet, kubernetes, kind=kind)])["Parameters"]
     return str(found[0]["Value"]) if found else ""

@@ -21,7 +21,7 @@ METADATA = {
     "aws:ec2/launchTemplate:LaunchTemplate": ("metadataOptions.httpTokens",),
     "aws:ec2/instance:Instance": ("metadataOptions.httpTokens",),
 }
-MACHINE = "landbridge:machine"
+MACHINE, POOL = "landbridge:machine", "landbridge:pool"
 MOST_BYTES = 16 * 1024  # AWS's limit, before base64
 MOST_STUB_BYTES = 4 * 1024  # ours, for machines that boot from a bundle
 MOST_TEXT_BYTES = 1024 * 1024
@@ -53,10 +53,10 @@ def _user_data(item: Item, path: str, value: str, written: str) -> Iterator[Find
     except (ValueError, binascii.Error, OSError, EOFError) as error:
         yield finding(item, path, f"{path} can't be read: {error}", "Make it a text, in base64")
         return
-    machine = tag(item, MACHINE)
-    if machine is UNKNOWN:
+    named = [tag(item, MACHINE), tag(item, POOL)]
+    if UNKNOWN in named:
         yield undecidable(item, f"tags.{MACHINE}")._replace(path=path)
-    most, whose = (MOST_STUB_BYTES, "a stub") if machine else (MOST_BYTES, "AWS")
+    most, whose = (MOST_STUB_BYTES, "a stub") if any(named) else (MOST_BYTES, "AWS")
     if len(raw) > most:
         what = f"{path} has {len(raw)} bytes, and {whose} may have {most}"
         yield finding(item, path, what, "Put the rest in the bundle")

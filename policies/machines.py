@@ -10,7 +10,7 @@ from fleet.model import Fleet
 from fleet.world import World
 
 from . import boot
-from .boot import MACHINE
+from .boot import MACHINE, POOL
 from .grants import statements
 from .reading import UNKNOWN, Finding, Item, finding, of_types, tag, undecidable, unknown_in, values
 
@@ -63,7 +63,7 @@ NARROW = "Name what the machine needs: its own prefix, and nothing else"
 
 
 class Own(NamedTuple):
-    """What belongs to one machine: kind → beginnings of ARNs."""
+    """What belongs to one machine, or to all of a pool: kind → beginnings of ARNs."""
 
     machine: str
     begins: dict[str, tuple[str, ...]]
@@ -95,26 +95,41 @@ def _roles(found: list[Item], world: World) -> Iterator[Finding]:
     for item in (*inline[UNKNOWN], *(other for other in attached if other.props.get("role") is UNKNOWN)):
         yield undecidable(item, "role")
     for role in of_types(found, ASSUMED):
-        machine, trust = tag(role, MACHINE), role.props.get("assumeRolePolicy")
-        if machine is UNKNOWN or unknown_in(trust):
+        machine, pool, trust = tag(role, MACHINE), tag(role, POOL), role.props.get("assumeRolePolicy")
+        if UNKNOWN in (machine, pool) or unknown_in(trust):
             yield undecidable(role, "assumeRolePolicy")
             continue
         trusted = list(_trusted(trust))
-        if not machine and EC2 not in trusted:
+        if not (machine or pool) and EC2 not in trusted:
             continue  # no machine's role: grants.py judges who may take it
         if any(who != EC2 for who in trusted):
-            what = f"the role of {machine or 'a machine'} may be taken by others than EC2"
+            what = f"the role of {machine or pool or 'a machine'} may be taken by others than EC2"
             yield finding(role, "assumeRolePolicy", what, "Allow sts:AssumeRole to ec2.amazonaws.com alone")
-        named = NAMED.fullmatch(str(machine))
-        if named is None:
-            what = f"EC2 may take the role, and its tag {MACHINE} names no machine ({machine})"
-            yield finding(role, "tags", what, f"Set tag {MACHINE} to the machine's name, such as main-etcd-1")
+        own = _of_pool(world.fleet, str(pool)) if pool else _of_machine(world.fleet, str(machine))
+        if own is None:
+            what = f"EC2 may take the role, and its tag names no machine ({machine}) and no pool ({pool})"
+            remedy = f"Set tag {MACHINE} to the machine's name, such as main-etcd-1, or {POOL} to the pool's"
+            yield finding(role, "tags", what, remedy)
             continue
-        own = Own(str(machine), _begins(world.fleet, named["cluster"], str(machine), named["role"]))
         for arn in (*(role.props.get("managedPolicyArns") or ()), *_attached(attached, role)):
             yield from _managed(role, own, arn)
         for item, path, document in _documents(role, inline):
             yield from _judge(item, path, document, own)
+
+
+def _of_machine(fleet: Fleet, machine: str) -> Own | None:
+    named = NAMED.fullmatch(machine)
+    return Own(machine, _begins(fleet, named["cluster"], machine, named["role"])) if named else None
+
+
+def _of_pool(fleet: Fleet, name: str) -> Own | None:
+    """Its bundle, in its region alone. A pool has no secret and writes nowhere."""
+    pool = fleet.pools.get(name)
+    if pool is None or pool.region is None or fleet.aws is None:
+        return None
+    key = f"arn:aws:kms:{pool.region}:{fleet.aws.account_id}:key/"
+    bundle = f"{_bucket(fleet, pool.region)}/{fleet.fleet}/{pool.cluster}/{name}/"
+    return Own(f"pool {name}", {OWN: (bundle,), KEY: (key,)})
 
 
 def _trusted(document: Any) -> Iterator[Any]:

@@ -13,7 +13,7 @@ from pulumi_policy import (
 
 from fleet.world import World, current
 
-from . import addons, addresses, clusters, custody, exposure, machines
+from . import addons, addresses, clusters, custody, exposure, machines, pools
 from .reading import Finding, Given, Item, items
 
 Rules = Callable[[list[Item], World], Iterator[Finding]]
@@ -25,6 +25,10 @@ RULES: dict[str, tuple[str, Rules]] = {
     "machines": (
         "User-data is a stub without secrets, IMDSv2; a machine reads its own and is alone.",
         machines.findings,
+    ),
+    "pools": (
+        "A pool is its owner's, keeps to its price, and nothing but the autoscaler takes its machines.",
+        pools.findings,
     ),
     "clusters": (
         "3 or 5 etcd members in one region, a closed API, snapshots, certificates that end.",

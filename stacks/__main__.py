@@ -7,10 +7,10 @@ import pulumi
 
 from fleet.errors import FleetError
 from fleet.world import World, current
-from stacks import cluster, region
+from stacks import cluster, pool, region
 from stacks.catalogue import catalogue, no_stack
 
-PROGRAMS = {"region": region.program, "cluster": cluster.program}
+PROGRAMS = {"region": region.program, "cluster": cluster.program, "pool": pool.program}
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 from fleet.model import Fleet
 
 PROJECT = "landbridge"
-Kind = Literal["region", "cluster"]
+Kind = Literal["region", "cluster", "pool"]
 
 
 class StackSpec(NamedTuple):
@@ -26,6 +26,15 @@ def catalogue(fleet: Fleet) -> list[StackSpec]:
         if _built(fleet, cluster.region)
     ]
     return [*regions, *clusters]
+
+
+def pools(fleet: Fleet) -> list[StackSpec]:
+    """Stacks of the pools in clouds, one each. Not part of the catalogue before machines can join their cluster."""
+    return [
+        StackSpec(name, "pool", pool.region, tuple(dict.fromkeys((pool.region, pool.cluster))))
+        for name, pool in fleet.pools.items()
+        if pool.region and _built(fleet, pool.region) and _built(fleet, fleet.clusters[pool.cluster].region)
+    ]
 
 
 def _built(fleet: Fleet, region: str) -> bool:

@@ -89,6 +89,23 @@ class ClusterOutputs(TypedDict):
     origin: str  # the secret whose keys it was rebuilt from when its region was lost; empty if it was born here
 
 
+class PoolOutputs(TypedDict):
+    """What a stack of a pool in a cloud publishes. Labels, taints and sizes are the fleet file's."""
+
+    cloud: str
+    region: str
+    cluster: str
+    kind: str  # gpu, cpu, system or ssh
+    # for whoever counts, adds and removes machines
+    groups: dict[str, pulumi.Input[str]]  # scaling groups by zone letter, or the one of all zones as "all"
+    completer: str  # who ends the pause before a machine's end
+    # for the machines' care
+    role: pulumi.Input[str]  # of its machines
+    firewall_id: pulumi.Input[str]  # their security group
+    bucket: str
+    prefix: str  # of the pool's bundle in the bucket
+
+
 class AddOnsOutputs(TypedDict):
     """What the stack of a cluster's add-ons publishes."""
 
@@ -98,7 +115,7 @@ class AddOnsOutputs(TypedDict):
     regions: list[str]
 
 
-Outputs = RegionOutputs | ClusterOutputs | AddOnsOutputs
+Outputs = RegionOutputs | ClusterOutputs | PoolOutputs | AddOnsOutputs
 
 
 def publish(outputs: Outputs) -> None:

@@ -111,11 +111,11 @@ def cluster_spec(fleet: Fleet, plan: AddressPlan, name: str) -> ClusterSpec:
         account=fleet.aws.account_id if fleet.aws else "",
         copies=Copies(cluster.copies, bucket_name(fleet, cluster.copies)) if cluster.copies else None,
         logins=logins(fleet, fleet.owner) if fleet.access == "ssh" else (),
-        logins_from=_where_people_are(fleet, plan) if fleet.access == "ssh" else (),
+        logins_from=where_people_are(fleet, plan) if fleet.access == "ssh" else (),
     )
 
 
-def _where_people_are(fleet: Fleet, plan: AddressPlan) -> tuple[tuple[str, str], ...]:
+def where_people_are(fleet: Fleet, plan: AddressPlan) -> tuple[tuple[str, str], ...]:
     """Laptops on the VPN, and machine rooms. Other machines of regions never: nobody sits at one."""
     laptops = [
         (f"laptops-{name}-{n}", prefix)

@@ -6,6 +6,7 @@ from its enrolment.
 
 from pathlib import Path
 
+from components.boot import people
 from components.control_plane.bundle import Bundle
 from components.control_plane.units import ON_MACHINE, SCRIPTS, TARGET, UNITS, settings, target
 
@@ -19,17 +20,22 @@ WORKER_SCRIPTS = {"aws": ON_MACHINE, "node_facts": OWN_SCRIPTS, "attest": OWN_SC
 
 def bundle(spec: PoolSpec, authority: str) -> Bundle:
     """`authority` is PEM: certificates of the cluster's authorities for Kubernetes, all that are trusted."""
-    files = {
+    files = tuning.files(spec)
+    # Machines of kind ssh are outside of the cluster: people log in, and no kubelet runs.
+    files |= people.files(spec.logins, root=False) if spec.kind == "ssh" else _node_files(spec, authority)
+    units = [path.rpartition("/")[2] for path in files if path.startswith(UNITS)]
+    files[f"{UNITS}/{TARGET}"] = target(f"Everything of a machine of {spec.name}", units)
+    return Bundle(spec.name, dict(sorted(files.items())), {})
+
+
+def _node_files(spec: PoolSpec, authority: str) -> dict[str, str]:
+    return {
         **kubelet.files(spec),
         **containerd.files(spec),
-        **tuning.files(spec),
         **settings("node", node(spec)),
         **{f"{SCRIPTS}/{name}.py": (folder / f"{name}.py").read_text() for name, folder in WORKER_SCRIPTS.items()},
         kubelet.AUTHORITY: authority,
     }
-    units = [path.rpartition("/")[2] for path in files if path.startswith(UNITS)]
-    files[f"{UNITS}/{TARGET}"] = target(f"Everything of a machine of {spec.name}", units)
-    return Bundle(spec.name, dict(sorted(files.items())), {})
 
 
 def node(spec: PoolSpec) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from components.boot.people import Login, logins
 from components.control_plane.machines import API_PORT, ClusterSpec, cluster_spec
 from fleet import gpus
 from fleet.address.plan import AddressPlan
@@ -20,7 +21,10 @@ class Hardware(NamedTuple):
 
 
 class PoolSpec(NamedTuple):
-    """`place` is the region or the site; `zones` are a region's letters, none at a site. CIDRs are the ledger's."""
+    """`place` is the region or the site; `zones` are a region's letters, none at a site. CIDRs are the ledger's.
+
+    `logins` are those who may log in by SSH: the owners of a pool of kind ssh, and nobody on nodes.
+    """
 
     fleet: str
     cluster: str
@@ -37,6 +41,7 @@ class PoolSpec(NamedTuple):
     server: str
     dns_address: str
     pods_cidr: str
+    logins: tuple[Login, ...] = ()
 
     @property
     def prefix(self) -> str:
@@ -67,6 +72,7 @@ def pool_spec(fleet: Fleet, plan: AddressPlan, name: str) -> PoolSpec:
         server=f"https://{cluster.endpoint}:{API_PORT}",
         dns_address=_nth(cluster, DNS_ADDRESS),
         pods_cidr=cluster.pods_cidr,
+        logins=logins(fleet, pool.owner) if pool.kind == "ssh" else (),
     )
 
 

@@ -6,21 +6,25 @@ One for each version of Kubernetes, as on real clouds.
 from local.kubernetes import BUILT_IN, VERSIONS
 
 PREFIX = "landbridge-"
+KINDS = ("cpu", "gpu")
+
+
+def image(kind: str, version: str) -> str:
+    """The name of the image of a kind (cpu, gpu) with a version of Kubernetes."""
+    return f"{PREFIX}local-{kind}-{version}"
 
 
 def cpu(version: str) -> str:
-    """The name of the image with a version of Kubernetes."""
-    return f"{PREFIX}local-cpu-{version}"
+    return image("cpu", version)
 
 
 # Name → id.
 STAND_INS = {
-    cpu(BUILT_IN): "ami-0c00000000000c001",
-    f"{PREFIX}local-gpu": "ami-0c00000000000c002",
-    **{cpu(version): f"ami-0c0000000000{number:05x}" for number, version in enumerate(VERSIONS[1:], 0xC003)},
+    image(kind, version): f"ami-0c0000000000{number:05x}"
+    for number, (version, kind) in enumerate(((v, k) for v in VERSIONS for k in KINDS), 0xC001)
 }
 
 
 def kubernetes(name: str) -> str:
     """The version in the image of a name; what was made of an image of ours has that of set-up."""
-    return next((version for version in VERSIONS if name == cpu(version)), BUILT_IN)
+    return next((v for v in VERSIONS if name in [image(kind, v) for kind in KINDS]), BUILT_IN)

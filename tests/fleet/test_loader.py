@@ -55,6 +55,9 @@ def test_problems_of_shape_and_of_rules_come_together(tmp_path: Path) -> None:
         + "clusters:\n  main: {region: us-west-2, kubernetes: 1.36.2}\n"
         + "pools:\n  rack: {kind: gpu, cluster: main, site: lab, owner: ops, hosts: [h1]}\n"  # fine but for its site
         + "  west: {kind: gpu, cluster: main, owner: ops, region: us-west-2, gpus: 8, max: 1, min: 2}\n"
+        # Shape; that there is no pool of kind system nobody says, for there is one.
+        + "  ctl: {kind: system, cluster: main, owner: ops, region: us-west-2, instance_type: m7i.large, min: two}\n"
+        + "  work: {kind: cpu, cluster: main, owner: ops, region: us-west-2, instance_type: c7i.large, max: 4}\n"
     )
     with pytest.raises(FleetError) as caught:
         load(file)
@@ -66,6 +69,7 @@ def test_problems_of_shape_and_of_rules_come_together(tmp_path: Path) -> None:
         (13, "'192.0.2.300' is not an IPv4 address"),
         (18, "pool west has max 1 below min 2"),
         (18, "pool west has no instance_type"),
+        (19, "pools.ctl.min is 'two'"),
     ]
 
 

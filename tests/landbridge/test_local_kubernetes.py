@@ -97,11 +97,12 @@ def test_up_stays_outside_a_local_cloud_that_is_up_while_there_is_something_to_b
 
 
 def test_each_version_has_an_image_of_its_own_and_its_servers_lie_apart() -> None:
-    assert len(set(standins.STAND_INS.values())) == len(kubernetes.VERSIONS) + 1
+    assert len(set(standins.STAND_INS.values())) == len(kubernetes.VERSIONS) * len(standins.KINDS)
     for version in kubernetes.VERSIONS:
-        name = standins.cpu(version)
-        assert name in standins.STAND_INS
-        assert standins.kubernetes(name) == version
+        for kind in standins.KINDS:
+            name = standins.image(kind, version)
+            assert name in standins.STAND_INS
+            assert standins.kubernetes(name) == version
     assert standins.kubernetes("landbridge-made-of-one") == kubernetes.BUILT_IN
     assert len({kubernetes.folder(version) for version in kubernetes.VERSIONS}) == len(kubernetes.VERSIONS)
     assert programs.missing(kubernetes.BUILT_IN) == []

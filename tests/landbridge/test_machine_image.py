@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from fleet.image_names import ImageKind
 from fleet.loader import load
 from fleet.model import Fleet
 from landbridge import machine_image
@@ -43,19 +44,24 @@ def fleet() -> Fleet:
     return load(ROOT / "fleet.yaml")
 
 
-def ensured(monkeypatch: pytest.MonkeyPatch, region: Region, world: str, fleet: Fleet, version: str) -> str | None:
+def ensured(
+    monkeypatch: pytest.MonkeyPatch, region: Region, world: str, fleet: Fleet, version: str, kind: ImageKind = "cpu"
+) -> str | None:
     monkeypatch.setattr(machine_image, "clients", lambda *_given: region)
-    return machine_image.ensure(Place(world, Path(), "", "", Path()), "us-west-2", fleet, version)
+    return machine_image.ensure(Place(world, Path(), "", "", Path()), "us-west-2", fleet, version, kind)
 
 
+@pytest.mark.parametrize("kind", ["cpu", "gpu"])
 @pytest.mark.parametrize("version", VERSIONS)
-def test_the_local_cloud_sets_each_version_s_own(version: str, fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_local_cloud_sets_each_version_s_own(
+    version: str, kind: ImageKind, fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
     region = Region()
-    image = ensured(monkeypatch, region, "local", fleet, version)
-    assert image == standins.STAND_INS[standins.cpu(version)]
-    assert region.parameters == {f"/example/images/cpu/{version}/stable": image}
-    assert machine_image.wanted(region, "example", version) == image
-    assert ensured(monkeypatch, region, "local", fleet, version) is None, "what is set stays"
+    image = ensured(monkeypatch, region, "local", fleet, version, kind)
+    assert image == standins.STAND_INS[standins.image(kind, version)]
+    assert region.parameters == {f"/example/images/{kind}/{version}/stable": image}
+    assert machine_image.wanted(region, "example", version, kind) == image
+    assert ensured(monkeypatch, region, "local", fleet, version, kind) is None, "what is set stays"
 
 
 def test_on_a_real_cloud_a_version_without_an_image_is_refused(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:

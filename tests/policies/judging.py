@@ -26,9 +26,11 @@ STACK = "us-west-2"
 
 
 def example() -> World:
-    """The example fleet, with one port open to a partner."""
+    """The example fleet, with one port open to a partner and a price on the machines of one pool."""
     known = current(HERE.parents[1] / "fleet.yaml")
-    return World(known.fleet.model_copy(update={"ingress": [DECLARED]}), known.plan, known.path)
+    spot = known.fleet.pools["cpu"].model_copy(update={"spot": True, "max_price_per_hour": 0.8})
+    changed = {"ingress": [DECLARED], "pools": {**known.fleet.pools, "cpu": spot}}
+    return World(known.fleet.model_copy(update=changed), known.plan, known.path)
 
 
 @cache

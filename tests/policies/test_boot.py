@@ -39,9 +39,9 @@ def test_the_stub_passes_with_its_verify_key() -> None:
 
 
 def test_a_stub_may_have_four_kilobytes_and_any_other_sixteen() -> None:
-    stub = {"landbridge:machine": "main-etcd-1"}
-    assert told(b"#" * 4096, **stub) == []
-    assert told(b"#" * 4097, **stub) == ["userData has 4097 bytes, and a stub may have 4096"]
+    for stub in ({"landbridge:machine": "main-etcd-1"}, {"landbridge:pool": "west-gpu"}):
+        assert told(b"#" * 4096, **stub) == []
+        assert told(b"#" * 4097, **stub) == ["userData has 4097 bytes, and a stub may have 4096"]
     assert told(b"#" * 16384) == []
     assert told(b"#" * 16385) == ["userData has 16385 bytes, and AWS may have 16384"]
 

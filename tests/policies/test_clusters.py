@@ -275,7 +275,7 @@ def test_inline_policies_of_the_role_itself_are_judged_too(world: World) -> None
 def test_a_machine_s_role_must_say_whose_it_is(world: World) -> None:
     nameless = changed(cluster(), "main-etcd-1", lambda props: props["tags"].pop("landbridge:machine"), ROLE)
     assert told(nameless, world) == [
-        "EC2 may take the role, and its tag landbridge:machine names no machine (None)",
+        "EC2 may take the role, and its tag names no machine (None) and no pool (None)",
         "snapshots are off: main-etcd-1 may write none",
         "copies of snapshots are off: main-etcd-1 may write none",
     ]

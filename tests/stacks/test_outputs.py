@@ -6,21 +6,22 @@ import pytest
 
 from fleet.model import Fleet
 from fleet.world import current
-from stacks.catalogue import catalogue, no_stack, unbuilt
-from stacks.outputs import AddOnsOutputs, ClusterOutputs, RegionOutputs
+from stacks.catalogue import catalogue, no_stack, pools, unbuilt
+from stacks.outputs import AddOnsOutputs, ClusterOutputs, PoolOutputs, RegionOutputs
 from tests.support.cloud import ROOT
 
 PAGE = (ROOT / "docs/guide/stack-outputs.md").read_text()
 
 
-@pytest.mark.parametrize(
-    ("heading", "contract"),
-    [
-        ("Of a region", RegionOutputs),
-        ("Of a cluster", ClusterOutputs),
-        ("Of a cluster's add-ons", AddOnsOutputs),
-    ],
-)
+CONTRACTS = {
+    "Of a region": RegionOutputs,
+    "Of a cluster": ClusterOutputs,
+    "Of a pool": PoolOutputs,
+    "Of a cluster's add-ons": AddOnsOutputs,
+}
+
+
+@pytest.mark.parametrize(("heading", "contract"), CONTRACTS.items())
 def test_the_page_has_every_output_and_no_other(heading: str, contract: type) -> None:
     section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
     cells = re.findall(r"^\| (`.*?`) \|", section, re.MULTILINE)
@@ -51,3 +52,12 @@ def test_a_cluster_in_azure_is_not_built(fleet: Fleet) -> None:
     assert "cluster main: Azure, where its region us-west-2 is, is not built yet" in unbuilt(changed)
     assert "fleet.yaml: cluster main has no stack: azure is not built yet" in no_stack(changed, "fleet.yaml", "main")
     assert "fleet.yaml has no stack mars" in no_stack(changed, "fleet.yaml", "mars")
+
+
+def test_pools_in_clouds_have_stacks_of_their_own_after_region_and_cluster(fleet: Fleet) -> None:
+    found = {stack.name: stack for stack in pools(fleet)}
+    assert list(found) == ["west-gpu", "east-gpu", "eu-gpu", "cpu", "system"], "a site's are hosts"
+    assert found["east-gpu"][1:] == ("pool", "us-east-1", ("us-east-1", "main"))
+    azure = fleet.regions["us-east-1"].model_copy(update={"cloud": "azure"})
+    changed = fleet.model_copy(update={"regions": {**fleet.regions, "us-east-1": azure}})
+    assert "east-gpu" not in [stack.name for stack in pools(changed)]

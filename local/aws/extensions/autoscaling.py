@@ -85,6 +85,8 @@ def _launch(group: Any, original: Any, subnet: str | None, zone: str, tags: dict
     )
     (instance,) = made.instances
     instance.autoscaling_group = group
+    # "If specified, these parameters override those in the launch template" (CreateAutoScalingGroup).
+    instance.placement.group_name = group.placement_group or instance.placement.group_name
     state = InstanceState(instance, protected_from_scale_in=group.new_instances_protected_from_scale_in)
     named = {"LaunchTemplateId": template.id, "LaunchTemplateName": template.name, "Version": str(version.number)}
     vars(state)["template"] = named

@@ -111,7 +111,9 @@ PROFILE = {"name": "Name", "arn": "Arn"}
 
 
 def _nics(data: dict[str, Any], subnet: str | None) -> Iterator[dict[str, Any]]:
-    for number, nic in enumerate(data.get("NetworkInterfaces") or []):
+    """An interface for EFA alone has no address and carries no packet that a network here could see: it is left out."""
+    seen = [nic for nic in data.get("NetworkInterfaces") or [] if nic.get("InterfaceType") != "efa-only"]
+    for number, nic in enumerate(seen):
         # A scaling group says the subnet: "you can't specify a subnet in the launch template" that it would ignore.
         named = subnet and "NetworkInterfaceId" not in nic
         yield {"DeviceIndex": number, **nic, **({"SubnetId": subnet} if named else {})}

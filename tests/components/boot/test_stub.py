@@ -173,6 +173,25 @@ def test_whatever_is_wrong_with_a_bundle_stops_it_before_a_file_is_written(
     assert written(box) == []
 
 
+def test_a_bundle_without_keys_asks_for_no_secret(box: Box) -> None:
+    """A pool's: its machines may read none."""
+
+    def none(told: dict[str, Any]) -> None:
+        told["keys"] = told["manifest"]["keys"] = {}
+        told["manifest"]["secret_version"] = ""
+
+    publish(box, none)
+    box.host(
+        "from tests.support import machine_aws as aws\naws.STATE.secrets.clear()\n"
+        "aws.STATE.broken = {'secretsmanager': 403}"
+    )
+    said = boot(box)
+    box.host("from tests.support import machine_aws as aws\naws.STATE.broken.clear()")
+    assert said.code == 0, said.err
+    assert "waits" not in said.err
+    assert sorted(written(box)) == sorted([*FILES, "/etc/landbridge/manifest.json"])
+
+
 @pytest.mark.parametrize("service", ["s3", "secretsmanager"])
 def test_it_waits_for_what_is_not_there_yet_and_says_so(box: Box, service: str) -> None:
     publish(box)

@@ -85,6 +85,15 @@ def test_a_site_s_node_has_its_zone_and_a_cloud_s_finds_it(world: World) -> None
     assert "NODE_ZONE_LABEL" not in site
 
 
+def test_no_node_has_a_label_by_which_a_cloud_knows_its_gpus(world: World) -> None:
+    """An autoscaler that finds one, on a node of a site above all, waits for GPUs there and buys none elsewhere."""
+    marks = ("k8s.amazonaws.com/accelerator", "kubernetes.azure.com/accelerator", "accelerator")
+    for spec in specs(world).values():
+        assert not set(marks) & labels.labels(spec).keys()
+        unit = bundle(spec, AUTHORITY).files["/etc/systemd/system/kubelet.service"]
+        assert "/accelerator=" not in unit
+
+
 def test_no_bundle_holds_a_secret(world: World) -> None:
     for spec in specs(world).values():
         made = bundle(spec, AUTHORITY)

@@ -47,3 +47,19 @@ def test_a_rule_with_another_one_is_made(ec2: Any, group: str) -> None:
     permission = {"IpProtocol": "tcp", "FromPort": 1, "ToPort": 2, "IpRanges": ranges}
     made = ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=[permission])
     assert made["SecurityGroupRules"][0]["Description"] == ranges[0]["Description"]
+
+
+def test_a_rule_for_all_traffic_is_described_anew_without_ports(ec2: Any, group: str) -> None:
+    """extensions/security_rules.py; ports are still asked for where there are some."""
+    permission = {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": group}]}
+    (made,) = ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=[permission])["SecurityGroupRules"]
+    change = {"IpProtocol": "-1", "ReferencedGroupId": group, "Description": "GPUs among themselves"}
+
+    def modify(rule: dict[str, Any]) -> None:
+        told = {"SecurityGroupRuleId": made["SecurityGroupRuleId"], "SecurityGroupRule": rule}
+        ec2.modify_security_group_rules(GroupId=group, SecurityGroupRules=[told])
+
+    modify(change)
+    (now,) = ec2.describe_security_group_rules(SecurityGroupRuleIds=[made["SecurityGroupRuleId"]])["SecurityGroupRules"]
+    assert (now["Description"], now["IpProtocol"], now["FromPort"]) == ("GPUs among themselves", "-1", -1)
+    assert refused(modify, rule={**change, "IpProtocol": "tcp"}) == "InvalidParameterValue"

@@ -181,3 +181,33 @@ def test_the_latest_version_becomes_the_default(ec2: Any, template: str) -> None
     ec2.create_launch_template_version(LaunchTemplateId=template, LaunchTemplateData={"InstanceType": "t3.small"})
     changed = ec2.modify_launch_template(LaunchTemplateId=template, DefaultVersion="$Latest")["LaunchTemplate"]
     assert changed["DefaultVersionNumber"] == 2
+
+
+def test_a_group_s_placement_comes_first_and_interfaces_for_efa_alone_have_no_address(
+    client: Client, ec2: Any, subnet: Any, data: dict[str, Any]
+) -> None:
+    nics = [{"DeviceIndex": 0, "NetworkCardIndex": 0, "InterfaceType": "efa"}]
+    nics += [{"DeviceIndex": 1, "NetworkCardIndex": card, "InterfaceType": "efa-only"} for card in range(1, 32)]
+    given = {**data, "NetworkInterfaces": nics, "Placement": {}, "InstanceType": "p5.48xlarge"}
+    template = ec2.create_launch_template(LaunchTemplateName="fabric", LaunchTemplateData=given)["LaunchTemplate"]
+    free = subnet_free(ec2, subnet)
+    scaling = client("autoscaling", REGION)
+    scaling.create_auto_scaling_group(
+        AutoScalingGroupName="fabric",
+        MinSize=1,
+        MaxSize=1,
+        PlacementGroup="launched",
+        VPCZoneIdentifier=subnet["SubnetId"],
+        LaunchTemplate={"LaunchTemplateId": template["LaunchTemplateId"], "Version": "$Latest"},
+    )
+    group = scaling.describe_auto_scaling_groups(AutoScalingGroupNames=["fabric"])["AutoScalingGroups"][0]
+    (machine,) = described(ec2, group["Instances"][0]["InstanceId"])
+    assert machine["Placement"]["GroupName"] == "launched"
+    assert len(machine["NetworkInterfaces"]) == 1
+    assert free - subnet_free(ec2, subnet) == 1
+    scaling.delete_auto_scaling_group(AutoScalingGroupName="fabric", ForceDelete=True)
+    ec2.delete_launch_template(LaunchTemplateId=template["LaunchTemplateId"])
+
+
+def subnet_free(ec2: Any, subnet: Any) -> int:
+    return int(ec2.describe_subnets(SubnetIds=[subnet["SubnetId"]])["Subnets"][0]["AvailableIpAddressCount"])

@@ -23,6 +23,7 @@ _NESTED: dict[str, Parts] = {
     },
     "networkInterfaces": {
         **plain("description", "deviceIndex", "networkInterfaceId", "privateIpAddress", "subnetId"),
+        **plain("networkCardIndex", "interfaceType"),
         **flags("associatePublicIpAddress", "deleteOnTermination"),
         "securityGroups": Part("Groups"),
     },

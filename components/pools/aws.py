@@ -1,0 +1,194 @@
+"""A pool on AWS: its role, its bundle, its firewall, its launch template, and the scaling groups that hold machines."""
+
+import json
+from typing import Any, TypedDict
+
+import pulumi
+import pulumi_aws as aws
+import pulumi_tls as tls
+
+from components.boot.user_data import sealed
+from components.control_plane.bundle import Bundle, digests, manifest, version
+from components.control_plane.roles import trust
+from components.preview import known_in_preview
+from components.storage.bucket import bucket_name
+from components.tags import Owner
+from fleet.model import Fleet
+
+from . import template
+from .bundle import bundle
+from .firewall import DESCRIPTION, OWN, Rule
+from .hooks import TERMINATION
+from .names import Group, Names
+from .roles import permissions
+from .spec import PoolSpec
+
+# Stands in where a preview can't know better yet: the id of a key of nobody.
+NO_KEY = "00000000-0000-0000-0000-000000000000"
+# What ends healthy machines by itself: which one goes, and when, is for the autoscaler to say, which knows their work.
+SUSPENDED = ["AZRebalance"]
+
+
+class PoolArgs(TypedDict):
+    """Ids are of the pool's region: `subnet_ids` of its private subnets by zone letter. `authority` is the cluster's
+    PEM; `rules` are firewall.rules'.
+    """
+
+    fleet: Fleet
+    spec: PoolSpec
+    owner: Owner
+    rules: tuple[Rule, ...]
+    network_id: pulumi.Input[str]
+    subnet_ids: dict[str, pulumi.Input[str]]
+    key_arn: pulumi.Input[str]
+    authority: pulumi.Input[str]
+
+
+class Pool(pulumi.ComponentResource):
+    """`groups` are scaling groups by zone letter, or one under `all`; `firewall` is the machines' security group.
+
+    Sizes belong to the autoscaler: no `up` changes one, and none ends a machine.
+    """
+
+    def __init__(self, name: str, args: PoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("landbridge:pools:Pool", name, None, opts)
+        self.args, self.spec, self.fleet = args, args["spec"], args["fleet"]
+        self.names, self.bucket = Names(self.fleet), bucket_name(self.fleet, self.spec.place)
+        self.child = pulumi.ResourceOptions(parent=self)
+        # The pool's own: what signs for the control plane stays in the cluster's stack.
+        self.signing = tls.PrivateKey("manifests", algorithm="ED25519", opts=self.child)
+        self.firewall = self._firewall()
+        policy, profile = self._role()
+        ready = [policy, self._publish()]
+        made = self._template(profile)
+        self.groups = {group.key: self._group(group, made, ready) for group in self.names.scaling(self.spec.name)}
+        self.register_outputs({})
+
+    def _tags(self, name: str) -> dict[str, str]:
+        return {
+            **self.args["owner"].tags(name),
+            "landbridge:cluster": self.spec.cluster,
+            "landbridge:pool": self.spec.name,
+        }
+
+    def _firewall(self) -> aws.ec2.SecurityGroup:
+        group = aws.ec2.SecurityGroup(
+            "node",
+            name=self.names.firewall(self.spec.name),
+            description=DESCRIPTION,
+            vpc_id=self.args["network_id"],
+            tags=self._tags("node"),
+            opts=self.child,
+        )
+        for rule in self.args["rules"]:
+            kind = aws.vpc.SecurityGroupIngressRule if rule.direction == "in" else aws.vpc.SecurityGroupEgressRule
+            peer = {"referenced_security_group_id": group.id} if rule.peer == OWN else {"cidr_ipv4": rule.peer}
+            kind(
+                rule.name,
+                security_group_id=group.id,
+                ip_protocol=rule.protocol,
+                from_port=rule.first,
+                to_port=rule.last,
+                description=rule.why,
+                tags=self._tags(rule.name),
+                opts=self.child,
+                **peer,
+            )
+        return group
+
+    def _role(self) -> tuple[pulumi.Resource, aws.iam.InstanceProfile]:
+        name, tags = self.spec.name, self._tags("node")
+        role = aws.iam.Role(
+            "node",
+            name=self.names.role(name),
+            assume_role_policy=json.dumps(trust()),
+            description=f"What machines of {name} may do",
+            tags=tags,
+            opts=self.child,
+        )
+        assert self.fleet.aws is not None
+        stand_in = f"arn:aws:kms:{self.spec.place}:{self.fleet.aws.account_id}:key/{NO_KEY}"
+        key_arn = known_in_preview(pulumi.Output.from_input(self.args["key_arn"]), stand_in)
+        policy = aws.iam.RolePolicy(
+            "node",
+            role=role.name,
+            name="node",
+            policy=key_arn.apply(lambda arn: json.dumps(permissions(self.fleet, self.spec, arn))),
+            opts=self.child,
+        )
+        profile = self.names.profile(name)
+        return policy, aws.iam.InstanceProfile("node", name=profile, role=role.name, tags=tags, opts=self.child)
+
+    def _publish(self) -> aws.s3.BucketObjectv2:
+        """The bundle's files, and last the signed manifest that names them."""
+        files = pulumi.Output.from_input(self.args["authority"]).apply(lambda pem: bundle(self.spec, pem).files)
+        told = files.apply(lambda made: digests(Bundle(self.spec.name, made, {})))
+        body = self._object("files", told.apply(lambda t: f"{version(t)}.json"), files.apply(json.dumps), self.child)
+        text = told.apply(lambda t: manifest(self.spec.prefix, t, ""))
+        signed = pulumi.Output.all(self.signing.private_key_pem, text).apply(lambda both: sealed(*both))
+        after = pulumi.ResourceOptions(parent=self, depends_on=[body])
+        return self._object("manifest", "manifest.json", pulumi.Output.unsecret(signed), after)
+
+    def _object(
+        self, name: str, key: pulumi.Input[str], content: pulumi.Input[str], opts: pulumi.ResourceOptions
+    ) -> aws.s3.BucketObjectv2:
+        return aws.s3.BucketObjectv2(
+            name,
+            bucket=self.bucket,
+            key=pulumi.Output.concat(self.spec.prefix, "/", key),
+            content=content,
+            content_type="application/json",
+            server_side_encryption="aws:kms",
+            kms_key_id=self.args["key_arn"],
+            tags=self._tags(name),
+            opts=opts,
+        )
+
+    def _template(self, profile: aws.iam.InstanceProfile) -> aws.ec2.LaunchTemplate:
+        # The body of a public key's PEM is base64 of its DER form.
+        key = self.signing.public_key_pem.apply(lambda pem: "".join(pem.strip().splitlines()[1:-1]))
+        script = known_in_preview(key, template.VERIFY_KEY).apply(
+            lambda verify: template.script(self.spec, self.bucket, verify)
+        )
+        return aws.ec2.LaunchTemplate(
+            "node",
+            name=self.names.template(self.spec.name),
+            iam_instance_profile={"name": profile.name},
+            network_interfaces=template.interfaces(self.spec, self.firewall.id),
+            user_data=script,
+            update_default_version=True,
+            tags=self._tags("node"),
+            opts=self.child,
+            **template.plain(self.fleet, self.spec, self._tags("node")),
+        )
+
+    def _group(self, group: Group, made: aws.ec2.LaunchTemplate, ready: list[pulumi.Resource]) -> aws.autoscaling.Group:
+        key, tags = group.key, self._tags(group.key)
+        listed: list[Any] = [{"key": key, "value": value, "propagate_at_launch": False} for key, value in tags.items()]
+        near = self.names.placement(self.spec.name, key)
+        scaling = aws.autoscaling.Group(
+            key,
+            name=group.name,
+            min_size=group.least,
+            max_size=group.most,
+            vpc_zone_identifiers=[self.args["subnet_ids"][zone] for zone in group.zones],
+            placement_group=aws.ec2.PlacementGroup(key, name=near, strategy="cluster", tags=tags, opts=self.child).name
+            if near
+            else None,
+            # Never a number: then the group would change with the template.
+            launch_template={"id": made.id, "version": "$Latest"},
+            protect_from_scale_in=True,
+            capacity_rebalance=False,
+            suspended_processes=SUSPENDED,
+            health_check_type="EC2",
+            # Whether there is capacity is the autoscaler's business.
+            wait_for_capacity_timeout="0",
+            # Protected machines go with their group alone; who destroys a pool is asked before.
+            force_delete=True,
+            tags=listed,
+            opts=pulumi.ResourceOptions(
+                parent=self, depends_on=ready, protect=True, ignore_changes=["desiredCapacity"]
+            ),
+        )
+        aws.autoscaling.LifecycleHook(key, autoscaling_group_name=scaling.name, opts=self.child, **TERMINATION)
+        return scaling

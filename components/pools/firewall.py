@@ -1,0 +1,120 @@
+"""Who may reach the machines of a pool, and whom they may reach. Security groups are compiled from this alone.
+
+By prefix, for a rule between regions can name no security group. Answers to what may come in or go out need no rule.
+"""
+
+from typing import Literal, NamedTuple
+
+from components.boot import people
+from components.control_plane.firewall import EVERYWHERE, KUBELET_PORT
+from components.control_plane.machines import API_PORT, cluster_spec, where_people_are
+from fleet.address.plan import AddressPlan
+from fleet.model import Fleet
+
+from .spec import PoolSpec
+
+# AWS replaces a group when its description changes: never reword it.
+DESCRIPTION = "Machines of a pool"
+# Stands for the pool's own machines.
+OWN = "own"
+OVERLAY_PORT, NFS_PORT, WEB_PORTS = 8472, 2049, (80, 443)  # flannel's VXLAN on Linux; NFS 4 alone
+NEEDS_FRAGMENTS = (3, 4)  # ICMP: type and code of "fragmentation needed", without which large packets vanish
+Protocol = Literal["tcp", "udp", "icmp", "-1"]
+EVERYTHING: Protocol = "-1"
+
+
+class Rule(NamedTuple):
+    """Machines of the pool accept (in) or may send (out) on the ports; `peer` is a CIDR or OWN."""
+
+    direction: Literal["in", "out"]
+    protocol: Protocol
+    first: int | None
+    last: int | None
+    peer: str
+    what: str
+    why: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.direction}-{self.what}"
+
+
+def rules(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> tuple[Rule, ...]:
+    """Nothing comes in from outside of the fleet; what a new place needs is a rule more and changes none."""
+    found = [
+        Rule("in", "icmp", *NEEDS_FRAGMENTS, plan.supernet, "large-packets", "tunnels say how large a packet may be"),
+        *_web(),
+        *_shares(fleet, plan),
+    ]
+    found += _people(fleet, plan) if spec.kind == "ssh" else [*_api(fleet, plan, spec), *_overlay(fleet, plan, spec)]
+    if spec.hardware.gpus:
+        found += _among(spec)
+    return tuple(sorted(found, key=lambda rule: rule.name))
+
+
+def _web() -> list[Rule]:
+    why = "APIs of the cloud, registries of images and packages"
+    return [Rule("out", "tcp", port, port, EVERYWHERE, f"web-{port}", why) for port in WEB_PORTS]
+
+
+def _shares(fleet: Fleet, plan: AddressPlan) -> list[Rule]:
+    places = {name: plan.region(name).network for name in fleet.regions}
+    places |= {name: plan.site(name).lan for name, site in fleet.sites.items() if site.nfs}
+    return [
+        Rule("out", "tcp", NFS_PORT, NFS_PORT, prefix, f"nfs-{name}", f"homes and data of {name}")
+        for name, prefix in places.items()
+    ]
+
+
+def _api(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
+    """Both ways with the cluster's API machines, which have planned addresses; out to its balancer, too."""
+    cluster = cluster_spec(fleet, plan, spec.cluster)
+    short = {machine.name.removeprefix(f"{cluster.name}-"): f"{machine.address}/32" for machine in cluster.api}
+    ways = {**short, **{f"balancer-{zone}": f"{address}/32" for zone, address in cluster.balancer.items()}}
+    return [
+        *(
+            Rule("in", "tcp", KUBELET_PORT, KUBELET_PORT, prefix, f"kubelet-{name}", "logs and shells of pods")
+            for name, prefix in short.items()
+        ),
+        *(
+            Rule("out", "tcp", API_PORT, API_PORT, prefix, f"kubernetes-{name}", "the API")
+            for name, prefix in ways.items()
+        ),
+    ]
+
+
+def _overlay(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
+    """Pods talk in an overlay, of which the cloud sees the machines' addresses alone: where the cluster has pools."""
+    places = {}
+    for pool in fleet.pools.values():
+        if pool.cluster == spec.cluster and pool.kind != "ssh":
+            if pool.region:
+                places[pool.region] = plan.region(pool.region).network
+            elif pool.site:
+                places[pool.site] = plan.site(pool.site).lan
+    return [
+        Rule(
+            direction,
+            "udp",
+            OVERLAY_PORT,
+            OVERLAY_PORT,
+            prefix,
+            f"pods-{name}",
+            "pods of one node with those of another",
+        )
+        for name, prefix in places.items()
+        for direction in ("in", "out")
+    ]
+
+
+def _among(spec: PoolSpec) -> list[Rule]:
+    """Training on many machines picks its ports itself, and EFA asks for just this ("Get started with EFA and MPI")."""
+    why = f"GPUs of {spec.name} among themselves"
+    return [Rule(direction, EVERYTHING, None, None, OWN, "own-machines", why) for direction in ("in", "out")]
+
+
+def _people(fleet: Fleet, plan: AddressPlan) -> list[Rule]:
+    return [
+        Rule("in", "tcp", people.PORT, people.PORT, prefix, f"ssh-{name}", "people, by SSH")
+        for name, prefix in where_people_are(fleet, plan)
+    ]

@@ -1,0 +1,23 @@
+"""What machine types bring along for talk between GPUs of different machines.
+
+EC2 user guide: "Maximize network bandwidth on Amazon EC2 instances with multiple network cards", "Elastic Fabric
+Adapter for AI/ML and HPC workloads", "Placement strategies for your placement groups".
+"""
+
+# Instance type → its network cards, each with an interface of the fabric. Those whose GPUs are sold for work on many
+# machines; smaller types have one slow card, and the plain network does for them.
+EFA_CARDS = {
+    "g6e.24xlarge": 2,
+    "g6e.48xlarge": 4,
+    "p4d.24xlarge": 4,
+    "p4de.24xlarge": 4,
+    "p5.48xlarge": 32,
+    "p5e.48xlarge": 32,
+    "p5en.48xlarge": 16,
+    "p6-b200.48xlarge": 8,
+}
+
+
+def fabric(instance_type: str) -> int:
+    """Network cards with EFA; 0 for a machine without."""
+    return EFA_CARDS.get(instance_type, 0)

@@ -1,0 +1,81 @@
+"""What the cloud calls the parts of a pool. Known without the cloud: the joining service and policies go by them."""
+
+from typing import NamedTuple
+
+from components.tags import Owner
+from fleet.model import Fleet, Pool, PoolKind
+
+from .hardware import fabric
+
+# What a scaling group of all zones has where others have their zone's letter.
+ALL = "all"
+# Kinds with a scaling group for each zone. gpu: a placement group and its fabric end with the zone, and where one zone
+# has no capacity the autoscaler asks the next, which a group of several would hide. system: two zones stay two,
+# whichever machine goes.
+PER_ZONE: frozenset[PoolKind] = frozenset({"gpu", "system"})
+# AWS's bounds (IAM, "Name requirements"; CreateLaunchTemplate; CreateAutoScalingGroup; CreateSecurityGroup;
+# CreatePlacementGroup).
+ROLE, PROFILE, TEMPLATE, GROUP = 64, 128, 128, 255
+
+
+class Group(NamedTuple):
+    """One scaling group: `key` is its zone's letter or `ALL`. `most` is the whole pool's: one zone may hold all of it,
+    and how many all groups hold together is for the autoscaler to keep.
+    """
+
+    key: str
+    name: str
+    zones: tuple[str, ...]
+    least: int
+    most: int
+
+
+class Names(NamedTuple):
+    """Of any pool of the fleet in a cloud, by the pool's name."""
+
+    fleet: Fleet
+
+    def role(self, pool: str) -> str:
+        """With the region: in another one the pool would meet the role of its life before, which has none."""
+        return self._owner(pool).name(f"{self.fleet.pools[pool].region}-node", ROLE)
+
+    def profile(self, pool: str) -> str:
+        return self._owner(pool).name(f"{self.fleet.pools[pool].region}-node", PROFILE)
+
+    def template(self, pool: str) -> str:
+        return self._owner(pool).name("node", TEMPLATE)
+
+    def firewall(self, pool: str) -> str:
+        return self._owner(pool).name("node", GROUP)
+
+    def groups(self, pool: str) -> tuple[str, ...]:
+        """Of its scaling groups."""
+        return tuple(group.name for group in self.scaling(pool))
+
+    def placement(self, pool: str, key: str) -> str | None:
+        """The placement group of a scaling group; None for machines that gain nothing by one."""
+        shape = self.fleet.pools[pool].instance_type or ""
+        return self._owner(pool).name(key, GROUP) if fabric(shape) else None
+
+    def scaling(self, pool: str) -> tuple[Group, ...]:
+        told = self.fleet.pools[pool]
+        letters = zones(self.fleet, told)
+        spans = {zone: (zone,) for zone in letters} if told.kind in PER_ZONE else {ALL: letters}
+        return tuple(
+            Group(key, self._owner(pool).name(key, GROUP), span, least(told.min, len(spans), number), told.max)
+            for number, (key, span) in enumerate(spans.items())
+        )
+
+    def _owner(self, pool: str) -> Owner:
+        return Owner(self.fleet.fleet, self.fleet.pools[pool].owner, pool)
+
+
+def zones(fleet: Fleet, pool: Pool) -> tuple[str, ...]:
+    """Letters of the zones in which a pool in a region stands."""
+    assert pool.region is not None
+    return tuple(sorted(pool.zones or fleet.regions[pool.region].zones))
+
+
+def least(number: int, groups: int, place: int) -> int:
+    """What the group at a place has of a minimum that is spread over so many; the first ones have the rest."""
+    return number // groups + (place < number % groups)

@@ -1,0 +1,290 @@
+"""A pool's stack on the engine: what it makes, that sizes are not its own, that its machines boot, that nothing stays.
+
+The region is real. The cluster is a stack that publishes what a pool reads, for machines of a control plane take
+minutes and no pool's stack asks them anything.
+"""
+
+import base64
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.serialization import load_der_public_key
+
+from stacks.outputs import ClusterOutputs, PoolOutputs
+from tests.local.machines.inside import eventually
+from tests.local.providers.test_engine import Project
+from tests.support import cloud as clouds
+from tests.support import golden
+from tests.support.cloud import COMMAND, ROOT, Cloud
+
+# Four pools one after the other: minutes where others work on the machine, too.
+pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1200)]
+HERE = Path(__file__).parent
+REGION = "us-west-2"
+BOOT_SECONDS = 180
+POOLS = ("west-gpu", "cpu", "system", "shell")
+FLEET = """\
+fleet: test
+owner: ops
+domain: test.example.com
+supernet: 10.128.0.0/12
+aws: {account_id: "123456789012"}
+regions:
+  us-west-2: {cloud: aws, zones: [a, b], laptops: true}
+  us-east-1: {cloud: aws, zones: [a]}
+clusters:
+  main: {region: us-west-2, kubernetes: 1.36.2}
+pools:
+  west-gpu: {kind: gpu, cluster: main, region: us-west-2, owner: lab, instance_type: p5.48xlarge, gpus: 8, max: 4}
+  cpu: {kind: cpu, cluster: main, region: us-west-2, owner: lab, instance_type: c7i.8xlarge, max: 50,
+        spot: true, max_price_per_hour: 0.8}
+  system: {kind: system, cluster: main, region: us-west-2, owner: ops, instance_type: m7i.large, min: 2, max: 4}
+  shell: {kind: ssh, cluster: main, region: us-west-2, owner: lab, instance_type: g5.xlarge, gpus: 1, max: 2}
+teams:
+  ops: {gid: 2000}
+  lab: {gid: 2001}
+people:
+  ann: {uid: 3001, team: lab, keys: [ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f]}
+"""
+STACKS = """\
+import runpy, sys
+sys.path.insert(0, {root!r})
+import stacks.catalogue as listed
+cloud = listed.catalogue
+listed.catalogue = lambda fleet: [*cloud(fleet), *listed.pools(fleet)]
+runpy.run_path({root!r} + "/stacks", run_name="__main__")
+"""
+HIGHER = """\
+from components.pools import names
+scaling = names.Names.scaling
+names.Names.scaling = lambda self, pool: tuple(one._replace(most=51) for one in scaling(self, pool))
+"""
+AUTHORITY = "-----BEGIN CERTIFICATE-----\nof the cluster\n-----END CERTIFICATE-----\n"
+
+
+class Pools:
+    """The region with its cluster's outputs, and the program of every stack.
+
+    `before` is what stood without pools; `previewed` what previews said while nothing at all stood.
+    """
+
+    before: dict[str, Any]
+    previewed: dict[str, str]
+
+    def __init__(self, folder: Path, cloud: Cloud) -> None:
+        self.cloud, self.backend = cloud, cloud.home / "local/test/state"
+        self.project = Project(folder, cloud, name="landbridge", state=self.backend, phrase="local")
+        self.program(STACKS.format(root=str(ROOT)))
+
+    def program(self, text: str) -> None:
+        (self.project.folder / "__main__.py").write_text(text)
+
+    def publish(self) -> None:
+        """The cluster's outputs."""
+        told = {**dict.fromkeys(ClusterOutputs.__annotations__, "-"), "authority": AUTHORITY}
+        self.program("import pulumi\n" + "".join(f"pulumi.export({key!r}, {told[key]!r})\n" for key in told))
+        self.run("up", "--yes", "--skip-preview", "-s", "main")
+        self.program(STACKS.format(root=str(ROOT)))
+
+    def run(self, *arguments: str, code: int | None = 0) -> str:
+        return self.project.pulumi(*arguments, code=code, before=[f"LANDBRIDGE_FLEET={self.cloud.fleet}"])
+
+    def up(self, pool: str, *arguments: str, code: int | None = 0) -> str:
+        return self.run("up", "--yes", "--skip-preview", "-s", pool, *arguments, code=code)
+
+    def preview(self, pool: str, code: int | None = 0) -> str:
+        """Under the policies."""
+        return self.run("preview", "--policy-pack", str(ROOT / "policies"), "-s", pool, code=code)
+
+    def state(self, stack: str) -> dict[str, Any]:
+        return dict(json.loads((self.backend / f".pulumi/stacks/landbridge/{stack}.json").read_text()))
+
+    def outputs(self, stack: str) -> dict[str, Any]:
+        return dict(json.loads(self.run("stack", "output", "--json", "-s", stack)))
+
+    def local(self, *arguments: str) -> str:
+        """The output of `landbridge local`."""
+        words = [COMMAND, "local", *arguments]
+        return subprocess.run(
+            words, capture_output=True, text=True, env=self.cloud._environment(), check=False, timeout=60
+        ).stdout
+
+    def standing(self) -> dict[str, Any]:
+        """What the region and the whole account hold, but for keys: the account's own for disks comes with the first."""
+        (account,) = self.cloud.inventory().values()
+        found = {**account["aws"], **account[REGION]}
+        return {kind: names for kind, names in found.items() if not kind.startswith("kms")}
+
+    def asks(self, expression: str) -> Any:
+        """Of the local AWS, by boto3: `scaling`, `ec2` and `s3` are its clients."""
+        clients = "".join(
+            f"{name} = client({service!r}, {REGION!r})\n"
+            for name, service in (("scaling", "autoscaling"), ("ec2", "ec2"), ("s3", "s3"), ("ssm", "ssm"))
+        )
+        return json.loads(self.cloud.python(f"import json\n{clients}print(json.dumps({expression}, default=str))"))
+
+    def group(self, name: str) -> dict[str, Any]:
+        (found,) = self.asks(f"scaling.describe_auto_scaling_groups(AutoScalingGroupNames=[{name!r}])")[
+            "AutoScalingGroups"
+        ]
+        return dict(found)
+
+
+@pytest.fixture(scope="module")
+def pools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pools]:
+    cloud = clouds.make(tmp_path_factory.mktemp("pools"), FLEET)
+    try:
+        cloud.run("preview", "--local", REGION)  # makes the region's stack, and nothing in it
+        made = Pools(tmp_path_factory.mktemp("program") / "p", cloud)
+        made.run("stack", "init", "main")
+        for pool in POOLS:
+            made.run("stack", "init", pool)
+        made.previewed = {pool: made.preview(pool) for pool in ("west-gpu", "shell")}
+        cloud.run("up", "--local", "--yes", REGION)
+        made.publish()
+        for kind, image in (("cpu", "ami-0c00000000000c001"), ("gpu", "ami-0c00000000000c002")):
+            name = f"/test/images/{kind}/1.36.2/stable"
+            made.asks(f"ssm.put_parameter(Name={name!r}, Value={image!r}, Type='String')")
+        made.before = made.standing()
+        for pool in POOLS:
+            made.up(pool)
+        yield made
+    finally:
+        cloud.stop()
+
+
+@pytest.mark.golden
+@pytest.mark.parametrize("pool", ["west-gpu", "cpu"])
+def test_a_pool_s_resources_are_those_of_the_golden_file(pools: Pools, pool: str) -> None:
+    golden.compare(
+        HERE / f"golden/pool.{pool}.yaml", golden.resources(pools.state(pool), {REGION: pools.state(REGION)})
+    )
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_a_second_up_changes_nothing(pools: Pools, pool: str) -> None:
+    pools.up(pool, "--refresh", "--expect-no-changes")
+
+
+def test_policies_can_judge_a_pool_before_anything_stands_and_find_no_fault(pools: Pools) -> None:
+    for said in pools.previewed.values():
+        assert "landbridge@" in said, "the pack ran"
+        assert "mandatory" not in said
+        assert re.search(r"\+ \d+ to create", said)
+
+
+def test_policies_see_what_a_pool_lacks(pools: Pools) -> None:
+    """A maximum that only the stack's program knows, not the fleet file."""
+    pools.program(STACKS.format(root=str(ROOT)).replace("runpy.run", HIGHER + "runpy.run"))
+    said = " ".join(pools.preview("cpu", code=None).split())
+    pools.program(STACKS.format(root=str(ROOT)))
+    assert "maxSize of pool cpu is 51, above the fleet file's 50" in said
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_it_publishes_the_contract_and_no_secret(pools: Pools, pool: str) -> None:
+    told = pools.outputs(pool)
+    assert told.keys() == PoolOutputs.__annotations__.keys()
+    assert "[secret]" not in json.dumps(told)
+    assert "PRIVATE KEY" not in json.dumps(pools.state(pool))
+    for name in told["groups"].values():
+        assert pools.group(name)["AutoScalingGroupName"] == name
+
+
+MACHINES = "[i for r in ec2.describe_instances()['Reservations'] for i in r['Instances']]"
+
+
+def running(pools: Pools, pool: str) -> list[dict[str, Any]]:
+    found = [(one, {tag["Key"]: tag["Value"] for tag in one["Tags"]}) for one in pools.asks(MACHINES)]
+    return [
+        {**one, "tags": tags}
+        for one, tags in found
+        if tags.get("landbridge:pool") == pool and one["State"]["Name"] == "running"
+    ]
+
+
+def test_system_machines_stand_in_two_zones_and_boot_a_bundle_without_a_secret(pools: Pools) -> None:
+    """Their role may read no secret: the boot ends because it asks for none."""
+    machines = running(pools, "system")
+    assert sorted(one["Placement"]["AvailabilityZone"] for one in machines) == [f"{REGION}a", f"{REGION}b"]
+    for one in machines:
+        assert (one["MetadataOptions"]["HttpTokens"], one["MetadataOptions"]["HttpPutResponseHopLimit"]) == (
+            "required",
+            1,
+        )
+        assert (one["tags"]["landbridge:cluster"], one["tags"]["landbridge:owner"]) == ("main", "ops")
+        assert one["tags"]["landbridge:kubernetes"] == "1.36.2"
+        log = eventually(lambda one=one: _booted(pools.local("logs", one["InstanceId"])), BOOT_SECONDS)
+        assert "waits" not in log
+    (disk, *_) = pools.asks("ec2.describe_volumes(Filters=[{'Name': 'tag:landbridge:pool', 'Values': ['system']}])")[
+        "Volumes"
+    ]
+    assert disk["Encrypted"] is True
+
+
+def _booted(log: str) -> str:
+    return log if "boot: done" in log else ""
+
+
+def test_the_bundle_bears_the_signature_of_the_key_in_the_user_data(pools: Pools) -> None:
+    place, bucket = "test/main/cpu", "test-us-west-2-123456789012"
+    get = f"json.loads(s3.get_object(Bucket={bucket!r}, Key={place!r} + '/' + {{}})['Body'].read())".format
+    signed = pools.asks(get("'manifest.json'"))
+    newest = "ec2.describe_launch_template_versions(LaunchTemplateName='test-cpu-node', Versions=['$Latest'])"
+    script = base64.b64decode(
+        pools.asks(newest)["LaunchTemplateVersions"][0]["LaunchTemplateData"]["UserData"]
+    ).decode()
+    assert len(script) <= 4096
+    pointer = json.loads(re.search(r"^\w+={(\".*)}$", script, re.MULTILINE)[0].partition("=")[2])  # type: ignore[index]
+    key: Any = load_der_public_key(base64.b64decode(pointer["key"]))
+    key.verify(base64.b64decode(signed["signature"]), signed["manifest"].encode())
+    told = json.loads(signed["manifest"])
+    assert (told["prefix"], told["keys"]) == (pointer["prefix"], {})
+    files = pools.asks(get(repr(f"{told['version']}.json")))
+    assert files["/etc/kubernetes/ca.crt"] == AUTHORITY
+    assert files.keys() == told["files"].keys()
+
+
+def test_a_size_set_by_hand_stays_whatever_else_an_up_changes(pools: Pools) -> None:
+    pools.asks("scaling.set_desired_capacity(AutoScalingGroupName='test-west-gpu-a', DesiredCapacity=1)")
+    (machine,) = eventually(lambda: running(pools, "west-gpu"))
+    assert (machine["Placement"]["GroupName"], len(machine["NetworkInterfaces"])) == ("test-west-gpu-a", 1)
+    pools.up("west-gpu", "--expect-no-changes")
+    pools.up("west-gpu", "--refresh", "--expect-no-changes")
+    text = pools.cloud.fleet.read_text()
+    pools.cloud.fleet.write_text(text.replace("gpus: 8, max: 4}", "gpus: 8, max: 5}"))
+    said = pools.up("west-gpu")
+    pools.cloud.fleet.write_text(text)
+    assert "~ 2 updated" in said, "the groups of both zones"
+    group = pools.group("test-west-gpu-a")
+    assert (group["MaxSize"], group["DesiredCapacity"]) == (5, 1)
+    assert [one["InstanceId"] for one in group["Instances"]] == [machine["InstanceId"]]
+    assert group["Instances"][0]["ProtectedFromScaleIn"] is True
+    assert pools.group("test-west-gpu-b")["DesiredCapacity"] == 0
+
+
+def test_a_machine_that_goes_waits_for_whoever_puts_its_node_away(pools: Pools) -> None:
+    """After the one above, whose machine it takes: removal is by terminate with decrement alone."""
+    (one,) = pools.group("test-west-gpu-a")["Instances"]
+    go = "scaling.terminate_instance_in_auto_scaling_group(InstanceId={!r}, ShouldDecrementDesiredCapacity=True)"
+    pools.asks(go.format(one["InstanceId"]))
+    group = pools.group("test-west-gpu-a")
+    assert (group["DesiredCapacity"], group["Instances"][0]["LifecycleState"]) == (0, "Terminating:Wait")
+    (hook,) = pools.asks("scaling.describe_lifecycle_hooks(AutoScalingGroupName='test-west-gpu-a')")["LifecycleHooks"]
+    assert json.loads(hook["NotificationMetadata"])["completer"] == pools.outputs("west-gpu")["completer"]
+
+
+def test_destroying_asks_and_leaves_nothing(pools: Pools) -> None:
+    """The last of all."""
+    refused = pools.run("destroy", "--yes", "--skip-preview", "-s", "system", code=None)
+    assert "is protected" in " ".join(refused.split()) or "cannot be deleted" in refused
+    assert len(running(pools, "system")) == 2
+    for pool in POOLS:
+        pools.run("state", "unprotect", "--all", "--yes", "-s", pool)
+        pools.run("destroy", "--yes", "--skip-preview", "-s", pool)
+    eventually(lambda: pools.standing() == pools.before, BOOT_SECONDS)
