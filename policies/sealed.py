@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives.serialization import load_der_public_key
+from cryptography.hazmat.primitives.serialization import load_der_public_key, load_ssh_public_key
 
 # What it looks like → how such a thing is written.
 LOOKS = {
@@ -42,8 +42,14 @@ def _restless(run: str) -> bool:
 
 
 def _public_key(run: str) -> bool:
+    """In DER, or as .pub files have it: there the kind stands in the text, too, after its length (RFC 4253, 6.6)."""
     try:
-        load_der_public_key(base64.b64decode(run, validate=True))
+        data = base64.b64decode(run, validate=True)
+        kind = data[4 : 4 + int.from_bytes(data[:4], "big")]
+        if kind.startswith((b"ssh-", b"ecdsa-", b"sk-")):
+            load_ssh_public_key(kind + b" " + run.encode())
+        else:
+            load_der_public_key(data)
     except (ValueError, binascii.Error, UnsupportedAlgorithm):
         return False
     return True

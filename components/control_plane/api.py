@@ -13,6 +13,8 @@ from .units import UNITS, command, service
 CONFIG, PKI = "/etc/kubernetes", "/etc/kubernetes/pki"
 NODE_MASK = 25  # 126 addresses for kubelet's 110 pods: fleet.address.sizes reckons with it
 BIN_PACKING = "gpu-bin-packing"
+# Beside those that are on by default. Whoever asks for GPUs may go where their taint keeps all others away.
+ADMISSION = ("NodeRestriction", "DenyServiceExternalIPs", "ExtendedResourceToleration")
 # The balancer needs the first to see that a server goes; the longest call that is not a watch may take the second.
 DELAY_SECONDS, CALL_SECONDS = 25, 60
 STOP_SECONDS = DELAY_SECONDS + CALL_SECONDS + 10
@@ -71,7 +73,7 @@ def api_flags(spec: ClusterSpec, machine: Machine) -> dict[str, str | list[str]]
         "client-ca-file": f"{PKI}/ca.crt",
         "authentication-config": f"{CONFIG}/authentication.json",
         "authorization-mode": "Node,RBAC",
-        "enable-admission-plugins": "NodeRestriction,DenyServiceExternalIPs",
+        "enable-admission-plugins": ",".join(ADMISSION),
         "enable-bootstrap-token-auth": "true",
         "etcd-servers": ",".join(etcd.client_urls(spec, etcd.MAIN)),
         "etcd-servers-overrides": f"/events#{events}",

@@ -53,6 +53,7 @@ def test_packed_user_data_is_unpacked() -> None:
 
 
 PUBLIC = _key(algorithm="RSA")
+SSH = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINOk5puLA41q4RMG4uMfUR+liE8kq7tWNAwN46qfVTGA alice@laptop"
 
 
 @pytest.mark.parametrize(
@@ -106,3 +107,5 @@ def test_what_people_write_is_none() -> None:
 def test_public_keys_and_certificates_are_none() -> None:
     assert list(secrets_in(PUBLIC["publicKeyPem"])) == []
     assert list(secrets_in(f"key={public_key(PUBLIC['privateKeyPem'])}")) == []
+    assert list(secrets_in(SSH)) == []
+    assert list(secrets_in(SSH.replace("VTGA", "VT"))) == ["a random text (AAAAC3…)"], "nor what only begins like one"
