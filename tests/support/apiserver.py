@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from components.control_plane.api import ADMISSION
 from local.daemon import die_with_parent
 from local.providers.kubernetes.api import Api, ApiError
 from local.providers.kubernetes.kubeconfig import parse
@@ -176,6 +177,7 @@ class Server:
             "--service-account-signing-key-file=server.key",
             f"--service-cluster-ip-range={self.services_cidr}",
             "--authorization-mode=RBAC",
+            f"--enable-admission-plugins={','.join(ADMISSION)}",
             "--disable-admission-plugins=ServiceAccount",
             "--allow-privileged=true",
         ]

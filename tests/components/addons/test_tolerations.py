@@ -61,6 +61,12 @@ def seconds(server: Server, one: Pod, space: str = "default") -> set[int | None]
     return {one.get("tolerationSeconds") for one in found}
 
 
+def test_who_asks_for_gpus_tolerates_their_taint_and_nobody_else_does(active: Server) -> None:
+    wanted = {"key": labels.GPU_TAINT.key, "operator": "Exists", "effect": labels.GPU_TAINT.effect}
+    assert wanted in made(active, pod(GPUS))
+    assert labels.GPU_TAINT.key not in {one.get("key") for one in made(active, pod())}
+
+
 STAYS = {
     "asks for GPUs": pod(GPUS),
     "asks for GPUs to begin with": pod(initContainers=[{"name": "i", "image": "i", "resources": GPUS}]),
@@ -96,7 +102,7 @@ def test_leaves_after_five_minutes(what: str, active: Server) -> None:
 
 def test_other_tolerations_stay_and_no_other_thing_changes(active: Server) -> None:
     mine = {"key": "example.com/mine", "operator": "Equal", "value": "x", "effect": "NoSchedule"}
-    found = made(active, pod(GPUS, tolerations=[mine]))
+    found = made(active, pod(nodeSelector={labels.PLACE: "lab"}, tolerations=[mine]))
     assert found == [mine, *({"key": key, "operator": "Exists", "effect": "NoExecute"} for key in GONE)]
 
 
