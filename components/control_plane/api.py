@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from components.pools import joining
+
 from . import audit, etcd
 from .machines import API_PORT, ClusterSpec, Machine
 from .units import UNITS, command, service
@@ -41,6 +43,7 @@ def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
     }
     return {
         **audit.files(spec, machine),
+        **joining.files(spec, machine),
         **{f"{UNITS}/{name}.service": text for name, text in servers.items()},
         f"{CONFIG}/authentication.json": _json(authentication()),
         f"{CONFIG}/audit-policy.json": _json(audit.policy()),
@@ -111,6 +114,7 @@ def api_flags(spec: ClusterSpec, machine: Machine) -> dict[str, str | list[str]]
         # No kube-proxy runs here: a service's calls go to its endpoints.
         "enable-aggregator-routing": "true",
         **audit.flags(),
+        **joining.flags(),
         "allow-privileged": "true",
         "profiling": "false",
     }
@@ -137,7 +141,8 @@ def controller_flags(spec: ClusterSpec) -> dict[str, str]:
         "root-ca-file": f"{PKI}/ca.crt",
         "service-account-private-key-file": f"{PKI}/service-accounts.key",
         "use-service-account-credentials": "true",
-        "controllers": "*,bootstrapsigner,tokencleaner",
+        # Whose certificates are approved the joining service decides, which knows which machines there are.
+        "controllers": "*,bootstrapsigner,tokencleaner,-certificatesigningrequest-approving-controller",
         "leader-elect": "true",
         "kube-api-qps": str(qps),
         "kube-api-burst": str(qps * 2),

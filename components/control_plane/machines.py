@@ -53,6 +53,7 @@ class ClusterSpec(NamedTuple):
     balancer: dict[str, str]
     issuer: str
     bucket: str
+    account: str = ""
     former_issuer: str = ""
     copies: Copies | None = None
     logins: tuple[Login, ...] = ()
@@ -107,6 +108,7 @@ def cluster_spec(fleet: Fleet, plan: AddressPlan, name: str) -> ClusterSpec:
         balancer=dict(sorted(balancer.items())),
         issuer=issuers.url(fleet, name),
         bucket=bucket_name(fleet, cluster.region),
+        account=fleet.aws.account_id if fleet.aws else "",
         copies=Copies(cluster.copies, bucket_name(fleet, cluster.copies)) if cluster.copies else None,
         logins=logins(fleet, fleet.owner) if fleet.access == "ssh" else (),
         logins_from=_where_people_are(fleet, plan) if fleet.access == "ssh" else (),

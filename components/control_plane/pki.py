@@ -20,6 +20,7 @@ AUTHORITIES: tuple[Authority, ...] = (
 AUTHORITY_HOURS, CERTIFICATE_HOURS, RENEWAL_HOURS = 10 * 365 * 24, 365 * 24, 90 * 24
 SERVER, CLIENT = ("server_auth",), ("client_auth",)
 BOTH = (*SERVER, *CLIENT)
+HERE = ("127.0.0.1",)
 
 
 class Certificate(NamedTuple):
@@ -66,6 +67,8 @@ def _api(spec: ClusterSpec, machine: Machine) -> tuple[Certificate, ...]:
             "controller-manager", "kubernetes", "system:kube-controller-manager", CLIENT, f"{pki}/controller-manager"
         ),
         Certificate("scheduler", "kubernetes", "system:kube-scheduler", CLIENT, f"{pki}/scheduler"),
+        # It asks the API, and the API asks it: components/pools/joining.py.
+        Certificate("joining", "kubernetes", "landbridge-joining", BOTH, f"{pki}/joining", "", ("localhost",), HERE),
     )
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from components.pools import joining
 from components.storage.bucket import AUDIT, BACKUPS, bucket_arn
 from fleet.model import Fleet
 
@@ -46,6 +47,8 @@ def permissions(
             StringEquals=_via(spec.region, "s3", "secretsmanager"),
         ),
     ]
+    if machine.role == "api":
+        statements += joining.permissions(fleet, spec.name)
     if machine.role == "etcd":
         statements += _disks(spec, machine, account, key_arn)
         if spec.copies and copies_key_arn:

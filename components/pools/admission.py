@@ -1,22 +1,31 @@
 """What the cluster itself keeps to when machines join and go, as manifests: who may do what, and who is shut out."""
 
+import json
+from collections.abc import Iterable
 from typing import Any
 
-from .joining import USER
+from .joining import USER, Joining, table
 
 Manifest = dict[str, Any]
 MANAGED = {"app.kubernetes.io/managed-by": "landbridge"}
 RBAC, ADMISSION = "rbac.authorization.k8s.io", "admissionregistration.k8s.io"
 NAME, JOINING_GROUP = "landbridge-joining", "landbridge:joining"
 SPACE, DEPARTED, FREEZE = "kube-system", "landbridge-departed", "landbridge-freeze"
+POOLS, POOLS_KEY = "landbridge-pools", "pools.json"
 NODE_USER = "system:node:"
 SIGNERS = ["kubernetes.io/kube-apiserver-client-kubelet", "kubernetes.io/kubelet-serving"]
 REQUESTS = "certificatesigningrequests"
 
 
-def manifests() -> list[Manifest]:
-    """To be applied once the API answers, and before the first machine joins."""
-    return [*kept(), *rights(), *policy()]
+def manifests(known: Iterable[Joining]) -> list[Manifest]:
+    """To be applied once the API answers; before that no machine can join."""
+    return [*kept(), *rights(), *policy(), pools(known)]
+
+
+def pools(known: Iterable[Joining]) -> Manifest:
+    """Whose machines may join: the last to come, for from then on they do."""
+    text = json.dumps(table(known), indent=2, sort_keys=True) + "\n"
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": _meta(POOLS, SPACE), "data": {POOLS_KEY: text}}
 
 
 def kept() -> list[Manifest]:
@@ -46,7 +55,7 @@ def rights() -> list[Manifest]:
         *_role(
             SPACE,
             [
-                {**_rule("", "configmaps", "get"), "resourceNames": [FREEZE, DEPARTED]},
+                {**_rule("", "configmaps", "get"), "resourceNames": [FREEZE, DEPARTED, POOLS]},
                 {**_rule("", "configmaps", "update"), "resourceNames": [DEPARTED]},
                 {**_rule("coordination.k8s.io", "leases", "get", "update"), "resourceNames": [NAME]},
             ],

@@ -26,6 +26,7 @@ SCRIPT_NAMES = (
     "join_request",
     "join_rules",
     "join_service",
+    "join_table",
     "join_token",
     "join_webhook",
     "kube_http",
@@ -92,7 +93,7 @@ def flags() -> dict[str, str]:
     }
 
 
-def files(spec: ClusterSpec, machine: Machine, account: str, known: Iterable[Joining]) -> dict[str, str]:
+def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
     """Path → content; certificate and key are the bundle's."""
     own = {f"/usr/local/lib/landbridge/{name}.py": (OWN_SCRIPTS / f"{name}.py").read_text() for name in SCRIPT_NAMES}
     units = {
@@ -111,23 +112,30 @@ def files(spec: ClusterSpec, machine: Machine, account: str, known: Iterable[Joi
     return {
         **scripts("aws"),
         **own,
-        **settings("joining", told(spec, machine, account, known)),
+        **settings("joining", told(spec, machine)),
         **{f"{UNITS}/{name}": text for name, text in units.items()},
         WEBHOOK_CONFIG: json.dumps(webhook(), indent=2, sort_keys=True) + "\n",
     }
 
 
-def told(spec: ClusterSpec, machine: Machine, account: str, known: Iterable[Joining]) -> dict[str, object]:
-    """What the scripts read."""
+def told(spec: ClusterSpec, machine: Machine) -> dict[str, object]:
+    """What the scripts read: nothing about pools, which come and go without these machines."""
+    return {
+        "machine": machine.name,
+        "cluster": f"{spec.fleet}/{spec.name}",
+        "account": spec.account,
+        "seconds": SECONDS,
+    }
+
+
+def table(known: Iterable[Joining]) -> dict[str, object]:
+    """The pools as the scripts read them, out of the cluster: admission.py gives them their place there."""
     known = sorted(known)
     clouds = [one for one in known if not one.site]
     regions: dict[str, list[str]] = {}
     for one in clouds:
         regions.setdefault(one.place, []).extend(one.groups)
     return {
-        "machine": machine.name,
-        "cluster": f"{spec.fleet}/{spec.name}",
-        "account": account,
         "regions": {region: sorted(groups) for region, groups in regions.items()},
         "roles": {one.role: one.name for one in clouds},
         "lans": {one.place: one.lan for one in known if one.site},
@@ -141,7 +149,6 @@ def told(spec: ClusterSpec, machine: Machine, account: str, known: Iterable[Join
             }
             for one in known
         },
-        "seconds": SECONDS,
     }
 
 
@@ -158,12 +165,13 @@ def webhook() -> dict[str, Any]:
     }
 
 
-def permissions(regions: Iterable[str]) -> list[dict[str, Any]]:
+def permissions(fleet: Fleet, cluster: str) -> list[dict[str, Any]]:
     """Statements for the API machines' role: to look at instances in the pools' regions, and nothing else.
 
     Who a token is of STS tells without any right of ours: the machine has signed the question.
     """
-    named = sorted(set(regions))
+    own = [pool for pool in fleet.pools.values() if pool.cluster == cluster and pool.kind != "ssh"]
+    named = sorted({pool.region for pool in own if pool.region})
     if not named:
         return []
     return [

@@ -80,7 +80,7 @@ class Machine(NamedTuple):
 
 
 def pools_of(told: Any) -> dict[str, Pool]:
-    """Out of the settings."""
+    """Out of the table."""
     return {
         name: Pool(one["place"], one["site"], frozenset(one["groups"]), one["hosts"], one["gpus"])
         for name, one in told["pools"].items()

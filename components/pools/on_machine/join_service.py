@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any
 
 import join_approver
+import join_table
 import nodes as cluster_nodes
 from aws import Aws, say, settings
 from departed import Departures
@@ -30,7 +31,7 @@ LEASE_CALL_SECONDS = 4.0
 
 
 def lead(told: Any, kube: Kube) -> None:
-    """Starts all that only one copy does."""
+    """Starts all that only one copy does. `told` are the settings with the table of pools."""
     pools, seconds = pools_of(told), told["seconds"]
     groups = {region: names for region, names in told["regions"].items() if names}
     instances = Instances(groups, lambda region: Aws(region).ec2)
@@ -69,9 +70,18 @@ def main() -> None:
     threading.excepthook = failed
     signal.signal(signal.SIGTERM, end)
     lease.hold(lost)
-    lead(told, Kube(ADDRESS, PORT, *files))
-    while True:
-        signal.pause()
+    kube, leads = Kube(ADDRESS, PORT, *files), threading.Event()
+
+    def learn(table: Any) -> bool:
+        if leads.is_set():
+            say("the pools have changed: begins anew with them")
+            return True
+        leads.set()
+        lead({**told, **table}, kube)
+        return False
+
+    join_table.follow(kube, learn)
+    _release(lease)
 
 
 def _release(lease: Lease) -> None:

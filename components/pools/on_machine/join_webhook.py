@@ -14,13 +14,15 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
+import join_table
 import join_token
 from attest import BODY
 from aws import say, settings
 from join_token import Asked, BadToken
+from kube_http import Kube
 
-ADDRESS, PORT = "127.0.0.1", 6445
-CERTIFICATE = "/etc/kubernetes/pki/joining"
+ADDRESS, PORT, API_PORT = "127.0.0.1", 6445, 6443
+AUTHORITY, CERTIFICATE = "/etc/kubernetes/pki/ca.crt", "/etc/kubernetes/pki/joining"
 API = "authentication.k8s.io/v1"
 UNAVAILABLE = 503
 MOST_BYTES, MOST_ANSWER = 64 << 10, 64 << 10
@@ -58,13 +60,20 @@ def ask_sts(asked: Asked, trust: ssl.SSLContext) -> bytes:
 class Reviewer:
     def __init__(self, told: Any) -> None:
         self.cluster, self.account = str(told["cluster"]), str(told["account"])
-        self.roles: dict[str, str] = told["roles"]
-        self.regions = frozenset(told["regions"])
+        # Of nobody, until the pools are known.
+        self.roles: dict[str, str] = {}
+        self.regions: frozenset[str] = frozenset()
         # Once: to read all authorities of the world takes 40 ms of a processor.
         self.trust = ssl.create_default_context()
         self.slots = threading.BoundedSemaphore(AT_ONCE)
         self.lock = threading.Lock()
         self.kept: dict[bytes, tuple[float, dict[str, Any] | None]] = {}
+
+    def learn(self, table: Any) -> bool:
+        """Takes the table of pools; False: there may be another one later."""
+        self.roles, self.regions = table["roles"], frozenset(table["regions"])
+        say(f"knows the machines of {', '.join(sorted(self.roles.values())) or 'no pool'}")
+        return False
 
     def review(self, token: str) -> dict[str, Any] | None:
         """The user, or None for a token that is not ours or worth nothing. Raises Unavailable."""
@@ -168,7 +177,10 @@ def main() -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.load_cert_chain(f"{CERTIFICATE}.crt", f"{CERTIFICATE}.key")
-    server = Server((ADDRESS, PORT), type("Bound", (Handler,), {"reviewer": Reviewer(settings("joining"))}))
+    reviewer = Reviewer(settings("joining"))
+    kube = Kube(ADDRESS, API_PORT, AUTHORITY, f"{CERTIFICATE}.crt", f"{CERTIFICATE}.key")
+    threading.Thread(target=join_table.follow, args=(kube, reviewer.learn), daemon=True).start()
+    server = Server((ADDRESS, PORT), type("Bound", (Handler,), {"reviewer": reviewer}))
     # The handshake belongs to the call's own thread.
     server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     server.serve_forever()

@@ -52,6 +52,8 @@ def test_every_unit_runs_and_none_had_to_be_started_twice(bed: Bed) -> None:
                 "kube-controller-manager.service",
                 "kube-scheduler.service",
                 "landbridge-audit.service",
+                "landbridge-joining.service",
+                "landbridge-joining-webhook.service",
             ),
         }["etcd" if "etcd" in name else "api"]
         eventually(lambda box=box, units=wanted: box.ctl("is-active", *units).out.split() == ["active"] * len(units))

@@ -27,6 +27,9 @@ SETTINGS: dict[str, Any] = {
     "machine": "main-api-1",
     "cluster": CLUSTER,
     "account": ACCOUNT,
+    "seconds": {"gone": 120, "pass": 60, "gpu": 900},
+}
+TABLE: dict[str, Any] = {
     "regions": {WEST: ["example-system", "example-west-gpu"], EAST: ["example-east-gpu"]},
     "roles": ROLES,
     "lans": {"lab": "10.129.0.0/22"},
@@ -42,7 +45,6 @@ SETTINGS: dict[str, Any] = {
             "gpus": 8,
         },
     },
-    "seconds": {"gone": 120, "pass": 60, "gpu": 900},
 }
 CLIENT, SERVING = "kubernetes.io/kube-apiserver-client-kubelet", "kubernetes.io/kubelet-serving"
 USES = {CLIENT: ["digital signature", "client auth"], SERVING: ["digital signature", "server auth"]}

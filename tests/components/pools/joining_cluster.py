@@ -7,7 +7,6 @@ import base64
 import http.client
 import json
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -22,7 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from components.control_plane import api
 from components.control_plane.bundle import bundle
 from components.control_plane.machines import cluster_spec
-from components.control_plane.pki import BOTH, Certificate, break_glass
+from components.control_plane.pki import break_glass
 from components.control_plane.units import ON_MACHINE, command
 from components.pools import admission, joining
 from fleet.world import current
@@ -32,6 +31,7 @@ from tests.components.pools.joining_bed import (
     CLUSTER,
     ROOT,
     SETTINGS,
+    TABLE,
     USES,
     WEST,
     key,
@@ -63,7 +63,8 @@ socket.create_connection = connect
 aws.metadata = lambda path: json.load(open(told["metadata"]))[path]
 program.settings = lambda name: json.load(open(told["settings"]))
 join_service.PKI, join_service.PORT = told["pki"], told["api"]
-join_webhook.CERTIFICATE, join_webhook.PORT = told["pki"] + "/joining", told["webhook"]
+join_webhook.AUTHORITY, join_webhook.CERTIFICATE = told["pki"] + "/ca.crt", told["pki"] + "/joining"
+join_webhook.PORT, join_webhook.API_PORT = told["webhook"], told["api"]
 program.main()
 """
 AWS_RUNNER = """
@@ -203,15 +204,15 @@ def groups(cluster: Cluster) -> None:
     """The pools' scaling groups in the local AWS, with their roles; and an API machine with its own."""
     iam = cluster.boto("iam")
     trust = {"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, "Action": "sts:AssumeRole"}
-    for role in (*cluster.settings["roles"], "stranger", "api"):
+    for role in (*TABLE["roles"], "stranger", "api"):
         document = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
         iam.create_role(RoleName=role, AssumeRolePolicyDocument=document)
         iam.create_instance_profile(InstanceProfileName=role)
         iam.add_role_to_instance_profile(InstanceProfileName=role, RoleName=role)
-    policy = {"Version": "2012-10-17", "Statement": joining.permissions(cluster.settings["regions"])}
+    policy = {"Version": "2012-10-17", "Statement": joining.permissions(current(ROOT / "fleet.yaml").fleet, "main")}
     iam.put_role_policy(RoleName="api", PolicyName="machine", PolicyDocument=json.dumps(policy))
-    for role, pool in cluster.settings["roles"].items():
-        told = cluster.settings["pools"][pool]
+    for role, pool in TABLE["roles"].items():
+        told = TABLE["pools"][pool]
         ec2 = cluster.boto("ec2", told["place"])
         data = {"ImageId": image(ec2), "InstanceType": "t3.micro", "IamInstanceProfile": {"Name": role}}
         ec2.create_launch_template(LaunchTemplateName=pool, LaunchTemplateData=data)
@@ -223,6 +224,11 @@ def groups(cluster: Cluster) -> None:
             VPCZoneIdentifier=ec2.describe_subnets()["Subnets"][0]["SubnetId"],
             LaunchTemplate={"LaunchTemplateName": pool},
         )
+
+
+def table(told: Any) -> dict[str, Any]:
+    """The manifest of a table of pools."""
+    return {**admission.pools(()), "data": {admission.POOLS_KEY: json.dumps(told)}}
 
 
 def image(ec2: Any) -> str:
@@ -244,16 +250,11 @@ def make(folder: Path, **seconds: float) -> Iterator[Cluster]:
     ports = {name: free_port() for name in ("api", "webhook", "etcd", "peer", "moto", "front", "controllers")}
     settings = {**SETTINGS, "seconds": {**SETTINGS["seconds"], **seconds}}
     cluster = Cluster(folder, settings, ports)
-    wish = Certificate(
-        "joining", "kubernetes", joining.USER, BOTH, joining.CERTIFICATE, "", ("localhost",), ("127.0.0.1",)
-    )
-    own, admin = pki.signed(wish, made), break_glass(spec).name
+    admin = break_glass(spec).name
     one = bundle(spec, machine, made)
     laid = {
         **one.files,
         **one.keys,
-        f"{joining.CERTIFICATE}.crt": own[0],
-        f"{joining.CERTIFICATE}.key": own[1],
         joining.WEBHOOK_CONFIG: json.dumps(joining.webhook()).replace(":6445/", f":{ports['webhook']}/"),
         "/admin.crt": made.certificates[admin],
         "/admin.key": made.keys[admin],
@@ -312,12 +313,11 @@ def _start(cluster: Cluster, spec: Any, machine: Any, there: Callable[[str], str
         "audit-log-path": f"{folder}/audit.log",
         "shutdown-delay-duration": "0s",
     }
-    flags = {**api.api_flags(spec, machine), **joining.flags(), **here}
+    flags = {**api.api_flags(spec, machine), **here}
     for name in ("etcd-servers-overrides", "etcd-cafile", "etcd-certfile", "etcd-keyfile"):
         del flags[name]
     cluster.start("api", _words("kube-apiserver", flags, there))
     controllers = {**api.controller_flags(spec), "secure-port": str(ports["controllers"])}
-    controllers["controllers"] = "*,bootstrapsigner,tokencleaner,-certificatesigningrequest-approving-controller"
     cluster.start("controllers", _words("kube-controller-manager", controllers, there))
     (folder / "settings.json").write_text(json.dumps(cluster.settings))
     runner = {
@@ -336,10 +336,10 @@ def _start(cluster: Cluster, spec: Any, machine: Any, there: Callable[[str], str
     (folder / "metadata.json").write_text(json.dumps({place: "api", f"{place}api": json.dumps(told)}))
     eventually(lambda: cluster.admin("GET", "/api/v1/namespaces/kube-system"), 120)
     cluster.run("webhook")
-    for manifest in admission.manifests():
+    for manifest in [*admission.manifests(()), table(TABLE)]:
         eventually(lambda manifest=manifest: apply(cluster.admin, manifest))
     cluster.serve()
-    eventually(lambda: socket.create_connection(("127.0.0.1", ports["webhook"]), 5).close() is None)
+    eventually(lambda: "knows the machines of" in cluster.log("webhook"))
 
 
 def _words(program: str, flags: Any, there: Callable[[str], str]) -> list[str]:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from components.pools import labels
-from tests.components.pools.joining_bed import SETTINGS, WEST
+from tests.components.pools.joining_bed import TABLE, WEST
 from tests.components.pools.joining_stand_ins import ONE, Api, thing
 
 import gpu_taints  # isort: skip
@@ -41,7 +41,7 @@ def test_names_of_taints_and_labels_are_those_of_the_one_table() -> None:
 
 def test_a_change_in_between_is_not_written_over(clock: Any) -> None:
     api = Api()
-    work = gpu_taints.Taints(api, join_rules.pools_of(SETTINGS), 900)
+    work = gpu_taints.Taints(api, join_rules.pools_of(TABLE), 900)
     node = nodes.read(thing(ONE, WEST, "west-gpu", 0, "True", "nvidia.com/gpu", gpu_taints.STARTING, "team"))
     work.look(node)
     clock(901)

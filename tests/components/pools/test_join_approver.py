@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.components.pools.joining_bed import SETTINGS, attested, request, wish
+from tests.components.pools.joining_bed import TABLE, attested, request, wish
 from tests.components.pools.joining_stand_ins import ONE, Api, Ec2, region
 
 import instances  # isort: skip
@@ -19,7 +19,7 @@ def approver(api: Api, look: Any) -> join_approver.Approver:
     known = nodes.Nodes(lambda _: None)
     told = type("Instances", (), {"look": staticmethod(look)})()
     gone = type("Departures", (), {"shut": frozenset()})()
-    return join_approver.Approver(api, SETTINGS, join_rules.pools_of(SETTINGS), told, known, gone)
+    return join_approver.Approver(api, TABLE, join_rules.pools_of(TABLE), told, known, gone)
 
 
 def csr(**more: Any) -> Any:

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.components.pools.joining_bed import EAST, SERVING, encoded, key, request
+from tests.components.pools.joining_bed import EAST, SERVING, TABLE, WEST, encoded, key, request
 from tests.components.pools.joining_client import Client, Said, apply, eventually
-from tests.components.pools.joining_cluster import REQUESTS, Cluster, alone, make, node
+from tests.components.pools.joining_cluster import REQUESTS, Cluster, alone, make, node, table
 
 SYSTEM_SPACE = "/api/v1/namespaces/kube-system"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
@@ -348,3 +348,31 @@ def test_another_copy_takes_over_at_once_from_one_that_ends(cluster: Cluster, we
     cluster.serve()
     name = cluster.ask(cluster.client(token=cluster.token(west[0])), "later", request(west[0]))
     assert cluster.verdict(name)[0] == "Approved"
+
+
+def known(cluster: Cluster, instance: str) -> bool:
+    try:
+        return bool(who(cluster.client(token=cluster.token(instance))))
+    except Said:
+        return False
+
+
+def test_a_new_pool_s_machines_join_though_no_machine_of_the_control_plane_is_new(cluster: Cluster) -> None:
+    late = alone(cluster, "stranger")
+    assert refused(cluster.client(token=cluster.token(late)), "GET", REQUESTS) == "401 Unauthorized"
+    one = {"place": WEST, "site": False, "groups": ["example-late"], "hosts": {}, "gpus": 0}
+    more = {**TABLE, "roles": {**TABLE["roles"], "stranger": "late"}, "pools": {**TABLE["pools"], "late": one}}
+    apply(cluster.admin, table(more))
+    user = eventually(lambda: who(cluster.client(token=cluster.token(late))))
+    assert user["username"] == f"system:bootstrappers:landbridge:late:{late}"
+    # systemd would start it again.
+    assert cluster.running["service"].wait(30) == 0
+    cluster.serve()
+    verdict = cluster.verdict(cluster.ask(cluster.client(token=cluster.token(late)), "late", request(late)))
+    assert verdict == ("Denied", f"the instance {late} is in no scaling group of pool late")
+    apply(cluster.admin, {**table(TABLE), "data": {"pools.json": "{"}})
+    eventually(lambda: "cannot read the pools" in cluster.log("service"))
+    assert who(cluster.client(token=cluster.token(late))), "a slip of the pen shuts nobody out"
+    apply(cluster.admin, table(TABLE))
+    assert cluster.running["service"].wait(30) == 0
+    eventually(lambda: not known(cluster, late))

@@ -16,7 +16,7 @@ from tests.components.pools.joining_bed import (
     CLIENT,
     EAST,
     SERVING,
-    SETTINGS,
+    TABLE,
     WEST,
     attested,
     encoded,
@@ -52,7 +52,7 @@ def look(instance: str, regions: Collection[str]) -> Any:
 
 def judge(spec: dict[str, Any], age: float = 1000, departed: Collection[str] = ()) -> join_rules.Verdict:
     owner = {"10.129.0.12": "host-2.lab", "10.129.0.13": "host-3.lab"}.get
-    facts = join_rules.Facts(join_rules.pools_of(SETTINGS), SETTINGS["lans"], departed, look, owner, age)
+    facts = join_rules.Facts(join_rules.pools_of(TABLE), TABLE["lans"], departed, look, owner, age)
     return join_rules.judge(spec, facts)
 
 

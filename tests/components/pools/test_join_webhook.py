@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.components.pools.joining_bed import SETTINGS
+from tests.components.pools.joining_bed import SETTINGS, TABLE
 from tests.components.pools.test_join_token import GOOD, answer, closed, made, opened
 
 import join_token  # isort: skip
@@ -47,10 +47,16 @@ def sts(monkeypatch: pytest.MonkeyPatch) -> Sts:
     return made
 
 
+def reviewer() -> join_webhook.Reviewer:
+    made = join_webhook.Reviewer(SETTINGS)
+    made.learn(TABLE)
+    return made
+
+
 @pytest.fixture
 def port(sts: Sts) -> Iterator[int]:
     """Of the webhook, without TLS."""
-    handler = type("Bound", (join_webhook.Handler,), {"reviewer": join_webhook.Reviewer(SETTINGS)})
+    handler = type("Bound", (join_webhook.Handler,), {"reviewer": reviewer()})
     server = join_webhook.Server(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     yield server.server_address[1]
@@ -109,12 +115,12 @@ def test_no_more_than_so_many_questions_at_a_time(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(join_webhook, "AT_ONCE", 4)
     monkeypatch.setattr(join_webhook, "WAIT_SECONDS", 0.05)
     sts.seconds = 0.5
-    reviewer, found = join_webhook.Reviewer(SETTINGS), list[int]()
+    asked, found = reviewer(), list[int]()
     tokens = [
         closed(opened(made()) | {"headers": opened(made())["headers"] | {"x-amz-security-token": f"t{n}"}})
         for n in range(12)
     ]
-    threads = [threading.Thread(target=lambda t=t: found.append(reviewer.answer(review(t))[0])) for t in tokens]
+    threads = [threading.Thread(target=lambda t=t: found.append(asked.answer(review(t))[0])) for t in tokens]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -125,15 +131,21 @@ def test_no_more_than_so_many_questions_at_a_time(monkeypatch: pytest.MonkeyPatc
 
 def test_what_is_kept_is_bounded_and_ends(monkeypatch: pytest.MonkeyPatch, sts: Sts) -> None:
     monkeypatch.setattr(join_webhook, "MOST_KEPT", 3)
-    reviewer, token = join_webhook.Reviewer(SETTINGS), made()
+    asked, token = reviewer(), made()
     for number in range(10):
-        reviewer._keep(bytes([number]), None, 60)
-    assert len(reviewer.kept) == 3
-    reviewer.review(token)
+        asked._keep(bytes([number]), None, 60)
+    assert len(asked.kept) == 3
+    asked.review(token)
     later = time.monotonic() + join_webhook.GOOD_SECONDS + 1
     monkeypatch.setattr(join_webhook.time, "monotonic", lambda: later)
-    reviewer.review(token)
+    asked.review(token)
     assert sts.asked == 2
+
+
+def test_as_long_as_no_pool_is_known_nobody_is(sts: Sts) -> None:
+    early = join_webhook.Reviewer(SETTINGS)
+    assert early.review(made()) is None
+    assert sts.asked == 0
 
 
 @pytest.mark.parametrize(

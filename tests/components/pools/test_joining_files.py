@@ -13,7 +13,7 @@ from components.control_plane.machines import cluster_spec
 from components.control_plane.units import ON_MACHINE
 from components.pools import admission, joining, kubelet
 from fleet.world import World, current
-from tests.components.pools.joining_bed import ROOT, SETTINGS
+from tests.components.pools.joining_bed import ROOT, SETTINGS, TABLE
 
 SCRIPTS = "/usr/local/lib/landbridge"
 
@@ -25,17 +25,28 @@ def world() -> World:
 
 def files(world: World) -> dict[str, str]:
     spec = cluster_spec(world.fleet, world.plan, "main")
-    known = joining.pools(world.fleet, world.plan, "main", "example-{}-node".format, lambda name: [f"example-{name}"])
-    return joining.files(spec, spec.api[0], "123456789012", known)
+    return joining.files(spec, spec.api[0])
 
 
-def test_the_settings_tell_every_pool(world: World) -> None:
+def known(world: World) -> tuple[joining.Joining, ...]:
+    return joining.pools(world.fleet, world.plan, "main", "example-{}-node".format, lambda name: [f"example-{name}"])
+
+
+def test_the_settings_name_the_cluster_and_no_pool(world: World) -> None:
     told = json.loads(files(world)["/etc/landbridge/joining.json"])
     assert told.keys() == SETTINGS.keys()
-    for name, one in SETTINGS["pools"].items():
-        assert told["pools"][name].keys() == one.keys()
     assert told["machine"] == "main-api-1"
     assert told["cluster"] == "example/main"
+    assert told["account"] == "123456789012"
+    assert 'gpu"' not in json.dumps({**told, "seconds": {}}), "a new pool changes no control plane machine"
+
+
+def test_the_table_tells_every_pool(world: World) -> None:
+    (made,) = (one for one in admission.manifests(known(world)) if one["metadata"]["name"] == admission.POOLS)
+    told = json.loads(made["data"][admission.POOLS_KEY])
+    assert told.keys() == TABLE.keys()
+    for name, one in TABLE["pools"].items():
+        assert told["pools"][name].keys() == one.keys()
     assert told["roles"]["example-west-gpu-node"] == "west-gpu"
     assert told["regions"] == {
         "eu-west-1": ["example-eu-gpu"],
@@ -93,20 +104,20 @@ def test_the_api_server_asks_the_service_here_and_knows_it(world: World) -> None
     assert "insecure" not in json.dumps(told)
 
 
-def test_machines_may_only_look_at_instances_where_pools_are() -> None:
-    (statement,) = joining.permissions(["us-west-2", "us-east-1", "us-west-2"])
+def test_machines_may_only_look_at_instances_where_pools_are(world: World) -> None:
+    (statement,) = joining.permissions(world.fleet, "main")
     assert statement == {
         "Sid": "FindMachines",
         "Effect": "Allow",
         "Action": "ec2:DescribeInstances",
         "Resource": "*",
-        "Condition": {"StringEquals": {"aws:RequestedRegion": ["us-east-1", "us-west-2"]}},
+        "Condition": {"StringEquals": {"aws:RequestedRegion": ["eu-west-1", "us-east-1", "us-west-2"]}},
     }
-    assert joining.permissions([]) == [], "a cluster without pools in clouds asks nobody"
+    assert joining.permissions(world.fleet, "another") == [], "a cluster without pools in clouds asks nobody"
 
 
-def test_no_right_is_wider_than_its_use() -> None:
-    made = admission.manifests()
+def test_no_right_is_wider_than_its_use(world: World) -> None:
+    made = admission.manifests(known(world))
     rules = [rule for one in made if one["kind"] in ("Role", "ClusterRole") for rule in one["rules"]]
     assert not [rule for rule in rules if "*" in (*rule["apiGroups"], *rule["resources"], *rule["verbs"])]
     assert not {"secrets", "pods", "nodes/status", "serviceaccounts"} & {
