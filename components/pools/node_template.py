@@ -22,6 +22,8 @@ SEEN_OF_MEMORY = Decimal("0.925")
 ROOT_GIB: dict[PoolKind, int] = {"gpu": 500, "cpu": 200, "system": 50, "ssh": 200}
 OS, ARCHITECTURE = "linux", "amd64"
 CONDITIONS = {"Ready": "True", "MemoryPressure": "False", "DiskPressure": "False", "PIDPressure": "False"}
+# Volumes are attached by their controller, as every kubelet says by default.
+ANNOTATIONS = {"volumes.kubernetes.io/controller-managed-attach-detach": "true"}
 UNITS = {"Ki": 1 << 10, "Mi": MI, "Gi": GI}
 
 
@@ -35,7 +37,7 @@ def template(spec: PoolSpec, zone: str, name: str = "template") -> Node:
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "labels": node_labels(spec, zone, name)},
+        "metadata": {"name": name, "labels": node_labels(spec, zone, name), "annotations": ANNOTATIONS},
         "spec": {
             "providerID": f"aws:///{zone}/{name}",
             "taints": [
@@ -64,12 +66,13 @@ def node_labels(spec: PoolSpec, zone: str, name: str) -> dict[str, str]:
         **labels.labels(spec),
         labels.ZONE: zone,
         "kubernetes.io/hostname": name,
-        **{f"{domain}/{key}": value for domain in ("kubernetes.io", "beta.kubernetes.io") for key, value in own.items()},
+        **{f"kubernetes.io/{key}": value for key, value in own.items()},
+        **{f"beta.kubernetes.io/{key}": value for key, value in own.items()},
     }
 
 
 def _left(memory: int, disk: int) -> tuple[int, int]:
-    """What pods get of both: less the reserves, and less what eviction keeps free (docs: "Reserve Compute Resources")."""
+    """What pods get of both: less the reserves, and less what eviction keeps free ("Reserve Compute Resources")."""
     free = kubelet.EVICTION
     share = Decimal(free["nodefs.available"].removesuffix("%")) / 100
     return (

@@ -3,7 +3,6 @@
 import http.client
 import json
 import ssl
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,12 +12,6 @@ from urllib.parse import urlencode, urlsplit
 Json = dict[str, Any]
 SECONDS, WATCH_SECONDS = 30.0, 300
 MERGE, STRATEGIC = "application/merge-patch+json", "application/strategic-merge-patch+json"
-
-
-def say(text: str) -> None:
-    """A line in the unit's log."""
-    sys.stderr.write(text + "\n")
-    sys.stderr.flush()
 
 
 class Refused(Exception):

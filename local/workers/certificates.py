@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from .api import Api, Json, Refused, say
+from .api import Api, Json, Refused
+from .unit import say
 
 REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 WAIT_SECONDS = 900.0

@@ -5,8 +5,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-from .api import say
-from .kubelet import notify
+from .unit import notify, say
 
 USAGE = "containerd --config=FILE"
 VERSION = 3

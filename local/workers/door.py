@@ -11,7 +11,8 @@ import secrets
 import threading
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from .api import WATCH_SECONDS, Api, say
+from .api import WATCH_SECONDS, Api
+from .unit import say
 
 NODES, NARROW = "/api/v1/nodes", "fieldSelector"
 HOP_BY_HOP = {"connection", "host", "keep-alive", "transfer-encoding", "content-length"}

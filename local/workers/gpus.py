@@ -5,8 +5,9 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
-from .api import STRATEGIC, Api, Json, Refused, say
+from .api import STRATEGIC, Api, Json, Refused
 from .node import GPUS
+from .unit import say
 
 PODS = "/api/v1/namespaces/kube-system/pods"
 # components/pools/labels.py has the same: a test compares.

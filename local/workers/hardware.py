@@ -4,7 +4,7 @@ import json
 import re
 from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 FILE = Path("/etc/landbridge-local/hardware.json")
 GI, MI = 1 << 30, 1 << 20
@@ -37,6 +37,11 @@ def read() -> Hardware:
     if set(told) != set(Hardware._fields):
         raise ValueError(f"{FILE} has {', '.join(sorted(told))}, not {', '.join(Hardware._fields)}")
     return Hardware(**told)
+
+
+def text(told: dict[str, Any], kubernetes: str) -> str:
+    """The file's, of what the machine has and its image's version."""
+    return json.dumps({**told, "kubernetes": kubernetes}, indent=1, sort_keys=True) + "\n"
 
 
 def amount(text: str) -> Decimal:

@@ -3,7 +3,6 @@
 It takes the real one's flags and configuration as pools' bundles give them, and has no right that the real one lacks.
 """
 
-import os
 import random
 import signal
 import socket
@@ -16,11 +15,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from . import configuration, flags, hardware, kubeconfig, kwok, node
-from .api import MERGE, Api, Json, Refused, say
+from .api import MERGE, Api, Json, Refused
 from .certificates import CLIENT, Denied, Store, serving
 from .door import Door
 from .gpus import Gpus
 from .lease import Lease
+from .unit import notify, say
 
 NODES = "/api/v1/nodes"
 FIRST_PAUSE, MOST_PAUSE = 1.0, 60.0
@@ -145,13 +145,6 @@ def answers(runtime: Path) -> None:
             line.connect(str(runtime))
         except OSError as error:
             raise OSError(f"no container runtime answers on {runtime}: {error.strerror}") from None
-
-
-def notify(text: str) -> None:
-    """As sd_notify(3) does."""
-    if place := os.environ.get("NOTIFY_SOCKET"):
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as line:
-            line.sendto(text.encode(), place)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-from .api import Api, Json, Refused, say
+from .api import Api, Json, Refused
+from .unit import say
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
 

@@ -8,6 +8,8 @@ from .hardware import GI, Hardware, in_bytes, in_cores
 
 GPUS = "nvidia.com/gpu"
 PORT = 10250
+# Volumes are attached by their controller: the real one's default.
+ANNOTATIONS = {"volumes.kubernetes.io/controller-managed-attach-detach": "true"}
 # Type → status and reason while all is well; `Ready` comes later, by kwok.
 CONDITIONS = {
     "MemoryPressure": ("False", "KubeletHasSufficientMemory"),
@@ -22,7 +24,11 @@ def node(flags: Flags, config: Configuration, hardware: Hardware, now: str) -> d
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": flags.hostname_override, "labels": {**own_labels(flags, hardware), **flags.node_labels}},
+        "metadata": {
+            "name": flags.hostname_override,
+            "labels": {**own_labels(flags, hardware), **flags.node_labels},
+            "annotations": ANNOTATIONS,
+        },
         "spec": {"providerID": flags.provider_id, "taints": config.taints},
         "status": {
             **status(flags, config, hardware),

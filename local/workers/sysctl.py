@@ -41,10 +41,11 @@ def read(text: str) -> dict[str, str]:
 
 def set_(name: str, value: str) -> bool:
     """False if it is not the machine's own to set."""
-    if not name.startswith(OWN):
+    place = SETTINGS / name.replace(".", "/")
+    if not name.startswith(OWN) or not place.exists():
         return False
     try:
-        (SETTINGS / name.replace(".", "/")).write_text(value)
+        place.write_text(value)
     except OSError:
         return False
     return True
