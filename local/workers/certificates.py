@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import os
 import random
 import re
 import subprocess
@@ -50,6 +49,15 @@ def openssl(*words: str, given: str = "") -> str:
     return done.stdout
 
 
+def private(file: Path, text: str) -> None:
+    """Writes a file for root alone, in one step."""
+    draft = file.with_name(f".{file.name}.new")
+    draft.unlink(missing_ok=True)
+    draft.touch(0o600)
+    draft.write_text(text)
+    draft.replace(file)
+
+
 def new_key() -> str:
     return openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256")
 
@@ -59,8 +67,7 @@ def request(key: str, node: str, kind: Kind) -> str:
     with tempfile.TemporaryDirectory() as folder:
         config, file = Path(folder, "config"), Path(folder, "key")
         config.write_text(CONFIG)
-        file.touch(0o600)
-        file.write_text(key)
+        private(file, key)
         names = ["-addext", f"subjectAltName={','.join(kind.names)}"] if kind.names else []
         subject = f"/O=system:nodes/CN=system:node:{node}"
         return openssl("req", "-new", "-config", str(config), "-key", str(file), "-subj", subject, *names)
@@ -97,20 +104,17 @@ class Store:
     def keep(self, certificate: str, key: str) -> None:
         """In one step, beside those before."""
         file = self.folder / f"{self.kind.prefix}-{datetime.now(UTC):%Y-%m-%d-%H-%M-%S}.pem"
-        draft = self.folder / f".{self.kind.prefix}.{os.getpid()}"
-        for place, text in ((draft, certificate + key),):
-            place.touch(0o600)
-            place.write_text(text)
-        draft.replace(file)
-        draft.symlink_to(file.name)
-        draft.replace(self.current)
+        private(file, certificate + key)
+        link = self.folder / f"{self.kind.prefix}.new"
+        link.unlink(missing_ok=True)
+        link.symlink_to(file.name)
+        link.replace(self.current)
 
     def first(self, api: Api) -> None:
         """By a key that is kept meanwhile: whoever is started anew finds its own request. Raises Denied, OSError."""
         self.folder.mkdir(parents=True, exist_ok=True)
         if not self.draft.exists():
-            self.draft.touch(0o600)
-            self.draft.write_text(new_key())
+            private(self.draft, new_key())
         key = self.draft.read_text()
         public = openssl("pkey", "-pubout", given=key)
         digest = hashlib.sha256(f"{public}{self.node}{self.kind.signer}".encode()).digest()

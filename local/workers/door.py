@@ -54,28 +54,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.send_error(404)
         path = self.server.narrowed(self.path.removeprefix(self.server.secret))
         watch = "watch" in parse_qs(urlsplit(path).query)
-        try:
-            line, headers = self.server.api.connect(2 * WATCH_SECONDS) if watch else self.server.api.kept()[:2]
-        except OSError as error:
-            return self.send_error(502, explain=str(error))
         passed = {name: value for name, value in self.headers.items() if name.lower() not in HOP_BY_HOP}
         try:
-            line.request(self.command, path, body or None, {**passed, **headers})
-            answer = line.getresponse()
-            if answer.status == 403:
-                say(f"kwok is not allowed: {self.command} {path}")
-            self.stream(answer) if watch else self.whole(answer)
+            self.stream(path, passed) if watch else self.whole(path, body, passed)
         except (OSError, http.client.HTTPException) as error:
             # kwok asks again: it may not have been heard at all.
+            say(f"{self.command} {path}: {error}")
             self.close_connection = True
-            if not watch:
-                self.server.api.drop()
-            with contextlib.suppress(OSError):
-                self.connection.close()
-            say(f"{self.command} {path}: {error}") if not watch else None
-        finally:
-            if watch:
-                line.close()
         return None
 
     def __getattr__(self, name: str) -> object:
@@ -83,24 +68,42 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.do_GET
         raise AttributeError(name)
 
-    def head(self, answer: http.client.HTTPResponse) -> None:
+    def head(self, path: str, answer: http.client.HTTPResponse) -> None:
+        if answer.status == http.client.FORBIDDEN:
+            say(f"kwok is not allowed: {self.command} {path}")
         self.send_response(answer.status)
         for name, value in answer.getheaders():
             if name.lower() not in (*HOP_BY_HOP, "date", "server"):
                 self.send_header(name, value)
 
-    def whole(self, answer: http.client.HTTPResponse) -> None:
-        data = answer.read()
-        self.head(answer)
+    def whole(self, path: str, body: bytes, passed: dict[str, str]) -> None:
+        api = self.server.api
+        while True:
+            line, headers, fresh = api.kept()
+            try:
+                line.request(self.command, path, body or None, {**passed, **headers})
+                answer = line.getresponse()
+                data = answer.read()
+                break
+            except (OSError, http.client.HTTPException):
+                api.drop()
+                # The server may have closed a line that was kept. Whatever kwok writes may be written twice.
+                if fresh:
+                    raise
+        self.head(path, answer)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
 
-    def stream(self, answer: http.client.HTTPResponse) -> None:
+    def stream(self, path: str, passed: dict[str, str]) -> None:
         """As it comes, until it ends."""
-        self.head(answer)
-        self.send_header("Connection", "close")
-        self.end_headers()
-        while data := answer.read1(CHUNK):
-            self.wfile.write(data)
-            self.wfile.flush()
+        line, headers = self.server.api.connect(2 * WATCH_SECONDS)
+        with contextlib.closing(line):
+            line.request(self.command, path, None, {**passed, **headers})
+            answer = line.getresponse()
+            self.head(path, answer)
+            self.send_header("Connection", "close")
+            self.end_headers()
+            while data := answer.read1(CHUNK):
+                self.wfile.write(data)
+                self.wfile.flush()

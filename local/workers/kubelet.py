@@ -3,6 +3,7 @@
 It takes the real one's flags and configuration as pools' bundles give them, and has no right that the real one lacks.
 """
 
+import os
 import random
 import signal
 import socket
@@ -16,7 +17,7 @@ from typing import TypeVar
 
 from . import configuration, flags, hardware, kubeconfig, kwok, node
 from .api import MERGE, Api, Json, Refused
-from .certificates import CLIENT, Denied, Store, serving
+from .certificates import CLIENT, Denied, Store, private, serving
 from .door import Door
 from .gpus import Gpus
 from .lease import Lease
@@ -52,11 +53,11 @@ class Kubelet:
         api = self.joined()
         made = persist(lambda: self.registered(api))
         lease = Lease(api, made, self.config.lease_seconds)
-        plugins = Gpus(api, self.name, self.hardware.gpus)
-        for work in (lambda: self.rotate(api), lambda: self.serve(api), lease.run):
-            threading.Thread(target=work, daemon=True).start()
+        works = [lambda: self.rotate(api), lambda: self.serve(api), lease.run]
         if self.hardware.gpus:
-            threading.Thread(target=plugins.run, daemon=True).start()
+            works.append(Gpus(api, self.name, self.hardware.gpus).run)
+        for work in works:
+            threading.Thread(target=vital, args=(work,), daemon=True).start()
         player = kwok.start(Door(api, self.name).address, self.name, self.flags.node_ip, self.flags.cert_dir)
         try:
             notify("READY=1")
@@ -75,8 +76,7 @@ class Kubelet:
         def join() -> Api:
             self.client.first(Api(way.server, way.authority, token=way.token))
             self.flags.kubeconfig.parent.mkdir(parents=True, exist_ok=True)
-            self.flags.kubeconfig.touch(0o600)
-            self.flags.kubeconfig.write_text(kubeconfig.own(way, self.client.current))
+            private(self.flags.kubeconfig, kubeconfig.own(way, self.client.current))
             return Api(way.server, way.authority, pair=self.client.current)
 
         return persist(join)
@@ -124,6 +124,15 @@ class Kubelet:
                 say(f"{store.kind.prefix}: asks again in {pause:.0f} s: {error}")
             time.sleep(pause)
             pause = min(2 * pause, MOST_PAUSE)
+
+
+def vital(work: Callable[[], None]) -> None:
+    """Ends the program with it: a kubelet that renews nothing any more must not look well, and its unit heals it."""
+    try:
+        work()
+    except Exception as error:
+        say(f"kubelet: ERROR: {type(error).__name__}: {error}")
+        os._exit(1)
 
 
 def persist(work: Callable[[], Made]) -> Made:

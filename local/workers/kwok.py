@@ -7,6 +7,8 @@ import signal
 import subprocess
 from pathlib import Path
 
+from .certificates import private
+
 STAGES = Path(__file__).with_name("stages.yaml")
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None)
@@ -25,8 +27,7 @@ def start(server: str, node: str, address: str, folder: Path) -> "subprocess.Pop
         "current-context": "door",
     }
     kubeconfig = folder / "kwok.kubeconfig"
-    kubeconfig.touch(0o600)
-    kubeconfig.write_text(json.dumps(told))
+    private(kubeconfig, json.dumps(told))
     words = [
         program,
         f"--config={STAGES}",
