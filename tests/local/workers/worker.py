@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -128,6 +129,7 @@ class Worker:
         for one in self.running.values():
             one.kill()
             one.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def log(self, program: str = "kubelet") -> str:
         return (self.folder / f"{program}.log").read_text(errors="replace")
