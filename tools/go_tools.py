@@ -67,9 +67,10 @@ CONTROL_PLANE_TOOLS = (
     Tool("etcdctl", "kubernetes", "go.etcd.io/etcd/etcdctl/v3", "-s -w"),
     Tool("etcdutl", "kubernetes", "go.etcd.io/etcd/etcdutl/v3", "-s -w"),
 )
+# Plays status and pods of local workers. Kubernetes' module has it, too, and most of what it is made of.
+WORKER_TOOLS = (Tool("kwok", "kubernetes", "sigs.k8s.io/kwok/cmd/kwok", "-s -w"),)
 
-
-SETS = {"engine": ENGINE_TOOLS, "control-plane": CONTROL_PLANE_TOOLS}
+SETS = {"engine": ENGINE_TOOLS, "control-plane": CONTROL_PLANE_TOOLS, "workers": WORKER_TOOLS}
 
 
 def set_up(root: Path, cache: Path, logs: Path, progress: Progress) -> None:

@@ -21,6 +21,12 @@ RESERVED = {
     "kubeReserved": {"cpu": "200m", "memory": f"{KUBE_MEMORY_MIB}Mi", "ephemeral-storage": "1Gi"},
     "systemReserved": {"cpu": "100m", "memory": "512Mi", "ephemeral-storage": "1Gi"},
 }
+EVICTION = {
+    "memory.available": "500Mi",
+    "nodefs.available": "10%",
+    "nodefs.inodesFree": "5%",
+    "imagefs.available": "10%",
+}
 # Above so many machines a pool's joins are spread: so many a second at most, on average.
 JOINS_A_SECOND = 10
 MOST_JITTER_SECONDS = 60
@@ -67,12 +73,7 @@ def config(spec: PoolSpec) -> dict[str, Any]:
         "podPidsLimit": 16384,
         **RESERVED,
         "enforceNodeAllocatable": ["pods"],
-        "evictionHard": {
-            "memory.available": "500Mi",
-            "nodefs.available": "10%",
-            "nodefs.inodesFree": "5%",
-            "imagefs.available": "10%",
-        },
+        "evictionHard": EVICTION,
         # Heartbeats are leases; the whole status is written when something changed, else rarely.
         "nodeLeaseDurationSeconds": 40,
         "nodeStatusReportFrequency": "5m",

@@ -14,6 +14,10 @@ SHAPE = "node.kubernetes.io/instance-type"
 # NVIDIA's own: without it its charts schedule their plugin to no node at all (k8s-device-plugin issue 607).
 GPU_PRESENT = "nvidia.com/gpu.present"
 
+# What the device plugin advertises, and the label of its pods, in kube-system.
+GPU_RESOURCE = "nvidia.com/gpu"
+DEVICE_PLUGIN = ("app.kubernetes.io/name", "nvidia-device-plugin")
+
 Effect = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
 
 

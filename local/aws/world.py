@@ -4,7 +4,7 @@ import base64
 from collections.abc import Iterator
 from typing import Any
 
-from . import commands, keeping
+from . import commands, hardware, keeping
 from .extensions import images, machines
 from .extensions.balancers import interfaces
 
@@ -66,6 +66,7 @@ def _instance(backend: Any, instance: Any) -> dict[str, Any]:
         "type": instance.instance_type,
         "image": instance.image_id,
         "kubernetes": images.kubernetes(backend, instance.image_id),
+        "hardware": hardware.of(backend, instance),
         "address": instance.private_ip,
         "prefix": subnet.cidr.prefixlen,
         "subnet": subnet.id,

@@ -6,7 +6,7 @@ from pathlib import Path
 from local import kubernetes
 from local.kubernetes import BIN, SERVERS
 
-PROGRAMS = ("etcd", "etcdctl", "etcdutl", *SERVERS, "kubectl")
+PROGRAMS = ("etcd", "etcdctl", "etcdutl", *SERVERS, "kubectl", "kwok")
 
 
 def of(version: str) -> dict[str, Path]:

@@ -21,6 +21,7 @@ from typing import Any
 
 from local.machines import machine, network
 from local.machines.machine import Machine, MachineError
+from local.workers import hardware
 
 from . import programs, volumes
 from .agent import Agent
@@ -168,7 +169,7 @@ class Resident:
             supernet=told["networks"][0],
             hosts=self.hosts_text(),
             programs=programs.of(version),
-            files=self.site.trusted(),
+            files={**self.site.trusted(), str(hardware.FILE): hardware.text(told["hardware"], version)},
         )
         self.console(f"{self.id} starts as {self.name} on {told['address']} in {told['zone']}")
         self.machine.start()

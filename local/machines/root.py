@@ -98,9 +98,17 @@ def build(root: Path, disk: Path, contents: Contents) -> None:
         kernel.bind(path.resolve(), target, kernel.MS_RDONLY)
     for name, path in contents.volumes.items():
         lay(path, root / name.lstrip("/"))
+    add_commands(root)
+
+
+def add_commands(root: Path) -> None:
     for name, text in COMMANDS.items():
         (root / "usr/local/bin" / name).write_text(text)
         (root / "usr/local/bin" / name).chmod(0o755)
+    for name, place in ELSEWHERE.items():
+        if not (root / place).exists():
+            (root / place).touch()
+        kernel.bind(root / "usr/local/bin" / name, root / place)
 
 
 def ours() -> list[Path]:
@@ -118,6 +126,7 @@ def lay(source: Path, target: Path, flags: int = 0) -> None:
 def hollow(root: Path, at: Path, hidden: Mapping[str, Path]) -> None:
     """Shows the host's folder `at` without those below it that the machine has for itself."""
     own = [Path(name) for name in (*KEPT, *(f"usr/local/bin/{name}" for name in COMMANDS))]
+    own += [Path(place) for place in ELSEWHERE.values() if not (Path("/") / place).exists()]
     (root / at).mkdir(parents=True, exist_ok=True)
     host = Path("/") / at
     for entry in sorted(host.iterdir()) if host.is_dir() else ():
@@ -204,11 +213,10 @@ def add_users(etc: Path, users: tuple[str, ...]) -> None:
 
 
 def command(module: str, *words: str) -> str:
-    """A script that runs `main` of one of our modules."""
+    """A script that runs `main` of one of our modules below `local`."""
     given = f"[*{list(words)!r}, *sys.argv[1:]]"
     program = (
-        f"import sys; sys.path.insert(0, {str(REPOSITORY)!r}); from local.machines.{module} import main; "
-        f"sys.exit(main({given}))"
+        f"import sys; sys.path.insert(0, {str(REPOSITORY)!r}); from local.{module} import main; sys.exit(main({given}))"
     )
     return f'#!/bin/sh\nexec {quoted(sys.executable)} -S -E -c {quoted(program)} "$@"\n'
 
@@ -219,8 +227,13 @@ def quoted(text: str) -> str:
 
 # What a machine has of its own in /usr/local/bin.
 COMMANDS = {
-    "systemctl": command("systemctl"),
-    "blkid": command("disk", "blkid"),
-    "mkfs.ext4": command("disk", "mkfs.ext4"),
-    "blkdiscard": command("disk", "blkdiscard"),
+    "systemctl": command("machines.systemctl"),
+    "blkid": command("machines.disk", "blkid"),
+    "mkfs.ext4": command("machines.disk", "mkfs.ext4"),
+    "blkdiscard": command("machines.disk", "blkdiscard"),
+    "kubelet": command("workers.kubelet"),
+    "containerd": command("workers.containerd"),
+    "sysctl": command("workers.sysctl"),
 }
+# Where bundles look for one of them; the host's own, if there is one, would do it to the host.
+ELSEWHERE = {"sysctl": os.path.realpath("/usr/sbin").lstrip("/") + "/sysctl"}

@@ -45,6 +45,8 @@ import attest  # isort: skip
 import aws  # isort: skip
 
 BIN = ROOT / ".landbridge/bin"
+# Where the API server listens: another one where machines with networks of their own join.
+BIND = "127.0.0.1"
 REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 # The service on a machine finds these by itself.
 RUNNER = """
@@ -307,7 +309,7 @@ def _start(cluster: Cluster, spec: Any, machine: Any, there: Callable[[str], str
     eventually(lambda: cluster.own("clock", {"advance": 0}) is not None, 180)
     here = {
         "secure-port": str(ports["api"]),
-        "bind-address": "127.0.0.1",
+        "bind-address": BIND,
         "advertise-address": "10.128.0.5",
         "etcd-servers": urls[0],
         "audit-log-path": f"{folder}/audit.log",

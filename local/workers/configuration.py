@@ -1,0 +1,102 @@
+"""KubeletConfiguration as pools' bundles have it: what the stand-in lives by, and what only containers would feel.
+
+A field of neither list is an error, as an unknown one is to the real kubelet: it may change what a node looks like.
+"""
+
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .hardware import amount
+
+HEAD = {"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration"}
+LIVED_BY = {
+    "containerRuntimeEndpoint",
+    "evictionHard",
+    "kubeReserved",
+    "maxPods",
+    "nodeLeaseDurationSeconds",
+    "registerNode",
+    "registerWithTaints",
+    "rotateCertificates",
+    "serverTLSBootstrap",
+    "systemReserved",
+}
+# Of containers, cgroups, images and the kubelet's own port, none of which local machines have.
+WITHOUT_EFFECT = {
+    "authentication",
+    "authorization",
+    "cgroupDriver",
+    "clusterDNS",
+    "clusterDomain",
+    "enforceNodeAllocatable",
+    "eventRecordQPS",
+    "kubeAPIBurst",
+    "kubeAPIQPS",
+    "maxParallelImagePulls",
+    "nodeStatusReportFrequency",
+    "podPidsLimit",
+    "protectKernelDefaults",
+    "registryBurst",
+    "registryPullQPS",
+    "serializeImagePulls",
+    "tlsMinVersion",
+    "volumePluginDir",
+}
+NEEDED = {"registerNode": True, "rotateCertificates": True, "serverTLSBootstrap": True}
+
+
+class Kept(NamedTuple):
+    """What pods do not get: cores, and bytes of memory and disk; of the disk a share besides."""
+
+    cpus: Decimal
+    memory: int
+    disk: int
+    disk_share: Decimal
+
+
+class Configuration(NamedTuple):
+    runtime: Path
+    most_pods: int
+    lease_seconds: int
+    taints: list[dict[str, str]]
+    kept: Kept
+
+
+def read(file: Path) -> Configuration:
+    """Raises OSError, ValueError."""
+    return understand(json.loads(file.read_text()))
+
+
+def understand(told: dict[str, Any]) -> Configuration:
+    head = {name: told.get(name) for name in HEAD}
+    if head != HEAD:
+        raise ValueError(f"a configuration is {HEAD}, not {head}")
+    if unknown := set(told) - set(HEAD) - LIVED_BY - WITHOUT_EFFECT:
+        raise ValueError(f"the kubelet of local machines does not know {', '.join(sorted(unknown))}")
+    if other := [name for name, value in NEEDED.items() if told.get(name) != value]:
+        raise ValueError(f"the kubelet of local machines needs {', '.join(other)}")
+    return Configuration(
+        runtime=Path(told["containerRuntimeEndpoint"].removeprefix("unix://")),
+        most_pods=told["maxPods"],
+        lease_seconds=told["nodeLeaseDurationSeconds"],
+        taints=told["registerWithTaints"],
+        kept=_kept(told),
+    )
+
+
+def _kept(told: dict[str, Any]) -> Kept:
+    """As the real kubelet adds it up: both reserves, and what eviction keeps free ("Reserve Compute Resources")."""
+    reserves = [told.get("kubeReserved", {}), told.get("systemReserved", {})]
+
+    def both(name: str) -> Decimal:
+        return sum((amount(one.get(name, "0")) for one in reserves), Decimal(0))
+
+    free = told.get("evictionHard", {})
+    return Kept(
+        cpus=both("cpu"),
+        memory=int(both("memory") + amount(free.get("memory.available", "100Mi"))),
+        disk=int(both("ephemeral-storage")),
+        disk_share=Decimal(free.get("nodefs.available", "10%").removesuffix("%")) / 100,
+    )

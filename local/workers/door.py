@@ -1,0 +1,109 @@
+"""kwok's way to the API server: a port of the loopback, behind which its calls go out as the node's own.
+
+kwok asks one thing that no kubelet may: all nodes, once, to see whether the server is there. That one is narrowed to
+the node. All else passes as it is, and the API server decides; so kwok has no certificate, and renewals don't touch it.
+"""
+
+import contextlib
+import http.client
+import http.server
+import secrets
+import threading
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from .api import WATCH_SECONDS, Api
+from .unit import say
+
+NODES, NARROW = "/api/v1/nodes", "fieldSelector"
+HOP_BY_HOP = {"connection", "host", "keep-alive", "transfer-encoding", "content-length"}
+CHUNK = 65_536
+
+
+class Door(http.server.ThreadingHTTPServer):
+    """Open while the program runs. `address` has a secret in it: other programs of the machine do not pass."""
+
+    daemon_threads = True
+
+    def __init__(self, api: Api, node: str) -> None:
+        self.api, self.node, self.secret = api, node, f"/{secrets.token_urlsafe(24)}"
+        super().__init__(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}{self.secret}"
+
+    def narrowed(self, path: str) -> str:
+        asked = urlsplit(path)
+        query = parse_qs(asked.query)
+        if asked.path != NODES or NARROW in query:
+            return path
+        return f"{NODES}?{urlencode({**query, NARROW: f'metadata.name={self.node}'}, doseq=True)}"
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    server: Door
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Not a line a call."""
+
+    def do_GET(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if not self.path.startswith(f"{self.server.secret}/"):
+            return self.send_error(404)
+        path = self.server.narrowed(self.path.removeprefix(self.server.secret))
+        watch = "watch" in parse_qs(urlsplit(path).query)
+        passed = {name: value for name, value in self.headers.items() if name.lower() not in HOP_BY_HOP}
+        try:
+            self.stream(path, passed) if watch else self.whole(path, body, passed)
+        except (OSError, http.client.HTTPException) as error:
+            # kwok asks again: it may not have been heard at all.
+            say(f"{self.command} {path}: {error}")
+            self.close_connection = True
+        return None
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("do_"):
+            return self.do_GET
+        raise AttributeError(name)
+
+    def head(self, path: str, answer: http.client.HTTPResponse) -> None:
+        if answer.status == http.client.FORBIDDEN:
+            say(f"kwok is not allowed: {self.command} {path}")
+        self.send_response(answer.status)
+        for name, value in answer.getheaders():
+            if name.lower() not in (*HOP_BY_HOP, "date", "server"):
+                self.send_header(name, value)
+
+    def whole(self, path: str, body: bytes, passed: dict[str, str]) -> None:
+        api = self.server.api
+        while True:
+            line, headers, fresh = api.kept()
+            try:
+                line.request(self.command, path, body or None, {**passed, **headers})
+                answer = line.getresponse()
+                data = answer.read()
+                break
+            except (OSError, http.client.HTTPException):
+                api.drop()
+                # The server may have closed a line that was kept. Whatever kwok writes may be written twice.
+                if fresh:
+                    raise
+        self.head(path, answer)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def stream(self, path: str, passed: dict[str, str]) -> None:
+        """As it comes, until it ends."""
+        line, headers = self.server.api.connect(2 * WATCH_SECONDS)
+        with contextlib.closing(line):
+            line.request(self.command, path, None, {**passed, **headers})
+            answer = line.getresponse()
+            self.head(path, answer)
+            self.send_header("Connection", "close")
+            self.end_headers()
+            while data := answer.read1(CHUNK):
+                self.wfile.write(data)
+                self.wfile.flush()

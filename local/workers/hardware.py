@@ -1,0 +1,65 @@
+"""What machine this is, by the file that whoever starts it lays onto its disk; and amounts as nodes tell them."""
+
+import json
+import re
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple
+
+FILE = Path("/etc/landbridge-local/hardware.json")
+GI, MI = 1 << 30, 1 << 20
+# Firmware and kernel keep their part: a kubelet sees less memory than the type is sold with. Karpenter reckons with so
+# much ("vmMemoryOverheadPercent").
+SEEN_OF_MEMORY = Decimal("0.925")
+BINARY = {"Ki": 1 << 10, "Mi": MI, "Gi": GI, "Ti": 1 << 40}
+AMOUNT = re.compile(r"(\d+)(Ki|Mi|Gi|Ti|m|)", re.ASCII)
+
+
+class Hardware(NamedTuple):
+    """`kubernetes` is the image's version; `architecture` as Go names it; memory as it is sold."""
+
+    kubernetes: str
+    architecture: str
+    cpus: int
+    memory_mib: int
+    disk_gib: int
+    gpus: int
+
+    @property
+    def memory_bytes(self) -> int:
+        """As the kubelet sees it."""
+        return int(self.memory_mib * SEEN_OF_MEMORY) * MI
+
+
+def read() -> Hardware:
+    """Raises OSError, or ValueError for a file of another form."""
+    told = json.loads(FILE.read_text())
+    if set(told) != set(Hardware._fields):
+        raise ValueError(f"{FILE} has {', '.join(sorted(told))}, not {', '.join(Hardware._fields)}")
+    return Hardware(**told)
+
+
+def text(told: dict[str, Any], kubernetes: str) -> str:
+    """The file's, of what the machine has and its image's version."""
+    return json.dumps({**told, "kubernetes": kubernetes}, indent=1, sort_keys=True) + "\n"
+
+
+def amount(text: str) -> Decimal:
+    """A quantity: cores, bytes, or a count. Raises ValueError for a form that bundles do not use."""
+    found = AMOUNT.fullmatch(text)
+    if not found:
+        raise ValueError(f"{text!r} is no amount such as 200m, 512Mi or 110")
+    number = Decimal(found[1])
+    return number / 1000 if found[2] == "m" else number * BINARY.get(found[2], 1)
+
+
+def in_bytes(number: int) -> str:
+    """The form in which the API shows it: the largest unit that leaves a whole number."""
+    for suffix, size in reversed(BINARY.items()):
+        if number and number % size == 0:
+            return f"{number // size}{suffix}"
+    return str(number)
+
+
+def in_cores(number: Decimal) -> str:
+    return str(int(number)) if number == int(number) else f"{int(number * 1000)}m"

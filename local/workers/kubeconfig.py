@@ -1,0 +1,87 @@
+"""Kubeconfigs: the one to join with, which bundles write in JSON, and the kubelet's own, which it writes itself."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+EXEC_SECONDS = 60
+EXEC_API = "client.authentication.k8s.io/v1"
+
+
+class Way(NamedTuple):
+    """To a cluster: its server, its authority's file, and how a token is had."""
+
+    server: str
+    authority: str
+    token: Callable[[], str]
+
+
+def joining(file: Path) -> Way:
+    """Raises OSError, ValueError for what local machines do not read."""
+    told = json.loads(file.read_text())
+    (cluster,), (user,), (context,) = told["clusters"], told["users"], told["contexts"]
+    if (context["name"], context["context"]) != (
+        told["current-context"],
+        {"cluster": cluster["name"], "user": user["name"]},
+    ):
+        raise ValueError(f"{file}: its one context is not the current one, of its one cluster and user")
+    who = user["user"]
+    if set(who) == {"tokenFile"}:
+        read = Path(who["tokenFile"])
+        return Way(*_server(cluster), lambda: read.read_text().strip())
+    if set(who) == {"exec"} and who["exec"]["apiVersion"] == EXEC_API:
+        return Way(*_server(cluster), lambda: executed(who["exec"]))
+    raise ValueError(f"{file}: a machine joins by tokenFile, or by exec of {EXEC_API}")
+
+
+def _server(cluster: Any) -> tuple[str, str]:
+    return cluster["cluster"]["server"], cluster["cluster"]["certificate-authority"]
+
+
+def executed(told: dict[str, Any]) -> str:
+    """The token that the command prints. Raises OSError; what it printed is never in an error."""
+    given = {one["name"]: one["value"] for one in told.get("env") or []}
+    try:
+        done = subprocess.run(
+            [told["command"], *told.get("args", [])],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            env={**os.environ, **given},
+            timeout=EXEC_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise OSError(f"{told['command']} took longer than {EXEC_SECONDS} s") from None
+    if done.returncode:
+        raise OSError(f"{told['command']} {' '.join(told.get('args', []))} ended with status {done.returncode}")
+    try:
+        return str(json.loads(done.stdout)["status"]["token"])
+    except (KeyError, TypeError, ValueError):
+        raise OSError(f"{told['command']} printed no credential with a token") from None
+
+
+def own(way: Way, pair: Path) -> str:
+    """By the certificate that is current, whichever it is."""
+    named = {"cluster": "default-cluster", "user": "default-auth", "namespace": "default"}
+    told = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [
+            {"name": named["cluster"], "cluster": {"server": way.server, "certificate-authority": way.authority}}
+        ],
+        "users": [{"name": named["user"], "user": {"client-certificate": str(pair), "client-key": str(pair)}}],
+        "contexts": [{"name": "default-context", "context": named}],
+        "current-context": "default-context",
+    }
+    return json.dumps(told, indent=2) + "\n"
+
+
+def read_own(file: Path) -> tuple[str, str, Path] | None:
+    """Server, authority and the certificate's file; None if there is none yet."""
+    if not file.exists():
+        return None
+    told = json.loads(file.read_text())
+    return *_server(told["clusters"][0]), Path(told["users"][0]["user"]["client-certificate"])

@@ -1,0 +1,160 @@
+"""The kubelet of local machines: joins, renews and registers as the real one does; kwok plays status and pods.
+
+It takes the real one's flags and configuration as pools' bundles give them, and has no right that the real one lacks.
+"""
+
+import os
+import random
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+from . import configuration, flags, hardware, kubeconfig, kwok, node
+from .api import MERGE, Api, Json, Refused
+from .certificates import CLIENT, Denied, Store, private, serving
+from .door import Door
+from .gpus import Gpus
+from .lease import Lease
+from .unit import notify, say
+
+NODES = "/api/v1/nodes"
+FIRST_PAUSE, MOST_PAUSE = 1.0, 60.0
+Made = TypeVar("Made")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    try:
+        Kubelet(flags.parse(sys.argv[1:] if arguments is None else arguments)).run()
+    except (ValueError, OSError, Refused, Denied) as error:
+        say(f"kubelet: {error}")
+        return 1
+    return 0
+
+
+class Kubelet:
+    def __init__(self, given: flags.Flags) -> None:
+        """Raises ValueError, OSError."""
+        self.flags, self.config, self.hardware = given, configuration.read(given.config), hardware.read()
+        self.name = given.hostname_override
+        self.client = Store(given.cert_dir, self.name, CLIENT)
+        self.server = Store(given.cert_dir, self.name, serving(self.name, given.node_ip))
+
+    def run(self) -> None:
+        """Until it is told to end, or kwok does. Raises OSError, Denied, SystemExit."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: sys.exit(0))
+        answers(self.config.runtime)
+        api = self.joined()
+        made = persist(lambda: self.registered(api))
+        lease = Lease(api, made, self.config.lease_seconds)
+        works = [lambda: self.rotate(api), lambda: self.serve(api), lease.run]
+        if self.hardware.gpus:
+            works.append(Gpus(api, self.name, self.hardware.gpus).run)
+        for work in works:
+            threading.Thread(target=vital, args=(work,), daemon=True).start()
+        player = kwok.start(Door(api, self.name).address, self.name, self.flags.node_ip, self.flags.cert_dir)
+        try:
+            notify("READY=1")
+            raise OSError(f"kwok ended with status {player.wait()}")
+        finally:
+            player.kill()
+            player.wait()
+
+    def joined(self) -> Api:
+        """By the certificate that is there, or else by a new one. Raises Denied."""
+        known = kubeconfig.read_own(self.flags.kubeconfig)
+        if known and self.client.good():
+            return Api(known[0], known[1], pair=known[2])
+        way = kubeconfig.joining(self.flags.bootstrap_kubeconfig)
+
+        def join() -> Api:
+            self.client.first(Api(way.server, way.authority, token=way.token))
+            self.flags.kubeconfig.parent.mkdir(parents=True, exist_ok=True)
+            private(self.flags.kubeconfig, kubeconfig.own(way, self.client.current))
+            return Api(way.server, way.authority, pair=self.client.current)
+
+        return persist(join)
+
+    def registered(self, api: Api) -> Json:
+        """The Node as it is then. One from before keeps its labels and taints, as with the real kubelet."""
+        now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+        try:
+            return api.ask("POST", NODES, node.node(self.flags, self.config, self.hardware, now))
+        except Refused as refused:
+            if refused.status != 409:
+                raise
+        place = f"{NODES}/{self.name}"
+        found = api.ask("GET", place)
+        if found["spec"].get("providerID") not in (None, self.flags.provider_id):
+            raise OSError(f"the node {self.name} is another machine: {found['spec']['providerID']}")
+        api.ask("PATCH", place, {"metadata": {"labels": node.own_labels(self.flags, self.hardware)}}, MERGE)
+        status = node.status(self.flags, self.config, self.hardware)
+        return api.ask("PATCH", f"{place}/status", {"status": status}, MERGE)
+
+    def rotate(self, api: Api) -> None:
+        """For ever: the next certificate of its own, well before the end of this one."""
+        self.keep_new(self.client, api)
+
+    def serve(self, api: Api) -> None:
+        """For ever: the certificate of its port."""
+        if not self.server.good():
+            self.obtain(self.server, api)
+        self.keep_new(self.server, api)
+
+    def keep_new(self, store: Store, api: Api) -> None:
+        while True:
+            moment = store.renewal()
+            while (left := moment - time.time()) > 0:
+                # In short steps: a machine may sleep, and its clock may be set.
+                time.sleep(min(left, 60.0))
+            self.obtain(store, api)
+
+    def obtain(self, store: Store, api: Api) -> None:
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                return store.renew(api)
+            except (OSError, Refused, Denied) as error:
+                say(f"{store.kind.prefix}: asks again in {pause:.0f} s: {error}")
+            time.sleep(pause)
+            pause = min(2 * pause, MOST_PAUSE)
+
+
+def vital(work: Callable[[], None]) -> None:
+    """Ends the program with it: a kubelet that renews nothing any more must not look well, and its unit heals it."""
+    try:
+        work()
+    except Exception as error:
+        say(f"kubelet: ERROR: {type(error).__name__}: {error}")
+        os._exit(1)
+
+
+def persist(work: Callable[[], Made]) -> Made:
+    """Tries until it works: the API may be away for as long as it likes."""
+    pause = FIRST_PAUSE
+    while True:
+        try:
+            return work()
+        except (OSError, Refused) as error:
+            say(f"tries again in {pause:.0f} s: {error}")
+        time.sleep(pause * random.uniform(0.8, 1.2))  # noqa: S311  (no secret)
+        pause = min(2 * pause, MOST_PAUSE)
+
+
+def answers(runtime: Path) -> None:
+    """Raises OSError if no containerd is there."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+        try:
+            line.connect(str(runtime))
+        except OSError as error:
+            raise OSError(f"no container runtime answers on {runtime}: {error.strerror}") from None
+
+
+if __name__ == "__main__":
+    sys.exit(main())
