@@ -19,6 +19,7 @@ JOINED = Path("/var/lib/kubelet/kubeconfig")
 ZONE = "topology.kubernetes.io/zone"
 # Nothing is sent: the address a packet to here would leave from. TEST-NET-1 (RFC 5737).
 ANYWHERE = ("192.0.2.1", 9)
+PAUSE_SECONDS = 5.0
 
 
 def in_aws() -> dict[str, str]:
@@ -51,9 +52,19 @@ def text(facts: Mapping[str, str]) -> str:
     return "".join(f"{name}={value}\n" for name, value in facts.items())
 
 
+def found(told: Mapping[str, object]) -> dict[str, str]:
+    """As soon as they are to be had. It never fails: systemd would not start the kubelet afterwards (Requires=)."""
+    while True:
+        try:
+            return at_site(str(told["place"])) if told["site"] else in_aws()
+        except (KeyError, OSError, ValueError) as error:
+            say(f"what this machine is can't be told yet: {type(error).__name__}: {error}")
+        time.sleep(PAUSE_SECONDS)
+
+
 def main() -> None:
     told = settings("node")
-    facts = at_site(str(told["place"])) if told["site"] else in_aws()
+    facts = found(told)
     FACTS.parent.mkdir(parents=True, exist_ok=True)
     write(FACTS, text(facts))
     say(" ".join(f"{name}={value}" for name, value in facts.items()))

@@ -1,0 +1,66 @@
+"""What a machine finds out about itself, and that it goes on asking until it knows."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.components.pools import joining_bed  # noqa: F401  (the scripts' folders)
+
+import node_facts  # isort: skip
+
+CLOUD = {"instance-id": "i-0123", "placement/availability-zone": "us-west-2a", "local-ipv4": "10.132.0.7\n"}
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, path in (("HOST", "host.json"), ("FACTS", "run/node.env"), ("JOINED", "kubeconfig")):
+        monkeypatch.setattr(node_facts, name, tmp_path / path)
+    return tmp_path
+
+
+def says(monkeypatch: pytest.MonkeyPatch, **told: object) -> None:
+    monkeypatch.setattr(node_facts, "settings", lambda _: {"place": "lab", "jitter_seconds": 0, **told})
+
+
+def test_a_cloud_s_machine_is_what_its_metadata_say(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    says(monkeypatch, site=False)
+    monkeypatch.setattr(node_facts, "metadata", CLOUD.__getitem__)
+    node_facts.main()
+    assert (machine / "run/node.env").read_text().splitlines() == [
+        "NODE_NAME=i-0123",
+        "NODE_ADDRESS=10.132.0.7",
+        "NODE_PROVIDER_ID=aws:///us-west-2a/i-0123",
+        "NODE_ZONE_LABEL=topology.kubernetes.io/zone=us-west-2a",
+    ]
+
+
+def test_a_host_is_what_its_enrolment_says_however_late_that_comes(
+    machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = iter(["{", "{}", json.dumps({"host": "host-1", "address": "10.129.0.11"})])
+    monkeypatch.setattr(node_facts.time, "sleep", lambda _: (machine / "host.json").write_text(next(texts)))
+    (machine / "kubeconfig").touch()
+    says(monkeypatch, site=True)
+    node_facts.main()
+    assert (machine / "run/node.env").read_text().splitlines() == [
+        "NODE_NAME=host-1.lab",
+        "NODE_ADDRESS=10.129.0.11",
+        "NODE_PROVIDER_ID=onprem:///lab/host-1",
+    ]
+    said = capsys.readouterr().err
+    assert [name in said for name in ("FileNotFoundError", "JSONDecodeError", "KeyError")] == [True] * 3
+
+
+def test_a_machine_that_never_joined_waits_by_chance(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(node_facts.time, "sleep", waited.append)
+    monkeypatch.setattr(node_facts, "metadata", CLOUD.__getitem__)
+    says(monkeypatch, site=False, jitter_seconds=60)
+    for _ in range(20):
+        node_facts.main()
+    assert len({round(one, 3) for one in waited}) > 10
+    assert all(0 <= one <= 60 for one in waited)
+    (machine / "kubeconfig").touch()
+    node_facts.main()
+    assert len(waited) == 20, "one that has joined before comes back at once"
