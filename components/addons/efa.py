@@ -1,6 +1,7 @@
 """EFA, the network between GPU machines on AWS, as a resource that pods ask for: vpc.amazonaws.com/efa."""
 
 from components.pools import labels
+from components.pools.hardware import EFA_CARDS
 
 from .gpu import TOLERATED, tolerated
 from .images import EFA
@@ -8,17 +9,12 @@ from .manifests import Manifest, container, daemon_set, host_path, nodes, on_hos
 from .spec import AddOnsSpec
 
 ADDON = "aws-efa-device-plugin"
-# Instance types of GPU machines that are started with EFA ("Elastic Fabric Adapter for AI/ML and HPC workloads").
-TYPES = (
-    *("g6e.24xlarge", "g6e.48xlarge", "p4d.24xlarge", "p4de.24xlarge"),
-    *("p5.48xlarge", "p5e.48xlarge", "p5en.48xlarge", "p6-b200.48xlarge"),
-)
 PLUGINS = "/var/lib/kubelet/device-plugins"
 
 
 def types(spec: AddOnsSpec) -> list[str]:
     """Those of the cluster's pools."""
-    return sorted({pool.hardware.shape for pool in spec.pools if not pool.site} & set(TYPES))
+    return sorted({pool.hardware.shape for pool in spec.pools if not pool.site} & EFA_CARDS.keys())
 
 
 def wanted(spec: AddOnsSpec) -> bool:

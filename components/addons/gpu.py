@@ -6,7 +6,7 @@ from .images import DEVICE_PLUGIN
 from .manifests import NODE_CRITICAL, Manifest, container, daemon_set, host_path, meta
 from .spec import AddOnsSpec
 
-ADDON, RUNTIME = "nvidia-device-plugin", "nvidia"
+ADDON, RUNTIME = labels.DEVICE_PLUGIN[1], "nvidia"
 # Those of GPU pools, and that of a broken machine: the plugin is how a GPU comes back.
 TOLERATED = (*labels.TAINTS["gpu"], labels.GPU_FAILED)
 SETTINGS = {

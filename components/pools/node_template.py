@@ -8,9 +8,9 @@ from decimal import Decimal
 from typing import Any
 
 from fleet import shapes
-from fleet.model import PoolKind
 
 from . import kubelet, labels
+from .hardware import ROOT_GIB
 from .spec import PoolSpec
 
 Node = dict[str, Any]
@@ -18,8 +18,6 @@ GI, MI = 1 << 30, 1 << 20
 # Of its memory a machine shows less than its type is sold with: firmware and kernel keep theirs. Karpenter reckons with
 # 7.5 % ("vmMemoryOverheadPercent").
 SEEN_OF_MEMORY = Decimal("0.925")
-# The root volume, on which a kubelet keeps images and what pods write.
-ROOT_GIB: dict[PoolKind, int] = {"gpu": 500, "cpu": 200, "system": 50, "ssh": 200}
 OS, ARCHITECTURE = "linux", "amd64"
 CONDITIONS = {"Ready": "True", "MemoryPressure": "False", "DiskPressure": "False", "PIDPressure": "False"}
 # Volumes are attached by their controller, as every kubelet says by default.

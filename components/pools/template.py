@@ -6,13 +6,11 @@ from typing import Any
 from components.boot.user_data import user_data
 from components.tags import KUBERNETES
 from fleet.image_names import parameter
-from fleet.model import Fleet, PoolKind
+from fleet.model import Fleet
 
-from .hardware import fabric
+from .hardware import ROOT_GIB, fabric
 from .spec import PoolSpec
 
-# Images of 20 GB, and what pods write. Data have their shares, and GPU machines disks of their own beside.
-ROOT_GIB: dict[PoolKind, int] = {"gpu": 500, "cpu": 200, "system": 50, "ssh": 200}
 # Stands in for the public key that a preview can't know yet: of nobody.
 VERIFY_KEY = "MCowBQYDK2VwAyEA".ljust(59, "A") + "="
 

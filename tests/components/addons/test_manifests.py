@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.addons import addons, csi, dns, efa, flannel, images, node_dns, shares, teams
+from components.addons import addons, csi, dns, flannel, images, node_dns, shares, teams
 from components.addons.manifests import MANAGED_BY, NAME, Manifest
 from components.addons.priorities import BUYS_FROM, SITE_DNS, SPARE_DNS, TABLE
 from components.addons.spec import AddOnsSpec, Nfs
@@ -213,15 +213,6 @@ def test_handles_differ_where_volumes_do(example: AddOnsSpec) -> None:
     ]
     nfs = [handle for handle in found if "#" in handle]
     assert len(set(nfs)) == len(nfs) > 0
-
-
-def test_efa_is_where_the_cloud_has_it() -> None:
-    from moto.ec2.models.instance_types import INSTANCE_TYPES
-
-    for name in efa.TYPES:
-        if name in INSTANCE_TYPES:
-            assert INSTANCE_TYPES[name]["NetworkInfo"]["EfaSupported"], name
-    assert sum(name in INSTANCE_TYPES for name in efa.TYPES) > len(efa.TYPES) // 2
 
 
 def test_drivers_leave_the_owner_of_a_share_alone(example: AddOnsSpec) -> None:
