@@ -4,6 +4,10 @@ import asyncio
 
 import pulumi
 
+# Stand in where a preview can't know better yet: the id of a key, and a public key, too, of nobody.
+NO_KEY = "00000000-0000-0000-0000-000000000000"
+VERIFY_KEY = "MCowBQYDK2VwAyEA".ljust(59, "A") + "="
+
 
 def known_in_preview(value: pulumi.Output[str], stand_in: str) -> pulumi.Output[str]:
     """`value`, for which `stand_in` stands in a preview that can't know it yet.
@@ -20,3 +24,8 @@ def known_in_preview(value: pulumi.Output[str], stand_in: str) -> pulumi.Output[
     known: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
     known.set_result(True)
     return pulumi.Output(value.resources(), asyncio.ensure_future(known_or_stand_in()), known, value.is_secret())
+
+
+def known_key_arn(arn: pulumi.Input[str], region: str, account: str) -> pulumi.Output[str]:
+    """A region's key, for policies that say who may use it."""
+    return known_in_preview(pulumi.Output.from_input(arn), f"arn:aws:kms:{region}:{account}:key/{NO_KEY}")

@@ -8,7 +8,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.boot.user_data import sealed, user_data
-from components.preview import known_in_preview
+from components.preview import VERIFY_KEY, known_in_preview, known_key_arn
 from components.storage.bucket import bucket_name
 from components.tags import KUBERNETES, Owner
 from fleet.image_names import parameter
@@ -21,9 +21,6 @@ from .profiles import Volume
 from .roles import SSM_POLICY, permissions, trust
 
 ROOT_GIB = 50
-# Stand in where a preview can't know better yet: the id of a key, and a public key, too, of nobody.
-NO_KEY = "00000000-0000-0000-0000-000000000000"
-VERIFY_KEY = "MCowBQYDK2VwAyEA".ljust(59, "A") + "="
 
 
 class MachineArgs(TypedDict):
@@ -84,9 +81,9 @@ class ControlPlaneMachine(pulumi.ComponentResource):
             tags=tags,
             opts=self.child,
         )
-        keys = [self._key(self.spec.region, self.args["key_arn"])]
+        keys = [known_key_arn(self.args["key_arn"], self.spec.region, fleet.aws.account_id)]
         if self.spec.copies and self.args["copies_key_arn"] is not None:
-            keys.append(self._key(self.spec.copies.region, self.args["copies_key_arn"]))
+            keys.append(known_key_arn(self.args["copies_key_arn"], self.spec.copies.region, fleet.aws.account_id))
         policy = aws.iam.RolePolicy(
             name,
             role=role.name,
@@ -102,13 +99,6 @@ class ControlPlaneMachine(pulumi.ComponentResource):
         return granted, aws.iam.InstanceProfile(
             name, name=self._named(128, "in the account"), role=role.name, tags=tags, opts=self.child
         )
-
-    def _key(self, region: str, arn: pulumi.Input[str]) -> pulumi.Output[str]:
-        """Known in a preview, as policies must be."""
-        account = self.args["fleet"].aws
-        assert account is not None
-        stand_in = f"arn:aws:kms:{region}:{account.account_id}:key/{NO_KEY}"
-        return known_in_preview(pulumi.Output.from_input(arn), stand_in)
 
     def _publish(self) -> aws.s3.BucketObjectv2:
         """Puts files into the bucket and keys into the secret, and last the signed manifest that names both."""

@@ -10,7 +10,7 @@ import pulumi_tls as tls
 from components.boot.user_data import sealed
 from components.control_plane.bundle import Bundle, digests, manifest, version
 from components.control_plane.roles import trust
-from components.preview import known_in_preview
+from components.preview import VERIFY_KEY, known_in_preview, known_key_arn
 from components.storage.bucket import bucket_name
 from components.tags import Owner
 from fleet.model import Fleet
@@ -23,8 +23,6 @@ from .names import Group, Names
 from .roles import permissions
 from .spec import PoolSpec
 
-# Stands in where a preview can't know better yet: the id of a key of nobody.
-NO_KEY = "00000000-0000-0000-0000-000000000000"
 # What ends healthy machines by itself: which one goes, and when, is for the autoscaler to say, which knows their work.
 SUSPENDED = ["AZRebalance"]
 
@@ -107,8 +105,7 @@ class Pool(pulumi.ComponentResource):
             opts=self.child,
         )
         assert self.fleet.aws is not None
-        stand_in = f"arn:aws:kms:{self.spec.place}:{self.fleet.aws.account_id}:key/{NO_KEY}"
-        key_arn = known_in_preview(pulumi.Output.from_input(self.args["key_arn"]), stand_in)
+        key_arn = known_key_arn(self.args["key_arn"], self.spec.place, self.fleet.aws.account_id)
         policy = aws.iam.RolePolicy(
             "node",
             role=role.name,
@@ -147,9 +144,7 @@ class Pool(pulumi.ComponentResource):
     def _template(self, profile: aws.iam.InstanceProfile) -> aws.ec2.LaunchTemplate:
         # The body of a public key's PEM is base64 of its DER form.
         key = self.signing.public_key_pem.apply(lambda pem: "".join(pem.strip().splitlines()[1:-1]))
-        script = known_in_preview(key, template.VERIFY_KEY).apply(
-            lambda verify: template.script(self.spec, self.bucket, verify)
-        )
+        script = known_in_preview(key, VERIFY_KEY).apply(lambda verify: template.script(self.spec, self.bucket, verify))
         return aws.ec2.LaunchTemplate(
             "node",
             name=self.names.template(self.spec.name),

@@ -11,9 +11,6 @@ from fleet.model import Fleet
 from .hardware import ROOT_GIB, fabric
 from .spec import PoolSpec
 
-# Stands in for the public key that a preview can't know yet: of nobody.
-VERIFY_KEY = "MCowBQYDK2VwAyEA".ljust(59, "A") + "="
-
 
 def script(spec: PoolSpec, bucket: str, verify_key: str) -> str:
     """User-data in base64: the boot stub."""

@@ -12,6 +12,7 @@ from components.pools import firewall, hardware, hooks, joining, roles, template
 from components.pools.bundle import bundle
 from components.pools.names import Names
 from components.pools.spec import PoolSpec, pool_spec
+from components.preview import VERIFY_KEY
 from fleet.loader import load
 from fleet.model import Fleet, Person
 from fleet.world import World, current
@@ -173,7 +174,7 @@ def test_the_table_of_fabrics_is_what_the_cloud_tells() -> None:
 
 def test_user_data_is_a_stub_that_names_the_pool_s_bundle(world: World) -> None:
     one = spec(world, "eu-gpu")
-    text = base64.b64decode(template.script(one, "example-eu-west-1-123456789012", template.VERIFY_KEY)).decode()
+    text = base64.b64decode(template.script(one, "example-eu-west-1-123456789012", VERIFY_KEY)).decode()
     assert len(text) <= MOST_BYTES
     assert '"prefix":"example/main/eu-gpu"' in text
 
