@@ -1,6 +1,5 @@
 """What runs inside a cluster: its add-ons, registered with its own API server."""
 
-import base64
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -15,6 +14,7 @@ from components.addons.component import AddOns
 from components.addons.gpu import ADDON as DEVICE_PLUGIN
 from components.addons.manifests import SPACE
 from components.addons.spec import AddOnsSpec, Handles, addons_spec
+from components.control_plane.kubeconfig import kubeconfig
 from fleet.world import World
 
 from .catalogue import StackSpec
@@ -47,7 +47,7 @@ async def _program(world: World, stack: StackSpec) -> None:
         secret_id=plane["admin_secret"], opts=pulumi.InvokeOutputOptions(provider=cloud)
     )
     known = pulumi.Output.all(plane["endpoint"], plane["authority"], secret.secret_string)
-    access: Any = known.apply(lambda found: kubeconfig(*found))
+    access: Any = known.apply(lambda found: access_of(*found))
     provider = kubernetes.Provider(
         name,
         kubeconfig=pulumi.Output.secret(access),
@@ -78,22 +78,7 @@ async def _file_systems(spec: AddOnsSpec) -> Mapping[str, Handles]:
     return found
 
 
-def kubeconfig(endpoint: str, authority: str, credential: str) -> str:
+def access_of(endpoint: str, authority: str, credential: str) -> str:
     """`credential` is JSON with `crt` and `key`, as the cluster's stack keeps it in a secret."""
     pair = json.loads(credential)
-    here = {"server": endpoint, "certificate-authority-data": _encoded(authority)}
-    user = {"client-certificate-data": _encoded(pair["crt"]), "client-key-data": _encoded(pair["key"])}
-    return json.dumps(
-        {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": "cluster", "cluster": here}],
-            "users": [{"name": "admin", "user": user}],
-            "contexts": [{"name": "cluster", "context": {"cluster": "cluster", "user": "admin"}}],
-            "current-context": "cluster",
-        }
-    )
-
-
-def _encoded(text: str) -> str:
-    return base64.b64encode(text.encode()).decode()
+    return kubeconfig("cluster", "admin", {"server": endpoint}, authority, pair["crt"], pair["key"])

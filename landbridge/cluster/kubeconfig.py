@@ -1,14 +1,14 @@
 """Kubeconfigs: what stands in one, where its credential comes from, and how it is written."""
 
-import base64
 import json
 import os
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from components.control_plane import kubeconfig as kubeconfigs
 from components.control_plane.machines import API_PORT
 
 from ..errors import LandbridgeError, UsageError
@@ -27,31 +27,15 @@ class Credential(NamedTuple):
 
 
 def kubeconfig(info: ClusterInfo, credential: Credential, machine: MachineInfo | None = None) -> str:
-    """For kubectl and every client library. With `machine` straight to that one's address, past DNS and balancer.
-
-    JSON is YAML; written by hand it can't go wrong.
-    """
-    name = f"{info.fleet}-{info.name}"
-    where: dict[str, Any] = {"server": info.endpoint}
+    """For kubectl and every client library. With `machine` straight to that one's address, past DNS and balancer."""
+    where = {"server": info.endpoint}
     if machine is not None:
         where = {
             "server": f"https://{machine.address}:{API_PORT}",
             "tls-server-name": str(urlsplit(info.endpoint).hostname),
         }
-    user = {"client-certificate-data": encoded(credential.crt), "client-key-data": encoded(credential.key)}
-    config = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [{"name": name, "cluster": {**where, "certificate-authority-data": encoded(info.authority)}}],
-        "users": [{"name": credential.user, "user": user}],
-        "contexts": [{"name": name, "context": {"cluster": name, "user": credential.user}}],
-        "current-context": name,
-    }
-    return json.dumps(config, indent=2) + "\n"
-
-
-def encoded(text: str) -> str:
-    return base64.b64encode(text.encode()).decode()
+    name = f"{info.fleet}-{info.name}"
+    return kubeconfigs.kubeconfig(name, credential.user, where, info.authority, credential.crt, credential.key)
 
 
 def admin(of: ClientOf, info: ClusterInfo) -> Credential:

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from local.providers.kubernetes.api import Api
 from local.providers.kubernetes.kubeconfig import parse
-from stacks.addons import cluster_of, kubeconfig
+from stacks.addons import access_of, cluster_of
 from tests.support.apiserver import server
 
 
 def test_its_kubeconfig_opens_an_api_server(tmp_path: Path) -> None:
     with server(tmp_path, controllers=False) as made:
         crt, key = made.authority.leaf("landbridge-admin", ["system:masters"])
-        text = kubeconfig(made.url, made.authority.pem, json.dumps({"crt": crt, "key": key}))
+        text = access_of(made.url, made.authority.pem, json.dumps({"crt": crt, "key": key}))
         api = Api(parse(text), threading.Event())
         assert api.call("GET", "/api/v1/namespaces/kube-system")["kind"] == "Namespace"
 
