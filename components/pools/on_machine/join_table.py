@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from aws import say
+from join_rules import pools_of
 from kube_http import Answer, Kube
 
 PATH, KEY = "/api/v1/namespaces/kube-system/configmaps/landbridge-pools", "pools.json"
@@ -28,6 +29,18 @@ def read(kube: Kube) -> str:
     return str((found.get("data") or {}).get(KEY, ""))
 
 
+def understood(text: str) -> dict[str, Any]:
+    """What it says. Raises ValueError for JSON that is no table, too: nobody may act on half of one."""
+    told = json.loads(text)
+    try:
+        for part in ("regions", "roles", "lans"):
+            dict(told[part])
+        pools_of(told)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"it is no table of pools: {type(error).__name__}: {error}") from None
+    return dict(told)
+
+
 def follow(kube: Kube, learn: Callable[[Any], bool], seconds: float = LOOK_SECONDS) -> None:
     """Until `learn` returns True: it gets the table, and each other one that takes its place."""
     before = told = ""
@@ -36,7 +49,7 @@ def follow(kube: Kube, learn: Callable[[Any], bool], seconds: float = LOOK_SECON
             text = read(kube)
             problem = "" if text else "there are no pools yet"
             if text not in ("", before):
-                table = json.loads(text)
+                table = understood(text)
                 before = text
                 if learn(table):
                     return
