@@ -9,6 +9,7 @@ from . import (
     efa,
     flannel,
     gpu,
+    joining,
     kube_proxy,
     network_policies,
     node_dns,
@@ -34,6 +35,7 @@ class AddOn(NamedTuple):
 
 
 TABLE: dict[str, AddOn] = {
+    joining.ADDON: AddOn(joining.manifests),
     priorities.ADDON: AddOn(priorities.manifests),
     tolerations.ADDON: AddOn(tolerations.manifests),
     kube_proxy.ADDON: AddOn(kube_proxy.manifests),
@@ -51,6 +53,8 @@ TABLE: dict[str, AddOn] = {
     shares.ADDON: AddOn(
         shares.manifests, (teams.ADDON, csi.NFS_DRIVER.addon, csi.EFS_DRIVER.addon), wanted=shares.wanted
     ),
+    # Machines join from then on, and no earlier than they can be shut out.
+    joining.POOLS_ADDON: AddOn(joining.pools, (joining.ADDON,)),
 }
 
 

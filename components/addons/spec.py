@@ -5,6 +5,8 @@ from ipaddress import IPv4Network
 from typing import Any, NamedTuple
 
 from components.control_plane.machines import ClusterSpec, cluster_spec
+from components.pools import joining
+from components.pools.names import Names
 from components.pools.spec import DNS_ADDRESS, PoolSpec, pool_spec
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
@@ -22,7 +24,7 @@ class Nfs(NamedTuple):
 
 class AddOnsSpec(NamedTuple):
     """`pools` are those with nodes. `file_systems` are AWS regions' shares by region, outputs of their stacks, and
-    `mount_addresses` where one mounts them from elsewhere.
+    `mount_addresses` where one mounts them from elsewhere. `joining` are the pools as machines join them.
     """
 
     fleet: Fleet
@@ -31,6 +33,7 @@ class AddOnsSpec(NamedTuple):
     nfs: Nfs | None
     file_systems: Mapping[str, Handles]
     mount_addresses: Mapping[str, str]
+    joining: tuple[joining.Joining, ...]
 
     @property
     def sites(self) -> tuple[str, ...]:
@@ -59,6 +62,7 @@ def addons_spec(
     )
     handles = file_systems or {}
     zones = {region: plan.region(region).zones for region in handles}
+    names = Names(fleet)
     return AddOnsSpec(
         fleet,
         cluster_spec(fleet, plan, cluster),
@@ -66,6 +70,7 @@ def addons_spec(
         _nfs(fleet, found),
         handles,
         {region: zones[region][min(zones[region])].addresses["shares"] for region in handles},
+        joining.pools(fleet, plan, cluster, names.role, names.groups),
     )
 
 

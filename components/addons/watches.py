@@ -28,6 +28,13 @@ LOOKS = ("list", "watch", "*")
 
 # ClusterRole, resource → why.
 ALLOWED = {
+    ("landbridge-joining", "nodes"): (
+        "the one leader of the joining service knows of every Node whether its machine is there still: one client"
+    ),
+    ("landbridge-joining", "certificatesigningrequests"): "the same leader decides them: one client",
+    ("landbridge:joining", "certificatesigningrequests"): (
+        "a machine waits for its own, by a field selector, which RBAC can't express, and as long as it joins"
+    ),
     ("landbridge:flannel", "nodes"): (
         "every node routes to every other: its range and address stand on its Node. Kubelets write a status that did "
         "not change once in five minutes, or this would be the cluster's heaviest watch"

@@ -51,13 +51,13 @@ class Kubelet:
             signal.signal(number, lambda *_: sys.exit(0))
         answers(self.config.runtime)
         api = self.joined()
+        # Before it is registered, which may take longer than this certificate lives.
+        background(lambda: self.rotate(api))
         made = persist(lambda: self.registered(api))
-        lease = Lease(api, made, self.config.lease_seconds)
-        works = [lambda: self.rotate(api), lambda: self.serve(api), lease.run]
+        background(lambda: self.serve(api))
+        background(Lease(api, made, self.config.lease_seconds).run)
         if self.hardware.gpus:
-            works.append(Gpus(api, self.name, self.hardware.gpus).run)
-        for work in works:
-            threading.Thread(target=vital, args=(work,), daemon=True).start()
+            background(Gpus(api, self.name, self.hardware.gpus).run)
         player = kwok.start(Door(api, self.name).address, self.name, self.flags.node_ip, self.flags.cert_dir)
         try:
             notify("READY=1")
@@ -124,6 +124,10 @@ class Kubelet:
                 say(f"{store.kind.prefix}: asks again in {pause:.0f} s: {error}")
             time.sleep(pause)
             pause = min(2 * pause, MOST_PAUSE)
+
+
+def background(work: Callable[[], None]) -> None:
+    threading.Thread(target=vital, args=(work,), daemon=True).start()
 
 
 def vital(work: Callable[[], None]) -> None:

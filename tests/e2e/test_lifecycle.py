@@ -76,8 +76,9 @@ def test_drift_is_seen_and_repaired(cloud: Cloud) -> None:
     cloud.python(
         """
 ec2 = client("ec2", "eu-west-1")
+(own,) = [v["CidrBlock"] for v in ec2.describe_vpcs()["Vpcs"] if not v["IsDefault"]]
 rules = ec2.describe_security_group_rules()["SecurityGroupRules"]
-rule = next(r for r in rules if r.get("FromPort") == 2049)
+rule = next(r for r in rules if r.get("FromPort") == 2049 and r["CidrIpv4"] == own)
 ec2.revoke_security_group_ingress(GroupId=rule["GroupId"], SecurityGroupRuleIds=[rule["SecurityGroupRuleId"]])
 tables = ec2.describe_route_tables(Filters=[{"Name": "tag:Name", "Values": ["test-eu-west-1-private"]}])["RouteTables"]
 association = tables[0]["Associations"][0]

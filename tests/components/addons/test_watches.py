@@ -7,11 +7,16 @@ import pytest
 from components.addons.manifests import Manifest
 from components.addons.spec import AddOnsSpec
 from components.addons.watches import ALLOWED, GROWING, LOOKS
+from components.pools.admission import JOINING_GROUP
+from components.pools.joining import USER
 from tests.components.addons import bed
 from tests.support.apiserver import Server
 
 # What Kubernetes' own role for it has, and our kube-proxy lacks: it reads endpointslices, and reports by the new events.
 PROXY_LACKS = {("", "endpoints"), ("", "events")}
+
+# Who joins, and who lets them: they run in no pod.
+OUTSIDE = {("User", USER), ("Group", JOINING_GROUP), ("Group", "system:bootstrappers")}
 
 
 def looks(manifests: list[Manifest]) -> Iterator[tuple[str, str]]:
@@ -51,7 +56,8 @@ def test_nobody_has_rights_by_another_s_role(example: AddOnsSpec) -> None:
     bindings = [one for one in made if one["kind"] in ("ClusterRoleBinding", "RoleBinding")]
     assert {one["roleRef"]["name"] for one in bindings} == ours
     accounts = {one["metadata"]["name"] for one in made if one["kind"] == "ServiceAccount"}
-    assert {subject["name"] for one in bindings for subject in one["subjects"]} == accounts
+    bound = {(subject["kind"], subject["name"]) for one in bindings for subject in one["subjects"]}
+    assert bound == {("ServiceAccount", name) for name in accounts} | OUTSIDE
     for name, pod in bed.pods(made):
         assert pod.get("serviceAccountName") in accounts or pod["automountServiceAccountToken"] is False, name
 

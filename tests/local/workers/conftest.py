@@ -1,5 +1,6 @@
 """A cluster for workers, and machines of its pool west-gpu."""
 
+import sys
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -29,4 +30,6 @@ def worker(cluster: Cluster) -> Iterator[Callable[..., Worker]]:
 
     yield one
     for each in made:
+        # Shown when the test fails.
+        sys.stdout.write(f"{each.name}:\n{each.log()}")
         each.stop()

@@ -219,7 +219,7 @@ def short_lived(one: Worker, seconds: float) -> str:
 def test_it_renews_before_the_end_and_nothing_stops(cluster: Cluster, instances: list[str], worker: Make) -> None:
     one = up(worker(instances[2]))
     one.end()
-    current, seconds = one.certificates / "kubelet-client-current.pem", 45
+    current, seconds = one.certificates / "kubelet-client-current.pem", 75
     current.resolve().write_text(short_lived(one, seconds))
     ends = time.monotonic() + seconds
     before, asked = current.resolve(), requests(cluster, one.name)

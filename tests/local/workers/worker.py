@@ -132,7 +132,8 @@ class Worker:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def log(self, program: str = "kubelet") -> str:
-        return (self.folder / f"{program}.log").read_text(errors="replace")
+        file = self.folder / f"{program}.log"
+        return file.read_text(errors="replace") if file.exists() else ""
 
     @property
     def certificates(self) -> Path:

@@ -1,0 +1,21 @@
+"""What the cluster keeps to when machines join and go, and then, once that stands, whose machines may."""
+
+from components.pools import admission
+
+from .manifests import NAME, Manifest
+from .spec import AddOnsSpec
+
+ADDON, POOLS_ADDON = "joining", "joining-pools"
+
+
+def manifests(spec: AddOnsSpec) -> list[Manifest]:  # noqa: ARG001
+    return [_named(one, ADDON) for one in (*admission.kept(), *admission.rights(), *admission.policy())]
+
+
+def pools(spec: AddOnsSpec) -> list[Manifest]:
+    return [_named(admission.pools(spec.joining), POOLS_ADDON)]
+
+
+def _named(manifest: Manifest, addon: str) -> Manifest:
+    metadata = manifest["metadata"]
+    return {**manifest, "metadata": {**metadata, "labels": {**metadata["labels"], NAME: addon}}}
