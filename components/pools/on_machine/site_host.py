@@ -1,7 +1,7 @@
 """A site's host and its bundle: takes only one that is signed, keeps the one before, and says what stands. As root.
 
-`enrol`, `apply`, `back` and `report`. The first two read JSON on stdin; answers are one line of JSON on stdout. It runs
-with nothing but the host's Python: `site enrol` brings it within the bundle, `site apply` and `status` send their own.
+`enrol`, `apply`, `back` and `report`. All but the last read JSON on stdin; answers are one line of JSON on stdout. It
+runs with nothing but the host's Python: an enrolment has it from the bundle, `site apply` and `status` send their own.
 """
 
 import base64
@@ -38,7 +38,7 @@ class Refused(Exception):
 
 
 def main() -> None:
-    given = json.load(sys.stdin) if sys.argv[1] in ("enrol", "apply") else {}
+    given = {} if sys.argv[1] == "report" else json.load(sys.stdin)
     verb = {"enrol": enrol, "apply": apply, "back": back, "report": report}[sys.argv[1]]
     try:
         told = verb(given)
@@ -77,10 +77,10 @@ def enrol(given: Json) -> Json:
     systemctl("enable", TARGET)
     if stands:
         systemctl("start", "--no-block", TARGET)
-    version = now["version"] if now and stands else told["version"]
     if given["token"]:
         joined()
-    return {"stands": stands, "current": version == told["version"], "version": version}
+    has = now["version"] if now and stands else told["version"]
+    return {"stands": stands, "current": has == told["version"], "version": has}
 
 
 def apply(bundle: Json) -> Json:
@@ -93,11 +93,12 @@ def apply(bundle: Json) -> Json:
     return exchange(bundle, before)
 
 
-def back(_: Json) -> Json:
-    """The bundle that ran before comes back."""
-    if not PREVIOUS.exists():
-        raise Refused("no bundle of before is kept here")
-    return exchange(json.loads(PREVIOUS.read_text()), json.loads(CURRENT.read_text()))
+def back(given: Json) -> Json:
+    """The bundle of before comes back, if the one of the given version was begun at all."""
+    current = json.loads(CURRENT.read_text())
+    if version(current) != given["version"]:
+        return {"version": version(current), "at": 0.0}
+    return exchange(json.loads(PREVIOUS.read_text()), current)
 
 
 def exchange(new: Json, old: Json) -> Json:
@@ -113,7 +114,7 @@ def exchange(new: Json, old: Json) -> Json:
     # The kubelet says that it is up when it has joined, however long the API is away: nobody waits for that here.
     systemctl("start", "--no-block", TARGET)
     # What the new kubelet tells the API it tells after this moment of this machine's clock.
-    return {"version": json.loads(new["manifest"])["version"], "at": at}
+    return {"version": version(new), "at": at}
 
 
 def report(_: Json) -> Json:
@@ -210,6 +211,10 @@ def joined() -> None:
 def standing() -> "Json | None":
     """The manifest of what runs, or nothing."""
     return json.loads(MANIFEST.read_text()) if MANIFEST.exists() else None
+
+
+def version(bundle: Json) -> str:
+    return str(json.loads(bundle["manifest"])["version"])
 
 
 def services(bundle: Json) -> list[str]:
