@@ -153,6 +153,28 @@ class Ssh:
         return said
 
 
+class Hosts:
+    """Hosts of sites, through SSH as the user's own settings say; `addresses` tells where each is, if known."""
+
+    def __init__(self, addresses: Callable[[], Mapping[str, str]]) -> None:
+        self.addresses = addresses
+
+    def run(self, machine: str, argv: Sequence[str], stdin: bytes = b"", timeout_seconds: float = 60) -> Said:
+        address = self.addresses().get(machine)
+        if not address:
+            raise ReachError(f"{machine} cannot be reached: neither the fleet file nor its node tells its address.")
+        try:
+            said = ran(ssh(Instance(machine, address, ""), argv), stdin, timeout_seconds, os.environ)
+        except subprocess.TimeoutExpired:
+            raise ReachError(late(machine, argv, timeout_seconds)) from None
+        if said.code == NO_SHELL:
+            raise ReachError(
+                f"{machine} cannot be reached by ssh {address}: {said.why}. It needs the site's VPN or network, your "
+                f"key on the host, and `sudo -n` there; settings for {address} belong into your ssh settings."
+            )
+        return said
+
+
 def ssh(instance: Instance, argv: Sequence[str]) -> list[str]:
     """A replaced machine keeps its address and has a new host key: it is remembered under the instance's id."""
     options = ["BatchMode=yes", "ConnectTimeout=10", "StrictHostKeyChecking=accept-new", f"HostKeyAlias={instance.id}"]

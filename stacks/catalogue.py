@@ -29,12 +29,17 @@ def catalogue(fleet: Fleet) -> list[StackSpec]:
 
 
 def pools(fleet: Fleet) -> list[StackSpec]:
-    """Stacks of the pools in clouds, one each. Not part of the catalogue before machines can join their cluster."""
-    return [
-        StackSpec(name, "pool", pool.region, tuple(dict.fromkeys((pool.region, pool.cluster))))
-        for name, pool in fleet.pools.items()
-        if pool.region and _built(fleet, pool.region) and _built(fleet, fleet.clusters[pool.cluster].region)
-    ]
+    """Stacks of the pools, one each; a site's stands in its cluster's home, which has the bundle.
+
+    Not part of the catalogue before machines can join their cluster.
+    """
+    found = []
+    for name, pool in fleet.pools.items():
+        home = fleet.clusters[pool.cluster].region
+        region = pool.region or home
+        if _built(fleet, region) and _built(fleet, home):
+            found.append(StackSpec(name, "pool", region, tuple(dict.fromkeys((region, pool.cluster)))))
+    return found
 
 
 def _built(fleet: Fleet, region: str) -> bool:

@@ -106,6 +106,20 @@ class PoolOutputs(TypedDict):
     prefix: str  # of the pool's bundle in the bucket
 
 
+class SitePoolOutputs(TypedDict):
+    """What a stack of a pool at a site publishes. Who its hosts are the fleet file says."""
+
+    site: str
+    region: str  # the home of its cluster, whose bucket has the bundle
+    cluster: str
+    kind: str  # gpu, cpu, system or ssh
+    # for enrolment and the hosts' care
+    hosts: list[str]
+    bucket: str
+    prefix: str  # of the pool's bundle in the bucket
+    verify_key: pulumi.Input[str]  # whose signature the bundle bears: base64 of an Ed25519 key's DER form
+
+
 class AddOnsOutputs(TypedDict):
     """What the stack of a cluster's add-ons publishes."""
 
@@ -115,7 +129,7 @@ class AddOnsOutputs(TypedDict):
     regions: list[str]
 
 
-Outputs = RegionOutputs | ClusterOutputs | PoolOutputs | AddOnsOutputs
+Outputs = RegionOutputs | ClusterOutputs | PoolOutputs | SitePoolOutputs | AddOnsOutputs
 
 
 def publish(outputs: Outputs) -> None:

@@ -1,9 +1,10 @@
-"""A pool in a cloud: the machines of one kind that a cluster has in one region.
+"""A pool: the machines of one kind that a cluster has in one region or at one site.
 
 The way from the pool's region to the cluster's home is the links' to build, for all pools and clusters alike: nodes
 talk to each other and to the API by addresses of regions, and every region's network leads those to its hub.
 """
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pulumi
@@ -15,38 +16,31 @@ from components.pools.aws import Pool
 from components.pools.firewall import rules
 from components.pools.hooks import COMPLETER
 from components.pools.names import Names
-from components.pools.spec import pool_spec
+from components.pools.site import SitePool
+from components.pools.spec import PoolSpec, pool_spec
 from components.storage.bucket import bucket_name
 from components.tags import Owner
 from fleet.world import World
 
 from .catalogue import StackSpec
-from .outputs import cluster_outputs, publish, region_outputs
+from .outputs import ClusterOutputs, RegionOutputs, cluster_outputs, publish, region_outputs
 
 
 def program(world: World, stack: StackSpec) -> None:
-    """Registers the pool's resources and publishes `PoolOutputs`."""
-    pulumi.run(lambda: _program(world, stack))
+    """Registers the pool's resources and publishes `PoolOutputs`, or `SitePoolOutputs` for a site's."""
+    spec = pool_spec(world.fleet, world.plan, stack.name)
+    pulumi.run(lambda: PLACES["site" if spec.site else "aws"](world, stack.region, spec))
 
 
-async def _program(world: World, stack: StackSpec) -> None:
-    fleet, region = world.fleet, stack.region
-    assert fleet.aws is not None  # fleet.rules: no region in AWS without an account
-    spec = pool_spec(fleet, world.plan, stack.name)
-    try:
-        here, cluster = await region_outputs(region), await cluster_outputs(spec.cluster)
-    except LookupError as error:
-        raise pulumi.RunError(str(error)) from None
-    providers: dict[str, Any] = {
-        "aws": aws.Provider(region, region=region, allowed_account_ids=[fleet.aws.account_id]),
-        "tls": tls.Provider("tls"),
-    }
+async def _in_aws(world: World, region: str, spec: PoolSpec) -> None:
+    fleet = world.fleet
+    here, cluster, owner, providers = await _given(world, region, spec)
     pool = Pool(
         "pool",
         {
             "fleet": fleet,
             "spec": spec,
-            "owner": Owner(fleet.fleet, spec.owner, stack.name),
+            "owner": owner,
             "rules": rules(fleet, world.plan, spec),
             "network_id": here["network_id"],
             "subnet_ids": here["private_subnet_ids"],
@@ -63,9 +57,57 @@ async def _program(world: World, stack: StackSpec) -> None:
             "kind": spec.kind,
             "groups": {key: group.name for key, group in pool.groups.items()},
             "completer": COMPLETER,
-            "role": Names(fleet).role(stack.name),
+            "role": Names(fleet).role(spec.name),
             "firewall_id": pool.firewall.id,
             "bucket": bucket_name(fleet, region),
             "prefix": spec.prefix,
         }
     )
+
+
+async def _at_site(world: World, region: str, spec: PoolSpec) -> None:
+    """`region` is the cluster's home, whose bucket has the bundle."""
+    here, cluster, owner, providers = await _given(world, region, spec)
+    pool = SitePool(
+        "pool",
+        {
+            "fleet": world.fleet,
+            "spec": spec,
+            "owner": owner,
+            "key_arn": here["key_arn"],
+            "authority": cluster["authority"],
+        },
+        ResourceOptions(providers=providers),
+    )
+    publish(
+        {
+            "site": spec.place,
+            "region": region,
+            "cluster": spec.cluster,
+            "kind": spec.kind,
+            "hosts": list(spec.hosts),
+            "bucket": pool.bucket,
+            "prefix": spec.prefix,
+            "verify_key": pool.verify_key,
+        }
+    )
+
+
+async def _given(
+    world: World, region: str, spec: PoolSpec
+) -> tuple[RegionOutputs, ClusterOutputs, Owner, dict[str, Any]]:
+    """What every pool's stack reads and calls with."""
+    fleet = world.fleet
+    assert fleet.aws is not None  # fleet.rules: no region in AWS without an account
+    try:
+        here, cluster = await region_outputs(region), await cluster_outputs(spec.cluster)
+    except LookupError as error:
+        raise pulumi.RunError(str(error)) from None
+    providers: dict[str, Any] = {
+        "aws": aws.Provider(region, region=region, allowed_account_ids=[fleet.aws.account_id]),
+        "tls": tls.Provider("tls"),
+    }
+    return here, cluster, Owner(fleet.fleet, spec.owner, spec.name), providers
+
+
+PLACES: dict[str, Callable[[World, str, PoolSpec], Awaitable[None]]] = {"aws": _in_aws, "site": _at_site}

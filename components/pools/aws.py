@@ -5,21 +5,17 @@ from typing import Any, TypedDict
 
 import pulumi
 import pulumi_aws as aws
-import pulumi_tls as tls
 
-from components.boot.user_data import sealed
-from components.control_plane.bundle import Bundle, digests, manifest, version
 from components.control_plane.roles import trust
 from components.preview import VERIFY_KEY, known_in_preview, known_key_arn
-from components.storage.bucket import bucket_name
 from components.tags import Owner
 from fleet.model import Fleet
 
 from . import template
-from .bundle import bundle
 from .firewall import DESCRIPTION, OWN, Rule
 from .hooks import TERMINATION
 from .names import Group, Names
+from .publishing import Publishing
 from .roles import permissions
 from .spec import PoolSpec
 
@@ -51,13 +47,12 @@ class Pool(pulumi.ComponentResource):
     def __init__(self, name: str, args: PoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:pools:Pool", name, None, opts)
         self.args, self.spec, self.fleet = args, args["spec"], args["fleet"]
-        self.names, self.bucket = Names(self.fleet), bucket_name(self.fleet, self.spec.place)
-        self.child = pulumi.ResourceOptions(parent=self)
-        # The pool's own: what signs for the control plane stays in the cluster's stack.
-        self.signing = tls.PrivateKey("manifests", algorithm="ED25519", opts=self.child)
+        self.names, self.child = Names(self.fleet), pulumi.ResourceOptions(parent=self)
+        self.publishing = Publishing(self.fleet, self.spec, args["key_arn"], self)
         self.firewall = self._firewall()
         policy, profile = self._role()
-        ready = [policy, self._publish()]
+        tags = {name: self._tags(name) for name in ("files", "manifest")}
+        ready = [policy, self.publishing.publish(args["authority"], tags)]
         made = self._template(profile)
         self.groups = {group.key: self._group(group, made, ready) for group in self.names.scaling(self.spec.name)}
         self.register_outputs({})
@@ -116,35 +111,9 @@ class Pool(pulumi.ComponentResource):
         profile = self.names.profile(name)
         return policy, aws.iam.InstanceProfile("node", name=profile, role=role.name, tags=tags, opts=self.child)
 
-    def _publish(self) -> aws.s3.BucketObjectv2:
-        """The bundle's files, and last the signed manifest that names them."""
-        files = pulumi.Output.from_input(self.args["authority"]).apply(lambda pem: bundle(self.spec, pem).files)
-        told = files.apply(lambda made: digests(Bundle(self.spec.name, made, {})))
-        body = self._object("files", told.apply(lambda t: f"{version(t)}.json"), files.apply(json.dumps), self.child)
-        text = told.apply(lambda t: manifest(self.spec.prefix, t, ""))
-        signed = pulumi.Output.all(self.signing.private_key_pem, text).apply(lambda both: sealed(*both))
-        after = pulumi.ResourceOptions(parent=self, depends_on=[body])
-        return self._object("manifest", "manifest.json", pulumi.Output.unsecret(signed), after)
-
-    def _object(
-        self, name: str, key: pulumi.Input[str], content: pulumi.Input[str], opts: pulumi.ResourceOptions
-    ) -> aws.s3.BucketObjectv2:
-        return aws.s3.BucketObjectv2(
-            name,
-            bucket=self.bucket,
-            key=pulumi.Output.concat(self.spec.prefix, "/", key),
-            content=content,
-            content_type="application/json",
-            server_side_encryption="aws:kms",
-            kms_key_id=self.args["key_arn"],
-            tags=self._tags(name),
-            opts=opts,
-        )
-
     def _template(self, profile: aws.iam.InstanceProfile) -> aws.ec2.LaunchTemplate:
-        # The body of a public key's PEM is base64 of its DER form.
-        key = self.signing.public_key_pem.apply(lambda pem: "".join(pem.strip().splitlines()[1:-1]))
-        script = known_in_preview(key, VERIFY_KEY).apply(lambda verify: template.script(self.spec, self.bucket, verify))
+        known = known_in_preview(self.publishing.verify_key, VERIFY_KEY)
+        script = known.apply(lambda verify: template.script(self.spec, self.publishing.bucket, verify))
         return aws.ec2.LaunchTemplate(
             "node",
             name=self.names.template(self.spec.name),

@@ -10,10 +10,12 @@ from components.boot import people
 from components.control_plane.bundle import Bundle
 from components.control_plane.units import ON_MACHINE, SCRIPTS, TARGET, UNITS, settings, target
 
-from . import containerd, kubelet, tuning
+from . import containerd, discovery, kubelet, tuning
 from .spec import PoolSpec
 
 OWN_SCRIPTS = Path(__file__).with_name("on_machine")
+# What an enrolment hands over to, once it has checked the bundle.
+SITE_SCRIPT = "site_host"
 # Script → the folder it stands in.
 WORKER_SCRIPTS = {"aws": ON_MACHINE, "node_facts": OWN_SCRIPTS, "attest": OWN_SCRIPTS}
 
@@ -23,6 +25,8 @@ def bundle(spec: PoolSpec, authority: str) -> Bundle:
     files = tuning.files(spec)
     # Machines of kind ssh are outside of the cluster: people log in, and no kubelet runs.
     files |= people.files(spec.logins, root=False) if spec.kind == "ssh" else _node_files(spec, authority)
+    if spec.site:
+        files[f"{SCRIPTS}/{SITE_SCRIPT}.py"] = (OWN_SCRIPTS / f"{SITE_SCRIPT}.py").read_text()
     units = [path.rpartition("/")[2] for path in files if path.startswith(UNITS)]
     files[f"{UNITS}/{TARGET}"] = target(f"Everything of a machine of {spec.name}", units)
     return Bundle(spec.name, dict(sorted(files.items())), {})
@@ -30,6 +34,7 @@ def bundle(spec: PoolSpec, authority: str) -> Bundle:
 
 def _node_files(spec: PoolSpec, authority: str) -> dict[str, str]:
     return {
+        **(discovery.files(spec, authority) if spec.site else {}),
         **kubelet.files(spec),
         **containerd.files(spec),
         **settings("node", node(spec)),

@@ -18,6 +18,7 @@ COMMANDS = {
     "kubeconfig": ("kubeconfig", "write_kubeconfig"),
     "access": ("access", "access"),
     "etcd": ("etcd", "etcd"),
+    "site": ("site", "site"),
     "drill": ("drill", "drill"),
     "pki": ("pki", "pki"),
     "local": ("local", "local"),

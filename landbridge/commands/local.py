@@ -15,6 +15,7 @@ from .. import places
 from ..entering import LOCAL_HOME
 from ..errors import DONE, FAILED, UsageError
 from . import options
+from .local_host import host
 
 
 @click.group()
@@ -65,6 +66,9 @@ def list_machines(*, as_json: bool) -> int:
     else:
         out.console.print(machine_table(listed))
     return FAILED if cloud is None or any(one["failed"] or one["why"] for one in listed) else DONE
+
+
+local.add_command(host)
 
 
 @local.command()

@@ -53,12 +53,16 @@ class S3:
 
 
 def s3(of: Any, bucket: str, region: str) -> S3:
+    return S3(of("s3"), signer(region), bucket)
+
+
+def signer(region: str) -> Any:
+    """Of addresses that are good for a while: for the name that machines know, whatever name we use ourselves."""
     import boto3
     from botocore.config import Config
 
     settings = Config(signature_version="s3v4", s3={"addressing_style": "path"})
-    signer = boto3.client("s3", region_name=region, endpoint_url=f"https://s3.{region}.amazonaws.com", config=settings)
-    return S3(of("s3"), signer, bucket)
+    return boto3.client("s3", region_name=region, endpoint_url=f"https://s3.{region}.amazonaws.com", config=settings)
 
 
 def folder(cluster: str, ring: str) -> str:

@@ -15,6 +15,7 @@ from local.machines.network import NetworkError
 from . import names, programs, volumes
 from .aws import Aws, AwsError, AwsGoneError
 from .balancers import Balancers
+from .hosts import Hosts
 from .metadata import ADDRESS
 from .resident import Resident, Site, complain, write
 
@@ -44,6 +45,7 @@ class Keeper:
             complain(f"machines will lack {', '.join(missing)}: not in {BIN}")
         self.site = Site(home, self.trusted, self.volumes, self.tell, self.write, complain)
         self.balancers = Balancers(self.tell, complain)
+        self.hosts = Hosts(self.site, lambda: names.of_sites(self.world) if self.world else "")
         self.write()
 
     def follow(self) -> None:
@@ -66,9 +68,8 @@ class Keeper:
         """Has everything as `world` tells it."""
         self.world = world
         told = {one["id"]: one for one in world["machines"]}
-        if (told or world["balancers"]) and not self.networked:
-            network.hold(ADDRESS)
-            self.networked = True
+        if told or world["balancers"]:
+            self.lead()
         hosts = {vpc: names.of_network(world, vpc) for vpc in {one["vpc"] for one in told.values()}}
         with self.lock:
             for id_, one in told.items():
@@ -86,12 +87,24 @@ class Keeper:
                 if not self.residents[id_].thread.is_alive():
                     del self.residents[id_]
         names.lay(self.home / "cloud.hosts", names.of_cloud(world))
+        self.hosts.tell(names.of_sites(world))
         self.volumes.drop_others(set(world["volumes"]) | self.held())
         try:
             self.balancers.update(world["balancers"], world["groups"])
         except NetworkError as error:
             complain(f"balancers: {error}")
         self.write()
+
+    def lead(self) -> None:
+        """Machines reach the local AWS."""
+        if not self.networked:
+            network.hold(ADDRESS)
+            self.networked = True
+
+    def stand_up(self, told: dict[str, Any]) -> dict[str, Any]:
+        """Has a host of a site running: see `hosts`."""
+        self.lead()
+        return self.hosts.stand_up(told)
 
     def taken(self, address: str) -> str | None:
         """Which other machine still has the address: the new one waits for it."""
@@ -117,7 +130,12 @@ class Keeper:
 
     def write(self) -> None:
         with self.lock:
-            write(self.home / "machines.json", [resident.described() for resident in self.residents.values()])
+            write(self.home / "machines.json", self.described())
+
+    def described(self) -> list[dict[str, Any]]:
+        """Every machine, as `landbridge local machines` shows it."""
+        residents = [one.described() for one in list(self.residents.values())]
+        return residents + [one.described() for one in self.hosts.all()]
 
     def trusted(self) -> dict[str, str]:
         """The authority's certificate, wherever programs look for one."""
@@ -132,7 +150,8 @@ class Keeper:
     def end(self) -> None:
         """Ends all machines at once, as a power cut does."""
         with self.lock:
-            ending = [threading.Thread(target=resident.kill) for resident in self.residents.values()]
+            kills = [one.kill for one in self.residents.values()] + [one.kill for one in self.hosts.all()]
+        ending = [threading.Thread(target=kill) for kill in kills]
         for thread in ending:
             thread.start()
         for thread in ending:

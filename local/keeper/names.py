@@ -13,9 +13,12 @@ BEGIN, END = "# from the local AWS", "# end of what is from the local AWS"
 
 def of_network(world: dict[str, Any], vpc: str) -> str:
     """What machines in a network can resolve. A name that is not here does not resolve."""
-    regions = world["regions"]
-    aws = "".join(f"{ADDRESS} {name}\n" for name in sorted(names(regions, [tuple(pair) for pair in world["buckets"]])))
-    return aws + _text(world, vpc)
+    return _aws(world) + _text(world, vpc)
+
+
+def of_sites(world: dict[str, Any]) -> str:
+    """What hosts of sites can resolve: a site's DNS asks each region for the names of its zones."""
+    return _aws(world) + _text(world, None)
 
 
 def of_cloud(world: dict[str, Any]) -> str:
@@ -36,6 +39,11 @@ def lay(hosts: Path, text: str) -> bool:
         file.write(after)
         file.truncate()
     return True
+
+
+def _aws(world: dict[str, Any]) -> str:
+    found = names(world["regions"], [tuple(pair) for pair in world["buckets"]])
+    return "".join(f"{ADDRESS} {name}\n" for name in sorted(found))
 
 
 def _text(world: dict[str, Any], vpc: str | None) -> str:

@@ -11,8 +11,12 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from local.machines.machine import MachineError
+from local.machines.network import NetworkError
 
 from .aws import Aws, AwsGoneError
 from .keeper import Keeper
@@ -47,15 +51,33 @@ def leave(keeper: Keeper) -> None:
 
 
 def status_server(port: int, keeper: Keeper) -> http.server.HTTPServer:
-    """Lists the machines to whoever asks."""
+    """Lists the machines to whoever asks; POST has a site's host stand up, DELETE takes it down."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
             """Not a line a call."""
 
         def do_GET(self) -> None:
-            body = json.dumps([resident.described() for resident in list(keeper.residents.values())]).encode()
-            self.send_response(200)
+            self.say(200, keeper.described())
+
+        def do_POST(self) -> None:
+            data = self.rfile.read(int(self.headers.get("content-length", 0)))
+            self.attempt(lambda: keeper.stand_up(json.loads(data)))
+
+        def do_DELETE(self) -> None:
+            self.attempt(lambda: keeper.hosts.take_down(self.path.rpartition("/")[2]))
+
+        def attempt(self, work: Callable[[], Any]) -> None:
+            try:
+                self.say(200, work())
+            except LookupError as error:
+                self.say(404, str(error.args[0]))
+            except (MachineError, NetworkError, OSError, ValueError) as error:
+                self.say(500, str(error))
+
+        def say(self, status: int, told: Any) -> None:
+            body = json.dumps(told).encode()
+            self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

@@ -7,7 +7,7 @@ import pytest
 from fleet.model import Fleet
 from fleet.world import current
 from stacks.catalogue import catalogue, no_stack, pools, unbuilt
-from stacks.outputs import AddOnsOutputs, ClusterOutputs, PoolOutputs, RegionOutputs
+from stacks.outputs import AddOnsOutputs, ClusterOutputs, PoolOutputs, RegionOutputs, SitePoolOutputs
 from tests.support.cloud import ROOT
 
 PAGE = (ROOT / "docs/guide/stack-outputs.md").read_text()
@@ -17,6 +17,7 @@ CONTRACTS = {
     "Of a region": RegionOutputs,
     "Of a cluster": ClusterOutputs,
     "Of a pool": PoolOutputs,
+    "Of a site's pool": SitePoolOutputs,
     "Of a cluster's add-ons": AddOnsOutputs,
 }
 
@@ -54,9 +55,10 @@ def test_a_cluster_in_azure_is_not_built(fleet: Fleet) -> None:
     assert "fleet.yaml has no stack mars" in no_stack(changed, "fleet.yaml", "mars")
 
 
-def test_pools_in_clouds_have_stacks_of_their_own_after_region_and_cluster(fleet: Fleet) -> None:
+def test_pools_have_stacks_of_their_own_after_region_and_cluster(fleet: Fleet) -> None:
     found = {stack.name: stack for stack in pools(fleet)}
-    assert list(found) == ["west-gpu", "east-gpu", "eu-gpu", "cpu", "system"], "a site's are hosts"
+    assert list(found) == ["site-gpu", "west-gpu", "east-gpu", "eu-gpu", "cpu", "system"]
+    assert found["site-gpu"][1:] == ("pool", "us-west-2", ("us-west-2", "main")), "a site's is at its cluster's home"
     assert found["east-gpu"][1:] == ("pool", "us-east-1", ("us-east-1", "main"))
     azure = fleet.regions["us-east-1"].model_copy(update={"cloud": "azure"})
     changed = fleet.model_copy(update={"regions": {**fleet.regions, "us-east-1": azure}})

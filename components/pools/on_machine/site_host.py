@@ -1,0 +1,264 @@
+"""A site's host and its bundle: takes only one that is signed, keeps the one before, and says what stands. As root.
+
+`enrol`, `apply`, `back` and `report`. All but the last read JSON on stdin; answers are one line of JSON on stdout. It
+runs with nothing but the host's Python: an enrolment has it from the bundle, `site apply` and `status` send their own.
+"""
+
+import base64
+import binascii
+import hashlib
+import json
+import os
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+MANIFEST, KEY = Path("/etc/landbridge/manifest.json"), Path("/etc/landbridge/verify-key")
+HOST, TOKEN = Path("/etc/landbridge/host.json"), Path("/etc/kubernetes/enrolment-token")
+DISCOVERY = "/etc/kubernetes/discovery.kubeconfig"
+JOINED, CERTIFICATE = Path("/var/lib/kubelet/kubeconfig"), Path("/var/lib/kubelet/pki/kubelet-client-current.pem")
+# Whole bundles, as they came: what runs, and what ran before.
+KEPT = Path("/var/lib/landbridge")
+CURRENT, PREVIOUS = KEPT / "bundle.json", KEPT / "bundle-before.json"
+UNITS, TARGET, KUBELET = "/etc/systemd/system/", "landbridge.target", "kubelet.service"
+PROGRAMS = {KUBELET: "/usr/local/bin/kubelet", "containerd.service": "/usr/local/bin/containerd"}
+API_SECONDS, JOIN_SECONDS = 20.0, 180.0
+
+
+class Refused(Exception):
+    """Why nothing was done; for people."""
+
+
+def main() -> None:
+    given = {} if sys.argv[1] == "report" else json.load(sys.stdin)
+    verb = {"enrol": enrol, "apply": apply, "back": back, "report": report}[sys.argv[1]]
+    try:
+        told = verb(given)
+    except (Refused, OSError, KeyError, ValueError, subprocess.CalledProcessError) as error:
+        sys.exit(str(error) if isinstance(error, Refused) else f"{type(error).__name__}: {error}")
+    print(json.dumps(told))
+
+
+def enrol(given: Json) -> Json:
+    """A new host gets everything; one that stands gets its token, and keeps its bundle until `apply`."""
+    bundle, host = given["bundle"], given["host"]
+    told = checked(bundle, given["key"])
+    now = standing()
+    if now and now["prefix"] != told["prefix"]:
+        raise Refused(
+            f"this machine is of {now['prefix']}, not of {told['prefix']}: drain it there, then `systemctl disable "
+            f"--now {TARGET} {KUBELET}` and remove {MANIFEST}, {HOST} and {JOINED.parent} here. Nothing was changed"
+        )
+    if now and HOST.exists() and json.loads(HOST.read_text())["host"] != host["host"]:
+        raise Refused(
+            f"this machine is {json.loads(HOST.read_text())['host']}, not {host['host']}. Nothing was changed"
+        )
+    if lacks := [PROGRAMS[u] for u in PROGRAMS if UNITS + u in bundle["files"] and not Path(PROGRAMS[u]).exists()]:
+        raise Refused(f"{' and '.join(lacks)} missing: install the pool's image first. Nothing was changed")
+    if host.get("address") and not ours(host["address"]):
+        raise Refused(f"this machine has no address {host['address']}, which the fleet file gives {host['host']}")
+    if given["token"]:
+        ask(bundle["files"][DISCOVERY], given["token"])
+    write(KEY, given["key"])
+    write(HOST, json.dumps(host) + "\n")
+    if given["token"]:
+        write(TOKEN, given["token"], "0600")
+    stands = now is not None and (valid() or not given["token"])
+    if not stands:
+        exchange(bundle, bundle)
+    systemctl("enable", TARGET)
+    if stands:
+        systemctl("start", "--no-block", TARGET)
+    if given["token"]:
+        joined()
+    has = now["version"] if now and stands else told["version"]
+    return {"stands": stands, "current": has == told["version"], "version": has}
+
+
+def apply(bundle: Json) -> Json:
+    """Takes a bundle instead of the one that runs, which is kept for `back`."""
+    told, now = checked(bundle, KEY.read_text()), standing()
+    if not now or now["prefix"] != told["prefix"]:
+        raise Refused(f"this machine is of {now['prefix'] if now else 'nobody'}, not of {told['prefix']}")
+    before = json.loads(CURRENT.read_text())
+    keep(PREVIOUS, before)
+    return exchange(bundle, before)
+
+
+def back(given: Json) -> Json:
+    """The bundle of before comes back, if the one of the given version was begun at all."""
+    current = json.loads(CURRENT.read_text())
+    if version(current) != given["version"]:
+        return {"version": version(current), "at": 0.0}
+    return exchange(json.loads(PREVIOUS.read_text()), current)
+
+
+def exchange(new: Json, old: Json) -> Json:
+    """Files and units of one bundle instead of another's. Containers live on: containerd's unit ends itself alone."""
+    keep(CURRENT, new)
+    subprocess.run(["systemctl", "stop", *services(old)], check=False, capture_output=True)
+    for path in old["files"]:
+        if path not in new["files"]:
+            Path(path).unlink(missing_ok=True)
+    put(new)
+    systemctl("daemon-reload")
+    at = time.time()
+    # The kubelet says that it is up when it has joined, however long the API is away: nobody waits for that here.
+    systemctl("start", "--no-block", TARGET)
+    # What the new kubelet tells the API it tells after this moment of this machine's clock.
+    return {"version": version(new), "at": at}
+
+
+def report(_: Json) -> Json:
+    """What stands: digests of the files that the manifest names, states of units. No file's content."""
+    now = standing()
+    if not now:
+        return {"version": "", "prefix": "", "host": "", "drifted": [], "files": {}, "units": {}, "joined": False}
+    found = {path: digest(Path(path)) for path in now["files"]}
+    names = [path[len(UNITS) :] for path in now["files"] if path.startswith(UNITS)]
+    states = subprocess.run(["systemctl", "is-active", *names], capture_output=True, text=True, check=False).stdout
+    host = json.loads(HOST.read_text()) if HOST.exists() else {}
+    drifted = [path for path, one in now["files"].items() if found[path] != one["sha256"]]
+    return {
+        "version": now["version"],
+        "prefix": now["prefix"],
+        "host": host.get("host", ""),
+        "files": found,
+        "drifted": drifted,
+        "units": dict(zip(names, states.split(), strict=True)),
+        "joined": valid(),
+    }
+
+
+def checked(bundle: Json, key: str) -> Json:
+    """The manifest, once its signature and every file's digest are right."""
+    with tempfile.TemporaryDirectory() as folder:
+        parts = {"data": str(bundle["manifest"]).encode()}
+        try:
+            parts |= {"mark": base64.b64decode(bundle["signature"]), "key": base64.b64decode(key)}
+        except binascii.Error:
+            raise Refused("the bundle's signature is no base64. Nothing was changed") from None
+        for name, data in parts.items():
+            Path(folder, name).write_bytes(data)
+        how = "openssl pkeyutl -verify -rawin -pubin -keyform DER -inkey key -in data -sigfile mark"
+        if subprocess.run(how.split(), cwd=folder, capture_output=True, check=False).returncode:
+            raise Refused("the bundle is not signed by the key of this host's pool. Nothing was changed")
+    told: Json = json.loads(bundle["manifest"])
+    for path, one in told["files"].items():
+        text = bundle["files"].get(path)
+        if (
+            os.path.normpath(path) != path
+            or not path.startswith("/")
+            or text is None
+            or hashed(text.encode()) != one["sha256"]
+        ):
+            raise Refused(f"the bundle's {path} is missing or changed. Nothing was changed here")
+    if set(bundle["files"]) != set(told["files"]):
+        raise Refused("the bundle has files that nobody has signed for. Nothing was changed")
+    return told
+
+
+def ours(address: str) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as one:
+        try:
+            one.bind((address, 0))
+        except OSError:
+            return False
+    return True
+
+
+def ask(discovery: str, token: str) -> None:
+    """Whether the API answers, and takes the token: before anything is written."""
+    cluster = json.loads(discovery)["clusters"][0]["cluster"]
+    trust = ssl.create_default_context(cadata=base64.b64decode(cluster["certificate-authority-data"]).decode())
+    call = urllib.request.Request(cluster["server"] + "/api", headers={"authorization": f"Bearer {token}"})
+    try:
+        urllib.request.urlopen(call, timeout=API_SECONDS, context=trust).close()
+    except urllib.error.HTTPError as error:
+        if error.code != 401:
+            raise Refused(f"{cluster['server']} answers {error.code}. Nothing was changed") from None
+        why = "does not take this token, which has expired or was replaced by a later one: enrol again"
+        raise Refused(f"{cluster['server']} {why}. Nothing was changed") from None
+    except OSError as error:
+        why = f"can't be reached: {error}. Do this site's link, its DNS and its clock work?"
+        raise Refused(f"{cluster['server']} {why} Nothing was changed") from None
+
+
+def valid() -> bool:
+    """Whether the kubelet has a certificate that is good now."""
+    look = ["openssl", "x509", "-noout", "-checkend", "0", "-in", str(CERTIFICATE)]
+    return JOINED.exists() and subprocess.run(look, capture_output=True, check=False).returncode == 0
+
+
+def joined() -> None:
+    """Waits until the kubelet has its certificate."""
+    deadline = time.monotonic() + JOIN_SECONDS
+    while not valid():
+        if time.monotonic() > deadline:
+            hint = "`journalctl -u kubelet -u landbridge-node-facts` here says why"
+            raise Refused(f"the bundle runs, and the kubelet has no certificate after {JOIN_SECONDS:.0f} s: {hint}")
+        time.sleep(0.5)
+
+
+def standing() -> "Json | None":
+    """The manifest of what runs, or nothing."""
+    return json.loads(MANIFEST.read_text()) if MANIFEST.exists() else None
+
+
+def version(bundle: Json) -> str:
+    return str(json.loads(bundle["manifest"])["version"])
+
+
+def services(bundle: Json) -> list[str]:
+    return sorted(p[len(UNITS) :] for p in bundle["files"] if p.startswith(UNITS) and p.endswith(".service"))
+
+
+def put(new: Json) -> None:
+    """Writes what differs from what is there. The manifest comes last, as the sign that all is there."""
+    for path, one in json.loads(new["manifest"])["files"].items():
+        if digest(Path(path)) != one["sha256"]:
+            write(Path(path), new["files"][path], one["mode"])
+    write(MANIFEST, new["manifest"])
+
+
+def write(path: Path, text: str, mode: str = "0644") -> None:
+    """In one step, and never readable to others for a moment."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(path.name + ".new")
+    draft.unlink(missing_ok=True)
+    with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+        file.write(text)
+    draft.chmod(int(mode, 8))
+    draft.replace(path)
+
+
+def keep(path: Path, bundle: Json) -> None:
+    KEPT.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write(path, json.dumps(bundle), "0600")
+
+
+def digest(path: Path) -> str:
+    try:
+        return hashed(path.read_bytes())
+    except OSError:
+        return ""
+
+
+def hashed(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def systemctl(*words: str) -> None:
+    subprocess.run(["systemctl", *words], check=True, capture_output=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""Hosts of sites on the local cloud: there they are machines of its own, and somebody has to run what enrols them.
+
+On real clouds the hosts stand in their rooms, and people run it.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from ipaddress import IPv4Network
+from typing import Any
+
+from components.control_plane.machines import cluster_spec
+from fleet.world import World
+from local import hosts as local_hosts
+
+from ..cluster import info
+from ..cluster.session import Session
+from ..errors import LandbridgeError
+from ..places import Place
+from . import enrol, hosts, nodes
+from .hosts import SiteHost
+
+# A site's router and its gateways have the first addresses of its LAN.
+FIRST_ADDRESS = 11
+DISK_GIB, MEBIBYTES = 1000, 1024
+READY_SECONDS, ENROL_SECONDS, AT_ONCE = 180.0, 240.0, 4
+Tell = Callable[[str], None]
+
+
+def ensure(world: World, place: Place, cluster: str, tell: Tell) -> list[str]:
+    """Has every host of the cluster's pools at sites up, enrolled and Ready; gives the names of those that were not.
+
+    To be called after every up of a cluster's pools. Does nothing but on the local cloud, and there it is one call of
+    the API when all stand. `tell` hears what is waited for, and may raise. Raises LandbridgeError.
+    """
+    if place.cloud is None:
+        return []
+    wanted = [host for site in world.fleet.sites for host in of_cluster(world, site, cluster) if host.joins]
+    if not wanted:
+        return []
+    session = Session(world, place, info.read(place, cluster))
+    missing = lacking(session, wanted)
+    if not missing:
+        return []
+    tell(f"{len(missing)} hosts of sites join")
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(lambda host: bring(session, host), missing))
+    until_ready(session, missing, tell)
+    return [host.node for host in missing]
+
+
+def of_cluster(world: World, site: str, cluster: str) -> list[SiteHost]:
+    return [host for host in hosts.of_site(world, site).values() if host.cluster == cluster]
+
+
+def lacking(session: Session, wanted: Sequence[SiteHost]) -> list[SiteHost]:
+    """Those that are no Ready node."""
+    found = {node["metadata"]["name"]: node for node in session.admin.get("nodes")["items"]}
+    return [host for host in wanted if not nodes.ready(found.get(host.node))]
+
+
+def bring(session: Session, host: SiteHost) -> None:
+    """Stands the host up and runs its enrolment there, as people do elsewhere."""
+    local_hosts.stand_up(told(session.world, host))
+    made = enrol.enrol(session, host, enrol.lifetime(1), address(session.world, host))
+    said = session.reach.run(host.node, ["sh"], made.command.encode(), ENROL_SECONDS)
+    if said.code != 0:
+        raise LandbridgeError(f"{host.node} was not enrolled: {said.why} {LOOK.format(host=host.node)}")
+
+
+LOOK = "Look into `landbridge local logs {host} --unit kubelet`, then run the command again."
+
+
+def until_ready(session: Session, wanted: Sequence[SiteHost], tell: Tell) -> None:
+    deadline = time.monotonic() + READY_SECONDS
+    while missing := lacking(session, wanted):
+        names = ", ".join(host.node for host in missing)
+        if time.monotonic() > deadline:
+            raise LandbridgeError(
+                f"Not Ready after {READY_SECONDS:.0f} s: {names}. {LOOK.format(host=missing[0].node)}"
+            )
+        tell(f"waiting for {names}")
+        time.sleep(1.0)
+
+
+def told(world: World, host: SiteHost) -> dict[str, Any]:
+    """The host as the local cloud's machines service takes it."""
+    of = host.told
+    return {
+        "name": host.node,
+        "site": host.site,
+        "address": address(world, host),
+        "lan": world.plan.site(host.site).lan,
+        "supernet": str(world.plan.supernet),
+        "kubernetes": cluster_spec(world.fleet, world.plan, host.cluster).kubernetes,
+        "hardware": {
+            "architecture": "amd64",
+            "cpus": of.cpus,
+            "memory_mib": of.memory_gib * MEBIBYTES,
+            "disk_gib": DISK_GIB,
+            "gpus": of.gpus,
+        },
+    }
+
+
+def address(world: World, host: SiteHost) -> str:
+    """The fleet file's, else one of the site's LAN by the host's place among its hosts, as its DHCP would give it."""
+    if host.address:
+        return host.address
+    number = list(world.fleet.sites[host.site].hosts).index(host.name)
+    return str(IPv4Network(world.plan.site(host.site).lan)[FIRST_ADDRESS + number])

@@ -1,0 +1,134 @@
+"""Hosts of a site as they are, beside what they ought to be: the drift report."""
+
+import json
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from components.pools.bundle import OWN_SCRIPTS, SITE_SCRIPT
+
+from .. import reach
+from ..cluster.session import Session
+from ..errors import LandbridgeError
+from . import nodes, store
+from .hosts import SiteHost
+from .nodes import Node
+from .store import Published
+
+SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class State:
+    """One host. `differs` are files that are not those of the wanted bundle; `unknown` says why it can't be asked."""
+
+    host: str
+    node: str
+    pool: str
+    address: str
+    enrolled: bool
+    ready: bool
+    cordoned: bool
+    applying: bool
+    bundle: str
+    wanted_bundle: str
+    differs: tuple[str, ...]
+    failed: tuple[str, ...]
+    runs: tuple[str, ...]
+    joined: bool
+    unknown: str = ""
+
+    @property
+    def current(self) -> bool:
+        return self.enrolled and not self.unknown and self.bundle == self.wanted_bundle and not self.differs
+
+    @property
+    def healthy(self) -> bool:
+        return self.enrolled and self.ready and not self.unknown and not self.failed
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "current": self.current, "healthy": self.healthy, "idle": not self.runs}
+
+
+class HostError(LandbridgeError):
+    """A host has not done what it was asked; the text has its own words."""
+
+
+class Hosts:
+    """The way to the hosts of a site, and to what their pools have published."""
+
+    def __init__(self, session: Session, hosts: Mapping[str, SiteHost]) -> None:
+        self.session, self.hosts = session, hosts
+        self.addresses: dict[str, str] = {host.node: host.address for host in hosts.values() if host.address}
+        self.script = (OWN_SCRIPTS / f"{SITE_SCRIPT}.py").read_text()
+
+    @cached_property
+    def site(self) -> str:
+        return next(iter(self.hosts.values())).site
+
+    @cached_property
+    def published(self) -> dict[str, Published]:
+        """By pool. Raises LandbridgeError."""
+        return {pool: store.read(self.session, pool) for pool in dict.fromkeys(h.pool for h in self.hosts.values())}
+
+    @cached_property
+    def reach(self) -> reach.Reach:
+        if self.session.place.cloud is not None:
+            return self.session.reach
+        return reach.Hosts(lambda: self.addresses)
+
+    def ask(self, host: SiteHost, verb: str, stdin: bytes = b"", seconds: float = SECONDS) -> dict[str, Any]:
+        """What the host's script says, which is sent along: the one there may be broken. HostError, ReachError."""
+        said = self.reach.run(host.node, ["python3", "-c", self.script, verb], stdin, seconds)
+        if said.code != 0:
+            raise HostError(f"{host.node}: {said.why}")
+        return dict(json.loads(said.out))
+
+    def look(self) -> dict[str, State]:
+        """All of them, side by side. Raises LandbridgeError when the cluster or the bucket does not answer."""
+        found = nodes.of_site(self.session.admin, self.site)
+        for name, node in found.items():
+            self.addresses.setdefault(name, nodes.address(node))
+        wanted = self.published
+        with ThreadPoolExecutor(8) as pool:
+            states = pool.map(lambda h: self.state(h, found.get(h.node), wanted[h.pool]), self.hosts.values())
+            return {state.host: state for state in states}
+
+    def state(self, host: SiteHost, node: Node | None, wanted: Published) -> State:
+        told, unknown = dict[str, Any](), ""
+        try:
+            told = self.ask(host, "report")
+        except (HostError, reach.ReachError) as error:
+            unknown = str(error)
+        mine = told.get("prefix") == wanted.prefix and told.get("host") == host.name
+        has: dict[str, str] = told.get("files", {}) if mine else {}
+        return State(
+            host=host.name,
+            node=host.node,
+            pool=host.pool,
+            address=nodes.address(node) if node else host.address or "",
+            enrolled=mine or (bool(unknown) and node is not None),
+            ready=nodes.ready(node) if host.joins else mine,
+            cordoned=node is not None and nodes.cordoned(node),
+            applying=node is not None and nodes.applying(node),
+            bundle=str(told.get("version", "")) if mine else "",
+            wanted_bundle=wanted.version,
+            differs=tuple(different(has, wanted.digests)) if mine else (),
+            failed=tuple(sorted(unit for unit, how in told.get("units", {}).items() if how == "failed")),
+            runs=tuple(nodes.busy(self.session.admin, host.node)) if node else (),
+            joined=bool(told.get("joined")),
+            unknown=unknown or foreign(told, mine=mine),
+        )
+
+
+def different(has: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]:
+    """Paths whose content differs, that lack on the host, or that only the host has."""
+    return sorted(path for path in {*has, *wanted} if has.get(path) != wanted.get(path))
+
+
+def foreign(told: Mapping[str, Any], *, mine: bool) -> str:
+    if mine or not told.get("prefix"):
+        return ""
+    return f"it has the bundle of {told['prefix']} as {told['host'] or 'nobody'}"

@@ -1,0 +1,36 @@
+"""Hosts of sites in the local cloud: having one stand up, and taking it down. From inside of it."""
+
+import http.client
+import json
+from typing import Any
+
+from .client import LocalCloudError
+
+PORT = 5002  # the machines service: local.daemon.CHILDREN
+SECONDS = 120.0
+
+
+def stand_up(told: dict[str, Any]) -> dict[str, Any]:
+    """Returns when it runs; nothing new if it does already. See local.keeper.hosts for what it is told by."""
+    found: dict[str, Any] = _ask("POST", "/hosts", told)
+    return found
+
+
+def take_down(name: str) -> None:
+    """Stops it and drops its disk. Raises LocalCloudError."""
+    _ask("DELETE", f"/hosts/{name}")
+
+
+def _ask(method: str, path: str, body: Any = None) -> Any:
+    line = http.client.HTTPConnection("127.0.0.1", PORT, timeout=SECONDS)
+    try:
+        line.request(method, path, json.dumps(body))
+        answer = line.getresponse()
+        told = json.loads(answer.read())
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        raise LocalCloudError(f"The local cloud's machines service does not answer: {error}.") from None
+    finally:
+        line.close()
+    if answer.status != 200:
+        raise LocalCloudError(f"The local cloud has not done it: {told}.")
+    return told

@@ -1,0 +1,163 @@
+"""Hosts of sites: machines that no cloud started, with the programs of an image and nothing else on them.
+
+They stand until somebody takes them down, as machines in a rack do; what makes nodes of them is run there by people.
+"""
+
+import contextlib
+import select
+import shutil
+import signal
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from local.machines import network
+from local.machines.machine import Machine, MachineError
+from local.workers import hardware
+
+from . import programs
+from .resident import KILL_SECONDS, STOP_SECONDS, Site
+
+FIELDS = {"name": str, "site": str, "address": str, "lan": str, "supernet": str, "kubernetes": str, "hardware": dict}
+
+
+@dataclass
+class Host:
+    """One host. `told` has `FIELDS`; the address is in the prefix `lan`, `hardware` is for workers/hardware.py."""
+
+    site: Site
+    told: dict[str, Any]
+    hosts: str
+    state: str = "starting"
+    why: str = ""
+    since: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    def __post_init__(self) -> None:
+        self.name: str = self.told["name"]
+        self.folder = self.site.home / "machines" / self.told["site"] / self.name
+        self.laid = ""
+        length = self.told["lan"].rpartition("/")[2]
+        version = self.told["kubernetes"]
+        self.machine = Machine(
+            self.name,
+            self.folder,
+            (f"{self.told['address']}/{length}",),
+            supernet=self.told["supernet"],
+            programs=programs.of(version),
+            files={**self.site.trusted(), str(hardware.FILE): hardware.text(self.told["hardware"], version)},
+        )
+
+    def start(self) -> None:
+        """Returns when its init answers. Raises MachineError, NetworkError, OSError."""
+        network.lead(self.told["lan"])
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.machine.hosts = self.hosts_text()
+        self.machine.start()
+        self.laid = self.hosts
+        self.note("running")
+        threading.Thread(target=self.watch, name=self.name, daemon=True).start()
+
+    def watch(self) -> None:
+        """Tells when it dies by itself; nobody starts it again."""
+        if live := self.machine.live:
+            with contextlib.suppress(OSError, ValueError):
+                select.select([live.handle], [], [])
+        if self.state == "running":
+            self.note("dead", "its first process died")
+
+    def tell(self, hosts: str) -> None:
+        """The names that it can resolve now."""
+        self.hosts = hosts
+        if self.laid != hosts and self.machine.running:
+            self.machine.write_hosts(self.hosts_text())
+            self.laid = hosts
+
+    def hosts_text(self) -> str:
+        return f"{self.told['address']} {self.name}\n{self.hosts}"
+
+    def end(self) -> None:
+        """Stops its units in order and drops its disk."""
+        self.note("stopping")
+        with contextlib.suppress(MachineError):
+            self.machine.stop(STOP_SECONDS)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def kill(self) -> None:
+        """With the local cloud, at once."""
+        self.state = "stopping"
+        if live := self.machine.live:
+            with contextlib.suppress(OSError):
+                signal.pidfd_send_signal(live.handle, signal.SIGKILL)
+                select.select([live.handle], [], [], KILL_SECONDS)
+
+    def note(self, state: str, why: str = "") -> None:
+        self.state, self.why, self.since = state, why, datetime.now(UTC)
+        self.site.log(f"{self.name} ({self.told['address']}): {state}{f': {why}' if why else ''}")
+        self.site.noted()
+
+    def described(self) -> dict[str, Any]:
+        """As `landbridge local machines` shows it: an instance it is not."""
+        live = self.machine.live
+        return {
+            "machine": self.name,
+            "instance": "",
+            "region": self.told["site"],
+            "zone": self.told["site"],
+            "address": self.told["address"],
+            "state": self.state,
+            "why": self.why,
+            "since": self.since.isoformat(timespec="seconds"),
+            "pid": live.pid if live and self.state != "dead" else None,
+            "folder": str(self.folder),
+        }
+
+
+class Hosts:
+    """All of them by name. Several may be asked for at once; two of a name are one."""
+
+    def __init__(self, site: Site, names: Callable[[], str]) -> None:
+        self.site, self.names = site, names
+        self.standing: dict[str, Host] = {}
+        self.locks: dict[str, threading.Lock] = {}
+        self.lock = threading.Lock()
+
+    def stand_up(self, told: dict[str, Any]) -> dict[str, Any]:
+        """Has it running, and tells how it is. Raises ValueError for words of another form, and what `start` does."""
+        if told.keys() != FIELDS.keys() or not all(isinstance(told[name], kind) for name, kind in FIELDS.items()):
+            raise ValueError(f"a host is told by {', '.join(FIELDS)}")
+        with self.own(told["name"]):
+            known = self.standing.get(told["name"])
+            if known and known.machine.running:
+                return known.described()
+            if known:
+                known.machine.let_go()
+            made = Host(self.site, told, self.names())
+            made.start()
+            with self.lock:
+                self.standing[made.name] = made
+            self.site.noted()
+            return made.described()
+
+    def take_down(self, name: str) -> None:
+        """Raises LookupError."""
+        with self.own(name):
+            with self.lock:
+                if name not in self.standing:
+                    raise LookupError(f"there is no host {name}")
+                gone = self.standing.pop(name)
+            gone.end()
+            self.site.noted()
+
+    def own(self, name: str) -> threading.Lock:
+        with self.lock:
+            return self.locks.setdefault(name, threading.Lock())
+
+    def tell(self, hosts: str) -> None:
+        for host in self.all():
+            host.tell(hosts)
+
+    def all(self) -> list[Host]:
+        with self.lock:
+            return list(self.standing.values())
