@@ -138,9 +138,8 @@ class FleetRun:
             ended: Phase = "unchanged"
             if story.phase != "unchanged" or touched.intersection(spec.depends_on):
                 touched.add(name)
-                if spec.kind == "cluster":
-                    fleet = self.world.fleet
-                    machine_image.ensure(self.place, spec.region, fleet, fleet.clusters[name].kubernetes)
+                if image := machine_image.needed(self.world.fleet, spec):
+                    machine_image.ensure(self.place, spec.region, self.world.fleet, *image)
                 story.enter("update", story.changes)
                 self.engines[name].up(story.hear, refresh=self.how.refresh, parallel=self.how.parallel)
                 ended = "done"

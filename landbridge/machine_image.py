@@ -5,12 +5,23 @@ On real clouds image promotion sets the parameter; on the local cloud, where ima
 
 from fleet.image_names import ImageKind, parameter
 from fleet.model import Fleet
+from stacks.catalogue import StackSpec
 
 from .errors import LandbridgeError
 from .lookups import ClientOf, clients
 from .places import Place
 
 NAME = "landbridge-local-{kind}-{kubernetes}"
+
+
+def needed(fleet: Fleet, stack: StackSpec) -> tuple[str, ImageKind] | None:
+    """Kubernetes' version and the kind of image that a stack's machines start from; None if none of them do."""
+    if stack.kind == "cluster":
+        return fleet.clusters[stack.name].kubernetes, "cpu"
+    if stack.kind == "pool" and fleet.pools[stack.name].region:
+        pool = fleet.pools[stack.name]
+        return fleet.clusters[pool.cluster].kubernetes, "gpu" if pool.gpus else "cpu"
+    return None
 
 
 def ensure(place: Place, region: str, fleet: Fleet, kubernetes: str, kind: ImageKind = "cpu") -> str | None:

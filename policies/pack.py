@@ -14,7 +14,7 @@ from pulumi_policy import (
 from fleet.world import World, current
 
 from . import addons, addresses, clusters, custody, exposure, machines, pools
-from .reading import Finding, Given, Item, items
+from .reading import Finding, Given, Item, items, plain
 
 Rules = Callable[[list[Item], World], Iterator[Finding]]
 
@@ -49,7 +49,7 @@ def _listener(given: Given) -> ResourceValidationPolicy:
     """Notes every resource's inputs: the engine shows them one by one, before the outputs of the whole stack."""
 
     def validate(args: ResourceValidationArgs, _: ReportViolation) -> None:
-        given[args.urn] = frozenset(args.props)
+        given[args.urn] = plain(args.props)
 
     return ResourceValidationPolicy("inputs", "Notes what the program sets; refuses nothing.", validate)
 

@@ -20,8 +20,8 @@ class Unknown:
 
 UNKNOWN = Unknown()
 UNDECIDABLE = "undecidable:"
-# URN → the properties that the program sets.
-Given = dict[str, frozenset[str]]
+# URN → what the program sets.
+Given = dict[str, dict[str, Any]]
 
 
 class Item(NamedTuple):
@@ -82,13 +82,14 @@ def items(resources: Iterable[PolicyResource], given: Given | None = None) -> li
     ]
 
 
-def _props(resource: PolicyResource, given: frozenset[str] | None) -> dict[str, Any]:
+def _props(resource: PolicyResource, given: dict[str, Any] | None) -> dict[str, Any]:
     """The resource's properties, less those that the program leaves to the provider and a preview can't know.
 
     A stack is judged by its outputs, and AWS computes many that nobody set (a security group's ingress, a volume's
-    encryption), which says nothing about the program. Without its inputs nothing is left out.
+    encryption), which says nothing about the program. Without its inputs nothing is left out. A provider that is itself
+    not known yet, like that of a cluster that is still to come, is not asked, and then there are no outputs at all.
     """
-    props: dict[str, Any] = plain(resource.props)
+    props: dict[str, Any] = plain(resource.props) or given or {}
     return {name: value for name, value in props.items() if value is not UNKNOWN or given is None or name in given}
 
 

@@ -7,10 +7,15 @@ import pulumi
 
 from fleet.errors import FleetError
 from fleet.world import World, current
-from stacks import cluster, pool, region
+from stacks import addons, cluster, pool, region
 from stacks.catalogue import catalogue, no_stack
 
-PROGRAMS = {"region": region.program, "cluster": cluster.program, "pool": pool.program}
+PROGRAMS = {
+    "region": region.program,
+    "cluster": cluster.program,
+    "pool": pool.program,
+    "addons": addons.program,
+}
 
 
 def main() -> None:

@@ -17,10 +17,8 @@ from components.addons.spec import AddOnsSpec, Handles, addons_spec
 from components.control_plane.kubeconfig import kubeconfig
 from fleet.world import World
 
-from .catalogue import StackSpec
+from .catalogue import ADDONS, StackSpec
 from .outputs import cluster_outputs, publish, region_outputs
-
-SUFFIX = "-addons"
 
 
 def program(world: World, stack: StackSpec) -> None:
@@ -30,7 +28,7 @@ def program(world: World, stack: StackSpec) -> None:
 
 def cluster_of(stack: str) -> str:
     """CLUSTER of CLUSTER-addons."""
-    return stack.removesuffix(SUFFIX)
+    return stack.removesuffix(ADDONS)
 
 
 async def _program(world: World, stack: StackSpec) -> None:

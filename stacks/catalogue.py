@@ -5,7 +5,8 @@ from typing import Literal, NamedTuple
 from fleet.model import Fleet
 
 PROJECT = "landbridge"
-Kind = Literal["region", "cluster", "pool"]
+Kind = Literal["region", "cluster", "pool", "addons"]
+ADDONS = "-addons"
 
 
 class StackSpec(NamedTuple):
@@ -18,27 +19,38 @@ class StackSpec(NamedTuple):
 
 
 def catalogue(fleet: Fleet) -> list[StackSpec]:
-    """Every stack that can be built, regions first, in the order of the file; `unbuilt` names what is left out."""
+    """Every stack that can be built: regions, clusters, pools, add-ons, each in the order of the file.
+
+    `unbuilt` names what is left out.
+    """
     regions = [StackSpec(name, "region", name) for name in fleet.regions if _built(fleet, name)]
     clusters = [
         StackSpec(name, "cluster", cluster.region, (cluster.region, *([cluster.copies] if cluster.copies else [])))
         for name, cluster in fleet.clusters.items()
         if _built(fleet, cluster.region)
     ]
-    return [*regions, *clusters]
+    return [*regions, *clusters, *pools(fleet), *addons(fleet)]
 
 
 def pools(fleet: Fleet) -> list[StackSpec]:
-    """Stacks of the pools, one each; a site's stands in its cluster's home, which has the bundle.
-
-    Not part of the catalogue before machines can join their cluster.
-    """
+    """Stacks of the pools, one each; a site's stands in its cluster's home, which has the bundle."""
     found = []
     for name, pool in fleet.pools.items():
         home = fleet.clusters[pool.cluster].region
         region = pool.region or home
         if _built(fleet, region) and _built(fleet, home):
             found.append(StackSpec(name, "pool", region, tuple(dict.fromkeys((region, pool.cluster)))))
+    return found
+
+
+def addons(fleet: Fleet) -> list[StackSpec]:
+    """Stacks of what runs inside clusters, one each, named CLUSTER-addons; they read of every region with nodes."""
+    found = []
+    for name, cluster in fleet.clusters.items():
+        own = [pool for pool in fleet.pools.values() if pool.cluster == name and pool.kind != "ssh"]
+        regions = dict.fromkeys([cluster.region, *(pool.region for pool in own if pool.region)])
+        if own and all(_built(fleet, region) for region in regions):
+            found.append(StackSpec(f"{name}{ADDONS}", "addons", cluster.region, (*regions, name)))
     return found
 
 
@@ -63,11 +75,13 @@ def unbuilt(fleet: Fleet) -> list[str]:
     """Entries of the fleet file that no stack builds yet, in words for the user."""
     found = [f"region {name}: Azure is not built yet" for name in fleet.regions if not _built(fleet, name)]
     found += [
-        f"cluster {name}: Azure, where its region {cluster.region} is, is not built yet"
-        for name, cluster in fleet.clusters.items()
-        if not _built(fleet, cluster.region)
+        f"{kind} {name}: Azure, where its region {region} is, is not built yet"
+        for kind, name, region in (
+            *(("cluster", name, cluster.region) for name, cluster in fleet.clusters.items()),
+            *(("pool", name, pool.region) for name, pool in fleet.pools.items() if pool.region),
+        )
+        if not _built(fleet, region)
     ]
-    for kind, names in (("pool", fleet.pools), ("site", fleet.sites)):
-        if names:
-            found.append(f"{kind}s ({', '.join(names)}) are planned, not built yet")
+    if fleet.sites:
+        found.append(f"sites ({', '.join(fleet.sites)}): their links are planned, not built yet")
     return found

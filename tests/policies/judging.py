@@ -1,7 +1,7 @@
 """Resources written in YAML, judged through the servicer that the engine talks to.
 
-`<unknown>` is a value that the preview can't know. `given` lists the properties that the program sets (default: the
-engine does not say).
+`<unknown>` is a value that the preview can't know. `given` are the properties that the program sets: a list of those
+that are not known, or a mapping with their values (default: the engine does not say).
 """
 
 from functools import cache
@@ -56,7 +56,9 @@ def analyze(resources: list[dict[str, Any]], policies: list[Policy]) -> list[Any
     for resource, message in zip(resources, asked.resources, strict=True):
         if "given" in resource:
             one = analyzer_pb2.AnalyzeRequest(type=message.type, urn=message.urn, name=message.name)
-            json_format.ParseDict(dict.fromkeys(resource["given"], UNKNOWN_TEXT), one.properties)
+            given = resource["given"]
+            sets = given if isinstance(given, dict) else dict.fromkeys(given, UNKNOWN_TEXT)
+            json_format.ParseDict(sets, one.properties)
             assert list(servicer.Analyze(one, None).diagnostics) == []
     return list(servicer.AnalyzeStack(asked, None).diagnostics)
 

@@ -9,8 +9,9 @@ from components.addons import addons
 from components.addons.component import resource_name, token
 from components.addons.spec import addons_spec
 from fleet.world import World
+from policies import pack
 
-from .judging import UNKNOWN_TEXT, example, findings
+from .judging import UNKNOWN_TEXT, analyze, example, findings
 
 Resource = dict[str, Any]
 ENGINE = "DaemonSet/kube-system/kube-network-policies"
@@ -88,3 +89,15 @@ def test_an_engine_whose_name_is_not_known_is_undecidable(resources: dict[str, R
     resources[ENGINE]["props"]["metadata"]["labels"]["app.kubernetes.io/name"] = UNKNOWN_TEXT
     (said,) = told(resources, world)
     assert "undecidable" in said
+
+
+@pytest.mark.parametrize("engine", [True, False])
+def test_before_the_cluster_is_there_what_the_program_sets_is_judged(
+    engine: bool, resources: dict[str, Resource], world: World
+) -> None:
+    """Its provider is not asked then, and no resource has outputs."""
+    if not engine:
+        del resources[ENGINE]
+    asked = [{**one, "props": {}, "given": one["props"]} for one in resources.values()]
+    said = [one.message for one in analyze(asked, pack.policies(world))]
+    assert ["no engine" in one for one in said] == ([] if engine else [True] * 3)
