@@ -60,6 +60,7 @@ def run(site: str, name: str, command: Sequence[str]) -> None:
     cloud = client.status(LOCAL_HOME)
     if cloud is None:
         raise UsageError("The local cloud is not up: it has no hosts.")
-    inside = client.machine_command(cloud, node_name(site, name), command)
+    words = command[1:] if command[0] == "--" else command
+    inside = client.machine_command(cloud, node_name(site, name), words)
     sys.stdout.flush()
     os.execvpe(inside[0], inside, scrubbed(os.environ))  # noqa: S606

@@ -136,8 +136,8 @@ def summary(outcomes: list[Outcome]) -> str:
     done = count["changed"] + count["finished"]
     if not done and not count["skip"]:
         return "Nothing to do: every host has the current bundle."
-    left = f"; {count['skip']} left as they are" if count["skip"] else ""
-    return f"{done} hosts changed, {count['current']} had the current bundle{left}."
+    left = f". Left as they are: {count['skip']}" if count["skip"] else ""
+    return f"Changed: {done}. Had the current bundle: {count['current']}{left}."
 
 
 def show(name: str, states: list[State], out: Output) -> None:
@@ -174,6 +174,4 @@ def node(state: State) -> Text:
 def bundle(state: State) -> Text:
     if state.unknown or not state.enrolled:
         return Text("unknown" if state.unknown else "none", style="yellow")
-    return (
-        Text("current", style="green") if state.current else Text(f"{len(state.differs)} files differ", style="yellow")
-    )
+    return Text("current", style="green") if state.current else Text("differs, see below", style="yellow")

@@ -5,9 +5,12 @@ What is to be done is decided from what is, so an interrupted run goes on where 
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
+
+from components.pools import labels
+from components.pools.spec import pool_spec
 
 from ..cluster.kube import KubeError
 from ..errors import LandbridgeError
@@ -39,13 +42,14 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a host may take until it is Ready again, and between looks."""
+    """How long a host may take until it is Ready with a new bundle, and with the one before; and between looks."""
 
     seconds: float
+    back_seconds: float
     pause: float
 
 
-PATIENCE = {"real": Patience(600.0, 3.0), "local": Patience(120.0, 0.5)}
+PATIENCE = {"real": Patience(600.0, 600.0, 3.0), "local": Patience(120.0, 120.0, 0.5)}
 
 
 def decide(state: State) -> Outcome:
@@ -60,7 +64,13 @@ def decide(state: State) -> Outcome:
     if state.runs:
         more = f" and {len(state.runs) - 3} more" if len(state.runs) > 3 else ""
         return Outcome(state.host, "skip", f"it is at work: {', '.join(state.runs[:3])}{more}")
-    return Outcome(state.host, "change", f"{len(state.differs)} files differ: {', '.join(state.differs[:3])}")
+    return Outcome(state.host, "change", told(state.differs))
+
+
+def told(files: Sequence[str]) -> str:
+    """In words: how many differ, and the first of them."""
+    more = f" and {len(files) - 3} more" if len(files) > 3 else ""
+    return f"{'1 file differs' if len(files) == 1 else f'{len(files)} files differ'}: {', '.join(files[:3])}{more}"
 
 
 class Apply:
@@ -83,7 +93,7 @@ class Apply:
             elif outcome.what == "change":
                 outcome = self.change(state, outcome.why)
             elif outcome.what == "finish":
-                nodes.release(self.kube, state.node, leave_cordoned=False)
+                self.release(self.hosts.hosts[state.host], leave_cordoned=False)
                 outcome = outcome._replace(what="finished")
             self.done.append(outcome)
         return self.done
@@ -101,23 +111,28 @@ class Apply:
                 return Outcome(state.host, "skip", f"it is at work: {', '.join(runs[:3])}")
         self.tell(f"{state.host}: {why}")
         try:
-            self.take(host, "apply", wanted.handed)
+            self.take(host, "apply", wanted.handed, self.patience.seconds)
         except (HostError, ReachError, KubeError) as error:
             self.back(host, wanted.version, str(error), leave_cordoned=ours)
         if host.joins:
-            nodes.release(self.kube, host.node, leave_cordoned=ours)
+            self.release(host, leave_cordoned=ours)
         seconds = round(time.monotonic() - begun, 1)
-        self.tell(f"{state.host}: has the new bundle and is Ready after {seconds:.0f} s")
+        self.tell(f"{state.host}: has the current bundle and is Ready after {seconds:.0f} s")
         return Outcome(state.host, "changed", why, seconds)
 
-    def take(self, host: SiteHost, verb: str, stdin: bytes) -> None:
-        """Has the host exchange its bundle; returns when it is Ready with it. Raises HostError and ReachError."""
-        told = self.hosts.ask(host, verb, stdin, HAND_SECONDS)
-        self.await_ready(host, float(told["at"]))
+    def release(self, host: SiteHost, *, leave_cordoned: bool) -> None:
+        """With the labels of its pool as they are now: a kubelet sets them when its node is made, and no more."""
+        wanted = labels.labels(pool_spec(self.hosts.session.world.fleet, self.hosts.session.world.plan, host.pool))
+        nodes.release(self.kube, host.node, leave_cordoned=leave_cordoned, labels=wanted)
 
-    def await_ready(self, host: SiteHost, since: float) -> None:
+    def take(self, host: SiteHost, verb: str, stdin: bytes, seconds: float) -> None:
+        """Has the host exchange its bundle; returns when it is Ready with it. Raises HostError and ReachError."""
+        done = self.hosts.ask(host, verb, stdin, HAND_SECONDS)
+        self.await_ready(host, float(done["at"]), seconds)
+
+    def await_ready(self, host: SiteHost, since: float, seconds: float) -> None:
         """Ready as told by the kubelet of now: `since` is when the one before had ended. Raises HostError."""
-        deadline = time.monotonic() + self.patience.seconds
+        deadline = time.monotonic() + seconds
         while True:
             try:
                 lacks = self.lacking(host, since)
@@ -126,25 +141,25 @@ class Apply:
             if not lacks:
                 return
             if time.monotonic() > deadline:
-                raise HostError(f"after {self.patience.seconds:.0f} s {lacks}")
+                raise HostError(f"after {seconds:.0f} s {lacks}")
             time.sleep(self.patience.pause)
 
     def lacking(self, host: SiteHost, since: float) -> str:
         units = self.hosts.ask(host, "report")["units"]
         # What is started again and again is hardly ever found failed: it is not active.
         down = [unit for unit, how in units.items() if how != "active"]
-        told = f" ({', '.join(down)}: not active)" if down else ""
+        units_down = f" ({', '.join(down)}: not active)" if down else ""
         if host.joins and nodes.beats(self.kube, host.node) <= since:
-            return f"its kubelet has said nothing since{told}"
+            return f"its kubelet has said nothing{units_down}"
         if host.joins and not nodes.ready(self.kube.find("nodes", host.node)):
-            return f"it is not Ready{told}"
-        return told.strip()
+            return f"it is not Ready{units_down}"
+        return units_down.strip()
 
     def back(self, host: SiteHost, version: str, why: str, *, leave_cordoned: bool) -> None:
         """Always raises ApplyError."""
         self.tell(f"{host.name}: {why}. Its bundle of before comes back")
         try:
-            self.take(host, "back", json.dumps({"version": version}).encode())
+            self.take(host, "back", json.dumps({"version": version}).encode(), self.patience.back_seconds)
         except (HostError, ReachError, KubeError) as error:
             raise ApplyError(
                 f"{host.name} has not taken its new bundle: {why}. Nor is it Ready with the one before: {error}. It "

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
 from components.pools.labels import DOMAIN, PLACE
@@ -70,10 +71,15 @@ def hold(kube: Kube, name: str) -> None:
     patch(kube, name, {"metadata": {"annotations": {APPLYING: now}}, "spec": {"unschedulable": True}})
 
 
-def release(kube: Kube, name: str, *, leave_cordoned: bool) -> None:
-    """`leave_cordoned` for a node that people had cordoned before."""
+def release(kube: Kube, name: str, *, leave_cordoned: bool, labels: Mapping[str, str] = MappingProxyType({})) -> None:
+    """`leave_cordoned` for a node that people had cordoned before; `labels` are set, and none is taken away."""
     patch(
-        kube, name, {"metadata": {"annotations": {APPLYING: None}}, "spec": {"unschedulable": leave_cordoned or None}}
+        kube,
+        name,
+        {
+            "metadata": {"annotations": {APPLYING: None}, "labels": dict(labels)},
+            "spec": {"unschedulable": leave_cordoned or None},
+        },
     )
 
 

@@ -10,6 +10,7 @@ import socket
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from aws import metadata, say, settings, write
 
@@ -17,8 +18,7 @@ HOST = Path("/etc/landbridge/host.json")
 FACTS = Path("/run/landbridge/node.env")
 JOINED = Path("/var/lib/kubelet/kubeconfig")
 ZONE = "topology.kubernetes.io/zone"
-# Nothing is sent: the address a packet to here would leave from. TEST-NET-1 (RFC 5737).
-ANYWHERE = ("192.0.2.1", 9)
+DISCOVERY = Path("/etc/kubernetes/discovery.kubeconfig")
 PAUSE_SECONDS = 5.0
 
 
@@ -36,14 +36,21 @@ def at_site(site: str) -> dict[str, str]:
     host = json.loads(HOST.read_text())
     return {
         "NODE_NAME": f"{host['host']}.{site}",
-        "NODE_ADDRESS": host.get("address") or own_address(),
+        "NODE_ADDRESS": host.get("address") or own_address(server()),
         "NODE_PROVIDER_ID": f"onprem:///{site}/{host['host']}",
     }
 
 
-def own_address() -> str:
+def server() -> tuple[str, int]:
+    """Where the API is."""
+    told = urlsplit(json.loads(DISCOVERY.read_text())["clusters"][0]["cluster"]["server"])
+    return str(told.hostname), told.port or 443
+
+
+def own_address(far: tuple[str, int]) -> str:
+    """The address that a packet to there would leave from. Nothing is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
-        out.connect(ANYWHERE)
+        out.connect(far)
         address: str = out.getsockname()[0]
     return address
 
