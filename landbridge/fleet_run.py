@@ -9,11 +9,11 @@ from pulumi.automation import CommandError, StackNotFoundError
 
 from fleet import origins
 from fleet.world import World
-from stacks.catalogue import PROJECT, StackSpec, catalogue
+from stacks.catalogue import PROJECT, StackSpec, catalogue, cluster_of
 
 from . import failures, guards, leftovers, locks, lookups, machine_image, recovery, schedule
 from .blast import Blast, blast
-from .cluster import birth, kept, lost
+from .cluster import birth, joined, kept, lost
 from .engine import StackEngine
 from .entering import HOME
 from .errors import LandbridgeError
@@ -148,22 +148,37 @@ class FleetRun:
             story.enter(ended)
 
         self.each({name: spec.depends_on for name, spec in self.stacks.items()}, work)
+        self.each({name: () for name, spec in self.stacks.items() if spec.kind == "addons"}, self.await_nodes)
+
+    def await_nodes(self, name: str) -> None:
+        """Waits until the machines of a cluster that has its add-ons have joined it. Raises LandbridgeError."""
+        story, cluster = self.stories[name], cluster_of(name)
+        ended, own = (
+            story.phase,
+            {name, *(one for one, pool in self.world.fleet.pools.items() if pool.cluster == cluster)},
+        )
+        changed = any(story.phase == "done" for other, story in self.stories.items() if other in own)
+        story.enter("joining")
+        joined.ensure(self.world, self.place, cluster, self.teller(story), self.noter(cluster), wait=changed)
+        story.enter(ended)
+
+    def teller(self, story: Story) -> Callable[[str], None]:
+        def tell(text: str) -> None:
+            story.current = text
+            if self.interrupted:
+                raise LandbridgeError("interrupted while machines boot")
+
+        return tell
+
+    def noter(self, name: str) -> Callable[[str], None]:
+        return lambda text: self.notes.append(f"{name}: {text}")
 
     def await_birth(self, name: str) -> None:
         """Waits until a cluster's API answers, also one whose last run did not. Raises LandbridgeError."""
         story = self.stories[name]
         story.enter("birth")
-
-        def tell(text: str) -> None:
-            story.current = text
-            if self.interrupted:
-                raise LandbridgeError("interrupted while the machines boot")
-
-        def note(text: str) -> None:
-            self.notes.append(f"{name}: {text}")
-
         kept.forget(HOME)
-        birth.ensure(self.world, self.place, name, tell, note)
+        birth.ensure(self.world, self.place, name, self.teller(story), self.noter(name))
 
     def destroy(self) -> None:
         """Destroys every stack, after those that depend on it."""

@@ -24,6 +24,7 @@ LOOKS: Mapping[Phase, tuple[str, str, str]] = {
     "resume": ("", "yellow", "clearing up"),
     "update": ("", "cyan", "update"),
     "birth": ("", "cyan", "boot"),
+    "joining": ("", "cyan", "nodes join"),
     "destroy": ("", "red", "destroy"),
     "look": ("", "cyan", "look"),
     "done": ("✓", "green", "done"),

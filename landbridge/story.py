@@ -10,12 +10,12 @@ from typing import Any, Literal, NamedTuple, get_args
 from pulumi.automation import EngineEvent, OpType, StepEventMetadata
 
 Ended = Literal["done", "unchanged", "failed", "stopped", "skipped"]
-Phase = Literal["waiting", "preview", "resume", "update", "birth", "destroy", "look", Ended]
+Phase = Literal["waiting", "preview", "resume", "update", "birth", "joining", "destroy", "look", Ended]
 # What a stack rests in; all else is work, and counts its own steps.
 ENDED: tuple[Phase, ...] = get_args(Ended)
 RESTING: tuple[Phase, ...] = ("waiting", *ENDED)
 # Work that belongs to the work before it: what that has counted stays.
-GOING_ON: tuple[Phase, ...] = ("birth",)
+GOING_ON: tuple[Phase, ...] = ("birth", "joining")
 
 # The engine's operations in the five words people use; halves of a replacement are missing, "replace" counts it.
 VERBS = {

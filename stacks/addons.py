@@ -17,18 +17,13 @@ from components.addons.spec import AddOnsSpec, Handles, addons_spec
 from components.control_plane.kubeconfig import kubeconfig
 from fleet.world import World
 
-from .catalogue import ADDONS, StackSpec
+from .catalogue import StackSpec, cluster_of
 from .outputs import cluster_outputs, publish, region_outputs
 
 
 def program(world: World, stack: StackSpec) -> None:
     """Registers the add-ons of the cluster that the stack is named after, and publishes `AddOnsOutputs`."""
     pulumi.run(lambda: _program(world, stack))
-
-
-def cluster_of(stack: str) -> str:
-    """CLUSTER of CLUSTER-addons."""
-    return stack.removesuffix(ADDONS)
 
 
 async def _program(world: World, stack: StackSpec) -> None:

@@ -54,6 +54,11 @@ def addons(fleet: Fleet) -> list[StackSpec]:
     return found
 
 
+def cluster_of(stack: str) -> str:
+    """CLUSTER of CLUSTER-addons."""
+    return stack.removesuffix(ADDONS)
+
+
 def _built(fleet: Fleet, region: str) -> bool:
     return fleet.regions[region].cloud == "aws"
 
