@@ -5,8 +5,8 @@ from typing import Literal, NamedTuple
 from fleet.model import Fleet
 
 PROJECT = "landbridge"
-Kind = Literal["region", "cluster", "pool", "addons"]
-ADDONS = "-addons"
+Kind = Literal["region", "links", "cluster", "pool", "addons"]
+LINKS, ADDONS = "links", "-addons"
 
 
 class StackSpec(NamedTuple):
@@ -19,7 +19,7 @@ class StackSpec(NamedTuple):
 
 
 def catalogue(fleet: Fleet) -> list[StackSpec]:
-    """Every stack that can be built: regions, clusters, pools, add-ons, each in the order of the file.
+    """Every stack that can be built: regions, links, clusters, pools, add-ons, each in the order of the file.
 
     `unbuilt` names what is left out.
     """
@@ -29,7 +29,13 @@ def catalogue(fleet: Fleet) -> list[StackSpec]:
         for name, cluster in fleet.clusters.items()
         if _built(fleet, cluster.region)
     ]
-    return [*regions, *clusters, *pools(fleet), *addons(fleet)]
+    return [*regions, *links(fleet), *clusters, *pools(fleet), *addons(fleet)]
+
+
+def links(fleet: Fleet) -> list[StackSpec]:
+    """The one stack of what joins regions, where there are several; it stands in the first of them."""
+    regions = tuple(name for name in fleet.regions if _built(fleet, name))
+    return [StackSpec(LINKS, "links", regions[0], regions)] if len(regions) > 1 else []
 
 
 def pools(fleet: Fleet) -> list[StackSpec]:

@@ -65,6 +65,12 @@ class KeyOutputs(TypedDict):
     signing: int
 
 
+class LinksOutputs(TypedDict):
+    """What the links' stack publishes."""
+
+    regions: list[str]  # those that resolve each other's names
+
+
 class ClusterOutputs(TypedDict):
     """What a cluster stack publishes. Credentials by the name of the secret that holds them: JSON {"crt", "key"}."""
 
@@ -129,7 +135,7 @@ class AddOnsOutputs(TypedDict):
     regions: list[str]
 
 
-Outputs = RegionOutputs | ClusterOutputs | PoolOutputs | SitePoolOutputs | AddOnsOutputs
+Outputs = RegionOutputs | LinksOutputs | ClusterOutputs | PoolOutputs | SitePoolOutputs | AddOnsOutputs
 
 
 def publish(outputs: Outputs) -> None:

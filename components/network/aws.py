@@ -50,7 +50,8 @@ class Network(pulumi.ComponentResource):
             comment="Private names of the region",
             vpcs=[{"vpc_id": self.vpc.id, "vpc_region": self.spec.region}],
             tags=self.owner.tags("zone"),
-            opts=self.child,
+            # Networks of other regions come by links, in a stack of their own.
+            opts=pulumi.ResourceOptions.merge(self.child, pulumi.ResourceOptions(ignore_changes=["vpcs"])),
         )
         self._flow_log(args["flow_log_arn"])
         self.register_outputs({})

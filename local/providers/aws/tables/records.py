@@ -1,6 +1,6 @@
 """Names in a zone."""
 
-from ..kinds import Call, Change, Found, Kind, P, replaces
+from ..kinds import Call, Change, Found, Kind, Out, P, replaces
 from .parts import Given, Part, found, plain
 
 _ALIAS = {**plain("evaluateTargetHealth"), "name": Part("DNSName"), "zoneId": Part("HostedZoneId")}
@@ -53,4 +53,30 @@ RECORD = Kind(
     accepts=("allowOverwrite",),
 )
 
-KINDS = {"aws:route53/record:Record": RECORD}
+_NETWORK = {"VPCId": P("vpcId"), "VPCRegion": P("vpcRegion")}
+
+
+ASSOCIATION = Kind(
+    service="route53",
+    create=Call("associate_vpc_with_hosted_zone", {"HostedZoneId": P("zoneId"), "VPC": _NETWORK}),
+    make_id=lambda _, inputs: ":".join(filter(None, (inputs["zoneId"], inputs["vpcId"], inputs.get("vpcRegion")))),
+    read=Call("get_hosted_zone", {"Id": P("zoneId")}, "VPCs[?VPCId=='$vpcId'] | [0]"),
+    delete=(
+        Call(
+            "disassociate_vpc_from_hosted_zone",
+            {"HostedZoneId": Out("zoneId"), "VPC": {"VPCId": Out("vpcId"), "VPCRegion": Out("vpcRegion")}},
+        ),
+    ),
+    outputs={
+        "zoneId": lambda read: read.inputs["zoneId"],
+        "vpcId": "VPCId",
+        "vpcRegion": "VPCRegion",
+    },
+    replace=replaces("zoneId", "vpcId", "vpcRegion"),
+    missing=("NoSuchHostedZone", "VPCAssociationNotFound"),
+)
+
+KINDS = {
+    "aws:route53/record:Record": RECORD,
+    "aws:route53/zoneAssociation:ZoneAssociation": ASSOCIATION,
+}
