@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pulumi.automation import CommandError, StackNotFoundError
 
 from fleet import origins
+from fleet.image_names import ImageKind
 from fleet.world import World
 from stacks.catalogue import PROJECT, StackSpec, catalogue
 
@@ -82,6 +83,7 @@ class FleetRun:
                 self.refuse_below(name)
             else:
                 self.refuse_alone(name)
+                self.ensure_image(name)
             if only_look:
                 story.warnings += recovery.told(recovery.pending(state))
             else:
@@ -104,6 +106,14 @@ class FleetRun:
         steps = {story.stack: story.steps for story in self.pending}
         self.blast = blast(steps, keep=not self.how.with_volumes)
         self.refusals = [] if destroy else guards.refusals(steps, self.how.ignored)
+
+    def ensure_image(self, name: str) -> None:
+        """Before a pool's preview, which looks at its image. Raises LandbridgeError when there is none."""
+        pool, fleet = self.world.fleet.pools.get(name), self.world.fleet
+        if self.stacks[name].kind == "pool" and pool:
+            kind: ImageKind = "gpu" if pool.gpus else "cpu"
+            kubernetes = fleet.clusters[pool.cluster].kubernetes
+            machine_image.ensure(self.place, self.stacks[name].region, fleet, kubernetes, kind)
 
     def refuse_below(self, name: str) -> None:
         """Raises LandbridgeError if a stack that is not in this run stands on this one."""

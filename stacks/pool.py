@@ -11,6 +11,7 @@ import pulumi_aws as aws
 import pulumi_tls as tls
 from pulumi import ResourceOptions
 
+from components.pools import image
 from components.pools.aws import Pool
 from components.pools.firewall import rules
 from components.pools.hooks import COMPLETER
@@ -41,6 +42,7 @@ async def _program(world: World, stack: StackSpec) -> None:
         "aws": aws.Provider(region, region=region, allowed_account_ids=[fleet.aws.account_id]),
         "tls": tls.Provider("tls"),
     }
+    await image.check(fleet, spec, providers["aws"])
     pool = Pool(
         "pool",
         {

@@ -66,6 +66,39 @@ def _secret_version(aws: Any, arguments: Properties) -> Properties:
     }
 
 
+def _parameter(aws: Any, arguments: Properties) -> Properties:
+    found = aws.client("ssm", arguments.get("region")).get_parameter(Name=arguments["name"])["Parameter"]
+    return {
+        "arn": found["ARN"],
+        "id": found["Name"],
+        "name": found["Name"],
+        "type": found["Type"],
+        "value": found["Value"],
+        "insecureValue": found["Value"],
+        "version": found["Version"],
+        "region": arguments.get("region") or aws.region,
+    }
+
+
+def _image(aws: Any, arguments: Properties) -> Properties:
+    filters = [{"Name": one["name"], "Values": list(one["values"])} for one in arguments.get("filters") or ()]
+    found = aws.client("ec2", arguments.get("region")).describe_images(Filters=filters)["Images"]
+    if len(found) != 1:
+        raise ValueError(f"Your query returned {len(found)} images: it must be one")
+    (image,) = found
+    return {
+        "id": image["ImageId"],
+        "imageId": image["ImageId"],
+        "name": image.get("Name", ""),
+        "architecture": image["Architecture"],
+        "creationDate": image["CreationDate"],
+        "ownerId": image["OwnerId"],
+        "state": image["State"],
+        "tags": {tag["Key"]: tag["Value"] for tag in image.get("Tags", ())},
+        "region": arguments.get("region") or aws.region,
+    }
+
+
 INVOKES: dict[str, Callable[[Any, Properties], Properties]] = {
     "aws:index/getCallerIdentity:getCallerIdentity": _caller,
     "aws:index/getRegion:getRegion": _region,
@@ -73,4 +106,6 @@ INVOKES: dict[str, Callable[[Any, Properties], Properties]] = {
     "aws:ec2/getInstances:getInstances": _instances,
     "aws:index/getPartition:getPartition": _partition,
     "aws:secretsmanager/getSecretVersion:getSecretVersion": _secret_version,
+    "aws:ssm/getParameter:getParameter": _parameter,
+    "aws:ec2/getAmi:getAmi": _image,
 }
