@@ -27,7 +27,7 @@ API_PORT = 6443
 # Minor versions that are tested, with the binaries that tools/ pins.
 KUBERNETES = ("1.35", "1.36")
 # First folders of the fleet bucket. A fleet of that name would lay bundles where machines may write.
-BUCKET_FOLDERS = ("audit", "backups", "copies", "flow-logs")
+BUCKET_FOLDERS = ("audit", "backups", "copies", "flow-logs", "nfs")
 CERTIFICATE_NAME = 64  # X.509's bound of a common name, which is a machine's full name
 
 

@@ -24,16 +24,27 @@ def wrong(fleet: Fleet) -> Iterator[Wrong]:
 
 
 def _quotas(fleet: Fleet) -> Iterator[Wrong]:
-    each, entry = fleet.storage.home_quota_gib, ("storage", "home_quota_gib")
-    if each is None:
+    """XFS counts a file in one project: in its home's, or in that of the whole share."""
+    entry, homes = ("storage", "home_quota_gib"), fleet.storage.shares.get(HOMES)
+    if fleet.storage.home_quota_gib is None:
         return
-    homes = fleet.storage.shares.get(HOMES)
     if homes is None:
         yield (
             entry,
             f"homes have a quota, and there is no share {HOMES}",
             f"Declare storage.shares.{HOMES}, or remove it",
         )
-    elif homes.quota_gib is not None and each > homes.quota_gib:
-        what = f"one home may hold {each} GiB, and all of share {HOMES} {homes.quota_gib}"
-        yield entry, what, f"Lower it, or raise storage.shares.{HOMES}.quota_gib"
+    elif homes.quota_gib is not None:
+        what = f"share {HOMES} has a quota, and so has each home in it: a file counts in one alone"
+        yield entry, what, f"Remove this one or storage.shares.{HOMES}.quota_gib"
+
+
+def clusters_of(fleet: Fleet, site: str) -> list[str]:
+    """The clusters whose shares are a site's. Of several sites that serve NFS a cluster has the first."""
+    found = []
+    for cluster in sorted(fleet.clusters):
+        places = {pool.site for pool in fleet.pools.values() if pool.cluster == cluster and pool.kind != "ssh"}
+        serving = sorted(place for place in places if place in fleet.sites and fleet.sites[place].nfs)
+        if serving[:1] == [site]:
+            found.append(cluster)
+    return found
