@@ -27,7 +27,9 @@ def units(root: str, label: str, spec: NfsSpec) -> dict[str, str]:
             }
         ),
         **_timed("snapshot", "A snapshot of every share", root),
-        "landbridge-nfs-health.service": _work("Whether shares are served, kept and backed up", "nfs_health"),
+        "landbridge-nfs-health.service": _work(
+            "Whether shares are served, kept and backed up", "nfs_health", most=f"{HEALTH_SECONDS}"
+        ),
         "landbridge-nfs-health.timer": unit(
             {
                 "Unit": [("Description", "Looks after the site's NFS server")],
@@ -84,8 +86,11 @@ def _timed(name: str, description: str, root: str) -> dict[str, str]:
     }
 
 
-def _work(description: str, name: str, *more: tuple[str, str]) -> str:
-    """Behind everybody's reads and writes: a work of hours must not slow the shares down."""
+def _work(description: str, name: str, *more: tuple[str, str], most: str = "infinity") -> str:
+    """Behind everybody's reads and writes: a work of hours must not slow the shares down. `most`: seconds it may take.
+
+    The first backup may take days.
+    """
     return unit(
         {
             "Unit": [("Description", description), *more],
@@ -94,8 +99,7 @@ def _work(description: str, name: str, *more: tuple[str, str]) -> str:
                 ("ExecStart", script(name)),
                 ("Nice", "10"),
                 ("IOSchedulingClass", "idle"),
-                # The first backup may take days.
-                ("TimeoutStartSec", "infinity"),
+                ("TimeoutStartSec", most),
             ],
         }
     )

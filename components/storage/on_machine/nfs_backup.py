@@ -10,6 +10,7 @@ import datetime
 import hashlib
 import json
 import os
+import secrets
 import sys
 import zlib
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from aws import CHUNK_BYTES, Refused, say, settings, write
-from nfs_index import FILE, Entry, Writer, beside, read, same
+from nfs_index import FILE, Entry, Writer, alone, beside, read, same
 from nfs_snapshot import INDEX, STAMP, stamps
 from site_identity import SiteAws
 
@@ -34,7 +35,8 @@ class Packs:
     """Where content goes: `add` says where in the bucket a file will lie, and has brought it there after `flush`."""
 
     def __init__(self, aws: Any, bucket: str, prefix: str, stamp: str) -> None:
-        self.aws, self.bucket, self.begin = aws, bucket, f"{prefix}/packs/{stamp}"
+        # By chance, too: who begins in the same second, on a server that is thought to be gone, writes over no pack.
+        self.aws, self.bucket, self.begin = aws, bucket, f"{prefix}/packs/{stamp}-{secrets.token_hex(4)}"
         self.number, self.sent_bytes = 0, 0
         self.draft = STATE / f"pack-{os.getpid()}"
         self.file: BinaryIO = self.draft.open("wb")
@@ -85,7 +87,7 @@ def chunks(path: Path) -> Iterator[bytes]:
 
 def lasts(at: dict[str, Any], now: datetime.datetime) -> bool:
     """Whether a pack is young enough for one more index."""
-    moment = at["pack"].rpartition("/")[2].rpartition("-")[0]
+    moment = at["pack"].rpartition("/")[2].partition("Z")[0] + "Z"
     age = now - datetime.datetime.strptime(moment, STAMP).replace(tzinfo=datetime.UTC)
     return age.days < REFRESH_DAYS - zlib.crc32(at["pack"].encode()) % SPREAD_DAYS
 
@@ -152,8 +154,13 @@ def indexes(aws: Any, bucket: str, prefix: str) -> list[str]:
 
 def main() -> None:
     told: Any = settings("nfs")
-    aws, failed = SiteAws(told["backup"]["region"], told["identity"]), []
     STATE.mkdir(parents=True, exist_ok=True)
+    with alone(STATE / "backup.lock"):
+        bring(told)
+
+
+def bring(told: Any) -> None:
+    aws, failed = SiteAws(told["backup"]["region"], told["identity"]), []
     report: dict[str, Any] = json.loads(REPORT.read_text()) if REPORT.exists() else {}
     for share in told["shares"]:
         name = share["name"]

@@ -5,10 +5,12 @@ A snapshot's index says of which file of the share each of its files is a copy (
 file can't set the time of its last change back). A backup's index says where in the bucket each file lies (`at`).
 """
 
+import fcntl
 import gzip
 import json
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +87,17 @@ def read(path: Path) -> Iterator[Entry]:
         with gzip.open(path, "rt") as lines:
             for line in lines:
                 yield json.loads(line)
+
+
+@contextmanager
+def alone(lock: Path) -> Iterator[None]:
+    """Nobody else does this work meanwhile, by hand or by timer. Raises SystemExit where somebody does."""
+    with lock.open("w") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise SystemExit(f"ERROR: this work is under way already ({lock} is held)") from None
+        yield
 
 
 class Writer:

@@ -70,4 +70,4 @@ def ready(told: dict[str, Any], run: Run = run) -> None:
 
 
 if __name__ == "__main__":
-    ready(settings("nfs"))  # type: ignore[arg-type]
+    ready(settings("nfs"))

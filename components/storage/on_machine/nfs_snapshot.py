@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from aws import say, settings
-from nfs_index import FILE, FOLDER, LINK, Entry, Writer, beside, read, same, walk
+from nfs_index import FILE, FOLDER, LINK, Entry, Writer, alone, beside, read, same, walk
 
 STAMP = "%Y-%m-%dT%H%M%SZ"
 INDEX = ".index.gz"
@@ -122,6 +122,11 @@ def let_go(folder: Path) -> list[str]:
 
 def main() -> None:
     told: Any = settings("nfs")
+    with alone(Path(told["snapshots"]) / ".lock"):
+        take_all(told)
+
+
+def take_all(told: Any) -> None:
     wanted, failed = sys.argv[1:], []
     for share in told["shares"]:
         if wanted and share["name"] not in wanted:
