@@ -36,9 +36,10 @@ class Measured(NamedTuple):
 
 def measured(told: Any, now: datetime.datetime) -> Iterator[Measured]:
     root = Path(told["root"])
-    served = THREADS.exists() and int(THREADS.read_text()) > 0 and (root.is_mount() or told.get("plain_copies", False))
-    why = f"the shares are not served: no disk at {root}" if not root.is_mount() else "the kernel serves no NFS"
-    yield Measured("landbridge_nfs_served", "", float(served), "" if served else why)
+    disk, threads = root.is_mount(), int(THREADS.read_text()) if THREADS.exists() else 0
+    why = "the kernel serves no NFS" if disk else f"there is no disk at {root}"
+    served = disk and threads > 0
+    yield Measured("landbridge_nfs_served", "", float(served), "" if served else f"the shares are not served: {why}")
     space = os.statvfs(root)
     full = 1 - space.f_bavail / space.f_blocks
     yield Measured("landbridge_nfs_full_ratio", "", full, "" if full < FULL else f"the disk is {full:.0%} full")
