@@ -13,7 +13,7 @@ from pulumi_policy import (
 
 from fleet.world import World, current
 
-from . import addons, addresses, clusters, custody, exposure, images, labels, machines, pools
+from . import addons, addresses, clusters, custody, exposure, images, labels, machines, pools, workloads
 from .reading import Finding, Given, Item, items
 
 Rules = Callable[[list[Item], World], Iterator[Finding]]
@@ -36,6 +36,7 @@ RULES: dict[str, tuple[str, Rules]] = {
         "3 or 5 etcd members in one region, a closed API, snapshots, certificates that end.",
         clusters.findings,
     ),
+    "workloads": ("What runs in a cluster has a pool to run on.", workloads.findings),
     "addons": ("A NetworkPolicy holds: its engine runs on every node.", addons.findings),
 }
 

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import stat
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -240,3 +241,10 @@ def test_a_host_without_a_role_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_node_without_a_certificate_says_so(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="openssl x509"):
         site_identity.session("us-west-2", IDENTITY, tmp_path / "none.pem")
+
+
+def test_scripts_run_under_the_machine_s_own_python() -> None:
+    for path in nfs_server.ON_MACHINE.glob("*.py"):
+        code = f"compile(open({str(path)!r}).read(), 'x', 'exec')"
+        done = subprocess.run(["/usr/bin/python3", "-c", code], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
