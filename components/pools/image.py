@@ -19,17 +19,18 @@ from .template import image
 async def check(fleet: Fleet, spec: PoolSpec, provider: pulumi.ProviderResource) -> None:
     """Raises pulumi.RunError if there is no image, or one that the fleet does not take."""
     name, opts = image(fleet, spec), pulumi.InvokeOutputOptions(provider=provider)
-    try:
-        parameter = await aws.ssm.get_parameter_output(name=name, opts=opts).future()
-    except Exception as error:  # the engine has no kind of its own for what a look-up answers
-        raise _refused(spec, f"there is no image: {name} can't be read ({_line(error)})", f"{PROMOTE} there") from None
-    id_ = parameter.value if parameter else ""
-    try:
-        ids = [{"name": "image-id", "values": [id_]}]
-        # What bakers deprecate is found as well: its age decides.
-        made = await aws.ec2.get_ami_output(filters=ids, include_deprecated=True, opts=opts).future()
-    except Exception as error:
-        raise _refused(spec, f"its image {id_} ({name}) can't be found ({_line(error)})", PROMOTE) from None
+    # Look-ups that find nothing and do not fail: a failed one ends the program before it can say what it means.
+    listed = await aws.ssm.get_parameters_by_path_output(path=name.rpartition("/")[0], opts=opts).future()
+    known = dict(zip(listed.names, listed.values, strict=True)) if listed else {}
+    if name not in known:
+        raise _refused(spec, f"there is no image: {name} is not set", f"{PROMOTE} there")
+    id_ = known[name]
+    # Owners see what is deprecated, too: its age decides.
+    which = {"filters": [{"name": "image-id", "values": [id_]}], "owners": ["self"]}
+    found = await aws.ec2.get_ami_ids_output(**which, opts=opts).future()
+    if not found or id_ not in found.ids:
+        raise _refused(spec, f"its image {id_} ({name}) is gone", PROMOTE)
+    made = await aws.ec2.get_ami_output(**which, opts=opts).future()
     now = datetime.datetime.now(datetime.UTC)
     held, created = (made.tags.get(TAG), made.creation_date) if made else (None, "")
     told = list(refusals(spec.kubernetes, held, created, fleet.images.max_age_days, now))
@@ -40,7 +41,3 @@ async def check(fleet: Fleet, spec: PoolSpec, provider: pulumi.ProviderResource)
 
 def _refused(spec: PoolSpec, what: str, remedy: str) -> pulumi.RunError:
     return pulumi.RunError(f"pool {spec.name} in {spec.place}: {what}. {remedy}.")
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300]
