@@ -91,6 +91,26 @@ class Limits(Model):
     create: int = Field(default=100, ge=0)
 
 
+class Images(Model):
+    """What machines may start from."""
+
+    max_age_days: int = Field(default=90, ge=1, le=3650, description="an older image lacks what was mended since")
+
+
+class Quotas(Model):
+    """vCPUs that AWS lets the account run in a region at a time, by family (see `fleet.quotas`). None: not checked."""
+
+    standard: int | None = Field(default=None, ge=0, description="families A, C, D, H, I, M, R, T and Z")
+    g: int | None = Field(default=None, ge=0, description="families G and VT")
+    p: int | None = Field(default=None, ge=0, description="family P")
+    standard_spot: int | None = Field(default=None, ge=0)
+    g_spot: int | None = Field(default=None, ge=0)
+    p_spot: int | None = Field(default=None, ge=0)
+
+
+Dollars = Annotated[float, Field(gt=0)]
+
+
 class Region(Model):
     """A network in one cloud region."""
 
@@ -102,6 +122,10 @@ class Region(Model):
     nat: Literal["one", "per-zone"] = "one"
     laptops: bool = Field(default=False, description="a laptop VPN server pair in this region")
     cidr: Cidr | None = Field(default=None, description="pins the region's whole block")
+    quotas: Quotas = Quotas()
+    prices: dict[str, Dollars] = Field(
+        default_factory=dict, description="US dollars an hour by instance type, where they are not AWS's list prices"
+    )
 
 
 class Host(Model):
@@ -132,6 +156,8 @@ class Share(Model):
     uid: int = Field(default=0, ge=0, le=4294967294)
     gid: int = Field(default=0, ge=0, le=4294967294)
     mode: str = Field(default="0755", pattern=r"^[0-7]{3,4}$")
+    quota_gib: int | None = Field(default=None, ge=1, description="most that a site's NFS server keeps of it")
+    backup: bool = Field(default=True, description="whether a site's NFS server brings it to the fleet bucket")
 
 
 class Storage(Model):
@@ -140,6 +166,7 @@ class Storage(Model):
     shares: dict[Name, Share] = Field(default_factory=dict)
     backups: bool = True
     noncurrent_days: int = Field(default=30, ge=1, le=3650, description="how long the bucket keeps replaced versions")
+    home_quota_gib: int | None = Field(default=None, ge=1, description="most that one person's home holds at a site")
 
 
 class Cluster(Model):
@@ -208,6 +235,7 @@ class Fleet(Model):
     aws: AwsAccount | None = None
     azure: AzureSubscription | None = None
     limits: Limits = Limits()
+    images: Images = Images()
     regions: dict[RegionName, Region] = Field(min_length=1, description="one entry for each cloud region, by its name")
     sites: dict[Name, Site] = Field(default_factory=dict)
     storage: Storage = Storage()

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from . import hubs, people, pools
+from . import hubs, people, pools, prices, quotas, shares
 from .address import reserved, sizes
 from .address.blocks import Block, overlaps, parse
 from .model import Fleet, Pool
@@ -27,7 +27,7 @@ API_PORT = 6443
 # Minor versions that are tested, with the binaries that tools/ pins.
 KUBERNETES = ("1.35", "1.36")
 # First folders of the fleet bucket. A fleet of that name would lay bundles where machines may write.
-BUCKET_FOLDERS = ("audit", "backups", "copies", "flow-logs")
+BUCKET_FOLDERS = ("audit", "backups", "copies", "flow-logs", "nfs")
 CERTIFICATE_NAME = 64  # X.509's bound of a common name, which is a machine's full name
 
 
@@ -349,6 +349,14 @@ def _pools_of_clusters(fleet: Fleet) -> Iterator[Violation]:
     yield from (Violation(*found) for found in pools.wrong(fleet))
 
 
+def _purse(fleet: Fleet) -> Iterator[Violation]:
+    yield from (Violation(*found) for part in (quotas, prices) for found in part.wrong(fleet))
+
+
+def _shares(fleet: Fleet) -> Iterator[Violation]:
+    yield from (Violation(*found) for found in shares.wrong(fleet))
+
+
 def _people(fleet: Fleet) -> Iterator[Violation]:
     yield from (Violation(*found) for found in people.wrong(fleet))
 
@@ -364,6 +372,8 @@ RULES: tuple[Rule, ...] = (
     _pool_place,
     _pool_machines,
     _pools_of_clusters,
+    _purse,
+    _shares,
     _hosts_addresses,
     _gateways_public,
     _pins,

@@ -9,7 +9,7 @@ from pulumi.automation import CommandError, StackNotFoundError
 
 from fleet import origins
 from fleet.world import World
-from stacks.catalogue import PROJECT, StackSpec, catalogue, cluster_of
+from stacks.catalogue import ADDONS, PROJECT, StackSpec, catalogue, cluster_of
 
 from . import failures, guards, leftovers, locks, lookups, machine_image, recovery, schedule
 from .blast import Blast, blast
@@ -82,6 +82,8 @@ class FleetRun:
                 self.refuse_below(name)
             else:
                 self.refuse_alone(name)
+                if self.stacks[name].kind == "pool":  # its program looks at it
+                    self.ensure_image(name)
             if only_look:
                 story.warnings += recovery.told(recovery.pending(state))
             else:
@@ -104,6 +106,12 @@ class FleetRun:
         steps = {story.stack: story.steps for story in self.pending}
         self.blast = blast(steps, keep=not self.how.with_volumes)
         self.refusals = [] if destroy else guards.refusals(steps, self.how.ignored)
+
+    def ensure_image(self, name: str) -> None:
+        """Raises LandbridgeError when machines of the stack would have nothing to start from."""
+        spec, fleet = self.stacks[name], self.world.fleet
+        if image := machine_image.needed(fleet, spec):
+            machine_image.ensure(self.place, spec.region, fleet, *image)
 
     def refuse_below(self, name: str) -> None:
         """Raises LandbridgeError if a stack that is not in this run stands on this one."""
@@ -138,8 +146,7 @@ class FleetRun:
             ended: Phase = "unchanged"
             if story.phase != "unchanged" or touched.intersection(spec.depends_on):
                 touched.add(name)
-                if image := machine_image.needed(self.world.fleet, spec):
-                    machine_image.ensure(self.place, spec.region, self.world.fleet, *image)
+                self.ensure_image(name)
                 story.enter("update", story.changes)
                 self.engines[name].up(story.hear, refresh=self.how.refresh, parallel=self.how.parallel)
                 ended = "done"
@@ -194,6 +201,9 @@ class FleetRun:
             story.enter("done")
 
         dependents = {n: [m for m, spec in self.stacks.items() if n in spec.depends_on] for n in self.stacks}
+        for name, spec in self.stacks.items():
+            if spec.kind == "pool":  # what add-ons run on: their pods end only where a kubelet is
+                dependents[name] += [f"{self.world.fleet.pools[name].cluster}{ADDONS}"]
         self.each(dependents, work)
 
     def settle(self, name: str) -> None:

@@ -55,7 +55,7 @@ TOKEN_TYPE = "bootstrap.kubernetes.io/token"  # noqa: S105
 # Type → rules that delete objects.
 LIFECYCLES = {"aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration": ("rules",)}
 BACKUPS, LEAST_DAYS = "backups/", 7
-KEPT = (BACKUPS, "copies/")
+KEPT = (BACKUPS, "copies/", "nfs/")
 
 
 def findings(found: list[Item], world: World) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from pulumi_policy import (
 
 from fleet.world import World, current
 
-from . import addons, addresses, clusters, custody, exposure, machines, pools
+from . import addons, addresses, clusters, custody, exposure, images, labels, machines, pools, workloads
 from .reading import Finding, Given, Item, items, plain
 
 Rules = Callable[[list[Item], World], Iterator[Finding]]
@@ -30,10 +30,13 @@ RULES: dict[str, tuple[str, Rules]] = {
         "A pool is its owner's, keeps to its price, and nothing but the autoscaler takes its machines.",
         pools.findings,
     ),
+    "images": ("A pool starts from the image of its kind and of its cluster's Kubernetes.", images.findings),
+    "labels": ("No node of a site has a label by which a cloud knows its GPUs.", labels.findings),
     "clusters": (
         "3 or 5 etcd members in one region, a closed API, snapshots, certificates that end.",
         clusters.findings,
     ),
+    "workloads": ("What runs in a cluster has a pool to run on.", workloads.findings),
     "addons": ("A NetworkPolicy holds: its engine runs on every node.", addons.findings),
 }
 

@@ -12,6 +12,7 @@ import pulumi_aws as aws
 import pulumi_tls as tls
 from pulumi import ResourceOptions
 
+from components.pools import image
 from components.pools.aws import Pool
 from components.pools.firewall import rules
 from components.pools.hooks import COMPLETER
@@ -35,6 +36,7 @@ def program(world: World, stack: StackSpec) -> None:
 async def _in_aws(world: World, region: str, spec: PoolSpec) -> None:
     fleet = world.fleet
     here, cluster, owner, providers = await _given(world, region, spec)
+    await image.check(fleet, spec, providers["aws"])
     pool = Pool(
         "pool",
         {

@@ -7,14 +7,14 @@ runs. Volumes are made from the fleet file, not on demand: a share is there befo
 from collections.abc import Iterator
 from typing import Any
 
+from fleet.shares import HOMES
+
 from .csi import EFS_DRIVER, NFS_DRIVER
 from .manifests import Manifest, meta
 from .spec import AddOnsSpec
 from .teams import namespace
 
 ADDON = "shares"
-# The share that holds people's homes. Nobody's claim is all of it.
-HOMES = "homes"
 UID = "landbridge.dev/uid"
 # Kubernetes wants a size; neither NFS nor EFS knows one.
 SIZE = "1Pi"
@@ -52,7 +52,7 @@ def _classes(spec: AddOnsSpec) -> Iterator[Manifest]:
 def _of_teams(spec: AddOnsSpec) -> Iterator[Manifest]:
     for team in sorted(spec.fleet.teams):
         for share in sorted(spec.fleet.storage.shares):
-            if share != HOMES:
+            if share != HOMES:  # nobody's claim is all of it
                 yield from _pair(spec, namespace(team), share, share, source(spec, share, namespace(team)))
                 for region, handles in sorted(spec.file_systems.items()):
                     name = f"{share}-{region}"

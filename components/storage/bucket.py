@@ -6,10 +6,10 @@ from fleet.model import Fleet
 
 # What lies where in a fleet bucket, beside the bundles below the fleet's own name: snapshots of etcd below
 # BACKUPS/CLUSTER/, audit logs below AUDIT/CLUSTER/, and below COPIES/HOME/CLUSTER/ copies of snapshots of clusters
-# whose home is another region.
-BACKUPS, AUDIT, COPIES, FLOW_LOGS = "backups", "audit", "copies", "flow-logs"
+# whose home is another region, and below NFS/SITE/ what sites' NFS servers bring.
+BACKUPS, AUDIT, COPIES, FLOW_LOGS, NFS = "backups", "audit", "copies", "flow-logs", "nfs"
 # Beginning of names → days until an object goes. For all clusters alike: a new one changes nothing in its region.
-EXPIRY_DAYS = {BACKUPS: 30, COPIES: 30, AUDIT: 365, FLOW_LOGS: 90}
+EXPIRY_DAYS = {BACKUPS: 30, COPIES: 30, AUDIT: 365, FLOW_LOGS: 90, NFS: 90}
 # An upload in parts that nobody finished: the longest snapshot takes minutes.
 ABORT_DAYS = 2
 # Delivers flow logs; AWS's guide "Publish flow logs to Amazon S3" lists what it needs.

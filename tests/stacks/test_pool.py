@@ -75,6 +75,7 @@ class Pools:
 
     before: dict[str, Any]
     previewed: dict[str, str]
+    without_image: str
 
     def __init__(self, folder: Path, cloud: Cloud) -> None:
         self.cloud, self.backend = cloud, cloud.home / "local/test/state"
@@ -144,12 +145,13 @@ def pools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pools]:
         made.run("stack", "init", "main")
         for pool in POOLS:
             made.run("stack", "init", pool)
-        made.previewed = {pool: made.preview(pool) for pool in ("west-gpu", "shell")}
-        cloud.run("up", "--local", "--yes", REGION)
-        made.publish()
+        made.without_image = made.preview("cpu", code=None)
         for kind, image in (("cpu", "ami-0c00000000000c001"), ("gpu", "ami-0c00000000000c002")):
             name = f"/test/images/{kind}/1.36.2/stable"
             made.asks(f"ssm.put_parameter(Name={name!r}, Value={image!r}, Type='String')")
+        made.previewed = {pool: made.preview(pool) for pool in ("west-gpu", "shell")}
+        cloud.run("up", "--local", "--yes", REGION)
+        made.publish()
         made.before = made.standing()
         for pool in POOLS:
             made.up(pool)
@@ -184,6 +186,27 @@ def test_policies_see_what_a_pool_lacks(pools: Pools) -> None:
     said = " ".join(pools.preview("cpu", code=None).split())
     pools.program(STACKS.format(root=str(ROOT)))
     assert "maxSize of pool cpu is 51, above the fleet file's 50" in said
+
+
+def test_a_pool_without_an_image_is_refused_at_preview(pools: Pools) -> None:
+    said = " ".join(pools.without_image.split())
+    assert "pool cpu in us-west-2: there is no image: /test/images/cpu/1.36.2/stable is not set" in said
+    assert "Bake one and promote it there." in said
+    assert "Traceback" not in said
+
+
+def test_a_pool_whose_image_has_another_minor_is_refused_at_preview(pools: Pools) -> None:
+    def point(image: str) -> None:
+        name = "/test/images/cpu/1.36.2/stable"
+        pools.asks(f"ssm.put_parameter(Name={name!r}, Value={image!r}, Type='String', Overwrite=True)")
+
+    point("ami-0c00000000000c003")
+    said = " ".join(pools.preview("cpu", code=None).split())
+    point("ami-0c0000000000fffff")
+    gone = " ".join(pools.preview("cpu", code=None).split())
+    point("ami-0c00000000000c001")
+    assert "ami-0c00000000000c003 (/test/images/cpu/1.36.2/stable) holds Kubernetes 1.35.8, and the cluster" in said
+    assert "its image ami-0c0000000000fffff (/test/images/cpu/1.36.2/stable) is gone" in gone
 
 
 @pytest.mark.parametrize("pool", POOLS)

@@ -181,7 +181,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.meta(file)
             self.keep(file, body)
             return self.say(200)
-        return self.say(200, file.read_bytes()) if file.is_file() else self.say(404, b"NoSuchKey")
+        if not file.is_file():
+            return self.say(404, b"NoSuchKey")
+        if found := re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers["range"] or ""):
+            return self.say(206, file.read_bytes()[int(found[1]) : int(found[2]) + 1])
+        return self.say(200, file.read_bytes())
 
     def keep(self, file: Path, data: bytes) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -168,7 +168,9 @@ class Aws:
         """Signature version 4 over all of `headers`."""
         role, now = self.credentials(), datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
         given = {name.lower(): value.strip() for name, value in headers.items()}
-        given |= {"x-amz-content-sha256": digest, "x-amz-date": now, "x-amz-security-token": role["Token"]}
+        given |= {"x-amz-content-sha256": digest, "x-amz-date": now}
+        if role["Token"]:  # a person's own key has none
+            given["x-amz-security-token"] = role["Token"]
         names, scope = ";".join(sorted(given)), f"{now[:8]}/{self.region}/{service}/aws4_request"
         lines = "".join(f"{name}:{given[name]}\n" for name in sorted(given))
         asked = "\n".join([method, path, query, lines, names, digest])

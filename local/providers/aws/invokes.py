@@ -66,6 +66,51 @@ def _secret_version(aws: Any, arguments: Properties) -> Properties:
     }
 
 
+def _parameters(aws: Any, arguments: Properties) -> Properties:
+    """Those right below a path; none is no error."""
+    pages = aws.client("ssm", arguments.get("region")).get_paginator("get_parameters_by_path")
+    asked = {"Path": arguments["path"], "Recursive": bool(arguments.get("recursive"))}
+    found = [one for page in pages.paginate(**asked) for one in page["Parameters"]]
+    return {
+        "id": arguments["path"],
+        "path": arguments["path"],
+        "arns": [one["ARN"] for one in found],
+        "names": [one["Name"] for one in found],
+        "types": [one["Type"] for one in found],
+        "values": [one["Value"] for one in found],
+        "region": arguments.get("region") or aws.region,
+    }
+
+
+def _images(aws: Any, arguments: Properties) -> list[Any]:
+    filters = [{"Name": one["name"], "Values": list(one["values"])} for one in arguments.get("filters") or ()]
+    client = aws.client("ec2", arguments.get("region"))
+    return list(client.describe_images(Filters=filters, Owners=list(arguments.get("owners") or ()))["Images"])
+
+
+def _image_ids(aws: Any, arguments: Properties) -> Properties:
+    ids = [image["ImageId"] for image in _images(aws, arguments)]
+    return {"id": aws.region, "ids": ids, "owners": list(arguments["owners"]), "region": aws.region}
+
+
+def _image(aws: Any, arguments: Properties) -> Properties:
+    found = _images(aws, arguments)
+    if len(found) != 1:
+        raise ValueError(f"Your query returned {len(found)} images: it must be one")
+    (image,) = found
+    return {
+        "id": image["ImageId"],
+        "imageId": image["ImageId"],
+        "name": image.get("Name", ""),
+        "architecture": image["Architecture"],
+        "creationDate": image["CreationDate"],
+        "ownerId": image["OwnerId"],
+        "state": image["State"],
+        "tags": {tag["Key"]: tag["Value"] for tag in image.get("Tags", ())},
+        "region": arguments.get("region") or aws.region,
+    }
+
+
 INVOKES: dict[str, Callable[[Any, Properties], Properties]] = {
     "aws:index/getCallerIdentity:getCallerIdentity": _caller,
     "aws:index/getRegion:getRegion": _region,
@@ -73,4 +118,7 @@ INVOKES: dict[str, Callable[[Any, Properties], Properties]] = {
     "aws:ec2/getInstances:getInstances": _instances,
     "aws:index/getPartition:getPartition": _partition,
     "aws:secretsmanager/getSecretVersion:getSecretVersion": _secret_version,
+    "aws:ssm/getParametersByPath:getParametersByPath": _parameters,
+    "aws:ec2/getAmiIds:getAmiIds": _image_ids,
+    "aws:ec2/getAmi:getAmi": _image,
 }

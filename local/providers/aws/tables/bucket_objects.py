@@ -1,9 +1,11 @@
 """Objects in buckets. What is in one is not read back: the provider does not either, unless it is given an ETag."""
 
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
 
-from ..kinds import TAGS, Call, Change, Kind, Out, P, Tagging, props, replaces, same_paths
+from ..kinds import TAGS, Call, Change, Kind, P, Tagging, props, replaces, same_paths
 
 _PUT = Call(
     "put_object",
@@ -19,16 +21,24 @@ _PUT = Call(
 _PLACE: dict[str, Any] = {"Bucket": P("bucket"), "Key": P("key")}
 _CHANGING = ("content", "contentType", "cacheControl", "contentEncoding", "serverSideEncryption", "metadata")
 
+
+def _without_versions(client: Any, key: str, state: Mapping[str, Any]) -> None:
+    """The provider deletes every version, and the markers, of what it has written: the bucket may go then."""
+    bucket = state["bucket"]
+    with suppress(client.exceptions.NoSuchBucket):
+        for page in client.get_paginator("list_object_versions").paginate(Bucket=bucket, Prefix=key):
+            for one in [*page.get("Versions", ()), *page.get("DeleteMarkers", ())]:
+                if one["Key"] == key:
+                    client.delete_object(Bucket=bucket, Key=key, VersionId=one["VersionId"])
+
+
 OBJECT = Kind(
     service="s3",
     create=_PUT,
     make_id=lambda _, inputs: str(inputs["key"]),
     read=Call("head_object", _PLACE),
-    # With its version, so that no marker and no version of it keeps the bucket from being deleted.
-    delete=(
-        Call("delete_object", {**_PLACE, "VersionId": Out("versionId")}, when="versionId"),
-        Call("delete_object", _PLACE),
-    ),
+    delete=(),
+    clear=_without_versions,
     outputs={
         **same_paths("contentType", "cacheControl", "contentEncoding", "serverSideEncryption", "metadata"),
         **same_paths("versionId", "bucketKeyEnabled"),

@@ -1,0 +1,28 @@
+"""What an image must be for pools to start from it, and how to say why one is not."""
+
+import datetime
+from collections.abc import Iterator
+
+from .kubernetes_versions import minor
+
+# On an image: the version of Kubernetes in it. Its bake sets it.
+TAG = "landbridge:kubernetes"
+PROMOTE = "Bake one and promote it"
+
+
+def refusals(
+    kubernetes: str, held: str | None, created: str, most_days: int, now: datetime.datetime
+) -> Iterator[tuple[str, str]]:
+    """What is wrong, and what would be right. `held` is the version in the image, `created` its time in ISO 8601."""
+    if held is None:
+        yield "does not say which Kubernetes is in it", f"Tag it {TAG}: VERSION, as its bake does"
+    elif minor(held) != minor(kubernetes):
+        yield f"holds Kubernetes {held}, and the cluster runs {kubernetes}", f"{PROMOTE} with {minor(kubernetes)}"
+    try:
+        days = (now - datetime.datetime.fromisoformat(created)).days
+    except (ValueError, TypeError):  # a time that is none, or without its zone
+        yield f"is of an unknown day ({created!r})", PROMOTE
+        return
+    if days > most_days:
+        what = f"is {days} days old, and the fleet takes images for {most_days}"
+        yield what, f"{PROMOTE}, or raise images.max_age_days in the fleet file"

@@ -1,0 +1,29 @@
+"""Which images a fleet takes: of its cluster's minor version, and not too old."""
+
+import datetime
+
+import pytest
+
+from fleet.images import refusals
+
+NOW = datetime.datetime(2026, 6, 1, tzinfo=datetime.UTC)
+
+
+@pytest.mark.parametrize(
+    ("held", "created", "words"),
+    [
+        ("1.36.2", "2026-05-31T00:00:00.000Z", []),
+        ("1.36.1", "2026-03-03T00:00:00.000Z", []),
+        ("1.36.2", "2026-03-02T00:00:00.000Z", ["is 91 days old, and the fleet takes images for 90"]),
+        ("1.35.8", "2026-05-31T00:00:00.000Z", ["holds Kubernetes 1.35.8, and the cluster runs 1.36.2"]),
+        (None, "2026-05-31T00:00:00.000Z", ["does not say which Kubernetes is in it"]),
+        ("1.36.2", "", ["is of an unknown day ('')"]),
+        ("1.36.2", "2026-05-31", ["is of an unknown day ('2026-05-31')"]),
+        ("1.35.8", "2025-06-01T00:00:00Z", ["holds Kubernetes 1.35.8, and the cluster runs 1.36.2", "is 365 days old"]),
+    ],
+)
+def test_what_an_image_is_refused_for(held: str | None, created: str, words: list[str]) -> None:
+    told = list(refusals("1.36.2", held, created, 90, NOW))
+    assert len(told) == len(words)
+    assert all(what.startswith(word) for (what, _), word in zip(told, words, strict=True))
+    assert all(remedy for _, remedy in told)
