@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -83,6 +83,8 @@ class Cluster:
     settings: dict[str, Any]
     ports: dict[str, int]
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    # Program → flags of its own here.
+    flags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def pki(self) -> Path:
@@ -109,6 +111,20 @@ class Cluster:
         before = self.log("service").count(" leads\n") if log.exists() else 0
         self.run("service")
         eventually(lambda: self.log("service").count(" leads\n") > before)
+
+    def there(self, text: str) -> str:
+        """What names a machine's paths and ports names those of here."""
+        paths = text.replace("/etc/kubernetes", f"{self.folder}/etc/kubernetes")
+        return paths.replace("127.0.0.1:6443", f"127.0.0.1:{self.ports['api']}")
+
+    def control(self, name: str, program: str, flags: Any) -> None:
+        """One of the control plane's programs, as its unit starts it."""
+        text = self.there(command(program, {**flags, **self.flags.get(name, {})}))
+        words = text.replace(f"/usr/local/bin/{program}", str(BIN / program)).split("\\\n")
+        self.start(name, [word.strip() for word in words])
+
+    def schedule(self) -> None:
+        self.control("scheduler", "kube-scheduler", {**api.scheduler_flags(), "secure-port": str(free_port())})
 
     def run(self, program: str) -> None:
         self.start(program, [sys.executable, "-c", RUNNER, str(self.folder / "runner.json"), program], **self.trust)
@@ -244,14 +260,16 @@ def alone(cluster: Cluster, role: str) -> str:
     return str(made["Instances"][0]["InstanceId"])
 
 
-def make(folder: Path, **seconds: float) -> Iterator[Cluster]:
-    """Ends with the generator. `seconds` are the service's."""
+def make(
+    folder: Path, flags: Mapping[str, Mapping[str, str]] | None = None, pools: Any = TABLE, **seconds: float
+) -> Iterator[Cluster]:
+    """Ends with the generator. `seconds` are the service's, `flags` change those of `api` and `controllers`."""
     world = current(ROOT / "fleet.yaml")
     spec = cluster_spec(world.fleet, world.plan, "main")
     machine, made = spec.api[0], pki.material(spec)
     ports = {name: free_port() for name in ("api", "webhook", "etcd", "peer", "moto", "front", "controllers")}
     settings = {**SETTINGS, "seconds": {**SETTINGS["seconds"], **seconds}}
-    cluster = Cluster(folder, settings, ports)
+    cluster = Cluster(folder, settings, ports, flags=flags or {})
     admin = break_glass(spec).name
     one = bundle(spec, machine, made)
     laid = {
@@ -262,22 +280,18 @@ def make(folder: Path, **seconds: float) -> Iterator[Cluster]:
         "/admin.key": made.keys[admin],
     }
 
-    def there(text: str) -> str:
-        paths = text.replace("/etc/kubernetes", f"{folder}/etc/kubernetes")
-        return paths.replace("127.0.0.1:6443", f"127.0.0.1:{ports['api']}")
-
     for path, text in laid.items():
         file = folder / path.lstrip("/")
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(there(text))
+        file.write_text(cluster.there(text))
     try:
-        _start(cluster, spec, machine, there)
+        _start(cluster, spec, machine, pools)
         yield cluster
     finally:
         cluster.stop()
 
 
-def _start(cluster: Cluster, spec: Any, machine: Any, there: Callable[[str], str]) -> None:
+def _start(cluster: Cluster, spec: Any, machine: Any, pools: Any) -> None:
     folder, ports = cluster.folder, cluster.ports
     urls = f"http://127.0.0.1:{ports['etcd']}", f"http://127.0.0.1:{ports['peer']}"
     cluster.start(
@@ -318,9 +332,9 @@ def _start(cluster: Cluster, spec: Any, machine: Any, there: Callable[[str], str
     flags = {**api.api_flags(spec, machine), **here}
     for name in ("etcd-servers-overrides", "etcd-cafile", "etcd-certfile", "etcd-keyfile"):
         del flags[name]
-    cluster.start("api", _words("kube-apiserver", flags, there))
+    cluster.control("api", "kube-apiserver", flags)
     controllers = {**api.controller_flags(spec), "secure-port": str(ports["controllers"])}
-    cluster.start("controllers", _words("kube-controller-manager", controllers, there))
+    cluster.control("controllers", "kube-controller-manager", controllers)
     (folder / "settings.json").write_text(json.dumps(cluster.settings))
     runner = {
         "scripts": [str(ON_MACHINE), str(joining.OWN_SCRIPTS)],
@@ -339,12 +353,7 @@ def _start(cluster: Cluster, spec: Any, machine: Any, there: Callable[[str], str
     eventually(lambda: cluster.admin("GET", "/api/v1/namespaces/kube-system"), 120)
     cluster.run("webhook")
     # The table once and whole: an empty one before it would pass for it.
-    for manifest in [*admission.kept(), *admission.rights(), *admission.policy(), table(TABLE)]:
+    for manifest in [*admission.kept(), *admission.rights(), *admission.policy(), table(pools)]:
         eventually(lambda manifest=manifest: apply(cluster.admin, manifest))
     cluster.serve()
     eventually(lambda: "knows the machines of" in cluster.log("webhook"))
-
-
-def _words(program: str, flags: Any, there: Callable[[str], str]) -> list[str]:
-    text = there(command(program, flags)).replace(f"/usr/local/bin/{program}", str(BIN / program))
-    return [word.strip() for word in text.split("\\\n")]
