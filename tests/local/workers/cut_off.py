@@ -16,8 +16,8 @@ from fleet.world import current
 from tests.components.pools.joining_bed import ROOT, TABLE
 from tests.components.pools.joining_client import Said, apply, eventually
 from tests.components.pools.joining_cluster import Cluster, make
-from tests.local.workers.link import Link
 from tests.local.workers.worker import Host, Worker
+from tests.support.link import Link
 
 PODS, JOBS = "/api/v1/namespaces/default/pods", "/apis/batch/v1/namespaces/default/jobs"
 SYSTEM, EVENTS = "/api/v1/namespaces/kube-system/pods", "/api/v1/namespaces/default/events"
