@@ -22,6 +22,7 @@ from components.control_plane import api
 from components.control_plane.bundle import bundle
 from components.control_plane.machines import cluster_spec
 from components.control_plane.pki import break_glass
+from components.control_plane.profiles import PROFILES
 from components.control_plane.units import ON_MACHINE, command
 from components.pools import admission, joining
 from fleet.world import current
@@ -237,7 +238,7 @@ def groups(cluster: Cluster) -> None:
         cluster.boto("autoscaling", told["place"]).create_auto_scaling_group(
             AutoScalingGroupName=told["groups"][0],
             MinSize=0,
-            MaxSize=300,
+            MaxSize=3000,
             DesiredCapacity=0,
             VPCZoneIdentifier=ec2.describe_subnets()["Subnets"][0]["SubnetId"],
             LaunchTemplate={"LaunchTemplateName": pool},
@@ -261,11 +262,18 @@ def alone(cluster: Cluster, role: str) -> str:
 
 
 def make(
-    folder: Path, flags: Mapping[str, Mapping[str, str]] | None = None, pools: Any = TABLE, **seconds: float
+    folder: Path,
+    flags: Mapping[str, Mapping[str, str]] | None = None,
+    pools: Any = TABLE,
+    size: str = "",
+    **seconds: float,
 ) -> Iterator[Cluster]:
-    """Ends with the generator. `seconds` are the service's, `flags` change those of `api` and `controllers`."""
+    """Ends with the generator. `seconds` are the service's, `flags` change those of `api` and `controllers`; `size` is
+    the cluster's, if not that of the example.
+    """
     world = current(ROOT / "fleet.yaml")
     spec = cluster_spec(world.fleet, world.plan, "main")
+    spec = spec._replace(profile=PROFILES[size]) if size else spec
     machine, made = spec.api[0], pki.material(spec)
     ports = {name: free_port() for name in ("api", "webhook", "etcd", "peer", "moto", "front", "controllers")}
     settings = {**SETTINGS, "seconds": {**SETTINGS["seconds"], **seconds}}
