@@ -8,12 +8,10 @@ import base64
 import http.client
 import json
 import multiprocessing
-import os
 import ssl
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,13 +19,10 @@ from typing import Any, NamedTuple
 from components.pools import labels
 from local.workers.kwok import STAGES
 from tests.components.pools.joining_bed import CLIENT, TABLE, USES, WEST, encoded, key, key_pem, request
-from tests.components.pools.joining_cluster import BIN, REQUESTS, Cluster, node
+from tests.components.pools.joining_cluster import BIN, REQUESTS, TOKEN_SECRET, Cluster, node
 
 SITE, LAN = "lab", "10.132.0.0/18"
 PROGRAMS, THREADS = 2, 12
-SECRETS = "/api/v1/namespaces/kube-system/secrets"
-HOLDER = "system:bootstrappers:landbridge"
-TOKEN_SECRET = "0123456789abcdef"
 WAIT_SECONDS = 600
 # The pods' range of a cluster for so many nodes: a /25 each.
 PODS = {500: "10.128.0.0/16", 2500: "10.144.0.0/13", 5000: "10.144.0.0/12"}
@@ -65,17 +60,7 @@ def enrol(cluster: Cluster, machines: Sequence[Machine]) -> None:
 
     def one(machine: Machine) -> None:
         if machine.number:
-            ends = f"{datetime.now(UTC) + timedelta(hours=3):%Y-%m-%dT%H:%M:%SZ}"
-            data = {
-                "token-id": _token_id(machine.number),
-                "token-secret": TOKEN_SECRET,
-                "usage-bootstrap-authentication": "true",
-                "auth-extra-groups": f"{HOLDER}:{SITE}:host-{machine.number}",
-                "expiration": ends,
-            }
-            name = {"name": f"bootstrap-token-{_token_id(machine.number)}"}
-            kind = {"apiVersion": "v1", "kind": "Secret", "type": "bootstrap.kubernetes.io/token"}
-            cluster.admin("POST", SECRETS, {**kind, "metadata": name, "stringData": data})
+            cluster.enrolment(_token_id(machine.number), f"host-{machine.number}", SITE)
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(one, machines))
@@ -218,7 +203,3 @@ def resident_mib(pid: int) -> int:
 
 def memory_mib(cluster: Cluster) -> dict[str, int]:
     return {name: resident_mib(one.pid) for name, one in cluster.running.items() if one.poll() is None}
-
-
-def cores() -> int:
-    return os.cpu_count() or 1

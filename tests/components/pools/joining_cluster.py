@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,7 @@ import aws  # isort: skip
 BIN = ROOT / ".landbridge/bin"
 # Where the API server listens: another one where machines with networks of their own join.
 BIND = "127.0.0.1"
+TOKEN_SECRET = "0123456789abcdef"
 REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 # The service on a machine finds these by itself.
 RUNNER = """
@@ -148,7 +150,7 @@ class Cluster:
             endpoint_url=f"http://127.0.0.1:{self.ports['moto']}",
             aws_access_key_id="local",
             aws_secret_access_key="local",
-            config=Config(retries={"total_max_attempts": 1}),
+            config=Config(retries={"total_max_attempts": 1}, read_timeout=600),
         )
 
     def own(self, name: str, body: Any) -> Any:
@@ -165,6 +167,21 @@ class Cluster:
         one = aws.Aws(region)
         one.role = self.own("credentials", instance)
         return attest.token(one, cluster)
+
+    def enrolment(self, number: str, host: str, site: str = "lab") -> str:
+        """A token for a host of a site, of six letters and its secret."""
+        ends = f"{datetime.now(UTC) + timedelta(hours=3):%Y-%m-%dT%H:%M:%SZ}"
+        data = {
+            "token-id": number,
+            "token-secret": TOKEN_SECRET,
+            "usage-bootstrap-authentication": "true",
+            "auth-extra-groups": f"system:bootstrappers:landbridge:{site}:{host}",
+            "expiration": ends,
+        }
+        head = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": f"bootstrap-token-{number}"}}
+        kind = {"type": "bootstrap.kubernetes.io/token", "stringData": data}
+        self.admin("POST", "/api/v1/namespaces/kube-system/secrets", {**head, **kind})
+        return f"{number}.{TOKEN_SECRET}"
 
     def ask(self, client: Client, name: str, pem: str, signer: str = CLIENT) -> str:
         """Makes a request; its name."""

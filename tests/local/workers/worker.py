@@ -168,7 +168,6 @@ class Host(Worker):
 
     def who(self) -> tuple[str, str, str, dict[str, Any]]:
         host, _, site = self.name.partition(".")
-        self.token = f"host{host.rpartition('-')[2]:0>2}", "0123456789abcdef"
         hosts = TABLE["pools"][self.spec.name]["hosts"]
         network = ipaddress.IPv4Network(TABLE["lans"][site])
         address = hosts.get(host) or str(network[10 + int(host.rpartition("-")[2])])
@@ -177,14 +176,5 @@ class Host(Worker):
 
     def prove(self) -> None:
         host, _, site = self.name.partition(".")
-        number, secret = self.token
-        data = {
-            "token-id": number,
-            "token-secret": secret,
-            "usage-bootstrap-authentication": "true",
-            "auth-extra-groups": f"system:bootstrappers:landbridge:{site}:{host}",
-        }
-        wish = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": f"bootstrap-token-{number}"}}
-        kind = {"type": "bootstrap.kubernetes.io/token", "stringData": data}
-        self.cluster.admin("POST", "/api/v1/namespaces/kube-system/secrets", {**wish, **kind})
-        (self.folder / "etc/kubernetes/enrolment-token").write_text(".".join(self.token))
+        token = self.cluster.enrolment(f"host{host.rpartition('-')[2]:0>2}", host, site)
+        (self.folder / "etc/kubernetes/enrolment-token").write_text(token)
