@@ -120,6 +120,10 @@ class Scene:
             body = {"metadata": {"annotations": {RUNS_FOR: "0s"}}}
             self.admin("PATCH", f"{PODS}/{one['metadata']['name']}", body, "application/merge-patch+json")
 
+    def end(self, name: str) -> None:
+        for one in self.pods(name):
+            self.admin("DELETE", f"{PODS}/{one['metadata']['name']}")
+
     # What is to be seen.
 
     def status(self, job: str) -> Any:
@@ -192,7 +196,7 @@ def scene(folder: Path, seconds: Seconds) -> Iterator[Scene]:
         running = make(folder, flags(seconds), POOLS, gone=2, **{"pass": 0.5})
         cluster = next(running)
         stack.callback(running.close)
-        for manifest in tolerations.stays(addons_spec(world.fleet, world.plan, "main")):
+        for manifest in tolerations.manifests(addons_spec(world.fleet, world.plan, "main")):
             apply(cluster.admin, manifest)
         cluster.schedule()
         made = Scene(cluster, seconds)

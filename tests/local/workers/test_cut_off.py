@@ -22,6 +22,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 def test_of_a_site_that_is_cut_off_no_pod_is_lost_or_doubled_and_no_node_bought(scene: Scene) -> None:
     scene.job("train", 4)
     scene.job("leaves", 1, HOSTS[1], LEAVES)
+    scene.job("ended", 1)
     scene.region()
     before, first, nodes = who(scene.pods("train")), who(scene.pods("leaves")), scene.uids()
     assert {phase for _, phase in before.values()} == {"Running"}
@@ -53,8 +54,12 @@ def test_of_a_site_that_is_cut_off_no_pod_is_lost_or_doubled_and_no_node_bought(
     assert scene.cloud is not None
     eventually(lambda: (scene.cloud.name, "Running") in who(scene.pods("leaves")).values())
     assert scene.made("leaves") == 2
+    # Somebody ends a pod that cannot hear it: the next one waits until it has.
+    (ended,) = who(scene.pods("ended"))
+    scene.end("ended")
     scene.during(FAST.stay + FAST.grace, undisturbed)
     assert scene.uids() == nodes, "nobody removes a site's nodes"
+    assert (scene.made("ended"), set(who(scene.pods("ended")))) == (1, {ended})
 
     scene.far.mend()
     scene.near.mend()
@@ -69,3 +74,4 @@ def test_of_a_site_that_is_cut_off_no_pod_is_lost_or_doubled_and_no_node_bought(
     assert scene.status("train").get("failed", 0) == 0
     # Back in sight, it is ended there at last.
     eventually(lambda: set(who(scene.pods("leaves"))).isdisjoint(first))
+    eventually(lambda: scene.made("ended") == 2 and ended not in who(scene.pods("ended")))
