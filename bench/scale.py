@@ -31,10 +31,11 @@ def step(cluster: Cluster, before: int, count: int) -> tuple[dict[str, Latency],
     asked = time.monotonic() - began
     eventually(lambda: api_metrics.well(cluster) == count, 1200)
     took, joined = time.monotonic() - began, api_metrics.durations(cluster)
-    time.sleep(QUIET_SECONDS)
+    changes, size = crowd.heard(cluster, "/api/v1/nodes", QUIET_SECONDS)
     print(
         f"{count} nodes: the last {count - before} have joined after {asked:.0f} s and are Ready after {took:.0f} s, "
-        f"{(count - before) / took:.1f} a second; Ready a minute later: {api_metrics.well(cluster)}",
+        f"{(count - before) / took:.1f} a second; Ready a minute later: {api_metrics.well(cluster)}. "
+        f"A watch of all nodes, such as each flannel has, brought {changes} changes in that time, {size / 1024:.0f} KB",
         flush=True,
     )
     return api_metrics.between(first, joined), api_metrics.between(joined, api_metrics.durations(cluster))

@@ -195,6 +195,19 @@ def play(cluster: Cluster, lease_seconds: int = 40) -> None:
     cluster.start("kwok", words, HOME=str(cluster.folder))
 
 
+def heard(cluster: Cluster, path: str, seconds: float) -> tuple[int, int]:
+    """Changes that one watch brings in that time, and their bytes as JSON."""
+    context = ssl.create_default_context(cafile=str(cluster.pki / "ca.crt"))
+    context.load_cert_chain(cluster.folder / "admin.crt", cluster.folder / "admin.key")
+    line, changes, size = Line(cluster.ports["api"], context), 0, 0
+    version = line.ask("GET", f"{path}?limit=1&resourceVersion=")["metadata"]["resourceVersion"]
+    answer = line.send("GET", f"{path}?watch=true&resourceVersion={version}&timeoutSeconds={int(seconds)}")
+    while text := answer.readline():
+        changes, size = changes + 1, size + len(text)
+    line.http.close()
+    return changes, size
+
+
 def resident_mib(pid: int) -> int:
     """Now."""
     text = Path(f"/proc/{pid}/status").read_text()
