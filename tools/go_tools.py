@@ -24,7 +24,9 @@ _VERSION = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version"
 
 
 class Tool(NamedTuple):
-    """`module` is a folder with go.mod and go.sum, `beside` are files of modules that must lie next to the program."""
+    """`module` is a folder with go.mod, go.sum and perhaps a program; `beside` are files of modules that must lie next
+    to what is built.
+    """
 
     name: str
     module: str
@@ -69,8 +71,10 @@ CONTROL_PLANE_TOOLS = (
 )
 # Plays status and pods of local workers. Kubernetes' module has it, too, and most of what it is made of.
 WORKER_TOOLS = (Tool("kwok", "kubernetes", "sigs.k8s.io/kwok/cmd/kwok", "-s -w"),)
+# The cluster's DNS for tests, with those plugins alone that our Corefiles name: the image's has every cloud's SDK.
+DNS_TOOLS = (Tool("coredns", "coredns", "landbridge/tools/coredns", "-s -w"),)
 
-SETS = {"engine": ENGINE_TOOLS, "control-plane": CONTROL_PLANE_TOOLS, "workers": WORKER_TOOLS}
+SETS = {"engine": ENGINE_TOOLS, "control-plane": CONTROL_PLANE_TOOLS, "workers": WORKER_TOOLS, "dns": DNS_TOOLS}
 
 
 def set_up(root: Path, cache: Path, logs: Path, progress: Progress) -> None:
@@ -147,8 +151,9 @@ def _build(tool: Tool, module: Path, making: Path, go: str, logs: Path) -> None:
 
 
 def key(tools: tuple[Tool, ...], folder: Path) -> str:
-    """What the tools are built from: another module version, flag, Go or machine is another key."""
+    """What the tools are built from: another module version, source, flag, Go or machine is another key."""
     files = [folder / tool.module / file for tool in tools for file in ("go.mod", "go.sum")]
+    files += sorted({file for tool in tools for file in (folder / tool.module).glob("*.go")})
     parts = [file.read_bytes() for file in [*files, folder / "go.lock"]]
     parts += [repr(tools).encode(), platform.machine().encode(), sys.platform.encode()]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]

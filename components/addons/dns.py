@@ -21,6 +21,8 @@ HEALTH_PORT, READY_PORT, METRICS_PORT = 8080, 8181, 9153
 # By the cluster's size, where its system machines are; elsewhere two, each on a host of its own.
 REPLICAS = {"small": 2, "medium": 3, "large": 4}
 ELSEWHERE = 2
+# A failure in the cache would hide the stale answer behind it, and be told for as long.
+KEPT, NO_FAILURES = "serve_stale 24h", "servfail 0s"
 COREFILE = f"""\
 .:53 {{
     errors
@@ -37,7 +39,8 @@ COREFILE = f"""\
         max_concurrent 1000
     }}
     cache 30 {{
-        serve_stale 24h
+        {KEPT}
+        {NO_FAILURES}
     }}
     loop
     reload

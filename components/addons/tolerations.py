@@ -10,7 +10,9 @@ from .manifests import Manifest, meta
 from .spec import AddOnsSpec
 
 ADDON = "tolerations"
-STAYS, TEAMS = "landbridge-stays", "landbridge-team-nodes"
+STAYS, ONE, TEAMS = "landbridge-stays", "landbridge-one-at-a-time", "landbridge-team-nodes"
+PODS, JOBS = ("", "pods"), ("batch", "jobs")
+TOLERATES = {"tolerates-something": "has(object.spec.tolerations)"}
 ADMISSION = "admissionregistration.k8s.io"
 # On a pod: "true" gives it Kubernetes' five minutes back.
 MAY_LEAVE = "landbridge.dev/may-leave"
@@ -21,24 +23,10 @@ PLACES = (labels.PLACE, labels.ZONE, labels.REGION)
 
 
 def manifests(spec: AddOnsSpec) -> list[Manifest]:
-    return [*stays(spec), *team_nodes()]
+    return [*stays(spec), *one_at_a_time(spec), *team_nodes()]
 
 
 def stays(spec: AddOnsSpec) -> list[Manifest]:
-    sites = _list(spec.sites)
-    # Pods that name no place may come to stand on a site's machines without GPUs, where no taint keeps them off.
-    anywhere = any(pool.site and not pool.hardware.gpus for pool in spec.pools)
-    variables = {
-        "gpus": _any_container("'nvidia.com/gpu' in c.resources.limits"),
-        "chosen": "has(object.spec.nodeSelector) ? object.spec.nodeSelector : {}",
-        "terms": "object.spec.?affinity.?nodeAffinity.?requiredDuringSchedulingIgnoredDuringExecution"
-        ".?nodeSelectorTerms.orValue([])",
-        "sited": f"{_list(PLACES)}.exists(p, p in variables.chosen && variables.chosen[p] in {sites})"
-        " || variables.terms.exists(t, t.?matchExpressions.orValue([]).exists(e, "
-        f"e.key in {_list(PLACES)} && e.operator == 'In' && e.values.exists(v, v in {sites})))",
-        "placed": f"{_list(PLACES)}.exists(p, p in variables.chosen)",
-    }
-    asked = "variables.gpus || variables.sited" + (" || !variables.placed" if anywhere else "")
     # Those of five minutes stand there already, by a plugin that comes before: without an end they hold for ever.
     # Only parts of the list are patched: a list as a patch's value makes kube-apiserver 1.36 panic.
     ends = "'/spec/tolerations/' + string(i) + '/tolerationSeconds'"
@@ -46,12 +34,40 @@ def stays(spec: AddOnsSpec) -> list[Manifest]:
         f"object.spec.tolerations.transformList(i, t, t.?key.orValue('') in {_list(GONE)} && has(t.tolerationSeconds), "
         f"JSONPatch{{op: 'remove', path: {ends}}})"
     )
+    variables, asked = _stay(spec, "object")
     return _policy(
-        STAYS,
-        {"may-not-leave": f"object.metadata.?annotations[?'{MAY_LEAVE}'].orValue('') != 'true'"},
-        variables,
-        f"({asked}) ? {patch} : []",
+        STAYS, PODS, {**TOLERATES, "may-not-leave": _may_not_leave("object")}, variables, f"({asked}) ? {patch} : []"
     )
+
+
+def one_at_a_time(spec: AddOnsSpec) -> list[Manifest]:
+    """A Job's pod that is told to end out of sight runs on: its place is filled when it has ended, not before."""
+    patch = "[JSONPatch{op: 'add', path: '/spec/podReplacementPolicy', value: 'Failed'}]"
+    variables, asked = _stay(spec, "object.spec.template")
+    conditions = {"may-not-leave": _may_not_leave("object.spec.template")}
+    return _policy(ONE, JOBS, conditions, variables, f"({asked}) ? {patch} : []")
+
+
+def _stay(spec: AddOnsSpec, pod: str) -> tuple[dict[str, str], str]:
+    """Variables about a pod, and whether it stays."""
+    sites = _list(spec.sites)
+    # Pods that name no place may come to stand on a site's machines without GPUs, where no taint keeps them off.
+    anywhere = any(pool.site and not pool.hardware.gpus for pool in spec.pools)
+    variables = {
+        "gpus": _any_container(pod, "'nvidia.com/gpu' in c.resources.limits"),
+        "chosen": f"has({pod}.spec.nodeSelector) ? {pod}.spec.nodeSelector : {{}}",
+        "terms": f"{pod}.spec.?affinity.?nodeAffinity.?requiredDuringSchedulingIgnoredDuringExecution"
+        ".?nodeSelectorTerms.orValue([])",
+        "sited": f"{_list(PLACES)}.exists(p, p in variables.chosen && variables.chosen[p] in {sites})"
+        " || variables.terms.exists(t, t.?matchExpressions.orValue([]).exists(e, "
+        f"e.key in {_list(PLACES)} && e.operator == 'In' && e.values.exists(v, v in {sites})))",
+        "placed": f"{_list(PLACES)}.exists(p, p in variables.chosen)",
+    }
+    return variables, "variables.gpus || variables.sited" + (" || !variables.placed" if anywhere else "")
+
+
+def _may_not_leave(pod: str) -> str:
+    return f"{pod}.?metadata.?annotations[?'{MAY_LEAVE}'].orValue('') != 'true'"
 
 
 def team_nodes() -> list[Manifest]:
@@ -60,7 +76,8 @@ def team_nodes() -> list[Manifest]:
     mine = f"{{key: '{labels.OWNER}', operator: 'Equal', value: {team}, effect: 'NoSchedule'}}"
     return _policy(
         TEAMS,
-        {},
+        PODS,
+        TOLERATES,
         {},
         f"[JSONPatch{{op: 'add', path: '/spec/tolerations/-', value: Object.spec.tolerations{mine}}}]",
         {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]},
@@ -68,11 +85,17 @@ def team_nodes() -> list[Manifest]:
 
 
 def _policy(
-    name: str, conditions: dict[str, str], variables: dict[str, str], patch: str, selector: Manifest | None = None
+    name: str,
+    made: tuple[str, str],
+    conditions: dict[str, str],
+    variables: dict[str, str],
+    patch: str,
+    selector: Manifest | None = None,
 ) -> list[Manifest]:
-    pods = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+    """For new things: `made` is their group and resource."""
+    group, resource = made
+    new = {"apiGroups": [group], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": [resource]}
     where = {"namespaceSelector": selector} if selector else {}
-    both = {"tolerates-something": "has(object.spec.tolerations)", **conditions}
     return [
         {
             "apiVersion": f"{ADMISSION}/v1",
@@ -81,8 +104,8 @@ def _policy(
             "spec": {
                 "failurePolicy": "Fail",
                 "reinvocationPolicy": "Never",
-                "matchConstraints": {"matchPolicy": "Equivalent", "resourceRules": [pods], **where},
-                "matchConditions": [{"name": key, "expression": text} for key, text in both.items()],
+                "matchConstraints": {"matchPolicy": "Equivalent", "resourceRules": [new], **where},
+                "matchConditions": [{"name": key, "expression": text} for key, text in conditions.items()],
                 "variables": [{"name": key, "expression": text} for key, text in variables.items()],
                 "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": patch}}],
             },
@@ -96,9 +119,9 @@ def _policy(
     ]
 
 
-def _any_container(condition: str) -> str:
+def _any_container(pod: str, condition: str) -> str:
     one = f"exists(c, has(c.resources) && has(c.resources.limits) && {condition})"
-    return f"object.spec.containers.{one} || object.spec.?initContainers.orValue([]).{one}"
+    return f"{pod}.spec.containers.{one} || {pod}.spec.?initContainers.orValue([]).{one}"
 
 
 def _list(values: tuple[str, ...]) -> str:

@@ -149,6 +149,7 @@ def controller_flags(spec: ClusterSpec) -> dict[str, str]:
         "kube-api-qps": str(qps),
         "kube-api-burst": str(qps * 2),
         # A broken link is no reason to evict: nothing moves off a zone of which more than half is out of sight.
+        # When all of it is, nodes get their taint as usual; there tolerations keep the pods (addons/tolerations.py).
         "secondary-node-eviction-rate": "0",
         "unhealthy-zone-threshold": "0.5",
         "profiling": "false",

@@ -55,7 +55,7 @@ def labels(spec: PoolSpec) -> dict[str, str]:
         SHAPE: spec.hardware.shape,
     }
     if spec.site:
-        # A site is one zone: what is cut off together is in one, and nothing is evicted from it.
+        # A site is one zone: what is cut off together is in one. When all of it is, tolerations keep its pods.
         found[ZONE] = spec.place
     if spec.hardware.gpus:
         found[GPU_PRESENT] = "true"

@@ -38,7 +38,10 @@ def test_a_tool_is_known_by_what_it_is_built_from(folder: Path) -> None:
     assert go_tools.key(HELLO, folder) == before
     assert go_tools.key((HELLO[0]._replace(ldflags=""),), folder) != before
     (folder / "hello/go.sum").write_text("another\n")
-    assert go_tools.key(HELLO, folder) != before
+    changed = go_tools.key(HELLO, folder)
+    assert changed != before
+    (folder / "hello/main.go").write_text("package main\n\nfunc main() {}\n")
+    assert go_tools.key(HELLO, folder) != changed
 
 
 @pytest.mark.skipif(shutil.which("go") is None, reason="builds a tiny program with the Go on the PATH")

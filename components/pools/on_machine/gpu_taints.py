@@ -78,6 +78,7 @@ class Taints:
         self.kube, self.pools, self.patience = kube, pools, patience
         self.changed: queue.SimpleQueue[Node] = queue.SimpleQueue()
         self.short: dict[str, float] = {}
+        # Looked at again by themselves.
         self.failed: set[str] = set()
 
     def run(self, nodes: Nodes) -> None:
@@ -118,8 +119,11 @@ class Taints:
         try:
             self.kube.ask("PATCH", f"{PATH}/{node.name}", patch, MERGE)
         except Answer as answer:
+            if answer.status == 409:
+                # The change in between may be none that `Nodes` tells of.
+                self.failed.add(node.name)
             if answer.status in (404, 409):
-                return  # the change that was in between comes here, too
+                return
             raise
         say(f"{node.name}: {done.why}")
         if done.change != "ready":

@@ -40,7 +40,7 @@ def active(installed: Server) -> Server:
     return installed
 
 
-def until(what: Callable[[], set[int | None]], wanted: set[int | None]) -> None:
+def until(what: Callable[[], Any], wanted: Any) -> None:
     deadline = time.monotonic() + 60
     while (found := what()) != wanted:
         assert time.monotonic() < deadline, f"{found} instead of {wanted}"
@@ -98,6 +98,22 @@ def test_stays_where_it_is(what: str, active: Server) -> None:
 @pytest.mark.parametrize("what", LEAVES)
 def test_leaves_after_five_minutes(what: str, active: Server) -> None:
     assert seconds(active, LEAVES[what]) == {300}
+
+
+@pytest.mark.parametrize("what", [*STAYS, *LEAVES])
+def test_a_job_replaces_a_pod_that_stays_only_once_it_has_ended(what: str, active: Server) -> None:
+    one = {**STAYS, **LEAVES}[what]
+    template = {
+        "metadata": {"annotations": one["metadata"]["annotations"]},
+        "spec": {**one["spec"], "restartPolicy": "Never"},
+    }
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"generateName": "j-"}, "spec": {"template": template}}
+
+    def policy() -> set[str]:
+        live = active.api.call("POST", "/apis/batch/v1/namespaces/default/jobs", {"dryRun": "All"}, job)
+        return {live["spec"]["podReplacementPolicy"]}
+
+    until(policy, {"Failed" if what in STAYS else "TerminatingOrFailed"})
 
 
 def test_other_tolerations_stay_and_no_other_thing_changes(active: Server) -> None:

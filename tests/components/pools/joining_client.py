@@ -58,7 +58,7 @@ def eventually(what: Callable[[], Any], seconds: float = 90) -> Any:
         time.sleep(0.1)
 
 
-PLURALS = {"ValidatingAdmissionPolicy": "validatingadmissionpolicies"}
+PLURALS = {f"{kind}AdmissionPolicy": f"{kind.lower()}admissionpolicies" for kind in ("Mutating", "Validating")}
 
 
 def apply(client: Client, manifest: dict[str, Any]) -> Any:

@@ -9,8 +9,9 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from components.control_plane import api
 from components.control_plane.bundle import bundle
 from components.control_plane.machines import cluster_spec
 from components.control_plane.pki import break_glass
+from components.control_plane.profiles import PROFILES
 from components.control_plane.units import ON_MACHINE, command
 from components.pools import admission, joining
 from fleet.world import current
@@ -47,6 +49,7 @@ import aws  # isort: skip
 BIN = ROOT / ".landbridge/bin"
 # Where the API server listens: another one where machines with networks of their own join.
 BIND = "127.0.0.1"
+TOKEN_SECRET = "0123456789abcdef"
 REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 # The service on a machine finds these by itself.
 RUNNER = """
@@ -83,6 +86,8 @@ class Cluster:
     settings: dict[str, Any]
     ports: dict[str, int]
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    # Program → flags of its own here.
+    flags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def pki(self) -> Path:
@@ -110,6 +115,20 @@ class Cluster:
         self.run("service")
         eventually(lambda: self.log("service").count(" leads\n") > before)
 
+    def there(self, text: str) -> str:
+        """What names a machine's paths and ports names those of here."""
+        paths = text.replace("/etc/kubernetes", f"{self.folder}/etc/kubernetes")
+        return paths.replace("127.0.0.1:6443", f"127.0.0.1:{self.ports['api']}")
+
+    def control(self, name: str, program: str, flags: Any) -> None:
+        """One of the control plane's programs, as its unit starts it."""
+        text = self.there(command(program, {**flags, **self.flags.get(name, {})}))
+        words = text.replace(f"/usr/local/bin/{program}", str(BIN / program)).split("\\\n")
+        self.start(name, [word.strip() for word in words])
+
+    def schedule(self) -> None:
+        self.control("scheduler", "kube-scheduler", {**api.scheduler_flags(), "secure-port": str(free_port())})
+
     def run(self, program: str) -> None:
         self.start(program, [sys.executable, "-c", RUNNER, str(self.folder / "runner.json"), program], **self.trust)
 
@@ -131,7 +150,7 @@ class Cluster:
             endpoint_url=f"http://127.0.0.1:{self.ports['moto']}",
             aws_access_key_id="local",
             aws_secret_access_key="local",
-            config=Config(retries={"total_max_attempts": 1}),
+            config=Config(retries={"total_max_attempts": 1}, read_timeout=600),
         )
 
     def own(self, name: str, body: Any) -> Any:
@@ -148,6 +167,21 @@ class Cluster:
         one = aws.Aws(region)
         one.role = self.own("credentials", instance)
         return attest.token(one, cluster)
+
+    def enrolment(self, number: str, host: str, site: str = "lab") -> str:
+        """A token for a host of a site, of six letters and its secret."""
+        ends = f"{datetime.now(UTC) + timedelta(hours=3):%Y-%m-%dT%H:%M:%SZ}"
+        data = {
+            "token-id": number,
+            "token-secret": TOKEN_SECRET,
+            "usage-bootstrap-authentication": "true",
+            "auth-extra-groups": f"system:bootstrappers:landbridge:{site}:{host}",
+            "expiration": ends,
+        }
+        head = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": f"bootstrap-token-{number}"}}
+        kind = {"type": "bootstrap.kubernetes.io/token", "stringData": data}
+        self.admin("POST", "/api/v1/namespaces/kube-system/secrets", {**head, **kind})
+        return f"{number}.{TOKEN_SECRET}"
 
     def ask(self, client: Client, name: str, pem: str, signer: str = CLIENT) -> str:
         """Makes a request; its name."""
@@ -221,7 +255,7 @@ def groups(cluster: Cluster) -> None:
         cluster.boto("autoscaling", told["place"]).create_auto_scaling_group(
             AutoScalingGroupName=told["groups"][0],
             MinSize=0,
-            MaxSize=300,
+            MaxSize=3000,
             DesiredCapacity=0,
             VPCZoneIdentifier=ec2.describe_subnets()["Subnets"][0]["SubnetId"],
             LaunchTemplate={"LaunchTemplateName": pool},
@@ -244,14 +278,23 @@ def alone(cluster: Cluster, role: str) -> str:
     return str(made["Instances"][0]["InstanceId"])
 
 
-def make(folder: Path, **seconds: float) -> Iterator[Cluster]:
-    """Ends with the generator. `seconds` are the service's."""
+def make(
+    folder: Path,
+    flags: Mapping[str, Mapping[str, str]] | None = None,
+    pools: Any = TABLE,
+    size: str = "",
+    **seconds: float,
+) -> Iterator[Cluster]:
+    """Ends with the generator. `seconds` are the service's, `flags` change those of `api` and `controllers`; `size` is
+    the cluster's, if not that of the example.
+    """
     world = current(ROOT / "fleet.yaml")
     spec = cluster_spec(world.fleet, world.plan, "main")
+    spec = spec._replace(profile=PROFILES[size]) if size else spec
     machine, made = spec.api[0], pki.material(spec)
     ports = {name: free_port() for name in ("api", "webhook", "etcd", "peer", "moto", "front", "controllers")}
     settings = {**SETTINGS, "seconds": {**SETTINGS["seconds"], **seconds}}
-    cluster = Cluster(folder, settings, ports)
+    cluster = Cluster(folder, settings, ports, flags=flags or {})
     admin = break_glass(spec).name
     one = bundle(spec, machine, made)
     laid = {
@@ -262,22 +305,18 @@ def make(folder: Path, **seconds: float) -> Iterator[Cluster]:
         "/admin.key": made.keys[admin],
     }
 
-    def there(text: str) -> str:
-        paths = text.replace("/etc/kubernetes", f"{folder}/etc/kubernetes")
-        return paths.replace("127.0.0.1:6443", f"127.0.0.1:{ports['api']}")
-
     for path, text in laid.items():
         file = folder / path.lstrip("/")
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(there(text))
+        file.write_text(cluster.there(text))
     try:
-        _start(cluster, spec, machine, there)
+        _start(cluster, spec, machine, pools)
         yield cluster
     finally:
         cluster.stop()
 
 
-def _start(cluster: Cluster, spec: Any, machine: Any, there: Callable[[str], str]) -> None:
+def _start(cluster: Cluster, spec: Any, machine: Any, pools: Any) -> None:
     folder, ports = cluster.folder, cluster.ports
     urls = f"http://127.0.0.1:{ports['etcd']}", f"http://127.0.0.1:{ports['peer']}"
     cluster.start(
@@ -318,9 +357,9 @@ def _start(cluster: Cluster, spec: Any, machine: Any, there: Callable[[str], str
     flags = {**api.api_flags(spec, machine), **here}
     for name in ("etcd-servers-overrides", "etcd-cafile", "etcd-certfile", "etcd-keyfile"):
         del flags[name]
-    cluster.start("api", _words("kube-apiserver", flags, there))
+    cluster.control("api", "kube-apiserver", flags)
     controllers = {**api.controller_flags(spec), "secure-port": str(ports["controllers"])}
-    cluster.start("controllers", _words("kube-controller-manager", controllers, there))
+    cluster.control("controllers", "kube-controller-manager", controllers)
     (folder / "settings.json").write_text(json.dumps(cluster.settings))
     runner = {
         "scripts": [str(ON_MACHINE), str(joining.OWN_SCRIPTS)],
@@ -339,12 +378,7 @@ def _start(cluster: Cluster, spec: Any, machine: Any, there: Callable[[str], str
     eventually(lambda: cluster.admin("GET", "/api/v1/namespaces/kube-system"), 120)
     cluster.run("webhook")
     # The table once and whole: an empty one before it would pass for it.
-    for manifest in [*admission.kept(), *admission.rights(), *admission.policy(), table(TABLE)]:
+    for manifest in [*admission.kept(), *admission.rights(), *admission.policy(), table(pools)]:
         eventually(lambda manifest=manifest: apply(cluster.admin, manifest))
     cluster.serve()
     eventually(lambda: "knows the machines of" in cluster.log("webhook"))
-
-
-def _words(program: str, flags: Any, there: Callable[[str], str]) -> list[str]:
-    text = there(command(program, flags)).replace(f"/usr/local/bin/{program}", str(BIN / program))
-    return [word.strip() for word in text.split("\\\n")]

@@ -54,6 +54,7 @@ def test_a_change_in_between_is_not_written_over(clock: Any) -> None:
         "landbridge.dev/gpu-failed",
     ]
     assert api.done("POST") == [], "no event of what was not done"
+    assert work.failed == {ONE}, "a change of nothing but its version does not come here"
     work.look(nodes.read(thing(ONE, WEST, "west-gpu", 0, "Unknown")))
     clock(901)
     api.answers.clear()

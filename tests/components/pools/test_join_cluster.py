@@ -4,6 +4,7 @@ import base64
 import json
 import socket
 import ssl
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -173,22 +174,7 @@ def test_the_api_server_itself_refuses_requests_that_are_not_signed_with_their_k
 
 
 def test_a_site_s_host_joins_by_its_token(cluster: Cluster) -> None:
-    ends = f"{datetime.now(UTC) + timedelta(hours=1):%Y-%m-%dT%H:%M:%SZ}"
-    data = {
-        "token-id": "abc123",
-        "token-secret": "0123456789abcdef",
-        "usage-bootstrap-authentication": "true",
-        "auth-extra-groups": "system:bootstrappers:landbridge:lab:host-2",
-        "expiration": ends,
-    }
-    secret = {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": {"name": "bootstrap-token-abc123"},
-        "type": "bootstrap.kubernetes.io/token",
-    }
-    cluster.admin("POST", f"{SYSTEM_SPACE}/secrets", {**secret, "stringData": data})
-    joining, made = cluster.client(token="abc123.0123456789abcdef"), key()
+    joining, made = cluster.client(token=cluster.enrolment("abc123", "host-2")), key()
     assert cluster.verdict(eventually(lambda: cluster.ask(joining, "host", request("host-1.lab"))))[0] == "Denied"
     name = cluster.ask(joining, "host", request("host-2.lab", made=made))
     assert cluster.verdict(name) == ("Approved", "host-2.lab is a host of site lab")
@@ -236,6 +222,32 @@ def test_gpus_open_a_node_and_their_absence_marks_it(cluster: Cluster, west: lis
     other = cluster.join(fresh)
     other("POST", "/api/v1/nodes", node(fresh, 8))
     eventually(lambda: taints(cluster, fresh) == {"nvidia.com/gpu"})
+
+
+def test_a_site_s_host_whose_gpus_fail_is_closed_to_new_work_and_reported_and_stays(cluster: Cluster) -> None:
+    """Nobody can buy another: it keeps its node and its pods until somebody has seen to it."""
+    joining, made, name = cluster.client(token=cluster.enrolment("abc124", "host-1")), key(), "host-1.lab"
+    asked = eventually(lambda: cluster.ask(joining, "host", request(name, made=made)))
+    mine = cluster.certificate(asked, made)
+    before = mine("POST", "/api/v1/nodes", node(name, 8, "site-gpu"))["metadata"]["uid"]
+    eventually(lambda: taints(cluster, name) == {"nvidia.com/gpu"})
+    pod = {"containers": [{"name": "main", "image": "registry.example.com/main:1"}], "nodeName": name}
+    pod["automountServiceAccountToken"] = False
+    head = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "works"}}
+    works = cluster.admin("POST", "/api/v1/namespaces/default/pods", {**head, "spec": pod})["metadata"]["uid"]
+    mine("PATCH", f"/api/v1/nodes/{name}/status", {"status": node(name, 7)["status"]}, "application/merge-patch+json")
+    eventually(lambda: "landbridge.dev/gpu-failed" in taints(cluster, name))
+    found = cluster.admin("GET", f"/api/v1/nodes/{name}")
+    assert {"key": "landbridge.dev/gpu-failed", "value": "true", "effect": "NoSchedule"} in found["spec"]["taints"]
+    query = f"fieldSelector=involvedObject.name={name},reason=GPUsMissing"
+    (told,) = eventually(lambda: cluster.admin("GET", f"/api/v1/namespaces/default/events?{query}")["items"])
+    assert told["type"] == "Warning"
+    assert told["message"].startswith("advertises 7 of 8 GPUs since ")
+    # Longer than a cloud's machine would need to be confirmed gone, in passes of half a second.
+    time.sleep(5)
+    assert cluster.admin("GET", f"/api/v1/nodes/{name}")["metadata"]["uid"] == before
+    live = cluster.admin("GET", "/api/v1/namespaces/default/pods/works")["metadata"]
+    assert (live["uid"], "deletionTimestamp" in live) == (works, False)
 
 
 def departed(cluster: Cluster) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """A worker beside the bed of a cluster: a pool's own bundle below a folder, and the stand-ins run as its units say."""
 
+import ipaddress
 import json
 import os
 import re
@@ -19,7 +20,7 @@ from fleet.world import current
 from local.aws import hardware as aws_hardware
 from local.machines.commands import command
 from local.workers import hardware
-from tests.components.pools.joining_bed import CLUSTER, ROOT, WEST
+from tests.components.pools.joining_bed import CLUSTER, ROOT, TABLE, WEST
 from tests.components.pools.joining_cluster import BIN, Cluster
 
 ROOT_GIB = 500
@@ -50,13 +51,15 @@ def spec(pool: str = "west-gpu") -> PoolSpec:
 
 
 class Worker:
-    """`instance` proves who it is; `name` is who it says it is."""
+    """`instance` proves who it is; `name` is who it says it is; `port` is that of its way to the API."""
 
-    def __init__(self, cluster: Cluster, instance: str, name: str = "", pool: str = "west-gpu") -> None:
+    def __init__(
+        self, cluster: Cluster, instance: str, name: str = "", pool: str = "west-gpu", port: int | None = None
+    ) -> None:
         self.cluster, self.instance, self.name = cluster, instance, name or instance
+        self.port = port or cluster.ports["api"]
         self.spec = spec(pool)
-        told = cluster.boto("ec2").describe_instances(InstanceIds=[self.name])["Reservations"][0]["Instances"][0]
-        self.zone, self.address = told["Placement"]["AvailabilityZone"], told["PrivateIpAddress"]
+        self.zone, self.address, self.provider_id, size = self.who()
         # Short: a socket's path may have 107 characters.
         self.folder = Path(tempfile.mkdtemp(prefix="worker-"))
         self.running: dict[str, subprocess.Popen[bytes]] = {}
@@ -66,16 +69,25 @@ class Worker:
             file = self.folder / path.lstrip("/")
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(self.here(text))
-        made = {**aws_hardware.of_type(self.spec.hardware.shape), "disk_gib": ROOT_GIB}
         self.hardware = self.folder / "hardware.json"
-        self.hardware.write_text(hardware.text(made, self.spec.kubernetes))
+        self.hardware.write_text(hardware.text({**size, "disk_gib": ROOT_GIB}, self.spec.kubernetes))
+        self.joining = self.folder / "etc/kubernetes/bootstrap.kubeconfig"
+        self.prove()
+
+    def who(self) -> tuple[str, str, str, dict[str, Any]]:
+        """Its zone, address and id, and how large it is."""
+        told = self.cluster.boto("ec2").describe_instances(InstanceIds=[self.name])["Reservations"][0]["Instances"][0]
+        zone = told["Placement"]["AvailabilityZone"]
+        size = aws_hardware.of_type(self.spec.hardware.shape)
+        return zone, told["PrivateIpAddress"], f"aws:///{zone}/{self.name}", size
+
+    def prove(self) -> None:
         proof = {
             "scripts": [str(ON_MACHINE), str(OWN_SCRIPTS)],
-            "role": cluster.own("credentials", instance),
+            "role": self.cluster.own("credentials", self.instance),
             "node": {"place": WEST, "cluster": CLUSTER},
         }
         (self.folder / "proof.json").write_text(json.dumps(proof))
-        self.joining = self.folder / "etc/kubernetes/bootstrap.kubeconfig"
         told = json.loads(self.joining.read_text())
         told["users"][0]["user"]["exec"] |= {
             "command": sys.executable,
@@ -86,7 +98,7 @@ class Worker:
     def here(self, text: str) -> str:
         for path in MOVED:
             text = text.replace(path, f"{self.folder}{path}")
-        return text.replace(self.spec.server, f"https://127.0.0.1:{self.cluster.ports['api']}")
+        return text.replace(self.spec.server, f"https://127.0.0.1:{self.port}")
 
     def words(self, unit: str) -> list[str]:
         """The unit's command line, as systemd would give it."""
@@ -96,7 +108,7 @@ class Worker:
         facts = {
             "NODE_NAME": self.name,
             "NODE_ADDRESS": self.address,
-            "NODE_PROVIDER_ID": f"aws:///{self.zone}/{self.name}",
+            "NODE_PROVIDER_ID": self.provider_id,
             "NODE_ZONE_LABEL": f"topology.kubernetes.io/zone={self.zone}",
         }
         return [self.here(word) for word in command(found[1]).argv(facts)]
@@ -150,3 +162,20 @@ class Worker:
         pid = self.running["kubelet"].pid
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         return next((int(one) for one in children if "kwok" in Path(f"/proc/{one}/comm").read_text()), None)
+
+
+class Host(Worker):
+    """A site's host, which joins by its enrolment's token."""
+
+    def who(self) -> tuple[str, str, str, dict[str, Any]]:
+        host, _, site = self.name.partition(".")
+        hosts = TABLE["pools"][self.spec.name]["hosts"]
+        network = ipaddress.IPv4Network(TABLE["lans"][site])
+        address = hosts.get(host) or str(network[10 + int(host.rpartition("-")[2])])
+        size = {"architecture": "amd64", "cpus": 96, "memory_mib": 1 << 20, "gpus": self.spec.hardware.gpus}
+        return site, address, f"onprem:///{site}/{host}", size
+
+    def prove(self) -> None:
+        host, _, site = self.name.partition(".")
+        token = self.cluster.enrolment(f"host{host.rpartition('-')[2]:0>2}", host, site)
+        (self.folder / "etc/kubernetes/enrolment-token").write_text(token)
