@@ -164,7 +164,7 @@ def pools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pools]:
 
 
 @pytest.mark.golden
-@pytest.mark.parametrize("pool", ["west-gpu", "cpu", "room-gpu"])
+@pytest.mark.parametrize("pool", ["west-gpu", "cpu"])
 def test_a_pool_s_resources_are_those_of_the_golden_file(pools: Pools, pool: str) -> None:
     golden.compare(
         HERE / f"golden/pool.{pool}.yaml", golden.resources(pools.state(pool), {REGION: pools.state(REGION)})
@@ -288,8 +288,8 @@ def test_a_bare_host_reads_the_bundle_of_its_site_by_the_addresses_of_an_enrolme
     key.verify(base64.b64decode(sealed["signature"]), sealed["manifest"].encode())
     assert json.loads(sealed["manifest"])["version"] == pointer["version"]
     assert sorted(fetch(pointer["files_url"])) == files
-    assert "AccessDenied" in fetch(pointer["manifest_url"].partition("?")[0])
-    assert "metadata" not in fetch("http://169.254.169.254/latest/meta-data/"), "no cloud's machine it is"
+    assert "manifest" not in fetch(pointer["manifest_url"].partition("?")[0])
+    assert "No instance has the address" in fetch("http://169.254.169.254/latest/meta-data/")
     pools.local("host", "stop", "room", "host-1")
     assert "host-1.room" not in pools.local("machines")
 
