@@ -8,6 +8,7 @@ import base64
 import json
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
-from stacks.outputs import ClusterOutputs, PoolOutputs
+from stacks.outputs import ClusterOutputs, PoolOutputs, SitePoolOutputs
 from tests.local.machines.inside import eventually
 from tests.local.providers.test_engine import Project
 from tests.support import cloud as clouds
@@ -27,7 +28,8 @@ pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1200)]
 HERE = Path(__file__).parent
 REGION = "us-west-2"
 BOOT_SECONDS = 180
-POOLS = ("west-gpu", "cpu", "system", "shell")
+IN_CLOUD = ("west-gpu", "cpu", "system", "shell")
+POOLS = (*IN_CLOUD, "room-gpu")
 FLEET = """\
 fleet: test
 owner: ops
@@ -37,9 +39,12 @@ aws: {account_id: "123456789012"}
 regions:
   us-west-2: {cloud: aws, zones: [a, b], laptops: true}
   us-east-1: {cloud: aws, zones: [a]}
+sites:
+  room: {gateways: [192.0.2.10], asn: 65010, hosts: {host-1: {gpus: 8, gpu: h100, cpus: 96, memory_gib: 1024}}}
 clusters:
   main: {region: us-west-2, kubernetes: 1.36.2}
 pools:
+  room-gpu: {kind: gpu, cluster: main, site: room, owner: lab, hosts: [host-1]}
   west-gpu: {kind: gpu, cluster: main, region: us-west-2, owner: lab, instance_type: p5.48xlarge, gpus: 8, max: 4}
   cpu: {kind: cpu, cluster: main, region: us-west-2, owner: lab, instance_type: c7i.8xlarge, max: 50,
         spot: true, max_price_per_hour: 0.8}
@@ -54,9 +59,6 @@ people:
 STACKS = """\
 import runpy, sys
 sys.path.insert(0, {root!r})
-import stacks.catalogue as listed
-cloud = listed.catalogue
-listed.catalogue = lambda fleet: [*cloud(fleet), *listed.pools(fleet)]
 runpy.run_path({root!r} + "/stacks", run_name="__main__")
 """
 HIGHER = """\
@@ -149,7 +151,7 @@ def pools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pools]:
         for kind, image in (("cpu", "ami-0c00000000000c001"), ("gpu", "ami-0c00000000000c002")):
             name = f"/test/images/{kind}/1.36.2/stable"
             made.asks(f"ssm.put_parameter(Name={name!r}, Value={image!r}, Type='String')")
-        made.previewed = {pool: made.preview(pool) for pool in ("west-gpu", "shell")}
+        made.previewed = {pool: made.preview(pool) for pool in ("west-gpu", "shell", "room-gpu")}
         cloud.run("up", "--local", "--yes", REGION)
         made.publish()
         made.before = made.standing()
@@ -161,7 +163,7 @@ def pools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pools]:
 
 
 @pytest.mark.golden
-@pytest.mark.parametrize("pool", ["west-gpu", "cpu"])
+@pytest.mark.parametrize("pool", ["west-gpu", "cpu", "room-gpu"])
 def test_a_pool_s_resources_are_those_of_the_golden_file(pools: Pools, pool: str) -> None:
     golden.compare(
         HERE / f"golden/pool.{pool}.yaml", golden.resources(pools.state(pool), {REGION: pools.state(REGION)})
@@ -212,10 +214,11 @@ def test_a_pool_whose_image_has_another_minor_is_refused_at_preview(pools: Pools
 @pytest.mark.parametrize("pool", POOLS)
 def test_it_publishes_the_contract_and_no_secret(pools: Pools, pool: str) -> None:
     told = pools.outputs(pool)
-    assert told.keys() == PoolOutputs.__annotations__.keys()
+    contract = PoolOutputs if pool in IN_CLOUD else SitePoolOutputs
+    assert told.keys() == contract.__annotations__.keys()
     assert "[secret]" not in json.dumps(told)
     assert "PRIVATE KEY" not in json.dumps(pools.state(pool))
-    for name in told["groups"].values():
+    for name in told.get("groups", {}).values():
         assert pools.group(name)["AutoScalingGroupName"] == name
 
 
@@ -271,6 +274,44 @@ def test_the_bundle_bears_the_signature_of_the_key_in_the_user_data(pools: Pools
     files = pools.asks(get(repr(f"{told['version']}.json")))
     assert files["/etc/kubernetes/ca.crt"] == AUTHORITY
     assert files.keys() == told["files"].keys()
+
+
+POINTER = """
+import json, sys
+sys.path.insert(0, {root!r})
+from pathlib import Path
+from fleet.world import current
+from landbridge import entering, places
+from landbridge.cluster.session import Session
+from landbridge.site import store
+from local import client
+world = current(Path({fleet!r}))
+session = Session(world, places.local_place(world, client.status(Path({home!r}))), None)
+read = store.read(session, "room-gpu")
+print(json.dumps([store.pointer(read, 600)._asdict(), read.told["prefix"], sorted(read.files)]))
+"""
+
+
+def test_a_bare_host_reads_the_bundle_of_its_site_by_the_addresses_of_an_enrolment(pools: Pools) -> None:
+    """And by no others: without their signature the bucket gives nothing."""
+    assert "host-1.room is running" in pools.local("host", "start", "room", "host-1", "--fleet", str(pools.cloud.fleet))
+    paths = {"root": str(ROOT), "fleet": str(pools.cloud.fleet), "home": str(pools.cloud.home / "local")}
+    pointer, prefix, files = json.loads(pools.cloud.inside(sys.executable, "-c", POINTER.format(**paths)))
+    assert (prefix, pointer["prefix"]) == ("test/main/room-gpu", prefix)
+
+    def fetch(address: str) -> Any:
+        said = pools.local("host", "run", "room", "host-1", "--", "curl", "--silent", address)
+        return json.loads(said) if said.startswith("{") else said
+
+    sealed = fetch(pointer["manifest_url"])
+    key: Any = load_der_public_key(base64.b64decode(pointer["verify_key"]))
+    key.verify(base64.b64decode(sealed["signature"]), sealed["manifest"].encode())
+    assert json.loads(sealed["manifest"])["version"] == pointer["version"]
+    assert sorted(fetch(pointer["files_url"])) == files
+    assert "manifest" not in fetch(pointer["manifest_url"].partition("?")[0])
+    assert "No instance has the address" in fetch("http://169.254.169.254/latest/meta-data/")
+    pools.local("host", "stop", "room", "host-1")
+    assert "host-1.room" not in pools.local("machines")
 
 
 def test_a_size_set_by_hand_stays_whatever_else_an_up_changes(pools: Pools) -> None:

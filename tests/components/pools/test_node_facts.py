@@ -64,3 +64,16 @@ def test_a_machine_that_never_joined_waits_by_chance(machine: Path, monkeypatch:
     (machine / "kubeconfig").touch()
     node_facts.main()
     assert len(waited) == 20, "one that has joined before comes back at once"
+
+
+def test_a_host_without_a_planned_address_takes_that_by_which_it_reaches_the_api(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (machine / "host.json").write_text(json.dumps({"host": "host-1"}))
+    (machine / "kubeconfig").touch()
+    told = {"clusters": [{"name": "main", "cluster": {"server": "https://127.0.0.53:6443"}}]}
+    (machine / "discovery").write_text(json.dumps(told))
+    monkeypatch.setattr(node_facts, "DISCOVERY", machine / "discovery")
+    says(monkeypatch, site=True)
+    node_facts.main()
+    assert "NODE_ADDRESS=127.0.0.1" in (machine / "run/node.env").read_text().splitlines()

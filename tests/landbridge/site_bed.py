@@ -1,0 +1,185 @@
+"""A site's bare hosts beside the bed of a cluster, in one namespace, and our commands' ways to both.
+
+The bucket is a web server: what S3's signed addresses are worth the engine's tests see.
+"""
+
+import json
+import subprocess
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+from components.boot.user_data import public_key, sealed
+from components.control_plane.bundle import Bundle, digests, manifest
+from components.control_plane.machines import cluster_spec
+from components.pools.bundle import bundle
+from components.pools.enrolment import Pointer
+from components.pools.spec import PoolSpec, pool_spec
+from fleet.world import World, current
+from landbridge.cluster import kubeconfig
+from landbridge.cluster.info import ClusterInfo, MachineInfo
+from landbridge.cluster.kube import Kube
+from landbridge.cluster.session import Session
+from landbridge.places import Place
+from landbridge.reach import Local
+from landbridge.site import enrol, hosts
+from landbridge.site.apply import Apply, Patience
+from landbridge.site.status import Hosts, State
+from landbridge.site.store import Published
+from local import namespace
+from local.client import LocalCloudError
+from local.machines import machine as machines
+from local.workers import hardware
+from tests.components.pools.joining_cluster import BIN
+from tests.local.machines.host import Box, Host
+
+ROOT = Path(__file__).parents[2]
+API, SITE, PORT = "10.128.0.5", "lab", 8080
+# Those whom the bed's table of pools knows, and the network it has them in.
+ADDRESSES, LAN = {"host-1": "10.129.0.11", "host-2": "10.129.0.12"}, "10.129.0.0/22"
+HOUR = timedelta(hours=1)
+BED = """
+import http.server, threading
+from itertools import chain, count
+from tests.components.pools import joining_cluster as bed
+network.hold(api)
+network.lead(lan)
+ports = chain([6443], count(20000))
+bed.BIND, bed.free_port = "0.0.0.0", lambda: next(ports)
+bed.kept = bed.make(Path(folder))
+bed.cluster = next(bed.kept)
+
+class Bucket(http.server.SimpleHTTPRequestHandler):
+    def __init__(self, *words):
+        super().__init__(*words, directory=store)
+    def log_message(self, *_):
+        pass
+
+server = http.server.ThreadingHTTPServer((api, port), Bucket)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+result = [(bed.cluster.pki / "ca.crt").read_text(), *((bed.cluster.folder / f"admin.{e}").read_text() for e in ("crt", "key"))]
+"""
+
+
+@dataclass
+class SiteBed:
+    """`published` is what the pool's stack would have in the bucket now."""
+
+    world: World
+    spec: PoolSpec
+    host: Host
+    authority: str
+    session: Session
+    store: Path
+    key: str
+    boxes: dict[str, Box] = field(default_factory=dict)
+    published: Published = field(init=False)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self.publish({})
+
+    def publish(self, changes: dict[str, str], key: str = "") -> Published:
+        """The pool's bundle with other files, signed."""
+        files = {**bundle(self.spec, self.authority).files, **changes}
+        told = digests(Bundle(self.spec.name, files, {}))
+        signed: dict[str, str] = json.loads(sealed(key or self.key, manifest(self.spec.prefix, told, "")))
+        self.published = Published("us-west-2", "bucket", self.spec.prefix, public_key(self.key), signed, files)
+        (self.store / "manifest.json").write_text(json.dumps(signed))
+        (self.store / f"{self.published.version}.json").write_text(json.dumps(files))
+        return self.published
+
+    def read(self, session: Session, pool: str) -> Published:
+        """In the place of store.read."""
+        assert (session, pool) == (self.session, self.spec.name)
+        return self.published
+
+    def pointer(self, published: Published, seconds: int) -> Pointer:
+        """In the place of store.pointer."""
+        home = f"http://{API}:{PORT}"
+        version = published.version
+        return Pointer(
+            published.prefix, version, published.verify_key, f"{home}/manifest.json", f"{home}/{version}.json"
+        )
+
+    def stand_up(self, name: str) -> Box:
+        """A bare host."""
+        size = {"architecture": "amd64", "cpus": 96, "memory_mib": 1 << 20, "disk_gib": 1000, "gpus": 8}
+        server = self.spec.server.removeprefix("https://").partition(":")[0]
+        self.boxes[name] = self.host.machine(
+            f"{name}.{SITE}",
+            f"{ADDRESSES[name]}/22",
+            supernet="10.128.0.0/9",
+            hosts=f"{API} {server}\n",
+            programs={"kwok": str((BIN / "kwok").resolve())},
+            files={str(hardware.FILE): hardware.text(size, self.spec.kubernetes)},
+        )
+        return self.boxes[name]
+
+    def enrolment(self, name: str) -> str:
+        """The command for a host."""
+        return enrol.enrol(self.session, hosts.one(self.world, SITE, name, None), HOUR).command
+
+    def type(self, name: str, command: str, seconds: float = 240) -> subprocess.CompletedProcess[str]:
+        """What root's shell on the host says to a command."""
+        argv = self.command(f"{name}.{SITE}", ["timeout", str(seconds), "sh"])
+        return subprocess.run(argv, input=command, capture_output=True, text=True, check=False, timeout=seconds + 60)
+
+    def hosts(self, *names: str) -> Hosts:
+        return Hosts(self.session, hosts.chosen(self.world, SITE, names or tuple(self.boxes), None))
+
+    def state(self, name: str) -> State:
+        return self.hosts(name).look()[name]
+
+    def apply(self, *names: str, seconds: float = 120) -> Apply:
+        return Apply(self.hosts(*names), print, Patience(seconds, 240, 0.3))
+
+    @property
+    def kube(self) -> Kube:
+        return self.session.admin
+
+    def command(self, machine: str, argv: Sequence[str]) -> list[str]:
+        if machine.partition(".")[0] not in self.boxes:
+            raise LocalCloudError(f"there is no machine {machine}")
+        with self.lock:  # the host answers one question at a time
+            pid = self.host("result = machines[name].pid", name=machine)
+        return self.around(machines.enter_command(pid, argv))
+
+    def around(self, argv: Sequence[str]) -> list[str]:
+        return namespace.enter_command(namespace.usable_way(), self.host.process.pid, argv, ROOT)
+
+
+def make(folder: Path) -> Iterator[SiteBed]:
+    world = current(ROOT / "fleet.yaml")
+    host = Host(folder, ["unshare", *namespace.usable_way().make])
+    (folder / "store").mkdir()
+    (folder / "bed").mkdir()
+    try:
+        given = {"folder": str(folder / "bed"), "store": str(folder / "store"), "port": PORT}
+        authority, crt, key = host(BED, api=API, lan=LAN, **given)
+        info = cluster_info(world, authority)
+        place = Place("local", folder, "file:///nowhere", "passphrase", folder, cloud=object())  # type: ignore[arg-type]
+        session = Session(world, place, info)
+        pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+        spec = pool_spec(world.fleet, world.plan, "site-gpu")
+        bed = SiteBed(world, spec, host, authority, session, folder / "store", pem)
+        credential = kubeconfig.Credential("admin", crt, key)
+        config = kubeconfig.kubeconfig(info, credential, MachineInfo("a", "api", "a", "127.0.0.1", "a", "a"))
+        # Both are made when they are first asked for.
+        session.__dict__.update(admin=Kube(config, bed.around), reach=Local(bed.command))
+        yield bed
+    finally:
+        host.close()
+
+
+def cluster_info(world: World, authority: str) -> ClusterInfo:
+    spec = cluster_spec(world.fleet, world.plan, "main")
+    told: dict[str, Any] = dict.fromkeys(ClusterInfo._fields, "-")
+    named = {"name": "main", "region": spec.region, "endpoint": f"https://{spec.endpoint}:6443"}
+    return ClusterInfo(**{**told, **named, "authority": authority, "prefix": "example/main", "machines": {}})
