@@ -17,7 +17,7 @@ def check(world: World, name: str, number: int) -> None:
         raise refused(
             world,
             (name, "hosts"),
-            f"pool {name} is of the site {pool.site}: its machines are its {len(pool.hosts)} hosts, and no cloud has more",
+            f"pool {name} is of the site {pool.site}: its machines are its {len(pool.hosts)} hosts",
             "To grow it, add a host to the site's and the pool's `hosts`, then `landbridge up` and "
             f"`landbridge site enrol {pool.site} HOST`. To take one out of work: `landbridge kubectl drain HOST."
             f"{pool.site}`",

@@ -70,9 +70,7 @@ def look(session: Session) -> list[State]:
 
     with ThreadPoolExecutor(max(1, len(regions))) as threads:
         list(threads.map(ask, regions))
-    used = {
-        node: sum(map(usage.gpus, pods)) for node, pods in usage.pods(session.admin).items()
-    }  # of all nodes: one question
+    used = {node: sum(map(usage.gpus, pods)) for node, pods in usage.pods(session.admin).items()}
     seen = Seen(found, silent, usage.by_pool(session.admin), used)
     return [state(fleet, name, seen) for name in mine]
 
@@ -83,14 +81,15 @@ def state(fleet: Fleet, name: str, seen: Seen) -> State:
     place = pool.region or pool.site
     assert place is not None
     ready = [node for node in there if nodes.ready(node)]
+    desired: int | None = None
+    running: int | None = None
     if pool.site:
-        desired, running, words = len(pool.hosts), len(there) if joins else None, of_hosts(pool.hosts, there)
-        words = words if joins else []
+        desired, running = len(pool.hosts), len(there) if joins else None
+        words = of_hosts(pool.hosts, there) if joins else []
     elif groups:
         desired, running = sum(one.desired for one in groups), sum(len(one.live) for one in groups)
         words = of_groups(groups, there, joins=joins)
     else:
-        desired = running = None
         words = [seen.silent.get(place) or f"not up: `landbridge up {name}`"]
     return State(
         pool=name,
