@@ -1,7 +1,9 @@
 """`landbridge pool` on scaling groups of the local AWS and nodes of a real API server."""
 
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from landbridge.cluster import freeze
 from landbridge.cluster import session as sessions
 from landbridge.commands.pool import pool
 from landbridge.errors import ConsentError, LandbridgeError, UsageError
+from landbridge.pool import shrink
 
 from . import bed as beds
 from .bed import Bed
@@ -136,11 +139,11 @@ def test_a_pool_shrinks_by_idle_machines_alone_and_says_who_is_at_work(bed: Bed,
 def test_a_machine_that_got_work_after_the_first_look_stays(
     bed: Bed, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from landbridge.pool import shrink
-
     run("size", "cpu", "1")
     (name,) = bed.machines("cpu")
-    monkeypatch.setattr(shrink.time, "sleep", lambda _: bed.pod("late", name))
+    # Of this module alone: subprocess sleeps, too.
+    settle = SimpleNamespace(sleep=lambda _: bed.pod("late", name), monotonic=time.monotonic)
+    monkeypatch.setattr(shrink, "time", settle)
     code, told = run("size", "cpu", "0", "--yes")
     assert (code, told["removed"], told["busy"]) == (1, [], {name: ["default/late"]})
     assert bed.machines("cpu") == [name]
