@@ -19,6 +19,7 @@ COMMANDS = {
     "access": ("access", "access"),
     "etcd": ("etcd", "etcd"),
     "site": ("site", "site"),
+    "pool": ("pool", "pool"),
     "drill": ("drill", "drill"),
     "pki": ("pki", "pki"),
     "local": ("local", "local"),

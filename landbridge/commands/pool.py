@@ -1,0 +1,138 @@
+"""`landbridge pool`: how pools are, and their sizes by hand."""
+
+from pathlib import Path
+
+import click
+from rich.text import Text
+
+from .. import render
+from ..cluster import session as sessions
+from ..errors import DONE, FAILED
+from ..output import Output
+from ..pool import bounds
+from ..pool.listing import State, look
+from ..pool.resize import Outcome, Resize
+from . import options
+from .options import cluster_option, fleet_option, json_option, local_option
+
+PODS_SHOWN = 3
+
+
+@click.group()
+def pool() -> None:
+    """The pools of a cluster: how they are, and their sizes by hand."""
+
+
+@pool.command("list")
+@cluster_option
+@local_option
+@fleet_option
+@json_option
+def list_(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json: bool) -> int:
+    """Shows each pool: its machines, its Ready nodes, its GPUs and what pods ask of them, and what ails it."""
+    session = options.the_cluster(fleet_file, cluster, local=local)
+    out = options.output(as_json=as_json)
+    states = look(session)
+    if as_json:
+        out.document({"cluster": session.info.name, "pools": [state.as_json() for state in states]})
+    else:
+        show(states, out)
+    return DONE
+
+
+@pool.command()
+@click.argument("name", metavar="POOL")
+@click.argument("number", type=click.IntRange(min=0))
+@local_option
+@fleet_option
+@json_option
+@click.option("--yes", is_flag=True, help="Machines may go without a question.")
+@click.option("--wait/--no-wait", default=True, help="Whether to wait until new machines are at work.  [default: wait]")
+@click.option(
+    "--timeout",
+    "seconds",
+    type=click.FloatRange(min=1),
+    metavar="SECONDS",
+    help="How long to wait.  [default: 900, on the local cloud 300]",
+)
+def size(
+    name: str,
+    number: int,
+    *,
+    local: bool,
+    fleet_file: Path | None,
+    as_json: bool,
+    yes: bool,
+    wait: bool,
+    seconds: float | None,
+) -> int:
+    """Brings a pool in a cloud to NUMBER machines, within its min and max.
+
+    It grows evenly over its zones, leaving out those whose launches just failed. It shrinks by idle machines alone,
+    newest first: a machine where a pod runs that is no DaemonSet's stays, and is named. Exit code 1 when fewer went
+    than were asked for, or new ones did not come in time.
+    """
+    world = options.the_fleet(fleet_file)
+    bounds.check(world, name, number)
+    session = sessions.opened(world, world.fleet.pools[name].cluster, local=local)
+    out = options.output(as_json=as_json)
+
+    def ask(question: str) -> None:
+        from .. import consent  # large, and only asked of those who shrink
+
+        if not yes:
+            consent.ask(question, out)
+
+    this = Resize(session, name, lambda line: out.progress.print(line, markup=False, soft_wrap=True), ask)
+    outcome = this.run(number, wait=wait, seconds=seconds)
+    if as_json:
+        out.document(outcome.as_json())
+    else:
+        told(outcome, out)
+    return DONE if outcome.done else FAILED
+
+
+def told(outcome: Outcome, out: Output) -> None:
+    gone = f" {len(outcome.removed)} went." if outcome.removed else ""
+    ready = f", {outcome.ready} of them at work" if outcome.ready is not None else ""
+    if outcome.done:
+        out.console.print(f"{outcome.pool} has {outcome.machines} machines{ready}.{gone}", soft_wrap=True)
+        return
+    out.console.print(f"{outcome.pool} has {outcome.machines} machines, not {outcome.number}.{gone}", soft_wrap=True)
+    for machine, pods in sorted(outcome.busy.items()):
+        more = f" and {len(pods) - PODS_SHOWN} more" if len(pods) > PODS_SHOWN else ""
+        line = f"  {machine} stays: it runs {', '.join(pods[:PODS_SHOWN])}{more}"
+        out.console.print(Text(line, style="yellow"), soft_wrap=True)
+    if outcome.busy:
+        out.console.print("`landbridge kubectl drain MACHINE` ends work on one by its rules; then run this again.")
+    else:
+        out.console.print("Each of its zones keeps the machines that it has at least.", soft_wrap=True)
+
+
+def show(states: list[State], out: Output) -> None:
+    columns = ("pool", "kind", "place", "priority", "machines", "min", "max", "Ready", "GPUs", "trouble")
+    table = render.plain_table(*columns, right=("priority", "min", "max", "Ready"))
+    for state in states:
+        table.add_row(
+            Text(state.pool, style="bold"),
+            state.kind,
+            state.place,
+            str(state.priority),
+            machines(state),
+            *(("", "") if state.site else (str(state.min), str(state.max))),
+            "" if state.ready is None else str(state.ready),
+            f"{state.gpus_used} of {state.gpus} in use" if state.gpus else "",
+            Text("; ".join(state.trouble), style="yellow"),
+        )
+    out.console.print(table)
+
+
+def machines(state: State) -> str:
+    """Those that there are, and those that there should be where that differs."""
+    if state.desired is None:
+        return "unknown"
+    if state.running is None:
+        return f"{state.desired} hosts"
+    if state.site:
+        return f"{state.running} of {state.desired} hosts"
+    return str(state.running) if state.running == state.desired else f"{state.running} of {state.desired}"

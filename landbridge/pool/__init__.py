@@ -1,0 +1,1 @@
+"""Sizes of pools by hand, and how pools are."""

@@ -1,0 +1,43 @@
+"""Which pools have a size that can be set, and between which bounds: the fleet file alone."""
+
+from fleet.errors import Problem
+from fleet.loader import load_with_lines
+from fleet.world import World
+
+from ..errors import UsageError
+
+
+def check(world: World, name: str, number: int) -> None:
+    """Raises UsageError with the place in the fleet file and what to do instead."""
+    pools = world.fleet.pools
+    if name not in pools:
+        raise UsageError(f"{world.path.name} has no pool {name}. Its pools: {', '.join(pools) or 'none'}.")
+    pool = pools[name]
+    if pool.site:
+        raise refused(
+            world,
+            (name, "hosts"),
+            f"pool {name} is of the site {pool.site}: its machines are its {len(pool.hosts)} hosts",
+            "To grow it, add a host to the site's and the pool's `hosts`, then `landbridge up` and "
+            f"`landbridge site enrol {pool.site} HOST`. To take one out of work: `landbridge kubectl drain HOST."
+            f"{pool.site}`",
+        )
+    assert pool.region is not None
+    if world.fleet.regions[pool.region].cloud != "aws":
+        raise refused(
+            world,
+            (name, "region"),
+            f"pool {name} is in {pool.region}, which is not of AWS",
+            "Sizes can be set of pools on AWS alone",
+        )
+    if number > pool.max:
+        what = f"{number} machines are more than pool {name} may have: its max is {pool.max}"
+        raise refused(world, (name, "max"), what, f"Raise max, then `landbridge up {name}`")
+    if number < pool.min:
+        what = f"{number} machines are fewer than pool {name} must have: its min is {pool.min}"
+        raise refused(world, (name, "min"), what, f"Lower min, then `landbridge up {name}`")
+
+
+def refused(world: World, entry: tuple[str, str], what: str, remedy: str) -> UsageError:
+    line = load_with_lines(world.path).lines.of(("pools", *entry))
+    return UsageError(str(Problem(world.path.name, line, what, remedy)))

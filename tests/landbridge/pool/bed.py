@@ -1,0 +1,162 @@
+"""The pools of the example fleet in the local AWS and a real API server; kubelets are played."""
+
+import contextlib
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import click
+from botocore.config import Config
+
+from components.pools.hooks import TERMINATION
+from components.pools.names import Names
+from fleet.world import World, current
+from landbridge.cluster.kube import Kube
+from landbridge.cluster.session import Session
+from landbridge.lookups import ClientOf
+from landbridge.places import Place
+from local.providers.kubernetes.api import ApiError
+from tests.local.aws.conftest import asker, clients, served
+from tests.local.aws.support import image
+from tests.support.apiserver import Server, server
+
+ROOT = Path(__file__).parents[3]
+PLACE = Place("local", ROOT, "file:///dev/null", "passphrase", ROOT)
+
+
+class Here(Session):
+    """A session whose cloud is the local AWS on loopback."""
+
+    def __init__(self, world: World, endpoint: str, config: str) -> None:
+        super().__init__(world, PLACE, SimpleNamespace(name="main", region="us-west-2"))  # type: ignore[arg-type]
+        self.make, self.config = cache(clients(endpoint)), config
+
+    def at(self, region: str, config: Config | None = None) -> ClientOf:
+        return lambda service: self.make(service, region)
+
+    @cached_property
+    def admin(self) -> Kube:
+        return Kube(self.config)
+
+
+@dataclass
+class Bed:
+    """`dead` are machines that never join."""
+
+    session: Here
+    api: Server
+    endpoint: str
+    dead: set[str] = field(default_factory=set)
+
+    def fault(self, *faults: dict[str, Any]) -> None:
+        asker(self.endpoint)("faults", list(faults))
+
+    def groups(self, pool: str) -> list[dict[str, Any]]:
+        names = Names(self.session.world.fleet)
+        scaling = self.session.at(self.session.world.fleet.pools[pool].region or "")("autoscaling")
+        told = scaling.describe_auto_scaling_groups(AutoScalingGroupNames=list(names.groups(pool)))
+        return sorted(told["AutoScalingGroups"], key=lambda group: str(group["AutoScalingGroupName"]))
+
+    def machines(self, pool: str) -> list[str]:
+        """Newest first."""
+        found = [one["InstanceId"] for group in self.groups(pool) for one in group["Instances"]]
+        if not found:
+            return []
+        ec2 = self.session.at(self.session.world.fleet.pools[pool].region or "")("ec2")
+        told = [i for r in ec2.describe_instances(InstanceIds=found)["Reservations"] for i in r["Instances"]]
+        return [i["InstanceId"] for i in sorted(told, key=lambda i: (i["LaunchTime"], i["InstanceId"]), reverse=True)]
+
+    def desired(self, pool: str) -> list[int]:
+        return [group["DesiredCapacity"] for group in self.groups(pool)]
+
+    def nodes(self) -> dict[str, dict[str, Any]]:
+        return {one["metadata"]["name"]: one for one in self.api.api.call("GET", "/api/v1/nodes")["items"]}
+
+    def pod(self, name: str, node: str, *, daemon: bool = False, gpus: int = 0) -> None:
+        owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "1", "controller": True}
+        asks = {"limits": {"nvidia.com/gpu": str(gpus)}} if gpus else {}
+        pod = {
+            "metadata": {"name": name, **({"ownerReferences": [owner]} if daemon else {})},
+            "spec": {"nodeName": node, "containers": [{"name": "c", "image": "example.com/c", "resources": asks}]},
+        }
+        self.api.api.call("POST", "/api/v1/namespaces/default/pods", None, pod)
+
+    def end_pod(self, name: str) -> None:
+        body = {"gracePeriodSeconds": 0}
+        self.api.api.call("DELETE", f"/api/v1/namespaces/default/pods/{name}", None, body)
+
+    def play(self, over: threading.Event) -> None:
+        """Machines join as nodes, until it is over."""
+        while not over.wait(0.2):
+            for pool in ("west-gpu", "cpu", "system"):
+                there = self.nodes()
+                live = [i for g in self.groups(pool) for i in g["Instances"] if i["LifecycleState"] == "InService"]
+                for name in {one["InstanceId"] for one in live} - set(there) - self.dead:
+                    with contextlib.suppress(ApiError):
+                        self.api.api.call("POST", "/api/v1/nodes", None, node(name, pool))
+
+
+def node(name: str, pool: str) -> dict[str, Any]:
+    has = {"cpu": "8", "memory": "32Gi", "pods": "110", **({"nvidia.com/gpu": "8"} if pool.endswith("gpu") else {})}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {"landbridge.dev/pool": pool}},
+        "status": {"capacity": has, "allocatable": has, "conditions": [{"type": "Ready", "status": "True"}]},
+    }
+
+
+def build(session: Here) -> None:
+    """Scaling groups as stacks of pools make them: protected, with the pause at their end."""
+    fleet, names = session.world.fleet, Names(session.world.fleet)
+    one = image(session.of("ec2"))  # a long list: the other regions' pools start nothing here
+    for name, pool in fleet.pools.items():
+        if not pool.region:
+            continue
+        ec2, scaling = session.at(pool.region)("ec2"), session.at(pool.region)("autoscaling")
+        data = {"ImageId": one, "InstanceType": pool.instance_type}
+        ec2.create_launch_template(LaunchTemplateName=name, LaunchTemplateData=data)
+        subnets = {net["AvailabilityZone"][-1]: net["SubnetId"] for net in ec2.describe_subnets()["Subnets"]}
+        for group in names.scaling(name):
+            scaling.create_auto_scaling_group(
+                AutoScalingGroupName=group.name,
+                MinSize=group.least,
+                MaxSize=group.most,
+                VPCZoneIdentifier=",".join(subnets[zone] for zone in group.zones),
+                LaunchTemplate={"LaunchTemplateName": name},
+                NewInstancesProtectedFromScaleIn=True,
+            )
+            scaling.put_lifecycle_hook(
+                AutoScalingGroupName=group.name,
+                LifecycleHookName=TERMINATION["name"],
+                LifecycleTransition=TERMINATION["lifecycle_transition"],
+                DefaultResult=TERMINATION["default_result"],
+                HeartbeatTimeout=TERMINATION["heartbeat_timeout"],
+                NotificationMetadata=TERMINATION["notification_metadata"],
+            )
+
+
+@contextlib.contextmanager
+def bed(folder: Path) -> Iterator[Bed]:
+    with contextlib.contextmanager(served)() as endpoint, server(folder, controllers=False) as api:
+        session = Here(current(ROOT / "fleet.yaml"), endpoint, api.kubeconfig())
+        build(session)
+        made, over = Bed(session, api, endpoint), threading.Event()
+        kubelets = threading.Thread(target=made.play, args=(over,))
+        kubelets.start()
+        try:
+            yield made
+        finally:
+            over.set()
+            kubelets.join()
+
+
+def said(words: Sequence[str], command: click.Command, capsys: Any) -> tuple[int, Any]:
+    """The exit code of a command and its JSON document."""
+    code = command.main([*words, "--json"], standalone_mode=False)
+    return int(code or 0), json.loads(capsys.readouterr().out)
