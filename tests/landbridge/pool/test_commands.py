@@ -82,7 +82,7 @@ def test_machines_that_do_not_come_are_named_and_asked_of_other_zones_next_time(
     state = listed(run)["west-gpu"]
     assert (state["desired"], state["running"]) == (3, 2)
     assert any("example-west-gpu-c launches none: " in words for words in state["trouble"])
-    code, told = run("size", "west-gpu", "3")
+    code, told = run("size", "west-gpu", "3", "--timeout", "90")
     assert (code, told["ready"]) == (0, 3)
     assert bed.desired("west-gpu") == [2, 1, 0]
 
