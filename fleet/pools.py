@@ -43,6 +43,13 @@ def _work_has_a_place(fleet: Fleet) -> Iterator[Wrong]:
 
 def _names(fleet: Fleet) -> Iterator[Wrong]:
     """A pool has a stack of its name, and its bundle lies beside those of its cluster's machines."""
+    for kind, names in (("pool", fleet.pools), ("cluster", fleet.clusters)):
+        for name in names:
+            if name == "links" or name.endswith("-addons"):
+                what = (
+                    f"{kind} {name} is called like the stack of links or of add-ons, and each has a stack of its name"
+                )
+                yield (f"{kind}s", name), what, f"Give the {kind} another name"
     for name in fleet.pools:
         taken = next((k for k, names in (("region", fleet.regions), ("cluster", fleet.clusters)) if name in names), "")
         if taken:

@@ -3,6 +3,8 @@
 On real clouds image promotion sets the parameter; on the local cloud, where images are a stand-in, a run does.
 """
 
+import contextlib
+
 from fleet.image_names import ImageKind, parameter
 from fleet.model import Fleet
 from stacks.catalogue import StackSpec
@@ -45,7 +47,9 @@ def ensure(place: Place, region: str, fleet: Fleet, kubernetes: str, kind: Image
             f"The local cloud has no image with Kubernetes {kubernetes} in {region}: `landbridge local stop`, then up "
             "again."
         )
-    of("ssm").put_parameter(Name=name, Value=images[0]["ImageId"], Type="String", Overwrite=False)
+    ssm = of("ssm")
+    with contextlib.suppress(ssm.exceptions.ParameterAlreadyExists):  # another stack of this run was quicker
+        ssm.put_parameter(Name=name, Value=images[0]["ImageId"], Type="String", Overwrite=False)
     return str(images[0]["ImageId"])
 
 

@@ -52,6 +52,16 @@ def _instances() -> Iterator[dict[str, Any]]:
                     yield _instance(backend, instance)
 
 
+def _hub_routes(backend: Any, subnet: Any) -> Iterator[str]:
+    """Where the subnet's route table leads through a hub. What comes after the hub is not looked at yet."""
+    tables = [table for table in list(backend.route_tables.values()) if table.vpc_id == subnet.vpc_id]
+    own = [table for table in tables if subnet.id in table.associations.values()]
+    for table in own or [table for table in tables if table.main_association_id]:
+        for route in list(table.routes.values()):
+            if route.transit_gateway and route.destination_cidr_block:
+                yield route.destination_cidr_block
+
+
 def _instance(backend: Any, instance: Any) -> dict[str, Any]:
     tags = {tag["key"]: tag["value"] for tag in instance.get_tags()}
     subnet, options = instance.nics[0].subnet, instance.metadata_options
@@ -72,6 +82,7 @@ def _instance(backend: Any, instance: Any) -> dict[str, Any]:
         "subnet": subnet.id,
         "vpc": subnet.vpc_id,
         "networks": [a["cidr_block"] for a in backend.get_vpc(subnet.vpc_id).get_cidr_block_association_set()],
+        "routes": list(_hub_routes(backend, subnet)),
         "user_data": base64.b64encode(machines.user_data(instance)).decode(),
         "launched": instance.launch_time.isoformat()
         if hasattr(instance.launch_time, "isoformat")

@@ -44,7 +44,7 @@ class Host:
             self.name,
             self.folder,
             (f"{self.told['address']}/{length}",),
-            supernet=self.told["supernet"],
+            networks=[self.told["supernet"]],
             programs=programs.of(version),
             files={**self.site.trusted(), str(hardware.FILE): hardware.text(self.told["hardware"], version)},
         )

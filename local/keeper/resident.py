@@ -166,7 +166,7 @@ class Resident:
             self.name,
             self.folder,
             (f"{told['address']}/{told['prefix']}",),
-            supernet=told["networks"][0],
+            networks=[*told["networks"], *told["routes"]],
             hosts=self.hosts_text(),
             programs=programs.of(version),
             files={**self.site.trusted(), str(hardware.FILE): hardware.text(told["hardware"], version)},

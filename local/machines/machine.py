@@ -45,7 +45,7 @@ class Live:
 class Machine:
     """A machine; its data lie in `folder` and are there for the next start.
 
-    `addresses` have their prefix lengths; `supernet` is all that the main card reaches besides; `programs` are laid
+    `addresses` have their prefix lengths; `networks` are all that the main card reaches besides; `programs` are laid
     into /usr/local/bin by name; `volumes` are folders of the host by their path inside; `files` are put on its disk;
     `users` are the image's system users.
     """
@@ -53,7 +53,7 @@ class Machine:
     name: str
     folder: Path
     addresses: tuple[str, ...]
-    supernet: str | None = None
+    networks: Sequence[str] = ()
     hosts: str = ""
     programs: Mapping[str, Path] = field(default_factory=dict)
     volumes: dict[str, Path] = field(default_factory=dict)
@@ -185,9 +185,9 @@ class Machine:
             self.live = None
 
     def plug(self, interface: Interface) -> None:
-        """A card, also while it runs. Only eth0 leads to the supernet and to instance metadata."""
+        """A card, also while it runs. Only eth0 leads to other networks and to instance metadata."""
         first = interface.name == "eth0"
-        self.cards[interface.name] = network.plug(self.pid, interface, self.supernet, first=first)
+        self.cards[interface.name] = network.plug(self.pid, interface, self.networks, first=first)
 
     def unplug(self, name: str) -> None:
         network.unplug(self.cards.pop(name))

@@ -57,10 +57,10 @@ def shown(card: str) -> bool:
     return subprocess.run(["ip", "link", "show", card], capture_output=True, check=False).returncode == 0
 
 
-def plug(pid: int, interface: Interface, supernet: str | None, *, first: bool = True) -> str:
+def plug(pid: int, interface: Interface, networks: Sequence[str], *, first: bool = True) -> str:
     """Gives the machine whose first process is `pid` a card; gives the name of the card's other end.
 
-    The main card leads to `supernet` and to the instance metadata.
+    The main card leads to `networks` and to the instance metadata.
     """
     end = f"{CARD_PREFIX}{secrets.token_hex(6)}"
     mac = hardware_address(interface)
@@ -77,7 +77,7 @@ def plug(pid: int, interface: Interface, supernet: str | None, *, first: bool = 
         inside += [f"link set {name} up"]
         if first:
             source = interface.addresses[0].partition("/")[0]
-            routes = [METADATA, *([supernet] if supernet else [])]
+            routes = [METADATA, *networks]
             inside += [f"route replace {route} dev {name} scope link src {source}" for route in routes]
         batch(inside, ["nsenter", f"--target={pid}", "--net"])
     except NetworkError:

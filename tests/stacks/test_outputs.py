@@ -37,7 +37,11 @@ def fleet() -> Fleet:
 
 def test_clusters_come_after_their_home_and_the_region_of_their_copies(fleet: Fleet) -> None:
     stacks = {stack.name: stack for stack in catalogue(fleet)}
-    assert list(stacks) == ["us-west-2", "us-east-1", "eu-west-1", "main"]
+    pools = ["site-gpu", "west-gpu", "east-gpu", "eu-gpu", "cpu", "system"]
+    assert list(stacks) == ["us-west-2", "us-east-1", "eu-west-1", "links", "main", *pools, "main-addons"]
+    assert stacks["east-gpu"].depends_on == ("us-east-1", "main")
+    assert stacks["site-gpu"].depends_on == ("us-west-2", "main")
+    assert set(stacks["main-addons"].depends_on) == {"us-west-2", "us-east-1", "eu-west-1", "main"}
     assert (stacks["main"].kind, stacks["main"].region, stacks["main"].depends_on) == (
         "cluster",
         "us-west-2",

@@ -56,8 +56,8 @@ def gone(mark: str) -> bool:
 
 
 def test_machines_reach_each_other_by_name_and_only_over_routes(here: Host) -> None:
-    one = here.machine("one", "10.132.0.5/20", supernet=SUPERNET, hosts=HOSTS)
-    two = here.machine("two", "10.132.16.6/20", supernet=SUPERNET, hosts=HOSTS)
+    one = here.machine("one", "10.132.0.5/20", networks=[SUPERNET], hosts=HOSTS)
+    two = here.machine("two", "10.132.16.6/20", networks=[SUPERNET], hosts=HOSTS)
     three = here.machine("three", "192.168.7.7/24", hosts=HOSTS)
     listen = "ExecStart=/usr/bin/python3 -c \"import socket; s=socket.create_server(('',7000)); list(map(lambda i: s.accept()[0].send(b'hello'), range(9)))\""
     for box in (one, two):
@@ -214,8 +214,8 @@ def test_an_ordinary_user_has_machines_too() -> None:
 
 
 def ordinary(host: Host) -> None:
-    one = host.machine("one", "10.132.0.5/20", supernet=SUPERNET, hosts=HOSTS, users=["builder"])
-    two = host.machine("two", "10.132.16.6/20", supernet=SUPERNET, hosts=HOSTS)
+    one = host.machine("one", "10.132.0.5/20", networks=[SUPERNET], hosts=HOSTS, users=["builder"])
+    two = host.machine("two", "10.132.16.6/20", networks=[SUPERNET], hosts=HOSTS)
     limits = ("LimitMEMLOCK=infinity", "OOMScoreAdjust=-500", "Nice=-5", "User=builder", "StateDirectory=a")
     listen = shell("id -un > /var/lib/a/me; exec python3 -m http.server 7000")
     one.load({"a.service": service(listen, *limits), "b.service": service("User=nosuch", "ExecStart=/bin/true")})

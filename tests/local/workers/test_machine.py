@@ -66,7 +66,7 @@ def box(host: Host, tmp_path_factory: pytest.TempPathFactory) -> Box:
     made = host.machine(
         "host-2",
         f"{ADDRESS}/22",
-        supernet="10.128.0.0/9",
+        networks=["10.128.0.0/9"],
         hosts=f"{API} {name}\n",
         programs={"kwok": str((BIN / "kwok").resolve())},
         files=files,
