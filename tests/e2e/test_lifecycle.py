@@ -44,8 +44,9 @@ def test_a_fleet_comes_up_stays_unchanged_grows_and_goes(cloud: Cloud) -> None:
     before = cloud.inventory()
 
     created = changes(cloud.report("up", "--local", "--yes"))
-    assert created.keys() == STACKS
-    assert all(set(counts) == {"created"} and counts["created"] > 40 for counts in created.values()), created
+    assert created.keys() == {*STACKS, "links"}
+    assert all(set(counts) == {"created"} for counts in created.values()), created
+    assert all(created[region]["created"] > 40 for region in STACKS), created
 
     unchanged = cloud.report("up", "--local", "--yes", "--expect-no-changes")
     assert all(set(counts) == {"same"} for counts in changes(unchanged).values())
@@ -56,7 +57,7 @@ def test_a_fleet_comes_up_stays_unchanged_grows_and_goes(cloud: Cloud) -> None:
     cloud.run("up", "--local", "--yes", code=2)  # the ledger is stale: nothing is built
     cloud.plan()
     grown = changes(cloud.report("up", "--local", "--yes"))
-    assert set(grown["us-west-2"]) == {"same"}
+    assert set(grown["us-west-2"]) == set(grown["links"]) == {"same"}
     # What already stands takes the new zone's subnet in; nothing is replaced or deleted.
     assert set(grown["eu-west-1"]) <= {"created", "updated", "same"}
     assert grown["eu-west-1"]["created"] >= 5

@@ -16,7 +16,8 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
         (folder / name).write_text((ROOT / name).read_text())
     made = Cloud(folder / "home", folder / "fleet.yaml")
     try:
-        made.run("up", "--local", "--yes")
+        # Pools and add-ons have a fleet of their own: tests/e2e/test_hybrid.py.
+        made.run("up", "--local", "--yes", "us-west-2", "us-east-1", "eu-west-1", "main")
         yield made
     finally:
         made.stop()

@@ -7,7 +7,7 @@ import pytest
 from fleet.model import Fleet
 from fleet.world import current
 from stacks.catalogue import catalogue, no_stack, pools, unbuilt
-from stacks.outputs import AddOnsOutputs, ClusterOutputs, PoolOutputs, RegionOutputs, SitePoolOutputs
+from stacks.outputs import AddOnsOutputs, ClusterOutputs, LinksOutputs, PoolOutputs, RegionOutputs, SitePoolOutputs
 from tests.support.cloud import ROOT
 
 PAGE = (ROOT / "docs/guide/stack-outputs.md").read_text()
@@ -15,6 +15,7 @@ PAGE = (ROOT / "docs/guide/stack-outputs.md").read_text()
 
 CONTRACTS = {
     "Of a region": RegionOutputs,
+    "Of the links": LinksOutputs,
     "Of a cluster": ClusterOutputs,
     "Of a pool": PoolOutputs,
     "Of a site's pool": SitePoolOutputs,
