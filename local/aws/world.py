@@ -55,9 +55,9 @@ def _instances() -> Iterator[dict[str, Any]]:
 def _hub_routes(backend: Any, subnet: Any) -> Iterator[str]:
     """Where the subnet's route table leads through a hub. What comes after the hub is not looked at yet."""
     tables = [table for table in list(backend.route_tables.values()) if table.vpc_id == subnet.vpc_id]
-    own = [table for table in tables if subnet.id in table.associations.values()]
+    own = [table for table in tables if any(one.get("SubnetId") == subnet.id for one in table.associations)]
     for table in own or [table for table in tables if table.main_association_id]:
-        for route in list(table.routes.values()):
+        for route in table.routes:
             if route.transit_gateway and route.destination_cidr_block:
                 yield route.destination_cidr_block
 
