@@ -110,21 +110,23 @@ def told(outcome: Outcome, out: Output) -> None:
 
 
 def show(states: list[State], out: Output) -> None:
-    columns = ("pool", "kind", "place", "priority", "machines", "min", "max", "Ready", "GPUs", "trouble")
-    table = render.plain_table(*columns, right=("priority", "min", "max", "Ready"))
+    # Eighty columns, troubles below: a terminal is seldom wider.
+    columns = ("pool", "kind", "place", "machines", "sizes", "Ready", "GPUs used")
+    table = render.plain_table(*columns, right=("Ready",))
     for state in states:
         table.add_row(
             Text(state.pool, style="bold"),
             state.kind,
             state.place,
-            str(state.priority),
             machines(state),
-            *(("", "") if state.site else (str(state.min), str(state.max))),
+            "" if state.site else f"{state.min}-{state.max}",
             "" if state.ready is None else str(state.ready),
-            f"{state.gpus_used} of {state.gpus} in use" if state.gpus else "",
-            Text("; ".join(state.trouble), style="yellow"),
+            f"{state.gpus_used} of {state.gpus}" if state.gpus else "",
         )
     out.console.print(table)
+    for state in states:
+        for trouble in state.trouble:
+            out.console.print(Text.assemble((f"{state.pool}: ", "bold yellow"), trouble), soft_wrap=True)
 
 
 def machines(state: State) -> str:

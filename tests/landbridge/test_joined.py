@@ -1,0 +1,69 @@
+"""Whether the machines that a cluster's pools always have are nodes at work."""
+
+from collections import Counter
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from fleet.world import World, current
+from landbridge.cluster import joined
+from landbridge.errors import LandbridgeError
+from landbridge.places import Place
+from tests.support.cloud import ROOT
+
+LOCAL: Any = SimpleNamespace(world="local", cloud=None)
+
+
+@pytest.fixture
+def world() -> World:
+    return current(ROOT / "fleet.yaml")
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> list[Counter[str]]:
+    """What is Ready at each look; the last answer stays."""
+    told: list[Counter[str]] = []
+    monkeypatch.setattr(joined.info, "read", lambda *_: None)
+    monkeypatch.setattr(joined.local_hosts, "ensure", lambda *_: [])
+    monkeypatch.setattr(joined, "ready", lambda _: told.pop(0) if len(told) > 1 else told[0])
+    monkeypatch.setattr(joined.time, "sleep", lambda _: None)
+    return told
+
+
+def ensured(world: World, *, wait: bool, place: Place = LOCAL) -> tuple[list[str], list[str]]:
+    """What was told meanwhile, and what was noted for afterwards."""
+    told: list[str] = []
+    noted: list[str] = []
+    joined.ensure(world, place, "main", told.append, noted.append, wait=wait)
+    return told, noted
+
+
+def test_pools_in_clouds_that_always_have_machines_are_waited_for(world: World) -> None:
+    assert joined.least(world.fleet, "main") == {"system": 2}
+    assert joined.least(world.fleet, "other") == {}
+
+
+def test_it_waits_until_there_are_enough_and_says_for_what(world: World, answers: list[Counter[str]]) -> None:
+    answers += [Counter(), Counter({"system": 1, "cpu": 9}), Counter({"system": 2})]
+    told, noted = ensured(world, wait=True)
+    assert told == ["waiting for nodes: system has 0 of 2", "waiting for nodes: system has 1 of 2"]
+    assert noted == []
+
+
+def test_where_nothing_was_changed_a_missing_node_is_a_note_and_no_failure(
+    world: World, answers: list[Counter[str]]
+) -> None:
+    answers.append(Counter({"system": 1}))
+    told, noted = ensured(world, wait=False)
+    assert told == []
+    assert noted == ["Ready nodes are missing: system has 1 of 2. Look with `landbridge kubectl get nodes`."]
+
+
+def test_in_the_end_it_says_what_is_missing_and_where_to_look(
+    world: World, answers: list[Counter[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers.append(Counter())
+    monkeypatch.setitem(joined.READY_SECONDS, "local", 0.0)
+    with pytest.raises(LandbridgeError, match=r"system has 0 of 2\. .*get nodes.*landbridge local logs MACHINE"):
+        ensured(world, wait=True)
