@@ -3,7 +3,7 @@
 On real clouds image promotion sets the parameter; on the local cloud, where images are a stand-in, a run does.
 """
 
-import contextlib
+from botocore.exceptions import ClientError
 
 from fleet.image_names import ImageKind, parameter
 from fleet.model import Fleet
@@ -47,9 +47,11 @@ def ensure(place: Place, region: str, fleet: Fleet, kubernetes: str, kind: Image
             f"The local cloud has no image with Kubernetes {kubernetes} in {region}: `landbridge local stop`, then up "
             "again."
         )
-    ssm = of("ssm")
-    with contextlib.suppress(ssm.exceptions.ParameterAlreadyExists):  # another stack of this run was quicker
-        ssm.put_parameter(Name=name, Value=images[0]["ImageId"], Type="String", Overwrite=False)
+    try:
+        of("ssm").put_parameter(Name=name, Value=images[0]["ImageId"], Type="String", Overwrite=False)
+    except ClientError as error:  # another stack of this run may have been quicker
+        if error.response["Error"]["Code"] != "ParameterAlreadyExists":
+            raise
     return str(images[0]["ImageId"])
 
 

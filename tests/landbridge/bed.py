@@ -157,7 +157,7 @@ def make(folder: Path, *, api: bool = True, fleet: Path = ROOT / "fleet.yaml") -
             boxes[machine.name] = host.machine(
                 machine.name,
                 f"{machine.address}/22",
-                supernet="10.128.0.0/9",
+                networks=["10.128.0.0/9"],
                 hosts=hosts,
                 programs={name: str((BIN / name).resolve()) for name in PROGRAMS},
                 files={**one.files, **one.keys, **stand_ins(one.files)},

@@ -115,7 +115,7 @@ class SiteBed:
         self.boxes[name] = self.host.machine(
             f"{name}.{SITE}",
             f"{ADDRESSES[name]}/22",
-            supernet="10.128.0.0/9",
+            networks=["10.128.0.0/9"],
             hosts=f"{API} {server}\n",
             programs={"kwok": str((BIN / "kwok").resolve())},
             files={str(hardware.FILE): hardware.text(size, self.spec.kubernetes)},

@@ -39,7 +39,7 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
     made = host.machine(
         "one",
         "10.132.0.5/20",
-        supernet="10.128.0.0/9",
+        networks=["10.128.0.0/9"],
         hosts=machine_aws.HOSTS,
         files={
             **machine_aws.trust(folder),
