@@ -140,17 +140,11 @@ class Ssh:
 
     def run(self, machine: str, argv: Sequence[str], stdin: bytes = b"", timeout_seconds: float = 60) -> Said:
         instance = standing(self.instances, machine)
-        try:
-            said = ran(ssh(instance, argv), stdin, timeout_seconds, os.environ)
-        except subprocess.TimeoutExpired:
-            raise ReachError(late(machine, argv, timeout_seconds)) from None
-        if said.code == NO_SHELL:
-            raise ReachError(
-                f"{machine} cannot be reached by ssh {instance.address}: {said.why}. Is the VPN up? Machines let in "
-                f"{', '.join(self.people) or 'nobody'}, each with a key in fleet.yaml; if your name is another "
-                f"here, set `User` for {instance.address} in your ssh settings."
-            )
-        return said
+        remedy = (
+            f"Is the VPN up? Machines let in {', '.join(self.people) or 'nobody'}, each with a key in fleet.yaml; if "
+            f"your name is another here, set `User` for {instance.address} in your ssh settings."
+        )
+        return through_ssh(machine, instance, argv, stdin, timeout_seconds, remedy)
 
 
 class Hosts:
@@ -163,16 +157,24 @@ class Hosts:
         address = self.addresses().get(machine)
         if not address:
             raise ReachError(f"{machine} cannot be reached: neither the fleet file nor its node tells its address.")
-        try:
-            said = ran(ssh(Instance(machine, address, ""), argv), stdin, timeout_seconds, os.environ)
-        except subprocess.TimeoutExpired:
-            raise ReachError(late(machine, argv, timeout_seconds)) from None
-        if said.code == NO_SHELL:
-            raise ReachError(
-                f"{machine} cannot be reached by ssh {address}: {said.why}. It needs the site's VPN or network, your "
-                f"key on the host, and `sudo -n` there; settings for {address} belong into your ssh settings."
-            )
-        return said
+        remedy = (
+            "It needs the site's VPN or network, your key on the host, and `sudo -n` there; settings for "
+            f"{address} belong into your ssh settings."
+        )
+        return through_ssh(machine, Instance(machine, address, ""), argv, stdin, timeout_seconds, remedy)
+
+
+def through_ssh(
+    machine: str, instance: Instance, argv: Sequence[str], stdin: bytes, timeout_seconds: float, remedy: str
+) -> Said:
+    """Raises ReachError, which ends with `remedy` when nobody was let in."""
+    try:
+        said = ran(ssh(instance, argv), stdin, timeout_seconds, os.environ)
+    except subprocess.TimeoutExpired:
+        raise ReachError(late(machine, argv, timeout_seconds)) from None
+    if said.code == NO_SHELL:
+        raise ReachError(f"{machine} cannot be reached by ssh {instance.address}: {said.why}. {remedy}")
+    return said
 
 
 def ssh(instance: Instance, argv: Sequence[str]) -> list[str]:
