@@ -160,13 +160,13 @@ class FleetRun:
     def await_nodes(self, name: str) -> None:
         """Waits until the machines of a cluster that has its add-ons have joined it. Raises LandbridgeError."""
         story, cluster = self.stories[name], cluster_of(name)
-        ended, own = (
-            story.phase,
-            {name, *(one for one, pool in self.world.fleet.pools.items() if pool.cluster == cluster)},
-        )
-        changed = any(story.phase == "done" for other, story in self.stories.items() if other in own)
+        ended, phases = story.phase, {one: other.phase for one, other in self.stories.items()}
+        own = [pool for pool, told in self.world.fleet.pools.items() if told.cluster == cluster]
+        # A pool that failed in this run, or is not up at all, has no machines to wait for.
+        pools = [pool for pool in own if phases.get(pool) not in GIVEN_UP and self.stands(pool)]
+        changed = any(phases.get(one) == "done" for one in (name, *pools))
         story.enter("joining")
-        joined.ensure(self.world, self.place, cluster, self.teller(story), self.noter(cluster), wait=changed)
+        joined.ensure(self.world, self.place, cluster, pools, self.teller(story), self.noter(cluster), wait=changed)
         story.enter(ended)
 
     def teller(self, story: Story) -> Callable[[str], None]:

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from components.pools.labels import POOL
 from fleet.model import Fleet
@@ -18,15 +18,17 @@ READY_SECONDS = {"real": 900.0, "local": 300.0}
 Tell = Callable[[str], None]
 
 
-def ensure(world: World, place: Place, cluster: str, tell: Tell, note: Tell, *, wait: bool) -> None:
-    """Sees to it that every pool has as many Ready nodes as it has at least. Raises LandbridgeError.
+def ensure(
+    world: World, place: Place, cluster: str, pools: Collection[str], tell: Tell, note: Tell, *, wait: bool
+) -> None:
+    """Sees to it that `pools`, which are up, have as many Ready nodes as they must. Raises LandbridgeError.
 
     Without `wait` (nothing was changed) it looks once, and `note` hears what is missing: one machine's trouble is no
     reason for an `up` that changes nothing to fail. On the local cloud the sites' hosts are stood up and enrolled, too.
     """
     session = Session(world, place, info.read(place, cluster))
-    local_hosts.ensure(world, place, cluster, tell)
-    wanted = least(world.fleet, cluster)
+    local_hosts.ensure(world, place, cluster, pools, tell)
+    wanted = least(world.fleet, pools)
     deadline = time.monotonic() + READY_SECONDS[place.world]
     while missing := lacking(wanted, ready(session)):
         text = ", ".join(f"{pool} has {has} of {wanted[pool]}" for pool, has in missing.items())
@@ -46,13 +48,10 @@ def look(place: Place) -> str:
     return "`landbridge local logs MACHINE`" if place.world == "local" else "the instance's console output"
 
 
-def least(fleet: Fleet, cluster: str) -> dict[str, int]:
-    """How many nodes pools in clouds have at least, by pool: those that have any."""
-    return {
-        name: pool.min
-        for name, pool in fleet.pools.items()
-        if pool.cluster == cluster and pool.region and pool.kind != "ssh" and pool.min
-    }
+def least(fleet: Fleet, pools: Collection[str]) -> dict[str, int]:
+    """How many nodes those of the pools that are in clouds have at least, by pool: those that have any."""
+    chosen = {name: fleet.pools[name] for name in pools}
+    return {name: pool.min for name, pool in chosen.items() if pool.region and pool.kind != "ssh" and pool.min}
 
 
 def ready(session: Session) -> Counter[str]:

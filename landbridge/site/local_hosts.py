@@ -4,7 +4,7 @@ On real clouds the hosts stand in their rooms, and people run it.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from ipaddress import IPv4Network
 from typing import Any
@@ -27,15 +27,16 @@ READY_SECONDS, ENROL_SECONDS, AT_ONCE = 180.0, 240.0, 4
 Tell = Callable[[str], None]
 
 
-def ensure(world: World, place: Place, cluster: str, tell: Tell) -> list[str]:
-    """Has every host of the cluster's pools at sites up, enrolled and Ready; gives the names of those that were not.
+def ensure(world: World, place: Place, cluster: str, pools: Collection[str], tell: Tell) -> list[str]:
+    """Has every host of those pools of the cluster up, enrolled and Ready; gives the names of those that were not.
 
     To be called after every up of a cluster's pools. Does nothing but on the local cloud, and there it is one call of
     the API when all stand. `tell` hears what is waited for, and may raise. Raises LandbridgeError.
     """
     if place.cloud is None:
         return []
-    wanted = [host for site in world.fleet.sites for host in of_cluster(world, site, cluster) if host.joins]
+    found = [host for site in world.fleet.sites for host in of_cluster(world, site, cluster)]
+    wanted = [host for host in found if host.joins and host.pool in pools]
     if not wanted:
         return []
     session = Session(world, place, info.read(place, cluster))

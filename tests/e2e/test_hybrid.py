@@ -141,7 +141,7 @@ def test_a_gpu_job_runs_at_the_site(hybrid: Hybrid) -> None:
 def test_a_gpu_job_runs_in_a_region_whose_pool_is_sized_by_hand(hybrid: Hybrid, pool: str, region: str) -> None:
     hybrid.cloud.run("pool", "size", pool, "1", "--local", "--timeout", "400", seconds=500)
     ran_on = hybrid.job(f"in-{region}", region)["spec"]["nodeName"]
-    # A machine that was too slow to boot may have been exchanged meanwhile, and its node is still to go.
+    # Once, on a busy computer, there were two nodes, and why is not known.
     assert ran_on in [node["metadata"]["name"] for node in hybrid.nodes(pool)]
 
 

@@ -35,13 +35,13 @@ def ensured(world: World, *, wait: bool, place: Place = LOCAL) -> tuple[list[str
     """What was told meanwhile, and what was noted for afterwards."""
     told: list[str] = []
     noted: list[str] = []
-    joined.ensure(world, place, "main", told.append, noted.append, wait=wait)
+    joined.ensure(world, place, "main", list(world.fleet.pools), told.append, noted.append, wait=wait)
     return told, noted
 
 
 def test_pools_in_clouds_that_always_have_machines_are_waited_for(world: World) -> None:
-    assert joined.least(world.fleet, "main") == {"system": 2}
-    assert joined.least(world.fleet, "other") == {}
+    assert joined.least(world.fleet, list(world.fleet.pools)) == {"system": 2}
+    assert joined.least(world.fleet, ["cpu", "site-gpu"]) == {}, "a pool that is not up is not waited for"
 
 
 def test_it_waits_until_there_are_enough_and_says_for_what(world: World, answers: list[Counter[str]]) -> None:
