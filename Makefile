@@ -18,7 +18,7 @@ demo: setup  ## Brings the example fleet up on the local cloud and shows what st
 	@$(BIN)/landbridge up --local --yes
 
 test: setup lint  ## Passes every test
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 25
 
 lint: setup  ## Style, types and the rules of the house
 	$(BIN)/ruff check .

@@ -43,6 +43,7 @@ TABLES: dict[str, type[Model]] = {
     "clusters": models.Cluster,
     "pools": models.Pool,
     "teams": models.Team,
+    "buckets": models.TeamBucket,
     "people": models.Person,
 }
 Rows = list[list[str]]

@@ -74,7 +74,28 @@ WORKER_TOOLS = (Tool("kwok", "kubernetes", "sigs.k8s.io/kwok/cmd/kwok", "-s -w")
 # The cluster's DNS for tests, with those plugins alone that our Corefiles name: the image's has every cloud's SDK.
 DNS_TOOLS = (Tool("coredns", "coredns", "landbridge/tools/coredns", "-s -w"),)
 
-SETS = {"engine": ENGINE_TOOLS, "control-plane": CONTROL_PLANE_TOOLS, "workers": WORKER_TOOLS, "dns": DNS_TOOLS}
+# The last release that the module proxy can give; clusters run a later one, which speaks the same protocol.
+AUTOSCALER_TOOLS = (Tool("cluster-autoscaler", "cluster-autoscaler", "k8s.io/autoscaler/cluster-autoscaler", "-s -w"),)
+
+# What add-ons run on every node, to count what they ask of the API: built when bench/addon_calls.py asks.
+NODE_TOOLS = (
+    Tool("flanneld", "flannel", "github.com/flannel-io/flannel", "-s -w"),
+    *kubernetes_tools(KUBERNETES, "kube-proxy", ("kube-proxy",)),
+    Tool(
+        "netpol",
+        "kube-network-policies",
+        "sigs.k8s.io/kube-network-policies/cmd/kube-network-policies/standard",
+        "-s -w",
+    ),
+)
+
+SETS = {
+    "engine": ENGINE_TOOLS,
+    "control-plane": CONTROL_PLANE_TOOLS,
+    "workers": WORKER_TOOLS,
+    "dns": DNS_TOOLS,
+    "autoscaler": AUTOSCALER_TOOLS,
+}
 
 
 def set_up(root: Path, cache: Path, logs: Path, progress: Progress) -> None:
@@ -99,6 +120,14 @@ def set_up_older(version: str, root: Path, cache: Path, logs: Path, progress: Pr
     folder.mkdir(parents=True, exist_ok=True)
     tools = kubernetes_tools(version, OLDER[version], SERVERS)
     for file in build(tools, f"kubernetes-{version}", root / "tools", cache, logs, progress).iterdir():
+        link(folder / file.name, file)
+
+
+def set_up_add_ons(root: Path, cache: Path, logs: Path, progress: Progress) -> None:
+    """Links the programs of add-ons into .landbridge/add-ons. Raises SetupError."""
+    folder = root / ".landbridge/add-ons"
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in build(NODE_TOOLS, "add-ons", root / "tools", cache, logs, progress).iterdir():
         link(folder / file.name, file)
 
 
@@ -138,10 +167,22 @@ def build(tools: tuple[Tool, ...], name: str, folder: Path, cache: Path, logs: P
     return home
 
 
+# No parts of Tool: keys of all would change. flannel's backend udp has no other way on amd64, as its Makefile says.
+WITH_C = ("flanneld",)
+# Of some thirty clouds the autoscaler needs none: it asks our service.
+TAGS = {"cluster-autoscaler": "externalgrpc"}
+
+
 def _build(tool: Tool, module: Path, making: Path, go: str, logs: Path) -> None:
-    env = {**os.environ, "GOFLAGS": "-mod=readonly", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
+    env = {
+        **os.environ,
+        "GOFLAGS": "-mod=readonly",
+        "GOTOOLCHAIN": "local",
+        "CGO_ENABLED": "1" if tool.name in WITH_C else "0",
+    }
     output = str(making / tool.name)
-    command = [go, "build", "-trimpath", "-ldflags", tool.ldflags, "-o", output, tool.package]
+    tags = ["-tags", TAGS[tool.name]] if tool.name in TAGS else []
+    command = [go, "build", "-trimpath", *tags, "-ldflags", tool.ldflags, "-o", output, tool.package]
     run(command, logs / f"{tool.name}.log", cwd=module, env=env)
     for needed, file in tool.beside:
         listed = run([go, "mod", "download", "-json", f"{needed}@{ENGINE}"], logs / "module.log", cwd=module, env=env)
@@ -153,8 +194,9 @@ def _build(tool: Tool, module: Path, making: Path, go: str, logs: Path) -> None:
 def key(tools: tuple[Tool, ...], folder: Path) -> str:
     """What the tools are built from: another module version, source, flag, Go or machine is another key."""
     files = [folder / tool.module / file for tool in tools for file in ("go.mod", "go.sum")]
-    files += sorted({file for tool in tools for file in (folder / tool.module).glob("*.go")})
+    files += sorted({file for tool in tools for file in (folder / tool.module).rglob("*.go")})
     parts = [file.read_bytes() for file in [*files, folder / "go.lock"]]
+    parts += [TAGS[tool.name].encode() for tool in tools if tool.name in TAGS]
     parts += [repr(tools).encode(), platform.machine().encode(), sys.platform.encode()]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
 from components.control_plane.api import ADMISSION
@@ -77,14 +77,14 @@ class Authority:
         return builder.sign(self.key, hashes.SHA256())
 
 
-def _pem(key: ec.EllipticCurvePrivateKey) -> str:
+def _pem(key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey) -> str:
     form = serialization.PrivateFormat.PKCS8
     return key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption()).decode()
 
 
 @dataclass
 class Server:
-    """`api` is that of system:masters."""
+    """`api` is that of system:masters. `issuer` is that of service accounts' tokens, `accounts_public` its key's PEM."""
 
     folder: Path
     authority: Authority = field(default_factory=Authority)
@@ -92,6 +92,10 @@ class Server:
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     services_cidr: str = "10.1.0.0/24"
     controllers: str = CONTROLLERS
+    issuer: str = "https://test.example.com"
+    accounts_public: str = ""
+    # Of the controllers' calls, a second; their own default.
+    rate: int = 20
 
     @property
     def url(self) -> str:
@@ -158,10 +162,12 @@ class Server:
             "--unsafe-no-fsync",
         )
         crt, key = self.authority.leaf("server")
-        public = serialization.load_pem_private_key(key.encode(), None).public_key()
+        # RSA, as a cluster's own.
+        accounts = rsa.generate_private_key(65537, 2048)
         form = serialization.PublicFormat.SubjectPublicKeyInfo
-        pub = public.public_bytes(serialization.Encoding.PEM, form).decode()
-        files = {"ca.crt": self.authority.pem, "server.crt": crt, "server.key": key, "server.pub": pub}
+        self.accounts_public = accounts.public_key().public_bytes(serialization.Encoding.PEM, form).decode()
+        files = {"ca.crt": self.authority.pem, "server.crt": crt, "server.key": key}
+        files |= {"accounts.key": _pem(accounts), "accounts.pub": self.accounts_public}
         for name, text in files.items():
             (self.folder / name).write_text(text)
         self.flags: list[str] = [
@@ -172,9 +178,9 @@ class Server:
             "--tls-cert-file=server.crt",
             "--tls-private-key-file=server.key",
             "--client-ca-file=ca.crt",
-            "--service-account-issuer=https://test.example.com",
-            "--service-account-key-file=server.pub",
-            "--service-account-signing-key-file=server.key",
+            f"--service-account-issuer={self.issuer}",
+            "--service-account-key-file=accounts.pub",
+            "--service-account-signing-key-file=accounts.key",
             f"--service-cluster-ip-range={self.services_cidr}",
             "--authorization-mode=RBAC",
             f"--enable-admission-plugins={','.join(ADMISSION)}",
@@ -192,6 +198,8 @@ class Server:
                 "--leader-elect=false",
                 "--secure-port=0",
                 "--concurrent-gc-syncs=2",
+                f"--kube-api-qps={self.rate}",
+                f"--kube-api-burst={self.rate * 3 // 2}",
             )
 
     def until_ready(self) -> None:
@@ -219,7 +227,7 @@ class Server:
 
 
 @contextlib.contextmanager
-def server(folder: Path, *, controllers: bool = True, also: str = "", **given: str) -> Iterator[Server]:
+def server(folder: Path, *, controllers: bool = True, also: str = "", **given: Any) -> Iterator[Server]:
     """Runs until the end of the block; `also` names controllers beside the usual ones."""
     made = Server(folder, controllers=",".join([CONTROLLERS, *([also] if also else [])]), **given)
     try:

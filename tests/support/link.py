@@ -7,11 +7,8 @@ import sys
 
 from local.providers.host import free_port
 
-# Listens on the loopback's first port and passes to the second, both ways.
-FORWARD = """
-import asyncio, sys
-here, there = int(sys.argv[1]), int(sys.argv[2])
-
+# Of a program of its own: all that comes from one end goes to the other.
+POUR = """
 async def pour(source, sink):
     try:
         while data := await source.read(65536):
@@ -20,7 +17,12 @@ async def pour(source, sink):
     except OSError:
         pass
     sink.close()
-
+"""
+# Listens on the loopback's first port and passes to the second, both ways.
+FORWARD = f"""
+import asyncio, sys
+here, there = int(sys.argv[1]), int(sys.argv[2])
+{POUR}
 async def passed(reader, writer):
     try:
         back, out = await asyncio.open_connection("127.0.0.1", there)
