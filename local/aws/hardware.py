@@ -24,4 +24,6 @@ def of_type(name: str) -> dict[str, Any]:
 def of(backend: Any, instance: Any) -> dict[str, Any]:
     mapping = instance.block_device_mapping.get(instance.root_device_name)
     volume = backend.volumes.get(mapping.volume_id) if mapping else None
-    return {**of_type(instance.instance_type), "disk_gib": int(volume.size) if volume else ROOT_GIB}
+    disk_gib = int(volume.size) if volume else ROOT_GIB
+    # A machine has what its launch asked for: extensions/launches.py.
+    return {**of_type(instance.instance_type), "disk_gib": disk_gib, "efa": getattr(instance, "efa", 0)}

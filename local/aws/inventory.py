@@ -115,6 +115,7 @@ KINDS: dict[str, dict[str, Ids]] = {
         "policies": _policies,
         "identity providers": _live("open_id_providers"),
     },
+    "rolesanywhere": {"trust anchors": _live("trust_anchors"), "profiles": _live("profiles")},
     "logs": {"groups": _live("groups")},
     "autoscaling": {
         "groups": _live("autoscaling_groups"),

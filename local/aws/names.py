@@ -12,6 +12,7 @@ SERVICES = (
     "elasticloadbalancing",
     "kms",
     "logs",
+    "rolesanywhere",
     "s3",
     "secretsmanager",
     "ssm",

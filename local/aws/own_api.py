@@ -9,6 +9,7 @@ health.
 import io
 import json
 import logging
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,9 @@ from .inventory import inventory
 from .world import world
 
 PREFIX = "/landbridge-api/"
+WAITS = ("POST", "changes")
+# moto iterates over dictionaries that other threads' calls add to: RuntimeError, once in some ten thousand calls.
+_one_at_a_time = threading.RLock()
 log = logging.getLogger("local.aws")
 # Method and name → what answers, with the request's body. ValueError, TypeError and KeyError are the caller's mistakes.
 ANSWERS: dict[tuple[str, str], Callable[[bytes], Any]] = {
@@ -50,7 +54,9 @@ def application(inner: Any) -> Any:
     def serve(environ: Any, start_response: Any) -> Any:
         path = environ.get("PATH_INFO", "")
         if not path.startswith(PREFIX) or MARK in environ:
-            return inner(_kept_body(environ), start_response)
+            whole = _whole_body(environ)
+            with _one_at_a_time:
+                return inner(whole, start_response)
         status, answer = _answer(environ["REQUEST_METHOD"], path.removeprefix(PREFIX), environ)
         body = json.dumps(answer, indent=2, sort_keys=True).encode()
         start_response(status, [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
@@ -59,12 +65,13 @@ def application(inner: Any) -> Any:
     return serve
 
 
-def _kept_body(environ: Any) -> Any:
-    """Keeps what a role's call was signed over."""
+def _whole_body(environ: Any) -> Any:
+    """Reads a request to its end, so that no slow caller holds up others; keeps what a role's call was signed over."""
+    length = environ.get("CONTENT_LENGTH")
+    body = environ["wsgi.input"].read(*([int(length)] if length else [] if _chunked(environ) else [0]))
+    environ["wsgi.input"] = io.BytesIO(body)
     if "HTTP_X_AMZ_SECURITY_TOKEN" in environ:
-        length = environ.get("CONTENT_LENGTH")
-        environ[RAW_BODY] = environ["wsgi.input"].read(*([int(length)] if length else [] if _chunked(environ) else [0]))
-        environ["wsgi.input"] = io.BytesIO(environ[RAW_BODY])
+        environ[RAW_BODY] = body
     # An upload is no form, though urllib calls it one: moto would believe that, and keep 0 bytes.
     if environ["REQUEST_METHOD"] == "PUT" and "form" in environ.get("CONTENT_TYPE", ""):
         environ["CONTENT_TYPE"] = "application/octet-stream"
@@ -79,8 +86,12 @@ def _answer(method: str, name: str, environ: Any) -> tuple[str, Any]:
     answer = ANSWERS.get((method, name))
     if answer is None:
         return "404 Not Found", f"the local cloud has no {method} {PREFIX}{name}"
+    body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
     try:
-        return "200 OK", answer(environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)))
+        if (method, name) == WAITS:
+            return "200 OK", answer(body)
+        with _one_at_a_time:
+            return "200 OK", answer(body)
     except (KeyError, TypeError, ValueError) as error:
         return "400 Bad Request", f"{name}: {error}"
     except Exception as error:

@@ -6,12 +6,14 @@ from pathlib import Path
 from local import kubernetes
 from local.kubernetes import BIN, SERVERS
 
+# Laid in where somebody has built them; pods that need one wait for it and say so.
+OPTIONAL = ("cluster-autoscaler",)
 PROGRAMS = ("etcd", "etcdctl", "etcdutl", *SERVERS, "kubectl", "kwok")
 
 
 def of(version: str) -> dict[str, Path]:
     """Name → file, of those that are there."""
-    found = {name: (kubernetes.folder(version) if name in SERVERS else BIN) / name for name in PROGRAMS}
+    found = {name: (kubernetes.folder(version) if name in SERVERS else BIN) / name for name in (*PROGRAMS, *OPTIONAL)}
     return {name: file for name, file in found.items() if os.access(file, os.X_OK)}
 
 

@@ -61,6 +61,7 @@ def make(unit: Unit, command: Command, journal: int, given: Mapping[str, str], *
         folder_may_lack=may_lack,
         limits=tuple((number, unit[name]) for name, number in LIMITS.items() if unit[name]),
         nice=unit["Nice"],
+        io_class=unit["IOSchedulingClass"],
         oom_score=unit["OOMScoreAdjust"],
     )
     return Made(process, remarks, opened)

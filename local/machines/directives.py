@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from . import commands, moments, values
 
-SUFFIXES = ("service", "mount", "timer", "target")
+SUFFIXES = ("service", "mount", "automount", "timer", "target")
 # Which sections a kind of unit has, besides [Unit] and [Install].
-SECTIONS = {"service": "Service", "mount": "Mount", "timer": "Timer"}
+SECTIONS = {"service": "Service", "mount": "Mount", "automount": "Automount", "timer": "Timer"}
 
 
 class Directive(NamedTuple):
@@ -37,7 +37,7 @@ def unit_name(value: str) -> str:
 
 
 def unit_names(value: str) -> list[str]:
-    return [unit_name(word) for word in values.words(value)]
+    return [unit_name(word) for word in values.words(value, escapes=False)]
 
 
 def listed(section: str, name: str, parse: Callable[[str], Any], meaning: str) -> Directive:
@@ -46,7 +46,9 @@ def listed(section: str, name: str, parse: Callable[[str], Any], meaning: str) -
 
 NICE = values.integer(-20, 19)
 OOM_SCORE = values.integer(-1000, 1000)
-VOLUME = values.choice("none", "auto", "ext4", "xfs")
+# File systems of a server, which local machines know and do not mount: the kernel would need a real network.
+REMOTE = ("nfs", "efs")
+VOLUME = values.choice("none", "auto", "ext4", "xfs", *REMOTE)
 COUNT = values.integer(0, 1_000_000)
 STOP_TIMEOUT = 90.0
 NO = False
@@ -63,6 +65,7 @@ TABLE = (
     listed(
         "Unit", "ConditionPathExists", values.condition, "is skipped unless the path exists (! and | as in systemd)"
     ),
+    listed("Unit", "RequiresMountsFor", values.absolute_paths, "requires, and starts after, the mounts of these paths"),
     Directive("Unit", "StartLimitIntervalSec", values.span, 10.0, "the time in which starts are counted"),
     Directive("Unit", "StartLimitBurst", COUNT, 5, "how many starts that time may hold"),
     Directive(
@@ -100,17 +103,38 @@ TABLE = (
     Directive("Service", "KillSignal", values.signal_number, values.signal_number("SIGTERM"), "what ends them"),
     listed("Service", "StateDirectory", values.relative_paths, "folders in /var/lib, made for the user"),
     Directive("Service", "Nice", NICE, None, "scheduling priority"),
+    Directive(
+        "Service",
+        "IOSchedulingClass",
+        values.choice("none", "realtime", "best-effort", "idle"),
+        None,
+        "before or behind whose reads and writes its own come",
+    ),
     Directive("Service", "OOMScoreAdjust", OOM_SCORE, None, "how early the kernel ends it when memory is short"),
     Directive("Service", "WorkingDirectory", values.optional_path, None, "the folder it runs in; - if it may lack"),
     Directive("Service", "StandardOutput", values.output, ("journal", ""), "journal, null, file:, append:, truncate:"),
     Directive("Service", "StandardError", values.output, ("inherit", ""), "as StandardOutput, which it inherits"),
     listed("Service", "SuccessExitStatus", values.statuses, "further exit statuses and signals that count as success"),
-    Directive("Mount", "What", values.absolute, "", "a folder, which is bound; under /dev it is waited for"),
-    Directive("Mount", "Where", values.absolute, "", "where it appears; the unit is named after it"),
-    Directive("Mount", "Type", VOLUME, "", "the volume's file system, for which the folder stands"),
-    listed(
-        "Mount", "Options", lambda value: mount_options(value), "ro, nosuid, nodev, noexec, noatime and their opposites"
+    Directive(
+        "Mount",
+        "What",
+        lambda value: source(value),
+        "",
+        "a folder, which is bound; under /dev it is waited for; HOST:/PATH",
     ),
+    Directive("Mount", "Where", values.absolute, "", "where it appears; the unit is named after it"),
+    Directive(
+        "Mount", "Type", VOLUME, "", "the volume's file system, for which the folder stands; nfs and efs fail at start"
+    ),
+    listed(
+        "Mount",
+        "Options",
+        lambda value: mount_options(value),
+        "ro, nosuid, nodev, noexec, noatime and their opposites; prjquota does nothing",
+    ),
+    Directive("Mount", "TimeoutSec", values.span, 90.0, "how long mounting may take; a folder is there at once"),
+    Directive("Automount", "Where", values.absolute, "", "what its mount unit has; starts fail, as there is no autofs"),
+    Directive("Automount", "TimeoutIdleSec", values.span, 0.0, "when an idle mount would end"),
     Directive("Timer", "OnBootSec", values.span, None, "this long after the machine's start"),
     Directive("Timer", "OnUnitActiveSec", values.span, None, "this long after the unit was last started"),
     listed("Timer", "OnCalendar", moments.calendar, "at these moments, in UTC"),
@@ -131,11 +155,25 @@ MOUNT_OPTIONS = {
     "noexec": 0x8,
     "noatime": 0x400,
     **dict.fromkeys(("defaults", "rw", "suid", "dev", "exec", "relatime", "bind", "rbind", "nofail", "discard"), 0),
+    # A folder has no quotas: what sets one fails, and says so.
+    "prjquota": 0,
+}
+# Stands for the options of file systems of a server, which no bind can honour.
+OF_REMOTE = 1 << 40
+REMOTE_OPTIONS = {
+    *("_netdev", "hard", "nconnect", "nfsvers", "proto", "retrans", "rsize", "timeo", "wsize"),
+    *("accesspoint", "mounttargetip", "region", "tls"),
 }
 
 
 def mount_options(value: str) -> list[int]:
     found = value.split(",")
-    if unknown := [option for option in found if option not in MOUNT_OPTIONS]:
+    known = {option: OF_REMOTE for option in found if option.partition("=")[0] in REMOTE_OPTIONS} | MOUNT_OPTIONS
+    if unknown := [option for option in found if option not in known]:
         raise ValueError(f"expected options out of {', '.join(MOUNT_OPTIONS)}, not {', '.join(unknown)}")
-    return [MOUNT_OPTIONS[option] for option in found]
+    return [known[option] for option in found]
+
+
+def source(value: str) -> str:
+    """A path, or a server's: HOST:/PATH."""
+    return value if re.match(r"[\w.-]+:/", value) else values.absolute(value)

@@ -27,14 +27,19 @@ STATE_FOLDERS = "/var/lib"
 
 
 def load(folder: Path, host: str) -> dict[str, Unit]:
-    """All units of a folder, and the targets they name. Raises UnitError with all errors of all files."""
+    """All units of a folder, and the targets they name. Raises UnitError with all errors of all files.
+
+    Files in NAME.d/ add to the unit NAME; without that unit they are nobody's, as for systemd.
+    """
     errors: list[str] = []
     units: dict[str, Unit] = {}
     for path in sorted(folder.glob("*")):
         if path.is_dir():
             continue
         try:
-            units[path.name] = parse(path.name, path.read_text(), host)
+            more = sorted((folder / f"{path.name}.d").glob("*.conf"))
+            drop_ins = {f"{path.name}.d/{one.name}": one.read_text() for one in more}
+            units[path.name] = parse(path.name, path.read_text(), host, drop_ins)
         except UnitError as error:
             errors += error.errors
         except (OSError, UnicodeDecodeError) as error:
@@ -80,7 +85,7 @@ class Graph:
             self.follows[other].add(name)
 
     def add_implied(self, name: str) -> None:
-        """What systemd adds: targets come after what they start, services after the mounts they stand on."""
+        """What systemd adds: targets come after what they start, units after the mounts they stand on."""
         unit = self.units[name]
         for other in self.requires[name]:
             self.follows[other].add(name)
@@ -137,9 +142,11 @@ class Graph:
 
 def places(unit: Unit) -> list[str]:
     """Paths that must be mounted before a unit starts."""
+    named: list[str] = unit["RequiresMountsFor"]
     if unit.kind == "mount":
-        return [unit["Where"], unit["What"]]
+        return [*named, unit["Where"], unit["What"]]
     if unit.kind != "service":
-        return []
+        return named
     folder = unit["WorkingDirectory"]
-    return [*([folder[0]] if folder else []), *(f"{STATE_FOLDERS}/{name}" for name in unit["StateDirectory"])]
+    state = (f"{STATE_FOLDERS}/{name}" for name in unit["StateDirectory"])
+    return [*named, *([folder[0]] if folder else []), *state]

@@ -7,14 +7,19 @@ from pathlib import Path
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_NOATIME = 0x1, 0x2, 0x4, 0x8, 0x400
-MS_BIND, MS_REC = 0x1000, 0x4000
+MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
 MNT_DETACH = 0x2
-CLONE_NEWNS = 0x20000
+CLONE_NEWNS, CLONE_NEWPID = 0x20000, 0x20000000
 
 # The same numbers on every architecture; C libraries older than 2.36 have no names for them.
 SYS_OPEN_TREE, SYS_MOVE_MOUNT, SYS_MOUNT_SETATTR = 428, 429, 442
 AT_FDCWD, AT_EMPTY_PATH, AT_RECURSIVE = -100, 0x1000, 0x8000
 OPEN_TREE_CLONE, MOVE_MOUNT_F_EMPTY_PATH = 0x1, 0x4
+
+
+IO_CLASSES, IOPRIO_CLASS_SHIFT, IOPRIO_WHO_PROCESS = ("none", "realtime", "best-effort", "idle"), 13, 1
+# Of x86-64, and of the architectures with the kernel's common table.
+SYS_IOPRIO_SET = 251 if os.uname().machine == "x86_64" else 30
 
 
 class MountAttributes(ctypes.Structure):
@@ -109,6 +114,36 @@ def enter_mounts(pid: int) -> None:
         check(LIBC.setns(handle, CLONE_NEWNS), f"mount namespace of process {pid}")
     finally:
         os.close(handle)
+
+
+def own_mounts() -> None:
+    """Gives this process, which has one thread only, a mount namespace of its own: nobody else sees what it mounts."""
+    check(LIBC.unshare(CLONE_NEWNS), "a mount namespace")
+    mount("none", Path("/"), "none", MS_REC | MS_PRIVATE)
+
+
+def children_of(pid: int | None) -> None:
+    """The children of this thread are in the namespace of processes of `pid`'s children, or else in a new one.
+
+    The thread can start no other thread from then on.
+    """
+    if pid is None:
+        check(LIBC.unshare(CLONE_NEWPID), "a namespace of processes")
+        return
+    handle = os.open(f"/proc/{pid}/ns/pid_for_children", os.O_RDONLY)
+    try:
+        check(LIBC.setns(handle, CLONE_NEWPID), f"namespace of processes of process {pid}")
+    finally:
+        os.close(handle)
+
+
+def set_io_class(name: str) -> None:
+    """Of this process and of those that it starts (ioprio_set(2)); within a class the middle of its eight levels."""
+    number = IO_CLASSES.index(name)
+    level = 4 if name in ("realtime", "best-effort") else 0
+    check(
+        LIBC.syscall(SYS_IOPRIO_SET, IOPRIO_WHO_PROCESS, 0, number << IOPRIO_CLASS_SHIFT | level), f"I/O class {name}"
+    )
 
 
 def set_host_name(name: str) -> None:

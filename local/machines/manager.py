@@ -9,7 +9,7 @@ from pathlib import Path
 from .graph import FOLDER, Graph, load
 from .logs import Logs
 from .loop import Loop
-from .mounts import Mount
+from .mounts import Automount, Mount
 from .runner import GOOD, Outcome, Owner, Runner
 from .service import Service
 from .timers import Timer
@@ -18,6 +18,7 @@ from .units import Unit, UnitError
 RUNNERS: dict[str, Callable[[Owner, Unit], Runner]] = {
     "service": Service,
     "mount": Mount,
+    "automount": Automount,
     "timer": Timer,
     "target": Runner,
 }

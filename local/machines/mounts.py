@@ -1,9 +1,13 @@
-"""Mount units: a folder appears at another place. On local machines a volume is a folder, whatever its file system."""
+"""Mount units: a folder appears at another place. On local machines a volume is a folder, whatever its file system.
+
+A server's file system is none here: the kernel that mounts it is the laptop's own, and knows no network of ours.
+"""
 
 import time
 from pathlib import Path
 
 from . import disk, kernel
+from .directives import REMOTE
 from .loop import Alarm
 from .runner import Outcome, Owner, Runner
 from .units import Unit
@@ -27,6 +31,8 @@ class Mount(Runner):
         self.look()
 
     def look(self) -> None:
+        if self.unit["Type"] in REMOTE:
+            return self.fail(f"{self.unit['What']}: local machines mount no {self.unit['Type']}")
         what = Path(self.unit["What"])
         if what.is_dir():
             volume = disk.record(what)
@@ -69,3 +75,13 @@ class Mount(Runner):
                 return outcome("failed")
         self.enter("inactive", "dead")
         return outcome("done")
+
+
+class Automount(Runner):
+    """An automount unit. As with systemd, none starts where there is no autofs, which no local machine has."""
+
+    def go(self) -> None:
+        self.say("there is no autofs")
+        self.result = "unsupported"
+        self.enter("failed", "failed")
+        self.answer("failed")

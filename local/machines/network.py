@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 BRIDGE = "machines"
+# By itself a bridge has the lowest address among its cards: another with each machine that comes or goes, and for ten
+# seconds machines answer the one before. Not like a machine's, see hardware_address.
+BRIDGE_ADDRESS = "0a:ff:00:00:00:01"
 # Instance metadata, which the local cloud itself answers.
 METADATA = "169.254.169.254/32"
 # The bridge, the card and the machine's name are longer than what the kernel lets a card be called.
@@ -31,7 +34,8 @@ def ensure_bridge() -> None:
     if Path(f"/sys/class/net/{BRIDGE}").exists() or shown(BRIDGE):
         return
     try:
-        batch([f"link add name {BRIDGE} type bridge stp_state 0", f"link set {BRIDGE} addrgenmode none up"])
+        made = f"link add name {BRIDGE} address {BRIDGE_ADDRESS} type bridge stp_state 0"
+        batch([made, f"link set {BRIDGE} addrgenmode none up"])
     except NetworkError:
         if not shown(BRIDGE):
             raise

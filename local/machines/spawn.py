@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from . import kernel
+
 
 class Account(NamedTuple):
     """A user's and group's numbers."""
@@ -31,6 +33,7 @@ class Context(NamedTuple):
     folder_may_lack: bool = False
     limits: tuple[tuple[int, tuple[int, int]], ...] = ()
     nice: int | None = None
+    io_class: str | None = None
     oom_score: int | None = None
 
 
@@ -97,6 +100,9 @@ def burden(context: Context) -> None:
     if context.nice is not None:
         with contextlib.suppress(PermissionError):
             os.setpriority(os.PRIO_PROCESS, 0, context.nice)
+    if context.io_class is not None:
+        with contextlib.suppress(PermissionError):
+            kernel.set_io_class(context.io_class)
     if context.oom_score is not None:
         with contextlib.suppress(PermissionError):
             Path("/proc/self/oom_score_adj").write_text(str(context.oom_score))
@@ -116,6 +122,8 @@ def refusals(context: Context) -> Iterator[str]:
     lowest = int(Path("/proc/self/oom_score_adj").read_text())
     if context.oom_score is not None and context.oom_score < lowest and not real_root():
         yield f"OOMScoreAdjust stays at {lowest}: less needs real root"
+    if context.io_class == "realtime" and not real_root():
+        yield "IOSchedulingClass stays as it is: realtime needs real root"
     if context.nice is not None and context.nice < 0 and not real_root():
         yield "Nice stays at 0: less needs real root"
 

@@ -6,7 +6,7 @@ import sys
 from typing import Any, NamedTuple
 
 SOCKET = "/run/landbridge-init.sock"
-SUFFIXES = (".service", ".mount", ".timer", ".target")
+SUFFIXES = (".service", ".mount", ".automount", ".timer", ".target")
 
 
 class Verb(NamedTuple):

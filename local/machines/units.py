@@ -1,11 +1,12 @@
 """Reads unit files as systemd.syntax(7) has them. All errors of a file at once, each with unit, line and directive."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from .directives import HONOURED, SECTIONS, SUFFIXES
+from .directives import HONOURED, OF_REMOTE, REMOTE, SECTIONS, SUFFIXES
 
 DEPENDENCIES = ("Requires", "BindsTo", "Wants", "PartOf", "After", "Before")
 
@@ -51,8 +52,8 @@ class Unit:
         return self.name.rpartition(".")[0]
 
 
-def parse(name: str, text: str, host: str = "localhost") -> Unit:
-    """The unit `name` from its file's text. Raises UnitError."""
+def parse(name: str, text: str, host: str = "localhost", drop_ins: Mapping[str, str] = MappingProxyType({})) -> Unit:
+    """The unit `name` from its file's text, and from those of its drop-ins by their names. Raises UnitError."""
     kind = name.rpartition(".")[2]
     if kind not in SUFFIXES:
         raise UnitError([f"{name}: only units that end with .{', .'.join(SUFFIXES)} are honoured"])
@@ -60,11 +61,12 @@ def parse(name: str, text: str, host: str = "localhost") -> Unit:
         raise UnitError([f"{name}: templates are not honoured"])
     errors: list[str] = []
     settings: dict[str, Any] = {}
-    for line in read(name, text, errors):
+    sources = {name: text, **drop_ins}
+    for file, line in ((source, found) for source in sources for found in read(source, sources[source], errors, kind)):
         section = {"Unit", "Install", SECTIONS.get(kind)}
         directive = HONOURED.get((line.section, line.name)) if line.section in section else None
         if directive is None:
-            errors.append(f"{name}:{line.number}: [{line.section}] {line.name}= is not honoured on local machines")
+            errors.append(f"{file}:{line.number}: [{line.section}] {line.name}= is not honoured on local machines")
             continue
         try:
             if not line.value:
@@ -72,7 +74,7 @@ def parse(name: str, text: str, host: str = "localhost") -> Unit:
                 continue
             value = directive.parse(specified(line.value, name, host))
         except ValueError as error:
-            errors.append(f"{name}:{line.number}: {line.name}={line.value}: {error}")
+            errors.append(f"{file}:{line.number}: {line.name}={line.value}: {error}")
             continue
         if directive.many:
             settings.setdefault(line.name, []).extend(value if isinstance(value, list) else [value])
@@ -86,13 +88,13 @@ def parse(name: str, text: str, host: str = "localhost") -> Unit:
     return unit
 
 
-def read(name: str, text: str, errors: list[str]) -> Iterator[Line]:
-    """The assignments of a file; lines that are none go into `errors`."""
+def read(name: str, text: str, errors: list[str], kind: str) -> Iterator[Line]:
+    """The assignments of a file of a kind of unit; lines that are none go into `errors`."""
     section = ""
     for number, line in logical_lines(text):
         if heading := re.fullmatch(r"\[([^\[\]]+)\]", line):
             section = heading[1]
-            allowed = ("Unit", "Install", SECTIONS.get(name.rpartition(".")[2]))
+            allowed = ("Unit", "Install", SECTIONS.get(kind))
             if section not in allowed:
                 errors.append(f"{name}:{number}: section [{section}] is not honoured in this kind of unit")
             continue
@@ -135,21 +137,47 @@ def specified(value: str, name: str, host: str) -> str:
 
 def whole(unit: Unit) -> Iterator[str]:
     """What no single line shows."""
-    if unit.kind == "service":
-        oneshot = unit["Type"] == "oneshot"
-        if not unit["ExecStart"]:
-            yield "ExecStart= is missing"
-        if len(unit["ExecStart"]) > 1 and not oneshot:
-            yield "several ExecStart= need Type=oneshot"
-        if oneshot and unit["Restart"] == "always":
-            yield "Restart=always is not allowed with Type=oneshot"
-    if unit.kind == "mount":
-        if not unit["What"] or not unit["Where"]:
-            yield "What= and Where= are needed"
-        elif unit.name != (right := f"{escaped(unit['Where'])}.mount"):
-            yield f"a mount of {unit['Where']} must be named {right}"
-    if unit.kind == "timer" and not {"OnBootSec", "OnUnitActiveSec", "OnCalendar"} & set(unit.settings):
+    if unit.kind in WHOLE:
+        yield from WHOLE[unit.kind](unit)
+
+
+def _service(unit: Unit) -> Iterator[str]:
+    oneshot = unit["Type"] == "oneshot"
+    if not unit["ExecStart"]:
+        yield "ExecStart= is missing"
+    if len(unit["ExecStart"]) > 1 and not oneshot:
+        yield "several ExecStart= need Type=oneshot"
+    if oneshot and unit["Restart"] == "always":
+        yield "Restart=always is not allowed with Type=oneshot"
+
+
+def _mount(unit: Unit) -> Iterator[str]:
+    if not unit["What"] or not unit["Where"]:
+        yield "What= and Where= are needed"
+    elif unit.name != (right := f"{escaped(unit['Where'])}.mount"):
+        yield f"a mount of {unit['Where']} must be named {right}"
+    elif unit["Type"] not in REMOTE and (not unit["What"].startswith("/") or OF_REMOTE in unit["Options"]):
+        yield f"a server and its options need Type={' or '.join(REMOTE)}"
+
+
+def _automount(unit: Unit) -> Iterator[str]:
+    if not unit["Where"]:
+        yield "Where= is needed"
+    elif unit.name != (right := f"{escaped(unit['Where'])}.automount"):
+        yield f"an automount of {unit['Where']} must be named {right}"
+
+
+def _timer(unit: Unit) -> Iterator[str]:
+    if not {"OnBootSec", "OnUnitActiveSec", "OnCalendar"} & set(unit.settings):
         yield "a timer needs OnBootSec=, OnUnitActiveSec= or OnCalendar="
+
+
+WHOLE: dict[str, Callable[[Unit], Iterator[str]]] = {
+    "service": _service,
+    "mount": _mount,
+    "automount": _automount,
+    "timer": _timer,
+}
 
 
 def escaped(path: str) -> str:

@@ -112,18 +112,18 @@ def size(value: str) -> int:
     return int(match[1]) * SIZES[match[2]]
 
 
-def words(value: str) -> list[str]:
-    """Splits as systemd does: quotes of both kinds, C escapes."""
-    return list(split(value))
+def words(value: str, *, escapes: bool = True) -> list[str]:
+    """Splits as systemd does: quotes of both kinds, C escapes, which names of units keep as they are."""
+    return list(split(value, escapes=escapes))
 
 
-def split(value: str) -> Iterator[str]:
+def split(value: str, *, escapes: bool) -> Iterator[str]:
     at, end = 0, len(value)
     word: str | None = None
     quote = ""
     while at < end:
         letter = value[at]
-        if letter == "\\":
+        if escapes and letter == "\\":
             piece, at = escape(value, at + 1)
             word = (word or "") + piece
             continue
@@ -167,6 +167,10 @@ def absolute(value: str) -> str:
     if not value.startswith("/") or ".." in value.split("/"):
         raise ValueError("expected an absolute path without ..")
     return value.rstrip("/") or "/"
+
+
+def absolute_paths(value: str) -> list[str]:
+    return [absolute(word) for word in words(value)]
 
 
 def optional_path(value: str) -> tuple[str, bool]:

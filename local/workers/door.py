@@ -1,20 +1,25 @@
 """kwok's way to the API server: a port of the loopback, behind which its calls go out as the node's own.
 
 kwok asks one thing that no kubelet may: all nodes, once, to see whether the server is there. That one is narrowed to
-the node. All else passes as it is, and the API server decides; so kwok has no certificate, and renewals don't touch it.
+the node. Pods that the kubelet runs itself are left out of what it is told, lists and watches alike: it never hears of
+one. All else passes as it is, and the API server decides; so kwok has no certificate, and renewals don't touch it.
 """
 
 import contextlib
 import http.client
 import http.server
+import json
 import secrets
 import threading
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+from . import images
 from .api import WATCH_SECONDS, Api
 from .unit import say
 
-NODES, NARROW = "/api/v1/nodes", "fieldSelector"
+NODES, PODS, NARROW = "/api/v1/nodes", "/api/v1/pods", "fieldSelector"
+# Without these the server might answer in Protobuf, or compressed.
+READABLE = {"Accept": "application/json", "Accept-Encoding": "identity"}
 HOP_BY_HOP = {"connection", "host", "keep-alive", "transfer-encoding", "content-length"}
 CHUNK = 65_536
 
@@ -43,6 +48,8 @@ class Door(http.server.ThreadingHTTPServer):
 
 class Handler(http.server.BaseHTTPRequestHandler):
     server: Door
+    # Whether the call is about pods, of which kwok must not see all.
+    pods = False
     protocol_version = "HTTP/1.1"
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
@@ -55,6 +62,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         path = self.server.narrowed(self.path.removeprefix(self.server.secret))
         watch = "watch" in parse_qs(urlsplit(path).query)
         passed = {name: value for name, value in self.headers.items() if name.lower() not in HOP_BY_HOP}
+        self.pods = self.command == "GET" and lists_pods(path)
+        if self.pods:
+            own = {name.lower() for name in READABLE}
+            passed = {**{name: value for name, value in passed.items() if name.lower() not in own}, **READABLE}
         try:
             self.stream(path, passed) if watch else self.whole(path, body, passed)
         except (OSError, http.client.HTTPException) as error:
@@ -90,6 +101,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 # The server may have closed a line that was kept. Whatever kwok writes may be written twice.
                 if fresh:
                     raise
+        if self.pods and answer.status == http.client.OK:
+            data = played(data)
         self.head(path, answer)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
@@ -104,6 +117,28 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.head(path, answer)
             self.send_header("Connection", "close")
             self.end_headers()
-            while data := answer.read1(CHUNK):
-                self.wfile.write(data)
-                self.wfile.flush()
+            pods = self.pods and answer.status == http.client.OK
+            while data := answer.readline() if pods else answer.read1(CHUNK):
+                if not (pods and of_ours(data)):
+                    self.wfile.write(data)
+                    self.wfile.flush()
+
+
+def lists_pods(path: str) -> bool:
+    """Whether the answer has pods, one or many, in a list or a watch."""
+    parts = urlsplit(path).path.split("/")
+    return parts[:3] == PODS.split("/")[:3] and "pods" in (parts[3:4] or [""]) + parts[5:6]
+
+
+def played(data: bytes) -> bytes:
+    """A list, without the pods that kwok must not play."""
+    told = json.loads(data)
+    if not any(images.real(pod) for pod in told.get("items") or []):
+        return data
+    return json.dumps({**told, "items": [pod for pod in told["items"] if not images.real(pod)]}).encode()
+
+
+def of_ours(line: bytes) -> bool:
+    """Whether a line of a watch tells of a pod that kwok must not play. Bookmarks and errors are for it."""
+    told = json.loads(line)
+    return told["type"] in ("ADDED", "MODIFIED", "DELETED") and images.real(told["object"])

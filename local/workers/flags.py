@@ -26,6 +26,7 @@ class Flags(NamedTuple):
     hostname_override: str
     node_ip: str
     provider_id: str
+    resolv_conf: Path
     node_labels: dict[str, str]
 
 
@@ -37,6 +38,7 @@ READ: dict[str, Callable[[str], object]] = {
     "hostname-override": str,
     "node-ip": str,
     "provider-id": str,
+    "resolv-conf": Path,
     "node-labels": lambda text: labels(text),
 }
 

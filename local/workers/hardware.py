@@ -16,7 +16,10 @@ AMOUNT = re.compile(r"(\d+)(Ki|Mi|Gi|Ti|m|)", re.ASCII)
 
 
 class Hardware(NamedTuple):
-    """`kubernetes` is the image's version; `architecture` as Go names it; memory as it is sold."""
+    """`kubernetes` is the image's version; `architecture` as Go names it; memory as it is sold.
+
+    `efa` are network cards with EFA, `rdma` how many pods may share the InfiniBand or RoCE that there is.
+    """
 
     kubernetes: str
     architecture: str
@@ -24,6 +27,8 @@ class Hardware(NamedTuple):
     memory_mib: int
     disk_gib: int
     gpus: int
+    efa: int = 0
+    rdma: int = 0
 
     @property
     def memory_bytes(self) -> int:
@@ -34,7 +39,7 @@ class Hardware(NamedTuple):
 def read() -> Hardware:
     """Raises OSError, or ValueError for a file of another form."""
     told = json.loads(FILE.read_text())
-    if set(told) != set(Hardware._fields):
+    if not set(Hardware._fields) - set(Hardware._field_defaults) <= set(told) <= set(Hardware._fields):
         raise ValueError(f"{FILE} has {', '.join(sorted(told))}, not {', '.join(Hardware._fields)}")
     return Hardware(**told)
 

@@ -1,31 +1,27 @@
-"""The kubelet of local machines: joins, renews and registers as the real one does; kwok plays status and pods.
+"""The kubelet of local machines: joins, renews and registers as the real one does; kwok plays status and most pods.
 
 It takes the real one's flags and configuration as pools' bundles give them, and has no right that the real one lacks.
 """
 
-import os
-import random
 import signal
 import socket
 import sys
-import threading
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
 
-from . import configuration, flags, hardware, kubeconfig, kwok, node
+from . import configuration, devices, flags, hardware, kubeconfig, kwok, node, report
 from .api import MERGE, Api, Json, Refused
+from .background import FIRST_PAUSE, MOST_PAUSE, background, persist
 from .certificates import CLIENT, Denied, Store, private, serving
 from .door import Door
-from .gpus import Gpus
 from .lease import Lease
+from .pods import Pods
 from .unit import notify, say
 
 NODES = "/api/v1/nodes"
-FIRST_PAUSE, MOST_PAUSE = 1.0, 60.0
-Made = TypeVar("Made")
+# As everywhere: what looks for containers' logs looks there.
+LOGS = Path("/var/log/pods")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -56,8 +52,10 @@ class Kubelet:
         made = persist(lambda: self.registered(api))
         background(lambda: self.serve(api))
         background(Lease(api, made, self.config.lease_seconds).run)
-        if self.hardware.gpus:
-            background(Gpus(api, self.name, self.hardware.gpus).run)
+        for one in devices.of(self.hardware):
+            background(devices.Advertised(api, self.name, one).run)
+        place = report.Node(api, self.name, self.flags.node_ip, self.flags.cert_dir.with_name("pods"), LOGS)
+        background(Pods(place).run)
         player = kwok.start(Door(api, self.name).address, self.name, self.flags.node_ip, self.flags.cert_dir)
         try:
             notify("READY=1")
@@ -124,31 +122,6 @@ class Kubelet:
                 say(f"{store.kind.prefix}: asks again in {pause:.0f} s: {error}")
             time.sleep(pause)
             pause = min(2 * pause, MOST_PAUSE)
-
-
-def background(work: Callable[[], None]) -> None:
-    threading.Thread(target=vital, args=(work,), daemon=True).start()
-
-
-def vital(work: Callable[[], None]) -> None:
-    """Ends the program with it: a kubelet that renews nothing any more must not look well, and its unit heals it."""
-    try:
-        work()
-    except Exception as error:
-        say(f"kubelet: ERROR: {type(error).__name__}: {error}")
-        os._exit(1)
-
-
-def persist(work: Callable[[], Made]) -> Made:
-    """Tries until it works: the API may be away for as long as it likes."""
-    pause = FIRST_PAUSE
-    while True:
-        try:
-            return work()
-        except (OSError, Refused) as error:
-            say(f"tries again in {pause:.0f} s: {error}")
-        time.sleep(pause * random.uniform(0.8, 1.2))  # noqa: S311  (no secret)
-        pause = min(2 * pause, MOST_PAUSE)
 
 
 def answers(runtime: Path) -> None:

@@ -6,7 +6,6 @@ from .configuration import Configuration, Kept
 from .flags import Flags
 from .hardware import GI, Hardware, in_bytes, in_cores
 
-GPUS = "nvidia.com/gpu"
 PORT = 10250
 # Volumes are attached by their controller: the real one's default.
 ANNOTATIONS = {"volumes.kubernetes.io/controller-managed-attach-detach": "true"}
@@ -20,7 +19,7 @@ CONDITIONS = {
 
 
 def node(flags: Flags, config: Configuration, hardware: Hardware, now: str) -> dict[str, Any]:
-    """As it is registered: without GPUs, which nobody has advertised yet."""
+    """As it is registered: without devices, which nobody has advertised yet."""
     return {
         "apiVersion": "v1",
         "kind": "Node",

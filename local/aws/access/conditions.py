@@ -20,7 +20,8 @@ KNOWN = re.compile(
     r"|ec2:(ResourceTag/.+|Region|SourceInstanceARN)|(autoscaling|ssm):ResourceTag/.+"
     r"|secretsmanager:(ResourceTag/.+|SecretId)"
     r"|s3:(x-amz-[a-z-]+|prefix|delimiter|max-keys|VersionId|authType|signatureversion)"
-    r"|kms:(ViaService|CallerAccount|GrantIsForAWSResource)",
+    r"|aws:RequestTag/.+|sts:SourceIdentity"
+    r"|kms:(ViaService|CallerAccount|GrantIsForAWSResource|ResourceAliases)",
     re.IGNORECASE,
 )
 VARIABLE = re.compile(r"\$\{([^}]*)\}")
@@ -63,7 +64,8 @@ def matches(pattern: str, text: str, *, any_case: bool = False) -> bool:
 
 
 def _line(operator: str, key: str, wanted: list[str], context: Context) -> bool:
-    if not KNOWN.fullmatch(key):
+    # Claims of a token (ISSUER:sub) are known where there is one.
+    if not KNOWN.fullmatch(key) and key.lower() not in context:
         raise Undecidable(f"the local cloud does not know the condition key {key}")
     found = context.get(key.lower())
     if operator == "Null":

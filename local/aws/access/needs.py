@@ -122,7 +122,8 @@ def _key(response: Any, given: str) -> Iterator[Thing]:
         yield Thing(given if given.startswith("arn:") else f"arn:aws:kms:{response.region}::key/{given}")
         return
     tags = {tag["TagKey"]: tag["TagValue"] for tag in backend.list_resource_tags(key_id).get("Tags", [])}
-    yield Thing(key.arn, tags, key.policy, {"kms:calleraccount": [response.current_account]})
+    more = {"kms:calleraccount": [response.current_account], "kms:resourcealiases": sorted(key.aliases)}
+    yield Thing(key.arn, tags, key.policy, more)
 
 
 def _parameters(response: Any) -> Iterator[Thing]:

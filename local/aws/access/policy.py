@@ -8,15 +8,19 @@ from .conditions import Context, Undecidable, holds, matches, put_in
 
 
 class Caller(NamedTuple):
-    """Who asks. `names` are the principals that name exactly this caller; nobody has none."""
+    """Who asks. `names` are the principals that name exactly this caller; nobody has none.
+
+    `federated` is the provider that vouches for a caller who has no name in the account.
+    """
 
     account: str
     names: frozenset[str] = frozenset()
     service: str | None = None
+    federated: str | None = None
 
     @property
     def anonymous(self) -> bool:
-        return not self.names and self.service is None
+        return not (self.names or self.service or self.federated)
 
 
 class Asked(NamedTuple):
@@ -65,6 +69,9 @@ def _whom(statement: dict[str, Any], caller: Caller) -> str:
     if "NotPrincipal" in statement:
         raise Undecidable("NotPrincipal is not honoured")
     principal = statement.get("Principal", {})
+    if caller.federated:
+        named = principal.get("Federated", []) if isinstance(principal, dict) else []
+        return "named" if caller.federated in _list(named) else ""
     if principal == "*":
         return "named"
     if caller.service:

@@ -9,6 +9,7 @@ from . import (
     calls,
     descriptions,
     efs,
+    finding,
     flow_logs,
     images,
     interfaces,
@@ -24,6 +25,7 @@ from . import (
     records,
     replicas,
     reservations,
+    roles_anywhere,
     routes,
     run_command,
     scaling_groups,
@@ -34,11 +36,13 @@ from . import (
     unsigned,
     versions,
     vpn,
+    web_identity,
 )
 
 # In this order: a later one sees a call before an earlier one does. Quotas and sizes are looked at first of all, after
 # `launches` has put a template's data into the call, and `calls` answers for what fails in any other.
 EXTENSIONS = (
+    finding,
     autoscaling,
     lifecycle,
     lifecycle_calls,
@@ -54,10 +58,12 @@ EXTENSIONS = (
     targets,
     placement_groups,
     reservations,
+    roles_anywhere,
     routes,
     private_zones,
     records,
     vpn,
+    web_identity,
     run_command,
     replicas,
     descriptions,

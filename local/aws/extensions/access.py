@@ -36,7 +36,7 @@ OTHERWISE = ("AccessDeniedException", 400)
 GUARDED = ("s3", "kms", "secretsmanager")
 # In the query of an address that an operator of the account has signed.
 OPERATORS = f"X-Amz-Credential={DUMMIES['AWS_ACCESS_KEY_ID']}%2F"
-# "No permissions are required to perform this operation" (STS API, GetCallerIdentity).
+# Free of credentials: GetCallerIdentity says who one is, and for the others a token speaks, see web_identity.py.
 FREE = {("sts", "GetCallerIdentity"), ("sts", "AssumeRoleWithWebIdentity"), ("sts", "AssumeRoleWithSAML")}
 # S3 answers per key here, so that each is judged when its turn comes.
 _request = threading.local()
@@ -168,6 +168,9 @@ def _context(response: Any, session: Any, caller: Caller) -> Context:
         return context | {"aws:principaltype": ["Account"], "aws:userid": [caller.account]}
     role = _role(session)
     tags = {f"aws:principaltag/{tag['Key']}".lower(): [tag["Value"]] for tag in getattr(role, "tags", None) or []}
+    # A session's own go before those of its role.
+    own: dict[str, str] = getattr(session, "landbridge_tags", {})
+    tags |= {f"aws:principaltag/{name}".lower(): [value] for name, value in own.items()}
     instance = f"arn:aws:ec2:{session.region_name}:{caller.account}:instance/{session.session_name}"
     return {
         **context,
@@ -175,8 +178,12 @@ def _context(response: Any, session: Any, caller: Caller) -> Context:
         "aws:principalarn": [role.arn if role else session.role_arn],
         "aws:principaltype": ["AssumedRole"],
         "aws:userid": [session.user_id],
-        **({"ec2:sourceinstancearn": [instance]} if session.session_name.startswith("i-") else {}),
+        **({"ec2:sourceinstancearn": [instance]} if _of_instance(session) else {}),
     }
+
+
+def _of_instance(session: Any) -> bool:
+    return session.session_name.startswith("i-") and not getattr(session, "web_identity", False)
 
 
 def _role(session: Any) -> Any:

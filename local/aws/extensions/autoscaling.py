@@ -38,11 +38,12 @@ def _spread() -> None:
         places = [(name, ec2.get_subnet(name).availability_zone) for name in names]
         places = places or [(None, zone) for zone in self.availability_zones]
         whole = self.vpc_zone_identifier, self.availability_zones
+        running = _running(ec2, self.instance_type)
         for _ in range(count_needed):
             staying = [state for state in self.instance_states if not state.lifecycle_state.startswith("Terminating")]
             mine = Counter(state.instance.placement.zone for state in staying)
             subnet, zone = min(places, key=lambda place: (mine[place[1]], places.index(place)))
-            if message := faults.refusal(ec2.region_name, self.instance_type, zone, _running(ec2, self.instance_type)):
+            if message := faults.refusal(ec2.region_name, self.instance_type, zone, running):
                 _record(self, "Failed", "Launching a new EC2 instance.  Status Reason: " + message, message)
                 continue
             self.vpc_zone_identifier, self.availability_zones = subnet, [zone]
@@ -56,6 +57,7 @@ def _spread() -> None:
                 continue
             finally:
                 self.vpc_zone_identifier, self.availability_zones = whole
+            running[zone] += 1
             _record(self, "Successful", f"Launching a new EC2 instance: {self.instance_states[-1].instance.id}", None)
 
 
@@ -93,7 +95,7 @@ def _launch(group: Any, original: Any, subnet: str | None, zone: str, tags: dict
     group.instance_states.append(state)
 
 
-def _running(ec2: Any, instance_type: str) -> dict[str, int]:
+def _running(ec2: Any, instance_type: str) -> Counter[str]:
     instances = (instance for reservation in ec2.reservations.values() for instance in reservation.instances)
     live = (i for i in instances if i.instance_type == instance_type and i.state in ("running", "pending"))
     return Counter(instance.placement.zone for instance in live)

@@ -50,7 +50,7 @@ def install() -> None:
         given["nics"] = given.get("nics") or list(_nics(data, given.get("subnet_id")))
         _check_groups(given, names, data)
         _check_interfaces(self, count, given)
-        group = _placement(self, data)
+        group, efa = _placement(self, data), _efa(data)
         # moto's own way with volumes has no IOPS and no throughput, and adds a root volume beside the template's.
         made = original(image_id or data.get("ImageId"), count, user_data, names, block_device_mappings=[], **given)
         spec = convert_tag_spec(data.get("TagSpecifications", []))
@@ -58,6 +58,7 @@ def install() -> None:
         for instance in made.instances:
             instance.security_groups = list(instance.nics[0]._group_set)
             instance.placement.group_name = group
+            instance.efa = efa
             instance.placement.tenancy = data.get("Placement", {}).get("Tenancy", "default")
             _volumes(self, instance, mappings, tags["volume"])
             for interface in instance.nics.values():
@@ -117,6 +118,11 @@ def _nics(data: dict[str, Any], subnet: str | None) -> Iterator[dict[str, Any]]:
         # A scaling group says the subnet: "you can't specify a subnet in the launch template" that it would ignore.
         named = subnet and "NetworkInterfaceId" not in nic
         yield {"DeviceIndex": number, **nic, **({"SubnetId": subnet} if named else {})}
+
+
+def _efa(data: dict[str, Any]) -> int:
+    """Interfaces with EFA, those that have no address too."""
+    return sum(nic.get("InterfaceType") in ("efa", "efa-only") for nic in data.get("NetworkInterfaces") or [])
 
 
 def _check_groups(given: dict[str, Any], names: list[str], data: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from ..codec import Properties
 from ..compare import changed_paths
 from ..servicer import ProviderError
 from .drift import overlay
-from .kinds import Added, Call, Each, Found, Kind, Mark, Out, P, Removed, Template
+from .kinds import Added, Arn, Call, Each, Found, Kind, Mark, Out, P, Removed, Template
 
 GONE = ("NotFound", "NotFoundException", "NoSuchEntity", "ResourceNotFoundException")
 
@@ -145,7 +145,7 @@ class Engine:
         source = context.get("state") or context["inputs"]
         if call.when and not (context["inputs"].get(call.when) or source.get(call.when)):
             return {}
-        params = render(call.params, context)
+        params = render(call.params, {**context, "region": self.region, "account": self.account})
         try:
             return getattr(self.client, call.operation)(**params)
         except ClientError as error:
@@ -174,6 +174,8 @@ def render(template: Template, context: Mapping[str, Any]) -> Any:
         return context["state"].get(template.name)
     if isinstance(template, Mark):
         return context.get(template.name)
+    if isinstance(template, Arn):
+        return template.form.format(**{key: context.get(key) for key in ("region", "account", "id")})
     if isinstance(template, Added | Removed):
         news, olds = context["inputs"].get(template.name) or [], context["olds"].get(template.name) or []
         more, less = (news, olds) if isinstance(template, Added) else (olds, news)

@@ -47,6 +47,12 @@ class Mark(NamedTuple):
     name: str
 
 
+class Arn(NamedTuple):
+    """The resource's ARN, where a call wants that in place of its id: `form` with {region}, {account} and {id}."""
+
+    form: str
+
+
 ID, TAGS, TAG_KEYS, TOKEN = Mark("id"), Mark("tags"), Mark("tag_keys"), Mark("token")
 
 

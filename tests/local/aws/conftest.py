@@ -37,7 +37,7 @@ def served() -> Iterator[str]:
         yield url
     finally:
         server.terminate()
-        server.wait(10)
+        server.wait(60)
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import boto3
 import pytest
+from botocore.config import Config
 from botocore.exceptions import ClientError
 
 
@@ -15,6 +17,19 @@ def refused(call: Callable[..., Any], **given: Any) -> str:
     error = caught.value.response
     assert 400 <= error["ResponseMetadata"]["HTTPStatusCode"] < 500
     return str(error["Error"]["Code"])
+
+
+def with_keys(endpoint: str, given: dict[str, Any], service: str, region: str) -> Any:
+    """A client that signs with a role's credentials, as an STS answer has them."""
+    return boto3.client(
+        service,
+        region_name=region,
+        endpoint_url=endpoint,
+        aws_access_key_id=given["AccessKeyId"],
+        aws_secret_access_key=given["SecretAccessKey"],
+        aws_session_token=given["SessionToken"],
+        config=Config(retries={"total_max_attempts": 1}, s3={"addressing_style": "path"}),
+    )
 
 
 @cache

@@ -10,7 +10,7 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from tests.local.aws.support import refused
+from tests.local.aws.support import refused, with_keys
 
 Client = Callable[..., Any]
 PLAIN = {"X-Forwarded-Proto": "http"}
@@ -80,15 +80,7 @@ def as_role(endpoint: str, client: Client) -> Client:
         iam.put_role_policy(RoleName=name, PolicyName="own", PolicyDocument=document(*statements))
         arn = f"arn:aws:iam::{ACCOUNT}:role/{name}"
         given = client("sts", REGION).assume_role(RoleArn=arn, RoleSessionName="i-0abc", **session)["Credentials"]
-        return boto3.client(
-            service,
-            region_name=REGION,
-            endpoint_url=endpoint,
-            aws_access_key_id=given["AccessKeyId"],
-            aws_secret_access_key=given["SecretAccessKey"],
-            aws_session_token=given["SessionToken"],
-            config=Config(retries={"total_max_attempts": 1}, s3={"addressing_style": "path"}),
-        )
+        return with_keys(endpoint, given, service, REGION)
 
     return make
 

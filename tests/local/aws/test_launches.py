@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from local.aws import standins
+from local.kubernetes import BUILT_IN
+
 from .support import image, refused
 
 Client = Callable[..., Any]
@@ -184,11 +187,14 @@ def test_the_latest_version_becomes_the_default(ec2: Any, template: str) -> None
 
 
 def test_a_group_s_placement_comes_first_and_interfaces_for_efa_alone_have_no_address(
-    client: Client, ec2: Any, subnet: Any, data: dict[str, Any]
+    client: Client, own: Client, ec2: Any, subnet: Any, data: dict[str, Any]
 ) -> None:
     nics = [{"DeviceIndex": 0, "NetworkCardIndex": 0, "InterfaceType": "efa"}]
     nics += [{"DeviceIndex": 1, "NetworkCardIndex": card, "InterfaceType": "efa-only"} for card in range(1, 32)]
     given = {**data, "NetworkInterfaces": nics, "Placement": {}, "InstanceType": "p5.48xlarge"}
+    # What makes a machine of it: its image, and a script.
+    given["ImageId"] = standins.STAND_INS[standins.image("gpu", BUILT_IN)]
+    given["UserData"] = base64.b64encode(b"#!/bin/sh\n").decode()
     template = ec2.create_launch_template(LaunchTemplateName="fabric", LaunchTemplateData=given)["LaunchTemplate"]
     free = subnet_free(ec2, subnet)
     scaling = client("autoscaling", REGION)
@@ -205,6 +211,8 @@ def test_a_group_s_placement_comes_first_and_interfaces_for_efa_alone_have_no_ad
     assert machine["Placement"]["GroupName"] == "launched"
     assert len(machine["NetworkInterfaces"]) == 1
     assert free - subnet_free(ec2, subnet) == 1
+    told = [one["hardware"] for one in own("world")["machines"] if one["id"] == machine["InstanceId"]]
+    assert [hardware["efa"] for hardware in told] == [32], "the machine has all of them"
     scaling.delete_auto_scaling_group(AutoScalingGroupName="fabric", ForceDelete=True)
     ec2.delete_launch_template(LaunchTemplateId=template["LaunchTemplateId"])
 

@@ -1,5 +1,7 @@
 """For each directive that is honoured, units and a script whose output shows that it is."""
 
+from .mount_cases import MOUNTS
+from .timer_cases import COUNT, TIMERS
 from .writing import (
     BAD,
     DAEMON,
@@ -16,13 +18,7 @@ from .writing import (
     once,
     service,
     shell,
-    timer,
 )
-
-COUNT = "grep -sc x /tmp/t/log"
-RAN = "wait_for '[ -e /tmp/t/log ]'"
-MOUNT = {"srv-m.mount": "[Mount]\nWhat=/var/volume\nWhere=/srv/m\nType=ext4\nOptions=ro,noexec\n"}
-PREPARE = "mkdir -p /var/volume; echo data > /var/volume/f; systemctl start srv-m.mount; "
 
 CASES = (
     once(
@@ -284,6 +280,15 @@ CASES = (
         says="7",
     ),
     once(
+        "IOSchedulingClass",
+        ONCE,
+        "IOSchedulingClass=idle",
+        "ExecStart=/usr/bin/ionice",
+        "StandardOutput=append:/tmp/t/log",
+        script="cat /tmp/t/log",
+        says="idle",
+    ),
+    once(
         "OOMScoreAdjust",
         ONCE,
         "OOMScoreAdjust=500",
@@ -326,63 +331,8 @@ CASES = (
         script="systemctl is-failed a",
         says="inactive",
     ),
-    Case("What", MOUNT, f"{PREPARE} cat /srv/m/f", "data"),
-    Case("Where", MOUNT, f"{PREPARE} systemctl is-active srv-m.mount; systemctl stop srv-m.mount; ls /srv/m", "active"),
-    Case(
-        "Type",
-        MOUNT,
-        f"{PREPARE} sed s/ext4/nfs/ -i /etc/systemd/system/srv-m.mount; systemctl daemon-reload 2>&1",
-        ".*Type=nfs.*",
-    ),
-    Case(
-        "Options",
-        MOUNT,
-        f"{PREPARE} touch /srv/m/g 2>&1; grep -c '/srv/m.*noexec' /proc/mounts",
-        ".*Read-only file system\n1",
-    ),
-    timer("OnBootSec", "OnBootSec=0", script=f"systemctl start a.timer; {RAN}; {COUNT}", says="1"),
-    timer(
-        "OnBootSec",
-        "OnBootSec=1h",
-        script=f"systemctl start a.timer; sleep 0.2; {COUNT}; systemctl is-active a.timer",
-        says="active",
-    ),
-    timer(
-        "OnUnitActiveSec",
-        "OnBootSec=0",
-        "OnUnitActiveSec=100ms",
-        script=f"systemctl start a.timer; wait_for '[ $({COUNT}) -ge 4 ]'; echo often",
-        says="often",
-    ),
-    timer(
-        "OnCalendar",
-        "OnCalendar=*:*:*",
-        script=f"systemctl start a.timer; {RAN}; {COUNT}",
-        says="1|2",
-    ),
-    timer(
-        "Persistent",
-        "OnCalendar=monthly",
-        "Persistent=yes",
-        script="mkdir -p /var/lib/systemd/timers; touch -d '40 days ago' /var/lib/systemd/timers/stamp-a.timer; "
-        f"systemctl start a.timer; {RAN}; {COUNT}; systemctl stop a.timer; systemctl start a.timer; sleep 0.1; {COUNT}",
-        says="1\n1",
-    ),
-    timer(
-        "Unit",
-        "OnBootSec=0",
-        "Unit=b.service",
-        script=f"systemctl start a.timer; {RAN}; {COUNT}",
-        says="1",
-        name="b",
-    ),
-    timer(
-        "RandomizedDelaySec",
-        "OnBootSec=0",
-        "RandomizedDelaySec=100d",
-        script=f"systemctl start a.timer; sleep 0.2; {COUNT}; systemctl status a.timer | grep -Ec 'a.service in [0-9]{{3,}} s'",
-        says="1",
-    ),
+    *MOUNTS,
+    *TIMERS,
     Case(
         "WantedBy",
         {"a.service": service(SLEEP, install="WantedBy=landbridge.target"), "b.service": DAEMON},

@@ -78,7 +78,20 @@ def test_machines_and_their_logs_are_one_command_away(cloud: Inside) -> None:
     assert "boot: done" in logs
     assert "init: ready" in logs
     assert "up" in landbridge(cloud, "logs", "one", "--unit", "marker").stdout.splitlines()
+    pod = Path(listed["one"]["folder"], "disk/var/log/pods/kube-system_some-pod_0-1")
+    for name in ("main/10.log", "main/9.log", "main/9.log.1", "beside/0.log"):
+        (pod / name).parent.mkdir(parents=True, exist_ok=True)
+        (pod / name).write_text(f"this is {name}\n")
+    said = landbridge(cloud, "logs", "one", "--pod", "kube-system/some-pod").stdout
+    order = ["beside/0.log", "main/9.log.1", "main/9.log", "main/10.log"]
+    assert [line for line in said.splitlines() if line.startswith("this")] == [f"this is {name}" for name in order]
     for words, said in (
+        (
+            ("logs", "one", "--pod", "kube-system/some"),
+            "that this machine runs itself. It has logs of: kube-system/some-pod.",
+        ),
+        (("logs", "--pod", "a/b"), "--pod goes with a machine"),
+        (("logs", "one", "--pod", "a/b", "--unit", "marker"), "not both"),
         (("logs", "nobody"), "has no machine nobody. It has: "),
         (("logs", "one", "--unit", "nosuch"), "has no log of a unit nosuch. It has logs of: "),
         (("logs", "--unit", "marker"), "--unit goes with a machine"),

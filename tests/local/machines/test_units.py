@@ -4,10 +4,11 @@ import re
 import shutil
 import subprocess
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
-from local.machines import commands, moments, units, values
+from local.machines import commands, graph, moments, units, values
 from local.machines.units import UnitError, parse
 
 GOOD = "[Service]\nExecStart=/bin/true\n"
@@ -67,6 +68,10 @@ def test_a_section_of_another_kind_of_unit_is_an_error() -> None:
         ("a.mount", "[Mount]\nWhat=/a\nWhere=/b/c\n", "must be named b-c.mount"),
         ("b.mount", "[Mount]\nWhere=/b\n", "What= and Where="),
         ("b.mount", "[Mount]\nWhat=/a\nWhere=/b\nOptions=ro,fast\n", "not fast"),
+        ("b.mount", "[Mount]\nWhat=s.example.com:/a\nWhere=/b\nType=ext4\n", "need Type=nfs or efs"),
+        ("b.mount", "[Mount]\nWhat=/a\nWhere=/b\nOptions=hard\n", "need Type=nfs or efs"),
+        ("b.automount", "[Automount]\nWhere=/a\n", "must be named a.automount"),
+        ("b.automount", "[Unit]\nDescription=b\n", "Where= is needed"),
         ("a.timer", "[Timer]\nUnit=b.service\n", "a timer needs"),
         ("a.timer", "[Timer]\nOnCalendar=sometimes\n", "expected a moment"),
         ("a.service", "ExecStart=/bin/true\n", "expected a section"),
@@ -86,6 +91,12 @@ def test_syntax_continuation_comments_and_resets() -> None:
     assert unit["ExecStart"] == [commands.Command(("/bin/echo", "one", "two", "three four"))]
     assert unit["ExecStartPre"] == [commands.Command(("/bin/yes",), may_fail=True, privileged=True)]
     assert (unit["Type"], unit["RestartSec"], unit["Nice"]) == ("oneshot", 0.1, 3)
+
+
+def test_names_of_units_keep_their_escapes() -> None:
+    """As systemd reads them: the unit of /data-sets is data\\x2dsets.mount, and no other."""
+    unit = parse("a.service", "[Unit]\nWants=data\\x2dsets.mount 'b.service'\n" + GOOD)
+    assert unit["Wants"] == [r"data\x2dsets.mount", "b.service"]
 
 
 def test_specifiers() -> None:
@@ -172,3 +183,25 @@ def test_what_is_no_moment(text: str) -> None:
 def test_mounts_are_named_as_systemd_names_them(path: str) -> None:
     done = subprocess.run(["systemd-escape", "--path", path], capture_output=True, text=True, check=True)
     assert units.escaped(path) == done.stdout.strip()
+
+
+def test_drop_ins_add_to_their_unit_and_without_it_are_nobody_s(tmp_path: Path) -> None:
+    for name, text in {
+        "a.service": f"[Unit]\nAfter=b.service\n{GOOD}RestartSec=5\n",
+        "a.service.d/10.conf": "[Unit]\nAfter=c.service\n[Service]\nRestartSec=7\n",
+        "a.service.d/20.conf": "[Service]\nRestartSec=9\n",
+        "a.service.d/notes.txt": "nonsense",
+        "gone.service.d/more.conf": "[Unit]\nAfter=c.service\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    units = graph.load(tmp_path, "h")
+    assert (units["a.service"]["After"], units["a.service"]["RestartSec"]) == (["b.service", "c.service"], 9)
+    assert "gone.service" not in units
+    (tmp_path / "a.service.d/20.conf").write_text("[Service]\nMemoryMax=1G\n[Timer]\n")
+    with pytest.raises(UnitError) as caught:
+        graph.load(tmp_path, "h")
+    assert caught.value.errors == [
+        "a.service.d/20.conf:2: [Service] MemoryMax= is not honoured on local machines",
+        "a.service.d/20.conf:3: section [Timer] is not honoured in this kind of unit",
+    ]

@@ -23,9 +23,11 @@ from tests.local.workers.worker import Worker
 Make = Callable[..., Worker]
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
 DEFAULT, SYSTEM = "/api/v1/namespaces/default/pods", "/api/v1/namespaces/kube-system/pods"
-PLUGIN = {"app.kubernetes.io/name": "nvidia-device-plugin"}
+PLUGIN, EFA_PLUGIN, RDMA_PLUGIN = (
+    {"app.kubernetes.io/name": f"{name}-device-plugin"} for name in ("nvidia", "aws-efa", "rdma-shared")
+)
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
-GPUS = "nvidia.com/gpu"
+GPUS, EFA, RDMA = "nvidia.com/gpu", "vpc.amazonaws.com/efa", "rdma/hca"
 
 
 def pod(name: str, node: str, labels: dict[str, str] | None = None, **more: Any) -> dict[str, Any]:
@@ -137,7 +139,7 @@ def without_times(conditions: list[dict[str, str]]) -> list[tuple[str, str]]:
     return sorted((one["type"], one["status"]) for one in conditions)
 
 
-def test_gpus_come_and_go_with_the_device_plugin_and_then_the_node_is_its_template(
+def test_devices_come_and_go_with_their_plugins_and_then_the_node_is_its_template(
     cluster: Cluster, instances: list[str], worker: Make
 ) -> None:
     one = up(worker(instances[1]))
@@ -146,9 +148,12 @@ def test_gpus_come_and_go_with_the_device_plugin_and_then_the_node_is_its_templa
     for path in (f"{SYSTEM}/other", f"{DEFAULT}/liar"):
         eventually(lambda path=path: cluster.admin("GET", path)["status"]["phase"] == "Running")
     time.sleep(1)
-    assert GPUS not in one.node()["status"]["capacity"]
+    assert not {GPUS, EFA, RDMA} & one.node()["status"]["capacity"].keys()
     cluster.admin("POST", SYSTEM, pod("plugin", one.name, PLUGIN))
     eventually(lambda: one.node()["status"]["allocatable"].get(GPUS) == "8")
+    assert EFA not in one.node()["status"]["capacity"]
+    cluster.admin("POST", SYSTEM, pod("efa", one.name, EFA_PLUGIN))
+    eventually(lambda: one.node()["status"]["allocatable"].get(EFA) == "32")
     starting = "startup-taint.cluster-autoscaler.kubernetes.io/gpu"
     eventually(lambda: starting not in [taint["key"] for taint in one.node()["spec"]["taints"]])
 
@@ -167,12 +172,18 @@ def test_gpus_come_and_go_with_the_device_plugin_and_then_the_node_is_its_templa
         "node.alpha.kubernetes.io/ttl"
     }
 
+    cluster.admin("POST", SYSTEM, pod("rdma", one.name, RDMA_PLUGIN))
+    eventually(lambda: one.node()["status"]["allocatable"].get(RDMA) == "5")
+    cluster.admin("DELETE", f"{SYSTEM}/rdma")
+    eventually(lambda: one.node()["status"]["allocatable"][RDMA] == "0")
+
     # A kubelet that is started again finds the plugin running.
     one.end()
     one.start("kubelet")
     cluster.admin("DELETE", f"{SYSTEM}/plugin")
     eventually(lambda: one.node()["status"]["allocatable"][GPUS] == "0")
     assert one.node()["status"]["capacity"][GPUS] == "0"
+    assert one.node()["status"]["capacity"][EFA] == "32"
 
 
 def test_it_ends_with_its_unit_and_goes_on_with_the_certificate_it_has(

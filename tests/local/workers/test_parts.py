@@ -15,7 +15,7 @@ from components.pools import kubelet as bundled
 from components.pools import labels, tuning
 from components.pools.spec import PoolSpec, pool_spec
 from fleet.world import current
-from local.workers import configuration, containerd, door, flags, gpus, hardware, sysctl
+from local.workers import configuration, containerd, devices, door, flags, hardware, sysctl
 from tests.components.pools.joining_bed import ROOT
 
 GOOD = [
@@ -26,6 +26,7 @@ GOOD = [
     "--hostname-override=one",
     "--node-ip=192.0.2.1",
     "--provider-id=x",
+    "--resolv-conf=/etc/resolv.conf",
     "--node-labels=landbridge.dev/pool=a,topology.kubernetes.io/zone=b",
 ]
 
@@ -76,9 +77,14 @@ def test_amounts_are_written_as_the_api_writes_them() -> None:
     assert hardware.amount("2Gi") == 2 << 30
 
 
-def test_the_device_plugin_has_one_label() -> None:
-    assert gpus.PLUGIN == labels.DEVICE_PLUGIN
-    assert gpus.GPUS == labels.GPU_RESOURCE
+def test_devices_and_their_plugins_are_those_of_the_add_ons() -> None:
+    machine = hardware.Hardware("1.36.2", "amd64", 8, 1024, 100, gpus=8, efa=32, rdma=110)
+    assert list(devices.of(machine)) == [
+        (labels.GPU_RESOURCE, labels.DEVICE_PLUGIN, 8),
+        (labels.EFA_RESOURCE, labels.EFA_PLUGIN, 32),
+        (labels.RDMA_RESOURCE, labels.RDMA_PLUGIN, 110),
+    ]
+    assert list(devices.of(machine._replace(gpus=0, efa=0, rdma=0))) == []
 
 
 def test_sysctl_sets_a_machine_s_own_and_no_other(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:

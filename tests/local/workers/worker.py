@@ -14,6 +14,7 @@ from typing import Any
 
 from components.control_plane.units import ON_MACHINE, UNITS
 from components.pools.bundle import bundle
+from components.pools.hardware import fabric
 from components.pools.joining import OWN_SCRIPTS
 from components.pools.spec import PoolSpec, pool_spec
 from fleet.world import current
@@ -78,7 +79,8 @@ class Worker:
         """Its zone, address and id, and how large it is."""
         told = self.cluster.boto("ec2").describe_instances(InstanceIds=[self.name])["Reservations"][0]["Instances"][0]
         zone = told["Placement"]["AvailabilityZone"]
-        size = aws_hardware.of_type(self.spec.hardware.shape)
+        # As it would be launched; and with RDMA, which no cloud's has, to see that nobody tells of it by itself.
+        size = {**aws_hardware.of_type(self.spec.hardware.shape), "efa": fabric(self.spec.hardware.shape), "rdma": 5}
         return zone, told["PrivateIpAddress"], f"aws:///{zone}/{self.name}", size
 
     def prove(self) -> None:
@@ -109,6 +111,7 @@ class Worker:
             "NODE_NAME": self.name,
             "NODE_ADDRESS": self.address,
             "NODE_PROVIDER_ID": self.provider_id,
+            "NODE_RESOLV_CONF": "/etc/resolv.conf",
             "NODE_ZONE_LABEL": f"topology.kubernetes.io/zone={self.zone}",
         }
         return [self.here(word) for word in command(found[1]).argv(facts)]

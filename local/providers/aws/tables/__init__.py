@@ -18,6 +18,7 @@ from . import (
     parameters,
     policies,
     records,
+    roles_anywhere,
     scaling,
     security,
 )
@@ -39,4 +40,5 @@ KINDS: Mapping[str, Kind] = {
     **scaling.KINDS,
     **balancing.KINDS,
     **records.KINDS,
+    **roles_anywhere.KINDS,
 }

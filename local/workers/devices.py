@@ -1,0 +1,77 @@
+"""Devices of a node: there while their plugin runs on it, as with the real one, and not a moment longer."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from . import background
+from .api import STRATEGIC, Api, Json
+from .hardware import Hardware
+from .unit import say
+
+PODS = "/api/v1/namespaces/kube-system/pods"
+NAME = "app.kubernetes.io/name"
+
+
+class Devices(NamedTuple):
+    """Of one kind: the resource, the label of the plugin's pods, and how many there are."""
+
+    resource: str
+    plugin: tuple[str, str]
+    number: int
+
+
+def of(hardware: Hardware) -> Iterator[Devices]:
+    """What the machine has. components/pools/labels.py has the same names: a test compares."""
+    for resource, plugin, count in (
+        ("nvidia.com/gpu", "nvidia-device-plugin", hardware.gpus),
+        ("vpc.amazonaws.com/efa", "aws-efa-device-plugin", hardware.efa),
+        ("rdma/hca", "rdma-shared-device-plugin", hardware.rdma),
+    ):
+        if count:
+            yield Devices(resource, (NAME, plugin), count)
+
+
+def runs(pod: Json) -> bool:
+    conditions = {one["type"]: one["status"] for one in pod.get("status", {}).get("conditions") or []}
+    return pod["status"].get("phase") == "Running" and conditions.get("Ready") == "True"
+
+
+class Advertised:
+    """What the node tells of one kind of devices."""
+
+    def __init__(self, api: Api, node: str, devices: Devices) -> None:
+        self.api, self.node, self.devices = api, node, devices
+        self.plugins: set[str] = set()
+        self.told: int | None = None
+
+    def run(self) -> None:
+        """For ever."""
+        background.follow(f"pods of {self.devices.plugin[1]}", self.follow)
+
+    def follow(self) -> None:
+        asked = {"fieldSelector": f"spec.nodeName={self.node}", "labelSelector": "=".join(self.devices.plugin)}
+        listed = self.api.ask("GET", f"{PODS}?{urlencode(asked)}")
+        self.plugins = {pod["metadata"]["uid"] for pod in listed["items"] if runs(pod)}
+        self.tell()
+        for kind, pod in self.api.watch(PODS, listed["metadata"]["resourceVersion"], **asked):
+            change: Callable[[Any], None] = (
+                self.plugins.add if kind != "DELETED" and runs(pod) else self.plugins.discard
+            )
+            change(pod["metadata"]["uid"])
+            self.tell()
+
+    def tell(self) -> None:
+        count = self.devices.number if self.plugins else 0
+        # Before the first plugin nothing is said of its devices at all.
+        if count == self.told or (self.told is None and not count and not self.known()):
+            return
+        # None left is a 0 that stays, as the real kubelet leaves it.
+        status = {part: {self.devices.resource: str(count)} for part in ("capacity", "allocatable")}
+        self.api.ask("PATCH", f"/api/v1/nodes/{self.node}/status", {"status": status}, STRATEGIC)
+        self.told = count
+        say(f"advertises {count} of {self.devices.resource}")
+
+    def known(self) -> bool:
+        """Whether the node tells of them from before this program's start."""
+        return self.devices.resource in self.api.ask("GET", f"/api/v1/nodes/{self.node}")["status"]["capacity"]

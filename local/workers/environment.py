@@ -1,0 +1,92 @@
+"""A container's variables and words as Kubernetes makes them. Pure, but for what `lookup` asks."""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from local.machines.commands import PATH
+
+from . import images
+
+Lookup = Callable[[str, str], Mapping[str, str] | None]
+# botocore has authorities of its own, unless it is told those of the machine, where the local cloud's is among them.
+BUNDLE = Path("/etc/ssl/certs/ca-certificates.crt")
+# $$ is a dollar; $(NAME) a variable, left as it is if nobody knows it ("Define Dependent Environment Variables").
+REFERENCE = re.compile(r"\$\$|\$\(([^)]*)\)")
+
+
+class Lacking(Exception):
+    """What a variable is taken from is not there."""
+
+
+def expand(text: str, known: Mapping[str, str]) -> str:
+    def one(found: re.Match[str]) -> str:
+        if found[1] is None:
+            return "$"
+        return known.get(found[1], found[0])
+
+    return REFERENCE.sub(one, text)
+
+
+def words(container: Mapping[str, Any], known: Mapping[str, str]) -> list[str]:
+    """Command and arguments, of which the first is still the image's."""
+    return [expand(word, known) for word in (*container["command"], *(container.get("args") or ()))]
+
+
+def fields(pod: Mapping[str, Any], address: str) -> dict[str, str]:
+    """What fieldRefs may name; `address` is the node's, which pods share."""
+    meta, spec = pod["metadata"], pod["spec"]
+    return {
+        "metadata.name": meta["name"],
+        "metadata.namespace": meta["namespace"],
+        "metadata.uid": meta["uid"],
+        "spec.nodeName": spec["nodeName"],
+        "spec.serviceAccountName": spec.get("serviceAccountName", ""),
+        "status.hostIP": address,
+        "status.podIP": address,
+    }
+
+
+def told(
+    pod: Mapping[str, Any], container: Mapping[str, Any], address: str, server: str, lookup: Lookup
+) -> dict[str, str]:
+    """What Kubernetes gives it, which `$(NAME)` may name. `lookup` gives the data of a ConfigMap or Secret, or None.
+
+    Raises Lacking.
+    """
+    found = service(server)
+    for one in container.get("env") or []:
+        if not one.get("valueFrom"):
+            found[one["name"]] = expand(one.get("value", ""), found)
+        elif (value := taken(one["valueFrom"], fields(pod, address), lookup)) is not None:
+            found[one["name"]] = value
+    return found
+
+
+def given(pod: Mapping[str, Any], image: str, *, root: bool) -> dict[str, str]:
+    """What the image and its runtime give it, below that."""
+    home = {"HOME": "/root" if root else "/"}
+    trust = {"AWS_CA_BUNDLE": str(BUNDLE)} if BUNDLE.exists() else {}
+    return {"PATH": PATH, "HOSTNAME": pod["metadata"]["name"], **home, **trust, **images.of(image).environment}
+
+
+def taken(source: Mapping[str, Any], own: Mapping[str, str], lookup: Lookup) -> str | None:
+    if "fieldRef" in source:
+        return own[source["fieldRef"]["fieldPath"]]
+    ((kind, ref),) = source.items()
+    plural = {"configMapKeyRef": "configmaps", "secretKeyRef": "secrets"}[kind]
+    data = lookup(plural, ref["name"])
+    if data is not None and ref["key"] in data:
+        return data[ref["key"]]
+    if ref.get("optional"):
+        return None
+    what = f"{plural.removesuffix('s')} {ref['name']!r}"
+    raise Lacking(f"{what} not found" if data is None else f"couldn't find key {ref['key']} in {what}")
+
+
+def service(server: str) -> dict[str, str]:
+    """Where the API is, by the kubelet's own way: no kube-proxy would lead there by the service's address."""
+    place = urlsplit(server)
+    return {"KUBERNETES_SERVICE_HOST": place.hostname or "", "KUBERNETES_SERVICE_PORT": str(place.port or 443)}

@@ -1,0 +1,187 @@
+"""Fields of a pod that the local kubelet runs itself: what it lives by, and what changes nothing here and why.
+
+Any other is refused, and the pod says which: one that is ignored might change what the pod does.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from . import images
+
+
+class Moot(NamedTuple):
+    """Accepted without effect."""
+
+    why: str
+
+
+class Only(NamedTuple):
+    """Accepted with these values."""
+
+    values: tuple[Any, ...]
+
+
+class Each(NamedTuple):
+    """A list of such things."""
+
+    fields: dict[str, Any]
+
+
+ELSEWHERE = Moot("the scheduler and the API server use it, not the kubelet")
+NO_CGROUPS = Moot("local machines have no cgroups of their own")
+NO_SANDBOX = Moot("a local machine's kernel is the laptop's: it confines by user and by read-only mounts alone")
+NO_REGISTRY = Moot("no image is fetched")
+ONE_NETWORK = Moot("all pods of a local machine have its network")
+NO_PROXY = Moot("there is no kube-proxy, so no service is announced but the API's own")
+# None: the kubelet lives by it.
+HEARD = None
+
+FIELD_PATHS = (
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+    "spec.nodeName",
+    "spec.serviceAccountName",
+    "status.hostIP",
+    "status.podIP",
+)
+ITEMS = Each({"key": HEARD, "path": HEARD, "mode": HEARD})
+KEY_REF = {"name": HEARD, "key": HEARD, "optional": HEARD}
+PROBE = {
+    "httpGet": {"path": HEARD, "port": HEARD, "host": HEARD, "scheme": HEARD, "httpHeaders": HEARD},
+    "tcpSocket": {"port": HEARD, "host": HEARD},
+    "exec": {"command": HEARD},
+    **dict.fromkeys(
+        (
+            "initialDelaySeconds",
+            "periodSeconds",
+            "timeoutSeconds",
+            "successThreshold",
+            "failureThreshold",
+            "terminationGracePeriodSeconds",
+        ),
+        HEARD,
+    ),
+}
+ACCOUNT = {"runAsUser": HEARD, "runAsGroup": HEARD, "runAsNonRoot": HEARD, "seccompProfile": NO_SANDBOX}
+CONTAINER = {
+    **dict.fromkeys(("name", "image", "command", "args", "workingDir"), HEARD),
+    "env": Each(
+        {
+            "name": HEARD,
+            "value": HEARD,
+            "valueFrom": {
+                "fieldRef": {"apiVersion": HEARD, "fieldPath": Only(FIELD_PATHS)},
+                "configMapKeyRef": KEY_REF,
+                "secretKeyRef": KEY_REF,
+            },
+        }
+    ),
+    "volumeMounts": Each({"name": HEARD, "mountPath": HEARD, "readOnly": HEARD}),
+    **dict.fromkeys(("livenessProbe", "readinessProbe", "startupProbe"), PROBE),
+    "securityContext": {
+        **ACCOUNT,
+        "readOnlyRootFilesystem": HEARD,
+        "allowPrivilegeEscalation": HEARD,
+        "privileged": Only((False,)),
+        "capabilities": NO_SANDBOX,
+    },
+    # Probes find ports by name.
+    "ports": Each({"name": HEARD, "containerPort": HEARD, "protocol": HEARD, "hostPort": HEARD}),
+    "imagePullPolicy": NO_REGISTRY,
+    "resources": NO_CGROUPS,
+    "resizePolicy": NO_CGROUPS,
+    "terminationMessagePath": Moot("nobody reads that file: messages come from logs alone, if they may"),
+    "terminationMessagePolicy": HEARD,
+}
+CONFIG_MAP = {"name": HEARD, "items": ITEMS, "optional": HEARD}
+DOWNWARD = {
+    "items": Each({"path": HEARD, "mode": HEARD, "fieldRef": {"apiVersion": HEARD, "fieldPath": Only(FIELD_PATHS[:3])}})
+}
+VOLUME = {
+    "name": HEARD,
+    "configMap": {**CONFIG_MAP, "defaultMode": HEARD},
+    "secret": {"secretName": HEARD, "items": ITEMS, "optional": HEARD, "defaultMode": HEARD},
+    "emptyDir": {
+        "medium": Only(("", "Memory")),
+        # Of memory it is honoured.
+        "sizeLimit": HEARD,
+    },
+    "projected": {
+        "defaultMode": HEARD,
+        "sources": Each(
+            {
+                "serviceAccountToken": {"audience": HEARD, "expirationSeconds": HEARD, "path": HEARD},
+                "configMap": CONFIG_MAP,
+                "secret": CONFIG_MAP,
+                "downwardAPI": DOWNWARD,
+            }
+        ),
+    },
+}
+POD = {
+    "containers": Each(CONTAINER),
+    "initContainers": Each({**CONTAINER, "restartPolicy": Only(("Always",))}),
+    "volumes": Each(VOLUME),
+    "securityContext": {**ACCOUNT, "fsGroup": HEARD, "fsGroupChangePolicy": HEARD, "supplementalGroups": HEARD},
+    **dict.fromkeys(
+        ("restartPolicy", "terminationGracePeriodSeconds", "serviceAccountName", "serviceAccount", "nodeName"), HEARD
+    ),
+    **dict.fromkeys(
+        (
+            "affinity",
+            "automountServiceAccountToken",
+            "nodeSelector",
+            "overhead",
+            "preemptionPolicy",
+            "priority",
+            "priorityClassName",
+            "schedulerName",
+            "schedulingGates",
+            "tolerations",
+            "topologySpreadConstraints",
+        ),
+        ELSEWHERE,
+    ),
+    "dnsPolicy": Moot("names are those of the machine's own hosts file"),
+    "enableServiceLinks": NO_PROXY,
+    "hostNetwork": ONE_NETWORK,
+    "imagePullSecrets": NO_REGISTRY,
+    "resources": NO_CGROUPS,
+}
+
+
+def refusals(pod: dict[str, Any]) -> list[str]:
+    """What is asked for and not honoured; empty if the pod can be run."""
+    return [*unknown(pod["spec"], POD, "spec"), *(text for one in images.containers(pod) for text in of_container(one))]
+
+
+def unknown(told: Any, known: Any, place: str) -> Iterator[str]:
+    if isinstance(known, Only):
+        if told not in known.values:
+            yield f"{place}: {told!r} is not honoured, only {', '.join(repr(one) for one in known.values)}"
+    elif isinstance(known, Each):
+        for number, one in enumerate(told or []):
+            name = one["name"] if isinstance(one.get("name"), str) else number
+            yield from unknown(one, known.fields, f"{place}[{name}]")
+    elif isinstance(known, dict):
+        for name, value in (told or {}).items():
+            if name in known:
+                yield from unknown(value, known[name], f"{place}.{name}")
+            elif value:
+                yield f"{place}.{name} is not honoured"
+
+
+def of_container(container: dict[str, Any]) -> Iterator[str]:
+    """A command, and those of probes, begin with a program of the image; ports are the machine's own."""
+    asked = {"command": container.get("command") or []}
+    for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
+        if "exec" in container.get(probe, {}):
+            asked[f"{probe}.exec.command"] = container[probe]["exec"].get("command") or []
+    programs = images.of(container["image"]).programs
+    for place, words in asked.items():
+        if not words or words[0] not in programs:
+            yield f"container {container['name']}: its {place} must begin with {' or '.join(programs)}"
+    for port in container.get("ports") or []:
+        if port.get("hostPort", port["containerPort"]) != port["containerPort"]:
+            yield f"container {container['name']}: a hostPort must be its containerPort: it has the machine's network"

@@ -1,0 +1,83 @@
+"""Becomes a container's process: process 1 of a new namespace, or one beside it, in mounts of its own.
+
+Its words are two descriptors: a file with what to become, in JSON, and a socket for what stands in the way, which
+closes without a word when all went well.
+"""
+
+import ctypes
+import fcntl
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from local.machines import kernel, spawn
+
+PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
+# A runtime's own exit code for what does not start.
+BROKEN = 128
+SAFE = kernel.MS_NOSUID | kernel.MS_NODEV
+
+
+def main() -> None:
+    # With the kubelet's thread, whatever happens to that.
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    given, told = int(sys.argv[1]), int(sys.argv[2])
+    fcntl.fcntl(told, fcntl.F_SETFD, fcntl.FD_CLOEXEC)
+    try:
+        with os.fdopen(given) as file:
+            become(json.load(file))
+    except (OSError, ValueError) as error:
+        os.write(told, str(error).encode())
+    os._exit(BROKEN)
+
+
+def become(told: dict[str, Any]) -> None:
+    """Never returns. Raises OSError."""
+    if told["beside"]:
+        kernel.enter_mounts(told["beside"])
+    else:
+        kernel.own_mounts()
+        lay(told["mounts"], read_only=told["read_only"])
+    if account := told["account"]:
+        spawn.switch(spawn.Account(account["user"], account["group"], tuple(account["groups"])))
+    if told["no_new_privileges"]:
+        prctl(PR_SET_NO_NEW_PRIVS, 1)
+    # The change of user has cleared it.
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        # Python ignores these, and the program would inherit that.
+        signal.signal(number, signal.SIG_DFL)
+    os.chdir(told["folder"])
+    os.execve(told["program"], told["words"], told["environment"])  # noqa: S606
+
+
+def lay(mounts: list[dict[str, Any]], *, read_only: bool) -> None:
+    """The volumes at their places, in a tree that is the machine's otherwise. Raises OSError."""
+    mounts = sorted(mounts, key=lambda one: Path(one["at"]).parts)
+    for one in mounts:
+        Path(one["at"]).mkdir(parents=True, exist_ok=True)
+    # Taken before the tree is made read-only: they would be, too.
+    taken = [kernel.clone_mount(Path(one["source"])) for one in mounts]
+    if read_only:
+        kernel.restrict(Path("/"), kernel.MS_RDONLY)
+    else:
+        kernel.mount("tmpfs", Path("/tmp"), "tmpfs", SAFE, "mode=1777")  # noqa: S108  (its own)
+    kernel.mount("tmpfs", Path("/dev/shm"), "tmpfs", SAFE, "mode=1777")  # noqa: S108
+    kernel.mount("proc", Path("/proc"), "proc", SAFE | kernel.MS_NOEXEC)
+    for one, descriptor in zip(mounts, taken, strict=True):
+        target = Path(one["at"])
+        target.mkdir(parents=True, exist_ok=True)
+        kernel.attach_mount(descriptor, target)
+        kernel.restrict(target, SAFE | (kernel.MS_RDONLY if one["read_only"] else 0))
+        os.close(descriptor)
+
+
+def prctl(option: int, value: int) -> None:
+    kernel.check(kernel.LIBC.prctl(option, ctypes.c_ulong(value), 0, 0, 0), f"prctl {option}")
+
+
+if __name__ == "__main__":
+    main()

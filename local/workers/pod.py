@@ -1,0 +1,318 @@
+"""The life of one pod that the kubelet runs itself, in a thread of its own: what happens next, and what is told."""
+
+import contextlib
+import queue
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from . import fields, images
+from .api import Refused
+from .background import vital
+from .containers import Broken, Running, last_words
+from .environment import Lacking
+from .probes import KINDS, Prober, Verdict
+from .process import become
+from .report import Node, Report
+from .slot import INIT, MAIN, SIDECAR, Slot, slots
+from .unit import say
+from .volumes import Volumes, drop
+
+Json = dict[str, Any]
+RETRY_SECONDS, NO_PROGRAM_SECONDS = 2.0, 30.0
+# What the API server fills in where a pod says nothing.
+GRACE_SECONDS = 30
+
+
+class Life:
+    def __init__(self, node: Node, pod: Json) -> None:
+        self.node, self.pod = node, pod
+        self.spec, self.api = pod["spec"], Report(node, pod)
+        self.title = f"{self.api.meta['namespace']}/{self.api.meta['name']}"
+        self.inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self.folder = node.folder / pod["metadata"]["uid"]
+        self.volumes = Volumes(node.api, pod, self.folder / "volumes")
+        self.slots = slots(pod)
+        self.probers: dict[str, list[Prober]] = {}
+        self.complete = self.api.closed
+        self.initialized = False
+        self.laid, self.trouble, self.problems = False, "", [] if self.complete else fields.refusals(pod)
+        # By the monotonic clock; `turned` is the last time that everything was looked at.
+        self.retry_at = self.kill_at = self.turned = 0.0
+        self.said = ""
+        self.ending = self.gone = self.over = False
+        for problem in self.problems:
+            say(f"pod {self.title}: refused: {problem}")
+
+    # From other threads.
+
+    def tell(self, pod: Json | None) -> None:
+        """What the API has of it now; None: nothing any more."""
+        self.inbox.put(lambda: self.hear(pod))
+
+    def start(self) -> None:
+        threading.Thread(target=vital, args=(self.run,), daemon=True).start()
+
+    # In its own.
+
+    def run(self) -> None:
+        self.turn(time.monotonic())
+        while not self.over:
+            with contextlib.suppress(queue.Empty):
+                self.inbox.get(timeout=self.pause())()
+            self.turn(time.monotonic())
+
+    def pause(self) -> float | None:
+        """Until something is due; None: nothing is."""
+        moments = [self.retry_at, self.kill_at, *(one.kill_at or 0.0 for one in self.slots)]
+        if not self.ending and not self.complete:
+            moments += [one.not_before for one in self.slots if not one.running and not one.over]
+        due = [moment for moment in moments if moment > self.turned]
+        return max(0.0, min(due) - time.monotonic()) if due else None
+
+    def hear(self, pod: Json | None) -> None:
+        if pod is None:
+            self.gone = True
+            return
+        if other := [one["name"] for one, mine in self.pairs(pod) if one["image"] != mine["image"]]:
+            say(f"pod {self.title}: other images of {', '.join(other)} are not honoured while it runs")
+        if pod["spec"].get("ephemeralContainers"):
+            say(f"pod {self.title}: ephemeral containers are not honoured")
+        self.api.hear(pod)
+
+    def pairs(self, pod: Json) -> Any:
+        return zip(images.containers(pod), images.containers(self.pod), strict=False)
+
+    def turn(self, now: float) -> None:
+        self.turned, self.retry_at = now, 0.0
+        for slot in self.slots:
+            if slot.running and slot.kill_at is not None and slot.kill_at <= now:
+                slot.running.send(signal.SIGKILL)
+        if self.leaving:
+            if not self.wind_down(now, self.grace()):
+                return self.finish()
+        else:
+            if not self.complete:
+                self.advance(now)
+            if self.complete:
+                self.wind_down(now, self.patience)
+        return self.report()
+
+    def advance(self, now: float) -> None:
+        """Starts what may be started."""
+        if self.problems:
+            self.hold("CreateContainerConfigError", f"not honoured on local machines: {'; '.join(self.problems)}")
+            return
+        if lacking := images.missing(self.pod):
+            self.without_programs(lacking, now)
+            return
+        if not self.laid and not self.lay(now):
+            return
+        mains = [one for one in self.slots if one.kind == MAIN]
+        self.initialized = self.initialized or self.initialize(now)
+        if self.initialized:
+            for slot in self.slots:
+                self.keep(slot, now)
+            self.complete = all(one.over for one in mains)
+
+    def initialize(self, now: float) -> bool:
+        """One after another: init containers to their end, and sidecars until they are up. True once all are."""
+        for slot in (one for one in self.slots if one.kind != MAIN):
+            if slot.kind == INIT and slot.over:
+                self.complete = not slot.done
+            else:
+                self.keep(slot, now)
+            if self.complete or not (slot.done if slot.kind == INIT else slot.started):
+                return False
+        return True
+
+    def hold(self, reason: str, message: str) -> None:
+        self.trouble = message
+        for slot in self.slots:
+            slot.wait(reason, message)
+
+    def without_programs(self, lacking: dict[str, str], now: float) -> None:
+        self.trouble = "; ".join(lacking.values())
+        self.retry_at = now + NO_PROGRAM_SECONDS
+        for slot in self.slots:
+            if slot.name in lacking:
+                never = slot.container.get("imagePullPolicy") == "Never"
+                slot.wait("ErrImageNeverPull" if never else "ImagePullBackOff", lacking[slot.name])
+                if not self.api.sent:
+                    say(f"pod {self.title}: container {slot.name} waits: {lacking[slot.name]}")
+
+    def lay(self, now: float) -> bool:
+        try:
+            self.volumes.lay()
+        except (OSError, ValueError, Refused, Lacking) as error:
+            self.trouble = f"its volumes: {error}"
+            self.later(self.trouble, now)
+            for slot in self.slots:
+                slot.wait("ContainerCreating" if slot.kind == MAIN else "PodInitializing", self.trouble)
+            return False
+        self.laid, self.trouble = True, ""
+        for slot in self.slots:
+            if not slot.over:
+                slot.wait("PodInitializing")
+        self.volumes.keep(self.title)
+        return True
+
+    def later(self, trouble: str, now: float) -> None:
+        """Says it once, and tries again soon."""
+        if trouble != self.said:
+            say(f"pod {self.title}: {trouble}")
+        self.said, self.retry_at = trouble, now + RETRY_SECONDS
+
+    def keep(self, slot: Slot, now: float) -> None:
+        """Starts the container if it is not running, and its time has come."""
+        if slot.running or slot.over or now < slot.not_before:
+            return None
+        log = self.log(slot)
+        try:
+            made = become(self.pod, slot.container, self.node.address, self.node.api.server, self.volumes)
+            for remark in made.remarks:
+                say(f"pod {self.title}: {slot.name}: {remark}")
+            slot.begin(Running(made.become, log, self.on_end), now)
+        except (OSError, Refused, Lacking) as error:
+            slot.wait("CreateContainerConfigError", str(error))
+            self.trouble = f"{slot.name}: {error}"
+            return self.later(self.trouble, now)
+        except Broken as error:
+            say(f"pod {self.title}: {slot.name} did not start: {error}")
+            slot.begun = 0.0
+            slot.end(128, now, str(error), ending=False, reason="StartError")
+            slot.not_before = max(slot.not_before, now + RETRY_SECONDS)
+            return None
+        self.trouble = ""
+        if not slot.started:
+            return self.probe(slot, "startupProbe")
+        return self.probe(slot, "livenessProbe", "readinessProbe")
+
+    def log(self, slot: Slot) -> Path:
+        """Those of the last two runs stay."""
+        meta = self.api.meta
+        folder = self.node.logs / f"{meta['namespace']}_{meta['name']}_{meta['uid']}" / slot.name
+        for old in (f"{slot.restarts - 2}.log", f"{slot.restarts - 2}.log.1"):
+            (folder / old).unlink(missing_ok=True)
+        return folder / f"{slot.restarts}.log"
+
+    def probe(self, slot: Slot, *kinds: str) -> None:
+        for kind in kinds:
+            if slot.running and kind in slot.container:
+                made = Prober(kind, slot.container, slot.running, self.node.address, slot.begun, self.on_probe)
+                self.probers.setdefault(slot.name, []).append(made)
+
+    # What containers and probes say, from their threads.
+
+    def on_end(self, running: Running, code: int) -> None:
+        self.inbox.put(lambda: self.ended(running, code))
+
+    def on_probe(self, kind: str, running: Running, verdict: Verdict) -> None:
+        self.inbox.put(lambda: self.probed(kind, running, verdict))
+
+    def ended(self, running: Running, code: int) -> None:
+        slot = next(one for one in self.slots if one.running is running)
+        for prober in self.probers.pop(slot.name, []):
+            prober.stopped.set()
+        running.close()
+        from_log = slot.container.get("terminationMessagePolicy") == "FallbackToLogsOnError"
+        message = last_words(running.log) if code and from_log else ""
+        seconds = slot.end(code, time.monotonic(), message, ending=self.ending or self.leaving)
+        again = "" if seconds is None else f", and is started again in {seconds:.0f} s"
+        say(f"pod {self.title}: {slot.name} has ended with exit code {code}{again}")
+
+    def probed(self, kind: str, running: Running, verdict: Verdict) -> None:
+        slot = next((one for one in self.slots if one.running is running), None)
+        if slot is None or self.ending:
+            return
+        if not verdict.well:
+            say(f"pod {self.title}: {slot.name}: {KINDS[kind]} probe failed: {verdict.why}")
+        if kind == "readinessProbe":
+            slot.ready = verdict.well
+        elif not verdict.well:
+            grace = slot.container[kind].get("terminationGracePeriodSeconds")
+            running.send(signal.SIGTERM)
+            slot.kill_at = time.monotonic() + (self.patience if grace is None else grace)
+        elif kind == "startupProbe":
+            for prober in self.probers.pop(slot.name, []):
+                prober.stopped.set()
+            slot.started = True
+            slot.ready = "readinessProbe" not in slot.container
+            self.probe(slot, "livenessProbe", "readinessProbe")
+
+    # Its end.
+
+    @property
+    def leaving(self) -> bool:
+        return self.gone or bool(self.api.meta.get("deletionTimestamp"))
+
+    @property
+    def patience(self) -> float:
+        return float(self.spec.get("terminationGracePeriodSeconds", GRACE_SECONDS))
+
+    def grace(self) -> float:
+        if self.gone:
+            return self.patience
+        return float(self.api.meta.get("deletionGracePeriodSeconds") or 0)
+
+    def wind_down(self, now: float, grace: float) -> bool:
+        """Ends its containers, sidecars last and one by one. True while some are left."""
+        if not self.ending:
+            self.ending = True
+            self.volumes.leave()
+            for prober in (one for made in self.probers.values() for one in made):
+                prober.stopped.set()
+        left = [one for one in self.slots if one.running]
+        self.kill_at = min(self.kill_at or now + grace, now + grace)
+        first = [one for one in left if one.kind != SIDECAR] or left[-1:]
+        for slot in first:
+            if slot.running and not slot.told_to_end:
+                slot.told_to_end = True
+                slot.running.send(signal.SIGTERM)
+        if now >= self.kill_at:
+            for slot in left:
+                if slot.running:
+                    slot.running.send(signal.SIGKILL)
+        return bool(left)
+
+    def finish(self) -> None:
+        """Nothing of it runs any more: that is told, and it is taken away."""
+        self.kill_at = 0.0
+        try:
+            if not self.gone:
+                self.send()
+                self.api.delete()
+        except OSError as error:
+            return self.later(str(error), time.monotonic())
+        except Refused as refused:
+            # Gone by other hands, or another one by that name.
+            if refused.status not in (404, 409):
+                return self.later(str(refused), time.monotonic())
+        self.over = True
+        try:
+            self.volumes.end()
+            drop(self.folder)
+        except OSError as error:
+            say(f"pod {self.title}: its volumes stay: {error}")
+        say(f"pod {self.title}: has ended")
+        return None
+
+    # What is told.
+
+    def report(self) -> None:
+        if self.gone:
+            return
+        try:
+            self.send()
+        except (OSError, Refused) as error:
+            self.api.sent = {}
+            if not (isinstance(error, Refused) and error.status in (404, 409)):
+                self.later(str(error), time.monotonic())
+
+    def send(self) -> None:
+        """Raises OSError, Refused."""
+        ended = self.ending and not any(one.running for one in self.slots)
+        self.api.send(self.slots, laid=self.laid, ended=ended, trouble=self.trouble)

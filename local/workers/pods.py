@@ -1,0 +1,58 @@
+"""The pods of this node that the kubelet runs itself: each has its life, from what is first heard of it to its end."""
+
+from collections.abc import Iterable
+from urllib.parse import urlencode
+
+from . import background, containers, images, volumes
+from .api import Json
+from .pod import Life
+from .report import Node
+
+PODS = "/api/v1/pods"
+# Logs of so many pods that have gone stay on the machine.
+MOST_OLD_LOGS = 20
+
+
+class Pods:
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.lives: dict[str, Life] = {}
+        self.tidy = False
+
+    def run(self) -> None:
+        """For ever."""
+        background.follow("pods of this node", self.follow)
+
+    def follow(self) -> None:
+        asked = {"fieldSelector": f"spec.nodeName={self.node.name}"}
+        listed = self.node.api.ask("GET", f"{PODS}?{urlencode(asked)}")
+        found = {pod["metadata"]["uid"]: pod for pod in listed["items"]}
+        for uid in set(self.lives) - set(found):
+            self.lives.pop(uid).tell(None)
+        if not self.tidy:
+            self.clear(found)
+        for pod in found.values():
+            self.hear(pod)
+        for kind, pod in self.node.api.watch(PODS, listed["metadata"]["resourceVersion"], **asked):
+            if kind == "DELETED":
+                if life := self.lives.pop(pod["metadata"]["uid"], None):
+                    life.tell(None)
+            else:
+                self.hear(pod)
+
+    def hear(self, pod: Json) -> None:
+        uid = pod["metadata"]["uid"]
+        if life := self.lives.get(uid):
+            life.tell(pod)
+        elif images.real(pod):
+            containers.prune(self.node.logs, {*self.lives, uid}, MOST_OLD_LOGS)
+            self.lives[uid] = Life(self.node, pod)
+            self.lives[uid].start()
+
+    def clear(self, found: Iterable[str]) -> None:
+        """Takes away what an earlier kubelet left of pods that have gone meanwhile."""
+        for folder in self.node.folder.iterdir() if self.node.folder.is_dir() else ():
+            if folder.name not in found:
+                volumes.drop(folder / "volumes")
+                volumes.drop(folder)
+        self.tidy = True

@@ -1,0 +1,72 @@
+"""What a pod's container becomes: its program, its account, its mounts, as the pod's fields say."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from local.machines.spawn import mapped
+
+from . import containers, environment, images
+from .containers import Become
+from .volumes import Volumes
+
+Json = dict[str, Any]
+
+
+class Made(NamedTuple):
+    become: Become
+    remarks: list[str]
+
+
+class Account(NamedTuple):
+    user: int
+    group: int
+    groups: tuple[int, ...]
+
+
+def account(pod: Json, container: Json) -> Account:
+    """A container's own settings go before its pod's. Raises environment.Lacking for a root that must not be."""
+    whole, own = pod["spec"].get("securityContext") or {}, container.get("securityContext") or {}
+    both = {**whole, **{name: value for name, value in own.items() if value is not None}}
+    user = both.get("runAsUser", 0)
+    if both.get("runAsNonRoot") and user == 0:
+        raise environment.Lacking("container has runAsNonRoot and image will run as root")
+    extra = [*(whole.get("supplementalGroups") or ()), *([whole["fsGroup"]] if "fsGroup" in whole else ())]
+    return Account(user, both.get("runAsGroup", 0), tuple(sorted(set(extra))))
+
+
+def mounts(container: Json, volumes: Volumes, writable: Iterable[str]) -> list[Json]:
+    """Only an emptyDir can be written, whatever the mount says ("Volumes": the others are read-only)."""
+    return [
+        {
+            "source": str(volumes.of(one["name"])),
+            "at": one["mountPath"],
+            "read_only": bool(one.get("readOnly")) or one["name"] not in writable,
+        }
+        for one in container.get("volumeMounts") or []
+    ]
+
+
+def become(pod: Json, container: Json, address: str, server: str, volumes: Volumes) -> Made:
+    """Raises environment.Lacking, and what `volumes.lookup` raises."""
+    image, who = container["image"], account(pod, container)
+    told = environment.told(pod, container, address, server, volumes.lookup)
+    words = environment.words(container, told)
+    program = images.program(image, container["command"][0])
+    if program is None:
+        raise environment.Lacking(f"the program of {image} is not on this machine: {images.HINT}")
+    context = container.get("securityContext") or {}
+    writable = [one["name"] for one in pod["spec"].get("volumes") or [] if "emptyDir" in one]
+    remarks = []
+    if not all(mapped(one) for one in (who.user, who.group, *who.groups)):
+        remarks.append(f"runs as root, not as {who.user}: this user namespace has no user but root")
+    made = Become(
+        program=program,
+        words=words,
+        environment={**environment.given(pod, image, root=who.user == 0), **told},
+        folder=container.get("workingDir") or "/",
+        account=containers.account(*who),
+        no_new_privileges=context.get("allowPrivilegeEscalation") is False,
+        read_only=bool(context.get("readOnlyRootFilesystem")),
+        mounts=mounts(container, volumes, writable),
+    )
+    return Made(made, remarks)

@@ -1,0 +1,67 @@
+"""What the API is told of one pod that the kubelet runs itself, and what it has of it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from . import status
+from .api import STRATEGIC, Api
+from .slot import Slot, stamp
+
+Json = dict[str, Any]
+
+
+class Node(NamedTuple):
+    """Where pods are: `folder` has their volumes, `logs` what they say."""
+
+    api: Api
+    name: str
+    address: str
+    folder: Path
+    logs: Path
+
+
+class Report:
+    """`meta` and `told` are the API's own, `sent` what was last told of the status; empty if it must be told anew."""
+
+    def __init__(self, node: Node, pod: Json) -> None:
+        self.node, self.meta = node, pod["metadata"]
+        self.told: Json = pod.get("status") or {}
+        self.sent: Json = {}
+        self.born = stamp()
+        # An earlier kubelet's word, or that of those who evict: nothing is added to it.
+        self.closed = self.told.get("phase") in status.FINAL
+
+    @property
+    def path(self) -> str:
+        return f"/api/v1/namespaces/{self.meta['namespace']}/pods/{self.meta['name']}"
+
+    def hear(self, pod: Json) -> None:
+        self.told, self.meta = pod.get("status") or {}, pod["metadata"]
+        # Others may have written it, such as the controllers of a node that was out of sight.
+        if self.sent and status.overwritten(self.sent, self.told):
+            self.sent = {}
+
+    def send(self, slots: Sequence[Slot], *, laid: bool, ended: bool, trouble: str) -> None:
+        """Raises OSError, Refused."""
+        if self.closed:
+            return
+        made = status.status(
+            slots,
+            self.told,
+            laid=laid and not ended,
+            ending=ended,
+            trouble=trouble,
+            address=self.node.address,
+            started=self.born,
+            now=stamp(),
+        )
+        if made != self.sent:
+            patch = {"metadata": {"uid": self.meta["uid"]}, "status": made}
+            found = self.node.api.ask("PATCH", f"{self.path}/status", patch, STRATEGIC)
+            self.sent, self.told = made, found["status"]
+
+    def delete(self) -> None:
+        """The pod has ended: its object may go. Raises OSError, Refused."""
+        only = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": self.meta["uid"]}}
+        self.node.api.ask("DELETE", self.path, {**only, "gracePeriodSeconds": 0})

@@ -1,0 +1,96 @@
+"""A pod's status as the real kubelet tells it, from its containers. Pure."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from .slot import INIT, MAIN, SIDECAR, Slot
+
+Json = dict[str, Any]
+KINDS = ("PodReadyToStartContainers", "Initialized", "ContainersReady", "Ready")
+FINAL = ("Succeeded", "Failed")
+
+
+def phase(slots: Sequence[Slot], *, ending: bool) -> str:
+    """`ending`: nothing is started any more. A pod whose containers never ran has failed by then."""
+    mains = [one for one in slots if one.kind == MAIN]
+    if any(one.running for one in slots):
+        return "Running" if all(begun(one) for one in mains) else "Pending"
+    if any(one.kind == INIT and one.over and not one.done for one in slots):
+        return "Failed"
+    if ending or all(one.over for one in mains):
+        return "Succeeded" if all(one.done for one in mains) else "Failed"
+    return "Running" if all(begun(one) for one in mains) else "Pending"
+
+
+def begun(slot: Slot) -> bool:
+    """Now or once."""
+    return bool(slot.running or slot.last or slot.over)
+
+
+def conditions(slots: Sequence[Slot], *, laid: bool, now_phase: str, trouble: str) -> list[Json]:
+    """Without times. `laid`: its volumes are there; `trouble`: why no container is started."""
+    final = now_phase in FINAL
+    reason = {"Succeeded": "PodCompleted", "Failed": "PodFailed"}.get(now_phase, "ContainersNotReady")
+    waits = [one.name for one in slots if not (one.done if one.kind == INIT else one.kind == MAIN or one.started)]
+    if now_phase == "Succeeded" or any(one.kind == MAIN and begun(one) for one in slots):
+        # A sidecar that is started anew later changes nothing of that.
+        waits = []
+    serving = [one for one in slots if one.kind in (MAIN, SIDECAR)]
+    unready = [one.name for one in serving if not one.ready]
+    message = "" if final else trouble or f"containers with unready status: [{' '.join(unready)}]"
+    ready = _condition(good=not final and not unready, reason=reason, message=message)
+    incomplete = f"containers with incomplete status: [{' '.join(waits)}]"
+    return [
+        {"type": KINDS[0], "status": str(laid and not final)},
+        {"type": KINDS[1], **_condition(good=not waits, reason="ContainersNotInitialized", message=incomplete)},
+        {"type": KINDS[2], **ready},
+        {"type": KINDS[3], **ready},
+    ]
+
+
+def _condition(*, good: bool, reason: str, message: str) -> Json:
+    return {"status": "True"} if good else {"status": "False", "reason": reason, "message": message}
+
+
+def dated(fresh: Iterable[Json], before: Iterable[Json], now: str) -> list[Json]:
+    """A condition keeps the moment of its last change. What no longer has a reason is told so, or it would stay."""
+    known = {one["type"]: one for one in before}
+    return [
+        {
+            "reason": None,
+            "message": None,
+            **one,
+            "lastTransitionTime": found["lastTransitionTime"]
+            if (found := known.get(one["type"])) and found["status"] == one["status"]
+            else now,
+        }
+        for one in fresh
+    ]
+
+
+def status(
+    slots: Sequence[Slot], told: Json, *, laid: bool, ending: bool, trouble: str, address: str, started: str, now: str
+) -> Json:
+    """What is patched into the pod's status, which was `told` before."""
+    how = phase(slots, ending=ending)
+    found = conditions(slots, laid=laid, now_phase=how, trouble=trouble)
+    mine: Json = {
+        "phase": how,
+        "startTime": told.get("startTime") or started,
+        "hostIP": address,
+        "hostIPs": [{"ip": address}],
+        "conditions": dated(found, told.get("conditions") or [], now),
+        "containerStatuses": [one.status() for one in slots if one.kind == MAIN],
+    }
+    if laid:
+        mine |= {"podIP": address, "podIPs": [{"ip": address}]}
+    if before := [one.status() for one in slots if one.kind != MAIN]:
+        mine["initContainerStatuses"] = before
+    return mine
+
+
+def overwritten(sent: Json, told: Json) -> bool:
+    """Whether others wrote over what counts: the phase, or a condition."""
+    mine = {one["type"]: one["status"] for one in sent["conditions"]}
+    found = {one["type"]: one["status"] for one in told.get("conditions") or []}
+    return sent["phase"] != told.get("phase") or any(found.get(kind) != value for kind, value in mine.items())

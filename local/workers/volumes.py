@@ -1,0 +1,198 @@
+"""A pod's volumes: folders below the kubelet's own, laid before its first container and kept up to date."""
+
+import base64
+import contextlib
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from local.machines import kernel
+from local.machines.spawn import mapped
+
+from . import environment, payload
+from .api import Api, Json, Refused
+from .background import vital
+from .hardware import amount
+from .payload import File, Owner
+from .unit import say
+
+MODE, TOKEN_MODE = 0o644, 0o600
+TOKEN_SECONDS = 3600
+# The real one's own pace is about a minute, too.
+REFRESH_SECONDS = 45.0
+# "Launch a Pod using service account token projection": renewed when 80 % of its life, or a day, has passed.
+RENEWED_AT, MOST_SECONDS = 0.8, 24 * 3600.0
+KINDS = {"configMap": ("configmaps", "name"), "secret": ("secrets", "secretName")}
+
+
+class Volumes:
+    """Of one pod, in `folder`. A thread of their own keeps them up to date between `keep` and `leave`."""
+
+    def __init__(self, api: Api, pod: Json, folder: Path) -> None:
+        self.api, self.pod, self.folder = api, pod, folder
+        self.wanted: list[Json] = pod["spec"].get("volumes") or []
+        self.tokens: dict[tuple[str, str], tuple[bytes, float]] = {}
+        self.through = threading.Event()
+        self.keeper: threading.Thread | None = None
+
+    def of(self, name: str) -> Path:
+        return self.folder / name
+
+    def lay(self) -> None:
+        """All of them. Raises OSError, ValueError, Refused, environment.Lacking."""
+        for volume in self.wanted:
+            if "emptyDir" in volume:
+                self.empty(self.of(volume["name"]), volume["emptyDir"] or {})
+        self.refresh()
+
+    def refresh(self) -> list[str]:
+        """Brings the files up to date; the names of volumes that changed. Raises as `lay` does."""
+        owner = self.owner()
+        filled = [one for one in self.wanted if "emptyDir" not in one]
+        return [
+            one["name"] for one in filled if payload.write(self.of(one["name"]), dict(self.files(one, owner)), owner)
+        ]
+
+    def keep(self, title: str) -> None:
+        """Once they are laid. `title` is the pod's, for what is said."""
+        self.keeper = threading.Thread(target=vital, args=(lambda: self.follow(title),), daemon=True)
+        self.keeper.start()
+
+    def follow(self, title: str) -> None:
+        while not self.through.wait(REFRESH_SECONDS):
+            try:
+                if changed := self.refresh():
+                    say(f"pod {title}: its volumes {', '.join(changed)} have changed")
+            except (OSError, ValueError, Refused, environment.Lacking) as error:
+                say(f"pod {title}: its volumes stay as they are: {error}")
+
+    def leave(self) -> None:
+        self.through.set()
+
+    def end(self) -> None:
+        """Takes them away. Raises OSError."""
+        self.leave()
+        if self.keeper:
+            self.keeper.join()
+        drop(self.folder)
+
+    def owner(self) -> Owner:
+        """As the kubelet has it: the group of the pod's files, or the one user that all its containers run as."""
+        whole = self.pod["spec"].get("securityContext") or {}
+        if (group := whole.get("fsGroup")) is not None:
+            return Owner(group=group if mapped(group) else None)
+        users = {
+            (one.get("securityContext") or {}).get("runAsUser", whole.get("runAsUser"))
+            for part in ("initContainers", "containers")
+            for one in self.pod["spec"].get(part) or []
+        }
+        user = users.pop() if len(users) == 1 else None
+        return Owner(user=user if user is not None and mapped(user) else None)
+
+    def empty(self, place: Path, told: Json) -> None:
+        place.mkdir(parents=True, exist_ok=True)
+        if told.get("medium") == "Memory" and not place.is_mount():
+            size = f",size={int(amount(str(told['sizeLimit'])))}" if told.get("sizeLimit") else ""
+            kernel.mount("tmpfs", place, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, f"mode=0777{size}")
+        payload.own(place, 0o777, self.owner()._replace(user=None))
+        if self.owner().group is not None:
+            place.chmod(0o2777)
+
+    def files(self, volume: Json, owner: Owner) -> Iterator[tuple[str, File]]:
+        if "projected" in volume:
+            told = volume["projected"]
+            mode = told.get("defaultMode", MODE)
+            # A token is its user's alone, if all containers have the same one.
+            token_mode = TOKEN_MODE if owner != Owner() else mode
+            for source in told.get("sources") or []:
+                yield from self.source(source, mode, token_mode)
+        else:
+            ((kind, told),) = ((kind, volume[kind]) for kind in KINDS if kind in volume)
+            yield from self.data(*KINDS[kind], told, told.get("defaultMode", MODE))
+
+    def source(self, source: Json, mode: int, token_mode: int) -> Iterator[tuple[str, File]]:
+        ((kind, told),) = source.items()
+        if kind == "serviceAccountToken":
+            yield told["path"], File(self.token(told), token_mode)
+        elif kind == "downwardAPI":
+            own = environment.fields(self.pod, "")
+            for item in told.get("items") or []:
+                content = own[item["fieldRef"]["fieldPath"]].encode()
+                yield item["path"], File(content, item.get("mode") or mode)
+        else:
+            yield from self.data(KINDS[kind][0], "name", told, mode)
+
+    def data(self, plural: str, name: str, told: Json, mode: int) -> Iterator[tuple[str, File]]:
+        """Of a ConfigMap or Secret: all of it, or the items that are asked for."""
+        data = self.lookup_bytes(plural, told[name])
+        optional = told.get("optional", False)
+        if data is None:
+            if optional:
+                return
+            raise environment.Lacking(f"{plural.removesuffix('s')} {told[name]!r} not found")
+        items = told.get("items") or [{"key": key, "path": key} for key in data]
+        for item in items:
+            if item["key"] in data:
+                yield item["path"], File(data[item["key"]], item.get("mode") or mode)
+            elif not optional:
+                what = f"{plural.removesuffix('s')} {told[name]!r}"
+                raise environment.Lacking(f"{what} references non-existent key: {item['key']}")
+
+    def lookup_bytes(self, plural: str, name: str) -> dict[str, bytes] | None:
+        space = self.pod["metadata"]["namespace"]
+        try:
+            found = self.api.ask("GET", f"/api/v1/namespaces/{space}/{plural}/{quote(name)}")
+        except Refused as refused:
+            if refused.status == 404:
+                return None
+            raise
+        binary = found.get("binaryData" if plural == "configmaps" else "data") or {}
+        plain = (found.get("data") or {}) if plural == "configmaps" else {}
+        return {
+            **{key: value.encode() for key, value in plain.items()},
+            **{key: base64.b64decode(value) for key, value in binary.items()},
+        }
+
+    def lookup(self, plural: str, name: str) -> dict[str, str] | None:
+        """For variables."""
+        data = self.lookup_bytes(plural, name)
+        return None if data is None else {key: value.decode(errors="replace") for key, value in data.items()}
+
+    def token(self, told: Json) -> bytes:
+        """The one that there is, or a new one when that is old."""
+        which = told.get("audience", ""), told["path"]
+        token, renewal = self.tokens.get(which, (b"", 0.0))
+        if time.time() >= renewal:
+            token, renewal = self.request(told)
+            self.tokens[which] = token, renewal
+        return token
+
+    def request(self, told: Json) -> tuple[bytes, float]:
+        """A token that is bound to the pod, and when to ask for the next."""
+        meta = self.pod["metadata"]
+        account = self.pod["spec"].get("serviceAccountName") or "default"
+        spec: dict[str, Any] = {
+            "audiences": [told["audience"]] if told.get("audience") else [],
+            "expirationSeconds": told.get("expirationSeconds", TOKEN_SECONDS),
+            "boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": meta["name"], "uid": meta["uid"]},
+        }
+        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
+        path = f"/api/v1/namespaces/{meta['namespace']}/serviceaccounts/{account}/token"
+        status = self.api.ask("POST", path, body)["status"]
+        begin = time.time()
+        left = datetime.fromisoformat(status["expirationTimestamp"]).timestamp() - begin
+        return status["token"].encode(), begin + min(RENEWED_AT * left, MOST_SECONDS)
+
+
+def drop(folder: Path) -> None:
+    """Takes a pod's volumes away. Raises OSError."""
+    for place in folder.iterdir() if folder.is_dir() else ():
+        if place.is_mount():
+            kernel.unmount(place, lazy=True)
+    with contextlib.suppress(FileNotFoundError):
+        shutil.rmtree(folder)
