@@ -6,6 +6,8 @@ Clouds read them to check pods' tokens. The address is fixed at birth: tokens an
 from .fitting import fitting
 from .model import Fleet
 
+# Whom tokens for cloud roles are meant for.
+AUDIENCE = "sts.amazonaws.com"
 CONFIGURATION, KEYS = ".well-known/openid-configuration", "openid/v1/jwks"
 DOCUMENTS = (CONFIGURATION, KEYS)
 LONGEST_BUCKET = 63
@@ -20,6 +22,12 @@ def bucket(fleet: Fleet, cluster: str) -> str:
 
 def url(fleet: Fleet, cluster: str) -> str:
     return f"https://{bucket(fleet, cluster)}.s3.{fleet.clusters[cluster].region}.amazonaws.com"
+
+
+def provider_arn(fleet: Fleet, cluster: str) -> str:
+    """IAM's trust in the issuer, by which roles name it."""
+    assert fleet.aws is not None
+    return f"arn:aws:iam::{fleet.aws.account_id}:oidc-provider/{url(fleet, cluster).removeprefix('https://')}"
 
 
 def public(fleet: Fleet, cluster: str) -> list[str]:

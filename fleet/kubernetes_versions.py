@@ -40,5 +40,16 @@ def behind_refusal(cluster: str, published: str, wanted: str, behind: Sequence[s
     )
 
 
+def ahead_refusal(what: str, cluster: str, wanted: str, servers: Sequence[str]) -> str | None:
+    """Why pools and add-ons must wait with a step: API servers (`servers`) have not taken it, and must be first."""
+    if not servers:
+        return None
+    return (
+        f"{what} must wait with kubernetes {wanted}: nothing may be ahead of the API, and {', '.join(servers)} "
+        f"{'has' if len(servers) == 1 else 'have'} an older minor version. Run `landbridge cluster roll {cluster}`, "
+        "then `landbridge up` again"
+    )
+
+
 def _minor(version: str) -> int:
     return int(version.split(".")[1])

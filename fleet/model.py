@@ -135,6 +135,7 @@ class Host(Model):
     gpu: Name | None = Field(default=None, description="GPU model, such as h100")
     cpus: int = Field(ge=1)
     memory_gib: int = Field(ge=1)
+    rdma: bool = Field(default=False, description="InfiniBand or RoCE, for work on many machines")
     address: Address | None = Field(default=None, description="fixed address in the site's network")
 
 
@@ -203,11 +204,28 @@ class Pool(Model):
     max_price_per_hour: float | None = Field(default=None, gt=0, description="US dollars for one machine")
 
 
+class TeamBucket(Model):
+    """A bucket of the account that is not the fleet's, and that a team's pods may use."""
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$", description="the bucket's name in S3")
+    write: bool = Field(default=False, description="whether they may write and delete there, too")
+    key: str | None = Field(
+        default=None,
+        pattern=r"^arn:aws:kms:[a-z0-9-]+:\d{12}:key/(mrk-)?[0-9a-f-]{32,36}$",
+        description="the ARN of the KMS key that encrypts it, such as arn:aws:kms:REGION:ACCOUNT:key/ID",
+    )
+
+
 class Team(Model):
     """People who share pools and a bill."""
 
     gid: int = Field(ge=1000, le=60000)
-    max_gpus: int | None = Field(default=None, ge=0)
+    max_gpus: int | None = Field(default=None, ge=0, description="GPUs in clouds that its pools hold at a time")
+    max_usd_per_hour: Dollars | None = Field(default=None, description="what its pools' machines in clouds may cost")
+    # Each adds to the team's role, which IAM bounds at 10,240 characters.
+    buckets: list[TeamBucket] = Field(
+        default_factory=list, max_length=10, description="buckets beside the team's own folder of the fleet bucket"
+    )
 
 
 class Person(Model):
@@ -235,6 +253,8 @@ class Fleet(Model):
     aws: AwsAccount | None = None
     azure: AzureSubscription | None = None
     limits: Limits = Limits()
+    max_gpus: int | None = Field(default=None, ge=0, description="GPUs in clouds that all pools hold at a time")
+    max_usd_per_hour: Dollars | None = Field(default=None, description="what all pools' machines in clouds may cost")
     images: Images = Images()
     regions: dict[RegionName, Region] = Field(min_length=1, description="one entry for each cloud region, by its name")
     sites: dict[Name, Site] = Field(default_factory=dict)

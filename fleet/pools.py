@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from . import shapes
 from .model import Fleet, PoolKind
 
 Wrong = tuple[tuple[str | int, ...], str, str]
@@ -16,7 +17,8 @@ def wrong(fleet: Fleet) -> Iterator[Wrong]:
     yield from _system_pools_stand_well(fleet)
     yield from _work_has_a_place(fleet)
     yield from _names(fleet)
-    yield from _caps(fleet)
+    yield from _sizes_are_known(fleet)
+    yield from _hosts_are_alike(fleet)
 
 
 def _system_pools_stand_well(fleet: Fleet) -> Iterator[Wrong]:
@@ -60,13 +62,24 @@ def _names(fleet: Fleet) -> Iterator[Wrong]:
             yield ("pools", name), what, "Choose a name that does not end in -etcd-N or -api-N"
 
 
-def _caps(fleet: Fleet) -> Iterator[Wrong]:
-    """What a pool could never have is no size of it."""
+def _sizes_are_known(fleet: Fleet) -> Iterator[Wrong]:
+    """The autoscaler decides by what a machine will have that is not there yet."""
     for name, pool in fleet.pools.items():
-        team = fleet.teams.get(pool.owner)
-        if team and team.max_gpus is not None and pool.max * pool.gpus > team.max_gpus:
-            what = (
-                f"pool {name} may grow to {pool.max * pool.gpus} GPUs, and team {pool.owner} may hold {team.max_gpus}"
-            )
-            remedy = f"Lower its max to {team.max_gpus // pool.gpus}, or raise the team's max_gpus"
-            yield ("pools", name, "max"), what, remedy
+        region = fleet.regions.get(pool.region or "")
+        if pool.kind == "ssh" or region is None or region.cloud != "aws" or not pool.instance_type:
+            continue
+        if shapes.shape(pool.instance_type) is None:
+            what = f"pool {name}: the size of a {pool.instance_type} is not known here, and the autoscaler needs it"
+            yield ("pools", name, "instance_type"), what, "Choose a type that fleet/shapes.py knows, or add it there"
+
+
+def _hosts_are_alike(fleet: Fleet) -> Iterator[Wrong]:
+    """Whoever asks for a pool's machine may get any of them."""
+    for name, pool in fleet.pools.items():
+        site = fleet.sites.get(pool.site or "")
+        known = [(host, site.hosts[host]) for host in pool.hosts if site and host in site.hosts]
+        for host, has in known[1:]:
+            first, other = known[0]
+            if (has.gpus, has.gpu, has.rdma) != (other.gpus, other.gpu, other.rdma):
+                what = f"pool {name} has the hosts {first} and {host}, which differ in gpus, gpu or rdma"
+                yield ("pools", name, "hosts", pool.hosts.index(host)), what, f"Put {host} in a pool of its own"

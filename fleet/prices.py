@@ -86,6 +86,18 @@ def price(fleet: Fleet, region: str, instance_type: str) -> float | None:
     return OTHERS.get(instance_type) or (A_CPU[family] * size.cpus if family in A_CPU else None)
 
 
+def machine(fleet: Fleet, pool: str) -> float | None:
+    """At most what a machine of a pool in a region costs an hour; None where nobody has said it.
+
+    A spot machine costs what it costs on demand at most, and no more than is bid.
+    """
+    told = fleet.pools[pool]
+    assert told.region is not None
+    listed = price(fleet, told.region, told.instance_type or "")
+    known = [one for one in (listed, told.max_price_per_hour if told.spot else None) if one is not None]
+    return min(known, default=None)
+
+
 def wrong(fleet: Fleet) -> Iterator[Wrong]:
     """Every problem with its entry. Spot machines are no concern of this: their cap is what is bid."""
     for name, pool in fleet.pools.items():

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from . import hubs, people, pools, prices, quotas, shares
+from . import caps, hubs, people, pools, prices, quotas, shares, team_storage
 from .address import reserved, sizes
 from .address.blocks import Block, overlaps, parse
 from .model import Fleet, Pool
@@ -27,7 +27,7 @@ API_PORT = 6443
 # Minor versions that are tested, with the binaries that tools/ pins.
 KUBERNETES = ("1.35", "1.36")
 # First folders of the fleet bucket. A fleet of that name would lay bundles where machines may write.
-BUCKET_FOLDERS = ("audit", "backups", "copies", "flow-logs", "nfs")
+BUCKET_FOLDERS = ("audit", "backups", "copies", "flow-logs", "nfs", team_storage.FOLDER)
 CERTIFICATE_NAME = 64  # X.509's bound of a common name, which is a machine's full name
 
 
@@ -350,11 +350,11 @@ def _pools_of_clusters(fleet: Fleet) -> Iterator[Violation]:
 
 
 def _purse(fleet: Fleet) -> Iterator[Violation]:
-    yield from (Violation(*found) for part in (quotas, prices) for found in part.wrong(fleet))
+    yield from (Violation(*found) for part in (quotas, prices, caps) for found in part.wrong(fleet))
 
 
-def _shares(fleet: Fleet) -> Iterator[Violation]:
-    yield from (Violation(*found) for found in shares.wrong(fleet))
+def _storage(fleet: Fleet) -> Iterator[Violation]:
+    yield from (Violation(*found) for part in (shares, team_storage) for found in part.wrong(fleet))
 
 
 def _people(fleet: Fleet) -> Iterator[Violation]:
@@ -373,7 +373,7 @@ RULES: tuple[Rule, ...] = (
     _pool_machines,
     _pools_of_clusters,
     _purse,
-    _shares,
+    _storage,
     _hosts_addresses,
     _gateways_public,
     _pins,

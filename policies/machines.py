@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -12,9 +11,9 @@ from fleet.world import World
 from . import boot
 from .boot import MACHINE, POOL
 from .grants import statements
-from .reading import UNKNOWN, Finding, Item, finding, of_types, tag, undecidable, unknown_in, values
+from .reading import UNKNOWN, Finding, Item, finding, of_types, tag, undecidable, unknown_in
+from .role_documents import ATTACHMENT, ROLE, allowed, asks, attached_to, documents, inlined, listed
 
-ROLE, INLINE, ATTACHMENT = "aws:iam/role:Role", "aws:iam/rolePolicy:RolePolicy", "aws:iam/rolePolicyAttachment:"
 # Type → property that says who may take a role; a machine's is EC2's alone.
 ASSUMED = {ROLE: ("assumeRolePolicy",)}
 EC2 = {"Service": "ec2.amazonaws.com"}
@@ -63,10 +62,14 @@ NARROW = "Name what the machine needs: its own prefix, and nothing else"
 
 
 class Own(NamedTuple):
-    """What belongs to one machine, or to all of a pool: kind → beginnings of ARNs."""
+    """What belongs to one machine, or to all of a pool: kind → beginnings of ARNs.
+
+    `lists` is the pattern of the names that it may list in its buckets.
+    """
 
     machine: str
     begins: dict[str, tuple[str, ...]]
+    lists: str = ""
 
 
 def findings(found: list[Item], world: World) -> Iterator[Finding]:
@@ -78,19 +81,17 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
 def _alone(found: list[Item]) -> Iterator[Finding]:
     for item in of_types(found, ALONE):
         machine = tag(item, MACHINE)
-        for path, allowed in ALONE[item.type].items():
+        for path, right in ALONE[item.type].items():
             value = item.props.get(path)
             if machine is UNKNOWN or (machine and value is UNKNOWN):
                 yield undecidable(item, path if machine else f"tags.{MACHINE}")._replace(path=path)
-            elif machine and value not in allowed and not (value == [] and None in allowed):
+            elif machine and value not in right and not (value == [] and None in right):
                 what = f"{path} of {machine}'s group is {json.dumps(value)}"
                 yield finding(item, path, what, "A group of one keeps one machine: 1, without a refresh of its own")
 
 
 def _roles(found: list[Item], world: World) -> Iterator[Finding]:
-    inline: dict[Any, list[Item]] = defaultdict(list)
-    for item in of_types(found, (INLINE,)):
-        inline[item.props.get("role")].append(item)
+    inline = inlined(found)
     attached = [item for item in found if item.type.startswith(ATTACHMENT)]
     for item in (*inline[UNKNOWN], *(other for other in attached if other.props.get("role") is UNKNOWN)):
         yield undecidable(item, "role")
@@ -111,15 +112,18 @@ def _roles(found: list[Item], world: World) -> Iterator[Finding]:
             remedy = f"Set tag {MACHINE} to the machine's name, such as main-etcd-1, or {POOL} to the pool's"
             yield finding(role, "tags", what, remedy)
             continue
-        for arn in (*(role.props.get("managedPolicyArns") or ()), *_attached(attached, role)):
+        for arn in (*(role.props.get("managedPolicyArns") or ()), *attached_to(attached, role)):
             yield from _managed(role, own, arn)
-        for item, path, document in _documents(role, inline):
-            yield from _judge(item, path, document, own)
+        for item, path, document in documents(role, inline):
+            yield from judge(item, path, document, own)
 
 
 def _of_machine(fleet: Fleet, machine: str) -> Own | None:
     named = NAMED.fullmatch(machine)
-    return Own(machine, _begins(fleet, named["cluster"], machine, named["role"])) if named else None
+    if named is None:
+        return None
+    cluster = named["cluster"]
+    return Own(machine, _begins(fleet, cluster, machine, named["role"]), f"backups/{cluster}/*")
 
 
 def _of_pool(fleet: Fleet, name: str) -> Own | None:
@@ -128,7 +132,7 @@ def _of_pool(fleet: Fleet, name: str) -> Own | None:
     if pool is None or pool.region is None or fleet.aws is None:
         return None
     key = f"arn:aws:kms:{pool.region}:{fleet.aws.account_id}:key/"
-    bundle = f"{_bucket(fleet, pool.region)}/{fleet.fleet}/{pool.cluster}/{name}/"
+    bundle = f"{bucket(fleet, pool.region)}/{fleet.fleet}/{pool.cluster}/{name}/"
     return Own(f"pool {name}", {OWN: (bundle,), KEY: (key,)})
 
 
@@ -143,10 +147,6 @@ def _trusted(document: Any) -> Iterator[Any]:
             yield statement.get("Principal")
 
 
-def _attached(attached: list[Item], role: Item) -> Iterator[Any]:
-    return (item.props.get("policyArn") for item in attached if item.props.get("role") == role.props.get("name"))
-
-
 def _managed(role: Item, own: Own, arn: Any) -> Iterator[Finding]:
     if arn is UNKNOWN:
         yield undecidable(role, "managedPolicyArns")
@@ -156,23 +156,12 @@ def _managed(role: Item, own: Own, arn: Any) -> Iterator[Finding]:
         yield finding(role, "managedPolicyArns", what, remedy)
 
 
-def _documents(role: Item, inline: dict[Any, list[Item]]) -> Iterator[tuple[Item, str, Any]]:
-    """Every policy document that says what a role may do, with where it stands."""
-    for document in values(role.props, "inlinePolicies.policy"):
-        if document:
-            yield role, "inlinePolicies.policy", document
-    for item in inline.get(role.props.get("name"), ()):
-        yield item, "policy", item.props.get("policy")
-
-
 def writes(found: list[Item], fleet: Fleet, kind: str) -> dict[str, bool | None]:
     """Etcd machine → whether its role may write what is of the kind; None: not known before the update.
 
     Machines of clusters that have nothing of the kind are left out.
     """
-    inline: dict[Any, list[Item]] = defaultdict(list)
-    for item in of_types(found, (INLINE,)):
-        inline[item.props.get("role")].append(item)
+    inline = inlined(found)
     may: dict[str, bool | None] = {}
     for role in of_types(found, (ROLE,)):
         machine = tag(role, MACHINE)
@@ -181,30 +170,30 @@ def writes(found: list[Item], fleet: Fleet, kind: str) -> dict[str, bool | None]
         begins = _begins(fleet, named["cluster"], str(machine), "etcd")[kind]
         if not begins:
             continue
-        documents = [document for _, _, document in _documents(role, inline)]
-        if unknown_in(documents):
+        texts = [document for _, _, document in documents(role, inline)]
+        if unknown_in(texts):
             may[str(machine)] = None
             continue
         may[str(machine)] = any(
-            "s3:putobject" in (action.lower() for action in _listed(statement.get("Action")))
+            "s3:putobject" in (action.lower() for action in listed(statement.get("Action")))
             and any(r.startswith(begins) for r in _resources(statement))
-            for document in documents
-            for statement in _allowed(document)
+            for document in texts
+            for statement in allowed(document)
         )
     return may
 
 
 def _begins(fleet: Fleet, cluster: str, machine: str, role: str) -> dict[str, tuple[str, ...]]:
     account, prefix = fleet.aws.account_id if fleet.aws else "", f"{fleet.fleet}/{cluster}/{machine}"
-    buckets = [_bucket(fleet, region) for region in fleet.regions]
+    every = [bucket(fleet, region) for region in fleet.regions]
     known = fleet.clusters.get(cluster)
     second = [known.copies] if known and known.copies else []
     begins = {
-        OWN: tuple(f"{bucket}/{prefix}/" for bucket in buckets),
-        BACKUPS: tuple(f"{bucket}/backups/{cluster}/" for bucket in buckets),
-        COPIES: tuple(f"{_bucket(fleet, region)}/copies/{known.region}/{cluster}/" for region in second if known),
-        AUDIT: tuple(f"{bucket}/audit/{cluster}/" for bucket in buckets),
-        LIST: tuple(buckets),
+        OWN: tuple(f"{one}/{prefix}/" for one in every),
+        BACKUPS: tuple(f"{one}/backups/{cluster}/" for one in every),
+        COPIES: tuple(f"{bucket(fleet, region)}/copies/{known.region}/{cluster}/" for region in second if known),
+        AUDIT: tuple(f"{one}/audit/{cluster}/" for one in every),
+        LIST: tuple(every),
         SECRET: tuple(f"arn:aws:secretsmanager:{region}:{account}:secret:{prefix}-" for region in fleet.regions),
         KEY: tuple(f"arn:aws:kms:{r}:{account}:key/" for r in ([known.region] if known else fleet.regions)),
         COPIES_KEY: tuple(f"arn:aws:kms:{region}:{account}:key/" for region in second),
@@ -212,16 +201,16 @@ def _begins(fleet: Fleet, cluster: str, machine: str, role: str) -> dict[str, tu
     return {kind: begun for kind, begun in begins.items() if ROLES_OF.get(kind, role) == role}
 
 
-def _bucket(fleet: Fleet, region: str) -> str:
+def bucket(fleet: Fleet, region: str) -> str:
     return f"arn:aws:s3:::{fleet.fleet}-{region}-{fleet.aws.account_id if fleet.aws else ''}"
 
 
-def _judge(item: Item, path: str, document: Any, own: Own) -> Iterator[Finding]:
+def judge(item: Item, path: str, document: Any, own: Own) -> Iterator[Finding]:
     if unknown_in(document):
         yield undecidable(item, path)
         return
     try:
-        found = list(_allowed(document))
+        found = list(allowed(document))
     except ValueError as error:
         yield finding(item, path, f"{path} can't be read: {error}", "Make it with json.dumps")
         return
@@ -229,7 +218,7 @@ def _judge(item: Item, path: str, document: Any, own: Own) -> Iterator[Finding]:
         if "NotAction" in statement or "NotResource" in statement:
             yield finding(item, path, f"{own.machine} may do all but what a statement names", NARROW)
             continue
-        for action in _listed(statement.get("Action")):
+        for action in listed(statement.get("Action")):
             if not JUDGED.fullmatch(action) or HARMLESS.fullmatch(action):
                 continue
             kinds = MAY.get(action.lower())
@@ -243,14 +232,13 @@ def _judge(item: Item, path: str, document: Any, own: Own) -> Iterator[Finding]:
 
 def _fits(kind: str, resource: str, own: Own, statement: dict[str, Any]) -> bool:
     if kind == VOLUME:  # an instance's ARN stands beside the volume's, which the tag must narrow
-        tagged = any(_asks(statement, "StringEquals", key, own.machine) for key in TAG_KEYS)
+        tagged = any(asks(statement, "StringEquals", key, own.machine) for key in TAG_KEYS)
         return tagged or bool(INSTANCE.match(resource))
     if kind == GRANT:  # lent to a service of AWS alone, as EBS needs it for encrypted volumes
-        return _asks(statement, "Bool", FOR_AWS, "true") and _fits(KEY, resource, own, statement)
+        return asks(statement, "Bool", FOR_AWS, "true") and _fits(KEY, resource, own, statement)
     begins = own.begins.get(kind, ())
     if kind == LIST:  # of a whole bucket, narrowed to one beginning of names, as the machine's own snapshots have
-        snapshots = own.machine.rpartition("-etcd-")[0]
-        return resource in begins and _asks(statement, "StringLike", "s3:prefix", f"backups/{snapshots}/*")
+        return resource in begins and asks(statement, "StringLike", "s3:prefix", own.lists)
     if kind == SECRET:
         ends = [resource.removeprefix(begun) for begun in begins if resource.startswith(begun)]
         return any(SECRET_ENDS.fullmatch(end) for end in ends)
@@ -258,24 +246,10 @@ def _fits(kind: str, resource: str, own: Own, statement: dict[str, Any]) -> bool
         return False
     if kind == COPIES_KEY:  # where copies go, a machine writes into the bucket and does nothing else
         via = f"s3.{resource.split(':')[3]}.amazonaws.com" if resource.startswith(begins) else ""
-        return bool(via) and _asks(statement, "StringEquals", "kms:ViaService", via)
+        return bool(via) and asks(statement, "StringEquals", "kms:ViaService", via)
     # A beginning has no wildcard, so that all a resource may stand for begins so.
     return resource.startswith(begins)
 
 
-def _asks(statement: dict[str, Any], operator: str, key: str, value: str) -> bool:
-    """Whether a statement holds only under this condition."""
-    conditions = (statement.get("Condition") or {}).get(operator)
-    return isinstance(conditions, dict) and _listed(conditions.get(key)) == [value]
-
-
-def _allowed(document: Any) -> Iterator[dict[str, Any]]:
-    return (statement for statement in statements(document or "{}") if statement.get("Effect") == "Allow")
-
-
 def _resources(statement: dict[str, Any]) -> list[str]:
-    return _listed(statement.get("Resource"))
-
-
-def _listed(value: Any) -> list[str]:
-    return [str(entry) for entry in (value if isinstance(value, list) else [value])]
+    return listed(statement.get("Resource"))

@@ -13,7 +13,7 @@ from pulumi_policy import (
 
 from fleet.world import World, current
 
-from . import addons, addresses, clusters, custody, exposure, images, labels, machines, pools, workloads
+from . import addons, addresses, clusters, custody, exposure, images, labels, machines, pools, roles, sites, workloads
 from .reading import Finding, Given, Item, items, plain
 
 Rules = Callable[[list[Item], World], Iterator[Finding]]
@@ -26,12 +26,14 @@ RULES: dict[str, tuple[str, Rules]] = {
         "User-data is a stub without secrets, IMDSv2; a machine reads its own and is alone.",
         machines.findings,
     ),
+    "roles": ("A role that pods take is one team's for its storage, or one autoscaler's.", roles.findings),
     "pools": (
         "A pool is its owner's, keeps to its price, and nothing but the autoscaler takes its machines.",
         pools.findings,
     ),
     "images": ("A pool starts from the image of its kind and of its cluster's Kubernetes.", images.findings),
     "labels": ("No node of a site has a label by which a cloud knows its GPUs.", labels.findings),
+    "sites": ("What a host takes with its certificate is one host's, and for its backups alone.", sites.findings),
     "clusters": (
         "3 or 5 etcd members in one region, a closed API, snapshots, certificates that end.",
         clusters.findings,

@@ -63,6 +63,8 @@ def labels(fleet: Fleet, name: str, pool: Pool) -> dict[str, str]:
         host = fleet.sites[pool.site].hosts[pool.hosts[0]] if pool.site else None
         model = host.gpu if host else gpus.model(pool.instance_type or "")
         found |= {PRESENT: "true", **({f"{DOMAIN}gpu": model} if model else {})}
+    if pool.site and fleet.sites[pool.site].hosts[pool.hosts[0]].rdma:
+        found[f"{DOMAIN}rdma"] = "true"
     return found
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from fleet import issuers
 from fleet.fitting import fitting
-from fleet.kubernetes_versions import behind_refusal, refusal, steps
+from fleet.kubernetes_versions import ahead_refusal, behind_refusal, refusal, steps
 from fleet.model import AwsAccount, Cluster, Fleet, Region, Team
 
 
@@ -27,6 +27,14 @@ def test_a_minor_is_neither_skipped_nor_gone_back(running: str, wanted: str, wor
     told = refusal(running, wanted)
     assert told is not None
     assert words in told
+
+
+def test_pools_and_add_ons_wait_for_the_api_servers() -> None:
+    assert ahead_refusal("cpu", "main", "1.37.0", []) is None
+    assert ahead_refusal("cpu", "main", "1.37.0", ["main-api-1", "main-api-2"]) == (
+        "cpu must wait with kubernetes 1.37.0: nothing may be ahead of the API, and main-api-1, main-api-2 have an "
+        "older minor version. Run `landbridge cluster roll main`, then `landbridge up` again"
+    )
 
 
 def test_a_step_waits_for_machines_that_have_not_taken_the_last_one() -> None:

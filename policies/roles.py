@@ -1,0 +1,210 @@
+"""Roles that pods take by a token of their cluster's issuer: a team's opens that team's storage alone, and that of a
+cluster's autoscaler sizes that cluster's pools alone.
+
+Any other service account gets no role: whoever gives it one says here what it may.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from fleet import autoscaler, issuers, team_storage
+from fleet.model import Fleet
+from fleet.world import World
+
+from .reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unknown_in
+from .role_documents import ATTACHMENT, ROLE, allowed, asks, attached_to, documents, inlined, listed
+
+# Type → property that says who may take a role.
+TAKEN = {ROLE: ("assumeRolePolicy",)}
+ACTION = "sts:AssumeRoleWithWebIdentity"
+READ = {"s3:getobject"}
+WRITE = {"s3:putobject", "s3:deleteobject", "s3:abortmultipartupload", "s3:listmultipartuploadparts"}
+LIST = "s3:listbucket"
+OPENS, SEALS = "kms:decrypt", "kms:generatedatakey"
+LOOKS = {"autoscaling:describeautoscalinggroups", "autoscaling:describescalingactivities"}
+SIZES = {
+    "autoscaling:setdesiredcapacity",
+    "autoscaling:terminateinstanceinautoscalinggroup",
+    "autoscaling:completelifecycleaction",
+}
+NARROW = "Name what the team has: its folder of the fleet buckets, and its buckets in the fleet file"
+GROUPS = "Take components/addons/autoscaler_role.py's: the cluster's own groups by name and tags, in its regions"
+TRUST = "Trust components/addons/team_roles.py's: one issuer, one service account, one audience"
+
+
+class Own(NamedTuple):
+    """What one service account may: sets of actions, each with whether a statement may have one of a resource.
+
+    `remedy` is what to do about what it may not.
+    """
+
+    who: str
+    remedy: str
+    may: tuple[tuple[set[str], Callable[[str, dict[str, Any]], bool]], ...]
+
+
+def findings(found: list[Item], world: World) -> Iterator[Finding]:
+    if world.fleet.aws is None:
+        return
+    inline, attached = inlined(found), [item for item in found if item.type.startswith(ATTACHMENT)]
+    for role in of_types(found, TAKEN):
+        trust = role.props.get("assumeRolePolicy")
+        if unknown_in(trust):
+            yield undecidable(role, "assumeRolePolicy")
+            continue
+        federated = list(_federated(trust))
+        if not federated:
+            continue  # grants.py and machines.py judge the others
+        subjects = {subject for statement in federated for subject in _subjects(statement, world.fleet)}
+        own = _own(world.fleet, subjects, {cluster for one in federated if (cluster := _cluster(one, world.fleet))})
+        if own is None:
+            whose = f"not one cluster's {autoscaler.ACCOUNT} and no team's {team_storage.ACCOUNT}"
+            what = f"pods may take the role that are {whose}: {', '.join(sorted(subjects))}"
+            yield finding(role, "assumeRolePolicy", what, TRUST)
+            continue
+        yield from _judge_all(role, own, inline, attached)
+
+
+def _own(fleet: Fleet, subjects: set[str], clusters: set[str]) -> Own | None:
+    """Whose role it is, by those who may take it and by the clusters that vouch for them."""
+    for team in fleet.teams:
+        if subjects == {team_storage.subject(team)}:
+            return _of_team(fleet, team)
+    if subjects == {autoscaler.SUBJECT} and len(clusters) == 1:
+        return _of_autoscaler(fleet, *clusters)
+    return None
+
+
+def _cluster(statement: dict[str, Any], fleet: Fleet) -> str | None:
+    """Whose issuer a statement trusts."""
+    named = statement["Principal"].get("Federated")
+    return next((name for name in fleet.clusters if issuers.provider_arn(fleet, name) == named), None)
+
+
+def _federated(document: Any) -> Iterator[dict[str, Any]]:
+    """Statements that name identity providers; grants.py tells of a document that can't be read."""
+    try:
+        found = list(allowed(document))
+    except ValueError:
+        return
+    for statement in found:
+        principal = statement.get("Principal")
+        if isinstance(principal, dict) and principal.get("Federated"):
+            yield statement
+
+
+def _subjects(statement: dict[str, Any], fleet: Fleet) -> Iterator[str]:
+    """Whom a statement lets in, in full: a cluster's own issuer must say so, in a token that is for AWS alone."""
+    principal, equals = statement["Principal"], (statement.get("Condition") or {}).get("StringEquals") or {}
+    cluster = _cluster(statement, fleet)
+    if cluster is None or set(principal) != {"Federated"}:
+        yield f"those of {principal}"
+        return
+    issuer = issuers.url(fleet, cluster).removeprefix("https://")
+    if listed(statement.get("Action")) != [ACTION] or listed(equals.get(f"{issuer}:aud")) != [issuers.AUDIENCE]:
+        yield f"those whose token is not for {issuers.AUDIENCE}"
+    yield from listed(equals.get(f"{issuer}:sub") or "anybody")
+
+
+def _of_team(fleet: Fleet, team: str) -> Own:
+    arns, folder = team_storage.bucket_arns(fleet), f"{team_storage.FOLDER}/{team}/"
+    buckets = {f"arn:aws:s3:::{bucket.name}": bucket for bucket in fleet.teams[team].buckets}
+    written = {arn for arn, bucket in buckets.items() if bucket.write}
+    keys = {bucket.key: bucket.write for bucket in buckets.values() if bucket.key}
+    keys |= {bucket.key: True for bucket in buckets.values() if bucket.key and bucket.write}
+
+    def folders(resource: str, _: dict[str, Any]) -> bool:
+        return any(resource.startswith(f"{arn}/{folder}") for arn in arns)
+
+    def inside(known: Any) -> Callable[[str, dict[str, Any]], bool]:
+        return lambda resource, _: any(resource.startswith(f"{arn}/") for arn in known)
+
+    def lists(resource: str, statement: dict[str, Any]) -> bool:
+        return resource in buckets or (
+            resource in arns and _only(statement, "StringLike", "s3:prefix", {f"{folder}*"}.__contains__)
+        )
+
+    def opens(resource: str, statement: dict[str, Any]) -> bool:
+        return resource in keys or _fleet_key(fleet, resource, statement)
+
+    def seals(resource: str, statement: dict[str, Any]) -> bool:
+        return keys.get(resource, False) or _fleet_key(fleet, resource, statement)
+
+    def in_s3(fits: Callable[[str, dict[str, Any]], bool]) -> Callable[[str, dict[str, Any]], bool]:
+        return lambda resource, statement: _by_s3(statement) and fits(resource, statement)
+
+    return Own(
+        f"team {team}",
+        NARROW,
+        (
+            (READ | WRITE, folders),
+            (READ, inside(buckets)),
+            (WRITE, inside(written)),
+            ({LIST}, lists),
+            ({OPENS}, in_s3(opens)),
+            ({SEALS}, in_s3(seals)),
+        ),
+    )
+
+
+def _of_autoscaler(fleet: Fleet, cluster: str) -> Own:
+    arns, tags = autoscaler.group_arns(fleet, cluster), autoscaler.group_tags(fleet, cluster)
+    regions = set(autoscaler.regions(fleet, cluster))
+
+    def looks(_: str, statement: dict[str, Any]) -> bool:
+        return _only(statement, "StringEquals", "aws:RequestedRegion", regions.__contains__)
+
+    def sizes(resource: str, statement: dict[str, Any]) -> bool:
+        tagged = all(asks(statement, "StringEquals", f"aws:ResourceTag/{key}", value) for key, value in tags.items())
+        return resource in arns and tagged
+
+    return Own(f"the autoscaler of {cluster}", GROUPS, ((LOOKS, looks), (SIZES, sizes)))
+
+
+def _fleet_key(fleet: Fleet, resource: str, statement: dict[str, Any]) -> bool:
+    """Any key of a region, of which the alias leaves the fleet bucket's."""
+    assert fleet.aws is not None
+    every = {f"arn:aws:kms:{region}:{fleet.aws.account_id}:key/*" for region in team_storage.regions(fleet)}
+    aliases = set(team_storage.key_aliases(fleet))
+    return resource in every and _only(
+        statement, "ForAnyValue:StringEquals", "kms:ResourceAliases", aliases.__contains__
+    )
+
+
+def _by_s3(statement: dict[str, Any]) -> bool:
+    return _only(statement, "StringEquals", "kms:ViaService", lambda via: via.startswith("s3."))
+
+
+def _only(statement: dict[str, Any], operator: str, key: str, good: Callable[[str], bool]) -> bool:
+    """Whether a statement holds only where the key has one of some good values."""
+    named = listed(((statement.get("Condition") or {}).get(operator) or {}).get(key) or [])
+    return bool(named) and all(good(one) for one in named)
+
+
+def _judge_all(role: Item, own: Own, inline: dict[Any, list[Item]], attached: list[Item]) -> Iterator[Finding]:
+    if role.props.get("name") is UNKNOWN:  # nobody can tell then which policies are the role's
+        yield undecidable(role, "name")
+    for arn in (*(role.props.get("managedPolicyArns") or ()), *attached_to(attached, role)):
+        what = f"the role of {own.who} has the policy {arn}"
+        yield finding(role, "managedPolicyArns", what, own.remedy)
+    for item, path, document in documents(role, inline):
+        yield from _judge(item, path, document, own)
+
+
+def _judge(item: Item, path: str, document: Any, own: Own) -> Iterator[Finding]:
+    if unknown_in(document):
+        yield undecidable(item, path)
+        return
+    try:
+        found = list(allowed(document))
+    except ValueError as error:
+        yield finding(item, path, f"{path} can't be read: {error}", "Make it with json.dumps")
+        return
+    for statement in found:
+        if "NotAction" in statement or "NotResource" in statement:
+            yield finding(item, path, f"{own.who} may do all but what a statement names", own.remedy)
+            continue
+        for action in listed(statement.get("Action")):
+            for resource in listed(statement.get("Resource")):
+                if not any(action.lower() in actions and fits(resource, statement) for actions, fits in own.may):
+                    yield finding(item, path, f"{own.who} may {action} of {resource}", own.remedy)
