@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from fleet.model import Fleet
+from fleet.shares import HOMES, home_path
 
 KEYS = "/etc/ssh/authorized_keys"
 SYSUSERS = "/etc/sysusers.d/landbridge-people.conf"
@@ -16,24 +17,35 @@ SUDOERS = "/etc/sudoers.d/landbridge"
 UNITS = "/etc/systemd/system"
 USERS_UNIT, SSHD_UNIT = "landbridge-people.service", "landbridge-sshd.service"
 PORT = 22
+# On machines of a control plane: what people leave on such a machine ends with it.
+NO_HOME = "/"
 # Bundle files that are not for everybody's eyes: sudo's own mode for its rules (sudoers(5)).
 MODES = {SUDOERS: "0440"}
 
 
 class Login(NamedTuple):
-    """A person on machines. `keys` are lines of public keys without their comments."""
+    """A person on machines. `keys` are lines of public keys without their comments; `home` is /, or in the share."""
 
     name: str
     uid: int
     team: str
     gid: int
     keys: tuple[str, ...]
+    home: str = NO_HOME
 
 
-def logins(fleet: Fleet, team: str) -> tuple[Login, ...]:
-    """The people of a team who have a key, by name."""
+def logins(fleet: Fleet, team: str, *, homes: bool = False) -> tuple[Login, ...]:
+    """The people of a team who have a key, by name. With `homes` they have their own, if the fleet has such a share."""
+    shared = homes and HOMES in fleet.storage.shares
     return tuple(
-        Login(name, one.uid, team, fleet.teams[team].gid, tuple(" ".join(key.split()[:2]) for key in one.keys))
+        Login(
+            name,
+            one.uid,
+            team,
+            fleet.teams[team].gid,
+            tuple(" ".join(key.split()[:2]) for key in one.keys),
+            home_path(fleet, name) if shared else NO_HOME,
+        )
         for name, one in sorted(fleet.people.items())
         if one.team == team and one.keys
     )
@@ -61,10 +73,10 @@ def _keys(one: Login) -> str:
 
 
 def _users(people: Sequence[Login]) -> str:
-    """sysusers.d(5): no password, no home of their own. What they leave on such a machine ends with it."""
+    """sysusers.d(5): no password. It makes no home: a share's is there when it is mounted."""
     groups = sorted({(one.team, one.gid) for one in people})
     lines = [f"g {team} {gid}" for team, gid in groups]
-    lines += [f'u {one.name} {one.uid}:{one.gid} "{one.name} of {one.team}" / /bin/bash' for one in people]
+    lines += [f'u {one.name} {one.uid}:{one.gid} "{one.name} of {one.team}" {one.home} /bin/bash' for one in people]
     return "\n".join(lines) + "\n"
 
 
@@ -85,7 +97,9 @@ def _sshd(people: Sequence[Login]) -> str:
         "PermitEmptyPasswords": "no",
         # Without PAM sshd takes an account without a password for a locked one.
         "UsePAM": "yes",
-        "StrictModes": "yes",
+        # It would look into people's homes before it lets them in (safe_path in OpenSSH's misc.c), and a share may be
+        # away. What it guards is here a folder of root's.
+        "StrictModes": "yes" if all(one.home == NO_HOME for one in people) else "no",
         "DisableForwarding": "yes",
         "PermitTunnel": "no",
         "PermitUserEnvironment": "no",

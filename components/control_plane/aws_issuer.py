@@ -10,7 +10,7 @@ from components.tags import Owner
 from fleet import issuers
 from fleet.model import Fleet
 
-from .issuer import AUDIENCE, bucket_policy, documents
+from .issuer import bucket_policy, documents
 from .machines import ClusterSpec
 
 
@@ -83,7 +83,7 @@ class Issuer(pulumi.ComponentResource):
         aws.iam.OpenIdConnectProvider(
             name,
             url=spec.issuer,
-            client_id_lists=[AUDIENCE],
+            client_id_lists=[issuers.AUDIENCE],
             tags=owner.tags(name),
             # IAM reads the documents at once.
             opts=pulumi.ResourceOptions(parent=self, depends_on=[policy, *published]),

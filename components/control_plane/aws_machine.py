@@ -9,8 +9,8 @@ import pulumi_aws as aws
 
 from components.boot.user_data import sealed, user_data
 from components.preview import VERIFY_KEY, known_in_preview, known_key_arn
-from components.storage.bucket import bucket_name
 from components.tags import KUBERNETES, Owner
+from fleet.buckets import bucket_name
 from fleet.image_names import parameter
 from fleet.model import Fleet
 

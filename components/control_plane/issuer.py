@@ -12,8 +12,6 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat,
 from components.storage.bucket import tls_only
 from fleet import issuers
 
-# Whom tokens for cloud roles are meant for.
-AUDIENCE = "sts.amazonaws.com"
 PEM = re.compile(r"-----BEGIN PUBLIC KEY-----.*?-----END PUBLIC KEY-----", re.DOTALL)
 
 

@@ -3,9 +3,9 @@
 from typing import Literal, NamedTuple
 
 from components.boot.people import Login, logins
-from components.storage.bucket import bucket_name
 from fleet import issuers
 from fleet.address.plan import AddressPlan
+from fleet.buckets import bucket_name
 from fleet.model import Fleet
 
 from .profiles import PROFILES, Profile

@@ -3,7 +3,8 @@
 from typing import Any
 
 from components.pools import joining
-from components.storage.bucket import AUDIT, BACKUPS, bucket_arn
+from components.storage.bucket import AUDIT, BACKUPS
+from fleet.buckets import bucket_arn
 from fleet.model import Fleet
 
 from .backups import copies_place

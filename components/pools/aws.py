@@ -51,8 +51,7 @@ class Pool(pulumi.ComponentResource):
         self.publishing = Publishing(self.fleet, self.spec, args["key_arn"], self)
         self.firewall = self._firewall()
         policy, profile = self._role()
-        tags = {name: self._tags(name) for name in ("files", "manifest")}
-        ready = [policy, self.publishing.publish(args["authority"], tags)]
+        ready = [policy, self.publishing.publish(args["authority"], self._tags)]
         made = self._template(profile)
         self.groups = {group.key: self._group(group, made, ready) for group in self.names.scaling(self.spec.name)}
         self.register_outputs({})

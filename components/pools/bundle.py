@@ -4,15 +4,18 @@ What differs between machines they find out at boot; a cloud's machine proves wh
 from its enrolment.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from components.boot import people
 from components.control_plane.bundle import Bundle
 from components.control_plane.units import ON_MACHINE, SCRIPTS, TARGET, UNITS, settings, target
 
-from . import containerd, discovery, kubelet, tuning
+from . import containerd, discovery, kubelet, mounts, tuning
 from .spec import PoolSpec
 
+# Below a bundle's prefix: what names its files, signed.
+MANIFEST = "manifest.json"
 OWN_SCRIPTS = Path(__file__).with_name("on_machine")
 # What an enrolment hands over to, once it has checked the bundle.
 SITE_SCRIPT = "site_host"
@@ -24,12 +27,22 @@ def bundle(spec: PoolSpec, authority: str) -> Bundle:
     """`authority` is PEM: certificates of the cluster's authorities for Kubernetes, all that are trusted."""
     files = tuning.files(spec)
     # Machines of kind ssh are outside of the cluster: people log in, and no kubelet runs.
-    files |= people.files(spec.logins, root=False) if spec.kind == "ssh" else _node_files(spec, authority)
+    files |= _shell_files(spec) if spec.kind == "ssh" else _node_files(spec, authority)
     if spec.site:
         files[f"{SCRIPTS}/{SITE_SCRIPT}.py"] = (OWN_SCRIPTS / f"{SITE_SCRIPT}.py").read_text()
     units = [path.rpartition("/")[2] for path in files if path.startswith(UNITS)]
-    files[f"{UNITS}/{TARGET}"] = target(f"Everything of a machine of {spec.name}", units)
+    files[f"{UNITS}/{TARGET}"] = target(f"Everything of a machine of {spec.name}", mounts.wanted(units, spec.mounts))
     return Bundle(spec.name, dict(sorted(files.items())), {})
+
+
+def _shell_files(spec: PoolSpec) -> dict[str, str]:
+    return people.files(spec.logins, root=False) | mounts.files(spec.mounts)
+
+
+def with_files(made: Bundle, files: Mapping[str, str], wants: str) -> Bundle:
+    """A host's bundle with files that it alone has; its target wants one unit of them, `wants`."""
+    told = made.files[f"{UNITS}/{TARGET}"].replace("\n\n[Install]", f"\nWants={wants}\n\n[Install]")
+    return made._replace(files=dict(sorted({**made.files, **files, f"{UNITS}/{TARGET}": told}.items())))
 
 
 def _node_files(spec: PoolSpec, authority: str) -> dict[str, str]:

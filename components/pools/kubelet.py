@@ -138,6 +138,7 @@ def _unit(spec: PoolSpec) -> str:
         "--hostname-override=${NODE_NAME}",
         "--node-ip=${NODE_ADDRESS}",
         "--provider-id=${NODE_PROVIDER_ID}",
+        "--resolv-conf=${NODE_RESOLV_CONF}",
         f"--node-labels={node_labels(spec)}{zone}",
     ]
     text = service(

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from .spec import PoolSpec
 
 DOMAIN = "landbridge.dev"
-POOL, KIND, OWNER, PLACE, GPU = (f"{DOMAIN}/{what}" for what in ("pool", "kind", "owner", "place", "gpu"))
+POOL, KIND, OWNER, PLACE, GPU, RDMA = (f"{DOMAIN}/{what}" for what in ("pool", "kind", "owner", "place", "gpu", "rdma"))
 REGION, ZONE = "topology.kubernetes.io/region", "topology.kubernetes.io/zone"
 SHAPE = "node.kubernetes.io/instance-type"
 # NVIDIA's own: without it its charts schedule their plugin to no node at all (k8s-device-plugin issue 607).
@@ -17,6 +17,10 @@ GPU_PRESENT = "nvidia.com/gpu.present"
 # What the device plugin advertises, and the label of its pods, in kube-system.
 GPU_RESOURCE = "nvidia.com/gpu"
 DEVICE_PLUGIN = ("app.kubernetes.io/name", "nvidia-device-plugin")
+# The same of the networks between GPU machines: EFA on AWS, InfiniBand or RoCE at sites.
+EFA_RESOURCE, RDMA_RESOURCE = "vpc.amazonaws.com/efa", "rdma/hca"
+EFA_PLUGIN = ("app.kubernetes.io/name", "aws-efa-device-plugin")
+RDMA_PLUGIN = ("app.kubernetes.io/name", "rdma-shared-device-plugin")
 
 Effect = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
 
@@ -61,6 +65,8 @@ def labels(spec: PoolSpec) -> dict[str, str]:
         found[GPU_PRESENT] = "true"
         if spec.hardware.model:
             found[GPU] = spec.hardware.model
+    if spec.hardware.rdma:
+        found[RDMA] = "true"
     return dict(sorted(found.items()))
 
 

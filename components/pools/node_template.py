@@ -1,7 +1,7 @@
 """The Node that a new machine of a pool will be, for whoever decides whether a new machine would help: pure.
 
-As it stands once it is fit for work: without start-up taints, and with its GPUs. It must promise no more than a machine
-keeps, or the autoscaler buys one on which the pod does not fit, and then another.
+As it stands once it is fit for work: without start-up taints, and with what device plugins advertise. It must promise
+no more than a machine keeps, or the autoscaler buys one on which the pod does not fit, and then another.
 """
 
 from decimal import Decimal
@@ -10,7 +10,7 @@ from typing import Any
 from fleet import shapes
 
 from . import kubelet, labels
-from .hardware import ROOT_GIB
+from .hardware import ROOT_GIB, fabric
 from .spec import PoolSpec
 
 Node = dict[str, Any]
@@ -30,7 +30,8 @@ def template(spec: PoolSpec, zone: str, name: str = "template") -> Node:
     size = shapes.shape(spec.hardware.shape)
     if spec.site or size is None:
         raise ValueError(f"pool {spec.name}: nobody can tell what a new machine of {spec.hardware.shape} will have")
-    gpus = {labels.GPU_RESOURCE: str(spec.hardware.gpus)} if spec.hardware.gpus else {}
+    plugged = {labels.GPU_RESOURCE: spec.hardware.gpus, labels.EFA_RESOURCE: fabric(spec.hardware.shape)}
+    devices = {name: str(count) for name, count in plugged.items() if count}
     memory, disk = int(size.memory_gib * 1024 * SEEN_OF_MEMORY) * MI, ROOT_GIB[spec.kind] * GI
     return {
         "apiVersion": "v1",
@@ -45,8 +46,8 @@ def template(spec: PoolSpec, zone: str, name: str = "template") -> Node:
             ],
         },
         "status": {
-            "capacity": {**_amounts(Decimal(size.cpus), memory, disk), **gpus},
-            "allocatable": {**_amounts(size.cpus - _kept("cpu"), *_left(memory, disk)), **gpus},
+            "capacity": {**_amounts(Decimal(size.cpus), memory, disk), **devices},
+            "allocatable": {**_amounts(size.cpus - _kept("cpu"), *_left(memory, disk)), **devices},
             "conditions": [{"type": kind, "status": value} for kind, value in CONDITIONS.items()],
             "nodeInfo": {
                 "architecture": ARCHITECTURE,

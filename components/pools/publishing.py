@@ -1,7 +1,7 @@
 """A pool's bundle in the fleet bucket: its files, and last the signed manifest that names them. The same everywhere."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable
 
 import pulumi
 import pulumi_aws as aws
@@ -9,13 +9,14 @@ import pulumi_tls as tls
 
 from components.boot.user_data import sealed
 from components.control_plane.bundle import Bundle, digests, manifest, version
-from components.storage.bucket import bucket_name
+from fleet.buckets import bucket_name
 from fleet.model import Fleet
 
-from .bundle import bundle
+from .bundle import MANIFEST, bundle
 from .spec import PoolSpec
 
-MANIFEST = "manifest.json"
+# An object's tags, by its name.
+Tags = Callable[[str], dict[str, str]]
 
 
 def store_region(fleet: Fleet, spec: PoolSpec) -> str:
@@ -37,34 +38,40 @@ class Publishing:
         pem: pulumi.Output[str] = self.signing.public_key_pem
         return pem.apply(lambda text: "".join(text.strip().splitlines()[1:-1]))
 
-    def publish(self, authority: pulumi.Input[str], tags: Mapping[str, Mapping[str, str]]) -> aws.s3.BucketObjectv2:
-        """`tags` by the objects' names, `files` and `manifest`; gives the manifest."""
+    def publish(self, authority: pulumi.Input[str], tags: Tags) -> aws.s3.BucketObjectv2:
+        """The pool's bundle; gives the manifest."""
         files = pulumi.Output.from_input(authority).apply(lambda pem: bundle(self.spec, pem).files)
+        return self.lay(self.spec.prefix, files, tags)
+
+    def lay(
+        self, prefix: str, files: pulumi.Output[dict[str, str]], tags: Tags, suffix: str = ""
+    ) -> aws.s3.BucketObjectv2:
+        """Files and their manifest below a prefix; gives the manifest."""
         told = files.apply(lambda made: digests(Bundle(self.spec.name, made, {})))
         own = pulumi.ResourceOptions(parent=self.parent)
-        key = told.apply(lambda t: f"{version(t)}.json")
-        body = self._object("files", key, files.apply(json.dumps), tags, own)
-        text = told.apply(lambda t: manifest(self.spec.prefix, t, ""))
+        key = told.apply(lambda t: f"{prefix}/{version(t)}.json")
+        body = self._object(f"files{suffix}", key, files.apply(json.dumps), tags, own)
+        text = told.apply(lambda t: manifest(prefix, t, ""))
         signed = pulumi.Output.all(self.signing.private_key_pem, text).apply(lambda both: sealed(*both))
         after = pulumi.ResourceOptions(parent=self.parent, depends_on=[body])
-        return self._object("manifest", MANIFEST, pulumi.Output.unsecret(signed), tags, after)
+        return self._object(f"manifest{suffix}", f"{prefix}/{MANIFEST}", pulumi.Output.unsecret(signed), tags, after)
 
     def _object(
         self,
         name: str,
         key: pulumi.Input[str],
         content: pulumi.Input[str],
-        tags: Mapping[str, Mapping[str, str]],
+        tags: Tags,
         opts: pulumi.ResourceOptions,
     ) -> aws.s3.BucketObjectv2:
         return aws.s3.BucketObjectv2(
             name,
             bucket=self.bucket,
-            key=pulumi.Output.concat(self.spec.prefix, "/", key),
+            key=key,
             content=content,
             content_type="application/json",
             server_side_encryption="aws:kms",
             kms_key_id=self.key_arn,
-            tags=tags[name],
+            tags=tags(name),
             opts=opts,
         )

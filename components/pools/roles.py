@@ -5,7 +5,7 @@ Joining needs no right: a machine signs a question to STS, which everybody may a
 
 from typing import Any
 
-from components.storage.bucket import bucket_arn
+from fleet.buckets import bucket_arn
 from fleet.model import Fleet
 
 from .spec import PoolSpec

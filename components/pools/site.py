@@ -4,9 +4,16 @@ from typing import TypedDict
 
 import pulumi
 
+from components.storage import nfs_server, nfs_units
+from components.storage.nfs_aws import NfsRole
+from components.storage.nfs_server import Identity
+from components.storage.nfs_spec import nfs_spec
 from components.tags import Owner
+from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
+from fleet.shares import server_pool
 
+from .bundle import bundle, with_files
 from .publishing import Publishing
 from .spec import PoolSpec
 
@@ -15,6 +22,7 @@ class SitePoolArgs(TypedDict):
     """`key_arn` is the key of the cluster's home region, whose bucket has the bundle; `authority` the cluster's PEM."""
 
     fleet: Fleet
+    plan: AddressPlan
     spec: PoolSpec
     owner: Owner
     key_arn: pulumi.Input[str]
@@ -22,16 +30,49 @@ class SitePoolArgs(TypedDict):
 
 
 class SitePool(pulumi.ComponentResource):
-    """`verify_key` vouches for the bundle: each host gets it with its enrolment."""
+    """`verify_key` vouches for every bundle: each host gets it with its enrolment.
+
+    `own_prefixes` are those of hosts that have a bundle of their own: the pool's, and what such a host does besides.
+    """
 
     def __init__(self, name: str, args: SitePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:pools:SitePool", name, None, opts)
-        spec, owner = args["spec"], args["owner"]
-        publishing = Publishing(args["fleet"], spec, args["key_arn"], self)
-        tags = {
-            name: {**owner.tags(name), "landbridge:cluster": spec.cluster, "landbridge:pool": spec.name}
-            for name in ("files", "manifest")
-        }
-        publishing.publish(args["authority"], tags)
-        self.bucket, self.verify_key = publishing.bucket, publishing.verify_key
+        self.args, self.spec = args, args["spec"]
+        self.publishing = Publishing(args["fleet"], self.spec, args["key_arn"], self)
+        self.publishing.publish(args["authority"], self._tags)
+        self.bucket, self.verify_key = self.publishing.bucket, self.publishing.verify_key
+        self.own_prefixes: dict[str, str] = {}
+        if server_pool(args["fleet"], self.spec.place) == self.spec.name:
+            self._nfs()
         self.register_outputs({})
+
+    def _tags(self, name: str) -> dict[str, str]:
+        tags = {"landbridge:cluster": self.spec.cluster, "landbridge:pool": self.spec.name}
+        return {**self.args["owner"].tags(name), **tags}
+
+    def _nfs(self) -> None:
+        """The host that serves the site's shares, under the pool's signature."""
+        fleet, plan, spec = self.args["fleet"], self.args["plan"], self.spec
+        server = nfs_spec(fleet, plan, spec.place)
+        arns = pulumi.Output.from_input(list[str]())
+        if server.backup:
+            role = NfsRole(
+                "nfs",
+                {
+                    "fleet": fleet,
+                    "spec": server,
+                    "owner": self.args["owner"],
+                    "key_arn": self.args["key_arn"],
+                    "authority": self.args["authority"],
+                },
+                pulumi.ResourceOptions(parent=self),
+            )
+            arns = role.arns
+
+        def files(authority: str, arns: list[str]) -> dict[str, str]:
+            more = nfs_server.bundle(fleet, plan, spec.place, Identity(*arns) if arns else None)
+            return with_files(bundle(spec, authority), more, nfs_units.TARGET).files
+
+        prefix = self.own_prefixes[server.host] = spec.own_prefix(server.host)
+        made = pulumi.Output.all(self.args["authority"], arns).apply(lambda both: files(*both))
+        self.publishing.lay(prefix, made, self._tags, f"-{server.host}")

@@ -4,26 +4,31 @@ from typing import NamedTuple
 
 from components.boot.people import Login, logins
 from components.control_plane.machines import API_PORT, ClusterSpec, cluster_spec
+from components.storage.mounts import FileSystem
 from fleet import gpus
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet, Host, Pool, PoolKind
+
+from .mounts import Mount, mounts
 
 # The tenth address of a cluster's services is its DNS, as kubeadm has it.
 DNS_ADDRESS = 10
 
 
 class Hardware(NamedTuple):
-    """What one machine of the pool has; `model` is the GPU's."""
+    """What one machine of the pool has; `model` is the GPU's, `rdma` is InfiniBand or RoCE of a site's host."""
 
     gpus: int
     model: str | None
     shape: str
+    rdma: bool = False
 
 
 class PoolSpec(NamedTuple):
     """`place` is the region or the site; `zones` are a region's letters, none at a site. CIDRs are the ledger's.
 
-    `logins` are those who may log in by SSH: the owners of a pool of kind ssh, and nobody on nodes.
+    `logins` are those who may log in by SSH: the owners of a pool of kind ssh, and nobody on nodes. `mounts` are its
+    shares, and nothing on nodes, whose pods mount their own.
     """
 
     fleet: str
@@ -42,16 +47,25 @@ class PoolSpec(NamedTuple):
     dns_address: str
     pods_cidr: str
     logins: tuple[Login, ...] = ()
+    mounts: tuple[Mount, ...] = ()
 
     @property
     def prefix(self) -> str:
         """Where the pool's bundle lies in the fleet bucket."""
         return f"{self.fleet}/{self.cluster}/{self.name}"
 
+    def own_prefix(self, host: str) -> str:
+        """The same for the bundle of one host alone. on_machine/site_host.py reads pool and host out of it."""
+        return f"{self.prefix}/{host}"
 
-def pool_spec(fleet: Fleet, plan: AddressPlan, name: str) -> PoolSpec:
-    """Raises ValueError for hosts that differ: fleet.rules refuses such a pool before."""
+
+def pool_spec(fleet: Fleet, plan: AddressPlan, name: str, files: FileSystem | None = None) -> PoolSpec:
+    """Raises ValueError for hosts that differ: fleet.rules refuses such a pool before.
+
+    `files` is EFS of the cluster's home, for `mounts` where no site serves them.
+    """
     pool = fleet.pools[name]
+    people = logins(fleet, pool.owner, homes=True) if pool.kind == "ssh" else ()
     cluster = cluster_spec(fleet, plan, pool.cluster)
     place = pool.region or pool.site
     assert place is not None  # fleet.rules: exactly one of the two
@@ -72,7 +86,8 @@ def pool_spec(fleet: Fleet, plan: AddressPlan, name: str) -> PoolSpec:
         server=f"https://{cluster.endpoint}:{API_PORT}",
         dns_address=_nth(cluster, DNS_ADDRESS),
         pods_cidr=cluster.pods_cidr,
-        logins=logins(fleet, pool.owner) if pool.kind == "ssh" else (),
+        logins=people,
+        mounts=mounts(fleet, pool.cluster, place, people, files) if pool.kind == "ssh" else (),
     )
 
 
@@ -81,11 +96,11 @@ def _hardware(fleet: Fleet, name: str, pool: Pool) -> Hardware:
         return Hardware(pool.gpus, gpus.model(pool.instance_type) if pool.gpus else None, pool.instance_type)
     assert pool.site is not None
     hosts: list[Host] = [fleet.sites[pool.site].hosts[host] for host in pool.hosts]
-    found = {(host.gpus, host.gpu) for host in hosts}
+    found = {(host.gpus, host.gpu, host.rdma) for host in hosts}
     if len(found) != 1:
-        raise ValueError(f"pool {name}: its hosts have different GPUs, and machines of a pool are alike")
-    count, model = found.pop()
-    return Hardware(count, model, f"{model or 'gpu'}-{count}" if count else "cpu")
+        raise ValueError(f"pool {name}: its hosts differ in GPUs or RDMA, and machines of a pool are alike")
+    count, model, rdma = found.pop()
+    return Hardware(count, model, f"{model or 'gpu'}-{count}" if count else "cpu", rdma)
 
 
 def _nth(cluster: ClusterSpec, number: int) -> str:

@@ -8,10 +8,11 @@ import pulumi_aws as aws
 
 from components.preview import known_in_preview
 from components.tags import Owner
+from fleet.buckets import bucket_arn, bucket_name, key_alias
 from fleet.model import Fleet
 
-from .bucket import FLOW_LOGS, bucket_arn, bucket_name, bucket_policy, key_policy, lifecycle
-from .shares import SharesSpec, shares_policy
+from .bucket import FLOW_LOGS, bucket_policy, key_policy, lifecycle
+from .shares import ShareSpec, SharesSpec, shares_policy
 
 
 class BucketArgs(TypedDict):
@@ -39,7 +40,7 @@ class Bucket(pulumi.ComponentResource):
             tags=owner.tags("key"),
             opts=kept,
         )
-        aws.kms.Alias("key", name=f"alias/{fleet.fleet}-{region}", target_key_id=self.key.id, opts=child)
+        aws.kms.Alias("key", name=key_alias(fleet, region), target_key_id=self.key.id, opts=child)
         self.bucket = aws.s3.Bucket("bucket", bucket=bucket_name(fleet, region), tags=owner.tags("bucket"), opts=kept)
         name_only = self.bucket.bucket
         aws.s3.BucketOwnershipControls(
@@ -103,7 +104,10 @@ class SharesArgs(TypedDict):
 
 
 class Shares(pulumi.ComponentResource):
-    """One EFS file system with a mount target a zone and an access point a share."""
+    """One EFS file system with a mount target a zone, and an access point for each share and each person's home.
+
+    None of them says who its users are (`posix_user`): a member of the team who mounts another's home must not be them.
+    """
 
     def __init__(self, name: str, args: SharesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:storage:Shares", name, None, opts)
@@ -141,17 +145,18 @@ class Shares(pulumi.ComponentResource):
             )
             for zone, subnet in args["subnets"].items()
         }
-        self.points = {
-            share.name: aws.efs.AccessPoint(
-                f"share-{share.name}",
-                file_system_id=self.files.id,
-                root_directory={
-                    "path": share.path,
-                    "creation_info": {"owner_uid": share.uid, "owner_gid": share.gid, "permissions": share.mode},
-                },
-                tags=owner.tags(f"share-{share.name}"),
-                opts=child,
-            )
-            for share in spec.shares
-        }
+        self.points = {one.name: self._point("share", one, owner, child) for one in spec.shares}
+        self.homes = {one.name: self._point("home", one, owner, child) for one in spec.homes}
         self.register_outputs({})
+
+    def _point(self, kind: str, one: ShareSpec, owner: Owner, opts: pulumi.ResourceOptions) -> aws.efs.AccessPoint:
+        return aws.efs.AccessPoint(
+            f"{kind}-{one.name}",
+            file_system_id=self.files.id,
+            root_directory={
+                "path": one.path,
+                "creation_info": {"owner_uid": one.uid, "owner_gid": one.gid, "permissions": one.mode},
+            },
+            tags=owner.tags(f"{kind}-{one.name}"),
+            opts=opts,
+        )

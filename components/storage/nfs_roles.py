@@ -6,9 +6,10 @@ long and renewed by its kubelet, and gives an hour's rights for it: docs/decisio
 
 from typing import Any
 
+from components.pools.enrolment import node_name
+from fleet.buckets import bucket_arn
 from fleet.model import Fleet
 
-from .bucket import bucket_arn
 from .nfs_spec import NfsSpec
 
 SERVICE = "rolesanywhere.amazonaws.com"
@@ -27,7 +28,7 @@ def trust(spec: NfsSpec, trust_anchor_arn: str) -> dict[str, Any]:
                 "Action": ["sts:AssumeRole", "sts:TagSession", "sts:SetSourceIdentity"],
                 "Condition": {
                     "StringEquals": {
-                        "aws:PrincipalTag/x509Subject/CN": f"system:node:{spec.host}",
+                        "aws:PrincipalTag/x509Subject/CN": f"system:node:{node_name(spec.site, spec.host)}",
                         "aws:PrincipalTag/x509Subject/O": "system:nodes",
                     },
                     "ArnEquals": {"aws:SourceArn": trust_anchor_arn},

@@ -5,10 +5,11 @@ import uuid
 from typing import NamedTuple
 
 from fleet.address.plan import AddressPlan
+from fleet.buckets import bucket_name
 from fleet.model import Fleet
-from fleet.shares import HOMES, clusters_of
+from fleet.shares import HOMES, clusters_of, server_pool
 
-from .bucket import NFS, bucket_name
+from .bucket import NFS
 
 # Projects of XFS. A home's is its person's uid, which ends at 60000; a share's lies beyond and follows from its name.
 FIRST_PROJECT, PROJECTS = 1 << 20, 1 << 24
@@ -107,12 +108,14 @@ def _homes(fleet: Fleet) -> tuple[Folder, ...]:
 
 
 def _backup(fleet: Fleet, site: str) -> Place | None:
-    """The bucket of the home region of a cluster that uses the shares, else of the first region in AWS."""
-    homes = [fleet.clusters[cluster].region for cluster in clusters_of(fleet, site)]
-    ours = [region for region in [*homes, *sorted(fleet.regions)] if fleet.regions[region].cloud == "aws"]
-    if not fleet.storage.backups or not ours:
+    """The bucket of the home region of the cluster whose node the host is: that cluster vouches for it there."""
+    pool = server_pool(fleet, site)
+    if pool is None or not fleet.storage.backups:
         return None
-    return Place(ours[0], bucket_name(fleet, ours[0]), f"{NFS}/{site}")
+    region = fleet.clusters[fleet.pools[pool].cluster].region
+    if fleet.regions[region].cloud != "aws":
+        return None
+    return Place(region, bucket_name(fleet, region), f"{NFS}/{site}")
 
 
 def fsid(fleet: str, site: str, name: str) -> str:

@@ -3,6 +3,9 @@
 from typing import Any, NamedTuple
 
 from fleet.model import Fleet
+from fleet.shares import HOMES, home_path
+
+from .nfs_spec import HOME_MODE
 
 
 class ShareSpec(NamedTuple):
@@ -16,10 +19,11 @@ class ShareSpec(NamedTuple):
 
 
 class SharesSpec(NamedTuple):
-    """All shares of a region lie on one file system."""
+    """All shares of a region lie on one file system. `homes` are people's, by their names."""
 
     backups: bool
     shares: tuple[ShareSpec, ...]
+    homes: tuple[ShareSpec, ...]
 
 
 def shares_spec(fleet: Fleet) -> SharesSpec:
@@ -27,6 +31,17 @@ def shares_spec(fleet: Fleet) -> SharesSpec:
     return SharesSpec(
         backups=fleet.storage.backups,
         shares=tuple(ShareSpec(name, s.path, s.uid, s.gid, s.mode) for name, s in shares),
+        homes=_homes(fleet),
+    )
+
+
+def _homes(fleet: Fleet) -> tuple[ShareSpec, ...]:
+    """Root is squashed, so nobody could make a folder in share `homes`: EFS makes each when it is first mounted."""
+    if HOMES not in fleet.storage.shares:
+        return ()
+    return tuple(
+        ShareSpec(name, home_path(fleet, name), person.uid, fleet.teams[person.team].gid, HOME_MODE)
+        for name, person in sorted(fleet.people.items())
     )
 
 

@@ -4,6 +4,7 @@ A kubelet can't take its own taints away (NodeRestriction), so somebody has to w
 """
 
 import queue
+import threading
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -76,17 +77,34 @@ class Taints:
 
     def __init__(self, kube: Kube, pools: Mapping[str, Pool], patience: float) -> None:
         self.kube, self.pools, self.patience = kube, pools, patience
-        self.changed: queue.SimpleQueue[Node] = queue.SimpleQueue()
+        # Names that wait for a look, each once, and how those nodes were last told to be: while a thousand machines
+        # join, each changes ten times before its turn comes.
+        self.waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self.latest: dict[str, Node] = {}
+        self.lock = threading.Lock()
         self.short: dict[str, float] = {}
         # Looked at again by themselves.
         self.failed: set[str] = set()
+
+    def changed(self, node: Node) -> None:
+        """To be looked at soon."""
+        with self.lock:
+            if node.name not in self.latest:
+                self.waiting.put(node.name)
+            self.latest[node.name] = node
+
+    def next(self, seconds: float) -> Node:
+        """Raises queue.Empty."""
+        name = self.waiting.get(timeout=seconds)
+        with self.lock:
+            return self.latest.pop(name)
 
     def run(self, nodes: Nodes) -> None:
         """For ever."""
         following = time.monotonic() + LOOK_SECONDS
         while True:
             try:
-                self.try_(self.changed.get(timeout=max(0.0, following - time.monotonic())))
+                self.try_(self.next(max(0.0, following - time.monotonic())))
             except queue.Empty:
                 following = time.monotonic() + LOOK_SECONDS
                 known = {node.name: node for node in nodes.all()}

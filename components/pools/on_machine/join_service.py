@@ -36,7 +36,7 @@ def lead(told: Any, kube: Kube) -> None:
     groups = {region: names for region, names in told["regions"].items() if names}
     instances = Instances(groups, lambda region: Aws(region).ec2)
     taints = Taints(kube, pools, seconds["gpu"])
-    nodes = Nodes(taints.changed.put)
+    nodes = Nodes(taints.changed)
     departures = Departures(kube, nodes, instances, seconds["gone"])
     approver = Approver(kube, told, pools, instances, nodes, departures)
     instances.start(approver.hurry)

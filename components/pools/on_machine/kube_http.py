@@ -62,7 +62,7 @@ class Kube:
                 line.close()
                 self.lines.line = None
                 # The server may have closed a line that was kept; a fresh one tells what it is.
-                if not fresh and isinstance(error, http.client.RemoteDisconnected | BrokenPipeError):
+                if not fresh and isinstance(error, http.client.RemoteDisconnected | BrokenPipeError | ssl.SSLEOFError):
                     continue
                 raise OSError(f"{method} {path}: {error}") from None
             if answer.status >= 300:

@@ -1,4 +1,4 @@
-"""Finds out what this machine is and writes it down for the kubelet's unit: name, address, provider id, zone.
+"""Finds out what this machine is and writes it down for the kubelet's unit: name, address, provider id, zone, resolver.
 
 In a cloud its metadata say it; at a site /etc/landbridge/host.json does, which the enrolment put there. A machine that
 never joined waits a moment first, by chance, so that a thousand of them do not come to the API in one second.
@@ -19,6 +19,9 @@ FACTS = Path("/run/landbridge/node.env")
 JOINED = Path("/var/lib/kubelet/kubeconfig")
 ZONE = "topology.kubernetes.io/zone"
 DISCOVERY = Path("/etc/kubernetes/discovery.kubeconfig")
+# The first that is there has the servers' own addresses. Where systemd-resolved runs, the other names 127.0.0.53, which
+# in a pod is the pod itself: CoreDNS would ask itself for ever (kubeadm chooses alike).
+RESOLVERS = (Path("/run/systemd/resolve/resolv.conf"), Path("/etc/resolv.conf"))
 PAUSE_SECONDS = 5.0
 
 
@@ -55,6 +58,10 @@ def own_address(far: tuple[str, int]) -> str:
     return address
 
 
+def resolver() -> Path:
+    return next((path for path in RESOLVERS if path.exists()), RESOLVERS[-1])
+
+
 def text(facts: Mapping[str, str]) -> str:
     return "".join(f"{name}={value}\n" for name, value in facts.items())
 
@@ -71,7 +78,7 @@ def found(told: Mapping[str, object]) -> dict[str, str]:
 
 def main() -> None:
     told = settings("node")
-    facts = found(told)
+    facts = {**found(told), "NODE_RESOLV_CONF": str(resolver())}
     FACTS.parent.mkdir(parents=True, exist_ok=True)
     write(FACTS, text(facts))
     say(" ".join(f"{name}={value}" for name, value in facts.items()))

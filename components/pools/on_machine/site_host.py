@@ -52,15 +52,16 @@ def enrol(given: Json) -> Json:
     bundle, host = given["bundle"], given["host"]
     told = checked(bundle, given["key"])
     now = standing()
-    if now and now["prefix"] != told["prefix"]:
+    if now and pool_of(now) != pool_of(told):
         raise Refused(
-            f"this machine is of {now['prefix']}, not of {told['prefix']}: drain it there, then `systemctl disable "
+            f"this machine is of {pool_of(now)}, not of {pool_of(told)}: drain it there, then `systemctl disable "
             f"--now {TARGET} {KUBELET}` and remove {MANIFEST}, {HOST} and {JOINED.parent} here. Nothing was changed"
         )
     if now and HOST.exists() and json.loads(HOST.read_text())["host"] != host["host"]:
         raise Refused(
             f"this machine is {json.loads(HOST.read_text())['host']}, not {host['host']}. Nothing was changed"
         )
+    for_it(told, host["host"])
     if lacks := [PROGRAMS[u] for u in PROGRAMS if UNITS + u in bundle["files"] and not Path(PROGRAMS[u]).exists()]:
         raise Refused(f"{' and '.join(lacks)} missing: install the pool's image first. Nothing was changed")
     if host.get("address") and not ours(host["address"]):
@@ -86,8 +87,9 @@ def enrol(given: Json) -> Json:
 def apply(bundle: Json) -> Json:
     """Takes a bundle instead of the one that runs, which is kept for `back`."""
     told, now = checked(bundle, KEY.read_text()), standing()
-    if not now or now["prefix"] != told["prefix"]:
-        raise Refused(f"this machine is of {now['prefix'] if now else 'nobody'}, not of {told['prefix']}")
+    if not now or pool_of(now) != pool_of(told):
+        raise Refused(f"this machine is of {pool_of(now) if now else 'nobody'}, not of {pool_of(told)}")
+    for_it(told, json.loads(HOST.read_text())["host"])
     before = json.loads(CURRENT.read_text())
     keep(PREVIOUS, before)
     return exchange(bundle, before)
@@ -104,7 +106,7 @@ def back(given: Json) -> Json:
 def exchange(new: Json, old: Json) -> Json:
     """Files and units of one bundle instead of another's. Containers live on: containerd's unit ends itself alone."""
     keep(CURRENT, new)
-    subprocess.run(["systemctl", "stop", *services(old)], check=False, capture_output=True)
+    halt(old, new)
     for path in old["files"]:
         if path not in new["files"]:
             Path(path).unlink(missing_ok=True)
@@ -117,13 +119,31 @@ def exchange(new: Json, old: Json) -> Json:
     return {"version": version(new), "at": at}
 
 
+def halt(old: Json, new: Json) -> None:
+    """Ends the services of a bundle, all units that the next one lacks, and the system's own that either one sets up.
+
+    Those, such as the NFS server, run with what they read at their start.
+    """
+    gone = sorted(set(units(old)) - set(units(new)))
+    words = sorted({*adopted(old), *adopted(new)}), [*gone, *(one for one in units(old) if one.endswith(".service"))]
+    for names in words:
+        # What is unknown fails the whole call, and need not end.
+        if names:
+            subprocess.run(["systemctl", "stop", *dict.fromkeys(names)], check=False, capture_output=True)
+
+
 def report(_: Json) -> Json:
-    """What stands: digests of the files that the manifest names, states of units. No file's content."""
+    """What stands: digests of the files that the manifest names, states of units. No file's content.
+
+    `wants` are the units that the target starts, `serves` those that a target of its own starts there.
+    """
     now = standing()
     if not now:
-        return {"version": "", "prefix": "", "host": "", "drifted": [], "files": {}, "units": {}, "joined": False}
+        nothing: Json = {"wants": [], "serves": [], "units": {}, "joined": False}
+        return {"version": "", "prefix": "", "host": "", "drifted": [], "files": {}, **nothing}
     found = {path: digest(Path(path)) for path in now["files"]}
-    names = [path[len(UNITS) :] for path in now["files"] if path.startswith(UNITS)]
+    names = [*units(now), *adopted(now)]
+    wants = wanted(TARGET)
     states = subprocess.run(["systemctl", "is-active", *names], capture_output=True, text=True, check=False).stdout
     host = json.loads(HOST.read_text()) if HOST.exists() else {}
     drifted = [path for path, one in now["files"].items() if found[path] != one["sha256"]]
@@ -134,6 +154,8 @@ def report(_: Json) -> Json:
         "files": found,
         "drifted": drifted,
         "units": dict(zip(names, states.split(), strict=True)),
+        "wants": [name for name in wants if not name.endswith(".target")],
+        "serves": [name for more in wants if more.endswith(".target") for name in wanted(more)],
         "joined": valid(),
     }
 
@@ -217,8 +239,33 @@ def version(bundle: Json) -> str:
     return str(json.loads(bundle["manifest"])["version"])
 
 
-def services(bundle: Json) -> list[str]:
-    return sorted(p[len(UNITS) :] for p in bundle["files"] if p.startswith(UNITS) and p.endswith(".service"))
+def units(told: Json) -> list[str]:
+    """Of a bundle or its manifest."""
+    found = (path[len(UNITS) :] for path in told["files"] if path.startswith(UNITS))
+    return sorted(name for name in found if "/" not in name)
+
+
+def adopted(told: Json) -> list[str]:
+    """Units of the system that a bundle sets up by files beside theirs."""
+    found = (path[len(UNITS) :].partition(".d/") for path in told["files"] if path.startswith(UNITS))
+    return sorted({name for name, slash, _ in found if slash})
+
+
+def wanted(target: str) -> list[str]:
+    """Units that a target here wants."""
+    file = Path(UNITS, target)
+    lines = file.read_text().splitlines() if file.exists() else []
+    return [line.partition("=")[2] for line in lines if line.startswith("Wants=")]
+
+
+def pool_of(told: Json) -> str:
+    """FLEET/CLUSTER/POOL of a manifest; a bundle for one host alone has its name behind."""
+    return "/".join(told["prefix"].split("/")[:3])
+
+
+def for_it(told: Json, host: str) -> None:
+    if told["prefix"].split("/")[3:] not in ([], [host]):
+        raise Refused(f"the bundle of {told['prefix']} is not for {host}. Nothing was changed")
 
 
 def put(new: Json) -> None:

@@ -40,9 +40,10 @@ def measured(told: Any, now: datetime.datetime) -> Iterator[Measured]:
     why = "the kernel serves no NFS" if disk else f"there is no disk at {root}"
     served = disk and threads > 0
     yield Measured("landbridge_nfs_served", "", float(served), "" if served else f"the shares are not served: {why}")
-    space = os.statvfs(root)
-    full = 1 - space.f_bavail / space.f_blocks
-    yield Measured("landbridge_nfs_full_ratio", "", full, "" if full < FULL else f"the disk is {full:.0%} full")
+    if disk:
+        space = os.statvfs(root)
+        full = 1 - space.f_bavail / space.f_blocks
+        yield Measured("landbridge_nfs_full_ratio", "", full, "" if full < FULL else f"the disk is {full:.0%} full")
     for share in told["shares"]:
         name = share["name"]
         taken = stamps(Path(told["snapshots"]) / name)[-1:]

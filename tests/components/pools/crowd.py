@@ -10,7 +10,7 @@ import json
 import multiprocessing
 import ssl
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from ipaddress import IPv4Network
 from pathlib import Path
@@ -26,6 +26,14 @@ PROGRAMS, THREADS = 2, 12
 WAIT_SECONDS = 600
 # The pods' range of a cluster for so many nodes: a /25 each.
 PODS = {500: "10.128.0.0/16", 2500: "10.144.0.0/13", 5000: "10.144.0.0/12"}
+
+
+# kwok renews four leases at a time by itself: behind at some 2,500 nodes, where real kubelets each have their own line.
+OPTIONS = {
+    "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
+    "kind": "KwokConfiguration",
+    "options": {"nodeLeaseParallelism": 64, "nodePlayStageParallelism": 4, "podPlayStageParallelism": 4},
+}
 
 
 class Machine(NamedTuple):
@@ -46,9 +54,9 @@ def hosts(first: int, last: int) -> list[Machine]:
     return [Machine(f"host-{number}.{SITE}", "site-gpu", number) for number in range(first, last + 1)]
 
 
-def instances(cluster: Cluster, count: int) -> list[Machine]:
-    """New ones; `count` is how many there are then."""
-    return [Machine(name, "west-gpu", 0) for name in cluster.grow("example-west-gpu", count)]
+def instances(cluster: Cluster, count: int, had: Collection[str] = ()) -> list[Machine]:
+    """New ones beside those of these names; `count` is how many there are then."""
+    return [Machine(name, "west-gpu", 0) for name in cluster.grow("example-west-gpu", count) if name not in had]
 
 
 def _token_id(number: int) -> str:
@@ -182,17 +190,24 @@ def play(cluster: Cluster, lease_seconds: int = 40) -> None:
         "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
         "current-context": "x",
     }
-    file = cluster.folder / "kwok.kubeconfig"
+    file, more = cluster.folder / "kwok.kubeconfig", cluster.folder / "kwok.json"
     file.write_text(json.dumps(told))
+    more.write_text(json.dumps(OPTIONS))
     words = [
         str(BIN / "kwok"),
         f"--config={STAGES}",
+        f"--config={more}",
         f"--kubeconfig={file}",
         "--manage-all-nodes",
         f"--node-lease-duration-seconds={lease_seconds}",
         "-v=WARN",
     ]
     cluster.start("kwok", words, HOME=str(cluster.folder))
+
+
+def open_to_work(cluster: Cluster) -> int:
+    """Machines whose start-up taint the joining service has taken away, by its log: a list of all would be a load."""
+    return cluster.log("service").count(" GPUs are there")
 
 
 def heard(cluster: Cluster, path: str, seconds: float) -> tuple[int, int]:

@@ -1,6 +1,9 @@
 """Nodes as the joining service knows them, and the taints of those with GPUs."""
 
+import queue
 from typing import Any
+
+import pytest
 
 from components.pools import labels
 from tests.components.pools.joining_bed import TABLE, WEST
@@ -60,6 +63,18 @@ def test_a_change_in_between_is_not_written_over(clock: Any) -> None:
     api.answers.clear()
     work.look(node)
     assert len(api.done("PATCH")) == 1, "the time begins anew once it is back in sight"
+
+
+def test_a_node_that_changes_while_it_waits_is_looked_at_once_and_as_it_is_by_then() -> None:
+    work = gpu_taints.Taints(Api(), join_rules.pools_of(TABLE), 900)
+    for gpus in (0, 4, 8):
+        work.changed(nodes.read(thing(ONE, WEST, "west-gpu", gpus)))
+    work.changed(nodes.read(thing("other", WEST, "west-gpu", 1)))
+    assert [(node.name, node.gpus) for node in (work.next(1), work.next(1))] == [(ONE, 8), ("other", 1)]
+    work.changed(nodes.read(thing(ONE, WEST, "west-gpu", 7)))
+    assert work.next(1).gpus == 7, "after a look it waits again"
+    with pytest.raises(queue.Empty):
+        work.next(0)
 
 
 def test_who_has_an_address_follows_the_nodes() -> None:

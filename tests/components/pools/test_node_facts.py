@@ -16,6 +16,7 @@ CLOUD = {"instance-id": "i-0123", "placement/availability-zone": "us-west-2a", "
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, path in (("HOST", "host.json"), ("FACTS", "run/node.env"), ("JOINED", "kubeconfig")):
         monkeypatch.setattr(node_facts, name, tmp_path / path)
+    monkeypatch.setattr(node_facts, "RESOLVERS", (tmp_path / "resolved.conf", Path("/etc/resolv.conf")))
     return tmp_path
 
 
@@ -32,6 +33,7 @@ def test_a_cloud_s_machine_is_what_its_metadata_say(machine: Path, monkeypatch: 
         "NODE_ADDRESS=10.132.0.7",
         "NODE_PROVIDER_ID=aws:///us-west-2a/i-0123",
         "NODE_ZONE_LABEL=topology.kubernetes.io/zone=us-west-2a",
+        "NODE_RESOLV_CONF=/etc/resolv.conf",
     ]
 
 
@@ -47,9 +49,20 @@ def test_a_host_is_what_its_enrolment_says_however_late_that_comes(
         "NODE_NAME=host-1.lab",
         "NODE_ADDRESS=10.129.0.11",
         "NODE_PROVIDER_ID=onprem:///lab/host-1",
+        "NODE_RESOLV_CONF=/etc/resolv.conf",
     ]
     said = capsys.readouterr().err
     assert [name in said for name in ("FileNotFoundError", "JSONDecodeError", "KeyError")] == [True] * 3
+
+
+def test_pods_get_the_servers_behind_systemd_s_resolver_where_there_is_one(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(node_facts, "metadata", CLOUD.__getitem__)
+    says(monkeypatch, site=False)
+    (machine / "resolved.conf").touch()
+    node_facts.main()
+    assert f"NODE_RESOLV_CONF={machine}/resolved.conf" in (machine / "run/node.env").read_text().splitlines()
 
 
 def test_a_machine_that_never_joined_waits_by_chance(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:

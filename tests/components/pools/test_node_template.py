@@ -2,11 +2,11 @@
 
 import pytest
 
-from components.pools import kubelet, labels, node_template
+from components.pools import kubelet, labels, node_template, template
 from components.pools.spec import PoolSpec, pool_spec
 from fleet.world import current
 from local.aws import hardware as aws_hardware
-from local.workers import configuration, flags, hardware, node
+from local.workers import configuration, devices, flags, hardware, node
 from tests.components.pools.joining_bed import ROOT
 
 NAME, ZONE = "i-0123456789abcdef0", "us-west-2b"
@@ -25,6 +25,7 @@ def test_it_is_the_node_that_joins(spec: PoolSpec) -> None:
         hostname_override=NAME,
         node_ip="192.0.2.1",
         provider_id=f"aws:///{ZONE}/{NAME}",
+        resolv_conf=ROOT,
         node_labels=flags.labels(f"{kubelet.node_labels(spec)},{labels.ZONE}={ZONE}"),
     )
     size = {**aws_hardware.of_type(spec.hardware.shape), "disk_gib": node_template.ROOT_GIB[spec.kind]}
@@ -34,9 +35,13 @@ def test_it_is_the_node_that_joins(spec: PoolSpec) -> None:
     assert found["metadata"] == joined["metadata"]
     later = [taint for taint in joined["spec"]["taints"] if not taint["key"].startswith("startup-taint.")]
     assert found["spec"] == {**joined["spec"], "taints": later}
-    gpus = {"nvidia.com/gpu": str(machine.gpus)} if machine.gpus else {}
+    # The launch template asks for these interfaces, and the machine has what it was launched with.
+    asked = template.interfaces(spec, "sg-1")
+    efa = sum(one.get("interface_type") in ("efa", "efa-only") for one in asked)
+    plugged = {one.resource: str(one.number) for one in devices.of(machine._replace(efa=efa))}
+    assert ("vpc.amazonaws.com/efa" in plugged) == (spec.hardware.shape == "p5.48xlarge")
     for part in ("capacity", "allocatable"):
-        assert found["status"][part] == {**joined["status"][part], **gpus}
+        assert found["status"][part] == {**joined["status"][part], **plugged}
     assert machine.gpus == spec.hardware.gpus
 
 

@@ -42,8 +42,8 @@ def test_the_bundle_of_a_pool(world: World, name: str) -> None:
 
 
 def test_one_gpu_job_fits_on_every_gpu_pool(world: World) -> None:
-    """Where a node stands shows in labels of places alone: taints, GPU labels and names are the same everywhere."""
-    places = {labels.POOL, labels.PLACE, labels.REGION, labels.ZONE, labels.SHAPE}
+    """Where a node stands shows in labels of places alone, and of their network: all others are the same everywhere."""
+    places = {labels.POOL, labels.PLACE, labels.REGION, labels.ZONE, labels.SHAPE, labels.RDMA}
     made = [spec for spec in specs(world).values() if spec.kind == "gpu"]
     assert len(made) == 4
     assert len({labels.taints(spec) for spec in made}) == 1
