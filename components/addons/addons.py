@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from . import (
+    autoscaler,
     csi,
     dns,
     efa,
@@ -14,7 +15,9 @@ from . import (
     network_policies,
     node_dns,
     priorities,
+    rdma,
     shares,
+    team_pods,
     teams,
     tolerations,
 )
@@ -43,15 +46,22 @@ TABLE: dict[str, AddOn] = {
     network_policies.ADDON: AddOn(network_policies.manifests),
     # A policy without an engine would be a promise that nobody keeps.
     teams.ADDON: AddOn(teams.manifests, (network_policies.ADDON,)),
+    team_pods.ADDON: AddOn(team_pods.manifests, (teams.ADDON,), wanted=team_pods.wanted),
     dns.ADDON: AddOn(dns.manifests, (priorities.ADDON, kube_proxy.ADDON, flannel.ADDON)),
     # On a node that has the cache, and no CoreDNS to ask, no name is found.
     node_dns.ADDON: AddOn(node_dns.manifests, (dns.ADDON,)),
     gpu.ADDON: AddOn(gpu.manifests, wanted=gpu.wanted),
     efa.ADDON: AddOn(efa.manifests, wanted=efa.wanted),
+    rdma.ADDON: AddOn(rdma.manifests, wanted=rdma.wanted),
     csi.NFS_DRIVER.addon: AddOn(csi.nfs, wanted=csi.nfs_wanted),
     csi.EFS_DRIVER.addon: AddOn(csi.efs, wanted=csi.efs_wanted),
     shares.ADDON: AddOn(
         shares.manifests, (teams.ADDON, csi.NFS_DRIVER.addon, csi.EFS_DRIVER.addon), wanted=shares.wanted
+    ),
+    autoscaler.ADDON: AddOn(
+        autoscaler.manifests,
+        (priorities.ADDON, kube_proxy.ADDON, flannel.ADDON, dns.ADDON),
+        wanted=autoscaler.wanted,
     ),
     # Machines join from then on, and no earlier than they can be shut out.
     joining.POOLS_ADDON: AddOn(joining.pools, (joining.ADDON,)),

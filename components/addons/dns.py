@@ -9,7 +9,21 @@ from components.pools import labels
 
 from .gpu import tolerated
 from .images import COREDNS
-from .manifests import CLUSTER_CRITICAL, NO_WAIT, Manifest, config_map, container, get, meta, rights, rule, template
+from .manifests import (
+    CLUSTER_CRITICAL,
+    NO_WAIT,
+    Manifest,
+    apart,
+    budget,
+    config_map,
+    container,
+    get,
+    meta,
+    rights,
+    rule,
+    spread,
+    template,
+)
 from .priorities import SITE_DNS, SPARE_DNS
 from .spec import AddOnsSpec
 
@@ -92,8 +106,8 @@ def _place(spec: AddOnsSpec, place: str, config: dict[str, str]) -> list[Manifes
         "dnsPolicy": "Default",  # it is the cluster's DNS: its own questions go to the node's resolver
         "nodeSelector": {labels.PLACE: place, **({labels.KIND: "system"} if system else {})},
         "tolerations": [tolerated(labels.SYSTEM if system else labels.GPU_TAINT)],
-        "affinity": _apart(chosen) if system else {**_apart(chosen), **_rather_cpu()},
-        "topologySpreadConstraints": [_spread(chosen)],
+        "affinity": apart(chosen) if system else {**apart(chosen), **_rather_cpu()},
+        "topologySpreadConstraints": [spread(chosen)],
         "containers": [_coredns()],
         "volumes": [{"name": "config", "configMap": {"name": ADDON}}],
     }
@@ -112,32 +126,12 @@ def _place(spec: AddOnsSpec, place: str, config: dict[str, str]) -> list[Manifes
             "template": template(name, ADDON, pod, config, **annotations),
         },
     }
-    budget = {
-        "apiVersion": "policy/v1",
-        "kind": "PodDisruptionBudget",
-        "metadata": meta(name, ADDON),
-        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": chosen}},
-    }
-    return [deployment, budget]
-
-
-def _apart(chosen: dict[str, str]) -> Manifest:
-    alone = {"labelSelector": {"matchLabels": chosen}, "topologyKey": "kubernetes.io/hostname"}
-    return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [alone]}}
+    return [deployment, budget(name, ADDON, chosen)]
 
 
 def _rather_cpu() -> Manifest:
     cpu = {"matchExpressions": [{"key": labels.KIND, "operator": "In", "values": ["cpu"]}]}
     return {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "preference": cpu}]}}
-
-
-def _spread(chosen: dict[str, str]) -> Manifest:
-    return {
-        "maxSkew": 1,
-        "topologyKey": labels.ZONE,
-        "whenUnsatisfiable": "ScheduleAnyway",
-        "labelSelector": {"matchLabels": chosen},
-    }
 
 
 def _coredns() -> Manifest:

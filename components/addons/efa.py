@@ -3,13 +3,12 @@
 from components.pools import labels
 from components.pools.hardware import EFA_CARDS
 
-from .gpu import TOLERATED, tolerated
+from .gpu import PLUGINS, TOLERATED, tolerated
 from .images import EFA
 from .manifests import Manifest, container, daemon_set, host_path, nodes, on_host
 from .spec import AddOnsSpec
 
-ADDON = "aws-efa-device-plugin"
-PLUGINS = "/var/lib/kubelet/device-plugins"
+ADDON = labels.EFA_PLUGIN[1]
 
 
 def types(spec: AddOnsSpec) -> list[str]:

@@ -29,6 +29,12 @@ EFA = Image(
     "not stated",
     "aws/eks-charts, stable/aws-efa-k8s-device-plugin",
 )
+RDMA = Image(
+    "ghcr.io/mellanox/k8s-rdma-shared-dev-plugin",
+    "v1.5.3",
+    APACHE,
+    "Mellanox/k8s-rdma-shared-dev-plugin, tags and .github/workflows/release.yaml",
+)
 FLANNEL = Image("ghcr.io/flannel-io/flannel", "v0.28.9", APACHE, "flannel-io/flannel, Documentation/kube-flannel.yml")
 FLANNEL_CNI = Image(
     "ghcr.io/flannel-io/flannel-cni-plugin",
@@ -64,10 +70,32 @@ LIVENESS = Image(
     "registry.k8s.io/sig-storage/livenessprobe", "v2.19.0", APACHE, "kubernetes-csi/csi-driver-nfs, deploy/v4.13.4"
 )
 
+# Kubernetes' own version: the autoscaler reckons as its scheduler does.
+AUTOSCALER = Image(
+    "registry.k8s.io/autoscaling/cluster-autoscaler", "v1.36.1", APACHE, "kubernetes/autoscaler, cluster-autoscaler"
+)
+# Part of the machines' own image: no registry has it, and no node asks one for it.
+SERVICES = Image("localhost/landbridge-services", "0.1.0", "not stated", "services/, in this repository")
+
 
 def kube_proxy(kubernetes: str) -> Image:
     """Of the cluster's own version of Kubernetes."""
     return Image("registry.k8s.io/kube-proxy", f"v{kubernetes}", APACHE, "kubernetes/kubernetes")
 
 
-PINNED = (DEVICE_PLUGIN, EFA, FLANNEL, FLANNEL_CNI, NETWORK_POLICIES, COREDNS, NODE_DNS, NFS, EFS, REGISTRAR, LIVENESS)
+PINNED = (
+    DEVICE_PLUGIN,
+    EFA,
+    RDMA,
+    FLANNEL,
+    FLANNEL_CNI,
+    NETWORK_POLICIES,
+    COREDNS,
+    NODE_DNS,
+    NFS,
+    EFS,
+    REGISTRAR,
+    LIVENESS,
+    AUTOSCALER,
+    SERVICES,
+)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from components.control_plane.machines import API_PORT, ClusterSpec
+from components.pools import labels
 
 from .images import Image
 
@@ -108,24 +109,19 @@ def rule(group: str, resources: Sequence[str], *verbs: str) -> Manifest:
     return {"apiGroups": [group], "resources": list(resources), "verbs": list(verbs)}
 
 
-def rights(name: str, addon: str, rules: list[Manifest]) -> list[Manifest]:
-    """A service account with rights in the whole cluster."""
-    return [
-        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta(name, addon)},
-        {
-            "apiVersion": f"{RBAC}/v1",
-            "kind": "ClusterRole",
-            "metadata": meta(f"landbridge:{name}", addon, ""),
-            "rules": rules,
-        },
-        {
-            "apiVersion": f"{RBAC}/v1",
-            "kind": "ClusterRoleBinding",
-            "metadata": meta(f"landbridge:{name}", addon, ""),
-            "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": f"landbridge:{name}"},
-            "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": SPACE}],
-        },
-    ]
+def rights(name: str, addon: str, rules: list[Manifest], here: Sequence[Manifest] = ()) -> list[Manifest]:
+    """A service account with rights in the whole cluster, and with others `here`, in its own namespace."""
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta(name, addon)}
+    found = [account, *_role("ClusterRole", name, addon, "", rules)]
+    return [*found, *_role("Role", name, addon, SPACE, here)] if here else found
+
+
+def _role(kind: str, name: str, addon: str, space: str, rules: Sequence[Manifest]) -> list[Manifest]:
+    role = f"landbridge:{name}"
+    shared = {"apiVersion": f"{RBAC}/v1", "metadata": meta(role, addon, space)}
+    subject = {"kind": "ServiceAccount", "name": name, "namespace": SPACE}
+    bound = {"roleRef": {"apiGroup": RBAC, "kind": kind, "name": role}, "subjects": [subject]}
+    return [{**shared, "kind": kind, "rules": list(rules)}, {**shared, "kind": f"{kind}Binding", **bound}]
 
 
 def nodes(key: str, operator: str, *values: str) -> Manifest:
@@ -133,3 +129,29 @@ def nodes(key: str, operator: str, *values: str) -> Manifest:
     expression = {"key": key, "operator": operator, **({"values": list(values)} if values else {})}
     terms = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+
+
+def apart(pods: Mapping[str, str]) -> Manifest:
+    """An affinity: no two pods with these labels on one host."""
+    alone = {"labelSelector": {"matchLabels": dict(pods)}, "topologyKey": "kubernetes.io/hostname"}
+    return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [alone]}}
+
+
+def spread(pods: Mapping[str, str]) -> Manifest:
+    """Over zones, where that can be had."""
+    return {
+        "maxSkew": 1,
+        "topologyKey": labels.ZONE,
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": {"matchLabels": dict(pods)},
+    }
+
+
+def budget(name: str, addon: str, pods: Mapping[str, str]) -> Manifest:
+    """Whoever drains nodes takes one of the pods with these labels at a time."""
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": meta(name, addon),
+        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": dict(pods)}},
+    }

@@ -5,24 +5,19 @@ runs. Volumes are made from the fleet file, not on demand: a share is there befo
 """
 
 from collections.abc import Iterator
-from typing import Any
 
+from components.storage.mounts import NFS_OPTIONS, OnEfs, OnNfs, Source, home, source
 from fleet.shares import HOMES
+from fleet.team_storage import namespace
 
 from .csi import EFS_DRIVER, NFS_DRIVER
 from .manifests import Manifest, meta
 from .spec import AddOnsSpec
-from .teams import namespace
 
 ADDON = "shares"
 UID = "landbridge.dev/uid"
 # Kubernetes wants a size; neither NFS nor EFS knows one.
 SIZE = "1Pi"
-# Never soft: a write that gives up is lost. Four connections, as some mounts cross a VPN.
-NFS_OPTIONS = [
-    *("nfsvers=4.2", "hard", "proto=tcp", "nconnect=4", "rsize=1048576", "wsize=1048576"),
-    *("timeo=600", "retrans=2", "noatime"),
-]
 
 
 def wanted(spec: AddOnsSpec) -> bool:
@@ -53,10 +48,10 @@ def _of_teams(spec: AddOnsSpec) -> Iterator[Manifest]:
     for team in sorted(spec.fleet.teams):
         for share in sorted(spec.fleet.storage.shares):
             if share != HOMES:  # nobody's claim is all of it
-                yield from _pair(spec, namespace(team), share, share, source(spec, share, namespace(team)))
-                for region, handles in sorted(spec.file_systems.items()):
-                    name = f"{share}-{region}"
-                    yield from _pair(spec, namespace(team), share, name, _efs(handles[share]))
+                yield from _pair(spec, namespace(team), share, share, _volume(_source(spec, share), namespace(team)))
+                for region, files in sorted(spec.file_systems.items()):
+                    near = _volume(OnEfs(region, files.shares[share], ""), namespace(team))
+                    yield from _pair(spec, namespace(team), share, f"{share}-{region}", near)
 
 
 def _of_people(spec: AddOnsSpec) -> Iterator[Manifest]:
@@ -65,47 +60,33 @@ def _of_people(spec: AddOnsSpec) -> Iterator[Manifest]:
         return
     for name, person in sorted(spec.fleet.people.items()):
         space = namespace(person.team)
-        home = source(spec, HOMES, space, name)
-        yield from _pair(spec, space, HOMES, f"home-{name}", home, {UID: str(person.uid)})
+        theirs = _volume(_source(spec, HOMES, name), space)
+        yield from _pair(spec, space, HOMES, f"home-{name}", theirs, {UID: str(person.uid)})
 
 
-def source(spec: AddOnsSpec, share: str, space: str, below: str = "") -> Manifest:
-    """Where a volume comes from; `below` is a folder of the share."""
-    if spec.nfs is None:
-        home = _home(spec)
-        # Its name resolves in its own network alone: places elsewhere mount it by an address of the plan.
-        elsewhere = {*spec.regions, *spec.sites} - {home}
-        return _efs(spec.file_systems[home][share], below, spec.mount_addresses[home] if elsewhere else "")
-    path = f"{spec.fleet.storage.shares[share].path}{'/' if below else ''}{below}"
-    # Whoever mounts one handle twice on a node gets one mount: each namespace has its own.
-    handle = f"{spec.nfs.site}{path}#{space}"
-    attributes = {"server": spec.nfs.server, "share": path}
-    csi = {"driver": NFS_DRIVER.name, "volumeHandle": handle, "volumeAttributes": attributes}
-    return {"csi": csi, "mountOptions": NFS_OPTIONS}
+def _source(spec: AddOnsSpec, share: str, person: str = "") -> Source:
+    files = None if spec.nfs else home(spec.cluster.region, spec.file_systems)
+    return source(spec.fleet, spec.nfs, files, (*spec.regions, *spec.sites), share, person)
 
 
-def _home(spec: AddOnsSpec) -> str:
-    """The cluster's own region if shares are known there, else the first where they are."""
-    return spec.cluster.region if spec.cluster.region in spec.file_systems else min(spec.file_systems)
-
-
-def _efs(handle: Any, below: str = "", address: str = "") -> Manifest:
-    """FILESYSTEM::ACCESSPOINT, with a folder of the access point in the middle."""
-    attributes = {"volumeAttributes": {"mounttargetip": address}} if address else {}
-    return {
-        "csi": {"driver": EFS_DRIVER.name, "volumeHandle": _within(handle, below) if below else handle, **attributes}
-    }
-
-
-def _within(handle: Any, below: str) -> Any:
-    if isinstance(handle, str):
-        system, _, point = handle.partition("::")
-        return f"{system}:/{below}:{point}"
-    return handle.apply(lambda text: _within(text, below))
+def _volume(of: Source, space: str) -> Manifest:
+    """What a namespace's volume says of where it comes from."""
+    if isinstance(of, OnNfs):
+        # Whoever mounts one handle twice on a node gets one mount: each namespace has its own.
+        handle = f"{of.site}{of.path}#{space}"
+        attributes = {"server": of.server, "share": of.path}
+        csi = {"driver": NFS_DRIVER.name, "volumeHandle": handle, "volumeAttributes": attributes}
+        return {"csi": csi, "mountOptions": NFS_OPTIONS}
+    found: Manifest = {"csi": {"driver": EFS_DRIVER.name, "volumeHandle": of.handle}}
+    if of.address:
+        found["csi"]["volumeAttributes"] = {"mounttargetip": of.address}
+        # TLS is checked against the file system's name, which has its region, and a node knows its own alone.
+        found["mountOptions"] = [f"region={of.region}"]
+    return found
 
 
 def _pair(
-    spec: AddOnsSpec, space: str, share: str, name: str, source: Manifest, annotations: dict[str, str] | None = None
+    spec: AddOnsSpec, space: str, share: str, name: str, origin: Manifest, annotations: dict[str, str] | None = None
 ) -> Iterator[Manifest]:
     """A volume and the claim that is bound to it and to no other."""
     more = {"annotations": annotations} if annotations else {}
@@ -120,7 +101,7 @@ def _pair(
             "capacity": {"storage": SIZE},
             "persistentVolumeReclaimPolicy": "Retain",
             "claimRef": {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": space, "name": name},
-            **source,
+            **origin,
         },
     }
     yield {

@@ -5,6 +5,8 @@ The namespaces themselves are older than this: `landbridge up` makes them with t
 
 from collections.abc import Iterator
 
+from fleet.team_storage import namespace
+
 from .manifests import MANAGED, MANAGED_BY, NAME, Manifest, meta
 from .spec import AddOnsSpec
 
@@ -16,11 +18,6 @@ SECURITY = {"enforce": "baseline", "warn": "restricted", "audit": "restricted"}
 METADATA = "169.254.169.254/32"
 # Pods of the host's network are beyond any NetworkPolicy; in teams' namespaces there are none.
 OPEN = ("default",)
-
-
-def namespace(team: str) -> str:
-    """As landbridge/cluster/rbac.py makes it."""
-    return f"team-{team}"
 
 
 def manifests(spec: AddOnsSpec) -> list[Manifest]:

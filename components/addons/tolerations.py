@@ -6,14 +6,14 @@ again. A MutatingAdmissionPolicy does it (v1 since Kubernetes 1.36): no webhook 
 
 from components.pools import labels
 
-from .manifests import Manifest, meta
+from .admission import policy, texts
+from .manifests import Manifest
 from .spec import AddOnsSpec
 
 ADDON = "tolerations"
 STAYS, ONE, TEAMS = "landbridge-stays", "landbridge-one-at-a-time", "landbridge-team-nodes"
 PODS, JOBS = ("", "pods"), ("batch", "jobs")
 TOLERATES = {"tolerates-something": "has(object.spec.tolerations)"}
-ADMISSION = "admissionregistration.k8s.io"
 # On a pod: "true" gives it Kubernetes' five minutes back.
 MAY_LEAVE = "landbridge.dev/may-leave"
 GONE = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
@@ -28,16 +28,15 @@ def manifests(spec: AddOnsSpec) -> list[Manifest]:
 
 def stays(spec: AddOnsSpec) -> list[Manifest]:
     # Those of five minutes stand there already, by a plugin that comes before: without an end they hold for ever.
-    # Only parts of the list are patched: a list as a patch's value makes kube-apiserver 1.36 panic.
+    # Only parts of the list are patched: see admission.py.
     ends = "'/spec/tolerations/' + string(i) + '/tolerationSeconds'"
     patch = (
-        f"object.spec.tolerations.transformList(i, t, t.?key.orValue('') in {_list(GONE)} && has(t.tolerationSeconds), "
+        f"object.spec.tolerations.transformList(i, t, t.?key.orValue('') in {texts(GONE)} && has(t.tolerationSeconds), "
         f"JSONPatch{{op: 'remove', path: {ends}}})"
     )
     variables, asked = _stay(spec, "object")
-    return _policy(
-        STAYS, PODS, {**TOLERATES, "may-not-leave": _may_not_leave("object")}, variables, f"({asked}) ? {patch} : []"
-    )
+    conditions = {**TOLERATES, "may-not-leave": _may_not_leave("object")}
+    return policy(ADDON, STAYS, PODS, conditions, variables, f"({asked}) ? {patch} : []")
 
 
 def one_at_a_time(spec: AddOnsSpec) -> list[Manifest]:
@@ -45,12 +44,12 @@ def one_at_a_time(spec: AddOnsSpec) -> list[Manifest]:
     patch = "[JSONPatch{op: 'add', path: '/spec/podReplacementPolicy', value: 'Failed'}]"
     variables, asked = _stay(spec, "object.spec.template")
     conditions = {"may-not-leave": _may_not_leave("object.spec.template")}
-    return _policy(ONE, JOBS, conditions, variables, f"({asked}) ? {patch} : []")
+    return policy(ADDON, ONE, JOBS, conditions, variables, f"({asked}) ? {patch} : []")
 
 
 def _stay(spec: AddOnsSpec, pod: str) -> tuple[dict[str, str], str]:
     """Variables about a pod, and whether it stays."""
-    sites = _list(spec.sites)
+    sites = texts(spec.sites)
     # Pods that name no place may come to stand on a site's machines without GPUs, where no taint keeps them off.
     anywhere = any(pool.site and not pool.hardware.gpus for pool in spec.pools)
     variables = {
@@ -58,10 +57,10 @@ def _stay(spec: AddOnsSpec, pod: str) -> tuple[dict[str, str], str]:
         "chosen": f"has({pod}.spec.nodeSelector) ? {pod}.spec.nodeSelector : {{}}",
         "terms": f"{pod}.spec.?affinity.?nodeAffinity.?requiredDuringSchedulingIgnoredDuringExecution"
         ".?nodeSelectorTerms.orValue([])",
-        "sited": f"{_list(PLACES)}.exists(p, p in variables.chosen && variables.chosen[p] in {sites})"
+        "sited": f"{texts(PLACES)}.exists(p, p in variables.chosen && variables.chosen[p] in {sites})"
         " || variables.terms.exists(t, t.?matchExpressions.orValue([]).exists(e, "
-        f"e.key in {_list(PLACES)} && e.operator == 'In' && e.values.exists(v, v in {sites})))",
-        "placed": f"{_list(PLACES)}.exists(p, p in variables.chosen)",
+        f"e.key in {texts(PLACES)} && e.operator == 'In' && e.values.exists(v, v in {sites})))",
+        "placed": f"{texts(PLACES)}.exists(p, p in variables.chosen)",
     }
     return variables, "variables.gpus || variables.sited" + (" || !variables.placed" if anywhere else "")
 
@@ -74,55 +73,11 @@ def team_nodes() -> list[Manifest]:
     """Nodes tainted with their owner take that team's pods, without a word of theirs; others would have to ask."""
     team = f"namespaceObject.metadata.labels['{TEAM}']"
     mine = f"{{key: '{labels.OWNER}', operator: 'Equal', value: {team}, effect: 'NoSchedule'}}"
-    return _policy(
-        TEAMS,
-        PODS,
-        TOLERATES,
-        {},
-        f"[JSONPatch{{op: 'add', path: '/spec/tolerations/-', value: Object.spec.tolerations{mine}}}]",
-        {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]},
-    )
-
-
-def _policy(
-    name: str,
-    made: tuple[str, str],
-    conditions: dict[str, str],
-    variables: dict[str, str],
-    patch: str,
-    selector: Manifest | None = None,
-) -> list[Manifest]:
-    """For new things: `made` is their group and resource."""
-    group, resource = made
-    new = {"apiGroups": [group], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": [resource]}
-    where = {"namespaceSelector": selector} if selector else {}
-    return [
-        {
-            "apiVersion": f"{ADMISSION}/v1",
-            "kind": "MutatingAdmissionPolicy",
-            "metadata": meta(name, ADDON, ""),
-            "spec": {
-                "failurePolicy": "Fail",
-                "reinvocationPolicy": "Never",
-                "matchConstraints": {"matchPolicy": "Equivalent", "resourceRules": [new], **where},
-                "matchConditions": [{"name": key, "expression": text} for key, text in conditions.items()],
-                "variables": [{"name": key, "expression": text} for key, text in variables.items()],
-                "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": patch}}],
-            },
-        },
-        {
-            "apiVersion": f"{ADMISSION}/v1",
-            "kind": "MutatingAdmissionPolicyBinding",
-            "metadata": meta(name, ADDON, ""),
-            "spec": {"policyName": name},
-        },
-    ]
+    patch = f"[JSONPatch{{op: 'add', path: '/spec/tolerations/-', value: Object.spec.tolerations{mine}}}]"
+    teams = {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]}
+    return policy(ADDON, TEAMS, PODS, TOLERATES, {}, patch, teams)
 
 
 def _any_container(pod: str, condition: str) -> str:
     one = f"exists(c, has(c.resources) && has(c.resources.limits) && {condition})"
     return f"{pod}.spec.containers.{one} || {pod}.spec.?initContainers.orValue([]).{one}"
-
-
-def _list(values: tuple[str, ...]) -> str:
-    return "[" + ", ".join(f"'{value}'" for value in values) + "]"

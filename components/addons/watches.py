@@ -26,8 +26,30 @@ GROWING = {
 }
 LOOKS = ("list", "watch", "*")
 
+# Of two autoscalers one looks, and the other waits for the lease. The notes beside it list the pods that have no node,
+# at most a tenth of the time, and once a minute the labels of nodes from the API server's memory. The service lists
+# nodes as a table when a machine is to go.
+ONE = "one client in the cluster, the leading autoscaler: it tries Kubernetes' own scheduler on machines to come"
+AUTOSCALER = (
+    "pods",
+    "nodes",
+    "persistentvolumes",
+    "persistentvolumeclaims",
+    "replicationcontrollers",
+    "daemonsets",
+    "replicasets",
+    "statefulsets",
+    "jobs",
+    "csinodes",
+    "csistoragecapacities",
+    "volumeattachments",
+    "resourceclaims",
+    "resourceslices",
+)
+
 # ClusterRole, resource → why.
 ALLOWED = {
+    **{("landbridge:cluster-autoscaler", resource): ONE for resource in AUTOSCALER},
     ("landbridge-joining", "nodes"): (
         "the one leader of the joining service knows of every Node whether its machine is there still: one client"
     ),

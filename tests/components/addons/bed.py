@@ -7,7 +7,8 @@ from typing import Any
 from components.addons import addons
 from components.addons.manifests import Manifest
 from components.addons.spec import AddOnsSpec, addons_spec
-from fleet.world import current
+from components.storage.mounts import FileSystem
+from fleet.world import World, current
 from local.providers.kubernetes.api import APPLY
 from local.providers.kubernetes.discovery import Discovery
 from tests.support.apiserver import Server
@@ -20,9 +21,14 @@ REGIONS = ("eu-west-1", "us-east-1", "us-west-2")
 def spec(path: Path = ROOT / "fleet.yaml", cluster: str = "main", regions: tuple[str, ...] = REGIONS) -> AddOnsSpec:
     """The example's cluster, with file systems such as region stacks publish."""
     world = current(path)
-    shares = world.fleet.storage.shares
-    systems = {region: {share: f"fs-{region}::fsap-{share}" for share in shares} for region in regions}
+    systems = {region: file_system(world, region) for region in regions}
     return addons_spec(world.fleet, world.plan, cluster, systems)
+
+
+def file_system(world: World, region: str) -> FileSystem:
+    shares = {share: f"fs-{region}::fsap-{share}" for share in world.fleet.storage.shares}
+    homes = {person: f"fs-{region}::fsap-home-{person}" for person in world.fleet.people}
+    return FileSystem(region, shares, homes, world.plan.region(region).zones["a"].addresses["shares"])
 
 
 def every(of: AddOnsSpec) -> list[Manifest]:
@@ -32,6 +38,11 @@ def every(of: AddOnsSpec) -> list[Manifest]:
 def named(manifests: list[Manifest], kind: str, name: str) -> Manifest:
     (found,) = [one for one in manifests if (one["kind"], one["metadata"]["name"]) == (kind, name)]
     return found
+
+
+def asks(manifests: list[Manifest]) -> bool:
+    """Whether somebody among them has a token of the API."""
+    return any(one["kind"] == "ServiceAccount" and one.get("automountServiceAccountToken", True) for one in manifests)
 
 
 def pods(manifests: list[Manifest]) -> Iterator[tuple[str, Manifest]]:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from components.addons.spec import AddOnsSpec
-from tests.components.addons import bed
+from tests.components.addons import bed, cloud
+from tests.local.aws.conftest import clients, served
 from tests.local.providers.kubernetes.conftest import provider_host  # noqa: F401
 from tests.support.apiserver import Server, server
 
@@ -17,8 +18,9 @@ def example() -> AddOnsSpec:
 
 @pytest.fixture(scope="session")
 def kube(tmp_path_factory: pytest.TempPathFactory, example: AddOnsSpec) -> Iterator[Server]:
-    """Services' addresses are those of the plan, as the manifests name some of them."""
-    with server(tmp_path_factory.mktemp("addons"), services_cidr=example.cluster.services_cidr) as made:
+    """Services' addresses are those of the plan, as the manifests name some of them; tokens are the example's."""
+    given = {"services_cidr": example.cluster.services_cidr, "issuer": example.cluster.issuer}
+    with server(tmp_path_factory.mktemp("addons"), **given) as made:
         yield made
 
 
@@ -28,3 +30,16 @@ def installed(kube: Server, example: AddOnsSpec) -> Server:
     for manifest in bed.every(example):
         apply(manifest)
     return kube
+
+
+@pytest.fixture(scope="session")
+def endpoint() -> Iterator[str]:
+    yield from served()
+
+
+@pytest.fixture(scope="session")
+def root(endpoint: str, installed: Server, example: AddOnsSpec) -> cloud.Client:
+    """Root's clients of a local AWS that trusts the example's cluster."""
+    make = clients(endpoint)
+    cloud.publish(make, installed, example.fleet)
+    return make

@@ -19,10 +19,18 @@ PROGRAM = f"""\
 from pathlib import Path
 from components.addons.component import AddOns
 from components.addons.spec import addons_spec
+from components.storage.mounts import FileSystem
 from fleet.world import current
 world = current(Path("{bed.ROOT}/fleet.yaml"))
+def point(region, kind, name):
+    return pulumi.Output.concat("fs-", region, "::fsap-", kind, name)
 systems = {{
-    region: {{share: pulumi.Output.concat("fs-", region, "::fsap-", share) for share in world.fleet.storage.shares}}
+    region: FileSystem(
+        region,
+        {{share: point(region, "", share) for share in world.fleet.storage.shares}},
+        {{person: point(region, "home-", person) for person in world.fleet.people}},
+        world.plan.region(region).zones["a"].addresses["shares"],
+    )
     for region in {bed.REGIONS}
 }}
 spec = addons_spec(world.fleet, world.plan, "main", systems)

@@ -33,7 +33,7 @@ def test_priorities_are_those_of_the_table() -> None:
 def test_who_asks_the_api_stands_in_the_guide(example: AddOnsSpec) -> None:
     (found,) = tables(GUIDE)["What they ask of the API"]
     made = addons.manifests(example)
-    asking = [name for name, manifests in made.items() if any(one["kind"] == "ServiceAccount" for one in manifests)]
+    asking = [name for name, manifests in made.items() if bed.asks(manifests)]
     assert sorted(row[0] for row in found[1:-1]) == sorted(asking)
     assert found[-1][0] == "all others"
     outside = {NAME, JOINING_GROUP}  # in no pod

@@ -9,8 +9,9 @@ import pytest
 from components.addons import addons, csi, dns, flannel, images, node_dns, shares, teams
 from components.addons.manifests import MANAGED_BY, NAME, Manifest
 from components.addons.priorities import BUYS_FROM, SITE_DNS, SPARE_DNS, TABLE
-from components.addons.spec import AddOnsSpec, Nfs
+from components.addons.spec import AddOnsSpec
 from components.pools import kubelet, labels
+from components.storage.mounts import Nfs
 from landbridge.cluster import rbac
 from tests.components.addons import bed
 from tests.support import golden
@@ -40,6 +41,8 @@ def test_the_manifests_of_an_add_on(addon: str, example: AddOnsSpec) -> None:
     made = addons.TABLE[addon].manifests(example)
     shown: dict[str, Any] = {}
     for one in made:
+        if settings := one.get("data", {}).get("settings.json"):  # long: to be read as what it is
+            one["data"]["settings.json"] = json.loads(settings)
         metadata = one["metadata"]
         shown[
             "/".join([one["kind"], *([metadata["namespace"]] if "namespace" in metadata else []), metadata["name"]])
@@ -68,7 +71,7 @@ def test_what_an_add_on_needs_comes_before_it(variant: str, example: AddOnsSpec)
 
 def test_a_cluster_has_the_add_ons_that_it_needs(example: AddOnsSpec) -> None:
     assert list(addons.manifests(example)) == list(addons.TABLE)
-    without = {"nvidia-device-plugin", "aws-efa-device-plugin", "csi-nfs"}
+    without = {"nvidia-device-plugin", "aws-efa-device-plugin", "rdma-shared-device-plugin", "csi-nfs"}
     assert list(addons.manifests(clouds_only(example))) == [name for name in addons.TABLE if name not in without]
     # Nobody has published a file system yet: drivers, and no volumes.
     assert "shares" not in addons.manifests(bed.spec(regions=())._replace(nfs=None))
@@ -200,10 +203,19 @@ def test_volumes_come_from_the_site_or_else_from_the_home_region(example: AddOns
         "driver": "efs.csi.aws.com",
         "volumeHandle": "fs-us-west-2::fsap-data",
     }
-    assert data(alone, "main.team-research.home-bob")["volumeHandle"] == "fs-us-west-2:/bob:fsap-homes"
-    # Mounted from other places too: by an address of the plan, as the name resolves in its own network alone.
-    elsewhere = data(two_places(example), "main.team-research.data")["volumeAttributes"]["mounttargetip"]
-    assert elsewhere == example.mount_addresses["us-west-2"]
+    assert data(alone, "main.team-research.home-bob")["volumeHandle"] == "fs-us-west-2::fsap-home-bob"
+
+
+def test_efs_is_mounted_elsewhere_by_an_address_of_the_plan_and_by_its_region(example: AddOnsSpec) -> None:
+    """Its name resolves in its own network alone, and names the region that nodes there would not guess."""
+    made = shares.manifests(two_places(example))
+    for name in ("main.team-research.data", "main.team-research.home-bob"):
+        spec = bed.named(made, "PersistentVolume", name)["spec"]
+        assert spec["csi"]["volumeAttributes"]["mounttargetip"] == example.file_systems["us-west-2"].address
+        assert spec["mountOptions"] == ["region=us-west-2"]
+    near = bed.named(made, "PersistentVolume", "main.team-research.data-eu-west-1")["spec"]
+    assert "mountOptions" not in near
+    assert near["csi"] == {"driver": "efs.csi.aws.com", "volumeHandle": "fs-eu-west-1::fsap-data"}
 
 
 def test_handles_differ_where_volumes_do(example: AddOnsSpec) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from components.addons import gangs
 from components.addons.manifests import Manifest
 from components.addons.spec import AddOnsSpec
 from components.addons.watches import ALLOWED, GROWING, LOOKS
@@ -15,7 +16,9 @@ from tests.support.apiserver import Server
 # What Kubernetes' own role for it has, and our kube-proxy lacks: it reads endpointslices, and reports by the new events.
 PROXY_LACKS = {("", "endpoints"), ("", "events")}
 
+ROLES = ("ClusterRole", "Role")
 # Who joins, and who lets them: they run in no pod.
+EDIT = "rbac.authorization.k8s.io/aggregate-to-edit"
 OUTSIDE = {("User", USER), ("Group", JOINING_GROUP), ("Group", "system:bootstrappers")}
 
 
@@ -52,10 +55,15 @@ def test_a_right_too_many_is_found(group: str, resource: str, verb: str) -> None
 def test_nobody_has_rights_by_another_s_role(example: AddOnsSpec) -> None:
     """Or the walk above would miss them: cluster-admin, say."""
     made = bed.every(example)
-    ours = {one["metadata"]["name"] for one in made if one["kind"] == "ClusterRole"}
+    roles = [one for one in made if one["kind"] in ROLES]
+    # What is a part of `edit` is people's.
+    added = [one for one in roles if one["metadata"]["labels"].get(EDIT)]
+    ours = {(one["kind"], one["metadata"]["name"]) for one in roles if one not in added}
+    assert [one["metadata"]["name"] for one in added] == [gangs.EDITOR]
     bindings = [one for one in made if one["kind"] in ("ClusterRoleBinding", "RoleBinding")]
-    assert {one["roleRef"]["name"] for one in bindings} == ours
-    accounts = {one["metadata"]["name"] for one in made if one["kind"] == "ServiceAccount"}
+    assert {(one["roleRef"]["kind"], one["roleRef"]["name"]) for one in bindings} == ours
+    # Teams' own are bound to nothing: their token is for the cloud.
+    accounts = {one["metadata"]["name"] for one in made if bed.asks([one])}
     bound = {(subject["kind"], subject["name"]) for one in bindings for subject in one["subjects"]}
     assert bound == {("ServiceAccount", name) for name in accounts} | OUTSIDE
     for name, pod in bed.pods(made):
@@ -63,7 +71,7 @@ def test_nobody_has_rights_by_another_s_role(example: AddOnsSpec) -> None:
 
 
 def test_no_add_on_reads_secrets(example: AddOnsSpec) -> None:
-    rules = [rule for one in bed.every(example) if one["kind"] == "ClusterRole" for rule in one["rules"]]
+    rules = [rule for one in bed.every(example) if one["kind"] in ROLES for rule in one["rules"]]
     assert not [rule for rule in rules if {"secrets", "*"} & set(rule["resources"])]
 
 

@@ -13,9 +13,9 @@ from tests.support.apiserver import Server
 
 EVERYWHERE = {"kube-proxy", "kube-network-policies", "node-dns", "csi-nfs-node"}
 CLOUD, SITE = EVERYWHERE | {"flannel", "csi-efs-node"}, EVERYWHERE | {"flannel-site"}
-GPU, EFA = "nvidia-device-plugin", "aws-efa-device-plugin"
+GPU, EFA, RDMA = "nvidia-device-plugin", "aws-efa-device-plugin", "rdma-shared-device-plugin"
 WANTED = {
-    "site-gpu": SITE | {GPU},
+    "site-gpu": SITE | {GPU, RDMA},
     "west-gpu": CLOUD | {GPU, EFA},
     "east-gpu": CLOUD | {GPU, EFA},
     "eu-gpu": CLOUD | {GPU, EFA},
@@ -123,14 +123,16 @@ def test_a_node_without_any_label_of_ours_has_the_network_that_works_anywhere(no
     until(lambda: on(nodes, BARE), (EVERYWHERE | {"flannel"}))
 
 
-def test_the_label_alone_brings_the_device_plugin(nodes: Server) -> None:
+def test_the_label_alone_brings_a_device_plugin(nodes: Server) -> None:
     """Its loss takes the plugin away: this is what a fleet whose kubelets forgot the label would see."""
     path = "/api/v1/nodes/site-gpu-2"
     nodes.patch(path, {"metadata": {"labels": {labels.GPU_PRESENT: None}}})
+    until(lambda: on(nodes, "site-gpu-2"), SITE | {RDMA})
+    nodes.patch(path, {"metadata": {"labels": {labels.RDMA: None}}})
     until(lambda: on(nodes, "site-gpu-2"), SITE)
     end(nodes)
-    nodes.patch(path, {"metadata": {"labels": {labels.GPU_PRESENT: "true"}}})
-    until(lambda: on(nodes, "site-gpu-2"), SITE | {GPU})
+    nodes.patch(path, {"metadata": {"labels": {labels.GPU_PRESENT: "true", labels.RDMA: "true"}}})
+    until(lambda: on(nodes, "site-gpu-2"), SITE | {GPU, RDMA})
 
 
 def test_the_device_plugin_comes_back_to_a_machine_with_a_failed_gpu(nodes: Server) -> None:
@@ -152,7 +154,7 @@ def places(server: Server) -> dict[str, list[str]]:
     return found
 
 
-def test_dns_stands_on_different_hosts_and_in_every_place(nodes: Server) -> None:
+def test_dns_stands_on_different_hosts_in_every_place_and_the_autoscaler_on_system_machines(nodes: Server) -> None:
     # GPUs are advertised now: DNS does not tolerate the start-up taint.
     for pool in ("site-gpu", "east-gpu"):
         taint = [{"key": t.key, "value": t.value, "effect": t.effect} for t in (labels.GPU_TAINT,)]
@@ -170,6 +172,7 @@ def test_dns_stands_on_different_hosts_and_in_every_place(nodes: Server) -> None
             # Its one machine still starts: replicas wait, and are of a class that buys no machine.
             "coredns-eu-west-1": (1, {""}),
             "coredns-lab": (2, {"site-gpu"}),
+            "cluster-autoscaler": (2, {"system"}),
         },
     )
 

@@ -1,0 +1,268 @@
+"""The autoscaler: upstream's own, and beside it in the same pod the service that knows the fleet's scaling groups.
+
+Two replicas on system machines, of which one leads. Each pod has a pair of certificates of its own, made when it
+starts: the two programs speak over loopback, and nobody else can.
+"""
+
+from components.pools import admission, labels
+from fleet import autoscaler as identity
+from fleet import issuers
+
+from . import autoscaler_notes, autoscaler_role, gangs, team_pods, team_roles
+from .autoscaler_flags import CLOUD_CONFIG, METRICS_PORT, arguments
+from .autoscaler_settings import priorities, settings
+from .gpu import tolerated
+from .images import AUTOSCALER, SERVICES
+from .manifests import (
+    CLUSTER_CRITICAL,
+    NO_WAIT,
+    Manifest,
+    apart,
+    budget,
+    chosen,
+    compact,
+    config_map,
+    container,
+    get,
+    meta,
+    rights,
+    rule,
+    spread,
+    template,
+)
+from .spec import AddOnsSpec
+
+ADDON = identity.ACCOUNT
+SETTINGS = "cluster-autoscaler-settings"
+# Both names are the autoscaler's own.
+ORDER, STATUS = "cluster-autoscaler-priority-expander", "cluster-autoscaler-status"
+FOLDER, PAIR = CLOUD_CONFIG.rpartition("/")[0], "/run/landbridge/pair"
+# Not a file of the settings' folder: a ConfigMap is mounted whole.
+FREEZE = "/etc/landbridge/freeze"
+DECISIONS = "/run/landbridge/decisions"
+# Of the pod's service account, where Kubernetes lays it in each container.
+TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105
+LISTEN, SERVICE_PORT = "127.0.0.1:8086", 8087
+REPLICAS, NOBODY = 2, 65534
+# By the cluster's size, cores and memory: it holds all nodes and pods, and upstream wants a core for 1,000 nodes
+# (FAQ.md, "Service Level Objectives").
+ASKED = {"small": ("200m", "400Mi"), "medium": ("500m", "1Gi"), "large": ("1", "2Gi")}
+NARROW = {
+    "allowPrivilegeEscalation": False,
+    "readOnlyRootFilesystem": True,
+    "capabilities": {"drop": ["ALL"]},
+}
+# What the scheduler's own rules look at, which it tries on machines that are not there yet.
+LOOKED_AT = (
+    ("", ("namespaces", "services", "replicationcontrollers", "persistentvolumes", "persistentvolumeclaims")),
+    ("apps", ("daemonsets", "replicasets", "statefulsets")),
+    ("batch", ("jobs",)),
+    ("policy", ("poddisruptionbudgets",)),
+    ("storage.k8s.io", ("storageclasses", "csinodes", "csidrivers", "csistoragecapacities", "volumeattachments")),
+    # Release 1.36 alone, which waits for them before it does anything.
+    ("resource.k8s.io", ("resourceclaims", "resourceslices", "deviceclasses")),
+)
+
+
+def wanted(spec: AddOnsSpec) -> bool:
+    return identity.wanted(spec.fleet, spec.cluster.name)
+
+
+def manifests(spec: AddOnsSpec) -> list[Manifest]:
+    """Raises ValueError for settings that are larger than a ConfigMap."""
+    config = {"settings.json": compact(settings(spec)), CLOUD_CONFIG.rpartition("/")[2]: cloud_config()}
+    return [
+        gangs.definition(ADDON),
+        gangs.editors(ADDON),
+        *rights(ADDON, ADDON, everywhere(), here()),
+        config_map(SETTINGS, ADDON, config),
+        # It is read anew in each decision: no pod need be replaced for it.
+        config_map(ORDER, ADDON, {"priorities": order(spec)}),
+        _deployment(spec, config),
+        budget(ADDON, ADDON, chosen(ADDON, ADDON)),
+    ]
+
+
+def everywhere() -> list[Manifest]:
+    """Its rights in the whole cluster. Those beside it have the same token: `cloud` only lists nodes, and `notes` nodes
+    and the pods that wait.
+    """
+    return [
+        # A taint on a machine that is to go.
+        rule("", ["nodes"], "get", "list", "watch", "update"),
+        rule("", ["pods"], "get", "list", "watch"),
+        # Never a deletion: budgets hold, and who has none to give keeps the machine.
+        rule("", ["pods/eviction"], "create"),
+        rule("", ["events"], "create", "patch"),
+        *(rule(group, resources, "list", "watch") for group, resources in LOOKED_AT),
+        *gangs.rules(),
+    ]
+
+
+def here() -> list[Manifest]:
+    """Its rights in kube-system. RBAC knows no names where things are made, listed and watched."""
+    return [
+        rule("coordination.k8s.io", ["leases"], "create"),
+        {**rule("coordination.k8s.io", ["leases"], "get", "update"), "resourceNames": [ADDON]},
+        rule("", ["configmaps"], "create", "list", "watch"),
+        {**rule("", ["configmaps"], "get", "update", "delete"), "resourceNames": [STATUS]},
+        {**rule("", ["configmaps"], "get", "update"), "resourceNames": autoscaler_notes.names()},
+    ]
+
+
+def order(spec: AddOnsSpec) -> str:
+    """YAML, with numbers as keys."""
+    lines = [
+        line for number, names in priorities(spec).items() for line in (f"{number}:", *(f"  - {n}" for n in names))
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def cloud_config() -> str:
+    """Upstream's externalgrpc/README.md."""
+    return compact(
+        {
+            "address": LISTEN,
+            "cacert": f"{PAIR}/ca.crt",
+            "cert": f"{PAIR}/client.crt",
+            "key": f"{PAIR}/client.key",
+            # A region that throttles keeps a change of size waiting for as long: services/autoscaler/aws.py.
+            "grpc_timeout": "30s",
+        }
+    )
+
+
+def _deployment(spec: AddOnsSpec, config: dict[str, str]) -> Manifest:
+    # Who puts machines away must not put away itself half-way: hosts with it stay, and there are two of them.
+    stays = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        # No `up` waits for it: what runs goes on without it, and `landbridge autoscaler status` tells how it is.
+        "metadata": meta(ADDON, ADDON, annotations=NO_WAIT),
+        "spec": {
+            "replicas": REPLICAS,
+            "selector": {"matchLabels": chosen(ADDON, ADDON)},
+            # One more at a time would find no host of its own, and wait for ever.
+            "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}},
+            "template": template(ADDON, ADDON, pod(spec), config, **stays),
+        },
+    }
+
+
+def pod(spec: AddOnsSpec) -> Manifest:
+    token = {"audience": issuers.AUDIENCE, "expirationSeconds": team_roles.TOKEN_SECONDS, "path": team_pods.FILE}
+    pods = chosen(ADDON, ADDON)
+    return {
+        "serviceAccountName": ADDON,
+        "priorityClassName": CLUSTER_CRITICAL,
+        "nodeSelector": {labels.KIND: "system"},
+        "tolerations": [tolerated(labels.SYSTEM)],
+        "affinity": apart(pods),
+        "topologySpreadConstraints": [spread(pods)],
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": NOBODY,
+            "runAsGroup": NOBODY,
+            # Tokens and keys are files of this group.
+            "fsGroup": NOBODY,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "initContainers": [_certificates(), _cloud(spec), _notes()],
+        "containers": [_autoscaler(spec)],
+        "volumes": [
+            {"name": "settings", "configMap": {"name": SETTINGS}},
+            # `landbridge freeze` makes it, and it may be missing.
+            {"name": "freeze", "configMap": {"name": admission.FREEZE, "optional": True}},
+            {"name": "pair", "emptyDir": {"medium": "Memory", "sizeLimit": "1Mi"}},
+            {"name": "decisions", "emptyDir": {"sizeLimit": "10Mi"}},
+            {"name": "aws", "projected": {"sources": [{"serviceAccountToken": token}]}},
+        ],
+    }
+
+
+def _certificates() -> Manifest:
+    command = ["python3", "-m", "services.autoscaler.certificates", PAIR]
+    return _ours("certificates", "10m", "64Mi", command, volumeMounts=[{"name": "pair", "mountPath": PAIR}])
+
+
+def _cloud(spec: AddOnsSpec) -> Manifest:
+    """Beside the autoscaler for as long as that lives, and up before it."""
+    alive = get(SERVICE_PORT, "/healthz", "")
+    role = autoscaler_role.role_arn(spec.fleet, spec.cluster.name)
+    env = {team_pods.ROLE: role, **team_pods.variables(spec.cluster)}
+    return _ours(
+        "cloud",
+        "100m",
+        "256Mi",
+        [
+            "python3",
+            "-m",
+            "services.autoscaler",
+            f"--settings={FOLDER}/settings.json",
+            f"--pair={PAIR}",
+            f"--listen={LISTEN}",
+            f"--metrics=:{SERVICE_PORT}",
+            f"--freeze={FREEZE}",
+            f"--decisions={DECISIONS}/decisions.jsonl",
+            f"--account={TOKEN}",
+        ],
+        restartPolicy="Always",
+        env=[{"name": name, "value": value} for name, value in env.items()],
+        ports=[{"name": "cloud-metrics", "containerPort": SERVICE_PORT}],
+        # Python and the protocol take seconds to come up on a busy machine.
+        startupProbe={**alive, "periodSeconds": 2, "failureThreshold": 60},
+        livenessProbe={**alive, "periodSeconds": 10, "timeoutSeconds": 5, "failureThreshold": 3},
+        volumeMounts=[
+            _settings(),
+            {"name": "freeze", "mountPath": FREEZE, "readOnly": True},
+            {"name": "pair", "mountPath": PAIR, "readOnly": True},
+            {"name": "aws", "mountPath": team_pods.FOLDER, "readOnly": True},
+            {"name": "decisions", "mountPath": DECISIONS},
+        ],
+    )
+
+
+def _notes() -> Manifest:
+    """A day of why pods waited: apart from `cloud`, whose answers it must not hold up."""
+    return _ours(
+        "notes",
+        "50m",
+        "128Mi",
+        [
+            "python3",
+            "-m",
+            "services.autoscaler.notes",
+            f"--settings={FOLDER}/settings.json",
+            f"--decisions={DECISIONS}/decisions.jsonl",
+            *autoscaler_notes.arguments(STATUS, ADDON),
+        ],
+        restartPolicy="Always",
+        volumeMounts=[_settings(), {"name": "decisions", "mountPath": DECISIONS, "readOnly": True}],
+    )
+
+
+def _autoscaler(spec: AddOnsSpec) -> Manifest:
+    cpu, memory = ASKED[spec.fleet.clusters[spec.cluster.name].size]
+    return container(
+        "cluster-autoscaler",
+        AUTOSCALER,
+        cpu,
+        memory,
+        command=["./cluster-autoscaler", *arguments()],
+        ports=[{"name": "metrics", "containerPort": METRICS_PORT}],
+        # It fails by itself after ten minutes without a loop (its --max-inactivity).
+        livenessProbe=get(METRICS_PORT, "/health-check", "", periodSeconds=10, timeoutSeconds=5, failureThreshold=3),
+        securityContext=NARROW,
+        volumeMounts=[_settings(), {"name": "pair", "mountPath": PAIR, "readOnly": True}],
+    )
+
+
+def _settings() -> Manifest:
+    return {"name": "settings", "mountPath": FOLDER, "readOnly": True}
+
+
+def _ours(name: str, cpu: str, memory: str, command: list[str], **more: object) -> Manifest:
+    """A container of an image that is on the machine, or nowhere."""
+    own = {"imagePullPolicy": "Never", "securityContext": NARROW}
+    return container(name, SERVICES, cpu, memory, command=command, **own, **more)

@@ -1,0 +1,62 @@
+"""What the autoscaler's cloud side may do in AWS, as plain data: look at scaling groups, and size its own.
+
+The role is for one service account of one cluster, as teams' roles are (team_roles.py). It can neither make groups nor
+change their bounds, templates and tags, so that the fleet file's `max` holds whatever it asks for.
+"""
+
+from typing import Any
+
+from components.tags import Owner
+from fleet import autoscaler
+from fleet.model import Fleet
+
+from .team_roles import ROLE, trusted
+
+Document = dict[str, Any]
+# Both are about no group in particular, as AWS has it ("Actions, resources, and condition keys for Amazon EC2 Auto
+# Scaling").
+LOOKS = ["autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribeScalingActivities"]
+# The last ends the pause before a machine's end, once its node is put away: components/pools/hooks.py.
+ACTS = [
+    "autoscaling:SetDesiredCapacity",
+    "autoscaling:TerminateInstanceInAutoScalingGroup",
+    "autoscaling:CompleteLifecycleAction",
+]
+
+
+def owner(fleet: Fleet, cluster: str) -> Owner:
+    return Owner(fleet.fleet, fleet.owner, f"{cluster}-addons")
+
+
+def role_name(fleet: Fleet, cluster: str) -> str:
+    return owner(fleet, cluster).name("autoscaler", ROLE)
+
+
+def role_arn(fleet: Fleet, cluster: str) -> str:
+    """Known before there is a role: the pod names it."""
+    assert fleet.aws is not None
+    return f"arn:aws:iam::{fleet.aws.account_id}:role/{role_name(fleet, cluster)}"
+
+
+def trust(fleet: Fleet, cluster: str) -> Document:
+    """Who may take the role: the autoscaler's service account in this cluster, with a token that is meant for AWS."""
+    return trusted(fleet, cluster, autoscaler.SUBJECT)
+
+
+def permissions(fleet: Fleet, cluster: str) -> Document:
+    tags = {f"aws:ResourceTag/{key}": value for key, value in autoscaler.group_tags(fleet, cluster).items()}
+    looks = {
+        "Sid": "Look",
+        "Effect": "Allow",
+        "Action": [*LOOKS],
+        "Resource": "*",
+        "Condition": {"StringEquals": {"aws:RequestedRegion": autoscaler.regions(fleet, cluster)}},
+    }
+    acts = {
+        "Sid": "Size",
+        "Effect": "Allow",
+        "Action": [*ACTS],
+        "Resource": autoscaler.group_arns(fleet, cluster),
+        "Condition": {"StringEquals": tags},
+    }
+    return {"Version": "2012-10-17", "Statement": [looks, acts]}
