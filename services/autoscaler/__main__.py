@@ -1,0 +1,95 @@
+"""`python3 -m services.autoscaler`: answers the Cluster Autoscaler until it is told to end."""
+
+import argparse
+import functools
+import gc
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import grpc
+import prometheus_client
+
+from . import decisions, nodes, settings
+from .freeze import frozen
+from .scaling import Scaling
+from .service import Service, serve
+
+GRACE_SECONDS = 5
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="services.autoscaler", description=__doc__)
+    parser.add_argument("--settings", type=Path, required=True, help="JSON, as the add-on's stack writes it")
+    parser.add_argument("--pair", type=Path, required=True, help="folder of ca.crt, server.crt and server.key")
+    parser.add_argument("--listen", default="127.0.0.1:8086", help="for the autoscaler; %(default)s")
+    parser.add_argument("--metrics", default=":8087", help="for /metrics and /healthz; %(default)s")
+    parser.add_argument(
+        "--freeze", type=Path, metavar="FOLDER", help="of a ConfigMap that stops all ends, if it is there"
+    )
+    parser.add_argument("--decisions", type=Path, metavar="FILE", help="keeps what is decided there too")
+    parser.add_argument(
+        "--account",
+        type=Path,
+        metavar="FOLDER",
+        help="of a service account that may list nodes: while many of a region are NotReady none of its machines goes",
+    )
+    given = parser.parse_args()
+    if given.decisions:
+        decisions.keep(given.decisions)
+    try:
+        stopped = functools.partial(nodes.stop, nodes.Nodes(given.account).ready) if given.account else nodes.unasked
+        scaling = Scaling(settings.read(given.settings), lambda: frozen(given.freeze), stopped=stopped)
+        server = serve(Service(scaling), given.listen, credentials(given.pair))
+        told = watched(given.metrics)
+    except (settings.SettingsError, ValueError, OSError) as error:
+        sys.stderr.write(f"autoscaler's cloud side: {error}\n")
+        return 1
+    scaling.start()
+    gc.freeze()
+    over = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: over.set())
+    over.wait()
+    server.stop(GRACE_SECONDS).wait()
+    told.shutdown()
+    return 0
+
+
+def credentials(pair: Path) -> grpc.ServerCredentials:
+    """Whoever calls must have the pair's own client certificate. Raises OSError."""
+    chain = [((pair / "server.key").read_bytes(), (pair / "server.crt").read_bytes())]
+    return grpc.ssl_server_credentials(chain, (pair / "ca.crt").read_bytes(), require_client_auth=True)
+
+
+def watched(address: str) -> ThreadingHTTPServer:
+    """A server of /metrics and /healthz. Raises OSError."""
+    host, _, port = address.rpartition(":")
+    server = ThreadingHTTPServer((host, int(port)), Watched)
+    threading.Thread(target=server.serve_forever, name="metrics", daemon=True).start()
+    return server
+
+
+PAGES: dict[str, Callable[[], bytes]] = {"/healthz": lambda: b"ok\n", "/metrics": prometheus_client.generate_latest}
+
+
+class Watched(BaseHTTPRequestHandler):
+    """It answers, hence it lives: whether clouds answer is no reason to start it anew."""
+
+    def do_GET(self) -> None:
+        made = PAGES.get(self.path)
+        body = made() if made else None
+        self.send_response(404 if body is None else 200)
+        self.send_header("Content-Length", str(len(body or b"")))
+        self.end_headers()
+        self.wfile.write(body or b"")
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Not a line a look."""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

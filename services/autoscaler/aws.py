@@ -1,0 +1,145 @@
+"""One region's scaling groups of AWS: few calls, each with a limit in time, and their answers in our words.
+
+EC2 Auto Scaling API: DescribeAutoScalingGroups, DescribeScalingActivities, SetDesiredCapacity,
+TerminateInstanceInAutoScalingGroup, CompleteLifecycleAction.
+"""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from fleet.autoscaler import CLUSTER_TAG
+
+from . import metrics
+from .group import Failure, Machine, Seen, State
+
+# The autoscaler waits for 30 s at most (grpc_timeout), and what it has given up must not happen after that: a change is
+# tried once, and begun only where there is time for it. AWS takes a second; the local one launches meanwhile.
+CHANGE_SECONDS = 23.0
+CHANGES = Config(connect_timeout=2, read_timeout=20, retries={"total_max_attempts": 1})
+LOOKS = Config(connect_timeout=3, read_timeout=12, retries={"total_max_attempts": 2, "mode": "standard"})
+PAGE = 100
+# Newest first: those of one launch lie close together.
+ACTIVITIES = 50
+# components/pools/hooks.py sets it, and names this service as the one that ends its pause.
+HOOK = "put-away"
+# LifecycleState of an instance → ours. Of others, such as Standby, nobody here may dispose.
+STATES: dict[str, State] = {
+    "Pending": "starting",
+    "Pending:Wait": "starting",
+    "Pending:Proceed": "starting",
+    "InService": "running",
+    "Terminating": "ending",
+    "Terminating:Wait": "ending",
+    "Terminating:Proceed": "ending",
+}
+WAITING = "Terminating:Wait"
+# A launch that waits for spot capacity for longer than this is refused: AWS would wait for days.
+SPOT_SECONDS = 300
+LAUNCH = "Launching"
+SPOT_STATES = ("PendingSpotBidPlacement", "WaitingForSpotInstanceRequestId", "WaitingForSpotInstanceId")
+
+
+class CloudError(Exception):
+    """A region's API did not do what it was asked. The text says what and why."""
+
+
+class Aws:
+    """`cluster` is the value of its machines' tag."""
+
+    def __init__(self, region: str, cluster: str) -> None:
+        self.region, self.cluster = region, cluster
+        self.client, self.hands = (
+            boto3.client("autoscaling", region_name=region, config=config) for config in (LOOKS, CHANGES)
+        )
+
+    def groups(self) -> tuple[dict[str, Seen], dict[str, str]]:
+        """Every group of the cluster by its name, and those instances whose end waits for us, with their groups."""
+        at, found, waiting = time.time(), dict[str, Seen](), dict[str, str]()
+        with self.asking("DescribeAutoScalingGroups"):
+            given = {
+                "Filters": [{"Name": f"tag:{CLUSTER_TAG}", "Values": [self.cluster]}],
+                "PaginationConfig": {"PageSize": PAGE},
+            }
+            pages = list(self.client.get_paginator("describe_auto_scaling_groups").paginate(**given))
+        metrics.calls.labels(self.region, "DescribeAutoScalingGroups", "again").inc(len(pages) - 1)
+        for told in (group for page in pages for group in page["AutoScalingGroups"]):
+            found[told["AutoScalingGroupName"]] = Seen(at, told["DesiredCapacity"], tuple(_machines(told)))
+            for one in told["Instances"]:
+                if one["LifecycleState"] == WAITING:
+                    waiting[one["InstanceId"]] = told["AutoScalingGroupName"]
+        return found, waiting
+
+    def failures(self, group: str) -> tuple[Failure, ...]:
+        """Launches that the group failed at lately, newest first."""
+        with self.asking("DescribeScalingActivities"):
+            told = self.client.describe_scaling_activities(AutoScalingGroupName=group, MaxRecords=ACTIVITIES)
+        return tuple(_failures(told["Activities"], time.time()))
+
+    def resize(self, group: str, machines: int) -> None:
+        with self.asking("SetDesiredCapacity"):
+            self.hands.set_desired_capacity(AutoScalingGroupName=group, DesiredCapacity=machines, HonorCooldown=False)
+
+    def end(self, instance: str) -> None:
+        """Not another in its place."""
+        with self.asking("TerminateInstanceInAutoScalingGroup"):
+            self.hands.terminate_instance_in_auto_scaling_group(
+                InstanceId=instance, ShouldDecrementDesiredCapacity=True
+            )
+
+    def let_go(self, instance: str, group: str) -> None:
+        """Ends the pause before a machine's end."""
+        with self.asking("CompleteLifecycleAction"):
+            try:
+                self.hands.complete_lifecycle_action(
+                    LifecycleHookName=HOOK,
+                    AutoScalingGroupName=group,
+                    InstanceId=instance,
+                    LifecycleActionResult="CONTINUE",
+                )
+            except ClientError as error:
+                # It has ended by itself between our look and now.
+                if error.response["Error"]["Code"] != "ValidationError":
+                    raise
+
+    @contextlib.contextmanager
+    def asking(self, operation: str) -> Iterator[None]:
+        """Counts the call. Raises CloudError."""
+        count: Callable[[str], Any] = lambda how: metrics.calls.labels(self.region, operation, how).inc()  # noqa: E731
+        try:
+            yield
+        except ClientError as error:
+            count(error.response["Error"]["Code"])
+            raise CloudError(f"{self.region}: {operation}: {error.response['Error']['Message']}") from None
+        except BotoCoreError as error:
+            count("unreachable")
+            raise CloudError(f"{self.region}: {operation}: {error}") from None
+        except Exception as error:
+            # Such as an answer that is no XML, or a token's file that is not there.
+            count(type(error).__name__)
+            raise CloudError(f"{self.region}: {operation}: {type(error).__name__}: {error}") from error
+        count("ok")
+
+
+def _machines(told: dict[str, Any]) -> Iterator[Machine]:
+    for one in told["Instances"]:
+        if state := STATES.get(one["LifecycleState"]):
+            yield Machine(one["InstanceId"], one["AvailabilityZone"], state)
+
+
+def _failures(activities: list[dict[str, Any]], now: float) -> Iterator[Failure]:
+    for one in activities:
+        # Those of machines that would not end are no refusals.
+        if not one["Description"].startswith(LAUNCH):
+            continue
+        began, state = one["StartTime"].timestamp(), one["StatusCode"]
+        if state == "Failed":
+            ended = one.get("EndTime") or one["StartTime"]
+            yield Failure(ended.timestamp(), one.get("StatusMessage") or one["Description"])
+        elif state in SPOT_STATES and now - began > SPOT_SECONDS:
+            yield Failure(now, f"No spot capacity for {SPOT_SECONDS} s: {one['Description']}")

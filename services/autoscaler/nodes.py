@@ -1,0 +1,92 @@
+"""Which nodes are NotReady, and what that stops: a region half of whose nodes are out of sight loses no machine.
+
+The API's table of nodes is what `kubectl get nodes` shows: a line a node, where the node itself has 20 KB.
+"""
+
+import http.client
+import json
+import os
+import ssl
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from . import metrics
+
+TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
+# From the API server's own memory, without the objects.
+PATH = "/api/v1/nodes?includeObject=None&resourceVersion=0"
+HOST, PORT = "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"
+# Whoever ends machines waits for it, and has 30 s for all (aws.py).
+TIMEOUT_SECONDS = 3
+# Ends of one pass ask once.
+FRESH_SECONDS = 5.0
+READY = "Ready"
+# Above this share no machine of the region goes; one or two sick machines are no trouble of the region's.
+SHARE, FEWEST = 0.3, 3
+
+
+class NodesError(Exception):
+    """Nobody knows how nodes are. The text says why."""
+
+
+class Nodes:
+    """Asks as the service account whose token and authority lie in `account`, at most every few seconds."""
+
+    def __init__(self, account: Path) -> None:
+        self.account, self.one_asks = account, threading.Lock()
+        self.known, self.at = dict[str, bool](), -FRESH_SECONDS
+
+    def ready(self) -> Mapping[str, bool]:
+        """Whether each node of the cluster is Ready, by its name. Raises NodesError."""
+        with self.one_asks:
+            if time.monotonic() - self.at >= FRESH_SECONDS:
+                self.known, self.at = self._asked(), time.monotonic()
+            return self.known
+
+    def _asked(self) -> dict[str, bool]:
+        try:
+            token = (self.account / "token").read_text().strip()
+            trust = ssl.create_default_context(cafile=str(self.account / "ca.crt"))
+            url = f"https://{os.environ[HOST]}:{os.environ[PORT]}{PATH}"
+            asked = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}", "Accept": TABLE})
+            direct = urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trust)
+            with urllib.request.build_opener(*direct).open(asked, timeout=TIMEOUT_SECONDS) as answer:
+                return read(json.load(answer))
+        except (OSError, http.client.HTTPException, KeyError, TypeError, ValueError) as error:
+            raise NodesError(f"{type(error).__name__}: {error}") from None
+
+
+def read(table: Mapping[str, Any]) -> dict[str, bool]:
+    """Of a table of nodes, by name. A cordoned node is `Ready,SchedulingDisabled`. Raises KeyError, ValueError."""
+    columns = [column["name"] for column in table["columnDefinitions"]]
+    name, status = columns.index("Name"), columns.index("Status")
+    return {row["cells"][name]: READY in row["cells"][status].split(",") for row in table["rows"] or ()}
+
+
+def unasked(_region: str, _machines: Collection[str]) -> str:
+    """Where no account may list nodes."""
+    return ""
+
+
+def stop(ready: Callable[[], Mapping[str, bool]], region: str, machines: Collection[str]) -> str:
+    """Why none of these may be ended now, with a code in front; empty if they may. `machines` are all that the region's
+    cloud has, as their nodes are called: nodes of machines that are gone say nothing about a region.
+    """
+    try:
+        known = ready()
+    except NodesError as error:
+        return f"nodes-unknown: nobody can tell how the nodes of {region} are: {error}"
+    nodes = [known[machine] for machine in machines if machine in known]
+    silent = nodes.count(False)
+    metrics.nodes.labels(region, "ready").set(len(nodes) - silent)
+    metrics.nodes.labels(region, "not-ready").set(silent)
+    if silent < FEWEST or silent <= SHARE * len(nodes):
+        return ""
+    return (
+        f"region-not-ready: {silent} of the {len(nodes)} nodes of {region} are NotReady, and above {SHARE:.0%} no "
+        "machine goes there"
+    )

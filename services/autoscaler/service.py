@@ -1,0 +1,164 @@
+"""The external provider's protocol: each call is answered from memory, and only changes ask a cloud."""
+
+import math
+import time
+from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import grpc
+
+from . import metrics
+from .aws import CloudError
+from .group import Machine, NotPossibleError, Refused
+from .node import encoded
+from .protocol import messages, services
+from .region import Caller
+from .scaling import Scaling
+
+# cloudprovider.InstanceErrorClass.
+OUT_OF_RESOURCES, OTHER = 1, 99
+STATES = {"running": "instanceRunning", "starting": "instanceCreating", "ending": "instanceDeleting"}
+OURS = "aws:///"
+# More than the autoscaler's changes side by side: those that wait for a region must not keep it from its answers.
+THREADS = 48
+# What a call may fail with → what the autoscaler is told.
+STATUS: dict[type[Exception], grpc.StatusCode] = {
+    KeyError: grpc.StatusCode.NOT_FOUND,
+    NotPossibleError: grpc.StatusCode.FAILED_PRECONDITION,
+    CloudError: grpc.StatusCode.UNAVAILABLE,
+}
+NOTHING = messages.Nothing()
+
+
+def provider_id(zone: str, instance: str) -> str:
+    """As the kubelet of a machine has it: components/pools/on_machine/node_facts.py."""
+    return f"{OURS}{zone}/{instance}"
+
+
+def instance(provider: str) -> str:
+    """The cloud's id of a machine, or a placeholder's own."""
+    return provider.rpartition("/")[2] if provider.startswith(OURS) else provider
+
+
+class Service(services.CloudProviderServicer):  # type: ignore[misc]
+    """Of one cluster. Raises ValueError for a template that can't be told."""
+
+    def __init__(self, scaling: Scaling) -> None:
+        self.scaling = scaling
+        self.templates = {one.name: encoded(one.template) for one in scaling.settings.groups}
+
+    def Refresh(self, _: Any, __: Any) -> Any:  # noqa: N802
+        self.scaling.refresh()
+        return NOTHING
+
+    def Cleanup(self, _: Any, __: Any) -> Any:  # noqa: N802
+        return NOTHING
+
+    def GPULabel(self, _: Any, __: Any) -> Any:  # noqa: N802
+        """None: a node with such a label and without GPUs would hold up the whole autoscaler (kubernetes/autoscaler
+        issue 10301). Ours have a start-up taint instead.
+        """
+        return messages.GPULabelResponse()
+
+    def GetAvailableGPUTypes(self, _: Any, __: Any) -> Any:  # noqa: N802
+        return NOTHING
+
+    def NodeGroups(self, _: Any, __: Any) -> Any:  # noqa: N802
+        return messages.NodeGroupsResponse(nodeGroups=self._groups(sorted(self.scaling.groups)))
+
+    def NodeGroupForNode(self, asked: Any, _: Any) -> Any:  # noqa: N802
+        """Of a node of a site, or of another cloud: none, at once."""
+        provider = asked.node.providerID
+        name = self.scaling.owner(instance(provider)) if provider.startswith(OURS) else None
+        (found,) = (self._groups([name]) if name else []) or [messages.NodeGroup()]
+        return messages.NodeGroupForNodeResponse(nodeGroup=found)
+
+    def _groups(self, names: Collection[str]) -> list[Any]:
+        """Without those that have gone meanwhile."""
+        known, found = self.scaling.groups, []
+        for name, most in self.scaling.most(names).items():
+            if one := known.get(name):
+                about = f"{name}: {len(one.live)} live, {one.owed} owed, {len(one.refused)} refused"
+                found.append(messages.NodeGroup(id=name, minSize=one.least, maxSize=most, debug=about))
+        return found
+
+    def NodeGroupTargetSize(self, asked: Any, _: Any) -> Any:  # noqa: N802
+        return messages.TargetSizeResponse(targetSize=self.scaling.group(asked.id).target)
+
+    def NodeGroupNodes(self, asked: Any, _: Any) -> Any:  # noqa: N802
+        one = self.scaling.group(asked.id)
+        told = [*(_machine(machine) for machine in one.machines), *(_refused(refused) for refused in one.refused)]
+        return messages.NodesResponse(instances=told)
+
+    def NodeGroupTemplateNodeInfo(self, asked: Any, _: Any) -> Any:  # noqa: N802
+        told = self.templates[asked.id]
+        return messages.TemplateResponse(nodeInfo=messages.Node.FromString(told), nodeBytes=told)
+
+    def NodeGroupIncreaseSize(self, asked: Any, context: Any) -> Any:  # noqa: N802
+        self.scaling.grow(asked.id, asked.delta, caller(context))
+        return NOTHING
+
+    def NodeGroupDecreaseTargetSize(self, asked: Any, context: Any) -> Any:  # noqa: N802
+        self.scaling.shrink(asked.id, -asked.delta, caller(context))
+        return NOTHING
+
+    def NodeGroupDeleteNodes(self, asked: Any, context: Any) -> Any:  # noqa: N802
+        self.scaling.delete(asked.id, [instance(node.providerID) for node in asked.nodes], caller(context))
+        return NOTHING
+
+
+def caller(context: Any) -> Caller:
+    left = context.time_remaining()
+    return Caller(math.inf if left is None else time.monotonic() + left, context.is_active)
+
+
+def _machine(machine: Machine) -> Any:
+    state = messages.InstanceStatus(instanceState=STATES[machine.state])
+    return messages.Instance(id=provider_id(machine.zone, machine.id), status=state)
+
+
+def _refused(one: Refused) -> Any:
+    told = messages.InstanceErrorInfo(
+        errorCode=one.kind.code,
+        errorMessage=one.sentence,
+        instanceErrorClass=OUT_OF_RESOURCES if one.kind.elsewhere else OTHER,
+    )
+    return messages.Instance(
+        id=one.id, status=messages.InstanceStatus(instanceState="instanceCreating", errorInfo=told)
+    )
+
+
+class Judged(grpc.ServerInterceptor):  # type: ignore[misc]
+    """Times each call, and tells the autoscaler what its mistakes and the clouds' were, in a line."""
+
+    def intercept_service(self, go_on: Callable[[Any], Any], details: Any) -> Any:
+        handler, name = go_on(details), details.method.rpartition("/")[2]
+        if handler is None:
+            return None
+
+        def answer(asked: Any, context: Any) -> Any:
+            began = time.perf_counter()
+            try:
+                return handler.unary_unary(asked, context)
+            except tuple(STATUS) as error:
+                why = f"no group {error}" if isinstance(error, KeyError) else str(error)
+                context.abort(STATUS[type(error)], why)
+            finally:
+                metrics.asked.labels(name).observe(time.perf_counter() - began)
+
+        return grpc.unary_unary_rpc_method_handler(answer, handler.request_deserializer, handler.response_serializer)
+
+
+def serve(service: Service, address: str, credentials: Any) -> Any:
+    """A running server. Raises OSError where the address is not to be had."""
+    server = grpc.server(ThreadPoolExecutor(THREADS, "rpc"), interceptors=(Judged(),))
+    services.add_CloudProviderServicer_to_server(service, server)
+    try:
+        bound = server.add_secure_port(address, credentials)
+    except RuntimeError as error:
+        raise OSError(f"{address}: {error}") from None
+    if not bound:
+        raise OSError(f"{address}: somebody else listens there")
+    server.start()
+    return server

@@ -1,0 +1,272 @@
+"""The real autoscaler, scheduler and API server, our service, and the local AWS, whose machines a thread plays.
+
+A machine that the local AWS has launched joins as a Node of its pool, and kwok plays what runs on it; the Node of one that
+has ended goes, as the service that watches joining removes it. All else is the real thing.
+"""
+
+import contextlib
+import json
+import threading
+from collections.abc import Collection, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from components.addons import autoscaler, autoscaler_flags, gangs
+from components.addons.spec import addons_spec
+from components.pools import labels, node_template
+from components.pools.spec import pool_spec
+from fleet.world import World
+from local.providers.kubernetes.api import ApiError
+from local.workers.kwok import STAGES
+from services.autoscaler.service import provider_id
+from tests.components.pools.joining_client import eventually
+from tests.local.aws.conftest import served
+from tests.services.autoscaler import bed
+from tests.services.autoscaler.bed import Cloud, Serving
+from tests.services.autoscaler.noting import Noting
+from tests.support.apiserver import Server, free_port, server
+
+PAUSE_SECONDS = 0.5
+# As controllers of clusters with the profile `medium` make them; by themselves they take ten seconds for a burst.
+PODS_A_SECOND = 200
+JOBS = "/apis/batch/v1/namespaces/default/jobs"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+PODS = "/api/v1/namespaces/default/pods"
+# Where it differs here from what the add-on gives it: one replica, and nobody waits for minutes.
+FLAGS = {
+    **{name: flag.value for name, flag in autoscaler_flags.FLAGS.items()},
+    "leader-elect": "false",
+    "scale-down-unneeded-time": "10s",
+}
+
+
+class Autoscaled:
+    """`site` nodes of eight GPUs stand there from the beginning."""
+
+    def __init__(self, folder: Path, kube: Server, cloud: Cloud, world: World, told: dict[str, Any]) -> None:
+        self.folder, self.kube, self.cloud, self.world, self.told = folder, kube, cloud, world, told
+        self.service = Serving(folder / "service", cloud, told, kube)
+        self.joined: dict[str, str] = {}
+        self.over = threading.Event()
+        # Machines that have come while this was so never join.
+        self.join_none = False
+        # Those of these are Ready when the test says so (`say_ready`), all others when kwok does.
+        self.by_hand = False
+        self.lost: set[str] = set()
+        self.number = 0
+        self.api = kube.api
+        self.noting = Noting(folder / "notes", kube, self.service.folder)
+        self.player = threading.Thread(target=self.play, name="player", daemon=True)
+
+    def start(self, site: int, flags: dict[str, str]) -> None:
+        (self.folder / "kubeconfig").write_text(self.kube.kubeconfig())
+        self.kube.start(
+            "kwok",
+            f"--config={STAGES}",
+            f"--kubeconfig={self.folder}/kubeconfig",
+            "--manage-all-nodes",
+            "--node-lease-duration-seconds=40",
+            "-v=WARN",
+        )
+        self.kube.start(
+            "kube-scheduler", f"--kubeconfig={self.folder}/kubeconfig", "--leader-elect=false", "--secure-port=0"
+        )
+        self.site = site
+        for number in range(1, site + 1):
+            self.join_site(number)
+        self.player.start()
+        order = autoscaler.order(addons_spec(self.world.fleet, self.world.plan, bed.CLUSTER))
+        ours = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": autoscaler.ORDER}}
+        body = {**ours, "data": {"priorities": order}}
+        self.api.call("POST", "/api/v1/namespaces/kube-system/configmaps", None, body)
+        pair = self.service.folder
+        config = {
+            "address": f"127.0.0.1:{self.service.port}",
+            "key": f"{pair}/client.key",
+            "cert": f"{pair}/client.crt",
+            "cacert": f"{pair}/ca.crt",
+            "grpc_timeout": json.loads(autoscaler.cloud_config())["grpc_timeout"],
+        }
+        (self.folder / "cloud.json").write_text(json.dumps(config))
+        # As the add-on's pod has them: its account, and what gangs ask with.
+        as_account = json.loads(self.kube.kubeconfig())
+        assert self.service.account
+        as_account["users"][0]["user"] = {"tokenFile": str(self.service.account / "token")}
+        (self.folder / "account").write_text(json.dumps(as_account))
+        self.api.call("POST", DEFINITIONS, None, gangs.definition(autoscaler.ADDON))
+        eventually(lambda: self.kube.find(f"/apis/{gangs.GROUP}/{gangs.VERSION}"))
+        self.flags = {
+            **FLAGS,
+            "kubeconfig": f"{self.folder}/account",
+            "cloud-config": f"{self.folder}/cloud.json",
+            "address": f"127.0.0.1:{free_port()}",
+            **flags,
+        }
+        self.scale()
+        self.noting.start(self.flags)
+
+    def scale(self) -> None:
+        """Starts the autoscaler."""
+        self.kube.start("cluster-autoscaler", *(f"--{name}={value}" for name, value in self.flags.items()))
+
+    def stop(self) -> None:
+        self.over.set()
+        if self.player.ident:
+            self.player.join(30)
+        self.noting.stop()
+        self.service.stop()
+
+    # Machines.
+
+    def play(self) -> None:
+        while not self.over.wait(PAUSE_SECONDS):
+            # An outage, or an API server that starts anew: the next look finds what this one has missed.
+            with contextlib.suppress(Exception):
+                self.turn()
+
+    def turn(self) -> None:
+        there = {id_: found for region in self.told["region_clouds"] for id_, found in self.machines(region)}
+        for id_, (group, zone) in there.items():
+            if id_ in self.joined or id_ in self.lost:
+                continue
+            if self.join_none:
+                self.lost.add(id_)
+            else:
+                self.join(id_, self.pool(group), zone)
+        for id_ in [id_ for id_ in self.joined if id_ not in there]:
+            with contextlib.suppress(ApiError):
+                self.api.call("DELETE", f"/api/v1/nodes/{self.joined[id_]}")
+            del self.joined[id_]
+
+    def machines(self, region: str) -> Iterator[tuple[str, tuple[str, str]]]:
+        pages = self.cloud.client("autoscaling", region).get_paginator("describe_auto_scaling_instances").paginate()
+        for one in (one for page in pages for one in page["AutoScalingInstances"]):
+            if not one["LifecycleState"].startswith("Terminat"):
+                yield one["InstanceId"], (one["AutoScalingGroupName"], one["AvailabilityZone"])
+
+    def pool(self, group: str) -> str:
+        return next(str(one["pool"]) for one in self.told["groups"] if one["name"] == group)
+
+    def join(self, id_: str, pool: str, zone: str) -> None:
+        node = node_template.template(pool_spec(self.world.fleet, self.world.plan, pool), zone, id_)
+        node["spec"]["providerID"] = provider_id(zone, id_)
+        self.register(node)
+        self.joined[id_] = id_
+
+    def join_site(self, number: int) -> None:
+        """Like the cloud's machines in all that the scheduler looks at, and by its labels and name the site's."""
+        name, site = f"host-{number}.lab", pool_spec(self.world.fleet, self.world.plan, "site-gpu")
+        west = pool_spec(self.world.fleet, self.world.plan, "west-gpu")
+        node = node_template.template(west, "us-west-2a", name)
+        node["metadata"]["labels"] = {**labels.labels(site), "kubernetes.io/hostname": name}
+        node["spec"]["providerID"] = f"onprem:///lab/host-{number}"
+        self.register(node)
+
+    def register(self, node: dict[str, Any]) -> None:
+        self.number += 1
+        if not self.by_hand:
+            node["spec"]["podCIDR"] = f"10.{self.number // 256}.{self.number % 256}.0/24"
+        address = f"10.255.{self.number // 250}.{self.number % 250 + 1}"
+        node["status"] |= {"conditions": [], "addresses": [{"type": "InternalIP", "address": address}]}
+        self.api.call("POST", "/api/v1/nodes", None, node)
+        if self.by_hand:
+            self.say_ready(node["metadata"]["name"])
+
+    def say_ready(self, name: str, *, ready: bool = True) -> None:
+        condition = {"type": "Ready", "status": str(ready), "lastHeartbeatTime": now(), "lastTransitionTime": now()}
+        self.kube.patch(f"/api/v1/nodes/{name}/status", {"status": {"conditions": [condition]}})
+
+    # What a team does, and sees.
+
+    def job(
+        self,
+        name: str,
+        pods: int,
+        seconds: int = 86_400,
+        *,
+        annotations: dict[str, str] | None = None,
+        finalizers: Collection[str] = (),
+        **spec: Any,
+    ) -> None:
+        """Of pods with eight GPUs each, unless the spec says otherwise."""
+        limits = spec.pop("limits", {"nvidia.com/gpu": "8"})
+        pod = {
+            "restartPolicy": "Never",
+            "tolerations": [{"operator": "Exists"}],
+            "containers": [{"name": "work", "image": "example.com/work", "resources": {"limits": limits}}],
+            **spec,
+        }
+        told = {"local.landbridge.dev/runs-for": f"{seconds}s", **(annotations or {})}
+        made = {"labels": {"job": name}, "annotations": told, "finalizers": [*finalizers]}
+        template = {"metadata": made, "spec": pod}
+        body = {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {"name": name},
+            "spec": {"parallelism": pods, "completions": pods, "template": template},
+        }
+        self.api.call("POST", JOBS, None, body)
+
+    def pods(self, job: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.api.call("GET", PODS, {"labelSelector": f"job={job}"})["items"]
+        return found
+
+    def nodes(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.api.call("GET", "/api/v1/nodes")["items"]
+        return found
+
+    def running(self, job: str) -> int:
+        return sum(one["status"].get("phase") == "Running" for one in self.pods(job))
+
+    def cpu_job(self, name: str, pods: int, cpus: int, **more: Any) -> None:
+        """For the machines without GPUs, which have 32 cores, and whose pods wait for 2 s, not for 30."""
+        self.job(name, pods, limits={"cpu": str(cpus)}, nodeSelector={labels.KIND: "cpu"}, **more)
+
+    def end(self, job: str) -> None:
+        self.api.call("DELETE", f"{JOBS}/{job}", {"propagationPolicy": "Background"})
+
+    def live(self, region: str) -> int:
+        return sum(one["State"]["Name"] in ("pending", "running") for one in self.cloud.launched(region))
+
+    def launched(self) -> dict[str, int]:
+        """By the cloud's own ledger, ended ones too."""
+        return {region: len(self.cloud.launched(region)) for region in self.told["region_clouds"]}
+
+    def said(self, decision: str) -> list[dict[str, Any]]:
+        return [one for one in self.service.decisions if one["decision"] == decision]
+
+    def log(self) -> str:
+        return (self.kube.folder / "cluster-autoscaler.log").read_text(errors="replace")
+
+
+@contextlib.contextmanager
+def autoscaled(folder: Path, site: int = 8, most: dict[str, int] | None = None, **flags: str) -> Iterator[Autoscaled]:
+    """Runs until the end of the block. `most` are pools' maxima, `flags` the autoscaler's with _ for -."""
+    world = bed.example()
+    told = bed.settings(world, **(most or {}))
+    with contextlib.ExitStack() as stack:
+        (folder / "kube").mkdir(parents=True)
+        # Taints of nodes that are not ready come off by it, and those of nodes that fell silent come on.
+        kube = stack.enter_context(server(folder / "kube", also="node-lifecycle-controller", rate=PODS_A_SECOND))
+        endpoint = stack.enter_context(contextlib.contextmanager(served)())
+        cloud = bed.cloud(endpoint)
+        bed.lay(cloud, world, told)
+        one = Autoscaled(folder, kube, cloud, world, told)
+        stack.callback(one.stop)
+        one.start(site, {name.replace("_", "-"): value for name, value in flags.items()})
+        yield one
+
+
+def now() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def timeline(one: Autoscaled, since: float, decisions: Collection[str] = ("grow", "refused")) -> list[str]:
+    """Lines for people: what was asked for and refused, and when."""
+    lines = []
+    for told in one.service.decisions:
+        if told["decision"] in decisions:
+            when = datetime.fromisoformat(told["at"]).replace(tzinfo=UTC).timestamp() - since
+            lines.append(f"{when:6.1f} s  {told['decision']:8} {told['group']:24} {told['machines']:4}")
+    return lines

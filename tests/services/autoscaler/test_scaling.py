@@ -1,0 +1,109 @@
+"""All regions together: what may go in a pass, what limits count of a region that is silent, and what ends a watch."""
+
+import threading
+from typing import Any
+
+import pytest
+
+from services.autoscaler import scaling as module
+from services.autoscaler.aws import CloudError
+from services.autoscaler.group import Machine, NotPossibleError, Seen
+from services.autoscaler.scaling import Scaling
+from services.autoscaler.settings import Settings
+
+REGIONS = ("us-west-2", "eu-west-1")
+
+
+def settings(**limits: Any) -> Settings:
+    def group(region: str) -> dict[str, Any]:
+        told = {"name": region, "pool": region, "owner": "research", "region": region, "least": 0, "most": 100}
+        return {**told, "gpus": 8, "price_usd": None, "template": {}}
+
+    told = {"cluster": "main", "region_clouds": dict.fromkeys(REGIONS, "aws"), "limits": limits}
+    return Settings.model_validate({**told, "groups": [group(region) for region in REGIONS]})
+
+
+class Cloud:
+    def __init__(self, region: str, _: str) -> None:
+        self.region, self.machines, self.desired = region, list[str](), 0
+        self.fail: Exception | None = None
+        self.looked = threading.Event()
+        self.at = 1.0
+
+    def groups(self) -> Any:
+        self.looked.set()
+        if self.fail:
+            raise self.fail
+        self.at += 1e12
+        live = tuple(Machine(id_, f"{self.region}a", "running") for id_ in self.machines)
+        return {self.region: Seen(self.at, self.desired, live)}, {}
+
+    def failures(self, _: str) -> Any:
+        return ()
+
+    def resize(self, _: str, machines: int) -> None:
+        self.desired = machines
+
+    def end(self, instance: str) -> None:
+        self.machines.remove(instance)
+        self.desired -= 1
+
+
+def clouds(made: Scaling) -> dict[str, Any]:
+    return {name: region.cloud for name, region in made.regions.items()}
+
+
+def grown(made: Scaling, count: int, region: str = "us-west-2") -> list[str]:
+    cloud = clouds(made)[region]
+    cloud.machines, cloud.desired = [f"i-{number}" for number in range(count)], count
+    made.refresh()
+    made.refresh()
+    return list(cloud.machines)
+
+
+def test_of_many_that_may_go_a_tenth_goes_and_the_rest_is_told_to_wait() -> None:
+    """The autoscaler hands over all machines of a group that have never joined, in one request, and again each pass."""
+    made = Scaling(settings(), cloud=Cloud)  # type: ignore[arg-type]
+    known = grown(made, 30)
+    for left in (27, 24):
+        with pytest.raises(NotPossibleError, match="too-many-at-once: there were 30 machines lately, and at most 3"):
+            made.delete("us-west-2", known)
+        assert len(clouds(made)["us-west-2"].machines) == left
+        made.refresh()
+
+
+def test_a_stranger_takes_no_part_of_the_tenth() -> None:
+    made = Scaling(settings(), cloud=Cloud)  # type: ignore[arg-type]
+    known = grown(made, 10)
+    with pytest.raises(NotPossibleError, match="i-none: not in us-west-2"):
+        made.delete("us-west-2", ["i-none"])
+    made.delete("us-west-2", known[:1])
+
+
+def test_a_region_that_has_never_answered_counts_as_full_in_limits_that_are_shared() -> None:
+    made = Scaling(settings(owners={"research": {"gpus": 1000}}), cloud=Cloud)  # type: ignore[arg-type]
+    clouds(made)["eu-west-1"].fail = CloudError("out")
+    grown(made, 1)
+    with pytest.raises(NotPossibleError, match="owner-gpus"):
+        made.grow("us-west-2", 30)
+    made.grow("us-west-2", 24)  # 1,000 less the eu's 800 and one machine
+    clouds(made)["eu-west-1"].fail = None
+    made.regions["eu-west-1"].look()
+    made.grow("us-west-2", 6)
+
+
+def test_a_mistake_of_ours_ends_no_watch(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(module, "BUSY_SECONDS", 0.01)
+    monkeypatch.setattr(module, "REST_SECONDS", 0.01)
+    made = Scaling(settings(), cloud=Cloud)  # type: ignore[arg-type]
+    cloud = clouds(made)["us-west-2"]
+    made.refresh()
+    cloud.fail = ValueError("no XML")
+    made.start()
+    for _ in range(3):
+        cloud.looked.clear()
+        assert cloud.looked.wait(30)
+    cloud.fail = None
+    cloud.looked.clear()
+    assert cloud.looked.wait(30)
+    assert "no XML" in capsys.readouterr().out
