@@ -93,6 +93,7 @@ class StackEngine:
                 color="never",
             ).stdout
 
+        self.for_programs()
         try:
             return attempt()
         except StackNotFoundError:
@@ -101,9 +102,14 @@ class StackEngine:
             return attempt()
 
     def up(self, on_event: OnEvent, *, refresh: bool, parallel: int | None) -> None:
+        self.for_programs()
         self.stack.up(
             on_event=self.watched(on_event), refresh=refresh, parallel=parallel, color="never", show_secrets=False
         )
+
+    def for_programs(self) -> None:
+        """Before each command that starts programs: not every one does, and an interpreter costs seconds."""
+        self.workspace.env_vars = {**(self.workspace.env_vars or {}), **self.place.interpreter()}
 
     def preview_destroy(self, on_event: OnEvent, *, diff: bool, parallel: int | None) -> str:
         """What `destroy` would do, protected resources included."""

@@ -9,9 +9,9 @@ from pulumi.automation import CommandError, StackNotFoundError
 
 from fleet import origins
 from fleet.world import World
-from stacks.catalogue import ADDONS, PROJECT, StackSpec, catalogue, cluster_of
+from stacks.catalogue import PROJECT, StackSpec, catalogue, cluster_of
 
-from . import failures, guards, leftovers, locks, lookups, machine_image, recovery, schedule
+from . import failures, guards, leftovers, locks, lookups, machine_image, order, recovery, schedule
 from .blast import Blast, blast
 from .cluster import birth, joined, kept, lost
 from .engine import StackEngine
@@ -19,9 +19,7 @@ from .entering import HOME
 from .errors import LandbridgeError
 from .places import Place
 from .pulumi_command import PulumiCommand
-from .story import Phase, Story
-
-GIVEN_UP = ("failed", "stopped", "skipped")
+from .story import GIVEN_UP, Phase, Story
 
 
 @dataclass(frozen=True)
@@ -161,9 +159,7 @@ class FleetRun:
         """Waits until the machines of a cluster that has its add-ons have joined it. Raises LandbridgeError."""
         story, cluster = self.stories[name], cluster_of(name)
         ended, phases = story.phase, {one: other.phase for one, other in self.stories.items()}
-        own = [pool for pool, told in self.world.fleet.pools.items() if told.cluster == cluster]
-        # A pool that failed in this run, or is not up at all, has no machines to wait for.
-        pools = [pool for pool in own if phases.get(pool) not in GIVEN_UP and self.stands(pool)]
+        pools = order.with_machines(self.world.fleet, cluster, phases, self.stands)
         changed = any(phases.get(one) == "done" for one in (name, *pools))
         story.enter("joining")
         joined.ensure(self.world, self.place, cluster, pools, self.teller(story), self.noter(cluster), wait=changed)
@@ -200,11 +196,7 @@ class FleetRun:
                 self.settle(name)
             story.enter("done")
 
-        dependents = {n: [m for m, spec in self.stacks.items() if n in spec.depends_on] for n in self.stacks}
-        for name, spec in self.stacks.items():
-            if spec.kind == "pool":  # what add-ons run on: their pods end only where a kubelet is
-                dependents[name] += [f"{self.world.fleet.pools[name].cluster}{ADDONS}"]
-        self.each(dependents, work)
+        self.each(order.of_destroy(self.stacks, self.world.fleet), work)
 
     def settle(self, name: str) -> None:
         """Deals with what a destroyed cluster leaves behind."""

@@ -16,8 +16,11 @@ from stacks.catalogue import PROJECT
 
 from .entering import HOME, ROOT
 from .errors import UsageError
+from .programs import interpreter
 
 POLICIES = ROOT / "policies"
+# The policy pack in the folder of a fleet on the local cloud.
+PACK = "policy-pack"
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class Place:
     environment: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     cloud: client.Cloud | None = None
+    policies: Path = POLICIES
 
     @property
     def state_folder(self) -> Path | None:
@@ -45,7 +49,11 @@ class Place:
 
     @property
     def policy_packs(self) -> list[str]:
-        return [str(POLICIES)] if (POLICIES / "PulumiPolicy.yaml").exists() else []
+        return [str(self.policies)]
+
+    def interpreter(self) -> dict[str, str]:
+        """What to add to the environment of a command that starts programs: on the local cloud they are forks."""
+        return interpreter.environment(self.environment) if self.cloud else {}
 
 
 def common_environment(world: World, backend: str) -> dict[str, str]:
@@ -90,27 +98,34 @@ def local_place(world: World, cloud: client.Cloud) -> Place:
         "PULUMI_HOME": str(folder / "pulumi"),
     }
     notes = (RESTARTED.format(fleet=world.fleet.fleet),) if dropped else ()
-    return Place("local", folder, backend, "passphrase", folder / "logs", environment, notes, cloud)
+    logs = folder / "logs"
+    return Place("local", folder, backend, "passphrase", logs, environment, notes, cloud, folder / PACK)
 
 
 RESTARTED = "The local cloud was restarted and its resources are gone: fleet {fleet} starts clean."
 
 
 def write_local_project(folder: Path) -> None:
-    """local/Pulumi.yaml once more, outside the repository: Pulumi writes every stack's settings beside it."""
-    source = ROOT / "local" / "Pulumi.yaml"
-    yaml = YAML()
-    project = yaml.load(source)
+    """local/Pulumi.yaml once more, outside the repository: Pulumi writes every stack's settings beside it.
+
+    It and the policy pack's differ in that their programs are forks of one interpreter.
+    """
+    source, yaml = ROOT / "local" / "Pulumi.yaml", YAML()
+    project, pack = yaml.load(source), yaml.load(POLICIES / "PulumiPolicy.yaml")
+    (folder / PACK).mkdir(exist_ok=True)
 
     def moved(path: str) -> str:
         return os.path.relpath((source.parent / path).resolve(), folder.resolve())
 
+    interpreter.make_folder(folder)
     project["main"] = moved(project["main"])
-    options = project["runtime"]["options"]
-    options["virtualenv"] = moved(options["virtualenv"])
+    project["runtime"]["options"]["virtualenv"] = interpreter.FOLDER
     for provider in project["plugins"]["providers"]:
         provider["path"] = moved(provider["path"])
     yaml.dump(project, folder / "Pulumi.yaml")
+    pack["runtime"]["options"]["virtualenv"] = f"../{interpreter.FOLDER}"
+    yaml.dump(pack, folder / PACK / "PulumiPolicy.yaml")
+    (folder / PACK / "__main__.py").write_text('import runpy\n\nrunpy.run_module("policies", run_name="__main__")\n')
 
 
 def local_environment(place: Place) -> dict[str, str]:

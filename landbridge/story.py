@@ -13,6 +13,7 @@ Ended = Literal["done", "unchanged", "failed", "stopped", "skipped"]
 Phase = Literal["waiting", "preview", "resume", "update", "birth", "joining", "destroy", "look", Ended]
 # What a stack rests in; all else is work, and counts its own steps.
 ENDED: tuple[Phase, ...] = get_args(Ended)
+GIVEN_UP: tuple[Phase, ...] = ("failed", "stopped", "skipped")
 RESTING: tuple[Phase, ...] = ("waiting", *ENDED)
 # Work that belongs to the work before it: what that has counted stays.
 GOING_ON: tuple[Phase, ...] = ("birth", "joining")

@@ -10,15 +10,20 @@ import pulumi_kubernetes as kubernetes
 from pulumi import ResourceOptions
 
 from components.addons.addons import wanted
+from components.addons.autoscaler import ADDON as AUTOSCALER
+from components.addons.aws import AutoscalerRole, TeamRoles
 from components.addons.component import AddOns
 from components.addons.gpu import ADDON as DEVICE_PLUGIN
 from components.addons.manifests import SPACE
-from components.addons.spec import AddOnsSpec, Handles, addons_spec
+from components.addons.spec import AddOnsSpec, addons_spec
 from components.control_plane.kubeconfig import kubeconfig
+from components.storage.mounts import FileSystem
 from fleet.world import World
 
+from . import versions
 from .catalogue import StackSpec, cluster_of
-from .outputs import cluster_outputs, publish, region_outputs
+from .outputs import cluster_outputs, publish
+from .shares import file_system
 
 
 def program(world: World, stack: StackSpec) -> None:
@@ -32,10 +37,11 @@ async def _program(world: World, stack: StackSpec) -> None:
     try:
         plane = await cluster_outputs(name)
         spec = addons_spec(fleet, world.plan, name)
-        spec = addons_spec(fleet, world.plan, name, await _file_systems(spec))
+        spec = addons_spec(fleet, world.plan, name, await _file_systems(world, spec))
     except LookupError as error:
         raise pulumi.RunError(str(error)) from None
     cloud = aws.Provider(stack.region, region=stack.region, allowed_account_ids=[fleet.aws.account_id])
+    await versions.check_follows(world, stack.name, name, cloud)
     secret = aws.secretsmanager.get_secret_version_output(
         secret_id=plane["admin_secret"], opts=pulumi.InvokeOutputOptions(provider=cloud)
     )
@@ -48,27 +54,29 @@ async def _program(world: World, stack: StackSpec) -> None:
         enable_config_map_mutable=True,
         enable_secret_mutable=True,
     )
-    AddOns("add-ons", {"spec": spec}, ResourceOptions(providers=[provider]))
+    TeamRoles("team-roles", {"fleet": fleet, "cluster": name}, ResourceOptions(providers=[cloud]))
+    having = wanted(spec)
+    if AUTOSCALER in having:
+        AutoscalerRole("autoscaler", {"fleet": fleet, "cluster": name}, ResourceOptions(providers=[cloud]))
+    try:
+        AddOns("add-ons", {"spec": spec}, ResourceOptions(providers=[provider]))
+    except ValueError as error:  # settings that no ConfigMap holds
+        raise pulumi.RunError(str(error)) from None
     publish(
         {
-            "add_ons": list(wanted(spec)),
-            "device_plugin": f"{SPACE}/{DEVICE_PLUGIN}" if DEVICE_PLUGIN in wanted(spec) else "",
+            "kubernetes": spec.cluster.kubernetes,
+            "add_ons": list(having),
+            "device_plugin": f"{SPACE}/{DEVICE_PLUGIN}" if DEVICE_PLUGIN in having else "",
+            "autoscaler": f"{SPACE}/{AUTOSCALER}" if AUTOSCALER in having else "",
             "sites": list(spec.sites),
             "regions": list(spec.regions),
         }
     )
 
 
-async def _file_systems(spec: AddOnsSpec) -> Mapping[str, Handles]:
+async def _file_systems(world: World, spec: AddOnsSpec) -> Mapping[str, FileSystem]:
     """EFS of every AWS region that the cluster has nodes in, and of its own."""
-    found: dict[str, dict[str, Any]] = {}
-    for region in sorted({*spec.aws_regions, spec.cluster.region}):
-        outputs = await region_outputs(region)
-        found[region] = {
-            share: pulumi.Output.concat(outputs["shares_id"], "::", outputs["share_ids"][share])
-            for share in spec.fleet.storage.shares
-        }
-    return found
+    return {region: await file_system(world, region) for region in sorted({*spec.aws_regions, spec.cluster.region})}
 
 
 def access_of(endpoint: str, authority: str, credential: str) -> str:

@@ -1,6 +1,5 @@
 """A cluster: its control plane."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import pulumi
@@ -12,18 +11,19 @@ from pulumi import ResourceOptions
 from components.control_plane.aws import ControlPlane
 from components.control_plane.aws_recovered import recovered
 from components.control_plane.backups import copies_place
-from components.control_plane.machines import API_PORT, ClusterSpec, cluster_spec
+from components.control_plane.machines import API_PORT, cluster_spec
 from components.control_plane.pki import Generations
 from components.control_plane.rotation import all_generations
 from components.control_plane.rotation import refusals as rotation_refusals
 from components.network.aws_cluster_routes import ClusterRoutes
 from components.network.routes import table_names
-from components.storage.bucket import bucket_name
-from components.tags import KUBERNETES, Owner
+from components.tags import Owner
 from fleet import kubernetes_versions, origins, rotations
+from fleet.buckets import bucket_name
 from fleet.origins import Origin
 from fleet.world import World
 
+from . import versions
 from .catalogue import StackSpec
 from .outputs import last_published, publish, region_outputs
 
@@ -52,7 +52,7 @@ async def _program(world: World, stack: StackSpec) -> None:
         "tls": tls.Provider("tls"),
         "random": random.Provider("random"),
     }
-    await _check_machines(world, spec, published, providers["aws"])
+    await versions.check_own_step(world, spec, published, providers["aws"])
     ClusterRoutes(
         "routes",
         {
@@ -132,28 +132,3 @@ async def _check(
     if told := [f"{world.path.name}: cluster {stack.name}: {why}" for why in refused if why]:
         raise pulumi.RunError("\n".join(told))
     return before_this
-
-
-async def _check_machines(world: World, spec: ClusterSpec, published: str | None, provider: aws.Provider) -> None:
-    """Raises RunError where machines have yet to take the last minor version. Looked up in a step to another alone."""
-    if published is None or not kubernetes_versions.steps(published, spec.kubernetes):
-        return
-    minors = [kubernetes_versions.minor(version) for version in (published, spec.kubernetes)]
-    all_ = await _addresses(spec, provider)
-    fit = await _addresses(spec, provider, {KUBERNETES: [f"{minor}.*" for minor in minors]})
-    behind = [machine.name for machine in spec.machines if machine.address in all_ - fit]
-    if why := kubernetes_versions.behind_refusal(spec.name, published, spec.kubernetes, behind):
-        raise pulumi.RunError(f"{world.path.name}: cluster {spec.name}: {why}")
-
-
-async def _addresses(
-    spec: ClusterSpec, provider: aws.Provider, more: Mapping[str, list[str]] | None = None
-) -> set[str]:
-    """Of the cluster's instances, those that have one of the values of each tag in `more`, too."""
-    tags = {"landbridge:fleet": [spec.fleet], "landbridge:cluster": [spec.name], **(more or {})}
-    found = await aws.ec2.get_instances_output(
-        filters=[{"name": f"tag:{tag}", "values": values} for tag, values in tags.items()],
-        instance_state_names=["pending", "running"],
-        opts=pulumi.InvokeOutputOptions(provider=provider),
-    ).future()
-    return set(found.private_ips) if found else set()

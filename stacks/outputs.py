@@ -36,6 +36,7 @@ class RegionOutputs(TypedDict):
     # for mounts
     shares_id: pulumi.Input[str]
     share_ids: dict[str, pulumi.Input[str]]  # access points by share
+    home_ids: dict[str, pulumi.Input[str]]  # access points of people's homes, by person
     share_addresses: dict[str, str]  # mount targets' addresses by zone letter
 
 
@@ -101,6 +102,7 @@ class PoolOutputs(TypedDict):
     cloud: str
     region: str
     cluster: str
+    kubernetes: str  # the version of its machines' programs
     kind: str  # gpu, cpu, system or ssh
     # for whoever counts, adds and removes machines
     groups: dict[str, pulumi.Input[str]]  # scaling groups by zone letter, or the one of all zones as "all"
@@ -118,19 +120,23 @@ class SitePoolOutputs(TypedDict):
     site: str
     region: str  # the home of its cluster, whose bucket has the bundle
     cluster: str
+    kubernetes: str  # the version of its machines' programs
     kind: str  # gpu, cpu, system or ssh
     # for enrolment and the hosts' care
     hosts: list[str]
     bucket: str
     prefix: str  # of the pool's bundle in the bucket
+    own_prefixes: dict[str, str]  # by host: of the bundles of those that do something besides, as the NFS server
     verify_key: pulumi.Input[str]  # whose signature the bundle bears: base64 of an Ed25519 key's DER form
 
 
 class AddOnsOutputs(TypedDict):
     """What the stack of a cluster's add-ons publishes."""
 
+    kubernetes: str  # the cluster's version, which kube-proxy has
     add_ons: list[str]  # names, in the order of their registration
     device_plugin: str  # NAMESPACE/NAME of the daemon set; empty in a cluster without GPUs
+    autoscaler: str  # NAMESPACE/NAME of the deployment; empty in a cluster without scaling groups for work
     sites: list[str]  # where its nodes are
     regions: list[str]
 
@@ -156,12 +162,7 @@ async def cluster_outputs(cluster: str) -> ClusterOutputs:
 
 async def last_published(stack: str, name: str) -> Any:
     """What the stack of this program itself published under a name in its last update; None if nothing."""
-    return (await _own(stack).get_output_details(name)).value
-
-
-@cache
-def _own(stack: str) -> pulumi.StackReference:
-    return _reference(stack)
+    return (await _reference(stack).get_output_details(name)).value
 
 
 async def _read(stack: str, contract: type) -> dict[str, Any]:
@@ -174,7 +175,9 @@ async def _read(stack: str, contract: type) -> dict[str, Any]:
     return found
 
 
+@cache
 def _reference(stack: str) -> pulumi.StackReference:
+    """One for all who read that stack: the engine takes no second of the same name."""
     return pulumi.StackReference(f"organization/{PROJECT}/{stack}")
 
 

@@ -19,12 +19,15 @@ from components.pools.hooks import COMPLETER
 from components.pools.names import Names
 from components.pools.site import SitePool
 from components.pools.spec import PoolSpec, pool_spec
-from components.storage.bucket import bucket_name
+from components.storage.mounts import nfs
 from components.tags import Owner
+from fleet.buckets import bucket_name
 from fleet.world import World
 
+from . import versions
 from .catalogue import StackSpec
 from .outputs import ClusterOutputs, RegionOutputs, cluster_outputs, publish, region_outputs
+from .shares import after, file_system
 
 
 def program(world: World, stack: StackSpec) -> None:
@@ -36,6 +39,7 @@ def program(world: World, stack: StackSpec) -> None:
 async def _in_aws(world: World, region: str, spec: PoolSpec) -> None:
     fleet = world.fleet
     here, cluster, owner, providers = await _given(world, region, spec)
+    spec, authority = await _mounting(world, spec, cluster["authority"])
     await image.check(fleet, spec, providers["aws"])
     pool = Pool(
         "pool",
@@ -47,7 +51,7 @@ async def _in_aws(world: World, region: str, spec: PoolSpec) -> None:
             "network_id": here["network_id"],
             "subnet_ids": here["private_subnet_ids"],
             "key_arn": here["key_arn"],
-            "authority": cluster["authority"],
+            "authority": authority,
         },
         ResourceOptions(providers=providers),
     )
@@ -56,6 +60,7 @@ async def _in_aws(world: World, region: str, spec: PoolSpec) -> None:
             "cloud": "aws",
             "region": region,
             "cluster": spec.cluster,
+            "kubernetes": spec.kubernetes,
             "kind": spec.kind,
             "groups": {key: group.name for key, group in pool.groups.items()},
             "completer": COMPLETER,
@@ -70,14 +75,16 @@ async def _in_aws(world: World, region: str, spec: PoolSpec) -> None:
 async def _at_site(world: World, region: str, spec: PoolSpec) -> None:
     """`region` is the cluster's home, whose bucket has the bundle."""
     here, cluster, owner, providers = await _given(world, region, spec)
+    spec, authority = await _mounting(world, spec, cluster["authority"])
     pool = SitePool(
         "pool",
         {
             "fleet": world.fleet,
+            "plan": world.plan,
             "spec": spec,
             "owner": owner,
             "key_arn": here["key_arn"],
-            "authority": cluster["authority"],
+            "authority": authority,
         },
         ResourceOptions(providers=providers),
     )
@@ -86,10 +93,12 @@ async def _at_site(world: World, region: str, spec: PoolSpec) -> None:
             "site": spec.place,
             "region": region,
             "cluster": spec.cluster,
+            "kubernetes": spec.kubernetes,
             "kind": spec.kind,
             "hosts": list(spec.hosts),
             "bucket": pool.bucket,
             "prefix": spec.prefix,
+            "own_prefixes": pool.own_prefixes,
             "verify_key": pool.verify_key,
         }
     )
@@ -109,7 +118,20 @@ async def _given(
         "aws": aws.Provider(region, region=region, allowed_account_ids=[fleet.aws.account_id]),
         "tls": tls.Provider("tls"),
     }
+    if spec.kind != "ssh":  # no kubelet is on those
+        await versions.check_follows(world, spec.name, spec.cluster, providers["aws"])
     return here, cluster, Owner(fleet.fleet, spec.owner, spec.name), providers
+
+
+async def _mounting(world: World, spec: PoolSpec, authority: pulumi.Input[str]) -> tuple[PoolSpec, pulumi.Input[str]]:
+    """The pool with its mounts. While EFS is not there the bundle is unknown, as its authority is then."""
+    if spec.kind != "ssh" or not world.fleet.storage.shares or nfs(world.fleet, spec.cluster):
+        return spec, authority
+    try:
+        files = await file_system(world, world.fleet.clusters[spec.cluster].region)
+    except LookupError as error:
+        raise pulumi.RunError(str(error)) from None
+    return pool_spec(world.fleet, world.plan, spec.name, files), after(files, authority)
 
 
 PLACES: dict[str, Callable[[World, str, PoolSpec], Awaitable[None]]] = {"aws": _in_aws, "site": _at_site}

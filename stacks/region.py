@@ -6,9 +6,9 @@ from pulumi import ResourceOptions
 from components.network.aws import Network
 from components.network.spec import network_spec
 from components.storage.aws import Bucket, Shares
-from components.storage.bucket import bucket_name
 from components.storage.shares import arn_prefix, shares_spec
 from components.tags import Owner
+from fleet.buckets import bucket_name
 from fleet.world import World
 
 from .catalogue import StackSpec
@@ -60,6 +60,7 @@ def program(world: World, stack: StackSpec) -> None:
             "endpoint_ids": {name: endpoint.id for name, endpoint in network.endpoints.items()},
             "shares_id": shares.files.id,
             "share_ids": {name: point.id for name, point in shares.points.items()},
+            "home_ids": {name: point.id for name, point in shares.homes.items()},
             "share_addresses": shares_addresses,
         }
     )

@@ -1,4 +1,7 @@
-"""The switch that stops all scale-down: a ConfigMap that the autoscaler will look at, released by hand."""
+"""The switch that stops all that deletes: a ConfigMap that the autoscaler's service and others look at.
+
+It is set by `landbridge freeze` and, by itself, after a restore of etcd; and released by hand alone.
+"""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -7,7 +10,7 @@ from .kube import Kube
 from .rbac import MANAGED
 
 NAMESPACE, NAME = "kube-system", "landbridge-freeze"
-RELEASE = f"landbridge kubectl -n {NAMESPACE} delete configmap {NAME}"
+RELEASE = "landbridge unfreeze"
 
 
 def manifest(why: str, since: datetime) -> dict[str, Any]:
@@ -27,3 +30,8 @@ def frozen(kube: Kube) -> dict[str, str] | None:
     """Since when and why; None when nothing is frozen."""
     found = kube.find("configmap", NAME, f"--namespace={NAMESPACE}")
     return dict(found.get("data", {})) if found else None
+
+
+def release(kube: Kube) -> None:
+    """Also where nothing is frozen."""
+    kube.done("delete", "configmap", NAME, f"--namespace={NAMESPACE}", "--ignore-not-found")

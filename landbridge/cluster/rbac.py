@@ -7,6 +7,7 @@ the binding. The team stands in every certificate all the same, for the audit lo
 from typing import Any
 
 from fleet.model import Fleet
+from fleet.team_storage import namespace
 
 ADMINS = "landbridge:admins"
 PERSON, TEAM, EXPIRES = "landbridge/person", "landbridge/team", "landbridge/expires"
@@ -25,10 +26,6 @@ def admins() -> Manifest:
         "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": "cluster-admin"},
         "subjects": [{"apiGroup": RBAC, "kind": "Group", "name": ADMINS}],
     }
-
-
-def namespace(team: str) -> str:
-    return f"team-{team}"
 
 
 def teams(fleet: Fleet) -> list[Manifest]:

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from pulumi.automation import CommandError
 
 from components.control_plane.rotation import all_generations
-from components.storage.bucket import bucket_name
 from fleet import origins, rotations
+from fleet.buckets import bucket_name
 from fleet.origins import Origin
 from fleet.world import World
 from stacks.catalogue import catalogue

@@ -1,5 +1,6 @@
 """`landbridge local`: the local cloud itself."""
 
+import glob
 import os
 import subprocess
 from datetime import UTC, datetime
@@ -74,11 +75,22 @@ local.add_command(host)
 @local.command()
 @click.argument("machine", required=False)
 @click.option("--unit", "-u", metavar="UNIT", help="One unit's own log instead of the machine's boot and console.")
+@click.option(
+    "--pod", "-p", metavar="NAMESPACE/POD", help="What its containers say, if the machine runs it as real processes."
+)
 @click.option("--follow", "-f", is_flag=True, help="Go on as lines come.")
-def logs(machine: str | None, *, unit: str | None, follow: bool) -> int:
-    """Prints its log, or that of MACHINE (a name or an instance id): boot and console, or one unit's."""
-    if unit and not machine:
-        raise UsageError("--unit goes with a machine: landbridge local logs MACHINE --unit UNIT.")
+def logs(machine: str | None, *, unit: str | None, pod: str | None, follow: bool) -> int:
+    """Prints its log, or that of MACHINE (a name or an instance id): boot and console, one unit's, or one pod's."""
+    if (unit or pod) and not machine:
+        which = "--unit" if unit else "--pod"
+        raise UsageError(f"{which} goes with a machine: landbridge local logs MACHINE {which} NAME.")
+    if unit and pod:
+        raise UsageError("--unit or --pod, not both.")
+    if machine and pod:
+        # It says which container's each one is.
+        more = ["-F"] if follow else []
+        command = ["tail", "-n", "+1", *more, *(str(file) for file in pod_logs(log_folders(machine)[1], pod))]
+        return subprocess.run(command, check=False).returncode
     files = machine_logs(machine, unit) if machine else [LOCAL_HOME / "cloud.log"]
     if not machine and not files[0].exists():
         raise UsageError("The local cloud has no log: it has never been up.")
@@ -94,8 +106,8 @@ def logs(machine: str | None, *, unit: str | None, follow: bool) -> int:
     return DONE
 
 
-def machine_logs(name: str, unit: str | None) -> list[Path]:
-    """The files to print. Raises UsageError for a machine or unit that is not there."""
+def log_folders(name: str) -> tuple[Path, Path]:
+    """A machine's own folder, and that of its logs. Raises UsageError for a machine that is not there."""
     cloud = client.status(LOCAL_HOME)
     if cloud is None:
         raise UsageError("The local cloud is not up: it has no machines.")
@@ -104,7 +116,24 @@ def machine_logs(name: str, unit: str | None) -> list[Path]:
     except client.LocalCloudError as error:
         raise UsageError(str(error)) from None
     # Of a machine that was terminated only its logs are left.
-    logs_folder = next((at for at in (folder / "disk/var/log", folder / "log") if at.exists()), folder)
+    return folder, next((at for at in (folder / "disk/var/log", folder / "log") if at.exists()), folder)
+
+
+def pod_logs(folder: Path, pod: str) -> list[Path]:
+    """Those of a pod's containers, run by run, of all pods of that name. Raises UsageError."""
+    space, slash, name = pod.partition("/")
+    found = sorted((folder / "pods").glob(f"{glob.escape(space)}_{glob.escape(name)}_*/*/*.log*")) if slash else []
+    if not found:
+        known = sorted({"/".join(one.name.split("_")[:2]) for one in (folder / "pods").glob("*_*_*")})
+        there = ", ".join(known) or "none"
+        raise UsageError(f"{pod} is no pod (NAMESPACE/POD) that this machine runs itself. It has logs of: {there}.")
+    # The older part of a log goes before the newer.
+    return sorted(found, key=lambda file: (file.parent, int(file.name.split(".")[0]), file.name.endswith(".log")))
+
+
+def machine_logs(name: str, unit: str | None) -> list[Path]:
+    """The files to print. Raises UsageError for a machine or unit that is not there."""
+    folder, logs_folder = log_folders(name)
     if unit is None:
         return [folder / "console.log", logs_folder / "landbridge-boot.log"]
     file = logs_folder / "units" / f"{unit if '.' in unit else f'{unit}.service'}.log"

@@ -64,7 +64,7 @@ def status(
 ) -> int:
     """Shows each host: whether it is enrolled and Ready, which files of its bundle differ, and what runs there.
 
-    Exit code 1 when a host is not enrolled, not Ready or can't be asked.
+    Exit code 1 when a host is not enrolled, not Ready, lacks a unit that should be up, or can't be asked.
     """
     session, found = opened(site_name, hosts, cluster, fleet_file, local=local)
     states = list(found.look().values())
@@ -167,7 +167,7 @@ def node(state: State) -> Text:
     if not state.enrolled:
         return Text("not enrolled", style="yellow")
     words = ["Ready" if state.ready else "not Ready", *(["cordoned"] if state.cordoned else [])]
-    words += [f"{unit} failed" for unit in state.failed]
+    words += [f"{unit} is not up" for unit in state.failed]
     return Text(", ".join(words), style="green" if state.ready and not state.failed else "red")
 
 

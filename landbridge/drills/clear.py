@@ -144,7 +144,7 @@ def release(bench: Bench, told: dict[str, Any]) -> None:
     """Only what a restore of this very drill has frozen."""
     why = freeze.frozen(bench.session.admin)
     if why and told and why["since"] >= told["since"]:
-        bench.session.admin.done("delete", "configmap", freeze.NAME, f"--namespace={freeze.NAMESPACE}")
+        freeze.release(bench.session.admin)
         bench.tell("released: scale-down, which a restore had frozen")
     elif why:
         bench.tell(f"scale-down is frozen since {why['since']}: {why['why']}. To release it: `{freeze.RELEASE}`")

@@ -74,7 +74,7 @@ def back(bench: Bench, done: Mapping[str, Any], begun: float, facts: dict[str, A
     why = freeze.frozen(admin)
     if done["freeze_problem"] or not why or "restored" not in why["why"]:
         raise DrillError(f"scale-down is not frozen after the restore: {done['freeze_problem'] or why}")
-    admin.done("delete", "configmap", freeze.NAME, f"--namespace={freeze.NAMESPACE}")
+    freeze.release(admin)
     if freeze.frozen(admin):
         raise DrillError("scale-down is frozen after its release")
     bench.mark.add(restore=None)

@@ -17,9 +17,10 @@ PAUSE = {"real": 5.0, "local": 1.0}
 
 
 def ask(session: Session, pool: str, groups: Sequence[Group], desired: Mapping[str, int], tell: Tell) -> None:
-    """Sets what differs. What one group is no longer asked for goes first: all together never exceed the pool's max.
+    """Sets what differs, and asks anew for what failed.
 
-    No machine ends by that: `desired` is never below those that live, and they are protected. Raises LandbridgeError.
+    What one group is no longer asked for goes first: all together never exceed the pool's max. No machine ends by
+    that: `desired` is never below those that live, and they are protected. Raises LandbridgeError.
     """
     changed = {one.name: (one.desired, desired[one.name]) for one in groups if one.desired != desired[one.name]}
     region = session.world.fleet.pools[pool].region
@@ -27,6 +28,10 @@ def ask(session: Session, pool: str, groups: Sequence[Group], desired: Mapping[s
     for name, (before, after) in sorted(changed.items(), key=lambda one: one[1][1] - one[1][0]):
         scaling.set_desired(session, region, {name: after})
         tell(f"{name}: {after} machines, {before} before")
+    # The same size once more is a new try at once: by itself AWS waits longer after each failure.
+    for one in groups:
+        if one.failure and one.name not in changed and len(one.live) < one.desired:
+            scaling.set_desired(session, region, {one.name: one.desired})
 
 
 def missing(groups: Sequence[Group], there: Mapping[str, Node], *, joins: bool) -> dict[str, str]:
@@ -60,7 +65,10 @@ def wait(session: Session, pool: str, number: int, tell: Tell, seconds: float | 
             tell(text)
             said = text
         if time.monotonic() > deadline:
-            late = LandbridgeError(told(session, pool, number, ready, lacking, refusals, patience))
+            everywhere = len(refusals) == len(groups)
+            late = LandbridgeError(
+                told(session, pool, number, ready, lacking, refusals, patience, everywhere=everywhere)
+            )
             late.document = {
                 "cluster": session.info.name,
                 "pool": pool,
@@ -87,6 +95,8 @@ def told(
     lacking: Mapping[str, str],
     refusals: Sequence[str],
     seconds: float,
+    *,
+    everywhere: bool,
 ) -> str:
     local = " --local" if session.place.world == "local" else ""
     lines = [f"After {seconds:.0f} s {pool} has {ready} of {number} machines at work. The size stays as it was set."]
@@ -98,5 +108,9 @@ def told(
     lines += [f"  {refusal}" for refusal in refusals]
     if refusals:
         again = f"`landbridge pool size {pool} {number}{local}`"
-        lines.append(f"Run {again} again: what one group can't launch is asked of the pool's others.")
+        lines.append(
+            f"None of its groups launches any now. {again} asks again later; `landbridge pool list` shows other pools."
+            if everywhere
+            else f"Run {again} again: what one group can't launch is asked of the pool's others."
+        )
     return "\n".join(lines)

@@ -1,11 +1,11 @@
-"""Brings a site's hosts to the bundle of their pool: idle ones only, one at a time, each Ready before the next.
+"""Brings a site's hosts to the bundle that they are to have: idle ones only, one at a time, each Ready before the next.
 
 What is to be done is decided from what is, so an interrupted run goes on where it stopped.
 """
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -100,7 +100,7 @@ class Apply:
 
     def change(self, state: State, why: str) -> Outcome:
         host, begun = self.hosts.hosts[state.host], time.monotonic()
-        wanted = self.hosts.published[host.pool]
+        wanted = self.hosts.published[host.name]
         ours = state.cordoned and not state.applying
         if host.joins:
             nodes.hold(self.kube, host.node)
@@ -110,14 +110,17 @@ class Apply:
                 self.tell(f"{state.host}: left as it is: it is at work since a moment: {runs[0]}")
                 return Outcome(state.host, "skip", f"it is at work: {', '.join(runs[:3])}")
         self.tell(f"{state.host}: {why}")
+        up = self.serving(host)
         try:
-            self.take(host, "apply", wanted.handed, self.patience.seconds)
+            self.take(host, "apply", wanted.handed, self.patience.seconds, up)
         except (HostError, ReachError, KubeError) as error:
-            self.back(host, wanted.version, str(error), leave_cordoned=ours)
+            self.back(host, wanted.version, str(error), up, leave_cordoned=ours)
         if host.joins:
             self.release(host, leave_cordoned=ours)
         seconds = round(time.monotonic() - begun, 1)
         self.tell(f"{state.host}: has the current bundle and is Ready after {seconds:.0f} s")
+        if lacks := sorted(self.reported(host, "serves", up=False) - up):
+            self.tell(f"{state.host}: {', '.join(lacks)} not up, as before. `landbridge site status` says when")
         return Outcome(state.host, "changed", why, seconds)
 
     def release(self, host: SiteHost, *, leave_cordoned: bool) -> None:
@@ -125,17 +128,29 @@ class Apply:
         wanted = labels.labels(pool_spec(self.hosts.session.world.fleet, self.hosts.session.world.plan, host.pool))
         nodes.release(self.kube, host.node, leave_cordoned=leave_cordoned, labels=wanted)
 
-    def take(self, host: SiteHost, verb: str, stdin: bytes, seconds: float) -> None:
+    def serving(self, host: SiteHost) -> set[str]:
+        """Units that are up of what the host does besides being of its pool, such as serving NFS.
+
+        Those that are not up before a change lack something that no bundle brings, a disk for one: they need not be up
+        after it, and no bundle is taken back for them.
+        """
+        return self.reported(host, "serves", up=True)
+
+    def reported(self, host: SiteHost, which: str, *, up: bool) -> set[str]:
+        told = self.hosts.ask(host, "report")
+        return {unit for unit in told.get(which, ()) if (told["units"].get(unit) == "active") == up}
+
+    def take(self, host: SiteHost, verb: str, stdin: bytes, seconds: float, up: Collection[str]) -> None:
         """Has the host exchange its bundle; returns when it is Ready with it. Raises HostError and ReachError."""
         done = self.hosts.ask(host, verb, stdin, HAND_SECONDS)
-        self.await_ready(host, float(done["at"]), seconds)
+        self.await_ready(host, float(done["at"]), seconds, up)
 
-    def await_ready(self, host: SiteHost, since: float, seconds: float) -> None:
+    def await_ready(self, host: SiteHost, since: float, seconds: float, up: Collection[str]) -> None:
         """Ready as told by the kubelet of now: `since` is when the one before had ended. Raises HostError."""
         deadline = time.monotonic() + seconds
         while True:
             try:
-                lacks = self.lacking(host, since)
+                lacks = self.lacking(host, since, up)
             except (HostError, ReachError, KubeError) as error:  # the network may have a moment's trouble
                 lacks = str(error)
             if not lacks:
@@ -144,10 +159,11 @@ class Apply:
                 raise HostError(f"after {seconds:.0f} s {lacks}")
             time.sleep(self.patience.pause)
 
-    def lacking(self, host: SiteHost, since: float) -> str:
-        units = self.hosts.ask(host, "report")["units"]
+    def lacking(self, host: SiteHost, since: float, up: Collection[str]) -> str:
+        told = self.hosts.ask(host, "report")
+        needed = {*told["wants"], *(unit for unit in told["serves"] if unit in up)}
         # What is started again and again is hardly ever found failed: it is not active.
-        down = [unit for unit, how in units.items() if how != "active"]
+        down = sorted(unit for unit in needed if told["units"].get(unit) != "active")
         units_down = f" ({', '.join(down)}: not active)" if down else ""
         if host.joins and nodes.beats(self.kube, host.node) <= since:
             return f"its kubelet has said nothing{units_down}"
@@ -155,11 +171,11 @@ class Apply:
             return f"it is not Ready{units_down}"
         return units_down.strip()
 
-    def back(self, host: SiteHost, version: str, why: str, *, leave_cordoned: bool) -> None:
+    def back(self, host: SiteHost, version: str, why: str, up: Collection[str], *, leave_cordoned: bool) -> None:
         """Always raises ApplyError."""
         self.tell(f"{host.name}: {why}. Its bundle of before comes back")
         try:
-            self.take(host, "back", json.dumps({"version": version}).encode(), self.patience.back_seconds)
+            self.take(host, "back", json.dumps({"version": version}).encode(), self.patience.back_seconds, up)
         except (HostError, ReachError, KubeError) as error:
             raise ApplyError(
                 f"{host.name} has not taken its new bundle: {why}. Nor is it Ready with the one before: {error}. It "

@@ -41,7 +41,7 @@ def lifetime(hours: float) -> timedelta:
 
 def enrol(session: Session, host: SiteHost, lasts: timedelta, address: str | None = None) -> Enrolment:
     """Replaces any earlier token of the host. `address` is for a host whose fleet file gives none. LandbridgeError."""
-    published = store.read(session, host.pool)
+    published = store.read(session, host.pool, [host.name])[host.name]
     until = datetime.now(UTC) + lasts
     token = given(session.admin, host, until) if host.joins else None
     pointer = store.pointer(published, int(lasts.total_seconds()))

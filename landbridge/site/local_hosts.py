@@ -10,6 +10,7 @@ from ipaddress import IPv4Network
 from typing import Any
 
 from components.control_plane.machines import cluster_spec
+from components.pools.kubelet import MOST_PODS
 from fleet.world import World
 from local import hosts as local_hosts
 
@@ -100,6 +101,7 @@ def told(world: World, host: SiteHost) -> dict[str, Any]:
             "memory_mib": of.memory_gib * MEBIBYTES,
             "disk_gib": DISK_GIB,
             "gpus": of.gpus,
+            "rdma": MOST_PODS if of.rdma else 0,
         },
     }
 

@@ -1,6 +1,7 @@
 """Hosts of a site as they are, beside what they ought to be: the drift report."""
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -18,11 +19,15 @@ from .nodes import Node
 from .store import Published
 
 SECONDS = 60.0
+UP = ("active", "activating", "reloading")
 
 
 @dataclass(frozen=True)
 class State:
-    """One host. `differs` are files that are not those of the wanted bundle; `unknown` says why it can't be asked."""
+    """One host. `differs` are files that are not those of the wanted bundle; `unknown` says why it can't be asked.
+
+    `failed` are units that have failed, or that should be up and are not.
+    """
 
     host: str
     node: str
@@ -70,8 +75,12 @@ class Hosts:
 
     @cached_property
     def published(self) -> dict[str, Published]:
-        """By pool. Raises LandbridgeError."""
-        return {pool: store.read(self.session, pool) for pool in dict.fromkeys(h.pool for h in self.hosts.values())}
+        """What each host is to have. Raises LandbridgeError."""
+        pools = defaultdict[str, list[str]](list)
+        for host in self.hosts.values():
+            pools[host.pool].append(host.name)
+        read = (store.read(self.session, pool, hosts) for pool, hosts in pools.items())
+        return {name: found for one in read for name, found in one.items()}
 
     @cached_property
     def reach(self) -> reach.Reach:
@@ -93,7 +102,7 @@ class Hosts:
             self.addresses.setdefault(name, nodes.address(node))
         wanted = self.published
         with ThreadPoolExecutor(8) as pool:
-            states = pool.map(lambda h: self.state(h, found.get(h.node), wanted[h.pool]), self.hosts.values())
+            states = pool.map(lambda h: self.state(h, found.get(h.node), wanted[h.name]), self.hosts.values())
             return {state.host: state for state in states}
 
     def state(self, host: SiteHost, node: Node | None, wanted: Published) -> State:
@@ -102,7 +111,8 @@ class Hosts:
             told = self.ask(host, "report")
         except (HostError, reach.ReachError) as error:
             unknown = str(error)
-        mine = told.get("prefix") == wanted.prefix and told.get("host") == host.name
+        # A host that gets a bundle of its own, or loses it, is the pool's before and after.
+        mine = same_pool(told.get("prefix", ""), wanted.prefix) and told.get("host") == host.name
         has: dict[str, str] = told.get("files", {}) if mine else {}
         return State(
             host=host.name,
@@ -116,11 +126,23 @@ class Hosts:
             bundle=str(told.get("version", "")) if mine else "",
             wanted_bundle=wanted.version,
             differs=tuple(different(has, wanted.digests)) if mine else (),
-            failed=tuple(sorted(unit for unit, how in told.get("units", {}).items() if how == "failed")),
+            failed=tuple(sorted(down(told))),
             runs=tuple(nodes.busy(self.session.admin, host.node)) if node else (),
             joined=bool(told.get("joined")),
             unknown=unknown or foreign(told, mine=mine),
         )
+
+
+def same_pool(one: str, other: str) -> bool:
+    """By prefixes of bundles: FLEET/CLUSTER/POOL, and the host's name if it has one of its own."""
+    return one.split("/")[:3] == other.split("/")[:3]
+
+
+def down(told: Mapping[str, Any]) -> set[str]:
+    """Units of a host's report that have failed, or that should be up and are not."""
+    units: Mapping[str, str] = told.get("units", {})
+    wanted = {*told.get("wants", ()), *told.get("serves", ())}
+    return {unit for unit, how in units.items() if how == "failed" or (unit in wanted and how not in UP)}
 
 
 def different(has: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]:

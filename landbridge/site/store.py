@@ -1,13 +1,13 @@
-"""The bundle that a site's pool has published: in the fleet bucket of its cluster's home."""
+"""The bundles that a site's pool has published, its own and those of single hosts: in its cluster's home bucket."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from components.pools.bundle import MANIFEST
 from components.pools.enrolment import Pointer
-from components.pools.publishing import MANIFEST
 
 from ..cluster import info
 from ..cluster.session import Session
@@ -46,16 +46,23 @@ class Published(NamedTuple):
         return json.dumps({**self.sealed, "files": self.files}).encode()
 
 
-def read(session: Session, pool: str) -> Published:
-    """Raises LandbridgeError when the pool's stack has published nothing."""
-    up = info.up(session.place, pool)
+def read(session: Session, pool: str, hosts: Collection[str]) -> dict[str, Published]:
+    """What each of the pool's hosts is to have. Raises LandbridgeError when its stack has published nothing."""
     state = info.deployment(session.place, pool)
     outputs: Mapping[str, Any] | None = next(
         (r.get("outputs") for r in (state or {}).get("resources") or () if r["type"] == info.STACK), None
     )
     if not outputs or not all(outputs.get(field) for field in FIELDS):
+        up = info.up(session.place, pool)
         raise LandbridgeError(f"The pool {pool} has published no bundle for its hosts yet. Run `{up}`.")
-    region, bucket, prefix, verify_key = (str(outputs[field]) for field in FIELDS)
+    own: Mapping[str, str] = outputs.get("own_prefixes") or {}
+    wanted = {host: str(own.get(host) or outputs["prefix"]) for host in hosts}
+    found = {prefix: _fetched(session, pool, outputs, prefix) for prefix in dict.fromkeys(wanted.values())}
+    return {host: found[prefix] for host, prefix in wanted.items()}
+
+
+def _fetched(session: Session, pool: str, outputs: Mapping[str, Any], prefix: str) -> Published:
+    region, bucket, verify_key = (str(outputs[field]) for field in ("region", "bucket", "verify_key"))
     s3 = session.at(region)("s3")
     key = f"{prefix}/{MANIFEST}"
     try:

@@ -6,7 +6,7 @@ The bucket is a web server: what S3's signed addresses are worth the engine's te
 import json
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -18,9 +18,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from components.boot.user_data import public_key, sealed
 from components.control_plane.bundle import Bundle, digests, manifest
 from components.control_plane.machines import cluster_spec
-from components.pools.bundle import bundle
+from components.pools.bundle import bundle, with_files
 from components.pools.enrolment import Pointer
 from components.pools.spec import PoolSpec, pool_spec
+from components.storage import nfs_server, nfs_units
 from fleet.world import World, current
 from landbridge.cluster import kubeconfig
 from landbridge.cluster.info import ClusterInfo, MachineInfo
@@ -69,7 +70,7 @@ result = [(bed.cluster.pki / "ca.crt").read_text(), *((bed.cluster.folder / f"ad
 
 @dataclass
 class SiteBed:
-    """`published` is what the pool's stack would have in the bucket now."""
+    """`published` is what the pool's stack would have in the bucket now; `own` are bundles of single hosts."""
 
     world: World
     spec: PoolSpec
@@ -80,6 +81,7 @@ class SiteBed:
     key: str
     boxes: dict[str, Box] = field(default_factory=dict)
     published: Published = field(init=False)
+    own: dict[str, Published] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -88,17 +90,31 @@ class SiteBed:
     def publish(self, changes: dict[str, str], key: str = "") -> Published:
         """The pool's bundle with other files, signed."""
         files = {**bundle(self.spec, self.authority).files, **changes}
-        told = digests(Bundle(self.spec.name, files, {}))
-        signed: dict[str, str] = json.loads(sealed(key or self.key, manifest(self.spec.prefix, told, "")))
-        self.published = Published("us-west-2", "bucket", self.spec.prefix, public_key(self.key), signed, files)
-        (self.store / "manifest.json").write_text(json.dumps(signed))
+        self.published = self.signed(self.spec.prefix, files, key)
+        (self.store / "manifest.json").write_text(json.dumps(self.published.sealed))
         (self.store / f"{self.published.version}.json").write_text(json.dumps(files))
         return self.published
 
-    def read(self, session: Session, pool: str) -> Published:
+    def serve(self, host: str, changes: dict[str, str]) -> Published:
+        """The bundle of a host that serves NFS. One share and no people: nothing here has quotas or their uids."""
+        shares = {"homes": self.world.fleet.storage.shares["homes"]}
+        storage = self.world.fleet.storage.model_copy(update={"shares": shares, "backups": False})
+        lab = self.world.fleet.sites[SITE].model_copy(update={"nfs": host})
+        fleet = self.world.fleet.model_copy(update={"storage": storage, "people": {}, "sites": {SITE: lab}})
+        more = {**nfs_server.bundle(fleet, self.world.plan, SITE), **changes}
+        made = with_files(bundle(self.spec, self.authority), more, nfs_units.TARGET)
+        self.own[host] = self.signed(self.spec.own_prefix(host), made.files, "")
+        return self.own[host]
+
+    def signed(self, prefix: str, files: dict[str, str], key: str) -> Published:
+        told = digests(Bundle(self.spec.name, files, {}))
+        signed: dict[str, str] = json.loads(sealed(key or self.key, manifest(prefix, told, "")))
+        return Published("us-west-2", "bucket", prefix, public_key(self.key), signed, files)
+
+    def read(self, session: Session, pool: str, hosts: Collection[str]) -> dict[str, Published]:
         """In the place of store.read."""
         assert (session, pool) == (self.session, self.spec.name)
-        return self.published
+        return {host: self.own.get(host, self.published) for host in hosts}
 
     def pointer(self, published: Published, seconds: int) -> Pointer:
         """In the place of store.pointer."""

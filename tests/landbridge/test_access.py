@@ -150,11 +150,11 @@ def test_what_can_not_be_granted_is_refused_before_the_api_is_asked(
         access.check(bed.world.fleet, person, hours)
 
 
-def test_freezing_scale_down_is_a_config_map_that_one_deletes_by_hand(born: Session) -> None:
+def test_freezing_scale_down_is_a_config_map_that_goes_by_hand(born: Session) -> None:
     assert freeze.frozen(born.admin) is None
     freeze.freeze(born.admin, "a drill")
     told = freeze.frozen(born.admin)
     assert told
     assert told["why"] == "a drill"
-    born.admin.done(*freeze.RELEASE.split()[2:])
+    freeze.release(born.admin)
     assert freeze.frozen(born.admin) is None

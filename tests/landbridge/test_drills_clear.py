@@ -133,7 +133,7 @@ def test_scale_down_is_released_only_if_the_drill_froze_it(monkeypatch: pytest.M
     assert done == []
     assert all("To release it" in line for line in told)
     clear.release(bench, {"since": "2026-01-01T11:00:00+00:00"})
-    assert done == ["delete configmap landbridge-freeze --namespace=kube-system"]
+    assert done == ["delete configmap landbridge-freeze --namespace=kube-system --ignore-not-found"]
 
 
 def test_clearing_takes_no_drills() -> None:

@@ -30,13 +30,13 @@ def watch(*looks: set[str]) -> Watch:
 @pytest.mark.parametrize(
     ("looks", "wrong"),
     [
-        ([{"a"}, {"a"}, set(), {"b"}, {"b"}], ""),
-        ([{"a"}, {"a", "b"}, {"b"}, {"b"}], ""),  # one came as the other went
-        ([{"a"}, {"a", "b"}, {"a", "b"}], "away at once: a, b"),
-        ([{"a", "the majority of etcd main"}] * 2, "away at once: a, the majority of etcd main"),
+        ([{"a"}, {"a"}, {"a"}, set(), {"b"}, {"b"}, {"b"}], ""),
+        ([{"a"}, {"a", "b"}, {"a", "b"}, {"b"}, {"b"}], ""),  # one came late as the other went
+        ([{"a"}, {"a", "b"}, {"a", "b"}, {"a", "b"}], "away at once: a, b"),
+        ([{"a", "the majority of etcd main"}] * 3, "away at once: a, the majority of etcd main"),
     ],
 )
-def test_only_what_two_looks_running_see_is_wrong(
+def test_only_what_three_looks_running_see_is_wrong(
     looks: list[set[str]], wrong: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rolling, "LOOK_SECONDS", 0.0)

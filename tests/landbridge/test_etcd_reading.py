@@ -186,7 +186,7 @@ def test_a_restore_says_what_is_back_what_is_lost_and_what_is_frozen() -> None:
     at = datetime.now(UTC) - timedelta(minutes=7)
     done = restore.Restored("main", "the newest snapshot, k", 41, 1041, at, 420, 0, "/var/lib/etcd/main/data.before-x")
     text = "\n".join(restoring.told(done, ""))
-    for word in ("revision 41", "goes on at 1041", "7 min ago", "data.before-x", "frozen", "delete configmap"):
+    for word in ("revision 41", "goes on at 1041", "7 min ago", "data.before-x", "frozen", "landbridge unfreeze"):
         assert word in text
     assert "WARNING" in "\n".join(restoring.told(done, "the API said no"))
     survived = done._replace(source="what was left on main-etcd-2", dropped=3)

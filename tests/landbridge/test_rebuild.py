@@ -363,7 +363,7 @@ def test_the_next_steps_name_what_is_to_be_done(cloud: Cloud) -> None:
     for part in (
         "fleet.rebuilt.yaml",
         "clusters.main.copies",
-        "landbridge-freeze",
+        "landbridge unfreeze",
         "--ignore-protect main-lost-us-west-2",
     ):
         assert part in told

@@ -14,6 +14,7 @@ from components.pools import node_template
 from components.pools.enrolment import HOST_LABEL
 from landbridge.site import nodes, store
 from landbridge.site.apply import ApplyError
+from landbridge.site.status import HostError
 from tests.landbridge import site_bed
 from tests.landbridge.site_bed import SiteBed
 
@@ -245,6 +246,59 @@ def test_a_bundle_that_nobody_signed_touches_no_host(enrolled: SiteBed) -> None:
     assert enrolled.state("host-1").bundle == good.version
     assert not nodes.cordoned(enrolled.kube.get("nodes", NODE))
     enrolled.published = good
+
+
+MOUNT, SERVER = "srv-landbridge.mount", "nfs-server.service"
+TIMERS = ("landbridge-nfs-health.timer", "landbridge-nfs-snapshot.timer")
+# The distribution's own unit, which no bundle brings.
+NFSD = "[Service]\nExecStart=/bin/sleep infinity\n"
+STATES = f"systemctl is-active {MOUNT} {SERVER} {' '.join(TIMERS)}"
+
+
+def test_a_host_that_is_to_serve_nfs_gets_that_without_an_enrolment_and_says_what_it_lacks(enrolled: SiteBed) -> None:
+    serving = enrolled.serve("host-1", {})
+    assert [one.what for one in enrolled.apply("host-1").plan()] == ["change"]
+    assert [one.what for one in enrolled.apply("host-1").run()] == ["changed"], "no disk, and no server: still a node"
+    state = enrolled.state("host-1")
+    assert (state.bundle, state.current, state.ready, state.healthy) == (serving.version, True, True, False)
+    assert SERVER in state.failed
+    box = enrolled.boxes["host-1"]
+    assert "Requires=landbridge-nfs-shares.service" in box.sh(f"cat /etc/systemd/system/{SERVER}.d/landbridge.conf").out
+    # As people do then: packages and a disk.
+    box.lay({SERVER: NFSD})
+    box.sh(f"mkdir -p /dev/disk/by-label/lb-shares; systemctl daemon-reload; systemctl stop {MOUNT}")
+    assert box.sh("systemctl start landbridge-nfs.target").code == 0
+    assert box.sh(STATES).out.split() == ["active"] * 4
+    assert box.sh("ls /srv/landbridge").out.split() == ["homes"]
+    assert (enrolled.state("host-1").failed, enrolled.state("host-1").healthy) == ((), True)
+
+
+def test_a_bundle_that_ends_what_a_host_serves_is_taken_back(enrolled: SiteBed) -> None:
+    good = enrolled.own["host-1"]
+    enrolled.serve("host-1", {"/usr/local/lib/landbridge/nfs_shares.py": "raise SystemExit('broken')\n"})
+    with pytest.raises(ApplyError, match=rf"after 20 s \({SERVER}: not active\)"):
+        enrolled.apply("host-1", seconds=20).run()
+    enrolled.own["host-1"] = good
+    assert (enrolled.state("host-1").current, enrolled.state("host-1").healthy) == (True, True)
+
+
+def test_the_bundle_of_another_host_is_not_taken(enrolled: SiteBed) -> None:
+    other = enrolled.serve("host-2", {})
+    hosts = enrolled.hosts("host-1")
+    with pytest.raises(HostError, match=r"host-2 is not for host-1\. Nothing was changed"):
+        hosts.ask(hosts.hosts["host-1"], "apply", other.handed)
+    del enrolled.own["host-2"]
+
+
+def test_a_host_that_serves_no_more_is_one_of_its_pool_again(enrolled: SiteBed) -> None:
+    enrolled.own.clear()
+    assert [one.what for one in enrolled.apply("host-1").run()] == ["changed"]
+    state = enrolled.state("host-1")
+    assert (state.bundle, state.current, state.healthy) == (enrolled.published.version, True, True)
+    box = enrolled.boxes["host-1"]
+    assert box.sh(STATES).out.split() == ["inactive"] * 4, "nothing is served, mounted or timed any more"
+    left = box.sh("ls /etc/exports.d/landbridge.exports /etc/landbridge/nfs.json /etc/systemd/system/*nfs*.timer").out
+    assert left == ""
 
 
 def test_a_host_that_does_not_answer_is_said_and_left(enrolled: SiteBed) -> None:

@@ -140,6 +140,7 @@ def test_local_hosts_have_addresses_of_their_sites_lan_and_what_the_fleet_file_s
     assert all(IPv4Address(one["address"]) in lan for one in found)
     assert all(one.keys() == FIELDS.keys() and isinstance(one[key], FIELDS[key]) for one in found for key in one)
     assert found[0]["hardware"]["gpus"] == 8
+    assert found[0]["hardware"]["rdma"] == 110, "as many pods as a node has"
     assert found[0]["hardware"]["memory_mib"] == 1024 * 1024
     fixed = hosts.one(world, "lab", "host-1", None)._replace(address="10.133.0.99")
     assert local_hosts.address(world, fixed) == "10.133.0.99"

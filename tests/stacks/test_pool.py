@@ -6,6 +6,7 @@ minutes and no pool's stack asks them anything.
 
 import base64
 import json
+import os
 import re
 import subprocess
 import sys
@@ -16,12 +17,16 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
+from local import client
+from local.environment import scrubbed
 from stacks.outputs import ClusterOutputs, PoolOutputs, SitePoolOutputs
 from tests.local.machines.inside import eventually
 from tests.local.providers.test_engine import Project
+from tests.stacks.pool_fleet import FLEET
 from tests.support import cloud as clouds
 from tests.support import golden
 from tests.support.cloud import COMMAND, ROOT, Cloud
+from tests.support.node_certificates import certificate
 
 # Four pools one after the other: minutes where others work on the machine, too.
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1200)]
@@ -30,32 +35,6 @@ REGION = "us-west-2"
 BOOT_SECONDS = 180
 IN_CLOUD = ("west-gpu", "cpu", "system", "shell")
 POOLS = (*IN_CLOUD, "room-gpu")
-FLEET = """\
-fleet: test
-owner: ops
-domain: test.example.com
-supernet: 10.128.0.0/12
-aws: {account_id: "123456789012"}
-regions:
-  us-west-2: {cloud: aws, zones: [a, b], laptops: true}
-  us-east-1: {cloud: aws, zones: [a]}
-sites:
-  room: {gateways: [192.0.2.10], asn: 65010, hosts: {host-1: {gpus: 8, gpu: h100, cpus: 96, memory_gib: 1024}}}
-clusters:
-  main: {region: us-west-2, kubernetes: 1.36.2}
-pools:
-  room-gpu: {kind: gpu, cluster: main, site: room, owner: lab, hosts: [host-1]}
-  west-gpu: {kind: gpu, cluster: main, region: us-west-2, owner: lab, instance_type: p5.48xlarge, gpus: 8, max: 4}
-  cpu: {kind: cpu, cluster: main, region: us-west-2, owner: lab, instance_type: c7i.8xlarge, max: 50,
-        spot: true, max_price_per_hour: 0.8}
-  system: {kind: system, cluster: main, region: us-west-2, owner: ops, instance_type: m7i.large, min: 2, max: 4}
-  shell: {kind: ssh, cluster: main, region: us-west-2, owner: lab, instance_type: g5.xlarge, gpus: 1, max: 2}
-teams:
-  ops: {gid: 2000}
-  lab: {gid: 2001}
-people:
-  ann: {uid: 3001, team: lab, keys: [ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f]}
-"""
 STACKS = """\
 import runpy, sys
 sys.path.insert(0, {root!r})
@@ -66,7 +45,7 @@ from components.pools import names
 scaling = names.Names.scaling
 names.Names.scaling = lambda self, pool: tuple(one._replace(most=51) for one in scaling(self, pool))
 """
-AUTHORITY = "-----BEGIN CERTIFICATE-----\nof the cluster\n-----END CERTIFICATE-----\n"
+AUTHORITY = certificate("kubernetes", organization="landbridge", ca=True).pem
 
 
 class Pools:
@@ -257,6 +236,39 @@ def _booted(log: str) -> str:
     return log if "boot: done" in log else ""
 
 
+def test_a_machine_to_log_in_to_comes_up_with_its_mounts_and_says_that_none_is_there(pools: Pools) -> None:
+    """A local machine has no autofs and mounts no server: systemd's own conditions hold there, and nothing fails."""
+    pools.asks("scaling.set_desired_capacity(AutoScalingGroupName='test-shell-all', DesiredCapacity=1)")
+    (machine,) = eventually(lambda: running(pools, "shell"))
+    name = machine["InstanceId"]
+
+    def on_machine(*command: str) -> str:
+        cloud = client.status(pools.cloud.home / "local")
+        assert cloud is not None
+        run = client.machine_command(cloud, name, command)
+        done = subprocess.run(run, capture_output=True, text=True, env=scrubbed(os.environ), check=False, timeout=60)
+        return done.stdout + done.stderr
+
+    eventually(lambda: _booted(pools.local("logs", name)), BOOT_SECONDS)
+    targets = ("landbridge.target", "landbridge-mounts.target", "landbridge-mounts.timer", "landbridge-people.service")
+    eventually(lambda: set(on_machine("systemctl", "is-active", *targets).split()) == {"active"}, BOOT_SECONDS)
+    user = next(line for line in on_machine("cat", "/etc/passwd").splitlines() if line.startswith("ann:"))
+    assert user == "ann:x:3001:2001:ann of lab:/homes/ann:/bin/bash"
+    # The cluster's pods have theirs from the site, so these have them from there, too.
+    assert "What=host-1.room.test.example.com:/homes\n" in on_machine("cat", "/etc/systemd/system/homes.mount")
+    assert r"Where=/data-sets" in on_machine("cat", r"/etc/systemd/system/data\x2dsets.automount")
+    for unit in ("homes", r"data\x2dsets"):
+        assert on_machine("systemctl", "is-active", f"{unit}.automount").strip() == "inactive"
+        said = pools.local("logs", name, "--unit", f"{unit}.automount")
+        assert "skipped: ConditionPathExists=/dev/autofs is not met" in said
+    told = json.loads(pools.local("machines", "--json"))["machines"]
+    assert [(one["failed"], one["why"]) for one in told if one["instance"] == name] == [([], "")]
+    on_machine("systemctl", "start", "homes.mount")
+    assert "local machines mount no nfs" in pools.local("logs", name, "--unit", "homes.mount")
+    told = json.loads(pools.local("machines", "--json"))["machines"]
+    assert [one["failed"] for one in told if one["instance"] == name] == [["homes.mount"]]
+
+
 def test_the_bundle_bears_the_signature_of_the_key_in_the_user_data(pools: Pools) -> None:
     place, bucket = "test/main/cpu", "test-us-west-2-123456789012"
     get = f"json.loads(s3.get_object(Bucket={bucket!r}, Key={place!r} + '/' + {{}})['Body'].read())".format
@@ -287,8 +299,9 @@ from landbridge.site import store
 from local import client
 world = current(Path({fleet!r}))
 session = Session(world, places.local_place(world, client.status(Path({home!r}))), None)
-read = store.read(session, "room-gpu")
-print(json.dumps([store.pointer(read, 600)._asdict(), read.told["prefix"], sorted(read.files)]))
+both = store.read(session, "room-gpu", ["host-1", "host-2"])
+told = {{host: [store.pointer(one, 600)._asdict(), one.told["prefix"], sorted(one.files)] for host, one in both.items()}}
+print(json.dumps(told))
 """
 
 
@@ -296,8 +309,14 @@ def test_a_bare_host_reads_the_bundle_of_its_site_by_the_addresses_of_an_enrolme
     """And by no others: without their signature the bucket gives nothing."""
     assert "host-1.room is running" in pools.local("host", "start", "room", "host-1", "--fleet", str(pools.cloud.fleet))
     paths = {"root": str(ROOT), "fleet": str(pools.cloud.fleet), "home": str(pools.cloud.home / "local")}
-    pointer, prefix, files = json.loads(pools.cloud.inside(sys.executable, "-c", POINTER.format(**paths)))
-    assert (prefix, pointer["prefix"]) == ("test/main/room-gpu", prefix)
+    told = json.loads(pools.cloud.inside(sys.executable, "-c", POINTER.format(**paths)))
+    pointer, prefix, files = told["host-1"]
+    assert (prefix, pointer["prefix"]) == ("test/main/room-gpu/host-1", prefix)
+    others, others_files = told["host-2"][1:]
+    assert others == "test/main/room-gpu"
+    more = set(files) - set(others_files)
+    assert "/etc/systemd/system/landbridge-nfs.target" in more, "what it serves"
+    assert set(others_files) < set(files), "and all that its pool's machines have"
 
     def fetch(address: str) -> Any:
         said = pools.local("host", "run", "room", "host-1", "--", "curl", "--silent", address)

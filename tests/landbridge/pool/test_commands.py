@@ -40,6 +40,17 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     return lambda *words: beds.said([*words, "--fleet", fleet], pool, capsys)
 
 
+@pytest.fixture
+def printed(capsys: pytest.CaptureFixture[str]) -> Callable[..., list[str]]:
+    """What people see of a command, line by line."""
+
+    def lines(*words: str) -> list[str]:
+        pool.main([*words, "--fleet", str(beds.ROOT / "fleet.yaml")], standalone_mode=False)
+        return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+
+    return lines
+
+
 def listed(run: Run) -> dict[str, Any]:
     code, told = run("list")
     assert code == 0
@@ -87,6 +98,23 @@ def test_machines_that_do_not_come_are_named_and_asked_of_other_zones_next_time(
     assert bed.desired("west-gpu") == [2, 1, 0]
 
 
+def test_where_no_zone_launches_any_each_is_named_and_another_pool_advised(bed: Bed, run: Run) -> None:
+    none = {"region": "us-east-1", "instance_type": "p5.48xlarge", "capacity": 0}
+    bed.fault(*({**none, "zone": f"us-east-1{zone}"} for zone in "ab"))
+    with pytest.raises(LandbridgeError) as caught:
+        run("size", "east-gpu", "2", "--timeout", "3")
+    text = str(caught.value)
+    assert "east-gpu has 0 of 2 machines at work" in text
+    assert "None of its groups launches any now. `landbridge pool size east-gpu 2 --local` asks again later" in text
+    assert "asked of the pool's others" not in text
+    assert set(caught.value.document["failed_launches"]) == {"example-east-gpu-a", "example-east-gpu-b"}
+    bed.fault()
+    assert bed.machines("east-gpu") == []
+    run("size", "east-gpu", "2", "--no-wait")
+    assert len(bed.machines("east-gpu")) == 2, "asked for anew, though the size is the same"
+    assert run("size", "east-gpu", "0", "--yes")[0] == 0
+
+
 def test_a_machine_that_never_joins_is_named_with_the_way_to_its_log(bed: Bed, run: Run) -> None:
     code, told = run("size", "cpu", "1")
     assert (code, told["ready"]) == (0, 1)
@@ -101,7 +129,7 @@ def test_a_machine_that_never_joins_is_named_with_the_way_to_its_log(bed: Bed, r
     assert run("size", "cpu", "0", "--yes")[1]["removed"] == [first], "nothing runs on it"
 
 
-def test_a_list_tells_machines_nodes_and_gpus_in_use(bed: Bed, run: Run) -> None:
+def test_a_list_tells_machines_nodes_and_gpus_in_use(bed: Bed, run: Run, printed: Callable[..., list[str]]) -> None:
     newest, *_, oldest = bed.machines("west-gpu")
     bed.pod("train", oldest, gpus=5)
     taint = {"key": "landbridge.dev/gpu-failed", "value": "true", "effect": "NoSchedule"}
@@ -114,6 +142,13 @@ def test_a_list_tells_machines_nodes_and_gpus_in_use(bed: Bed, run: Run) -> None
     assert found["site-gpu"]["trouble"] == ["8 of 8 hosts not enrolled"]
     assert (found["system"]["min"], found["system"]["desired"]) == (2, 2)
     assert list(found) == ["site-gpu", "west-gpu", "east-gpu", "eu-gpu", "cpu", "system"]
+    lines = printed("list")
+    assert max(map(len, lines[:7])) <= 80
+    rows = [line.split() for line in lines]
+    assert rows[0] == ["pool", "kind", "place", "machines", "sizes", "Ready", "GPUs", "used"]
+    assert ["west-gpu", "gpu", "us-west-2", "3", "0-40", "3", "5", "of", "24"] in rows
+    assert ["site-gpu", "gpu", "lab", "0", "of", "8", "hosts", "0"] in rows
+    assert f"west-gpu: gpu-failed: {newest}" in lines
     bed.end_pod("train")
 
 

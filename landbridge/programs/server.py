@@ -1,0 +1,104 @@
+"""The interpreter that programs are forks of. `python -m landbridge.programs.server FD`, with a listening socket.
+
+It ends with whoever holds the other end of its input. It must stay at one thread: a fork has no other.
+"""
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import runpy
+import select
+import signal
+import socket
+import struct
+import sys
+from pathlib import Path
+
+# What a stack's program, a policy pack and `pip list` import, which the language host asks for before each program.
+STACKS = ("stacks.links", "stacks.addons", "stacks.region", "stacks.cluster", "stacks.pool")
+NEEDED = (*STACKS, "policies.pack", "pulumi_policy", "pip._internal.cli.main", "pip._internal.commands.list")
+
+
+def main(listener: socket.socket) -> None:
+    """Serves until its input ends; returns in the child that a program is to run in."""
+    gc.disable()  # nothing of what is imported is garbage: a sixth of the time
+    for name in NEEDED:
+        # A mistake in a module is told by the program that imports it.
+        with contextlib.suppress(Exception, SystemExit):
+            importlib.import_module(name)
+    gc.freeze()  # a collection in a fork would copy all of this
+    gc.enable()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that mind a program
+    poll = select.poll()
+    poll.register(listener, select.POLLIN)
+    poll.register(0, 0)
+    while True:
+        if 0 in dict(poll.poll()):
+            sys.exit(0)
+        asking, _ = listener.accept()
+        if os.fork() == 0:
+            listener.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            return mind(asking)
+        asking.close()
+
+
+def mind(asking: socket.socket) -> None:
+    """Forks the program, tells how it ended, and ends it if whoever asked goes first; returns in the program."""
+    _, user, _ = struct.unpack("3i", asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
+    if user != os.getuid():
+        os._exit(1)
+    size, fds, _, _ = socket.recv_fds(asking, 8, 3)
+    with asking.makefile("rb") as stream:
+        arguments, environment, folder = json.loads(stream.read(int.from_bytes(size, "big")))
+    program = os.fork()
+    if program == 0:
+        asking.close()
+        return become(arguments, environment, folder, fds)
+    for fd in (0, 1, 2, *fds):
+        os.close(fd)
+    ended = os.pidfd_open(program)
+    ready, _, _ = select.select([asking.fileno(), ended], [], [])
+    if ended not in ready:
+        os.kill(program, signal.SIGKILL)
+    code = os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])
+    with contextlib.suppress(OSError):
+        asking.sendall(bytes([code if code >= 0 else 128 - code]))
+    os._exit(0)
+
+
+def become(arguments: list[str], environment: dict[str, str], folder: str, fds: list[int]) -> None:
+    """Makes this process what `python ARGUMENTS` would be, up to its first line."""
+    for number, fd in enumerate(fds):
+        os.dup2(fd, number)
+        os.close(fd)
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    sys.argv[:] = arguments
+
+
+def run(arguments: list[str]) -> None:
+    """What the command line of a Python says, of the ways in which the language host calls one."""
+    while arguments[0] == "-u":
+        arguments = arguments[1:]
+    if arguments[0] == "-c":
+        sys.argv[:] = ["-c", *arguments[2:]]
+        exec(compile(arguments[1], "<string>", "exec"), {"__name__": "__main__"})  # noqa: S102
+    elif arguments[0] == "-m":
+        sys.argv[:] = arguments[1:]
+        sys.path.insert(0, str(Path.cwd()))
+        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+    else:
+        sys.argv[:] = arguments
+        # A folder's own place on the path is found by run_path.
+        if not Path(arguments[0]).is_dir():
+            sys.path.insert(0, str(Path(arguments[0]).resolve().parent))
+        runpy.run_path(arguments[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    main(socket.socket(fileno=int(sys.argv[1])))
+    run(list(sys.argv))

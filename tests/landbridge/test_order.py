@@ -1,0 +1,41 @@
+"""Which stacks go before which others when a fleet is taken down, and whose machines an up waits for."""
+
+import pytest
+
+from fleet.world import current
+from landbridge import order, schedule
+from landbridge.story import Phase
+from stacks.catalogue import catalogue
+from tests.support.cloud import ROOT
+
+
+@pytest.fixture(scope="module")
+def ended() -> list[str]:
+    """The example fleet's stacks in the order in which a destroy ends them."""
+    fleet, done = current(ROOT / "fleet.yaml").fleet, list[str]()
+    stacks = {stack.name: stack for stack in catalogue(fleet)}
+    schedule.run(order.of_destroy(stacks, fleet), lambda name: not done.append(name))
+    assert sorted(done) == sorted(stacks)
+    return done
+
+
+def test_add_ons_go_while_their_pods_have_kubelets_that_end_them(ended: list[str]) -> None:
+    pools = ("site-gpu", "west-gpu", "east-gpu", "eu-gpu", "cpu", "system")
+    assert ended.index("main-addons") < min(map(ended.index, pools))
+
+
+def test_nothing_goes_before_what_stands_on_it(ended: list[str]) -> None:
+    fleet = current(ROOT / "fleet.yaml").fleet
+    for stack in catalogue(fleet):
+        assert all(ended.index(stack.name) < ended.index(below) for below in stack.depends_on), stack.name
+
+
+def test_machines_of_pools_that_failed_or_are_not_up_are_not_waited_for() -> None:
+    fleet = current(ROOT / "fleet.yaml").fleet
+    phases: dict[str, Phase] = {"system": "done", "cpu": "failed", "west-gpu": "skipped", "eu-gpu": "unchanged"}
+
+    def stands(pool: str) -> bool:
+        return pool != "east-gpu"
+
+    assert order.with_machines(fleet, "main", phases, stands) == ["site-gpu", "eu-gpu", "system"]
+    assert order.with_machines(fleet, "other", phases, stands) == []
