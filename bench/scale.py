@@ -21,24 +21,28 @@ VERBS = ("POST", "PUT", "PATCH", "GET", "LIST")
 FLAGS = {"controllers": {"cluster-cidr": crowd.PODS[5000]}}
 
 
-def step(cluster: Cluster, before: int, count: int) -> tuple[dict[str, Latency], dict[str, Latency]]:
-    """Half of them at each place: latencies while they join, and when they have."""
-    each, had = count // 2, before // 2
-    machines = [*crowd.hosts(had + 1, each), *crowd.instances(cluster, each)[had:]]
+def step(cluster: Cluster, joined: set[str], count: int) -> tuple[dict[str, Latency], dict[str, Latency]]:
+    """Half of them at each place: latencies while they join, and when they have. Adds their names to `joined`."""
+    each, before = count // 2, len(joined)
+    machines = [*crowd.hosts(before // 2 + 1, each), *crowd.instances(cluster, each, joined)]
+    joined.update(machine.name for machine in machines)
     crowd.enrol(cluster, machines)
     first, began = api_metrics.durations(cluster), time.monotonic()
     crowd.join(cluster, sorted(machines, key=lambda one: hash(one.name)))
     asked = time.monotonic() - began
     eventually(lambda: api_metrics.well(cluster) == count, 1200)
-    took, joined = time.monotonic() - began, api_metrics.durations(cluster)
+    took = time.monotonic() - began
+    eventually(lambda: crowd.open_to_work(cluster) >= count, 1200)
+    open_, then = time.monotonic() - began, api_metrics.durations(cluster)
     changes, size = crowd.heard(cluster, "/api/v1/nodes", QUIET_SECONDS)
     print(
-        f"{count} nodes: the last {count - before} have joined after {asked:.0f} s and are Ready after {took:.0f} s, "
-        f"{(count - before) / took:.1f} a second; Ready a minute later: {api_metrics.well(cluster)}. "
+        f"{count} nodes: the last {count - before} have joined after {asked:.0f} s, {(count - before) / asked:.1f} a "
+        f"second; are Ready after {took:.0f} s and open to work after {open_:.0f} s; Ready a minute later: "
+        f"{api_metrics.well(cluster)}. "
         f"A watch of all nodes, such as each flannel has, brought {changes} changes in that time, {size / 1024:.0f} KB",
         flush=True,
     )
-    return api_metrics.between(first, joined), api_metrics.between(joined, api_metrics.durations(cluster))
+    return api_metrics.between(first, then), api_metrics.between(then, api_metrics.durations(cluster))
 
 
 def told(when: str, found: dict[str, Latency]) -> None:
@@ -57,19 +61,17 @@ def main() -> None:
         cluster = next(running)
         try:
             crowd.play(cluster)
-            before, quiet = 0, {}
+            names: set[str] = set()
+            quiet: dict[int, dict[str, Latency]] = {}
             for count in [one for one in STEPS if one <= most]:
-                joining, quiet[count] = step(cluster, before, count)
+                joining, quiet[count] = step(cluster, names, count)
                 told("joining", joining)
                 told(f"a quiet minute, {QUIET_SECONDS} s", quiet[count])
                 memory = crowd.memory_mib(cluster)
                 print(f"  memory: {', '.join(f'{name} {mib} MiB' for name, mib in memory.items())}", flush=True)
-                before = count
-            small, large = quiet[STEPS[0]]["PUT"], quiet[before]["PUT"]
-            if before != STEPS[0]:
-                print(
-                    f"p99 of a lease's PUT at {before} nodes: {large.p99_ms / small.p99_ms:.1f} times that at {STEPS[0]}"
-                )
+            small, large = min(quiet), max(quiet)
+            ratio = quiet[large]["PUT"].p99_ms / quiet[small]["PUT"].p99_ms
+            print(f"p99 of a lease's PUT at {large} nodes: {ratio:.1f} times that at {small}")
         finally:
             running.close()
 

@@ -37,6 +37,12 @@ clusters:
 teams:
   ops: {{gid: 2000}}
 """
+# Its first pools, in the middle of the upgrade.
+POOLS = """\
+pools:
+  system: {kind: system, cluster: main, region: us-west-2, owner: ops, instance_type: m7i.large, min: 2, max: 4}
+  cpu: {kind: cpu, cluster: main, region: us-west-2, owner: ops, instance_type: m7i.large, max: 4}
+"""
 # The stacks' program, run by Pulumi alone, with a version that nothing here knows yet.
 PLAIN = f"""\
 import runpy, sys
@@ -61,6 +67,7 @@ class Story:
     shown: str = ""
     too_early: str = ""
     back: str = ""
+    pool: dict[str, str] = field(default_factory=dict)
 
 
 def at(cloud: Cloud, version: str) -> None:
@@ -70,6 +77,16 @@ def at(cloud: Cloud, version: str) -> None:
 
 def machines(cloud: Cloud) -> Machines:
     return {one["name"]: one for one in cloud.report("cluster", "status", "--local")["machines"]}
+
+
+def pool_previewed(cloud: Cloud, code: int) -> str:
+    """What a preview of a first pool says; the fleet file is as before afterwards."""
+    text = cloud.fleet.read_text()
+    cloud.fleet.write_text(text + POOLS)
+    try:
+        return " ".join(cloud.run("preview", "system", "--local", code=code).stdout.split())
+    finally:
+        cloud.fleet.write_text(text)
 
 
 def healthy(cloud: Cloud, seconds: float = 180) -> None:
@@ -129,6 +146,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
             seen.shown = cloud.run("cluster", "status", "--local").stdout
             roll_until(cloud, "is healthy after")
             seen.machines["half-way"], seen.facts["half-way"] = machines(cloud), facts(cloud)
+            seen.pool["half-way"] = pool_previewed(cloud, 1)
             at(cloud, NEXT)
             seen.too_early = plain_preview(cloud, folder / "plain")
             at(cloud, NEW)
@@ -140,6 +158,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
         seen.witness = json.loads((watched / "report.json").read_text())
         sys.stdout.write(json.dumps(seen.witness))
         seen.again = cloud.report("cluster", "roll", "--local")
+        seen.pool["rolled"] = pool_previewed(cloud, 0)
         at(cloud, OLD)
         seen.back = " ".join(cloud.run("up", "--local", "--yes", code=1).stdout.split())
         yield seen
@@ -227,6 +246,14 @@ def test_whoever_asks_through_the_balancer_meets_two_versions_at_most_and_the_ne
 def test_the_next_minor_waits_for_the_last_machine_also_for_pulumi_alone(story: Story) -> None:
     assert f"cluster main: kubernetes {NEXT} must wait: main-api-2 runs none of 1.36 yet" in story.too_early
     assert "landbridge cluster roll main" in story.too_early
+
+
+def test_pools_wait_until_no_api_server_is_behind_them(story: Story) -> None:
+    assert (
+        f"system must wait with kubernetes {NEW}: nothing may be ahead of the API, and main-api-2 has an older minor "
+        "version. Run `landbridge cluster roll main`, then `landbridge up` again"
+    ) in story.pool["half-way"]
+    assert "must wait" not in story.pool["rolled"]
 
 
 def test_there_is_no_way_back(story: Story) -> None:

@@ -127,7 +127,7 @@ def state_file(cloud: Cloud, stack: str) -> Path:
     return cloud.home / "local/test/state/.pulumi/stacks/landbridge" / f"{stack}.json"
 
 
-def wait_for(condition: Any, seconds: float = 60) -> None:
+def wait_for(condition: Any, seconds: float = 300) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not happen"

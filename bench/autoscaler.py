@@ -1,0 +1,144 @@
+"""The autoscaler's cloud side at 5,000 nodes in 16 pools, half of them at a site, and a burst of 1,600 GPUs.
+
+The service is its own program before a local AWS that has 2,500 machines of three regions. One pass asks what the
+Cluster Autoscaler asks in one: a refresh, the groups, each group's size and machines, and each node's group. The site's
+2,500 nodes are in no group, and no release of the autoscaler remembers that: each is asked for in every pass.
+"""
+
+import argparse
+import statistics
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from services.autoscaler.protocol import messages
+from tests.components.pools.crowd import resident_mib
+from tests.components.pools.joining_client import eventually
+from tests.local.aws.conftest import served
+from tests.services.autoscaler import bed
+from tests.services.autoscaler.autoscaled import autoscaled, timeline
+from tests.services.autoscaler.bed import Cloud, Serving
+
+REGIONS, POOLS, MACHINES, HOSTS = ("us-west-2", "us-east-1", "eu-west-1"), 16, 2500, 2500
+PASSES, IDLE_SECONDS = 3, 120
+GPUS = 1600
+
+
+def settings() -> dict[str, Any]:
+    one = next(group for group in bed.settings(bed.example())["groups"] if group["gpus"])
+    groups = [
+        {**one, "name": f"example-pool-{number}", "pool": f"pool-{number}", "region": REGIONS[number % 3], "most": 500}
+        for number in range(POOLS)
+    ]
+    return {"cluster": bed.CLUSTER, "region_clouds": dict.fromkeys(REGIONS, "aws"), "groups": groups}
+
+
+def launch(cloud: Cloud, told: dict[str, Any]) -> None:
+    for number, group in enumerate(told["groups"]):
+        ec2, scaling = cloud.client("ec2", group["region"]), cloud.client("autoscaling", group["region"])
+        data = {"ImageId": ec2.describe_images()["Images"][0]["ImageId"], "InstanceType": "t3.micro"}
+        ec2.create_launch_template(LaunchTemplateName=group["pool"], LaunchTemplateData=data)
+        scaling.create_auto_scaling_group(
+            AutoScalingGroupName=group["name"],
+            MinSize=0,
+            MaxSize=500,
+            DesiredCapacity=MACHINES // POOLS + (number < MACHINES % POOLS),
+            AvailabilityZones=[f"{group['region']}a"],
+            LaunchTemplate={"LaunchTemplateName": group["pool"]},
+            Tags=[{"Key": "landbridge:cluster", "Value": bed.CLUSTER, "PropagateAtLaunch": False}],
+        )
+
+
+class Timed:
+    """Each call's time by its name, in milliseconds, as its caller meets it."""
+
+    def __init__(self, service: Serving) -> None:
+        self.service, self.took = service, dict[str, list[float]]()
+
+    def ask(self, rpc: str, **fields: Any) -> Any:
+        began = time.perf_counter()
+        answer = self.service.ask(rpc, **fields)
+        self.took.setdefault(rpc, []).append((time.perf_counter() - began) * 1000)
+        return answer
+
+    def a_pass(self) -> None:
+        self.ask("Refresh")
+        for group in self.ask("NodeGroups").nodeGroups:
+            self.ask("NodeGroupTargetSize", id=group.id)
+            for one in self.ask("NodeGroupNodes", id=group.id).instances:
+                found = self.ask("NodeGroupForNode", node=messages.AskedNode(providerID=one.id, name=one.id))
+                assert found.nodeGroup.id == group.id
+        for number in range(HOSTS):
+            host = messages.AskedNode(providerID=f"onprem:///lab/host-{number}", name=f"host-{number}.lab")
+            self.ask("NodeGroupForNode", node=host)
+
+
+def counted(service: Serving, name: str, **labels: str) -> dict[str, float]:
+    """What the service's metrics have under a name, by the line."""
+    text = urllib.request.urlopen(f"http://127.0.0.1:{service.metrics_port}/metrics", timeout=30).read().decode()
+    lines = [line for line in text.splitlines() if line.startswith(name)]
+    wanted = [f'{key}="{value}"' for key, value in labels.items()]
+    return {
+        key: float(value) for key, _, value in (line.rpartition(" ") for line in lines) if all(w in key for w in wanted)
+    }
+
+
+def answers(folder: Path) -> None:
+    for endpoint in served():
+        cloud, told = bed.cloud(endpoint), settings()
+        launch(cloud, told)
+        with bed.serving(folder, cloud, told) as service:
+            timed = Timed(service)
+            timed.ask("Refresh")
+            timed.took.clear()
+            began = time.perf_counter()
+            for _ in range(PASSES):
+                timed.a_pass()
+            each = (time.perf_counter() - began) / PASSES
+            for rpc, took in timed.took.items():
+                p50, p99 = statistics.median(took), statistics.quantiles(took, n=100)[98]
+                print(f"{rpc}: {len(took) // PASSES} calls a pass, p50 {p50:.2f} ms, p99 {p99:.2f} ms", flush=True)
+            for rpc in ("NodeGroupForNode", "NodeGroupNodes"):
+                sums = counted(service, "landbridge_autoscaler_rpc_seconds", rpc=rpc)
+                total = next(value for key, value in sums.items() if "_sum{" in key)
+                count = next(value for key, value in sums.items() if "_count{" in key)
+                fast = next(value for key, value in sums.items() if 'le="0.001"' in key)
+                print(f"  in the service: {rpc} {total / count * 1e6:.0f} us a call, {fast / count:.2%} within 1 ms")
+            print(f"a pass: {each:.2f} s for {MACHINES + HOSTS} nodes; memory {resident_mib(service.process.pid)} MiB")
+            before, since = counted(service, "landbridge_autoscaler_cloud_calls_total"), time.monotonic()
+            while time.monotonic() - since < IDLE_SECONDS:
+                service.ask("Refresh")
+                time.sleep(2)
+            after = counted(service, "landbridge_autoscaler_cloud_calls_total")
+            for region in REGIONS:
+                calls = sum(value - before.get(key, 0) for key, value in after.items() if f'"{region}"' in key)
+                print(f"{region}: {calls * 60 / IDLE_SECONDS:.1f} cloud calls a minute when idle", flush=True)
+
+
+def burst(folder: Path) -> None:
+    with autoscaled(folder) as one:
+        began = time.time()
+        one.job("burst", GPUS // 8)
+        eventually(lambda: one.running("burst") == GPUS // 8, 600)
+        took = time.time() - began
+        print(*timeline(one, began), sep="\n")
+        print(
+            f"{GPUS} GPUs run after {took:.1f} s, {took - 30:.1f} s beyond the autoscaler's own wait for GPU pods of 30 s"
+        )
+        print(f"launched, by the cloud's ledger: {one.launched()}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--without-burst", action="store_true")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="landbridge-bench-", ignore_cleanup_errors=True) as folder:
+        answers(Path(folder) / "answers")
+        if not given.without_burst:
+            burst(Path(folder) / "burst")
+
+
+if __name__ == "__main__":
+    main()
