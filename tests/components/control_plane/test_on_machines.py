@@ -247,6 +247,8 @@ def test_a_backup_at_once_tells_what_it_is_and_one_that_fails_is_seen(bed: Bed) 
 
 def test_a_second_region_that_is_out_spoils_no_snapshot_at_home(bed: Bed) -> None:
     before = objects(bed, "backups/main/main")
+    # Snapshots of one second and one revision have one name.
+    bed.kube("annotate", "namespace", "default", "example.com/second-region=out")
     bed.host(AWS + "aws.STATE.broken = {'s3.us-east-1': 400}")
     try:
         lead = leader(bed, "main")
