@@ -19,36 +19,12 @@ from tests.components.pools.joining_client import eventually
 from tests.local.aws.conftest import served
 from tests.services.autoscaler import bed
 from tests.services.autoscaler.autoscaled import autoscaled, timeline
-from tests.services.autoscaler.bed import Cloud, Serving
+from tests.services.autoscaler.bed import Serving
+from tests.services.autoscaler.many import REGIONS, launch, settings
 
-REGIONS, POOLS, MACHINES, HOSTS = ("us-west-2", "us-east-1", "eu-west-1"), 16, 2500, 2500
+MACHINES, HOSTS = 2500, 2500
 PASSES, IDLE_SECONDS = 3, 120
 GPUS = 1600
-
-
-def settings() -> dict[str, Any]:
-    one = next(group for group in bed.settings(bed.example())["groups"] if group["gpus"])
-    groups = [
-        {**one, "name": f"example-pool-{number}", "pool": f"pool-{number}", "region": REGIONS[number % 3], "most": 500}
-        for number in range(POOLS)
-    ]
-    return {"cluster": bed.CLUSTER, "region_clouds": dict.fromkeys(REGIONS, "aws"), "groups": groups}
-
-
-def launch(cloud: Cloud, told: dict[str, Any]) -> None:
-    for number, group in enumerate(told["groups"]):
-        ec2, scaling = cloud.client("ec2", group["region"]), cloud.client("autoscaling", group["region"])
-        data = {"ImageId": ec2.describe_images()["Images"][0]["ImageId"], "InstanceType": "t3.micro"}
-        ec2.create_launch_template(LaunchTemplateName=group["pool"], LaunchTemplateData=data)
-        scaling.create_auto_scaling_group(
-            AutoScalingGroupName=group["name"],
-            MinSize=0,
-            MaxSize=500,
-            DesiredCapacity=MACHINES // POOLS + (number < MACHINES % POOLS),
-            AvailabilityZones=[f"{group['region']}a"],
-            LaunchTemplate={"LaunchTemplateName": group["pool"]},
-            Tags=[{"Key": "landbridge:cluster", "Value": bed.CLUSTER, "PropagateAtLaunch": False}],
-        )
 
 
 class Timed:
@@ -88,7 +64,7 @@ def counted(service: Serving, name: str, **labels: str) -> dict[str, float]:
 def answers(folder: Path) -> None:
     for endpoint in served():
         cloud, told = bed.cloud(endpoint), settings()
-        launch(cloud, told)
+        launch(cloud, told, MACHINES)
         with bed.serving(folder, cloud, told) as service:
             timed = Timed(service)
             timed.ask("Refresh")

@@ -183,6 +183,9 @@ class Cluster(Model):
     copies: RegionName | None = Field(
         default=None, description="a second region that keeps copies of snapshots and keys, to rebuild the cluster from"
     )
+    autoscaler_dry_run: bool = Field(
+        default=False, description="the autoscaler decides and says so, and neither buys nor ends machines"
+    )
 
 
 class Pool(Model):

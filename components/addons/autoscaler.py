@@ -68,6 +68,10 @@ def wanted(spec: AddOnsSpec) -> bool:
     return identity.wanted(spec.fleet, spec.cluster.name)
 
 
+def dry_run(spec: AddOnsSpec) -> bool:
+    return spec.fleet.clusters[spec.cluster.name].autoscaler_dry_run
+
+
 def manifests(spec: AddOnsSpec) -> list[Manifest]:
     """Raises ValueError for settings that are larger than a ConfigMap."""
     config = {"settings.json": compact(settings(spec)), CLOUD_CONFIG.rpartition("/")[2]: cloud_config()}
@@ -206,6 +210,7 @@ def _cloud(spec: AddOnsSpec) -> Manifest:
             f"--freeze={FREEZE}",
             f"--decisions={DECISIONS}/decisions.jsonl",
             f"--account={TOKEN}",
+            *(["--dry-run"] if dry_run(spec) else []),
         ],
         restartPolicy="Always",
         env=[{"name": name, "value": value} for name, value in env.items()],
@@ -249,7 +254,7 @@ def _autoscaler(spec: AddOnsSpec) -> Manifest:
         AUTOSCALER,
         cpu,
         memory,
-        command=["./cluster-autoscaler", *arguments()],
+        command=["./cluster-autoscaler", *arguments(dry_run=dry_run(spec))],
         ports=[{"name": "metrics", "containerPort": METRICS_PORT}],
         # It fails by itself after ten minutes without a loop (its --max-inactivity).
         livenessProbe=get(METRICS_PORT, "/health-check", "", periodSeconds=10, timeoutSeconds=5, failureThreshold=3),

@@ -53,9 +53,10 @@ def line(told: Json) -> Line:
     text = WORDS.get(
         what, " ".join(f"{name}={value}" for name, value in fields.items() if name not in ("at", "decision"))
     )
+    said = text.format_map(Fields(fields)) + (" (a dry run: nothing was done)" if told.get("dry_run") else "")
     about = str(told.get("group") or told.get("region") or "")
     more = {name: value for name, value in told.items() if name not in ("at", "decision")}
-    return Line(kept.moment(str(told["at"])), what, about, text.format_map(Fields(fields)), more)
+    return Line(kept.moment(str(told["at"])), what, about, said, more)
 
 
 def _waited(told: Json) -> Line:

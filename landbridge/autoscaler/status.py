@@ -45,13 +45,14 @@ class GroupState:
 
 @dataclass(frozen=True)
 class Status:
-    """`since` is when it wrote last, None if it never did; `trouble` is in words."""
+    """`since` is when it wrote last, None if it never did; `trouble` is in words. In a `dry_run` nothing is done."""
 
     leader: str
     since: datetime | None
     frozen: Mapping[str, str] | None
     groups: Sequence[GroupState]
     trouble: Sequence[str]
+    dry_run: bool = False
 
     def as_json(self) -> dict[str, Any]:
         since = self.since.isoformat(timespec="seconds") if self.since else None
@@ -62,6 +63,7 @@ class Status:
             "frozen": self.frozen,
             "groups": groups,
             "trouble": [*self.trouble],
+            "dry_run": self.dry_run,
         }
 
 
@@ -73,11 +75,13 @@ def look(kube: Kube, fleet: Fleet, cluster: str, now: datetime) -> Status:
     lease = kube.find("lease", ADDON, f"--namespace={SPACE}")
     leader = str((lease or {}).get("spec", {}).get("holderIdentity") or "")
     frozen = freeze.frozen(kube)
+    rehearses = fleet.clusters[cluster].autoscaler_dry_run
     if found is None:
-        return Status(leader, None, frozen, (), [f"The autoscaler has written no status yet. {PODS}"])
+        return Status(leader, None, frozen, (), [f"The autoscaler has written no status yet. {PODS}"], rehearses)
     told = YAML(typ="safe").load(io.StringIO(found["data"]["status"]))
     since = written(str(told["time"]))
-    return Status(leader, since, frozen, groups(told, fleet, cluster), [*_trouble(told, since, now)])
+    seen = groups(told, fleet, cluster)
+    return Status(leader, since, frozen, seen, [*_trouble(told, since, now)], rehearses)
 
 
 def written(text: str) -> datetime:

@@ -24,6 +24,7 @@ COMMANDS = {
     "freeze": ("freeze", "freeze"),
     "unfreeze": ("freeze", "unfreeze"),
     "drill": ("drill", "drill"),
+    "demo": ("demo", "demo"),
     "pki": ("pki", "pki"),
     "local": ("local", "local"),
 }

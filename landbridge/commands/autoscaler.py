@@ -14,6 +14,8 @@ from . import options
 from .autoscaler_why import explain, history
 from .options import cluster_option, fleet_option, json_option, local_option
 
+DRY_RUN = "A dry run: what is wanted is what it would ask for. Nothing is bought, and nothing ends."
+
 
 @click.group()
 def autoscaler() -> None:
@@ -58,6 +60,8 @@ def show(found: states.Status, out: Output) -> None:
     if found.frozen is not None:
         why = f"Frozen since {found.frozen.get('since')}: {found.frozen.get('why')}. No machine goes."
         out.console.print(Text(why, style="yellow"), soft_wrap=True)
+    if found.dry_run:
+        out.console.print(Text(DRY_RUN, style="yellow"), soft_wrap=True)
     if found.leader:
         when = f", and wrote at {found.since:%H:%M:%S} UTC" if found.since else ""
         out.console.print(f"{found.leader} leads{when}.", soft_wrap=True)

@@ -14,7 +14,9 @@ import grpc
 import prometheus_client
 
 from . import decisions, nodes, settings
+from .aws import Aws
 from .freeze import frozen
+from .rehearsal import Rehearsal
 from .scaling import Scaling
 from .service import Service, serve
 
@@ -37,12 +39,16 @@ def main() -> int:
         metavar="FOLDER",
         help="of a service account that may list nodes: while many of a region are NotReady none of its machines goes",
     )
+    parser.add_argument("--dry-run", action="store_true", help="decides and says so, and changes nothing in any cloud")
     given = parser.parse_args()
     if given.decisions:
         decisions.keep(given.decisions)
+    if given.dry_run:
+        decisions.mark(dry_run=True)
     try:
         stopped = functools.partial(nodes.stop, nodes.Nodes(given.account).ready) if given.account else nodes.unasked
-        scaling = Scaling(settings.read(given.settings), lambda: frozen(given.freeze), stopped=stopped)
+        cloud = Rehearsal if given.dry_run else Aws
+        scaling = Scaling(settings.read(given.settings), lambda: frozen(given.freeze), cloud, stopped)
         server = serve(Service(scaling), given.listen, credentials(given.pair))
         told = watched(given.metrics)
     except (settings.SettingsError, ValueError, OSError) as error:

@@ -14,6 +14,7 @@ MOST_BYTES = 1_000_000
 BEFORE = ".before"
 _lock = threading.Lock()
 _files: list[Path] = []
+_marks: dict[str, Any] = {}
 
 
 def keep(file: Path) -> None:
@@ -21,9 +22,14 @@ def keep(file: Path) -> None:
     _files[:] = [file]
 
 
+def mark(**always: Any) -> None:
+    """From now on each line has these, too."""
+    _marks.update(always)
+
+
 def told(decision: str, **more: Any) -> None:
     """`decision` is one word; `more` what it was about."""
-    line = {"at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}", "decision": decision, **more}
+    line = {"at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}", "decision": decision, **more, **_marks}
     text = json.dumps(line) + "\n"
     with _lock:
         sys.stdout.write(text)

@@ -8,7 +8,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from components.addons import autoscaler, autoscaler_settings, kube_proxy, team_pods
-from components.addons.autoscaler_flags import FLAGS, arguments
+from components.addons.autoscaler_flags import DRY_RUN, FLAGS, arguments
 from components.addons.autoscaler_settings import priorities, settings
 from components.addons.priorities import BUYS_FROM
 from components.addons.spec import AddOnsSpec
@@ -207,7 +207,7 @@ def test_both_releases_know_every_flag() -> None:
     """Names that config/flags/flags.go of 1.33.0 and 1.36.1 both have, and two of libraries that both bind."""
     known = KNOWN.read_text().split()
     assert len(known) > 100
-    assert set(FLAGS) - set(known) == set()
+    assert {*FLAGS, *DRY_RUN} - set(known) == set()
     assert {word.partition("=")[0] for word in arguments()} == {f"--{name}" for name in FLAGS}
 
 
@@ -217,6 +217,18 @@ def test_flags_are_those_of_the_rest_of_the_house() -> None:
     assert FLAGS["status-taint"].value == labels.GPU_FAILED.key
     assert labels.GPU_STARTING.key.startswith("startup-taint.cluster-autoscaler.kubernetes.io/"), "known without a flag"
     assert FLAGS["ok-total-unready-count"].value == str(sizes.CLUSTERS["large"].nodes)
+
+
+def test_in_a_dry_run_neither_program_changes_anything(example: AddOnsSpec) -> None:
+    main = example.fleet.clusters["main"].model_copy(update={"autoscaler_dry_run": True})
+    fleet = example.fleet.model_copy(update={"clusters": {"main": main}})
+
+    def words(spec: AddOnsSpec) -> set[str]:
+        pod = autoscaler.pod(spec)
+        return {word for one in (*pod["initContainers"], *pod["containers"]) for word in one["command"]}
+
+    more = words(example._replace(fleet=fleet)) - words(example)
+    assert more == {"--dry-run", *(f"--{name}={flag.value}" for name, flag in DRY_RUN.items())}
 
 
 def test_whoever_holds_one_gpu_keeps_its_machine() -> None:

@@ -26,7 +26,7 @@ def served() -> Iterator[str]:
     server = subprocess.Popen([sys.executable, "-m", "local.aws.server", "--port", str(port)])
     url = f"http://127.0.0.1:{port}"
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while True:
             try:
                 urllib.request.urlopen(f"{url}/landbridge-api/inventory").close()

@@ -7,7 +7,7 @@ has ended goes, as the service that watches joining removes it. All else is the 
 import contextlib
 import json
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -44,9 +44,17 @@ FLAGS = {
 class Autoscaled:
     """`site` nodes of eight GPUs stand there from the beginning."""
 
-    def __init__(self, folder: Path, kube: Server, cloud: Cloud, world: World, told: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        kube: Server,
+        cloud: Cloud,
+        world: World,
+        told: dict[str, Any],
+        words: Sequence[str] = (),
+    ) -> None:
         self.folder, self.kube, self.cloud, self.world, self.told = folder, kube, cloud, world, told
-        self.service = Serving(folder / "service", cloud, told, kube)
+        self.service = Serving(folder / "service", cloud, told, kube, words)
         self.joined: dict[str, str] = {}
         self.over = threading.Event()
         # Machines that have come while this was so never join.
@@ -59,7 +67,8 @@ class Autoscaled:
         self.noting = Noting(folder / "notes", kube, self.service.folder)
         self.player = threading.Thread(target=self.play, name="player", daemon=True)
 
-    def start(self, site: int, flags: dict[str, str]) -> None:
+    def people(self, site: int) -> None:
+        """Who plays nodes, and who gives them pods."""
         (self.folder / "kubeconfig").write_text(self.kube.kubeconfig())
         self.kube.start(
             "kwok",
@@ -76,6 +85,9 @@ class Autoscaled:
         for number in range(1, site + 1):
             self.join_site(number)
         self.player.start()
+
+    def start(self, flags: dict[str, str]) -> None:
+        """The autoscaler, with all that its pod has."""
         order = autoscaler.order(addons_spec(self.world.fleet, self.world.plan, bed.CLUSTER))
         ours = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": autoscaler.ORDER}}
         body = {**ours, "data": {"priorities": order}}
@@ -241,8 +253,12 @@ class Autoscaled:
 
 
 @contextlib.contextmanager
-def autoscaled(folder: Path, site: int = 8, most: dict[str, int] | None = None, **flags: str) -> Iterator[Autoscaled]:
-    """Runs until the end of the block. `most` are pools' maxima, `flags` the autoscaler's with _ for -."""
+def autoscaled(
+    folder: Path, site: int = 8, most: dict[str, int] | None = None, words: Sequence[str] = (), **flags: str
+) -> Iterator[Autoscaled]:
+    """Runs until the end of the block. `most` are pools' maxima, `words` our service's, `flags` the autoscaler's with _
+    for -.
+    """
     world = bed.example()
     told = bed.settings(world, **(most or {}))
     with contextlib.ExitStack() as stack:
@@ -252,9 +268,10 @@ def autoscaled(folder: Path, site: int = 8, most: dict[str, int] | None = None, 
         endpoint = stack.enter_context(contextlib.contextmanager(served)())
         cloud = bed.cloud(endpoint)
         bed.lay(cloud, world, told)
-        one = Autoscaled(folder, kube, cloud, world, told)
+        one = Autoscaled(folder, kube, cloud, world, told, words)
         stack.callback(one.stop)
-        one.start(site, {name.replace("_", "-"): value for name, value in flags.items()})
+        one.people(site)
+        one.start({name.replace("_", "-"): value for name, value in flags.items()})
         yield one
 
 

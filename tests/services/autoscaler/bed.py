@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -125,8 +125,10 @@ def account(kube: Server, folder: Path) -> Path:
 class Serving:
     """The program; `ask(RPC, **fields)` calls it as the autoscaler does. With an API server it looks at its nodes."""
 
-    def __init__(self, folder: Path, made: Cloud, told: dict[str, Any], kube: Server | None = None) -> None:
-        self.folder, self.cloud, self.kube = folder, made, kube
+    def __init__(
+        self, folder: Path, made: Cloud, told: dict[str, Any], kube: Server | None = None, words: Sequence[str] = ()
+    ) -> None:
+        self.folder, self.cloud, self.kube, self.words = folder, made, kube, words
         self.port, self.metrics_port = free_port(), free_port()
         folder.mkdir(exist_ok=True)
         (folder / "settings.json").write_text(json.dumps(told))
@@ -135,7 +137,13 @@ class Serving:
         self.start()
 
     def start(self) -> None:
-        words = ["-m", "services.autoscaler", f"--settings={self.folder}/settings.json", f"--pair={self.folder}"]
+        words = [
+            "-m",
+            "services.autoscaler",
+            *self.words,
+            f"--settings={self.folder}/settings.json",
+            f"--pair={self.folder}",
+        ]
         words += [f"--listen=127.0.0.1:{self.port}", f"--metrics=127.0.0.1:{self.metrics_port}"]
         words += [f"--freeze={self.folder}/freeze", f"--decisions={self.folder}/decisions.jsonl"]
         keys = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}

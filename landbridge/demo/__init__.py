@@ -1,0 +1,1 @@
+"""What `landbridge demo` shows on the local cloud."""

@@ -1,0 +1,251 @@
+"""`landbridge demo burst`: a Job for far more GPUs than the site has, bought by the autoscaler and given back."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from components.addons.autoscaler_flags import FLAGS
+from components.pools.labels import GPU_RESOURCE
+from fleet.model import Pool
+
+from ..autoscaler import status
+from ..cluster.session import Session
+from ..errors import LandbridgeError, UsageError
+from ..pool import usage
+from . import looks
+from .looks import Looks
+
+NAME, NAMESPACE = "landbridge-burst", "default"
+SELECTOR = f"batch.kubernetes.io/job-name={NAME}"
+PAUSE_SECONDS = 2.0
+# What one more local machine takes, by what a burst of 192 took of the computer's free memory.
+MACHINE_MIB = 60
+# Left to the rest of the computer.
+SPARE_MIB = 1024
+# Just after an `up` the autoscaler looks around first.
+WELL_SECONDS = 120.0
+IDLE = FLAGS["scale-down-unneeded-time"].value
+HISTORY = "`landbridge autoscaler history --local` says what was decided"
+Tell = Callable[[float, Looks], None]
+
+
+@dataclass
+class Burst:
+    """One burst. `shares` are GPUs by pool if all goes well, `bought` machines by pool, by the cloud's own ledger.
+
+    `row` are all looks at it with their seconds; `ended` is when its Job was, and `back` when the last machine went.
+    """
+
+    session: Session
+    gpus: int
+    mine: Mapping[str, Pool]
+    each: int
+    shares: Mapping[str, int]
+    before: Mapping[str, int]
+    known: Mapping[str, frozenset[str]]
+    row: list[tuple[float, Looks]] = field(default_factory=list)
+    full: float | None = None
+    ended: float | None = None
+    back: float | None = None
+    bought: Mapping[str, int] = field(default_factory=dict)
+    begun: float = field(default_factory=time.monotonic)
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.begun
+
+    @property
+    def machines(self) -> int:
+        """How many it takes beside those that are there."""
+        return sum(self.shares[name] // looks.gpus(self.session.world.fleet, pool) for name, pool in self.clouds)
+
+    @property
+    def clouds(self) -> list[tuple[str, Pool]]:
+        return [(name, pool) for name, pool in self.mine.items() if pool.region]
+
+    def at_work(self) -> int:
+        return sum(one.gpus for one in self.row[-1][1].values()) if self.row else 0
+
+    def look(self) -> Looks:
+        found = looks.look(self.session, self.mine, SELECTOR)
+        self.row.append((self.seconds, found))
+        return found
+
+    def fill(self, tell: Tell, patience: float) -> None:
+        """Until all of its GPUs are at work. Raises LandbridgeError."""
+        while True:
+            found = self.look()
+            tell(self.seconds, found)
+            if self.at_work() == self.gpus:
+                self.full = self.seconds
+                return
+            if self.seconds > patience:
+                raise LandbridgeError(self.late(patience, found))
+            time.sleep(PAUSE_SECONDS)
+
+    def late(self, patience: float, found: Looks) -> str:
+        lines = [f"After {patience:.0f} s {self.at_work()} of {self.gpus} GPUs are at work; the Job is ended."]
+        for name, one in found.items():
+            lines.append(f"  {name}: {one.asked} machines asked for, {one.ready} Ready, {one.gpus} GPUs at work")
+            lines += [f"  {name} launches none: {one.failure}"] if one.failure else []
+        lines.append(f"{HISTORY}, `landbridge pool list --local` what ails pools.")
+        return "\n".join(lines)
+
+    def give_back(self, tell: Tell, patience: float) -> None:
+        """After the Job, until the autoscaler has ended what it bought. Raises LandbridgeError."""
+        self.ended = self.seconds
+        while True:
+            found = self.look()
+            tell(self.seconds, found)
+            left = {name: found[name].machines - self.before[name] for name, _ in self.clouds}
+            if all(number <= 0 for number in left.values()):
+                self.back = self.seconds
+                return
+            if self.seconds - self.ended > patience:
+                text = ", ".join(f"{name} {number}" for name, number in left.items() if number > 0)
+                raise LandbridgeError(
+                    f"{patience:.0f} s after the Job has ended there are still machines of the burst: {text}. "
+                    f"Idle ones go on ending. {HISTORY}."
+                )
+            time.sleep(PAUSE_SECONDS)
+
+    def count(self) -> None:
+        """By the cloud's own ledger."""
+        now = looks.launched(self.session, self.mine)
+        self.bought = {name: len(ids - self.known[name]) for name, ids in now.items()}
+
+    def as_json(self) -> dict[str, Any]:
+        found = {name: looks.moments(self.row, name)._asdict() for name in self.mine}
+        most = {name: max((one[name].gpus for _, one in self.row), default=0) for name in self.mine}
+        return {
+            "cluster": self.session.info.name,
+            "gpus": self.gpus,
+            "all_at_work_seconds": self.full,
+            "job_ended_seconds": self.ended,
+            "given_back_seconds": self.back,
+            "machines_launched": sum(self.bought.values()),
+            "pools": [
+                {"pool": name, "gpus": most[name], "machines_launched": self.bought.get(name, 0), **found[name]}
+                for name in self.mine
+            ],
+        }
+
+
+def prepared(session: Session, gpus: int) -> Burst:
+    """A burst that can be: nothing is begun. Raises UsageError, LandbridgeError."""
+    fleet, cluster = session.world.fleet, session.info.name
+    mine = looks.pools(fleet, cluster)
+    healthy(session)
+    sizes = {looks.gpus(fleet, pool) for pool in mine.values()}
+    each = min(sizes)
+    if any(size % each for size in sizes) or gpus % each:
+        raise UsageError(f"A pod of the burst takes a machine's {each} GPUs: --gpus must be a multiple of {each}.")
+    found = looks.look(session, mine, SELECTOR)
+    free = {name: room(session, name, pool, found[name]) for name, pool in mine.items()}
+    if gpus > sum(free.values()):
+        told = ", ".join(f"{name} {number}" for name, number in free.items())
+        raise UsageError(f"{cluster} has room for {sum(free.values())} GPUs now, not for {gpus}: {told}.")
+    made = Burst(
+        session,
+        gpus,
+        mine,
+        each,
+        looks.shares(free, gpus),
+        {name: one.machines for name, one in found.items()},
+        looks.launched(session, mine),
+    )
+    fits(made, memory_mib())
+    return made
+
+
+def healthy(session: Session, patience: float = WELL_SECONDS) -> None:
+    """Raises LandbridgeError for an autoscaler that is not there, stays in trouble, or may end nothing."""
+    deadline = time.monotonic() + patience
+    while True:
+        found = status.look(session.admin, session.world.fleet, session.info.name, datetime.now(UTC))
+        if not found.trouble or time.monotonic() > deadline:
+            break
+        time.sleep(PAUSE_SECONDS)
+    if found.dry_run:
+        raise UsageError(f"{session.info.name}'s autoscaler is on a dry run, and buys nothing (autoscaler_dry_run).")
+    if found.trouble:
+        raise LandbridgeError(f"Nothing was begun. {' '.join(found.trouble)}")
+    if found.frozen is not None:
+        why = f"frozen since {found.frozen.get('since')}: {found.frozen.get('why')}"
+        raise LandbridgeError(
+            f"Nothing was begun: {session.info.name} is {why}, so what a burst buys would stay. "
+            "`landbridge unfreeze --local` lets machines go."
+        )
+
+
+def room(session: Session, name: str, pool: Pool, found: looks.Look) -> int:
+    """GPUs that are free on machines that are there or may still come, whole machines only."""
+    each = looks.gpus(session.world.fleet, pool)
+    if pool.region:
+        return max(0, pool.max - found.asked) * each
+    used = usage.pods(session.admin)
+    ready = usage.of_pool(session.admin, name)
+    return each * sum(not any(usage.gpus(pod) for pod in used.get(node, ())) for node in ready)
+
+
+def fits(made: Burst, free_mib: int) -> None:
+    """Raises UsageError where the computer has no memory for so many machines."""
+    needed = made.machines * MACHINE_MIB + SPARE_MIB
+    if needed <= free_mib:
+        return
+    most = max(0, free_mib - SPARE_MIB) // MACHINE_MIB
+    site = made.gpus - sum(made.shares[name] for name, _ in made.clouds)
+    raise UsageError(
+        f"{made.gpus} GPUs are {made.machines} more local machines of some {MACHINE_MIB} MiB each: that takes "
+        f"{needed / 1024:.1f} GiB of memory, and {free_mib / 1024:.1f} GiB are free. "
+        f"--gpus {site + most * made.each} fits."
+    )
+
+
+def memory_mib() -> int:
+    told = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+    return int(told["MemAvailable"].split()[0]) // 1024
+
+
+def manifest(made: Burst) -> dict[str, Any]:
+    pod = {
+        "restartPolicy": "Never",
+        "containers": [
+            {
+                "name": "train",
+                "image": "registry.example.com/train:1",
+                "resources": {"limits": {GPU_RESOURCE: str(made.each)}},
+            }
+        ],
+    }
+    template = {"metadata": {"annotations": {"local.landbridge.dev/runs-for": "24h"}}, "spec": pod}
+    pods = made.gpus // made.each
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": NAME, "namespace": NAMESPACE},
+        "spec": {"parallelism": pods, "completions": pods, "template": template},
+    }
+
+
+@contextmanager
+def submitted(made: Burst) -> Iterator[None]:
+    """The Job is there, and gone whatever happens. One that an earlier burst left goes first. Raises KubeError."""
+    end(made.session)
+    made.begun = time.monotonic()
+    made.session.admin.apply([manifest(made)])
+    try:
+        yield
+    finally:
+        end(made.session)
+
+
+def end(session: Session) -> None:
+    """Returns when none of its pods holds anything any more."""
+    session.admin.done(
+        "delete", "job", NAME, f"--namespace={NAMESPACE}", "--ignore-not-found", "--cascade=foreground", seconds=180
+    )

@@ -1,0 +1,101 @@
+"""`landbridge demo burst`: the arithmetic of its picture, what it refuses, and what people read."""
+
+import io
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+from fleet.world import current
+from landbridge.commands import demo, landbridge, options
+from landbridge.demo import burst, looks
+from landbridge.demo.burst import Burst
+from landbridge.demo.looks import Look, Moments
+from landbridge.errors import UsageError
+from landbridge.pool.sizes import Group, Machine
+
+WORLD = current(Path(__file__).parents[2] / "fleet.yaml")
+MINE = looks.pools(WORLD.fleet, "main")
+ROOM = {"site-gpu": 64, "west-gpu": 320, "east-gpu": 480, "eu-gpu": 1600}
+NOTHING = Look(0, 0, 0, 0)
+
+
+def made(gpus: int = 1600) -> Burst:
+    session: Any = SimpleNamespace(world=WORLD, info=SimpleNamespace(name="main"))
+    return Burst(session, gpus, MINE, 8, looks.shares(ROOM, gpus), dict.fromkeys(MINE, 0), {})
+
+
+def test_pools_stand_in_the_order_in_which_they_fill_up() -> None:
+    assert list(MINE) == list(ROOM)
+
+
+@pytest.mark.parametrize(
+    ("gpus", "shares", "machines"), [(1600, [64, 320, 480, 736], 192), (88, [64, 24, 0, 0], 3), (8, [8, 0, 0, 0], 0)]
+)
+def test_each_pool_s_share_is_what_it_has_room_for(gpus: int, shares: list[int], machines: int) -> None:
+    one = made(gpus)
+    assert list(one.shares.values()) == shares
+    assert one.machines == machines
+
+
+def test_moments_are_of_the_last_rise_the_first_work_and_the_most() -> None:
+    row = [
+        (2.0, {"west": NOTHING}),
+        (4.0, {"west": Look(40, 0, 0, 0)}),
+        (6.0, {"west": Look(40, 40, 12, 96)}),
+        (8.0, {"west": Look(41, 40, 40, 320)}),
+        (10.0, {"west": Look(41, 41, 40, 320)}),
+        (12.0, {"west": Look(0, 0, 0, 0)}),
+    ]
+    assert looks.moments(row, "west") == Moments(8.0, 6.0, 8.0)
+    assert looks.moments(row[:1], "west") == Moments(None, None, None)
+    assert looks.moments([], "west") == Moments(None, None, None)
+
+
+def test_a_look_counts_running_pods_of_the_pool_s_own_nodes() -> None:
+    def pod(node: str, phase: str) -> dict[str, Any]:
+        container = {"resources": {"limits": {"nvidia.com/gpu": "8"}}}
+        return {"spec": {"nodeName": node, "containers": [container]}, "status": {"phase": phase}}
+
+    def node(name: str, ready: str) -> dict[str, Any]:
+        return {"metadata": {"name": name}, "status": {"conditions": [{"type": "Ready", "status": ready}]}}
+
+    there = [node("i-1", "True"), node("i-2", "False")]
+    pods = [pod("i-1", "Running"), pod("i-2", "Pending"), pod("host-1.lab", "Running")]
+    group = Group("a", 0, 40, 3, (Machine("i-1", "a", "InService"), Machine("i-2", "a", "Terminating:Wait")), "no room")
+    home = {"i-1": "west-gpu", "i-2": "west-gpu", "host-1.lab": "site-gpu"}
+    found = looks.of_pool("west-gpu", MINE["west-gpu"], [group], there, pods, home)
+    assert found == Look(asked=3, machines=2, ready=1, gpus=8, failure="no room")
+
+
+def test_too_little_memory_is_told_with_the_number_that_fits() -> None:
+    one = made()
+    burst.fits(one, 192 * burst.MACHINE_MIB + burst.SPARE_MIB)
+    with pytest.raises(UsageError) as caught:
+        burst.fits(one, 10 * burst.MACHINE_MIB + burst.SPARE_MIB)
+    assert "192 more local machines" in str(caught.value)
+    assert f"--gpus {64 + 10 * 8} fits" in str(caught.value)
+
+
+def test_it_buys_nothing_on_real_clouds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(options, "the_cluster", lambda *_, **__: pytest.fail("a cluster was asked"))
+    told = CliRunner().invoke(landbridge, ["demo", "burst"])
+    assert isinstance(told.exception, UsageError)
+    assert "add --local" in str(told.exception)
+
+
+def test_without_a_picture_changes_are_told_and_what_stays_is_not() -> None:
+    one, told = made(88), io.StringIO()
+    screen = demo.Screen(one, Console(width=120, file=told))
+    looked = [(1, 0, 0, 0), (3, 3, 0, 0), (5, 3, 1, 8), (7, 3, 2, 16), (21, 3, 2, 16), (23, 3, 3, 24)]
+    for seconds, asked, ready, gpus in looked:
+        screen.tell(float(seconds), {"west-gpu": Look(asked, asked, ready, gpus)})
+    assert [line.strip() for line in told.getvalue().splitlines()] == [
+        "1.0 s  west-gpu: 0 of 24 GPUs at work, 0 machines, 0 Ready",
+        "3.0 s  west-gpu: 0 of 24 GPUs at work, 3 machines, 0 Ready",
+        "21.0 s  west-gpu: 16 of 24 GPUs at work, 3 machines, 2 Ready",
+        "23.0 s  west-gpu: 24 of 24 GPUs at work, 3 machines, 3 Ready",
+    ]
