@@ -46,6 +46,8 @@ class Service(services.CloudProviderServicer):  # type: ignore[misc]
 
     def __init__(self, scaling: Scaling) -> None:
         self.scaling = scaling
+        # Each group's last answer, which is asked for in each pass and costs a millisecond for 150 machines.
+        self.machines: dict[str, tuple[object, Any]] = {}
         self.templates = {one.name: encoded(one.template) for one in scaling.settings.groups}
 
     def Refresh(self, _: Any, __: Any) -> Any:  # noqa: N802
@@ -88,8 +90,11 @@ class Service(services.CloudProviderServicer):  # type: ignore[misc]
 
     def NodeGroupNodes(self, asked: Any, _: Any) -> Any:  # noqa: N802
         one = self.scaling.group(asked.id)
-        told = [*(_machine(machine) for machine in one.machines), *(_refused(refused) for refused in one.refused)]
-        return messages.NodesResponse(instances=told)
+        known = self.machines.get(one.name)
+        if known is None or known[0] != (one.machines, one.refused):
+            told = [*(_machine(machine) for machine in one.machines), *(_refused(refused) for refused in one.refused)]
+            known = self.machines[one.name] = ((one.machines, one.refused), messages.NodesResponse(instances=told))
+        return known[1]
 
     def NodeGroupTemplateNodeInfo(self, asked: Any, _: Any) -> Any:  # noqa: N802
         told = self.templates[asked.id]

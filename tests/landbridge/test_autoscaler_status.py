@@ -12,7 +12,9 @@ from click.testing import CliRunner
 from fleet.world import current
 from landbridge.autoscaler import status
 from landbridge.commands import landbridge, options
+from landbridge.commands.autoscaler import show
 from landbridge.errors import LandbridgeError
+from landbridge.output import output
 
 ROOT = Path(__file__).parents[2]
 NOW = datetime(2026, 11, 22, 13, 40, 30, tzinfo=UTC)
@@ -115,6 +117,16 @@ def test_an_autoscaler_in_trouble_is_an_exit_code(run: Any, text: str | None, wh
     code, said = run(cluster(text))
     assert code == 1
     assert why in " ".join(said.split())
+
+
+def test_a_dry_run_says_that_it_is_one(capsys: pytest.CaptureFixture[str]) -> None:
+    fleet = current(ROOT / "fleet.yaml").fleet
+    main = fleet.clusters["main"].model_copy(update={"autoscaler_dry_run": True})
+    fleet = fleet.model_copy(update={"clusters": {"main": main}})
+    found = status.look(cluster(), fleet, "main", NOW)  # type: ignore[arg-type]
+    assert found.as_json()["dry_run"] is True
+    show(found, output(as_json=False))
+    assert "A dry run: what is wanted is what it would ask for." in capsys.readouterr().out
 
 
 def test_the_time_is_read_as_go_writes_it() -> None:

@@ -197,6 +197,13 @@ def test_people_see_a_line_a_decision_and_that_nobody_writes_any_more(run: Any) 
     assert "The newest note is 1396 minutes old." in " ".join(text.split())
 
 
+def test_a_dry_run_s_decisions_are_told_as_such(run: Any) -> None:
+    now = Hour(hours.number(NOW.timestamp()))
+    now.decide([decided(NOW.timestamp() - 60, "grow", group=WEST, machines=2, dry_run=True)])
+    _, text = run(Kube(now), "history", "--hours", "1")
+    assert "asks for 2 machines (a dry run: nothing was done)" in " ".join(text.split())
+
+
 def test_history_of_the_last_hours_alone(run: Any) -> None:
     now = Hour(hours.number(NOW.timestamp()))
     now.decide([decided(NOW.timestamp() - 60, "newer-word", group=WEST, machines=2)])
