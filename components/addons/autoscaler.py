@@ -40,6 +40,7 @@ FOLDER, PAIR = CLOUD_CONFIG.rpartition("/")[0], "/run/landbridge/pair"
 # Not a file of the settings' folder: a ConfigMap is mounted whole.
 FREEZE = "/etc/landbridge/freeze"
 DECISIONS = "/run/landbridge/decisions"
+WEBHOOKS, WEBHOOKS_SECRET = "/etc/landbridge/webhooks", "landbridge-webhooks"
 # Of the pod's service account, where Kubernetes lays it in each container.
 TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105
 LISTEN, SERVICE_PORT = "127.0.0.1:8086", 8087
@@ -172,12 +173,14 @@ def pod(spec: AddOnsSpec) -> Manifest:
             "fsGroup": NOBODY,
             "seccompProfile": {"type": "RuntimeDefault"},
         },
-        "initContainers": [_certificates(), _cloud(spec), _notes()],
+        "initContainers": [_certificates(), _cloud(spec), _notes(spec)],
         "containers": [_autoscaler(spec)],
         "volumes": [
             {"name": "settings", "configMap": {"name": SETTINGS}},
             # `landbridge freeze` makes it, and it may be missing.
             {"name": "freeze", "configMap": {"name": admission.FREEZE, "optional": True}},
+            # A person makes it, team by team; nobody's pods wait for it.
+            {"name": "webhooks", "secret": {"secretName": WEBHOOKS_SECRET, "optional": True, "defaultMode": 0o440}},
             {"name": "pair", "emptyDir": {"medium": "Memory", "sizeLimit": "1Mi"}},
             {"name": "decisions", "emptyDir": {"sizeLimit": "10Mi"}},
             {"name": "aws", "projected": {"sources": [{"serviceAccountToken": token}]}},
@@ -228,7 +231,7 @@ def _cloud(spec: AddOnsSpec) -> Manifest:
     )
 
 
-def _notes() -> Manifest:
+def _notes(spec: AddOnsSpec) -> Manifest:
     """A day of why pods waited: apart from `cloud`, whose answers it must not hold up."""
     return _ours(
         "notes",
@@ -240,10 +243,16 @@ def _notes() -> Manifest:
             "services.autoscaler.notes",
             f"--settings={FOLDER}/settings.json",
             f"--decisions={DECISIONS}/decisions.jsonl",
+            f"--webhooks={WEBHOOKS}",
+            f"--owner={spec.fleet.owner}",
             *autoscaler_notes.arguments(STATUS, ADDON),
         ],
         restartPolicy="Always",
-        volumeMounts=[_settings(), {"name": "decisions", "mountPath": DECISIONS, "readOnly": True}],
+        volumeMounts=[
+            _settings(),
+            {"name": "decisions", "mountPath": DECISIONS, "readOnly": True},
+            {"name": "webhooks", "mountPath": WEBHOOKS, "readOnly": True},
+        ],
     )
 
 

@@ -19,6 +19,9 @@ PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
 # A runtime's own exit code for what does not start.
 BROKEN = 128
 SAFE = kernel.MS_NOSUID | kernel.MS_NODEV
+TMP = Path("/tmp")  # noqa: S108  (each container's own)
+# Programs lie in it, and it may lie below /tmp.
+REPOSITORY = Path(__file__).parents[2]
 
 
 def main() -> None:
@@ -64,7 +67,12 @@ def lay(mounts: list[dict[str, Any]], *, read_only: bool) -> None:
     if read_only:
         kernel.restrict(Path("/"), kernel.MS_RDONLY)
     else:
-        kernel.mount("tmpfs", Path("/tmp"), "tmpfs", SAFE, "mode=1777")  # noqa: S108  (its own)
+        ours = kernel.clone_mount(REPOSITORY) if REPOSITORY.is_relative_to(TMP) else None
+        kernel.mount("tmpfs", TMP, "tmpfs", SAFE, "mode=1777")
+        if ours is not None:
+            REPOSITORY.mkdir(parents=True)
+            kernel.attach_mount(ours, REPOSITORY)
+            os.close(ours)
     kernel.mount("tmpfs", Path("/dev/shm"), "tmpfs", SAFE, "mode=1777")  # noqa: S108
     kernel.mount("proc", Path("/proc"), "proc", SAFE | kernel.MS_NOEXEC)
     for one, descriptor in zip(mounts, taken, strict=True):

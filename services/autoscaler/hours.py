@@ -50,11 +50,12 @@ class Waiting(NamedTuple):
 
 @dataclass
 class Hour:
-    """`number` is that of the epoch. Values are as JSON has them: see `document`."""
+    """`number` is that of the epoch, `posted` are keys of what owners were told. Values are as JSON has them."""
 
     number: int
     decisions: list[dict[str, Any]] = field(default_factory=list)
     waits: dict[str, dict[str, Any]] = field(default_factory=dict)
+    posted: list[str] = field(default_factory=list)
 
     @property
     def place(self) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from . import backoffs, causes, decisions, hours, said
+from . import backoffs, causes, decisions, hours, owners, said, webhook
 from .amounts import asked, plain
 from .backoffs import Backoffs
 from .causes import Around
@@ -25,6 +25,16 @@ STILL_SECONDS = 60.0
 NODES_SECONDS = 60.0
 
 
+class Owners(NamedTuple):
+    """Who is told: `folder` has teams' webhooks, `fleet` is the fleet's own team. None of them: nobody is."""
+
+    folder: Path | None = None
+    fleet: str = ""
+
+
+NOBODY = Owners()
+
+
 class Names(NamedTuple):
     """Of the autoscaler's ConfigMap and lease, of the ConfigMaps to write, and who leads here."""
 
@@ -38,10 +48,17 @@ class Notebook:
     """`hour` is None while another leads."""
 
     def __init__(
-        self, kube: Kube, settings: Settings, names: Names, file: Path, flags: Backoffs, buys_from: int
+        self,
+        kube: Kube,
+        settings: Settings,
+        names: Names,
+        file: Path,
+        flags: Backoffs,
+        buys_from: int,
+        owners: Owners = NOBODY,
     ) -> None:
         self.kube, self.settings, self.names, self.file = kube, settings, names, file
-        self.flags, self.buys_from = flags, buys_from
+        self.flags, self.buys_from, self.owners = flags, buys_from, owners
         self.hour: Hour | None = None
         self.before: Hour | None = None
         self.version = ""
@@ -68,6 +85,7 @@ class Notebook:
         # Not before its status: a pod of which nobody can say anything is seen again in the next turn.
         seen = list(self.waiting(told, now)) if told.groups else []
         new = self.hour.see(seen, now) or new
+        new = self.told_owners(now) or new
         self.dirty = self.dirty or new or bool(seen)
         if new or (self.dirty and now - self.written >= STILL_SECONDS):
             self.write(now)
@@ -77,6 +95,18 @@ class Notebook:
         if self.hour and self.dirty:
             with contextlib.suppress(KubeError, OSError):
                 self.write(0.0)
+
+    def told_owners(self, now: float) -> bool:
+        """Whether somebody was. What a webhook did not take is tried again in a later turn."""
+        assert self.hour
+        if self.owners.folder is None:
+            return False
+        before = len(self.hour.posted)
+        for one in owners.due(self.hour, self.settings.cluster, self.owners.fleet, now):
+            url = webhook.address(self.owners.folder, one.team)
+            if url and webhook.post(url, one.team, one.text):
+                self.hour.posted.append(one.key)
+        return len(self.hour.posted) > before
 
     def leads(self) -> bool:
         """Whether this pod's autoscaler does; where none ever led, both may write."""

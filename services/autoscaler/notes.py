@@ -16,7 +16,7 @@ from pathlib import Path
 from . import settings
 from .backoffs import Backoffs, seconds
 from .kube import ACCOUNT, Kube, KubeError
-from .notebook import Names, Notebook
+from .notebook import Names, Notebook, Owners
 
 # A look takes at most this share of its time: thousands of pods are looked at less often.
 PAUSE_SECONDS, SHARE = 10.0, 0.1
@@ -33,6 +33,10 @@ def main() -> int:
         "--backoff", required=True, metavar="FIRST,MOST,FORGOTTEN", help="the autoscaler's flags of that name"
     )
     parser.add_argument("--buys-from", type=int, default=-10, metavar="N", help="pods of a lower priority buy nothing")
+    parser.add_argument(
+        "--webhooks", type=Path, metavar="FOLDER", help="a file a team: the address that is told of waits"
+    )
+    parser.add_argument("--owner", default="", metavar="TEAM", help="is told of what is no other team's")
     parser.add_argument("--account", type=Path, default=ACCOUNT, metavar="FOLDER", help="of the pod's token")
     given = parser.parse_args()
     try:
@@ -42,7 +46,7 @@ def main() -> int:
         sys.stderr.write(f"autoscaler's notes: {error}\n")
         return 1
     names = Names(given.status, given.lease, given.history, socket.gethostname())
-    book = Notebook(kube, told, names, given.decisions, flags, given.buys_from)
+    book = Notebook(kube, told, names, given.decisions, flags, given.buys_from, Owners(given.webhooks, given.owner))
     gc.freeze()
     over = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

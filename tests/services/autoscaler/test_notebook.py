@@ -14,9 +14,10 @@ from landbridge.cluster.kube import Kube as CommandLine
 from services.autoscaler import decisions, hours
 from services.autoscaler.backoffs import Backoffs, written
 from services.autoscaler.kube import Kube, KubeError
-from services.autoscaler.notebook import Names, Notebook
+from services.autoscaler.notebook import NOBODY, Names, Notebook, Owners
 from tests.components.addons.bed import Applying
 from tests.components.addons.cloud import token
+from tests.services.autoscaler.slack import Slack
 from tests.services.autoscaler.why import UNSCHEDULABLE, pod, settings
 from tests.support.apiserver import HERE, Server, server
 
@@ -47,11 +48,12 @@ class Bed:
         self.folder, self.server, self.api, self.kubernetes = folder, kube, kube.api, kubernetes
         self.file = folder / "decisions.jsonl"
         self.pods = 0
+        self.owners = NOBODY
         self.book = self.begun()
 
     def begun(self, host: str = "pod-1") -> Notebook:
         names = Names(autoscaler.STATUS, autoscaler.ADDON, HISTORY, host)
-        return Notebook(self.kubernetes, settings(), names, self.file, Backoffs(60, 900, 3600), -10)
+        return Notebook(self.kubernetes, settings(), names, self.file, Backoffs(60, 900, 3600), -10, self.owners)
 
     def says(self, at: float, growth: str = "NoActivity") -> None:
         self.server.apply(
@@ -187,6 +189,30 @@ def test_what_another_wrote_meanwhile_is_not_written_over(one: Bed) -> None:
     one.book.turn(NOW + 80)
     assert [(wait["from"], wait["to"]) for wait in one.kept.of("train-1", None)] == [(NOW, NOW + 80)]
     assert codes(one.kept, "train-2")
+
+
+def test_a_team_s_webhook_is_told_once_whoever_leads_and_again_where_it_did_not_take_it(
+    one: Bed, slack: Slack, tmp_path: Path
+) -> None:
+    (tmp_path / "platform").write_text(f"{slack.url}/platform")
+    one.owners = Owners(tmp_path, "platform")
+    one.book = one.begun()
+    one.says(NOW, "Backoff")
+    one.pod("train-1")
+    slack.answers = [500]
+    for seconds in range(0, 121, 30):
+        one.book.turn(NOW + seconds)
+    ((path, body),) = slack.heard
+    assert path == "/platform"
+    assert body["text"].startswith("main: A pod (train-1) waits in default for 2 min.")
+    one.leads("pod-2")
+    other = one.begun("pod-2")
+    other.turn(NOW + 130)
+    assert len(slack.heard) == 1, "the one before has written down what was told"
+    one.says(NOW + 3600, "Backoff")
+    for seconds in range(3500, 3730, 30):
+        other.turn(NOW + seconds)
+    assert len(slack.heard) == 2, "and after an hour that it still waits"
 
 
 def test_its_right_is_to_its_own_names_alone(one: Bed) -> None:
