@@ -57,6 +57,8 @@ class Autoscaled:
         self.service = Serving(folder / "service", cloud, told, kube, words)
         self.joined: dict[str, str] = {}
         self.over = threading.Event()
+        # Machines that are launched while this is so have yet to boot.
+        self.booting = False
         # Machines that have come while this was so never join.
         self.join_none = False
         # Those of these are Ready when the test says so (`say_ready`), all others when kwok does.
@@ -140,7 +142,7 @@ class Autoscaled:
     def turn(self) -> None:
         there = {id_: found for region in self.told["region_clouds"] for id_, found in self.machines(region)}
         for id_, (group, zone) in there.items():
-            if id_ in self.joined or id_ in self.lost:
+            if self.booting or id_ in self.joined or id_ in self.lost:
                 continue
             if self.join_none:
                 self.lost.add(id_)
