@@ -1,5 +1,6 @@
 """`landbridge demo`: what Landbridge is for, to look at, on the local cloud."""
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -60,6 +61,8 @@ def burst(
     out = options.output(as_json=as_json)
     made = bursts.prepared(options.the_cluster(fleet_file, cluster, local=local), gpus)
     screen = Screen(made, out.progress)
+    # A plain end would leave the Job, and what it asks for.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with screen.shown():
         with bursts.submitted(made):
             made.fill(screen.tell, seconds)

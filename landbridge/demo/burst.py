@@ -23,7 +23,7 @@ NAME, NAMESPACE = "landbridge-burst", "default"
 SELECTOR = f"batch.kubernetes.io/job-name={NAME}"
 PAUSE_SECONDS = 2.0
 # What one more local machine takes, by what a burst of 192 took of the computer's free memory.
-MACHINE_MIB = 60
+MACHINE_MIB = 50
 # Left to the rest of the computer.
 SPARE_MIB = 1024
 # Just after an `up` the autoscaler looks around first.

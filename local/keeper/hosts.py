@@ -4,7 +4,6 @@ They stand until somebody takes them down, as machines in a rack do; what makes 
 """
 
 import contextlib
-import select
 import shutil
 import signal
 import threading
@@ -15,6 +14,7 @@ from typing import Any
 
 from local.machines import network
 from local.machines.machine import Machine, MachineError
+from local.machines.waiting import readable
 from local.workers import hardware
 
 from . import programs
@@ -63,7 +63,7 @@ class Host:
         """Tells when it dies by itself; nobody starts it again."""
         if live := self.machine.live:
             with contextlib.suppress(OSError, ValueError):
-                select.select([live.handle], [], [])
+                readable(live.handle)
         if self.state == "running":
             self.note("dead", "its first process died")
 
@@ -90,7 +90,7 @@ class Host:
         if live := self.machine.live:
             with contextlib.suppress(OSError):
                 signal.pidfd_send_signal(live.handle, signal.SIGKILL)
-                select.select([live.handle], [], [], KILL_SECONDS)
+                readable(live.handle, seconds=KILL_SECONDS)
 
     def note(self, state: str, why: str = "") -> None:
         self.state, self.why, self.since = state, why, datetime.now(UTC)

@@ -7,7 +7,6 @@ import base64
 import contextlib
 import json
 import os
-import select
 import shutil
 import signal
 import subprocess
@@ -21,6 +20,7 @@ from typing import Any
 
 from local.machines import machine, network
 from local.machines.machine import Machine, MachineError
+from local.machines.waiting import readable
 from local.workers import hardware
 
 from . import programs, volumes
@@ -123,7 +123,7 @@ class Resident:
     def sleep(self, seconds: float | None) -> None:
         live = self.machine.live if self.machine else None
         watched = [self.heard, *([live.handle] if live and self.state not in ("failed", "dead") else [])]
-        if self.heard in select.select(watched, [], [], seconds)[0]:
+        if self.heard in readable(*watched, seconds=seconds):
             os.read(self.heard, 4096)
 
     def turn(self) -> bool:

@@ -8,6 +8,7 @@ import argparse
 import http.server
 import json
 import os
+import resource
 import signal
 import sys
 import threading
@@ -31,6 +32,9 @@ def main() -> None:
     parser.add_argument("--home", type=Path, required=True)
     parser.add_argument("--aws", required=True)
     options = parser.parse_args()
+    # A machine takes a dozen, and its way to the API through a balancer as many again.
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     aws = Aws(options.aws)
     keeper = Keeper(options.home, aws)
     signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=leave, args=(keeper,)).start())

@@ -7,10 +7,10 @@ stay), `console.log` (what its init says) and `machine.json` (what it was starte
 import contextlib
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ from pathlib import Path
 from . import network, processes, root
 from .commands import PATH
 from .network import Interface
+from .waiting import readable
 
 # New namespaces of all kinds but users; processes of the new one end with `unshare`, and that with its child.
 UNSHARE = ("unshare", "--mount", "--net", "--uts", "--ipc", "--pid", "--fork", "--kill-child")
@@ -72,7 +73,7 @@ class Machine:
 
     @property
     def running(self) -> bool:
-        return self.live is not None and not select.select([self.live.handle], [], [], 0)[0]
+        return self.live is not None and not readable(self.live.handle, seconds=0)
 
     @property
     def pid(self) -> int:
@@ -143,7 +144,7 @@ class Machine:
     def await_ready(self, descriptor: int) -> None:
         line = b""
         while not line.endswith(b"\n"):
-            if not select.select([descriptor], [], [], START_SECONDS)[0]:
+            if not readable(descriptor, seconds=START_SECONDS):
                 raise MachineError(f"{self.name} did not come up within {START_SECONDS:.0f} s. Its log: {self.console}")
             chunk = os.read(descriptor, 4096)
             if not chunk:
@@ -158,7 +159,7 @@ class Machine:
             return True
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.live.handle, signal.SIGTERM)
-        gentle = bool(select.select([self.live.handle], [], [], seconds)[0])
+        gentle = bool(readable(self.live.handle, seconds=seconds))
         self.kill()
         return gentle
 
@@ -169,7 +170,7 @@ class Machine:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.live.handle, signal.SIGKILL)
         # It ends only when the kernel has ended all others of its namespace.
-        if not select.select([self.live.handle], [], [], KILL_SECONDS)[0]:
+        if not readable(self.live.handle, seconds=KILL_SECONDS):
             raise MachineError(f"Process {self.live.pid}, the first of {self.name}, does not end")
         self.live.parent.wait()
         self.let_go()
@@ -227,5 +228,5 @@ def first_process(parent: subprocess.Popen[bytes], lifeline: int) -> Live:
             if process.parent == parent.pid:
                 return Live(parent, process.pid, os.pidfd_open(process.pid), lifeline)
         # It has to make its namespaces first.
-        select.select([], [], [], 0.001)
+        time.sleep(0.001)
     raise MachineError(f"unshare ended with status {parent.returncode}: no namespaces for a machine")
