@@ -23,6 +23,8 @@ from . import options
 from .options import cluster_option, fleet_option, json_option, local_option
 
 BEAT_SECONDS = 15.0
+# With it a row fits eighty columns.
+BAR = 20
 NOTHING = looks.Look(0, 0, 0, 0)
 
 
@@ -108,13 +110,21 @@ class Screen:
         self.console.print(f"{seconds:6.1f} s  {name}: {words(one, share)}", markup=False, soft_wrap=True)
 
     def picture(self) -> RenderableType:
+        troubles: list[Text] = []
         table = Table.grid(padding=(0, 2))
-        found = self.made.row[-1][1] if self.made.row else {}
+        for column in range(6):
+            table.add_column(justify="right" if column > 2 else "left", no_wrap=True)
+        found, going = self.made.row[-1][1] if self.made.row else {}, self.made.ended is not None
         for name, pool in self.made.mine.items():
             one, share = found.get(name, NOTHING), self.made.shares[name]
-            bar = ProgressBar(total=max(share, 1), completed=one.gpus, width=30)
-            table.add_row(Text(name, style="bold"), pool.region or pool.site, bar, words(one, share))
-        return Rows(headline(self.made), table)
+            # While it is given back: the machines that are left of those that were bought.
+            most = share // self.made.each if going else share
+            bar = ProgressBar(total=max(most, 1), completed=one.machines if going else one.gpus, width=BAR)
+            cells = (f"{one.gpus}/{share} GPUs", f"{one.machines} machines", f"{one.ready} Ready")
+            table.add_row(Text(name, style="bold"), pool.region or pool.site, bar, *cells)
+            if one.failure:
+                troubles.append(Text(f"{name} launches none: {one.failure}", style="yellow"))
+        return Rows(headline(self.made), table, *troubles)
 
 
 def words(one: looks.Look, share: int) -> str:

@@ -1,6 +1,7 @@
 """`landbridge demo burst`: the arithmetic of its picture, what it refuses, and what people read."""
 
 import io
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -99,3 +100,18 @@ def test_without_a_picture_changes_are_told_and_what_stays_is_not() -> None:
         "21.0 s  west-gpu: 16 of 24 GPUs at work, 3 machines, 2 Ready",
         "23.0 s  west-gpu: 24 of 24 GPUs at work, 3 machines, 3 Ready",
     ]
+
+
+def test_the_picture_fits_a_terminal_and_names_what_fails() -> None:
+    one, told = made(), io.StringIO()
+    one.row = [(9.0, {name: Look(60, 60, 60, one.shares[name], "no room") for name in MINE})]
+    console = Console(width=80, file=told)
+    console.print(demo.Screen(one, console).picture())
+    one.ended = 10.0
+    console.print(demo.Screen(one, console).picture())
+    lines = [line.rstrip() for line in told.getvalue().splitlines()]
+    assert lines[0].startswith("1600 of 1600 GPUs at work, ")
+    assert re.search(r"^east-gpu  us-east-1  .{20}  480/480 GPUs  60 machines  60 Ready$", lines[3])
+    assert lines[5] == "site-gpu launches none: no room"
+    assert lines[9].startswith("The Job has ended; machines go after 5m without work, ")
+    assert len(lines) == 18
