@@ -7,7 +7,7 @@ from .hours import Hour
 
 TELL_SECONDS = 90
 # What ends by itself, or by the pod's owner, is no news. Which pools are for other work is one where no pool fits.
-NO_NEWS = {"undecided", "scheduling", "preempting", "gated"}
+NO_NEWS = {"undecided", "scheduling", "preempting", "gated", "priority"}
 MISFITS = {"selector", "taint", "too-large"}
 # A pod that was not seen for so long waits no more.
 SEEN_SECONDS = 60

@@ -47,8 +47,9 @@ def test_a_team_is_told_what_its_pods_wait_for() -> None:
         ([FULL, Cause("coming", "a machine comes", "east-gpu-a")], 120),
         ([Cause("undecided", "not decided yet", "west-gpu-a"), OTHER], 120),
         ([Cause("gated", "it has a gate")], 120),
+        ([Cause("priority", "spare pods buy nothing")], 120),
     ],
-    ids=["just begun", "machines come", "not decided", "its owner's own doing"],
+    ids=["just begun", "machines come", "not decided", "its owner's own doing", "spare"],
 )
 def test_what_ends_by_itself_is_no_news(causes: list[Cause], seconds: int) -> None:
     assert due(hour(waits(*causes), seconds=seconds)) == []
