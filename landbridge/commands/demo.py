@@ -15,7 +15,7 @@ from rich.text import Text
 
 from .. import render
 from ..demo import burst as bursts
-from ..demo import looks
+from ..demo import looks, prepare
 from ..demo.burst import Burst
 from ..errors import DONE, FAILED, UsageError
 from ..output import Output
@@ -61,7 +61,7 @@ def burst(
     if not local:
         raise UsageError("This buys hundreds of GPU machines, and so runs on the local cloud alone: add --local.")
     out = options.output(as_json=as_json)
-    made = bursts.prepared(options.the_cluster(fleet_file, cluster, local=local), gpus)
+    made = prepare.prepared(options.the_cluster(fleet_file, cluster, local=local), gpus)
     screen = Screen(made, out.progress)
     # A plain end would leave the Job, and what it asks for.
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -4,30 +4,20 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from components.addons.autoscaler_flags import FLAGS
 from components.pools.labels import GPU_RESOURCE
 from fleet.model import Pool
 
-from ..autoscaler import status
 from ..cluster.session import Session
-from ..errors import LandbridgeError, UsageError
-from ..pool import usage
+from ..errors import LandbridgeError
 from . import looks
 from .looks import Looks
 
 NAME, NAMESPACE = "landbridge-burst", "default"
 SELECTOR = f"batch.kubernetes.io/job-name={NAME}"
 PAUSE_SECONDS = 2.0
-# What one more local machine takes, by what a burst of 192 took of the computer's free memory.
-MACHINE_MIB = 50
-# Left to the rest of the computer.
-SPARE_MIB = 1024
-# Just after an `up` the autoscaler looks around first.
-WELL_SECONDS = 120.0
 IDLE = FLAGS["scale-down-unneeded-time"].value
 HISTORY = "`landbridge autoscaler history --local` says what was decided"
 Tell = Callable[[float, Looks], None]
@@ -133,82 +123,6 @@ class Burst:
                 for name in self.mine
             ],
         }
-
-
-def prepared(session: Session, gpus: int) -> Burst:
-    """A burst that can be: nothing is begun. Raises UsageError, LandbridgeError."""
-    fleet, cluster = session.world.fleet, session.info.name
-    mine = looks.pools(fleet, cluster)
-    healthy(session)
-    sizes = {looks.gpus(fleet, pool) for pool in mine.values()}
-    each = min(sizes)
-    if any(size % each for size in sizes) or gpus % each:
-        raise UsageError(f"A pod of the burst takes a machine's {each} GPUs: --gpus must be a multiple of {each}.")
-    found = looks.look(session, mine, SELECTOR)
-    free = {name: room(session, name, pool, found[name]) for name, pool in mine.items()}
-    if gpus > sum(free.values()):
-        told = ", ".join(f"{name} {number}" for name, number in free.items())
-        raise UsageError(f"{cluster} has room for {sum(free.values())} GPUs now, not for {gpus}: {told}.")
-    made = Burst(
-        session,
-        gpus,
-        mine,
-        each,
-        looks.shares(free, gpus),
-        {name: one.machines for name, one in found.items()},
-        looks.launched(session, mine),
-    )
-    fits(made, memory_mib())
-    return made
-
-
-def healthy(session: Session, patience: float = WELL_SECONDS) -> None:
-    """Raises LandbridgeError for an autoscaler that is not there, stays in trouble, or may end nothing."""
-    deadline = time.monotonic() + patience
-    while True:
-        found = status.look(session.admin, session.world.fleet, session.info.name, datetime.now(UTC))
-        if not found.trouble or time.monotonic() > deadline:
-            break
-        time.sleep(PAUSE_SECONDS)
-    if found.dry_run:
-        raise UsageError(f"{session.info.name}'s autoscaler is on a dry run, and buys nothing (autoscaler_dry_run).")
-    if found.trouble:
-        raise LandbridgeError(f"Nothing was begun. {' '.join(found.trouble)}")
-    if found.frozen is not None:
-        why = f"frozen since {found.frozen.get('since')}: {found.frozen.get('why')}"
-        raise LandbridgeError(
-            f"Nothing was begun: {session.info.name} is {why}, so what a burst buys would stay. "
-            "`landbridge unfreeze --local` lets machines go."
-        )
-
-
-def room(session: Session, name: str, pool: Pool, found: looks.Look) -> int:
-    """GPUs that are free on machines that are there or may still come, whole machines only."""
-    each = looks.gpus(session.world.fleet, pool)
-    if pool.region:
-        return max(0, pool.max - found.asked) * each
-    used = usage.pods(session.admin)
-    ready = usage.of_pool(session.admin, name)
-    return each * sum(not any(usage.gpus(pod) for pod in used.get(node, ())) for node in ready)
-
-
-def fits(made: Burst, free_mib: int) -> None:
-    """Raises UsageError where the computer has no memory for so many machines."""
-    needed = made.machines * MACHINE_MIB + SPARE_MIB
-    if needed <= free_mib:
-        return
-    most = max(0, free_mib - SPARE_MIB) // MACHINE_MIB
-    site = made.gpus - sum(made.shares[name] for name, _ in made.clouds)
-    raise UsageError(
-        f"{made.gpus} GPUs are {made.machines} more local machines of some {MACHINE_MIB} MiB each: that takes "
-        f"{needed / 1024:.1f} GiB of memory, and {free_mib / 1024:.1f} GiB are free. "
-        f"--gpus {site + most * made.each} fits."
-    )
-
-
-def memory_mib() -> int:
-    told = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
-    return int(told["MemAvailable"].split()[0]) // 1024
 
 
 def manifest(made: Burst) -> dict[str, Any]:

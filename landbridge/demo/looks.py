@@ -41,8 +41,14 @@ Looks = Mapping[str, Look]
 
 
 def pools(fleet: Fleet, cluster: str) -> dict[str, Pool]:
-    """Those for GPU work, as they fill up: sites, then by priority."""
-    mine = {name: pool for name, pool in fleet.pools.items() if pool.cluster == cluster and pool.kind == "gpu"}
+    """Those for GPU work at sites and in AWS, as they fill up: sites, then by priority."""
+    mine = {
+        name: pool
+        for name, pool in fleet.pools.items()
+        if pool.cluster == cluster
+        and pool.kind == "gpu"
+        and (pool.region is None or fleet.regions[pool.region].cloud == "aws")
+    }
     return dict(sorted(mine.items(), key=lambda one: (one[1].site is None, -one[1].priority)))
 
 

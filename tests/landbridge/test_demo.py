@@ -12,7 +12,7 @@ from rich.console import Console
 
 from fleet.world import current
 from landbridge.commands import demo, landbridge, options
-from landbridge.demo import burst, looks
+from landbridge.demo import looks, prepare
 from landbridge.demo.burst import Burst
 from landbridge.demo.looks import Look, Moments
 from landbridge.errors import UsageError
@@ -74,9 +74,9 @@ def test_a_look_counts_running_pods_of_the_pool_s_own_nodes() -> None:
 
 def test_too_little_memory_is_told_with_the_number_that_fits() -> None:
     one = made()
-    burst.fits(one, 192 * burst.MACHINE_MIB + burst.SPARE_MIB)
+    prepare.fits(one, 192 * prepare.MACHINE_MIB + prepare.SPARE_MIB)
     with pytest.raises(UsageError) as caught:
-        burst.fits(one, 10 * burst.MACHINE_MIB + burst.SPARE_MIB)
+        prepare.fits(one, 10 * prepare.MACHINE_MIB + prepare.SPARE_MIB)
     assert "192 more local machines" in str(caught.value)
     assert f"--gpus {64 + 10 * 8} fits" in str(caught.value)
 
