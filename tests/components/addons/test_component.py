@@ -9,6 +9,7 @@ from components.addons.component import resource_name
 from components.addons.spec import AddOnsSpec
 from landbridge.cluster import rbac
 from tests.components.addons import bed
+from tests.components.pools.joining_client import eventually
 from tests.local.providers.kubernetes.bed import Project
 from tests.support.apiserver import Server, pods_ready, server
 
@@ -87,8 +88,13 @@ def test_a_life_of_all_add_ons(tmp_path: Path, empty: Server, provider_host: int
         assert "replaced" not in said
 
         project.destroy()
-    left = [resource_name(one) for one in made if empty.find(apply.path(one)) is not None]
-    assert left == ["Namespace/team-platform", "Namespace/team-research"]
+
+    def left() -> list[str]:
+        return [resource_name(one) for one in made if empty.find(apply.path(one)) is not None]
+
+    # Nobody waits for the end of what nobody waited for (pulumi.com/skipAwait).
+    spaces = ["Namespace/team-platform", "Namespace/team-research"]
+    eventually(lambda: left() == spaces)
     space = empty.find("/api/v1/namespaces/team-research")
     assert space is not None
     assert space["metadata"]["labels"][rbac.TEAM] == "research"
