@@ -202,6 +202,7 @@ class Pool(Model):
     zones: list[str] = Field(default_factory=list, description="all of the region's unless named")
     min: int = Field(default=0, ge=0)
     max: int = Field(default=0, ge=0)
+    spares: int = Field(default=0, ge=0, description="machines with GPUs that stand ready before anybody asks for them")
     priority: int = Field(default=10, ge=0, le=1000, description="higher is filled first")
     spot: bool = False
     max_price_per_hour: float | None = Field(default=None, gt=0, description="US dollars for one machine")

@@ -19,6 +19,7 @@ def wrong(fleet: Fleet) -> Iterator[Wrong]:
     yield from _names(fleet)
     yield from _sizes_are_known(fleet)
     yield from _hosts_are_alike(fleet)
+    yield from _spares_can_stand(fleet)
 
 
 def _system_pools_stand_well(fleet: Fleet) -> Iterator[Wrong]:
@@ -83,3 +84,13 @@ def _hosts_are_alike(fleet: Fleet) -> Iterator[Wrong]:
             if (has.gpus, has.gpu, has.rdma) != (other.gpus, other.gpu, other.rdma):
                 what = f"pool {name} has the hosts {first} and {host}, which differ in gpus, gpu or rdma"
                 yield ("pools", name, "hosts", pool.hosts.index(host)), what, f"Put {host} in a pool of its own"
+
+
+def _spares_can_stand(fleet: Fleet) -> Iterator[Wrong]:
+    for name, pool in fleet.pools.items():
+        if pool.spares and (pool.kind != "gpu" or not pool.region):
+            what = f"pool {name} has spares and is not of kind gpu in a region"
+            yield ("pools", name, "spares"), what, "Remove spares; min keeps machines of other kinds"
+        elif pool.spares > pool.max:
+            what = f"pool {name} has {pool.spares} spares and a max of {pool.max}"
+            yield ("pools", name, "spares"), what, "Raise max or keep fewer spares"

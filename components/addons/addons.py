@@ -17,6 +17,7 @@ from . import (
     priorities,
     rdma,
     shares,
+    spares,
     team_pods,
     teams,
     tolerations,
@@ -63,6 +64,7 @@ TABLE: dict[str, AddOn] = {
         (priorities.ADDON, kube_proxy.ADDON, flannel.ADDON, dns.ADDON),
         wanted=autoscaler.wanted,
     ),
+    spares.ADDON: AddOn(spares.manifests, (priorities.ADDON, tolerations.ADDON), wanted=spares.wanted),
     # Machines join from then on, and no earlier than they can be shut out.
     joining.POOLS_ADDON: AddOn(joining.pools, (joining.ADDON,)),
 }

@@ -74,6 +74,8 @@ LIVENESS = Image(
 AUTOSCALER = Image(
     "registry.k8s.io/autoscaling/cluster-autoscaler", "v1.36.1", APACHE, "kubernetes/autoscaler, cluster-autoscaler"
 )
+# That of every machine's own pods: components/pools/containerd.py.
+PAUSE = Image("registry.k8s.io/pause", "3.10.2", APACHE, "kubernetes/kubernetes, build/pause")
 # Part of the machines' own image: no registry has it, and no node asks one for it.
 SERVICES = Image("localhost/landbridge-services", "0.1.0", "not stated", "services/, in this repository")
 
@@ -97,5 +99,6 @@ PINNED = (
     REGISTRAR,
     LIVENESS,
     AUTOSCALER,
+    PAUSE,
     SERVICES,
 )

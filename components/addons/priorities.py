@@ -6,7 +6,7 @@ from .manifests import Manifest, meta
 from .spec import AddOnsSpec
 
 ADDON = "priorities"
-SITE_DNS, SPARE_DNS = "site-dns", "spare-dns"
+SITE_DNS, SPARE_DNS, WARM = "site-dns", "spare-dns", "warm"
 # The autoscaler buys nothing for pods below (its --expendable-pods-priority-cutoff), nor keeps machines for them.
 BUYS_FROM = -10
 
@@ -24,6 +24,7 @@ class Priority(NamedTuple):
 TABLE = {
     SITE_DNS: Priority(1000, preempts=False, why="DNS of a site: first in the queue, ends nobody's work"),
     "training": Priority(0, preempts=True, why="what people start; takes the place of spare pods", default=True),
+    WARM: Priority(BUYS_FROM, preempts=False, why="holds a machine for work to come: buys it, ends when work comes"),
     SPARE_DNS: Priority(-50, preempts=True, why="DNS of places that may have no machine: buys none"),
     "spare": Priority(-100, preempts=False, why="fills gaps: buys no machine, ends when others need the place"),
 }

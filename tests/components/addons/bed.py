@@ -31,6 +31,13 @@ def file_system(world: World, region: str) -> FileSystem:
     return FileSystem(region, shares, homes, world.plan.region(region).zones["a"].addresses["shares"])
 
 
+def with_spares(example: AddOnsSpec, **counts: int) -> AddOnsSpec:
+    """Of pools by their names with _ for -, and of no others."""
+    named = {name.replace("_", "-"): count for name, count in counts.items()}
+    pools = {name: pool.model_copy(update={"spares": named.get(name, 0)}) for name, pool in example.fleet.pools.items()}
+    return example._replace(fleet=example.fleet.model_copy(update={"pools": pools}))
+
+
 def every(of: AddOnsSpec) -> list[Manifest]:
     return [manifest for made in addons.manifests(of).values() for manifest in made]
 

@@ -32,13 +32,14 @@ VARIANTS: dict[str, Callable[[AddOnsSpec], AddOnsSpec]] = {
     "example": lambda example: example,
     "clouds-only": clouds_only,
     "site-without-nfs": two_places,
+    "spares": lambda example: bed.with_spares(example, west_gpu=2),
 }
 
 
 @pytest.mark.golden
 @pytest.mark.parametrize("addon", addons.TABLE)
 def test_the_manifests_of_an_add_on(addon: str, example: AddOnsSpec) -> None:
-    made = addons.TABLE[addon].manifests(example)
+    made = addons.TABLE[addon].manifests(VARIANTS.get(addon, VARIANTS["example"])(example))
     shown: dict[str, Any] = {}
     for one in made:
         if settings := one.get("data", {}).get("settings.json"):  # long: to be read as what it is
@@ -70,8 +71,9 @@ def test_what_an_add_on_needs_comes_before_it(variant: str, example: AddOnsSpec)
 
 
 def test_a_cluster_has_the_add_ons_that_it_needs(example: AddOnsSpec) -> None:
-    assert list(addons.manifests(example)) == list(addons.TABLE)
-    without = {"nvidia-device-plugin", "aws-efa-device-plugin", "rdma-shared-device-plugin", "csi-nfs"}
+    assert list(addons.manifests(VARIANTS["spares"](example))) == list(addons.TABLE)
+    assert list(addons.manifests(example)) == [name for name in addons.TABLE if name != "spares"]
+    without = {"nvidia-device-plugin", "aws-efa-device-plugin", "rdma-shared-device-plugin", "csi-nfs", "spares"}
     assert list(addons.manifests(clouds_only(example))) == [name for name in addons.TABLE if name not in without]
     # Nobody has published a file system yet: drivers, and no volumes.
     assert "shares" not in addons.manifests(bed.spec(regions=())._replace(nfs=None))
