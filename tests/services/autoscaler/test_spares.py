@@ -54,4 +54,4 @@ def test_when_the_work_has_ended_as_many_stay_as_are_wanted_and_none_without(one
     assert held(one)
     one.kube.patch(DEPLOYMENT, {"spec": {"replicas": 0}})
     eventually(lambda: one.live("us-west-2") == 0, LONG)
-    assert [node for node in one.nodes() if node["metadata"]["labels"][labels.POOL] == "west-gpu"] == []
+    eventually(lambda: not any(node["metadata"]["labels"][labels.POOL] == "west-gpu" for node in one.nodes()))
