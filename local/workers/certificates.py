@@ -103,7 +103,8 @@ class Store:
 
     def keep(self, certificate: str, key: str) -> None:
         """In one step, beside those before."""
-        file = self.folder / f"{self.kind.prefix}-{datetime.now(UTC):%Y-%m-%d-%H-%M-%S}.pem"
+        # The real one's names end with the second, and two of one second would be one file.
+        file = self.folder / f"{self.kind.prefix}-{datetime.now(UTC):%Y-%m-%d-%H-%M-%S-%f}.pem"
         private(file, certificate + key)
         link = self.folder / f"{self.kind.prefix}.new"
         link.unlink(missing_ok=True)
