@@ -11,7 +11,7 @@ from ..cluster.session import Session
 from ..errors import LandbridgeError, UsageError
 from ..pool import usage
 from . import looks
-from .burst import SELECTOR, Burst
+from .burst import PAUSE_SECONDS, SELECTOR, Burst
 
 # What one more local machine takes, by what a burst of 192 took of the computer's free memory.
 MACHINE_MIB = 50
@@ -19,7 +19,6 @@ MACHINE_MIB = 50
 SPARE_MIB = 1024
 # Just after an `up` the autoscaler looks around first.
 WELL_SECONDS = 120.0
-LOOK_SECONDS = 2.0
 
 
 def prepared(session: Session, gpus: int) -> Burst:
@@ -58,7 +57,7 @@ def healthy(session: Session, patience: float = WELL_SECONDS) -> None:
         found = status.look(session.admin, session.world.fleet, session.info.name, datetime.now(UTC))
         if not found.trouble or time.monotonic() > deadline:
             break
-        time.sleep(LOOK_SECONDS)
+        time.sleep(PAUSE_SECONDS)
     if found.dry_run:
         raise UsageError(f"{session.info.name}'s autoscaler is on a dry run, and buys nothing (autoscaler_dry_run).")
     if found.trouble:
