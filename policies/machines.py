@@ -12,7 +12,7 @@ from . import boot
 from .boot import MACHINE, POOL
 from .grants import statements
 from .reading import UNKNOWN, Finding, Item, finding, of_types, tag, undecidable, unknown_in
-from .role_documents import ATTACHMENT, ROLE, allowed, asks, attached_to, documents, inlined, listed
+from .role_documents import ATTACHMENT, ROLE, allowed, asks, attached_to, documents, inlined, judged, listed
 
 # Type → property that says who may take a role; a machine's is EC2's alone.
 ASSUMED = {ROLE: ("assumeRolePolicy",)}
@@ -206,18 +206,7 @@ def bucket(fleet: Fleet, region: str) -> str:
 
 
 def judge(item: Item, path: str, document: Any, own: Own) -> Iterator[Finding]:
-    if unknown_in(document):
-        yield undecidable(item, path)
-        return
-    try:
-        found = list(allowed(document))
-    except ValueError as error:
-        yield finding(item, path, f"{path} can't be read: {error}", "Make it with json.dumps")
-        return
-    for statement in found:
-        if "NotAction" in statement or "NotResource" in statement:
-            yield finding(item, path, f"{own.machine} may do all but what a statement names", NARROW)
-            continue
+    def of(statement: dict[str, Any]) -> Iterator[Finding]:
         for action in listed(statement.get("Action")):
             if not JUDGED.fullmatch(action) or HARMLESS.fullmatch(action):
                 continue
@@ -228,6 +217,8 @@ def judge(item: Item, path: str, document: Any, own: Own) -> Iterator[Finding]:
             for resource in _resources(statement):
                 if not any(_fits(kind, resource, own, statement) for kind in kinds):
                     yield finding(item, path, f"{own.machine} may {action} of {resource}", NARROW)
+
+    yield from judged(item, path, document, own.machine, NARROW, of)
 
 
 def _fits(kind: str, resource: str, own: Own, statement: dict[str, Any]) -> bool:

@@ -1,11 +1,11 @@
 """What says what a role may do, and how it is read: for all rules about roles."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .grants import statements
-from .reading import Item, of_types, values
+from .reading import Finding, Item, finding, of_types, undecidable, unknown_in, values
 
 ROLE, INLINE, ATTACHMENT = "aws:iam/role:Role", "aws:iam/rolePolicy:RolePolicy", "aws:iam/rolePolicyAttachment:"
 
@@ -35,6 +35,25 @@ def documents(role: Item, inline: dict[Any, list[Item]]) -> Iterator[tuple[Item,
 def allowed(document: Any) -> Iterator[dict[str, Any]]:
     """Statements that allow something. Raises ValueError."""
     return (statement for statement in statements(document or "{}") if statement.get("Effect") == "Allow")
+
+
+def judged(
+    item: Item, path: str, document: Any, who: str, remedy: str, judge: Callable[[dict[str, Any]], Iterator[Finding]]
+) -> Iterator[Finding]:
+    """What `judge` finds wrong with each statement that allows something to `who`, and what nobody can judge."""
+    if unknown_in(document):
+        yield undecidable(item, path)
+        return
+    try:
+        found = list(allowed(document))
+    except ValueError as error:
+        yield finding(item, path, f"{path} can't be read: {error}", "Make it with json.dumps")
+        return
+    for statement in found:
+        if "NotAction" in statement or "NotResource" in statement:
+            yield finding(item, path, f"{who} may do all but what a statement names", remedy)
+        else:
+            yield from judge(statement)
 
 
 def asks(statement: dict[str, Any], operator: str, key: str, value: str) -> bool:

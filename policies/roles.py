@@ -12,7 +12,7 @@ from fleet.model import Fleet
 from fleet.world import World
 
 from .reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unknown_in
-from .role_documents import ATTACHMENT, ROLE, allowed, asks, attached_to, documents, inlined, listed
+from .role_documents import ATTACHMENT, ROLE, allowed, asks, attached_to, documents, inlined, judged, listed
 
 # Type → property that says who may take a role.
 TAKEN = {ROLE: ("assumeRolePolicy",)}
@@ -192,19 +192,10 @@ def _judge_all(role: Item, own: Own, inline: dict[Any, list[Item]], attached: li
 
 
 def _judge(item: Item, path: str, document: Any, own: Own) -> Iterator[Finding]:
-    if unknown_in(document):
-        yield undecidable(item, path)
-        return
-    try:
-        found = list(allowed(document))
-    except ValueError as error:
-        yield finding(item, path, f"{path} can't be read: {error}", "Make it with json.dumps")
-        return
-    for statement in found:
-        if "NotAction" in statement or "NotResource" in statement:
-            yield finding(item, path, f"{own.who} may do all but what a statement names", own.remedy)
-            continue
+    def judge(statement: dict[str, Any]) -> Iterator[Finding]:
         for action in listed(statement.get("Action")):
             for resource in listed(statement.get("Resource")):
                 if not any(action.lower() in actions and fits(resource, statement) for actions, fits in own.may):
                     yield finding(item, path, f"{own.who} may {action} of {resource}", own.remedy)
+
+    yield from judged(item, path, document, own.who, own.remedy, judge)
