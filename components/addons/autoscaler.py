@@ -15,7 +15,6 @@ from .gpu import tolerated
 from .images import AUTOSCALER, SERVICES
 from .manifests import (
     CLUSTER_CRITICAL,
-    NO_WAIT,
     Manifest,
     apart,
     budget,
@@ -23,12 +22,11 @@ from .manifests import (
     compact,
     config_map,
     container,
+    deployment,
     get,
-    meta,
     rights,
     rule,
     spread,
-    template,
 )
 from .spec import AddOnsSpec
 
@@ -140,19 +138,8 @@ def cloud_config() -> str:
 def _deployment(spec: AddOnsSpec, config: dict[str, str]) -> Manifest:
     # Who puts machines away must not put away itself half-way: hosts with it stay, and there are two of them.
     stays = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        # No `up` waits for it: what runs goes on without it, and `landbridge autoscaler status` tells how it is.
-        "metadata": meta(ADDON, ADDON, annotations=NO_WAIT),
-        "spec": {
-            "replicas": REPLICAS,
-            "selector": {"matchLabels": chosen(ADDON, ADDON)},
-            # One more at a time would find no host of its own, and wait for ever.
-            "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}},
-            "template": template(ADDON, ADDON, pod(spec), config, **stays),
-        },
-    }
+    # No `up` waits for it: what runs goes on without it, and `landbridge autoscaler status` tells how it is.
+    return deployment(ADDON, ADDON, REPLICAS, pod(spec), config, stays, hosts=True)
 
 
 def pod(spec: AddOnsSpec) -> Manifest:

@@ -17,12 +17,12 @@ from .manifests import (
     budget,
     config_map,
     container,
+    deployment,
     get,
     meta,
     rights,
     rule,
     spread,
-    template,
 )
 from .priorities import SITE_DNS, SPARE_DNS
 from .spec import AddOnsSpec
@@ -113,20 +113,10 @@ def _place(spec: AddOnsSpec, place: str, config: dict[str, str]) -> list[Manifes
     }
     # Without it a replica in kube-system would keep an idle machine alive.
     annotations = {} if system or site else {"cluster-autoscaler.kubernetes.io/safe-to-evict": "true"}
-    deployment = {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        # System machines are always there. Others may have none yet, and no `up` waits for that.
-        "metadata": meta(name, ADDON, annotations={} if system else NO_WAIT),
-        "spec": {
-            "replicas": REPLICAS[size] if system else ELSEWHERE,
-            "selector": {"matchLabels": {"app.kubernetes.io/name": ADDON, **chosen}},
-            # One more at a time would find no host of its own, and wait for ever.
-            "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}},
-            "template": template(name, ADDON, pod, config, **annotations),
-        },
-    }
-    return [deployment, budget(name, ADDON, chosen)]
+    replicas = REPLICAS[size] if system else ELSEWHERE
+    # System machines are always there. Others may have none yet, and no `up` waits for that.
+    made = deployment(name, ADDON, replicas, pod, config, annotations, wait=system, hosts=True)
+    return [made, budget(name, ADDON, chosen)]
 
 
 def _rather_cpu() -> Manifest:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from components.control_plane.machines import API_PORT, ClusterSpec
@@ -45,6 +46,33 @@ def daemon_set(name: str, addon: str, pod: Manifest, config: Mapping[str, str] |
             "selector": {"matchLabels": chosen(addon, name)},
             "updateStrategy": rolling,
             "template": template(name, addon, pod, config),
+        },
+    }
+
+
+def deployment(
+    name: str,
+    addon: str,
+    replicas: int,
+    pod: Manifest,
+    config: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] = MappingProxyType({}),
+    *,
+    wait: bool = False,
+    hosts: bool = False,
+) -> Manifest:
+    """`annotations` are its pods'. `wait`: an `up` waits for it. `hosts`: each replica has a host of its own."""
+    # One more at a time would find no host of its own, and wait for ever.
+    rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": meta(name, addon, annotations={} if wait else NO_WAIT),
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": chosen(addon, name)},
+            **({"strategy": rolling} if hosts else {}),
+            "template": template(name, addon, pod, config, **annotations),
         },
     }
 

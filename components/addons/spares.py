@@ -11,7 +11,7 @@ from components.pools.spec import PoolSpec
 
 from .gpu import tolerated
 from .images import PAUSE
-from .manifests import NO_WAIT, Manifest, chosen, container, meta, template
+from .manifests import Manifest, container, deployment
 from .priorities import WARM
 from .spec import AddOnsSpec
 
@@ -23,14 +23,14 @@ def wanted(spec: AddOnsSpec) -> bool:
 
 
 def manifests(spec: AddOnsSpec) -> list[Manifest]:
-    return [deployment(pool, count) for pool, count in _pools(spec)]
+    return [_deployment(pool, count) for pool, count in _pools(spec)]
 
 
 def _pools(spec: AddOnsSpec) -> Iterator[tuple[PoolSpec, int]]:
     return ((pool, count) for pool in spec.pools if (count := spec.fleet.pools[pool.name].spares))
 
 
-def deployment(pool: PoolSpec, count: int) -> Manifest:
+def _deployment(pool: PoolSpec, count: int) -> Manifest:
     name = f"spare-{pool.name}"
     holds = container("holds", PAUSE, "10m", "16Mi")
     holds["resources"]["limits"] = {labels.GPU_RESOURCE: str(pool.hardware.gpus)}
@@ -43,14 +43,5 @@ def deployment(pool: PoolSpec, count: int) -> Manifest:
         "automountServiceAccountToken": False,
         "containers": [holds],
     }
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        # No `up` waits for machines that may not be to be had.
-        "metadata": meta(name, ADDON, annotations=NO_WAIT),
-        "spec": {
-            "replicas": count,
-            "selector": {"matchLabels": chosen(ADDON, name)},
-            "template": template(name, ADDON, pod),
-        },
-    }
+    # No `up` waits for machines that may not be to be had.
+    return deployment(name, ADDON, count, pod)
