@@ -67,17 +67,38 @@ class Burst:
 
     def fill(self, tell: Tell, patience: float) -> None:
         """Until all of its GPUs are at work. Raises LandbridgeError."""
+        self.full = self.until(lambda _: self.at_work() == self.gpus, self.unfilled, tell, patience)
+
+    def give_back(self, tell: Tell, patience: float) -> None:
+        """After the Job, until the autoscaler has ended what it bought. Raises LandbridgeError."""
+        self.ended = self.seconds
+        self.back = self.until(lambda found: not self.left(found), self.not_back, tell, patience)
+
+    def until(
+        self, done: Callable[[Looks], bool], late: Callable[[float, Looks], str], tell: Tell, patience: float
+    ) -> float:
+        """When it was. An API that does not answer just then is asked again. Raises LandbridgeError, with `late`'s words."""
+        deadline = self.seconds + patience
         while True:
-            found = self.look()
-            tell(self.seconds, found)
-            if self.at_work() == self.gpus:
-                self.full = self.seconds
-                return
-            if self.seconds > patience:
-                raise LandbridgeError(self.late(patience, found))
+            try:
+                found = self.look()
+            except LandbridgeError:
+                if self.seconds > deadline:
+                    raise
+            else:
+                tell(self.seconds, found)
+                if done(found):
+                    return self.seconds
+                if self.seconds > deadline:
+                    raise LandbridgeError(late(patience, found))
             time.sleep(PAUSE_SECONDS)
 
-    def late(self, patience: float, found: Looks) -> str:
+    def left(self, found: Looks) -> dict[str, int]:
+        """Machines of the burst that are still there, by pool."""
+        here = {name: found[name].machines - self.before[name] for name, _ in self.clouds}
+        return {name: number for name, number in here.items() if number > 0}
+
+    def unfilled(self, patience: float, found: Looks) -> str:
         lines = [f"After {patience:.0f} s {self.at_work()} of {self.gpus} GPUs are at work; the Job is ended."]
         for name, one in found.items():
             lines.append(f"  {name}: {one.asked} machines asked for, {one.ready} Ready, {one.gpus} GPUs at work")
@@ -85,23 +106,12 @@ class Burst:
         lines.append(f"{HISTORY}, `landbridge pool list --local` what ails pools.")
         return "\n".join(lines)
 
-    def give_back(self, tell: Tell, patience: float) -> None:
-        """After the Job, until the autoscaler has ended what it bought. Raises LandbridgeError."""
-        self.ended = self.seconds
-        while True:
-            found = self.look()
-            tell(self.seconds, found)
-            left = {name: found[name].machines - self.before[name] for name, _ in self.clouds}
-            if all(number <= 0 for number in left.values()):
-                self.back = self.seconds
-                return
-            if self.seconds - self.ended > patience:
-                text = ", ".join(f"{name} {number}" for name, number in left.items() if number > 0)
-                raise LandbridgeError(
-                    f"{patience:.0f} s after the Job has ended there are still machines of the burst: {text}. "
-                    f"Idle ones go on ending. {HISTORY}."
-                )
-            time.sleep(PAUSE_SECONDS)
+    def not_back(self, patience: float, found: Looks) -> str:
+        text = ", ".join(f"{name} {number}" for name, number in self.left(found).items())
+        return (
+            f"{patience:.0f} s after the Job has ended there are still machines of the burst: {text}. "
+            f"Idle ones go on ending. {HISTORY}."
+        )
 
     def count(self) -> None:
         """By the cloud's own ledger."""

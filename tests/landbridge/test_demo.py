@@ -12,10 +12,10 @@ from rich.console import Console
 
 from fleet.world import current
 from landbridge.commands import demo, landbridge, options
-from landbridge.demo import looks, prepare
+from landbridge.demo import burst, looks, prepare
 from landbridge.demo.burst import Burst
 from landbridge.demo.looks import Look, Moments
-from landbridge.errors import UsageError
+from landbridge.errors import LandbridgeError, UsageError
 from landbridge.pool.sizes import Group, Machine
 
 WORLD = current(Path(__file__).parents[2] / "fleet.yaml")
@@ -115,3 +115,28 @@ def test_the_picture_fits_a_terminal_and_names_what_fails() -> None:
     assert lines[5] == "site-gpu launches none: no room"
     assert lines[9].startswith("The Job has ended; machines go after 5m without work, ")
     assert len(lines) == 18
+
+
+def test_a_look_that_fails_is_another_look_s_turn_until_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = made(8)
+    found = {name: Look(0, 0, 0, one.shares[name]) for name in MINE}
+    answers: list[Any] = [LandbridgeError("no answer"), found]
+
+    def look(*_: object) -> Any:
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(looks, "look", look)
+    monkeypatch.setattr(burst, "PAUSE_SECONDS", 0.01)
+    told: list[float] = []
+    one.fill(lambda seconds, _: told.append(seconds), 60)
+    assert one.full is not None
+    assert len(told) == 1
+    answers[:] = [LandbridgeError("no answer")]
+    with pytest.raises(LandbridgeError, match="no answer"):
+        one.fill(lambda *_: None, 0.1)
+    answers[:] = [{name: Look(2, 2, 2, 0) for name in MINE}]
+    with pytest.raises(LandbridgeError, match=r"still machines of the burst: west-gpu 2, east-gpu 2, eu-gpu 2\."):
+        one.give_back(lambda *_: None, 0.1)
