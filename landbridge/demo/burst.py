@@ -77,7 +77,7 @@ class Burst:
     def until(
         self, done: Callable[[Looks], bool], late: Callable[[float, Looks], str], tell: Tell, patience: float
     ) -> float:
-        """When it was. An API that does not answer just then is asked again. Raises LandbridgeError, with `late`'s words."""
+        """When it was. An API that does not answer just then is asked again. Raises LandbridgeError."""
         deadline = self.seconds + patience
         while True:
             try:
