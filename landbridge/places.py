@@ -76,8 +76,20 @@ def cloud_place(world: World) -> Place:
             "or use --local for the local cloud."
         )
     logs = HOME / "logs" / world.fleet.fleet
-    environment = common_environment(world, state.backend) | STATE_KNOWS_ITS_KEY
-    return Place("real", ROOT, state.backend, state.secrets, logs, environment)
+    backend = written_whole(state.backend)
+    environment = common_environment(world, backend) | STATE_KNOWS_ITS_KEY
+    return Place("real", ROOT, backend, state.secrets, logs, environment)
+
+
+def written_whole(backend: str) -> str:
+    """The URL of a store of state, such that no file in it is ever seen half written.
+
+    A `file://` store keeps metadata beside each file and writes that in place: who reads a stack in that moment, or
+    after a kill, is told `failed to load checkpoint: EOF`. Pulumi needs none of it.
+    """
+    if not backend.startswith("file://") or "metadata=" in backend:
+        return backend
+    return f"{backend}{'&' if '?' in backend else '?'}metadata=skip"
 
 
 # Pulumi keeps the name of the key in a settings file that only the one who made the stack has; the state has it too.
@@ -89,8 +101,7 @@ def local_place(world: World, cloud: client.Cloud) -> Place:
     folder, dropped = client.fleet_home(cloud, world.fleet.fleet)
     (folder / "state").mkdir(exist_ok=True)
     write_local_project(folder)
-    # Without `skip` metadata lies beside each file, written in place: a kill leaves it empty, and Pulumi chokes on it.
-    backend = f"file://{folder / 'state'}?metadata=skip"
+    backend = written_whole(f"file://{folder / 'state'}")
     environment = common_environment(world, backend) | {
         "PULUMI_CONFIG_PASSPHRASE": "local",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",

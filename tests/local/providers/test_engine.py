@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from landbridge.places import written_whole
 from tests.support import cloud as clouds
 from tests.support.cloud import ROOT, Cloud
 
@@ -51,7 +52,7 @@ class Project:
         path = os.pathsep.join([str(ROOT / ".landbridge/bin"), str(Path(sys.executable).parent), os.environ["PATH"]])
         settings = {
             "PATH": path,
-            "PULUMI_BACKEND_URL": f"file://{self.backend}",
+            "PULUMI_BACKEND_URL": written_whole(f"file://{self.backend}"),
             "PULUMI_CONFIG_PASSPHRASE": self.phrase,
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from landbridge.places import written_whole
 from local.providers.kubernetes.cluster import Cluster
 from local.providers.kubernetes.log import Log
 from local.providers.kubernetes.objects import Type
@@ -46,7 +47,7 @@ class Project:
             **os.environ,
             "PATH": path,
             "LANDBRIDGE_PROVIDER_PORT": str(self.port),
-            "PULUMI_BACKEND_URL": f"file://{self.folder / 'state'}",
+            "PULUMI_BACKEND_URL": written_whole(f"file://{self.folder / 'state'}"),
             "PULUMI_CONFIG_PASSPHRASE": "x",
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",

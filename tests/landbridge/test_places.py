@@ -1,0 +1,42 @@
+"""Where state lies: stores that Pulumi opens itself, real ones but for those in a bucket."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from landbridge.places import written_whole
+from tests.support.cloud import ROOT
+
+
+@pytest.mark.parametrize(
+    ("given", "opened"),
+    [
+        ("s3://example-state?region=us-west-2", "s3://example-state?region=us-west-2"),
+        ("azblob://example-state", "azblob://example-state"),
+        ("file:///srv/state", "file:///srv/state?metadata=skip"),
+        ("file:///srv/state?no_tmp_dir=true", "file:///srv/state?no_tmp_dir=true&metadata=skip"),
+        ("file:///srv/state?metadata=skip", "file:///srv/state?metadata=skip"),
+    ],
+)
+def test_a_store_of_files_keeps_no_metadata_beside_them(given: str, opened: str) -> None:
+    assert written_whole(given) == opened
+
+
+def test_a_stack_in_a_store_of_files_has_no_file_of_metadata(tmp_path: Path) -> None:
+    (state := tmp_path / "state").mkdir()
+    (tmp_path / "Pulumi.yaml").write_text("name: example\nruntime: python\n")
+    environment = {
+        "PATH": os.pathsep.join([str(ROOT / ".landbridge/bin"), os.environ["PATH"]]),
+        "PULUMI_HOME": str(tmp_path / "home"),
+        "PULUMI_BACKEND_URL": written_whole(f"file://{state}"),
+        "PULUMI_CONFIG_PASSPHRASE": "x",
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+    }
+    command = ["pulumi", "--non-interactive", "stack", "init", "main"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    stacks = [path.name for path in state.rglob("*") if path.is_file() and "stacks" in path.parts]
+    assert set(stacks) == {"main.json", "main.json.bak"}
+    assert not list(state.rglob("*.attrs"))
