@@ -26,7 +26,7 @@ lint: setup  ## Style, types and the rules of the house
 	$(BIN)/mypy
 
 bench: setup  ## Speed, as ratios with both sides measured in the same run
-	@for file in bench/*.py; do echo "== $$file"; PYTHONPATH=. $(BIN)/python $$file || exit 1; done
+	@for file in bench/*.py bench/*/__main__.py; do echo "== $$file"; PYTHONPATH=. $(BIN)/python $$file || exit 1; done
 
 golden: setup  ## Writes the golden files anew; read the diff
 	$(BIN)/python -m fleet.schema > docs/fleet.schema.json

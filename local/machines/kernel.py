@@ -9,7 +9,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_NOATIME = 0x1, 0x2, 0x4, 0x8, 0x400
 MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
 MNT_DETACH = 0x2
-CLONE_NEWNS, CLONE_NEWPID = 0x20000, 0x20000000
+CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWPID = 0x20000, 0x4000000, 0x20000000
 
 # The same numbers on every architecture; C libraries older than 2.36 have no names for them.
 SYS_OPEN_TREE, SYS_MOVE_MOUNT, SYS_MOUNT_SETATTR = 428, 429, 442
@@ -148,3 +148,9 @@ def set_io_class(name: str) -> None:
 
 def set_host_name(name: str) -> None:
     check(LIBC.sethostname(name.encode(), ctypes.c_size_t(len(name.encode()))), name)
+
+
+def own_host_name(name: str) -> None:
+    """Gives this process, which has one thread only, a host name that nobody else has."""
+    check(LIBC.unshare(CLONE_NEWUTS), "a namespace of host names")
+    set_host_name(name)

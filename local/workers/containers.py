@@ -33,7 +33,10 @@ class Broken(Exception):
 
 
 class Become(NamedTuple):
-    """What `inside` reads. `account` has user, group and groups, None is root; mounts have source, at and read_only."""
+    """What `inside` reads. `account` has user, group and groups, None is root; mounts have source, at and read_only.
+
+    Without a `host_name` it has the machine's.
+    """
 
     program: str
     words: list[str]
@@ -43,6 +46,7 @@ class Become(NamedTuple):
     no_new_privileges: bool
     read_only: bool
     mounts: list[dict[str, Any]]
+    host_name: str | None
 
 
 def account(user: int, group: int, groups: tuple[int, ...]) -> dict[str, Any] | None:

@@ -1,6 +1,7 @@
 """A container's variables and words as Kubernetes makes them. Pure, but for what `lookup` asks."""
 
 import re
+import socket
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from . import images
 Lookup = Callable[[str, str], Mapping[str, str] | None]
 # botocore has authorities of its own, unless it is told those of the machine, where the local cloud's is among them.
 BUNDLE = Path("/etc/ssl/certs/ca-certificates.crt")
+# Linux has 64 for a host name, and Kubernetes one of them for the end.
+MOST_HOST_NAME = 63
 # $$ is a dollar; $(NAME) a variable, left as it is if nobody knows it ("Define Dependent Environment Variables").
 REFERENCE = re.compile(r"\$\$|\$\(([^)]*)\)")
 
@@ -69,7 +72,18 @@ def given(pod: Mapping[str, Any], image: str, *, root: bool) -> dict[str, str]:
     """What the image and its runtime give it, below that."""
     home = {"HOME": "/root" if root else "/"}
     trust = {"AWS_CA_BUNDLE": str(BUNDLE)} if BUNDLE.exists() else {}
-    return {"PATH": PATH, "HOSTNAME": pod["metadata"]["name"], **home, **trust, **images.of(image).environment}
+    name = host_name(pod) or socket.gethostname()
+    return {"PATH": PATH, "HOSTNAME": name, **home, **trust, **images.of(image).environment}
+
+
+def host_name(pod: Mapping[str, Any]) -> str | None:
+    """Of its own, which tells replicas of one machine apart where they elect a leader; None is the machine's.
+
+    As the kubelet cuts it (Kubernetes docs, "Pod's hostname and subdomain").
+    """
+    if pod["spec"].get("hostNetwork"):
+        return None
+    return str(pod["metadata"]["name"])[:MOST_HOST_NAME].rstrip("-.")
 
 
 def taken(source: Mapping[str, Any], own: Mapping[str, str], lookup: Lookup) -> str | None:

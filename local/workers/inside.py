@@ -44,6 +44,8 @@ def become(told: dict[str, Any]) -> None:
     else:
         kernel.own_mounts()
         lay(told["mounts"], read_only=told["read_only"])
+    if name := told["host_name"]:
+        kernel.own_host_name(name)
     if account := told["account"]:
         spawn.switch(spawn.Account(account["user"], account["group"], tuple(account["groups"])))
     if told["no_new_privileges"]:

@@ -68,5 +68,6 @@ def become(pod: Json, container: Json, address: str, server: str, volumes: Volum
         no_new_privileges=context.get("allowPrivilegeEscalation") is False,
         read_only=bool(context.get("readOnlyRootFilesystem")),
         mounts=mounts(container, volumes, writable),
+        host_name=environment.host_name(pod),
     )
     return Made(made, remarks)

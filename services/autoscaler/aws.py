@@ -60,7 +60,7 @@ class Aws:
 
     def groups(self) -> tuple[dict[str, Seen], dict[str, str]]:
         """Every group of the cluster by its name, and those instances whose end waits for us, with their groups."""
-        at, found, waiting = time.time(), dict[str, Seen](), dict[str, str]()
+        at, found, waiting = time.monotonic(), dict[str, Seen](), dict[str, str]()
         with self.asking("DescribeAutoScalingGroups"):
             given = {
                 "Filters": [{"Name": f"tag:{CLUSTER_TAG}", "Values": [self.cluster]}],

@@ -30,7 +30,9 @@ class Failure(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What the cloud said of a group in an answer to a question asked at `at`; failures newest first."""
+    """What the cloud said of a group in an answer to a question asked at `at` of the monotonic clock; failures newest
+    first.
+    """
 
     at: float
     desired: int
@@ -49,8 +51,9 @@ class Refused(NamedTuple):
 class Group(NamedTuple):
     """`desired` is what we want of the cloud; with `to_tell` it may want more yet, and has to hear of it.
 
-    `asked` is when it was last asked for more, `settled` when the last call that changes it had ended, in seconds of
-    the epoch; before its end that is infinite. `judged` is the time of the newest failure that was taken for a refusal.
+    `asked` is when it was last asked for more, `judged` the time of the newest failure taken for a refusal, both
+    in seconds of the epoch, as the cloud's times are. `settled` is when the last call that changes it had ended, by the
+    monotonic clock; before its end that is infinite.
     `serial` numbers placeholders.
     """
 

@@ -140,7 +140,7 @@ class Region:
     def _settle(self, name: str, **changed: Any) -> None:
         with self.memory:
             if name in self.groups:
-                self.groups[name] = groups.settled(self.groups[name], time.time(), **changed)
+                self.groups[name] = groups.settled(self.groups[name], time.monotonic(), **changed)
 
     @contextlib.contextmanager
     def _turn(self, caller: Caller) -> Iterator[None]:

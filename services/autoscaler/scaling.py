@@ -52,7 +52,7 @@ class Scaling:
             for name in settings.region_clouds
         }
         self.region_of = {one.name: self.regions[one.region] for one in settings.groups}
-        self.asked_at = 0.0
+        self.asked_at = -math.inf
         self.gone_this_pass = 0
         # How many machines there were, and when.
         self.were: list[tuple[float, int]] = []
@@ -66,7 +66,7 @@ class Scaling:
     def _watch(self, name: str) -> None:
         region, pause, failing = self.regions[name], BUSY_SECONDS, False
         while True:
-            quiet = time.time() - self.asked_at
+            quiet = time.monotonic() - self.asked_at
             if quiet < STANDBY_SECONDS:
                 try:
                     region.look(leads=quiet < LEADS_SECONDS)
@@ -82,8 +82,8 @@ class Scaling:
 
     def refresh(self) -> None:
         """A new pass of the autoscaler begins. After a time without one, what is known is renewed first."""
-        slept = time.time() - self.asked_at > STANDBY_SECONDS
-        self.asked_at, self.gone_this_pass = time.time(), 0
+        slept = time.monotonic() - self.asked_at > STANDBY_SECONDS
+        self.asked_at, self.gone_this_pass = time.monotonic(), 0
         if slept:
             for region in self.regions.values():
                 region.take_over()

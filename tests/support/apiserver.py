@@ -137,10 +137,11 @@ class Server:
         query = {"fieldManager": manager, "force": str(force).lower()}
         return self.api.call("PATCH", path, query, body, "application/apply-patch+yaml")
 
-    def start(self, name: str, *words: str) -> None:
+    def start(self, name: str, *words: str, before: Sequence[str] = ()) -> None:
+        """`before` are words that end by becoming the program of the words after them."""
         log = (self.folder / f"{name}.log").open("ab")
         self.processes[name] = subprocess.Popen(
-            [str(BIN / name), *words],
+            [*before, str(BIN / name), *words],
             stdout=log,
             stderr=log,
             stdin=subprocess.DEVNULL,

@@ -20,7 +20,7 @@ print("up", time.time(), flush=True)
 http.server.HTTPServer(("", 18087), http.server.SimpleHTTPRequestHandler).serve_forever()
 """
 MAIN = """
-import json, os, signal, sys, time
+import json, os, signal, socket, sys, time
 from pathlib import Path
 import boto3, local.workers.images
 # No unit finds it any more by the session that it came from.
@@ -42,6 +42,7 @@ print(json.dumps({
     "authority": (where / "ca.crt").read_text(),
     "environment": dict(os.environ),
     "arguments": sys.argv[1:],
+    "host": socket.gethostname(),
     "who": [os.getpid(), os.getuid(), os.getgid(), os.getgroups()],
     "refused": [refused(path) for path in ("/usr/x", "/etc/settings/x", "/var/x")],
     "shared memory": refused("/dev/shm/x"),

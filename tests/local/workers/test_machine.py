@@ -195,6 +195,7 @@ def test_a_pod_of_a_known_image_is_processes_and_one_beside_it_is_played(box: Bo
     mapped = (
         len(Path("/proc/self/uid_map").read_text().split()) and box.sh("cat /proc/self/uid_map").out.split()[2] != "1"
     )
+    assert said["host"] == said["environment"]["HOSTNAME"] == "whole", "not the machine's, which others share"
     assert said["who"] == ([1, 65534, 0, [0, 65534]] if mapped else [1, 0, 0, []])
     assert said["refused"] == ["Read-only file system"] * 3
     assert said["shared memory"] is None

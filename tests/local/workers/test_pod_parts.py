@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import time
 from pathlib import Path
 from typing import Any
@@ -127,6 +128,14 @@ def test_the_image_s_variables_lie_below_and_aws_is_trusted_as_on_the_machine(tm
     found = environment.given(real(), IMAGE, root=False)
     assert (found["AWS_CA_BUNDLE"], found["HOME"], found["HOSTNAME"]) == (str(tmp_path / "bundle"), "/", "one")
     assert Path(found["PATH"].partition(":")[0], "python3").exists()
+
+
+def test_a_pod_s_host_name_is_its_own_unless_its_network_is_the_machine_s() -> None:
+    assert environment.host_name(real("one")) == "one"
+    assert environment.host_name(real(f"{'a' * 62}-b")) == "a" * 62
+    assert environment.host_name(real("one", hostNetwork=True)) is None
+    machine = environment.given(real("one", hostNetwork=True), SCALER, root=True)["HOSTNAME"]
+    assert machine == socket.gethostname()
 
 
 def test_a_volume_s_files_change_at_once_and_under_the_same_names(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ has ended goes, as the service that watches joining removes it. All else is the 
 
 import contextlib
 import json
+import subprocess
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
@@ -33,6 +34,7 @@ PODS_A_SECOND = 200
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 PODS = "/api/v1/namespaces/default/pods"
+OWN_NAME = ("unshare", "--uts", "sh", "-c", 'hostname "$0" && exec "$@"')
 # Where it differs here from what the add-on gives it: one replica, and nobody waits for minutes.
 FLAGS = {
     **{name: flag.value for name, flag in autoscaler_flags.FLAGS.items()},
@@ -94,15 +96,6 @@ class Autoscaled:
         ours = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": autoscaler.ORDER}}
         body = {**ours, "data": {"priorities": order}}
         self.api.call("POST", "/api/v1/namespaces/kube-system/configmaps", None, body)
-        pair = self.service.folder
-        config = {
-            "address": f"127.0.0.1:{self.service.port}",
-            "key": f"{pair}/client.key",
-            "cert": f"{pair}/client.crt",
-            "cacert": f"{pair}/ca.crt",
-            "grpc_timeout": json.loads(autoscaler.cloud_config())["grpc_timeout"],
-        }
-        (self.folder / "cloud.json").write_text(json.dumps(config))
         # As the add-on's pod has them: its account, and what gangs ask with.
         as_account = json.loads(self.kube.kubeconfig())
         assert self.service.account
@@ -113,16 +106,37 @@ class Autoscaled:
         self.flags = {
             **FLAGS,
             "kubeconfig": f"{self.folder}/account",
-            "cloud-config": f"{self.folder}/cloud.json",
-            "address": f"127.0.0.1:{free_port()}",
+            **self.own_flags(),
             **flags,
         }
         self.scale()
         self.noting.start(self.flags)
 
+    def own_flags(self) -> dict[str, str]:
+        """Of the autoscaler beside this service."""
+        pair = self.service.folder
+        config = {
+            "address": f"127.0.0.1:{self.service.port}",
+            "key": f"{pair}/client.key",
+            "cert": f"{pair}/client.crt",
+            "cacert": f"{pair}/ca.crt",
+            "grpc_timeout": json.loads(autoscaler.cloud_config())["grpc_timeout"],
+        }
+        (pair / "cloud.json").write_text(json.dumps(config))
+        return {"cloud-config": f"{pair}/cloud.json", "address": f"127.0.0.1:{free_port()}"}
+
     def scale(self) -> None:
-        """Starts the autoscaler."""
-        self.kube.start("cluster-autoscaler", *(f"--{name}={value}" for name, value in self.flags.items()))
+        """Starts the autoscaler, with a host name of its own: by that replicas know who leads."""
+        words = [f"--{name}={value}" for name, value in self.flags.items()]
+        self.kube.start("cluster-autoscaler", *words, before=[*OWN_NAME, self.service.folder.name])
+
+    def second(self) -> tuple[Serving, subprocess.Popen[bytes]]:
+        """Another replica on another node, which is the one looked at from now on; the first is given, to be ended."""
+        first = self.service, self.kube.processes.pop("cluster-autoscaler")
+        self.service = Serving(self.folder / "second", self.cloud, self.told, self.kube)
+        self.flags |= self.own_flags()
+        self.scale()
+        return first
 
     def stop(self) -> None:
         self.over.set()

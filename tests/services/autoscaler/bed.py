@@ -113,7 +113,8 @@ PATHS = {
 def account(kube: Server, folder: Path) -> Path:
     """A folder as Kubernetes lays it into the add-on's pod: its account, with the rights that it has and no others."""
     for one in rights(autoscaler.ADDON, autoscaler.ADDON, autoscaler.everywhere(), autoscaler.here()):
-        kube.api.call("POST", PATHS[one["kind"]], None, one)
+        if not kube.find(f"{PATHS[one['kind']]}/{one['metadata']['name']}"):
+            kube.api.call("POST", PATHS[one["kind"]], None, one)
     asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 86_400}}
     given = kube.api.call("POST", f"{PATHS['ServiceAccount']}/{autoscaler.ADDON}/token", None, asked)
     folder.mkdir()

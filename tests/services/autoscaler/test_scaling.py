@@ -1,6 +1,7 @@
 """All regions together: what may go in a pass, what limits count of a region that is silent, and what ends a watch."""
 
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -90,6 +91,18 @@ def test_a_region_that_has_never_answered_counts_as_full_in_limits_that_are_shar
     clouds(made)["eu-west-1"].fail = None
     made.regions["eu-west-1"].look()
     made.grow("us-west-2", 6)
+
+
+def test_a_pause_is_noticed_by_a_clock_that_nobody_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "STANDBY_SECONDS", 0.01)
+    made = Scaling(settings(), cloud=Cloud)  # type: ignore[arg-type]
+    made.refresh()
+    cloud = clouds(made)["us-west-2"]
+    cloud.looked.clear()
+    monkeypatch.setattr("time.time", float)
+    time.sleep(0.02)
+    made.refresh()
+    assert cloud.looked.is_set(), "another replica may have led meanwhile"
 
 
 def test_a_mistake_of_ours_ends_no_watch(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

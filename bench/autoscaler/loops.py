@@ -9,9 +9,7 @@ API server, etcd and our service are real, machines are those of a local AWS; No
 the autoscaler sees no more of them either.
 """
 
-import argparse
 import re
-import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -19,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench.autoscaler.row import Row
 from components.pools import node_template
 from components.pools.spec import pool_spec
 from services.autoscaler.service import provider_id
@@ -100,17 +99,19 @@ def loops(one: Autoscaled) -> tuple[float, float, dict[float, float]]:
     return found.get(("count", ""), 0.0), found.get(("sum", ""), 0.0), buckets
 
 
-def measured(one: Autoscaled, what: str, goal: float) -> None:
+def measured(one: Autoscaled, what: str, goal: float) -> Row:
     before = loops(one)
     time.sleep(MEASURED_SECONDS)
     after = loops(one)
     count, total = after[0] - before[0], after[1] - before[1]
     within = next((le for le, n in after[2].items() if count and (n - before[2].get(le, 0)) / count >= 0.99), None)
-    mean = f"{total / count:.2f} s a loop, 99 % within {within:g} s" if count and within else "no loop ended"
-    print(f"  {what}: {count:.0f} loops, {mean} (goal {goal:g} s)", flush=True)
+    if not count or within is None:
+        return Row(what, "no loop ended", f"{goal:g} s", met=False)
+    mean = total / count
+    return Row(what, f"{mean:.2f} s of {count:.0f}, 99 % within {within:g} s", f"{goal:g} s", mean <= goal)
 
 
-def run(folder: Path, size: Size) -> None:
+def rows(folder: Path, size: Size) -> Iterator[Row]:
     world, told = bed.example(), settings()
     for endpoint in served():
         cloud = bed.cloud(endpoint)
@@ -119,35 +120,19 @@ def run(folder: Path, size: Size) -> None:
         with server(folder, controllers=False) as kube:
             one = Autoscaled(folder, kube, cloud, world, told)
             try:
-                under(one, size)
+                yield from under(one, size)
             finally:
                 one.stop()
 
 
-def under(one: Autoscaled, size: Size) -> None:
-    began = time.monotonic()
+def under(one: Autoscaled, size: Size) -> Iterator[Row]:
     fill(one, size)
-    took = time.monotonic() - began
-    print(f"{size.machines} machines, {size.hosts} hosts, {size.pods} pods; {took:.0f} s to lay them", flush=True)
     one.start({})
     eventually(lambda: loops(one)[0] > 2, 300)
-    measured(one, "quiet", size.goal_seconds)
+    what = f"loop, {size.machines + size.hosts:,} nodes, {size.hosts:,} of the site, {size.pods:,} pods"
+    yield measured(one, what, size.goal_seconds)
     for number in range(WAITING):
         one.api.call("POST", PODS, None, pod(None, number, {"nvidia.com/gpu": "9"}))
-    measured(one, f"{WAITING} pods wait that fit nowhere", size.goal_seconds)
+    yield measured(one, f"the same, and {WAITING} pods wait that fit nowhere", size.goal_seconds)
     brain, service = one.kube.processes["cluster-autoscaler"].pid, one.service.process.pid
-    print(f"  memory: autoscaler {resident_mib(brain)} MiB, service {resident_mib(service)} MiB", flush=True)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--only", type=int, choices=range(len(SIZES)), help="which line of the table, from 0")
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="landbridge-bench-", ignore_cleanup_errors=True) as folder:
-        for number, size in enumerate(SIZES):
-            if given.only in (None, number):
-                run(Path(folder) / str(number), size)
-
-
-if __name__ == "__main__":
-    main()
+    yield Row("its memory, and the service's", f"{resident_mib(brain)} MiB, {resident_mib(service)} MiB")
