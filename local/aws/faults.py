@@ -2,6 +2,7 @@
 
 [{"region": "us-west-2", "instance_type": "p5.48xlarge", "capacity": 2},
  {"kind": "throttling", "calls": 3, "service": "ec2", "operation": "CreateVpc"},
+ {"kind": "lost", "calls": 1, "operation": "SetDesiredCapacity"},
  {"kind": "outage", "region": "eu-west-1"}]
 """
 
@@ -29,19 +30,29 @@ class Throttling(NamedTuple):
     region: str | None = None
 
 
+class Lost(NamedTuple):
+    """The next such `calls` calls are carried out, and the connection breaks before their answer."""
+
+    calls: int
+    service: str | None = None
+    operation: str | None = None
+    region: str | None = None
+
+
 class Outage(NamedTuple):
     """Every call to the region is answered with ServiceUnavailable until this is lifted."""
 
     region: str
 
 
-KINDS: dict[str, type[Fault] | type[Throttling] | type[Outage]] = {
+KINDS: dict[str, type[Fault] | type[Throttling] | type[Lost] | type[Outage]] = {
     "capacity": Fault,
     "throttling": Throttling,
+    "lost": Lost,
     "outage": Outage,
 }
 
-_faults: list[Fault | Throttling | Outage] = []
+_faults: list[Fault | Throttling | Lost | Outage] = []
 _lock = threading.Lock()
 
 
@@ -55,7 +66,7 @@ def put(body: bytes) -> int:
 
 
 def listing() -> list[dict[str, Any]]:
-    """All faults as they can be put back; of a throttling, the calls that it has left."""
+    """All faults as they can be put back; of those that count calls, how many are left."""
     names = {kind: name for name, kind in KINDS.items()}
     return [{"kind": names[type(fault)], **fault._asdict()} for fault in list(_faults)]
 
@@ -65,12 +76,12 @@ def out(region: str) -> bool:
     return Outage(region) in _faults
 
 
-def throttled(service: str, operation: str | None, region: str) -> bool:
-    """Whether this call is to be throttled; takes it off the first throttling that it fits."""
+def met(kind: type[Throttling] | type[Lost], service: str, operation: str | None, region: str) -> bool:
+    """Whether this call is to be throttled, or its answer lost; takes it off the first such fault that it fits."""
     call = {"service": service, "operation": operation, "region": region}
     with _lock:
         for number, fault in enumerate(_faults):
-            if isinstance(fault, Throttling) and all(getattr(fault, key) in (None, call[key]) for key in call):
+            if isinstance(fault, kind) and all(getattr(fault, key) in (None, call[key]) for key in call):
                 left = fault._replace(calls=fault.calls - 1)
                 _faults[number : number + 1] = [left] if left.calls > 0 else []
                 return fault.calls > 0

@@ -16,7 +16,7 @@ from typing import Any
 from . import clock, commands, faults, keeping
 from .access.signature import RAW_BODY
 from .credentials import credentials
-from .extensions import limits, machines
+from .extensions import limits, machines, outages
 from .front import MARK
 from .inventory import inventory
 from .world import world
@@ -56,7 +56,9 @@ def application(inner: Any) -> Any:
         if not path.startswith(PREFIX) or MARK in environ:
             whole = _whole_body(environ)
             with _one_at_a_time:
-                return inner(whole, start_response)
+                answer = inner(whole, start_response)
+            outages.lose(environ["werkzeug.socket"])
+            return answer
         status, answer = _answer(environ["REQUEST_METHOD"], path.removeprefix(PREFIX), environ)
         body = json.dumps(answer, indent=2, sort_keys=True).encode()
         start_response(status, [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])

@@ -11,7 +11,7 @@ from typing import Any
 
 import boto3
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, ConnectionClosedError, ReadTimeoutError
 
 from fleet.autoscaler import CLUSTER_TAG
 
@@ -23,6 +23,11 @@ from .group import Failure, Machine, Seen, State
 CHANGE_SECONDS = 23.0
 CHANGES = Config(connect_timeout=2, read_timeout=20, retries={"total_max_attempts": 1})
 LOOKS = Config(connect_timeout=3, read_timeout=12, retries={"total_max_attempts": 2, "mode": "standard"})
+# After a change whose answer is lost, while its caller still waits.
+CHECK_SECONDS = 6.0
+CHECKS = Config(connect_timeout=1, read_timeout=4, retries={"total_max_attempts": 1})
+# What a call fails with that AWS may have heard.
+LOST = (ConnectionClosedError, ReadTimeoutError)
 PAGE = 100
 # Newest first: those of one launch lie close together.
 ACTIVITIES = 50
@@ -49,13 +54,17 @@ class CloudError(Exception):
     """A region's API did not do what it was asked. The text says what and why."""
 
 
+class AnswerLostError(CloudError):
+    """It may have done it all the same."""
+
+
 class Aws:
     """`cluster` is the value of its machines' tag."""
 
     def __init__(self, region: str, cluster: str) -> None:
         self.region, self.cluster = region, cluster
-        self.client, self.hands = (
-            boto3.client("autoscaling", region_name=region, config=config) for config in (LOOKS, CHANGES)
+        self.client, self.hands, self.check = (
+            boto3.client("autoscaling", region_name=region, config=config) for config in (LOOKS, CHANGES, CHECKS)
         )
 
     def groups(self) -> tuple[dict[str, Seen], dict[str, str]]:
@@ -84,6 +93,12 @@ class Aws:
     def resize(self, group: str, machines: int) -> None:
         with self.asking("SetDesiredCapacity"):
             self.hands.set_desired_capacity(AutoScalingGroupName=group, DesiredCapacity=machines, HonorCooldown=False)
+
+    def size(self, group: str) -> int:
+        """The machines that the cloud wants there. Raises CloudError."""
+        with self.asking("DescribeAutoScalingGroups"):
+            told = self.check.describe_auto_scaling_groups(AutoScalingGroupNames=[group])
+            return int(told["AutoScalingGroups"][0]["DesiredCapacity"])
 
     def end(self, instance: str) -> None:
         """Not another in its place."""
@@ -118,7 +133,8 @@ class Aws:
             raise CloudError(f"{self.region}: {operation}: {error.response['Error']['Message']}") from None
         except BotoCoreError as error:
             count("unreachable")
-            raise CloudError(f"{self.region}: {operation}: {error}") from None
+            kind = AnswerLostError if isinstance(error, LOST) else CloudError
+            raise kind(f"{self.region}: {operation}: {error}") from None
         except Exception as error:
             # Such as an answer that is no XML, or a token's file that is not there.
             count(type(error).__name__)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from . import group as groups
 from . import metrics
-from .aws import CHANGE_SECONDS, Aws, CloudError
+from .aws import CHANGE_SECONDS, CHECK_SECONDS, AnswerLostError, Aws, CloudError
 from .decisions import told
 from .group import Group, Seen
 from .settings import Group as GroupSettings
@@ -161,8 +161,22 @@ class Region:
             with self.memory:
                 before = self.groups[name]
                 after = self.groups[name] = change(before)
-            # The cloud may have heard a call that failed here. What it wants too much the next look takes back.
-            self._resize(after, desired=before.desired, asked=before.asked, to_tell=True)
+            try:
+                # The cloud may have heard a call that failed here. What it wants too much the next look takes back.
+                self._resize(after, desired=before.desired, asked=before.asked, to_tell=True)
+            except AnswerLostError:
+                # It has launched by then what it heard; and the autoscaler would ask another region for as many.
+                if not self._heard(after, caller):
+                    raise
+                self._settle(name, desired=after.desired, asked=after.asked, to_tell=False)
+
+    def _heard(self, one: Group, caller: Caller) -> bool:
+        """Whether the cloud wants as many as it was told, if that can be found out while the caller waits."""
+        if caller.until - time.monotonic() < CHECK_SECONDS:
+            return False
+        with contextlib.suppress(CloudError):
+            return self.cloud.size(one.name) == one.desired and caller.alive()
+        return False
 
     def shrink(self, name: str, by: int, caller: Caller) -> int:
         """Wants at most so many fewer that have not come; how many. What the cloud can't be told now the next look

@@ -1,10 +1,13 @@
-"""Calls that are throttled, regions that are out: what faults.py is told to make happen, in each service's words.
+"""Calls that are throttled or lose their answer, regions that are out: what faults.py is told to make happen, in each
+service's words.
 
 EC2: RequestLimitExceeded ("Error codes for the Amazon EC2 API"); S3: SlowDown, 503 ("Amazon S3 error codes"); the query
 services: Throttling, 400, the JSON services: ThrottlingException, 400 ("Common errors" of each API). An outage is
 ServiceUnavailable, 503, in all of them.
 """
 
+import socket
+import threading
 from typing import Any, NamedTuple
 
 from moto.core.exceptions import ServiceException
@@ -33,6 +36,8 @@ THROTTLED = {
     "json": Refusal("ThrottlingException", 400, "Rate exceeded"),
     "rest-json": Refusal("ThrottlingException", 400, "Rate exceeded"),
 }
+# Of each call, which has a thread of its own: whether nobody is to hear its answer.
+_mute = threading.local()
 OUT = Refusal("ServiceUnavailable", 503, "Service is unable to handle request.")
 
 
@@ -54,11 +59,21 @@ def install() -> None:
             raise Refused(response=answer(self, refusal))
 
 
+def lose(connection: socket.socket) -> None:
+    """After a call. Hangs up and raises ConnectionError where its answer is to be lost."""
+    so, _mute.so = getattr(_mute, "so", False), False
+    if so:
+        connection.shutdown(socket.SHUT_RDWR)
+        raise ConnectionResetError("a fault has it so")
+
+
 def _refusal(response: Any) -> Refusal | None:
     name = response.boto3_service_name
     if faults.out(response.region):
         return OUT
-    if not faults.throttled(name, _operation(response), response.region):
+    operation = _operation(response)
+    _mute.so = faults.met(faults.Lost, name, operation, response.region)
+    if not faults.met(faults.Throttling, name, operation, response.region):
         return None
     protocol = get_service_model(name).metadata["protocol"]
     return THROTTLED.get(name) or THROTTLED.get(protocol) or THROTTLED["json"]

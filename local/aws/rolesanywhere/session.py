@@ -85,7 +85,7 @@ def session(asked: signature.Asked) -> dict[str, Any]:
 def _faults(region: str) -> None:
     if faults.out(region):
         raise _Out(503, "ServiceUnavailableException")
-    if faults.throttled(SERVICE, "CreateSession", region):
+    if faults.met(faults.Throttling, SERVICE, "CreateSession", region):
         raise _Out(429, "ThrottlingException")
 
 

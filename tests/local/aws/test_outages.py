@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, ConnectionClosedError
 
 Client = Callable[..., Any]
 REGION = "eu-north-1"
@@ -85,6 +85,16 @@ def test_a_throttled_call_does_nothing(client: Client, faults: Callable[..., Any
     faults({"kind": "throttling", "calls": 1, "operation": "CreateVpc"})
     assert answer(ec2.create_vpc, CidrBlock="10.0.0.0/16")[0] == "RequestLimitExceeded"
     assert len(ec2.describe_vpcs()["Vpcs"]) == before
+
+
+def test_a_call_whose_answer_is_lost_is_carried_out(client: Client, faults: Callable[..., Any]) -> None:
+    ec2 = client("ec2", REGION)
+    before = len(ec2.describe_vpcs()["Vpcs"])
+    faults({"kind": "lost", "calls": 1, "operation": "CreateVpc"})
+    with pytest.raises(ConnectionClosedError):
+        ec2.create_vpc(CidrBlock="10.0.0.0/16")
+    assert len(ec2.describe_vpcs()["Vpcs"]) == before + 1
+    ec2.create_vpc(CidrBlock="10.0.0.0/16")
 
 
 @pytest.mark.parametrize(("service", "call", "given", "said"), [CALLS[0], CALLS[1], CALLS[5], CALLS[9]])

@@ -8,7 +8,7 @@ import pytest
 
 from components.pools import hooks
 from services.autoscaler import aws
-from services.autoscaler.aws import Aws, CloudError
+from services.autoscaler.aws import AnswerLostError, Aws, CloudError
 from tests.components.pools.joining_client import eventually
 from tests.local.aws.conftest import served
 from tests.services.autoscaler import bed
@@ -97,3 +97,15 @@ NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 def test_a_launch_that_waits_for_spot_for_long_has_failed(status: str, age: int, fails: bool) -> None:
     one: dict[str, Any] = {"StatusCode": status, "StartTime": NOW - timedelta(seconds=age), "Description": "Launching"}
     assert bool(list(aws._failures([one], NOW.timestamp()))) == fails
+
+
+def test_a_change_whose_answer_is_lost_may_have_been_heard(west: Aws, cloud: Cloud) -> None:
+    cloud.own("faults", [{"kind": "lost", "calls": 1, "operation": "SetDesiredCapacity"}])
+    with pytest.raises(AnswerLostError, match="us-west-2: SetDesiredCapacity: "):
+        west.resize(WEST, 1)
+    assert west.size(WEST) == 1
+    cloud.own("faults", [{"kind": "throttling", "calls": 1, "operation": "SetDesiredCapacity"}])
+    with pytest.raises(CloudError) as caught:
+        west.resize(WEST, 0)
+    assert not isinstance(caught.value, AnswerLostError)
+    west.resize(WEST, 0)

@@ -1,5 +1,6 @@
 """A region's memory beside its cloud: what is asked while an answer is on its way, and what a failing cloud leaves."""
 
+import contextlib
 import threading
 import time
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 
 from services.autoscaler import group as groups
-from services.autoscaler.aws import CloudError
+from services.autoscaler.aws import AnswerLostError, CloudError
 from services.autoscaler.group import Failure, Machine, Seen
 from services.autoscaler.region import ANYBODY, Caller, Region
 from services.autoscaler.settings import Group as Told
@@ -55,6 +56,9 @@ class Cloud:
     def resize(self, group: str, machines: int) -> None:
         self.check("resize", group, machines)
         self.desired = machines
+
+    def size(self, _: str) -> int:
+        return self.desired
 
     def end(self, instance: str) -> None:
         self.check(f"end {instance}")
@@ -198,6 +202,41 @@ def test_what_the_cloud_took_in_although_the_call_failed_is_taken_back(region: R
     cloud.resize = resize  # type: ignore[method-assign]
     region.look()
     assert (cloud.desired, region.groups[NAME].target) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("heard", "seconds", "alive", "asked"),
+    [(True, 30, True, True), (False, 30, True, False), (True, 24, True, False), (True, 30, False, False)],
+    ids=["heard", "not heard", "no time to find out", "the caller has gone meanwhile"],
+)
+def test_what_the_cloud_has_heard_although_its_answer_was_lost_is_asked_for(
+    region: Region,
+    cloud: Cloud,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    heard: bool,
+    seconds: float,
+    alive: bool,
+    asked: bool,
+) -> None:
+    """Else the autoscaler would ask another region for as many."""
+    began = time.monotonic()
+    there = [True]
+
+    def resize(_: str, machines: int) -> None:
+        cloud.desired = machines if heard else 0
+        there[0] = alive
+        # So long did the call take to break.
+        monkeypatch.setattr("services.autoscaler.region.time.monotonic", lambda: began + 20)
+        raise AnswerLostError("us-west-2: closed")
+
+    monkeypatch.setattr(cloud, "resize", resize)
+    with contextlib.nullcontext() if asked else pytest.raises(CloudError):
+        region.grow(
+            NAME, lambda one: groups.grown(one, 3, cloud.clock), Caller(began + seconds - 0.5, lambda: there[0])
+        )
+    assert region.groups[NAME].target == (3 if asked else 0)
+    assert region.groups[NAME].to_tell is not asked
 
 
 def test_nothing_is_changed_for_a_caller_who_has_gone(region: Region, cloud: Cloud) -> None:

@@ -146,6 +146,15 @@ def test_a_region_that_is_out_leaves_the_others_as_they_are(cloud: Cloud, servic
     assert cloud.group(EU, "eu-west-1")["DesiredCapacity"] == 0
 
 
+def test_what_the_cloud_has_heard_is_bought_although_its_answer_was_lost(cloud: Cloud, service: Serving) -> None:
+    cloud.own("faults", [{"kind": "lost", "calls": 1, "operation": "SetDesiredCapacity"}])
+    group = "example-west-gpu-b"
+    grow(service, group, 2)
+    assert cloud.own("faults") == []
+    assert service.target(group) == 2
+    eventually(lambda: len(running(service, group)) == 2)
+
+
 def test_a_tenth_goes_in_one_pass_and_no_more(service: Serving) -> None:
     grow(service, EU, 20)
     known = eventually(lambda: (found := running(service, EU)) and len(found) == 20 and found)
