@@ -22,8 +22,8 @@ from tests.services.autoscaler.many import REGIONS, launch, settings
 
 MACHINES, HOSTS = 2500, 2500
 PASSES, IDLE_SECONDS = 3, 120
+BUCKETS = "landbridge_autoscaler_rpc_seconds_bucket"
 GOAL_MILLISECONDS, GOAL_CALLS = 1.0, 2.0
-LOOKED_INTO = ("NodeGroupForNode", "NodeGroupNodes")
 
 
 class Timed:
@@ -60,6 +60,14 @@ def counted(service: Serving, name: str, **labels: str) -> dict[str, float]:
     }
 
 
+def within(service: Serving, rpc: str, share: float, before: dict[str, float]) -> float:
+    """The milliseconds that this share of its calls took at most, by the service's own histogram since `before`."""
+    now = counted(service, BUCKETS, rpc=rpc)
+    counts = {key: count - before.get(key, 0) for key, count in now.items()}
+    ends = sorted((float(key.partition('le="')[2].partition('"')[0]), count) for key, count in counts.items())
+    return next(end for end, count in ends if count >= share * ends[-1][1]) * 1000
+
+
 def rows(folder: Path) -> Iterator[Row]:
     folder.mkdir()
     for endpoint in served():
@@ -74,20 +82,19 @@ def passes(service: Serving) -> Iterator[Row]:
     timed = Timed(service)
     timed.ask("Refresh")
     timed.took.clear()
+    # The first look at all regions is in the first refresh alone.
+    before = counted(service, BUCKETS)
     began = time.perf_counter()
     for _ in range(PASSES):
         timed.a_pass()
     each = (time.perf_counter() - began) / PASSES
     for rpc, took in timed.took.items():
+        own50, own99 = (within(service, rpc, share, before) for share in (0.5, 0.99))
         p50, p99 = statistics.median(took), statistics.quantiles(took, n=100)[98]
-        what, measured = f"{rpc}, {len(took) // PASSES} calls a pass", f"p50 {p50:.2f} ms, p99 {p99:.2f} ms"
-        yield Row(what, measured, f"p99 {GOAL_MILLISECONDS:g} ms", p99 <= GOAL_MILLISECONDS)
-    for rpc in LOOKED_INTO:
-        sums = counted(service, "landbridge_autoscaler_rpc_seconds", rpc=rpc)
-        total, count, fast = (
-            next(value for key, value in sums.items() if part in key) for part in ("_sum{", "_count{", 'le="0.001"')
-        )
-        yield Row(f"{rpc}, in the service", f"{total / count * 1e6:.0f} us a call, {fast / count:.2%} within 1 ms")
+        met = f"its Python caller meets p50 {p50:.2f}, p99 {p99:.2f} ms"
+        measured = f"p50 at most {own50:g}, p99 at most {own99:g} ms; {met}"
+        goal = f"p99 {GOAL_MILLISECONDS:g} ms"
+        yield Row(f"{rpc}, {len(took) // PASSES} calls a pass", measured, goal, own99 <= GOAL_MILLISECONDS)
     yield Row(f"a pass over {MACHINES + HOSTS} nodes", f"{each:.2f} s")
     yield Row("memory of the service", f"{resident_mib(service.process.pid)} MiB")
 

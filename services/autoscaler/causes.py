@@ -5,7 +5,6 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from . import limits, refusals
 from .fits import misfit, unmatched
-from .group import Group
 from .said import GroupSaid
 from .settings import Group as GroupSettings
 from .settings import Settings
@@ -136,7 +135,6 @@ def _of_group(group: GroupSettings, around: Around) -> Iterator[Cause]:
         yield Cause("undecided", f"it may have {room.machines} machines more, and was not asked yet", name)
 
 
-def counted(settings: Settings, said: Mapping[str, GroupSaid]) -> dict[str, Group]:
-    """What limits count, from the sizes that the autoscaler was told."""
-    known = [(one, said[one.name]) for one in settings.groups if one.name in said]
-    return {one.name: Group(one.name, one.least, desired=found.target) for one, found in known}
+def counted(settings: Settings, said: Mapping[str, GroupSaid]) -> dict[str, int]:
+    """What limits count: the sizes that the autoscaler was told."""
+    return {one.name: said[one.name].target for one in settings.groups if one.name in said}

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from . import settings
-from .group import Group
 from .settings import Settings
 
 Code = Literal[
@@ -23,15 +22,14 @@ class Room(NamedTuple):
     why: str
 
 
-def room(told: Settings, groups: Mapping[str, Group], name: str) -> Room:
-    """Of the group of that name: the tightest of its limits. `groups` are all of the cluster."""
-    return min(_rooms(told, groups, told.by_name[name]), key=lambda one: one.machines)
+def room(told: Settings, sizes: Mapping[str, int], name: str) -> Room:
+    """Of the group of that name: the tightest of its limits. `sizes` are of all groups that the clouds have."""
+    return min(_rooms(told, sizes, told.by_name[name]), key=lambda one: one.machines)
 
 
-def _rooms(told: Settings, groups: Mapping[str, Group], one: settings.Group) -> Iterator[Room]:
-    # What each group that the clouds have holds.
-    held = [(other, groups[other.name].wanted) for other in told.groups if other.name in groups]
-    have = groups[one.name].wanted
+def _rooms(told: Settings, sizes: Mapping[str, int], one: settings.Group) -> Iterator[Room]:
+    held = [(other, sizes[other.name]) for other in told.groups if other.name in sizes]
+    have = sizes[one.name]
     yield Room(max(0, one.most - have), "group-maximum", f"{one.name} has {have} machines, and {one.most} at most")
     if limit := told.limits.pools.get(one.pool):
         have = sum(count for other, count in held if other.pool == one.pool)

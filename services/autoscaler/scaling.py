@@ -117,21 +117,16 @@ class Scaling:
         """The group that a machine is in, by the cloud's id of it."""
         return next((name for region in self.regions.values() if (name := region.place.get(instance))), None)
 
-    def _counted(self) -> dict[str, Group]:
+    def _counted(self) -> dict[str, int]:
         """What limits count: of a region that has never answered, all that may be there."""
-        silent = (one for one in self.settings.groups if not self.regions[one.region].answered)
-        unknown = {one.name: Group(one.name, one.least, desired=one.most) for one in silent}
-        return {**unknown, **self._groups()}
+        silent = {one.name: one.most for one in self.settings.groups if not self.regions[one.region].answered}
+        return silent | {name: one.wanted for name, one in self._groups().items()}
 
     def most(self, names: Collection[str]) -> dict[str, int]:
         """The sizes that groups may be told to have: the limits of all are in them. Without those that are gone."""
         with self.memory:
-            known, counted = self._groups(), self._counted()
-        return {
-            name: known[name].wanted + limits.room(self.settings, counted, name).machines
-            for name in names
-            if name in known
-        }
+            known, sizes = self._groups().keys(), self._counted()
+        return {name: sizes[name] + limits.room(self.settings, sizes, name).machines for name in names if name in known}
 
     def grow(self, name: str, by: int, caller: Caller = ANYBODY) -> None:
         """Raises NotPossibleError above a limit, CloudError."""
