@@ -19,7 +19,7 @@ def test_each_holds_a_whole_machine_of_its_pool_and_gives_way_at_once(example: A
     pod = west["spec"]["template"]["spec"]
     assert pod["nodeSelector"] == {"landbridge.dev/pool": "west-gpu"}
     assert pod["containers"][0]["resources"]["limits"] == {"nvidia.com/gpu": "8"}
-    assert pod["terminationGracePeriodSeconds"] == 0
+    assert (pod["priorityClassName"], pod["terminationGracePeriodSeconds"]) == ("warm", 0)
     assert [one["key"] for one in pod["tolerations"]] == ["nvidia.com/gpu"], "not a machine that has yet to start"
     assert west["metadata"]["annotations"] == {"pulumi.com/skipAwait": "true"}
     assert west["spec"]["selector"]["matchLabels"] != east["spec"]["selector"]["matchLabels"]
