@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from fleet.model import State
+from fleet.world import World, current
+from landbridge import places
 from landbridge.places import written_whole
 from tests.support.cloud import ROOT
 
@@ -22,6 +25,14 @@ from tests.support.cloud import ROOT
 )
 def test_a_store_of_files_keeps_no_metadata_beside_them(given: str, opened: str) -> None:
     assert written_whole(given) == opened
+
+
+def test_a_team_s_own_store_of_files_is_opened_so(tmp_path: Path) -> None:
+    world = current(ROOT / "fleet.yaml")
+    state = State(backend=f"file://{tmp_path}", secrets="awskms://alias/example")
+    shared = world.fleet.model_copy(update={"state": state})
+    place = places.cloud_place(World(shared, world.plan, world.path))
+    assert place.environment["PULUMI_BACKEND_URL"] == place.backend == f"file://{tmp_path}?metadata=skip"
 
 
 def test_a_stack_in_a_store_of_files_has_no_file_of_metadata(tmp_path: Path) -> None:

@@ -94,12 +94,15 @@ def test_machines_come_and_go(cloud: Cloud, service: Serving) -> None:
     assert service.target(EAST) == 2
     first, second = eventually(lambda: (found := running(service, EAST)) and len(found) == 2 and found)
     node = messages.AskedNode(providerID=first, name="n")
-    assert service.ask("NodeGroupForNode", node=node).nodeGroup.id == EAST
+    found = service.ask("NodeGroupForNode", node=node).nodeGroup
+    assert (found.id, found.debug) == (EAST, f"{EAST}: 2 live, 0 owed, 0 refused")
     assert first.startswith("aws:///us-east-1a/i-")
     service.delete(EAST, [first])
     assert service.target(EAST) == 1
     assert cloud.group(EAST, "us-east-1")["DesiredCapacity"] == 1
     service.ask("Refresh")
+    node = messages.AskedNode(providerID=second, name="n")
+    assert service.ask("NodeGroupForNode", node=node).nodeGroup.debug.startswith(f"{EAST}: 1 live"), "a new pass"
     service.delete(EAST, [second])
     eventually(lambda: not cloud.group(EAST, "us-east-1")["Instances"])
     assert service.target(EAST) == 0
