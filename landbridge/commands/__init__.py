@@ -9,6 +9,7 @@ import click
 # Command → its module and its name in there. Only the one that is asked for is imported: the engine alone costs 0.4 s.
 COMMANDS = {
     "plan": ("plan", "plan"),
+    "topology": ("topology", "topology"),
     "up": ("update", "up"),
     "preview": ("update", "preview"),
     "destroy": ("update", "destroy"),

@@ -21,10 +21,15 @@ def compare(path: Path, value: Any) -> None:
     yaml.default_flow_style = False
     yaml.width = 120
     yaml.dump(json.loads(json.dumps(value, sort_keys=True)), text)
+    same(path, text.getvalue())
+
+
+def same(path: Path, text: str) -> None:
+    """The same for a text."""
     if os.environ.get(ACCEPT):
-        path.write_text(text.getvalue())
+        path.write_text(text)
     assert path.exists(), f"{path.name} is missing: run `make golden`"
-    assert text.getvalue() == path.read_text(), f"{path.name} differs: run `make golden` and read the diff"
+    assert text == path.read_text(), f"{path.name} differs: run `make golden` and read the diff"
 
 
 def resources(state: dict[str, Any], beside: Mapping[str, dict[str, Any]] | None = None) -> dict[str, Any]:

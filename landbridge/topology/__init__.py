@@ -1,0 +1,1 @@
+"""A picture of the fleet: what stands where, which prefixes it has, and what joins it."""

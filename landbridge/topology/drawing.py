@@ -1,0 +1,204 @@
+"""The picture as SVG: regions above, sites below, tunnels and peerings between. Pure; lengths are in pixels."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from xml.etree import ElementTree as Xml
+
+from components.links.plan import Peering, Tunnel
+
+from .cards import Card, Part, Row
+
+MARGIN, WIDTH, GAP, BETWEEN = 40.0, 300.0, 40.0, 170.0
+PAD, INSET, LINE, HEAD, PART_HEAD, SPACE = 16.0, 10.0, 18.0, 34.0, 22.0, 10.0
+TITLE, LEGEND, APART = 70.0, 56.0, 6.0
+TEXT = "Helvetica, Arial, sans-serif"
+STYLE = """
+.name{font-size:16px;font-weight:600;fill:#16324f}.part{font-size:13px;font-weight:600;fill:#16324f}
+.key{font-size:12px;fill:#5b6b7b}.word{font-size:12px;fill:#24323f}.badge{font-size:11px;font-weight:600;fill:#ffffff}
+.address{font-size:12px;fill:#24323f;font-family:Menlo,Consolas,"DejaVu Sans Mono",monospace}
+.title{font-size:22px;font-weight:600;fill:#16324f}.note{font-size:13px;fill:#5b6b7b}
+"""
+# Letters that fit beside what stands at the other edge.
+MOST = {"name": 24, "part": 24, "key": 24, "word": 26}
+# Kind → fill, border; of a card also the badge's.
+COLOURS = {
+    "region": ("#eef5fc", "#4a86c5"),
+    "site": ("#fdf4e8", "#c98a2e"),
+    "cluster": ("#e4f3ec", "#3f9a6d"),
+    "gpu": ("#ffffff", "#8f6bc1"),
+    "cpu": ("#ffffff", "#9dbfe2"),
+    "system": ("#ffffff", "#9dbfe2"),
+    "ssh": ("#ffffff", "#9dbfe2"),
+}
+TUNNEL = {"stroke": "#d9822b", "stroke-width": "2", "fill": "none"}
+PEERING = {"stroke": "#3b7f96", "stroke-width": "2", "fill": "none", "stroke-dasharray": "7 5"}
+
+
+class Box(NamedTuple):
+    """Where a card lies."""
+
+    left: float
+    top: float
+    height: float
+
+    def edge(self, number: int, count: int) -> float:
+        """Where the link to that one of so many ends: all have places in their own order, so that few lines cross."""
+        return self.left + WIDTH * (number + 1) / (count + 1)
+
+    @property
+    def bottom(self) -> float:
+        return self.top + self.height
+
+
+class Sheet:
+    """An SVG that grows."""
+
+    def __init__(self, width: float, height: float, title: str) -> None:
+        self.root = Xml.Element(
+            "svg",
+            {
+                "xmlns": "http://www.w3.org/2000/svg",
+                "viewBox": f"0 0 {width:g} {height:g}",
+                "width": f"{width:g}",
+                "height": f"{height:g}",
+                "font-family": TEXT,
+                "role": "img",
+            },
+        )
+        Xml.SubElement(self.root, "title").text = title
+        Xml.SubElement(self.root, "style").text = STYLE
+        Xml.SubElement(self.root, "rect", {"width": "100%", "height": "100%", "fill": "#ffffff"})
+
+    def rect(
+        self, left: float, top: float, width: float, height: float, colours: tuple[str, str], radius: float
+    ) -> None:
+        fill, border = colours
+        place = {"x": f"{left:g}", "y": f"{top:g}", "width": f"{width:g}", "height": f"{height:g}"}
+        Xml.SubElement(self.root, "rect", {**place, "rx": f"{radius:g}", "fill": fill, "stroke": border})
+
+    def text(self, left: float, base: float, words: str, kind: str, anchor: str = "start") -> None:
+        place = {"x": f"{left:g}", "y": f"{base:g}", "class": kind, "text-anchor": anchor}
+        made = Xml.SubElement(self.root, "text", place)
+        most = MOST.get(kind, len(words))
+        made.text = words if len(words) <= most else f"{words[: most - 1]}…"
+        if made.text != words:
+            Xml.SubElement(made, "title").text = words
+
+    def path(self, way: str, look: dict[str, str], title: str) -> None:
+        Xml.SubElement(Xml.SubElement(self.root, "path", {"d": way, **look}), "title").text = title
+
+    def written(self) -> str:
+        Xml.indent(self.root, "")
+        return Xml.tostring(self.root, "unicode") + "\n"
+
+
+def svg(
+    fleet: str,
+    note: str,
+    regions: Sequence[Card],
+    sites: Sequence[Card],
+    tunnels: Sequence[Tunnel],
+    peerings: Sequence[Peering],
+) -> str:
+    """Links lie below what they join, so that no line crosses words."""
+    across = max(len(regions), len(sites)) * (WIDTH + GAP) - GAP + 2 * MARGIN
+    above = _row(regions, MARGIN + TITLE, across, bottom=True)
+    tallest = max(box.bottom for box in above.values())
+    below = _row(sites, tallest + BETWEEN, across)
+    height = max([tallest + BETWEEN / 2, *(box.bottom for box in below.values())]) + LEGEND + MARGIN
+    sheet = Sheet(across, height, f"Topology of the fleet {fleet}")
+    sheet.text(MARGIN, MARGIN + 22, fleet, "title")
+    sheet.text(MARGIN, MARGIN + 44, note, "note")
+    for peering in peerings:
+        _peer(sheet, above, peering)
+    for number, region in enumerate(above):
+        for order, site in enumerate(below):
+            count = sum((one.site, one.region) == (site, region) for one in tunnels)
+            ends = below[site].edge(number, len(above)), above[region].edge(order, len(below))
+            _tunnels(
+                sheet, ends, (below[site].top, above[region].bottom), count, f"{site} and {region}: {count} tunnels"
+            )
+    for cards, boxes in ((regions, above), (sites, below)):
+        for card in cards:
+            _card(sheet, card, boxes[card.name])
+    _legend(sheet, height - MARGIN)
+    return sheet.written()
+
+
+def _row(cards: Sequence[Card], top: float, across: float, *, bottom: bool = False) -> dict[str, Box]:
+    """Side by side in the middle; those of a row that end together have their links side by side, too."""
+    left = (across - len(cards) * (WIDTH + GAP) + GAP) / 2
+    tallest = max((_height(card) for card in cards), default=0.0)
+    boxes = {}
+    for number, card in enumerate(cards):
+        height = tallest if bottom else _height(card)
+        boxes[card.name] = Box(left + number * (WIDTH + GAP), top, height)
+    return boxes
+
+
+def _lines(rows: Sequence[Row]) -> int:
+    return sum(len(row.values) for row in rows)
+
+
+def _part_height(part: Part) -> float:
+    return PART_HEAD + _lines(part.rows) * LINE + INSET
+
+
+def _height(card: Card) -> float:
+    parts = sum(_part_height(part) + SPACE for part in card.parts)
+    return HEAD + _lines(card.rows) * LINE + PAD + parts
+
+
+def _rows(sheet: Sheet, rows: Sequence[Row], left: float, right: float, base: float) -> float:
+    """The line after the last one."""
+    for row in rows:
+        sheet.text(left, base, row.key, "key")
+        for value in row.values:
+            sheet.text(right, base, value, "address" if row.address else "word", "end")
+            base += LINE
+    return base
+
+
+def _card(sheet: Sheet, card: Card, box: Box) -> None:
+    fill, border = COLOURS[card.kind]
+    sheet.rect(box.left, box.top, WIDTH, box.height, (fill, border), 10)
+    sheet.text(box.left + PAD, box.top + 24, card.name, "name")
+    badge = 8.0 * len(card.badge) + 12
+    sheet.rect(box.left + WIDTH - PAD - badge, box.top + 11, badge, 18, (border, border), 9)
+    sheet.text(box.left + WIDTH - PAD - badge / 2, box.top + 24, card.badge, "badge", "middle")
+    base = _rows(sheet, card.rows, box.left + PAD, box.left + WIDTH - PAD, box.top + HEAD + 14)
+    top = base - LINE + SPACE + 4
+    for part in card.parts:
+        sheet.rect(box.left + INSET, top, WIDTH - 2 * INSET, _part_height(part), COLOURS[part.kind], 7)
+        what = "control plane" if part.kind == "cluster" else f"{part.kind} pool"
+        sheet.text(box.left + INSET + 10, top + 18, part.name, "part")
+        sheet.text(box.left + WIDTH - INSET - 10, top + 18, what, "key", "end")
+        _rows(sheet, part.rows, box.left + INSET + 10, box.left + WIDTH - INSET - 10, top + 18 + LINE)
+        top += _part_height(part) + SPACE
+
+
+def _peer(sheet: Sheet, boxes: dict[str, Box], peering: Peering) -> None:
+    """An arc below the regions, the deeper the farther they stand from each other."""
+    one, other = sorted((boxes[peering.here], boxes[peering.there]))
+    apart = round((other.left - one.left) / (WIDTH + GAP))
+    deep = one.bottom + min(BETWEEN - 30, 34.0 + 26 * apart)
+    start, end = one.left + WIDTH * 0.9, other.left + WIDTH * 0.1
+    way = f"M{start:g} {one.bottom:g} C{start:g} {deep:g} {end:g} {deep:g} {end:g} {other.bottom:g}"
+    sheet.path(way, PEERING, f"{peering.here} and {peering.there}: peering")
+
+
+def _tunnels(sheet: Sheet, ends: tuple[float, float], edges: tuple[float, float], count: int, title: str) -> None:
+    """A line each, from a site's edge up to a region's."""
+    half = sum(edges) / 2
+    for number in range(count):
+        start, end = (place + (number - (count - 1) / 2) * APART for place in ends)
+        way = f"M{start:g} {edges[0]:g} C{start:g} {half:g} {end:g} {half:g} {end:g} {edges[1]:g}"
+        sheet.path(way, TUNNEL, title)
+
+
+def _legend(sheet: Sheet, base: float) -> None:
+    left = MARGIN
+    for look, words in ((TUNNEL, "tunnels of a site with a region"), (PEERING, "peering of two regions")):
+        sheet.path(f"M{left:g} {base - 4:g} h36", look, words)
+        sheet.text(left + 46, base, words, "note")
+        left += 290
