@@ -1,0 +1,76 @@
+"""FRR's part: a session a tunnel, and what is told and believed there."""
+
+from itertools import groupby
+
+from components.links import policy
+
+from .spec import End, GatewaySpec
+
+CONFIG, DAEMONS = "/etc/frr/frr.conf", "/etc/frr/daemons"
+# AWS tells a handful; whoever tells more has lost its way.
+MOST_PREFIXES = 20
+
+
+def files(spec: GatewaySpec) -> dict[str, str]:
+    return {CONFIG: config(spec), DAEMONS: daemons()}
+
+
+def daemons() -> str:
+    return """\
+bgpd=yes
+vtysh_enable=yes
+zebra_options="  -A 127.0.0.1"
+bgpd_options="   -A 127.0.0.1"
+"""
+
+
+def config(spec: GatewaySpec) -> str:
+    """Of a region its own block is believed and nothing else: a default route, the site's LAN or another region's
+    block stays outside. The site's block is told, and its halves, by which the watchdog draws traffic to one tunnel.
+    """
+    by_region = groupby(sorted(spec.ends), key=lambda end: (end.region, end.region_cidr))
+    believed = "\n".join(f"ip prefix-list {region} seq 10 permit {cidr}" for (region, cidr), _ in by_region)
+    longer = int(spec.block_cidr.rpartition("/")[2]) + 1
+    sessions = "\n".join(_session(end) for end in spec.ends)
+    families = "\n".join(_family(end) for end in spec.ends)
+    return f"""\
+frr defaults traditional
+hostname {spec.site}
+log syslog informational
+service integrated-vtysh-config
+!
+! A block is told only while there is a route for it; that to nowhere is always there.
+ip route {spec.block_cidr} Null0 250
+!
+ip prefix-list {OWN} seq 10 permit {spec.block_cidr} le {longer}
+{believed}
+!
+router bgp {spec.asn}
+ bgp router-id {spec.address}
+ ! A restarting peer would be believed for minutes after its tunnel is gone.
+ bgp graceful-restart-disable
+ timers bgp {policy.HELLO_SECONDS} {policy.HOLD_SECONDS}
+{sessions}
+ !
+ address-family ipv4 unicast
+  network {spec.block_cidr}
+  ! Both tunnels count alike: by that AWS can lead traffic off one that it is about to renew.
+  maximum-paths 2
+{families}
+ exit-address-family
+exit
+!
+"""
+
+
+# The list of what is told; regions' names have no capitals.
+OWN = "OWN"
+
+
+def _session(end: End) -> str:
+    return f" neighbor {end.there} remote-as {end.asn}\n neighbor {end.there} description {end.name}"
+
+
+def _family(end: End) -> str:
+    to = f"  neighbor {end.there}"
+    return f"{to} prefix-list {OWN} out\n{to} prefix-list {end.region} in\n{to} maximum-prefix {MOST_PREFIXES}"

@@ -1,0 +1,78 @@
+"""nftables: who may open a tunnel, and what may pass one. By prefixes and without state: ways may be asymmetric."""
+
+from .spec import GatewaySpec
+
+CONFIG = "/etc/nftables.d/landbridge.nft"
+
+
+def files(spec: GatewaySpec) -> dict[str, str]:
+    return {CONFIG: config(spec)}
+
+
+def config(spec: GatewaySpec) -> str:
+    """A table of its own, laid anew as a whole: others' stay as they are."""
+    peers = ", ".join(sorted({end.outside for end in spec.ends}))
+    devices = ", ".join(f'"{end.device}"' for end in spec.ends)
+    speakers = ", ".join(f'"{end.device}" . {end.there}' for end in spec.ends)
+    passing = ", ".join(f'"{end.device}" . {end.region_cidr}' for end in spec.ends)
+    return f"""\
+table inet landbridge
+delete table inet landbridge
+
+table inet landbridge {{
+    set peers {{
+        type ipv4_addr
+        elements = {{ {peers} }}
+    }}
+    set tunnels {{
+        type ifname
+        elements = {{ {devices} }}
+    }}
+    set speakers {{
+        type ifname . ipv4_addr
+        elements = {{ {speakers} }}
+    }}
+    set regions {{
+        type ifname . ipv4_addr
+        flags interval
+        elements = {{ {passing} }}
+    }}
+
+    chain input {{
+        type filter hook input priority filter; policy accept;
+        udp dport {{ 500, 4500 }} ip saddr != @peers drop
+        meta l4proto esp ip saddr != @peers drop
+        tcp dport 179 iifname . ip saddr != @speakers iifname != "lo" drop
+        # What has addresses of IPv6 is no peer.
+        meta nfproto ipv6 udp dport {{ 500, 4500 }} drop
+        meta nfproto ipv6 meta l4proto {{ esp }} drop
+        meta nfproto ipv6 tcp dport 179 iifname != "lo" drop
+        iifname @tunnels jump own
+    }}
+
+    # To the gateway itself, of which nobody beyond a tunnel wants more.
+    chain own {{
+        tcp dport 179 accept
+        ip protocol icmp accept
+        ct state established,related accept
+        drop
+    }}
+
+    chain forward {{
+        type filter hook forward priority filter; policy accept;
+        oifname @tunnels tcp flags syn / syn,rst tcp option maxseg size set rt mtu
+        iifname @tunnels jump from_tunnels
+        oifname @tunnels jump to_tunnels
+    }}
+
+    chain from_tunnels {{
+        iifname . ip saddr @regions ip daddr {spec.block_cidr} accept
+        drop
+    }}
+
+    chain to_tunnels {{
+        oifname . ip daddr @regions ip saddr {spec.block_cidr} accept
+        drop
+    }}
+}}
+"""

@@ -1,0 +1,82 @@
+"""strongSwan's part: swanctl, a file a tunnel and the keys apart, and what the daemon does besides."""
+
+from collections.abc import Mapping
+
+from components.links import policy
+
+from .spec import End, GatewaySpec
+
+FOLDER = "/etc/swanctl/conf.d"
+SECRETS = f"{FOLDER}/landbridge-keys.conf"
+DAEMON = "/etc/strongswan.d/landbridge.conf"
+
+
+def files(spec: GatewaySpec) -> dict[str, str]:
+    return {DAEMON: daemon(), **{f"{FOLDER}/{end.name}.conf": connection(spec, end) for end in spec.ends}}
+
+
+def secrets(spec: GatewaySpec, keys: Mapping[str, str]) -> dict[str, str]:
+    """The file that root alone may read. `keys` are the tunnels' pre-shared ones by their names. Raises KeyError."""
+    parts = [
+        f"    ike-{end.name} {{\n        id-here = {spec.address}\n        id-there = {end.outside}\n"
+        f'        secret = "{keys[f"{spec.site}/{end.region}/{end.number}"]}"\n    }}\n'
+        for end in spec.ends
+    ]
+    return {SECRETS: f"secrets {{\n{''.join(parts)}}}\n"}
+
+
+def connection(spec: GatewaySpec, end: End) -> str:
+    """All traffic may take the tunnel, and none does by itself: the interface is, and BGP leads into it."""
+    return f"""\
+connections {{
+    {end.name} {{
+        version = 2
+        local_addrs = {spec.address}
+        remote_addrs = {end.outside}
+        proposals = {policy.IKE.swan}
+        rekey_time = {policy.IKE_REKEY_SECONDS}s
+        dpd_delay = {policy.DPD_SECONDS}s
+        keyingtries = 0
+        unique = replace
+        # Clouds' ends do not move.
+        mobike = no
+        fragmentation = yes
+        local {{
+            auth = psk
+            id = {spec.address}
+        }}
+        remote {{
+            auth = psk
+            id = {end.outside}
+        }}
+        children {{
+            {end.name} {{
+                local_ts = 0.0.0.0/0
+                remote_ts = 0.0.0.0/0
+                esp_proposals = {policy.ESP.swan}
+                rekey_time = {policy.ESP_REKEY_SECONDS}s
+                life_time = {policy.ESP_SECONDS}s
+                if_id_in = {end.key}
+                if_id_out = {end.key}
+                replay_window = {policy.REPLAY_WINDOW}
+                start_action = start
+                close_action = start
+                dpd_action = restart
+            }}
+        }}
+    }}
+}}
+"""
+
+
+def daemon() -> str:
+    return f"""\
+charon {{
+    # Routes are BGP's.
+    install_routes = no
+    install_virtual_ip = no
+    retransmit_timeout = {policy.RETRANSMIT_SECONDS:g}
+    retransmit_base = {policy.RETRANSMIT_BASE:g}
+    retransmit_tries = {policy.RETRANSMIT_TRIES}
+}}
+"""
