@@ -1,5 +1,6 @@
 """FRR's part: a session a tunnel, and what is told and believed there."""
 
+from ipaddress import IPv4Network
 from itertools import groupby
 
 from components.links import policy
@@ -9,6 +10,8 @@ from .spec import End, GatewaySpec
 CONFIG, DAEMONS = "/etc/frr/frr.conf", "/etc/frr/daemons"
 # AWS tells a handful; whoever tells more has lost its way.
 MOST_PREFIXES = 20
+# Lists of what is told, usually and by a tunnel that shall draw all traffic; regions' names have no capitals.
+OWN, DRAWING = "OWN", "DRAWING"
 
 
 def files(spec: GatewaySpec) -> dict[str, str]:
@@ -26,11 +29,15 @@ bgpd_options="   -A 127.0.0.1"
 
 def config(spec: GatewaySpec) -> str:
     """Of a region its own block is believed and nothing else: a default route, the site's LAN or another region's
-    block stays outside. The site's block is told, and its halves, by which the watchdog draws traffic to one tunnel.
+    block stays outside. The site's block is told; the watchdog has a tunnel tell the block's halves, too, which draws
+    all traffic to it.
     """
     by_region = groupby(sorted(spec.ends), key=lambda end: (end.region, end.region_cidr))
     believed = "\n".join(f"ip prefix-list {region} seq 10 permit {cidr}" for (region, cidr), _ in by_region)
-    longer = int(spec.block_cidr.rpartition("/")[2]) + 1
+    block = IPv4Network(spec.block_cidr)
+    told = [str(one) for one in (block, *block.subnets())]
+    nowhere = "\n".join(f"ip route {one} Null0 250" for one in told)
+    networks = "\n".join(f"  network {one}" for one in told)
     sessions = "\n".join(_session(end) for end in spec.ends)
     families = "\n".join(_family(end) for end in spec.ends)
     return f"""\
@@ -40,9 +47,10 @@ log syslog informational
 service integrated-vtysh-config
 !
 ! A block is told only while there is a route for it; that to nowhere is always there.
-ip route {spec.block_cidr} Null0 250
+{nowhere}
 !
-ip prefix-list {OWN} seq 10 permit {spec.block_cidr} le {longer}
+ip prefix-list {OWN} seq 10 permit {block}
+ip prefix-list {DRAWING} seq 10 permit {block} le {block.prefixlen + 1}
 {believed}
 !
 router bgp {spec.asn}
@@ -53,7 +61,7 @@ router bgp {spec.asn}
 {sessions}
  !
  address-family ipv4 unicast
-  network {spec.block_cidr}
+{networks}
   ! Both tunnels count alike: by that AWS can lead traffic off one that it is about to renew.
   maximum-paths 2
 {families}
@@ -61,10 +69,6 @@ router bgp {spec.asn}
 exit
 !
 """
-
-
-# The list of what is told; regions' names have no capitals.
-OWN = "OWN"
 
 
 def _session(end: End) -> str:

@@ -1,0 +1,168 @@
+"""Leads traffic off a tunnel that has fallen silent, seconds later instead of half a minute.
+
+The far side still sends into it: BGP's longest prefix wins there, so the tunnels that are left tell the halves of the
+site's block besides the whole. Nothing is written to FRR's file: a gateway that starts anew has left no tunnel.
+"""
+
+import json
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path as File
+from typing import Any, NamedTuple
+
+from failover import NOTHING, Memory, Path, step
+
+SETTINGS = File("/etc/landbridge/gateway.json")
+DEVICES = File("/sys/class/net")
+ASK_SECONDS, TURN_SECONDS, BELIEVED_SECONDS, VTYSH_SECONDS = 0.5, 0.25, 0.5, 5.0
+# Class selector 6, as BGP's own packets: a full tunnel drops them last.
+CONTROL = 0xC0
+ECHO_REQUEST = 8
+
+
+class Tunnel(NamedTuple):
+    """`peer` is the hub's address inside."""
+
+    name: str
+    region: str
+    device: str
+    peer: str
+
+
+class Gateway(NamedTuple):
+    """`usual` and `drawing` are FRR's lists of what is told by tunnels, and by those that shall draw all traffic."""
+
+    asn: int
+    usual: str
+    drawing: str
+    tunnels: tuple[Tunnel, ...]
+
+
+def read(file: File) -> Gateway:
+    told = json.loads(file.read_text())
+    tunnels = tuple(Tunnel(**one) for one in told.pop("tunnels"))
+    return Gateway(**told, tunnels=tunnels)
+
+
+def say(text: str) -> None:
+    sys.stderr.write(f"watchdog: {text}\n")
+
+
+def vtysh(*lines: str) -> str:
+    """Raises OSError, subprocess.SubprocessError."""
+    words = [word for line in lines for word in ("-c", line)]
+    done = subprocess.run(["vtysh", *words], capture_output=True, text=True, timeout=VTYSH_SECONDS, check=True)
+    return done.stdout
+
+
+def believed(gateway: Gateway) -> set[str]:
+    """The tunnels whose session BGP takes for established. Raises OSError, SubprocessError, ValueError."""
+    told: dict[str, Any] = json.loads(vtysh("show bgp ipv4 unicast summary json") or "{}")
+    states = {peer: about.get("state") for peer, about in told.get("peers", {}).items()}
+    return {one.name for one in gateway.tunnels if states.get(one.peer) == "Established"}
+
+
+def commands(gateway: Gateway, left: Mapping[str, object]) -> list[str]:
+    """All that is to be so now, whatever was before."""
+    lines = ["configure terminal", f"router bgp {gateway.asn}"]
+    lines += [f"{'' if one.name in left else 'no '}neighbor {one.peer} shutdown" for one in gateway.tunnels]
+    lines.append("address-family ipv4 unicast")
+    short = {one.region for one in gateway.tunnels if one.name in left}
+    for one in gateway.tunnels:
+        told = gateway.drawing if one.region in short and one.name not in left else gateway.usual
+        lines.append(f"neighbor {one.peer} prefix-list {told} out")
+    return [*lines, "end"]
+
+
+def received(device: str) -> int | None:
+    """Packets that came out of a tunnel so far; None while it has no interface."""
+    try:
+        return int((DEVICES / device / "statistics/rx_packets").read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def echo(number: int) -> bytes:
+    """A question of ICMP (RFC 792). Any answer counts by the interface's counter, so none is looked at."""
+    head = struct.pack("!BBHHH", ECHO_REQUEST, 0, 0, 0x1B, number & 0xFFFF)
+    total = sum(struct.unpack("!4H", head))
+    total = (total & 0xFFFF) + (total >> 16)
+    return head[:2] + struct.pack("!H", ~total & 0xFFFF) + head[4:]
+
+
+class Watch:
+    """What is known of each tunnel from turn to turn."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self.gateway, self.memory = gateway, NOTHING
+        self.counts: dict[str, int] = {}
+        self.heard: dict[str, float] = {}
+        self.asked, self.number = 0.0, 0
+        self.believed, self.believed_at = set[str](), -BELIEVED_SECONDS
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+        self.socket.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, CONTROL)
+
+    def turn(self, now: float) -> None:
+        """Raises what `believed` raises, and then nothing has changed."""
+        self.look(now)
+        if now - self.asked >= ASK_SECONDS:
+            self.asked, self.number = now, self.number + 1
+            self.ask(self.gateway.tunnels)
+        paths = [Path(one.name, one.region, self.heard.get(one.name), believed=True) for one in self.gateway.tunnels]
+        # FRR is asked only where its answer decides.
+        silent = any(path.heard is not None and not path.speaks(now) for path in paths)
+        if (silent or self.memory.left) and now - self.believed_at >= BELIEVED_SECONDS:
+            self.believed, self.believed_at = believed(self.gateway), now
+        if silent or self.memory.left:
+            paths = [path._replace(believed=path.name in self.believed) for path in paths]
+        self.decide(step(paths, self.memory, now))
+
+    def look(self, now: float) -> None:
+        for one in self.gateway.tunnels:
+            count = received(one.device)
+            if count is None:
+                continue
+            if count > self.counts.get(one.name, count):
+                self.heard[one.name] = now
+            self.counts[one.name] = count
+
+    def ask(self, tunnels: Sequence[Tunnel]) -> None:
+        for one in tunnels:
+            try:
+                self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, one.device.encode() + b"\0")
+                self.socket.sendto(echo(self.number), (one.peer, 0))
+            except OSError:
+                # Silence says the same.
+                continue
+
+    def decide(self, after: Memory) -> None:
+        if after.left.keys() != self.memory.left.keys():
+            vtysh(*commands(self.gateway, after.left))
+            for name in sorted(after.left.keys() - self.memory.left.keys()):
+                say(f"{name} is silent: its traffic takes the region's other tunnels")
+            for name in sorted(self.memory.left.keys() - after.left.keys()):
+                say(f"{name} is taken again")
+        self.memory = after
+
+
+def main() -> None:
+    gateway = read(SETTINGS)
+    watch, troubled = Watch(gateway), ""
+    vtysh(*commands(gateway, {}))
+    while True:
+        try:
+            watch.turn(time.monotonic())
+            troubled = ""
+        except (OSError, subprocess.SubprocessError, ValueError) as error:
+            if troubled != str(error):
+                say(f"FRR can't be asked or told: {error}")
+            troubled = str(error)
+        time.sleep(TURN_SECONDS)
+
+
+if __name__ == "__main__":
+    main()
