@@ -97,13 +97,13 @@ def echo(number: int) -> bytes:
 class Watch:
     """What is known of each tunnel from turn to turn."""
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, gateway: Gateway, asking: socket.socket) -> None:
         self.gateway, self.memory = gateway, NOTHING
         self.counts: dict[str, int] = {}
         self.heard: dict[str, float] = {}
         self.asked, self.number = 0.0, 0
         self.believed, self.believed_at = set[str](), -BELIEVED_SECONDS
-        self.socket = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+        self.socket = asking
         self.socket.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, CONTROL)
 
     def turn(self, now: float) -> None:
@@ -151,7 +151,8 @@ class Watch:
 
 def main() -> None:
     gateway = read(SETTINGS)
-    watch, troubled = Watch(gateway), ""
+    watch = Watch(gateway, socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP))
+    troubled = ""
     vtysh(*commands(gateway, {}))
     while True:
         try:
