@@ -9,10 +9,11 @@ import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NoReturn
 
 from . import configuration, devices, flags, hardware, kubeconfig, kwok, node, report
 from .api import MERGE, Api, Json, Refused
-from .background import FIRST_PAUSE, MOST_PAUSE, background, persist
+from .background import FIRST_PAUSE, MOST_PAUSE, background, leave, persist
 from .certificates import CLIENT, Denied, Store, private, serving
 from .door import Door
 from .lease import Lease
@@ -24,13 +25,16 @@ NODES = "/api/v1/nodes"
 LOGS = Path("/var/log/pods")
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None) -> NoReturn:
+    code = 0
     try:
         Kubelet(flags.parse(sys.argv[1:] if arguments is None else arguments)).run()
     except (ValueError, OSError, Refused, Denied) as error:
         say(f"kubelet: {error}")
-        return 1
-    return 0
+        code = 1
+    except SystemExit as told:
+        code = int(told.code or 0)
+    leave(code)
 
 
 class Kubelet:
@@ -134,4 +138,4 @@ def answers(runtime: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -110,6 +110,26 @@ def test_sysctl_sets_a_machine_s_own_and_no_other(tmp_path: Path, capsys: Any, m
     assert sysctl.main([f"--load={file}"]) == 1
 
 
+WRITING = """
+import sys, threading, time
+from local.workers.background import leave
+def write():
+    while True:
+        sys.stderr.write("x" * 200 + "\\n")
+for _ in range(6):
+    threading.Thread(target=write, daemon=True).start()
+time.sleep(0.2)
+leave(3)
+"""
+
+
+def test_it_leaves_with_its_own_code_while_threads_are_writing() -> None:
+    """With Python's own end every second one is an abort."""
+    words = [sys.executable, "-S", "-E", "-c", WRITING]
+    ends = [subprocess.run(words, cwd=ROOT, stderr=subprocess.DEVNULL, check=False).returncode for _ in range(8)]
+    assert ends == 8 * [3]
+
+
 def test_containerd_is_there_and_hangs_up(tmp_path: Path) -> None:
     config, place = tmp_path / "config.toml", tmp_path / "run/c.sock"
     config.write_text(f'version = 3\n[grpc]\naddress = "{place}"\n')
