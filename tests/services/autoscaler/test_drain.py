@@ -18,7 +18,7 @@ WEST, EAST = "us-west-2", "us-east-1"
 CPU, GPU, GROUP = "c7i.8xlarge", "p5.48xlarge", "example-west-gpu-a"
 GANGS = f"/apis/{gangs.GROUP}/{gangs.VERSION}/namespaces/default/{gangs.PLURAL}"
 STAYS = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
-GOING = "ToBeDeletedByClusterAutoscaler"
+GOING, NOT_READY = "ToBeDeletedByClusterAutoscaler", "node.kubernetes.io/not-ready"
 # Its kubelet ends it after so long, and the test lets it go.
 SAVES, WAITS = {"local.landbridge.dev/saves-for": "10s"}, "example.com/waits"
 # All that matters of a machine with GPUs.
@@ -166,9 +166,11 @@ def test_nodes_out_of_sight_keep_their_region_s_machines_and_stop_no_burst(one: 
     site = [f"host-{number}.lab" for number in (1, 2)]
     for number in (1, 2):
         one.join_site(number)
+    # Every new node has the taint at first, and loses it when it is seen to be Ready.
+    eventually(lambda: not any(NOT_READY in taints(one, name) for name in site), LONG)
     for name in site:
         one.say_ready(name, ready=False)
-    eventually(lambda: all("node.kubernetes.io/not-ready" in taints(one, name) for name in site), LONG)
+    eventually(lambda: all(NOT_READY in taints(one, name) for name in site), LONG)
     # Work without GPUs does not wait for 30 s, and so much of it fits these machines alone.
     one.job("burst", 4, limits={"cpu": "150"}, annotations=STAYS, tolerations=GPU_ONLY)
     eventually(lambda: one.running("burst") == 4, LONG)
