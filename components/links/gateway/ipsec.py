@@ -31,7 +31,8 @@ def connection(spec: GatewaySpec, end: End) -> str:
 connections {{
     {end.name} {{
         version = 2
-        local_addrs = {spec.address}
+        # Its public address may be that of a NAT before it: who it is, its identity says.
+        local_addrs = %any
         remote_addrs = {end.outside}
         proposals = {policy.IKE.swan}
         rekey_time = {policy.IKE_REKEY_SECONDS}s
