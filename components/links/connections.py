@@ -56,7 +56,7 @@ def connections(fleet: Fleet, plan: AddressPlan) -> list[Connection]:
     mine = [one for one in tunnels(fleet, plan) if fleet.regions[one.region].cloud == "aws"]
     for (site, region, address), both in groupby(mine, key=lambda one: (one.site, one.region, one.gateway)):
         about = fleet.sites[site]
-        number = [str(one) for one in about.gateways].index(address) + 1
+        number = about.gateways.index(address) + 1
         found.append(Connection(site, region, number, address, about.asn, tuple(both)))
     return found
 

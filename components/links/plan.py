@@ -1,5 +1,6 @@
 """Which ends of a fleet are joined, and by what: derived from its regions and sites, nothing by hand."""
 
+from ipaddress import IPv4Network
 from itertools import combinations
 from typing import NamedTuple
 
@@ -25,6 +26,14 @@ class Tunnel(NamedTuple):
     @property
     def name(self) -> str:
         return f"{self.site}/{self.region}/{self.number}"
+
+    @property
+    def hub_address(self) -> str:
+        return str(IPv4Network(self.inside_cidr)[1])
+
+    @property
+    def gateway_address(self) -> str:
+        return str(IPv4Network(self.inside_cidr)[2])
 
 
 class Peering(NamedTuple):

@@ -30,12 +30,12 @@ def topology(*, fleet_file: Path | None, as_json: bool, file: Path | None) -> in
         raise click.UsageError("--json and --output - exclude each other: both are for standard output.")
     world = current(options.existing(fleet_file))
     fleet, plan = world.fleet, world.plan
-    regions, sites = cards.regions(fleet, plan), cards.sites(fleet, plan)
     joined, peered = tunnels(fleet, plan), peerings(fleet)
     out = options.output(as_json=as_json)
     note = f"{fleet.supernet}, {fleet.domain}; as planned in {world.path.name}"
     target = file or (None if as_json else Path(f"{fleet.fleet}-topology.svg"))
     if target is not None:
+        regions, sites = cards.regions(fleet, plan), cards.sites(fleet, plan)
         picture = drawing.svg(fleet.fleet, note, regions, sites, joined, peered)
         if target == Path("-"):
             click.echo(picture, nl=False)
@@ -55,6 +55,6 @@ def topology(*, fleet_file: Path | None, as_json: bool, file: Path | None) -> in
             }
         )
     else:
-        held = f"regions {len(regions)}, sites {len(sites)}, tunnels {len(joined)}, peerings {len(peered)}"
+        held = f"regions {len(fleet.regions)}, sites {len(fleet.sites)}, tunnels {len(joined)}, peerings {len(peered)}"
         out.console.print(f"{target}: {held}. A browser shows it.", markup=False, soft_wrap=True)
     return DONE

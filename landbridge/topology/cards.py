@@ -56,19 +56,19 @@ def regions(fleet: Fleet, plan: AddressPlan) -> list[Card]:
 
 
 def sites(fleet: Fleet, plan: AddressPlan) -> list[Card]:
-    found = []
+    found, joined = [], tunnels(fleet, plan)
     for name, site in fleet.sites.items():
         planned = plan.site(name)
         rows = [
             Row("route", (planned.block,), address=True),
             Row("LAN", (planned.lan,), address=True),
-            Row("gateways" if len(site.gateways) > 1 else "gateway", tuple(map(str, site.gateways)), address=True),
+            Row("gateways" if len(site.gateways) > 1 else "gateway", tuple(site.gateways), address=True),
             Row("ASN", (str(site.asn),), address=True),
         ]
         if site.nfs:
             rows.append(Row("NFS", (site.nfs,)))
         for region in fleet.regions:
-            inside = tuple(one.inside_cidr for one in tunnels(fleet, plan) if (one.site, one.region) == (name, region))
+            inside = tuple(one.inside_cidr for one in joined if (one.site, one.region) == (name, region))
             rows.append(Row(f"tunnels to {region}", inside, address=True))
         found.append(Card("site", name, "site", tuple(rows), tuple(_pools(fleet, site=name))))
     return found

@@ -24,7 +24,7 @@ def vital(work: Callable[[], None]) -> None:
         work()
     except Exception as error:
         say(f"kubelet: ERROR: {type(error).__name__}: {error}")
-        os._exit(1)
+        leave(1)
 
 
 def leave(code: int) -> NoReturn:

@@ -13,7 +13,7 @@ from fleet.model import Site
 from fleet.world import World, current
 from landbridge.commands import landbridge
 from landbridge.topology import cards, drawing
-from tests.components.links.test_plan import planned
+from tests.components.links.bed import planned
 from tests.support import golden
 
 ROOT = Path(__file__).parents[2]

@@ -18,7 +18,7 @@ def files(spec: GatewaySpec) -> dict[str, str]:
 def device(end: End) -> str:
     return f"""\
 [NetDev]
-Description=tunnel {end.number} to {end.region}
+Description=tunnel {end.tunnel.number} to {end.region}
 Name={end.device}
 Kind=xfrm
 MTUBytes={policy.MTU}
@@ -35,11 +35,10 @@ def network(end: End) -> str:
 Name={end.device}
 
 [Link]
-MTUBytes={policy.MTU}
 RequiredForOnline=no
 
 [Network]
-Address={end.here}/30
+Address={end.tunnel.gateway_address}/30
 ConfigureWithoutCarrier=yes
 LinkLocalAddressing=no
 IPv6AcceptRA=no

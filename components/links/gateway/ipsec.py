@@ -19,7 +19,7 @@ def secrets(spec: GatewaySpec, keys: Mapping[str, str]) -> dict[str, str]:
     """The file that root alone may read. `keys` are the tunnels' pre-shared ones by their names. Raises KeyError."""
     parts = [
         f"    ike-{end.name} {{\n        id-here = {spec.address}\n        id-there = {end.outside}\n"
-        f'        secret = "{keys[f"{spec.site}/{end.region}/{end.number}"]}"\n    }}\n'
+        f'        secret = "{keys[end.tunnel.name]}"\n    }}\n'
         for end in spec.ends
     ]
     return {SECRETS: f"secrets {{\n{''.join(parts)}}}\n"}

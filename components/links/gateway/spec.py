@@ -4,77 +4,62 @@ from collections.abc import Mapping
 from ipaddress import IPv4Network
 from typing import NamedTuple
 
-from components.links.plan import Tunnel, tunnels
+from components.links.connections import connections
+from components.links.plan import Tunnel
 from fleet import hubs
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
 
 class End(NamedTuple):
-    """One tunnel as the gateway has it. `outside` is the hub's public address, `here` and `there` are addresses inside.
+    """One tunnel as the gateway has it: `outside` is the hub's public address, `region_cidr` what lies beyond."""
 
-    `key` is a number that no other tunnel of the fleet has; Linux calls an interface by at most 15 letters.
-    """
-
-    region: str
-    number: int
+    tunnel: Tunnel
     outside: str
-    here: str
-    there: str
     asn: int
     region_cidr: str
-    key: int
+
+    @property
+    def region(self) -> str:
+        return self.tunnel.region
 
     @property
     def name(self) -> str:
-        return f"{self.region}-{self.number}"
+        return f"{self.region}-{self.tunnel.number}"
+
+    @property
+    def there(self) -> str:
+        """The hub's address inside."""
+        return self.tunnel.hub_address
+
+    @property
+    def key(self) -> int:
+        """A number that no other tunnel of the fleet has: its prefix's place among all /30s of 169.254.0.0/16."""
+        return (int(IPv4Network(self.tunnel.inside_cidr).network_address) & 0xFFFF) // 4
 
     @property
     def device(self) -> str:
+        """Linux calls an interface by at most 15 letters, and regions have longer names."""
         return f"vpn{self.key}"
 
 
 class GatewaySpec(NamedTuple):
-    """`address` is the gateway's public one, `block_cidr` the site's one route, `lan_cidr` the part of it in use."""
+    """`address` is the gateway's public one, `block_cidr` the site's one route."""
 
-    fleet: str
     site: str
     address: str
     asn: int
     block_cidr: str
-    lan_cidr: str
     ends: tuple[End, ...]
 
 
 def gateway_specs(fleet: Fleet, plan: AddressPlan, site: str, outside: Mapping[str, str]) -> list[GatewaySpec]:
     """Of each gateway of the site. `outside` has the hubs' public addresses by tunnels' names. Raises KeyError."""
-    about, planned = fleet.sites[site], plan.site(site)
-    mine = [one for one in tunnels(fleet, plan) if one.site == site]
-    return [
-        GatewaySpec(
-            fleet.fleet,
-            site,
-            address,
-            about.asn,
-            planned.block,
-            planned.lan,
-            tuple(_end(plan, one, outside[one.name]) for one in mine if one.gateway == address),
-        )
-        for address in about.gateways
-    ]
+    about, block = fleet.sites[site], plan.site(site).block
+    mine = [one for one in connections(fleet, plan) if one.site == site]
 
+    def ends(address: str) -> tuple[End, ...]:
+        found = [tunnel for one in mine if one.address == address for tunnel in one.tunnels]
+        return tuple(End(one, outside[one.name], hubs.asn(one.region), plan.region(one.region).block) for one in found)
 
-def _end(plan: AddressPlan, tunnel: Tunnel, outside: str) -> End:
-    inside = IPv4Network(tunnel.inside_cidr)
-    there, here = inside.hosts()
-    return End(
-        region=tunnel.region,
-        number=tunnel.number,
-        outside=outside,
-        here=str(here),
-        there=str(there),
-        asn=hubs.asn(tunnel.region),
-        region_cidr=plan.region(tunnel.region).block,
-        # The inside prefix's place among all /30s of 169.254.0.0/16.
-        key=(int(inside.network_address) & 0xFFFF) // 4,
-    )
+    return [GatewaySpec(site, address, about.asn, block, ends(address)) for address in about.gateways]

@@ -153,9 +153,12 @@ def main() -> None:
     gateway = read(SETTINGS)
     watch = Watch(gateway, socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP))
     troubled = ""
-    vtysh(*commands(gateway, {}))
+    begun = False
     while True:
         try:
+            if not begun:
+                vtysh(*commands(gateway, {}))
+                begun = True
             watch.turn(time.monotonic())
             troubled = ""
         except (OSError, subprocess.SubprocessError, ValueError) as error:

@@ -8,7 +8,7 @@ from components.links import policy
 from components.links.connections import OPTIONS, connections, options
 from fleet.model import Region, Site
 
-from .test_plan import planned
+from .bed import planned
 
 # What other resources make, and IPv6.
 ELSEWHERE = {"inside_cidr", "inside_ipv6_cidr", "preshared_key", "log_options"}

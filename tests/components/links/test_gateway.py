@@ -7,21 +7,13 @@ import pytest
 from components.control_plane.units import SCRIPTS
 from components.links.gateway import bgp, ipsec
 from components.links.gateway.files import files
-from components.links.gateway.spec import GatewaySpec, gateway_specs
-from components.links.plan import tunnels
 from fleet.model import Site
 from tests.support import golden
 
-from .test_plan import planned
+from .bed import gateways
 
 TOLD = (bgp.OWN, bgp.DRAWING)
 GOLDEN = Path(__file__).parent / "golden"
-
-
-def gateways(site: str = "lab", **sites: Site) -> list[GatewaySpec]:
-    fleet, plan = planned(**sites)
-    outside = {one.name: f"198.51.100.{number}" for number, one in enumerate(tunnels(fleet, plan), 1)}
-    return gateway_specs(fleet, plan, site, outside)
 
 
 PAIR = Site(gateways=["192.0.2.20", "192.0.2.21"], asn=65020)
@@ -41,7 +33,7 @@ def test_the_files_of_the_example_s_gateway() -> None:
 
 def test_keys_lie_in_one_file_and_each_names_both_ends() -> None:
     (spec,) = gateways()
-    keys = {f"lab/{end.region}/{end.number}": f"key-of-{end.name}" for end in spec.ends}
+    keys = {end.tunnel.name: f"key-of-{end.name}" for end in spec.ends}
     ((path, text),) = ipsec.secrets(spec, keys).items()
     assert path not in files(spec)
     for end in spec.ends:
@@ -55,9 +47,9 @@ def test_keys_lie_in_one_file_and_each_names_both_ends() -> None:
 
 def test_each_of_a_pair_has_tunnels_of_its_own_and_tells_the_same() -> None:
     one, other = gateways("attic", attic=PAIR)
-    assert [end.number for end in one.ends] == [1, 2] * 3
-    assert [end.number for end in other.ends] == [3, 4] * 3
-    assert not {end.here for end in one.ends} & {end.here for end in other.ends}
+    assert [end.tunnel.number for end in one.ends] == [1, 2] * 3
+    assert [end.tunnel.number for end in other.ends] == [3, 4] * 3
+    assert not {end.tunnel.gateway_address for end in one.ends} & {end.tunnel.gateway_address for end in other.ends}
     told = {line for line in bgp.config(one).splitlines() if "network" in line or bgp.OWN in line.split(" seq")[0]}
     assert told
     assert {line for line in told if "neighbor" not in line} <= set(bgp.config(other).splitlines())

@@ -2,21 +2,12 @@
 
 import datetime
 from ipaddress import ip_network
-from pathlib import Path
 
 from components.links.plan import Peering, peerings, tunnels
-from fleet.address.plan import AddressPlan, draft
-from fleet.model import Fleet, Region, Site
-from fleet.world import current
+from fleet.address.plan import draft
+from fleet.model import Region, Site
 
-ROOT = Path(__file__).parents[3]
-
-
-def planned(**sites: Site) -> tuple[Fleet, AddressPlan]:
-    """The example with these sites besides its own."""
-    fleet = current(ROOT / "fleet.yaml").fleet
-    fleet = fleet.model_copy(update={"sites": {**fleet.sites, **sites}})
-    return fleet, draft(fleet, None, datetime.date(2026, 1, 1)).plan
+from .bed import planned
 
 
 def test_every_site_has_two_tunnels_with_every_region_for_each_of_its_gateways() -> None:

@@ -10,7 +10,7 @@ import pytest
 from components.control_plane.units import SETTINGS
 from components.links.gateway.files import files
 
-from .test_gateway import gateways
+from .bed import gateways
 
 sys.path.append(str(Path(__file__).parents[3] / "components/links/on_machine"))
 
