@@ -8,8 +8,9 @@ from components.links import policy
 from .spec import End, GatewaySpec
 
 CONFIG, DAEMONS = "/etc/frr/frr.conf", "/etc/frr/daemons"
-# AWS tells a handful; whoever tells more has lost its way.
-MOST_PREFIXES = 20
+# AWS tells a handful; whoever tells more has lost its way, and is heard again after a while. The list takes one: `force`
+# counts those that it refuses, too, and FRR has to keep them for that (soft-reconfiguration).
+MOST_PREFIXES, AGAIN_MINUTES = 20, 5
 # Lists of what is told, usually and by a tunnel that shall draw all traffic; regions' names have no capitals.
 OWN, DRAWING = "OWN", "DRAWING"
 
@@ -76,5 +77,10 @@ def _session(end: End) -> str:
 
 
 def _family(end: End) -> str:
-    to = f"  neighbor {end.there}"
-    return f"{to} prefix-list {OWN} out\n{to} prefix-list {end.region} in\n{to} maximum-prefix {MOST_PREFIXES}"
+    lines = (
+        f"prefix-list {OWN} out",
+        f"prefix-list {end.region} in",
+        "soft-reconfiguration inbound",
+        f"maximum-prefix {MOST_PREFIXES} restart {AGAIN_MINUTES} force",
+    )
+    return "\n".join(f"  neighbor {end.there} {line}" for line in lines)

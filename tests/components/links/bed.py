@@ -1,6 +1,7 @@
 """The example fleet with more sites, planned; and the gateways of one, with hubs at documentation addresses."""
 
 import datetime
+import sys
 from pathlib import Path
 
 from components.links.gateway.spec import GatewaySpec, gateway_specs
@@ -10,6 +11,8 @@ from fleet.model import Fleet, Site
 from fleet.world import current
 
 ROOT = Path(__file__).parents[3]
+# As on the gateway, where scripts lie beside each other.
+sys.path.append(str(ROOT / "components/links/on_machine"))
 
 
 def planned(**sites: Site) -> tuple[Fleet, AddressPlan]:

@@ -1,13 +1,10 @@
 """When a gateway leaves a tunnel and when it takes it again: hours of a clock, in no time."""
 
-import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path as File
 
-ON_MACHINE = File(__file__).parents[3] / "components/links/on_machine"
-sys.path.append(str(ON_MACHINE))
+from . import bed  # noqa: F401  (knows where the script lies)
 
-from failover import FORGIVEN_SECONDS, MOST_STEADY_SECONDS, NOTHING, STEADY_SECONDS, Memory, Path, step  # noqa: E402
+from failover import FORGIVEN_SECONDS, MOST_STEADY_SECONDS, NOTHING, STEADY_SECONDS, Memory, Path, step  # isort: skip
 
 WEST = ("west-1", "west-2")
 EAST = ("east-1", "east-2")

@@ -1,7 +1,6 @@
 """The watchdog's hands: what it reads, asks and tells. Its rules are in test_failover.py."""
 
 import struct
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,8 @@ from components.links.gateway.files import files
 
 from .bed import gateways
 
-sys.path.append(str(Path(__file__).parents[3] / "components/links/on_machine"))
-
-import watchdog
-from failover import Left, Memory
+import watchdog  # isort: skip
+from failover import Left, Memory  # isort: skip
 
 # What FRR 8.4 says of two sessions.
 SUMMARY = (
