@@ -90,6 +90,7 @@ KINDS: dict[str, dict[str, Ids]] = {
         "flow logs": _live("flow_logs"),
         "transit gateways": _live("transit_gateways"),
         "transit gateway attachments": _live("transit_gateway_attachments"),
+        "transit gateway route tables": _live("transit_gateways_route_tables"),
         "network interfaces": _live("enis"),
         "volumes": _live("volumes"),
         "launch templates": _live("launch_templates"),
@@ -117,6 +118,7 @@ KINDS: dict[str, dict[str, Ids]] = {
     },
     "rolesanywhere": {"trust anchors": _live("trust_anchors"), "profiles": _live("profiles")},
     "logs": {"groups": _live("groups")},
+    "cloudwatch": {"alarms": _live("alarms")},
     "autoscaling": {
         "groups": _live("autoscaling_groups"),
         "instances": _members,

@@ -1,17 +1,21 @@
 """Site-to-site VPN: options of both tunnels kept, checked and changed, static routes, route propagation.
 
 AWS Site-to-Site VPN user guide, "Tunnel options"; EC2 API: VpnTunnelOptionsSpecification, CreateVpnConnectionRoute,
-EnableVgwRoutePropagation, ModifyVpnConnectionOptions, ModifyVpnTunnelOptions.
+EnableVgwRoutePropagation, ModifyVpnConnection, ModifyVpnConnectionOptions, ModifyVpnTunnelOptions, VgwTelemetry,
+VpnTunnelLogOptions.
 """
 
 import ipaddress
 import re
 import secrets
 import string
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 from xml.etree import ElementTree
 
 from moto.core.responses import ActionResult, EmptyResult
+from moto.core.utils import utcnow
 from moto.ec2.exceptions import EC2ClientError
 from moto.ec2.models import EC2Backend
 from moto.ec2.models.vpn_connections import VPNConnection
@@ -43,6 +47,10 @@ LISTS = {
     "Phase2DHGroupNumbers": {2, 5, *range(14, 25)},
     "IKEVersions": {"ikev1", "ikev2"},
 }
+LOGS = {"LogEnabled": "LogGroupArn", "BgpLogEnabled": "BgpLogGroupArn"}
+OTHERS = ("TunnelInsideCidr", "PreSharedKey", "LogOptions", "EnableTunnelLifecycleControl")
+# Where hubs' tunnels end: documentation addresses (RFC 5737), and those of benchmarks (RFC 2544) for large fleets.
+OUTSIDE = tuple(ipaddress.ip_network(cidr) for cidr in ("203.0.113.0/24", "198.51.100.0/24", "198.18.0.0/15"))
 # Options whose name in answers is another than in requests.
 ANSWERED = {
     "DPDTimeoutSeconds": "DpdTimeoutSeconds",
@@ -64,6 +72,7 @@ def refuse(message: str) -> EC2ClientError:
 
 def checked(asked: dict[str, Any], taken: set[str]) -> dict[str, Any]:
     """One tunnel's options with AWS's defaults filled in. `taken` are inside prefixes in use at the same gateway."""
+    _known(asked)
     tunnel: dict[str, Any] = {}
     for name, (low, high, default) in NUMBERS.items():
         tunnel[name] = int(asked.get(name, default))
@@ -87,7 +96,24 @@ def checked(asked: dict[str, Any], taken: set[str]) -> dict[str, Any]:
     )
     if not KEY.fullmatch(tunnel["PreSharedKey"]):
         raise refuse("Invalid PreSharedKey: 8 to 64 letters, digits, periods and underscores, not starting with 0.")
+    tunnel["EnableTunnelLifecycleControl"] = str(asked.get("EnableTunnelLifecycleControl", False)).lower() == "true"
+    tunnel["LogOptions"] = {"CloudWatchLogOptions": _logs(asked.get("LogOptions") or {})}
     return tunnel
+
+
+def _known(asked: dict[str, Any]) -> None:
+    known = {*NUMBERS, *CHOICES, *LISTS, *OTHERS, *ANSWERED.values(), "OutsideIpAddress"}
+    if strange := sorted(asked.keys() - known):
+        raise EC2ClientError("UnsupportedOperation", f"The local cloud has no tunnel option {', '.join(strange)}.")
+
+
+def _logs(asked: dict[str, Any]) -> dict[str, Any]:
+    given = dict(asked.get("CloudWatchLogOptions") or {})
+    for switch, group in LOGS.items():
+        given[switch] = str(given.get(switch, False)).lower() == "true"
+        if given[switch] and ":log-group:" not in given.get(group, ""):
+            raise refuse(f"{switch} needs {group}, the ARN of a log group.")
+    return given
 
 
 def answered(tunnel: dict[str, Any]) -> dict[str, Any]:
@@ -123,10 +149,15 @@ def _taken(backend: Any, connection: Any) -> set[str]:
     return {tunnel["TunnelInsideCidr"] for other in mine for tunnel in other.options["TunnelOptions"]}
 
 
-def _outside(connection: Any, number: int) -> str:
-    # Documentation addresses (RFC 5737), made from the id so that they stay the same.
-    digest = int(connection.id.removeprefix("vpn-")[:8], 16)
-    return f"203.0.113.{(digest * TUNNELS + number) % 254 + 1}"
+def _outside() -> Iterator[str]:
+    """Addresses that no tunnel has, in any region."""
+    from moto.backends import get_backend
+
+    accounts: Any = get_backend("ec2")
+    backends = chain.from_iterable(regions.values() for regions in accounts.values())
+    there = [one for backend in backends for one in backend.vpn_connections.values() if one.options]
+    used = {tunnel["OutsideIpAddress"] for one in there for tunnel in one.options["TunnelOptions"]}
+    return (str(host) for host in chain.from_iterable(net.hosts() for net in OUTSIDE) if str(host) not in used)
 
 
 def _create() -> None:
@@ -138,12 +169,12 @@ def _create() -> None:
             checked(tunnel, set())  # before anything is made
         answer = original()
         connection = answer.result["VpnConnection"]
-        taken = _taken(self.ec2_backend, connection)
+        taken, outside = _taken(self.ec2_backend, connection), _outside()
         tunnels: list[dict[str, Any]] = []
         try:
-            for number, tunnel in enumerate(wanted):
+            for tunnel in wanted:
                 made = checked(tunnel, taken | {t["TunnelInsideCidr"] for t in tunnels})
-                tunnels.append(answered({**made, "OutsideIpAddress": _outside(connection, number)}))
+                tunnels.append(answered({**made, "OutsideIpAddress": next(outside)}))
         except EC2ClientError:
             self.ec2_backend.vpn_connections.pop(connection.id)
             raise
@@ -155,11 +186,26 @@ def _create() -> None:
             "TunnelInsideIpVersion": "ipv4",
             "TunnelOptions": tunnels,
         }
-        connection.static_routes = []
+        connection.static_routes, connection.made = [], utcnow()
         return answer
 
     VPNConnection.customer_gateway_configuration = property(configuration)
+    VPNConnection.vgw_telemetry = property(telemetry)
     VPNConnection.routes = property(lambda connection: connection.static_routes or [])
+
+
+def telemetry(connection: Any) -> list[dict[str, Any]]:
+    """What AWS sees of each tunnel. Nobody has spoken with either end so far."""
+    return [
+        {
+            "OutsideIpAddress": tunnel["OutsideIpAddress"],
+            "Status": "DOWN",
+            "StatusMessage": "IPSEC IS DOWN",
+            "AcceptedRouteCount": 0,
+            "LastStatusChange": connection.made,
+        }
+        for tunnel in (connection.options or {}).get("TunnelOptions", [])
+    ]
 
 
 def configuration(connection: Any) -> str:
@@ -200,6 +246,16 @@ def _change() -> None:
         kept = {ASKED.get(name, name): value for name, value in tunnels[number].items()}
         wanted = checked({**kept, **self._get_param("TunnelOptions")}, others)
         tunnels[number] = answered({**wanted, "OutsideIpAddress": address})
+        return ActionResult({"VpnConnection": connection})
+
+    @add(EC2Response)
+    def modify_vpn_connection(self: Any) -> ActionResult:
+        connection, backend = _connection(self), self.ec2_backend
+        if gateway := self._get_param("CustomerGatewayId"):
+            connection.customer_gateway_id = backend.get_customer_gateway(gateway).id
+        target = self._get_param("TransitGatewayId")
+        if self._get_param("VpnGatewayId") or target not in (None, connection.transit_gateway_id):
+            raise EC2ClientError("UnsupportedOperation", "The local cloud moves no connection to another gateway.")
         return ActionResult({"VpnConnection": connection})
 
     @add(EC2Response)

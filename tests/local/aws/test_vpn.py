@@ -124,3 +124,30 @@ def test_routes_propagate_only_from_an_attached_gateway(ec2: Any) -> None:
     assert read["PropagatingVgws"] == [{"GatewayId": gateway}]
     ec2.disable_vgw_route_propagation(RouteTableId=table, GatewayId=gateway)
     assert ec2.describe_route_tables(RouteTableIds=[table])["RouteTables"][0].get("PropagatingVgws", []) == []
+
+
+def test_logs_and_the_hold_on_maintenance_are_kept_and_what_is_not_known_is_refused(
+    ec2: Any, gateways: dict[str, str]
+) -> None:
+    group = "arn:aws:logs:ap-south-1:123456789012:log-group:tunnels"
+    logs = {"LogEnabled": True, "LogGroupArn": group, "LogOutputFormat": "json", "BgpLogEnabled": False}
+    asked = {"LogOptions": {"CloudWatchLogOptions": logs}, "EnableTunnelLifecycleControl": True}
+    told = connect(ec2, gateways, TunnelOptions=[asked, {}])["Options"]["TunnelOptions"]
+    assert told[0]["LogOptions"]["CloudWatchLogOptions"] == logs
+    assert [one["EnableTunnelLifecycleControl"] for one in told] == [True, False]
+    with pytest.raises(ClientError, match="needs LogGroupArn"):
+        connect(ec2, gateways, TunnelOptions=[{"LogOptions": {"CloudWatchLogOptions": {"LogEnabled": True}}}, {}])
+    with pytest.raises(ClientError, match="no tunnel option TunnelInsideIpv6Cidr"):
+        connect(ec2, gateways, TunnelOptions=[{"TunnelInsideIpv6Cidr": "fd00::/126"}, {}])
+
+
+def test_every_tunnel_has_an_address_of_its_own_and_is_down_until_somebody_speaks(
+    ec2: Any, gateways: dict[str, str]
+) -> None:
+    connect(ec2, gateways)
+    found = [one for one in ec2.describe_vpn_connections()["VpnConnections"] if one["State"] != "deleted"]
+    outside = [tunnel["OutsideIpAddress"] for one in found for tunnel in one["Options"]["TunnelOptions"]]
+    assert len(set(outside)) == len(outside) >= 4
+    told = [tunnel for one in found for tunnel in one["VgwTelemetry"]]
+    assert [tunnel["OutsideIpAddress"] for tunnel in told] == outside
+    assert {(tunnel["Status"], tunnel["AcceptedRouteCount"]) for tunnel in told} == {("DOWN", 0)}

@@ -4,12 +4,14 @@ from collections.abc import Mapping
 
 from ..kinds import Kind
 from . import (
+    alarms,
     balancing,
     bucket_objects,
     compute,
     files,
     gateways,
     hub,
+    hub_routes,
     identity,
     keys,
     machines,
@@ -21,6 +23,7 @@ from . import (
     roles_anywhere,
     scaling,
     security,
+    vpn,
 )
 
 KINDS: Mapping[str, Kind] = {
@@ -28,6 +31,8 @@ KINDS: Mapping[str, Kind] = {
     **gateways.KINDS,
     **security.KINDS,
     **hub.KINDS,
+    **hub_routes.KINDS,
+    **vpn.KINDS,
     **files.KINDS,
     **objects.KINDS,
     **bucket_objects.KINDS,
@@ -41,4 +46,5 @@ KINDS: Mapping[str, Kind] = {
     **balancing.KINDS,
     **records.KINDS,
     **roles_anywhere.KINDS,
+    **alarms.KINDS,
 }

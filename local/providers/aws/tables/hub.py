@@ -1,6 +1,8 @@
 """Transit gateways and their attachments."""
 
-from ..kinds import ID, Added, Call, Change, Kind, P, Removed, props, replaces, same_paths
+from collections.abc import Callable
+
+from ..kinds import ID, Added, Call, Change, Found, Kind, P, Removed, props, replaces, same_paths
 from .ec2 import TAGGING
 
 _OPTIONS = (
@@ -12,6 +14,13 @@ _OPTIONS = (
     "vpnEcmpSupport",
 )
 _LIVE = "State!='deleted' && State!='deleting'"
+
+
+def _joined(option: str) -> Callable[[Found], bool]:
+    return lambda found: (
+        found.answer["joined"] is not None and found.answer["joined"] == found.answer["hub"].get(option)
+    )
+
 
 HUB = Kind(
     service="ec2",
@@ -63,11 +72,27 @@ ATTACHMENT = Kind(
         f"TransitGatewayVpcAttachments[?{_LIVE}] | [0]",
     ),
     delete=(Call("delete_transit_gateway_vpc_attachment", {"TransitGatewayAttachmentId": ID}),),
+    more={
+        "joined": Call(
+            "describe_transit_gateway_attachments",
+            {"TransitGatewayAttachmentIds": [ID]},
+            "TransitGatewayAttachments[0].Association.TransitGatewayRouteTableId",
+        ),
+        "hub": Call(
+            "describe_transit_gateways", {"TransitGatewayIds": [P("transitGatewayId")]}, "TransitGateways[0].Options"
+        ),
+    },
     outputs={
         **same_paths("transitGatewayId", "vpcId", "subnetIds"),
         "vpcOwnerId": "VpcOwnerId",
         "dnsSupport": "Options.DnsSupport",
+        "transitGatewayDefaultRouteTableAssociation": _joined("AssociationDefaultRouteTableId"),
+        "transitGatewayDefaultRouteTablePropagation": lambda found: (
+            "PropagationDefaultRouteTableId" in found.answer["hub"]
+        ),
     },
+    # A gateway joins what is attached to it, or not, by its own options: what a program says here must say the same.
+    accepts=("transitGatewayDefaultRouteTableAssociation", "transitGatewayDefaultRouteTablePropagation"),
     replace=replaces("transitGatewayId", "vpcId"),
     changes=(
         Change(
