@@ -33,9 +33,9 @@ def catalogue(fleet: Fleet) -> list[StackSpec]:
 
 
 def links(fleet: Fleet) -> list[StackSpec]:
-    """The one stack of what joins regions, where there are several; it stands in the first of them."""
+    """The one stack of what joins regions and sites, where there are two; it stands in the first of the regions."""
     regions = tuple(name for name in fleet.regions if _built(fleet, name))
-    return [StackSpec(LINKS, "links", regions[0], regions)] if len(regions) > 1 else []
+    return [StackSpec(LINKS, "links", regions[0], regions)] if regions and len(regions) + len(fleet.sites) > 1 else []
 
 
 def pools(fleet: Fleet) -> list[StackSpec]:
@@ -93,6 +93,4 @@ def unbuilt(fleet: Fleet) -> list[str]:
         )
         if not _built(fleet, region)
     ]
-    if fleet.sites:
-        found.append(f"sites ({', '.join(fleet.sites)}): their links are planned, not built yet")
     return found

@@ -1,13 +1,20 @@
-"""What joins the regions of a fleet. So far their names; tunnels and peerings are to come."""
+"""What joins a fleet's regions with each other and with its sites."""
 
 import pulumi
 import pulumi_aws as aws
+import pulumi_random as random
+from pulumi import ResourceOptions
 
-from components.links.aws import Links, RegionEnd
+from components.links.aws import Links
+from components.links.connections import Connection, connections, key_place
+from components.links.ends import RegionEnd
+from components.links.plan import peerings
+from components.network.aws_hub import INWARD, OUTWARD
+from components.tags import Owner
 from fleet.world import World
 
 from .catalogue import StackSpec
-from .outputs import publish, region_outputs
+from .outputs import ConnectionOutputs, publish, region_outputs
 
 
 def program(world: World, stack: StackSpec) -> None:
@@ -18,16 +25,53 @@ def program(world: World, stack: StackSpec) -> None:
 async def _program(world: World, stack: StackSpec) -> None:
     fleet = world.fleet
     assert fleet.aws is not None  # fleet.rules: no region in AWS without an account
-    ends: dict[str, RegionEnd] = {}
-    for region in stack.depends_on:
-        try:
-            outputs = await region_outputs(region)
-        except LookupError as error:
-            raise pulumi.RunError(str(error)) from None
-        ends[region] = {
-            "provider": aws.Provider(region, region=region, allowed_account_ids=[fleet.aws.account_id]),
-            "network_id": outputs["network_id"],
-            "zone_id": outputs["zone_id"],
+    ends = {region: await _end(world, region) for region in stack.depends_on}
+    joined = [one for one in connections(fleet, world.plan) if one.region in ends]
+    made = Links(
+        "links",
+        {
+            "regions": ends,
+            "connections": joined,
+            "peerings": [pair for pair in peerings(fleet) if {pair.here, pair.there} <= ends.keys()],
+            "account_id": fleet.aws.account_id,
+            "owner": Owner(fleet.fleet, fleet.owner, stack.name),
+        },
+        ResourceOptions(providers={"random": random.Provider("random")}),
+    )
+    publish(
+        {
+            "regions": list(ends),
+            "connections": {one.name: _published(fleet.fleet, one, made.sites[one.name].vpn) for one in joined},
         }
-    Links("links", {"regions": ends})
-    publish({"regions": list(ends)})
+    )
+
+
+async def _end(world: World, region: str) -> RegionEnd:
+    """Raises RunError where the region's stack is of an older version."""
+    assert world.fleet.aws is not None
+    try:
+        outputs = await region_outputs(region)
+    except LookupError as error:
+        raise pulumi.RunError(str(error)) from None
+    return {
+        "provider": aws.Provider(region, region=region, allowed_account_ids=[world.fleet.aws.account_id]),
+        "block": world.plan.region(region).block,
+        "network_id": outputs["network_id"],
+        "zone_id": outputs["zone_id"],
+        "hub_id": outputs["hub_id"],
+        # Named here: a region's own list is unknown in its first preview.
+        "table_ids": {name: outputs["hub_table_ids"][name] for name in (OUTWARD, INWARD)},
+        "key_arn": outputs["key_arn"],
+    }
+
+
+def _published(fleet: str, connection: Connection, vpn: aws.ec2.VpnConnection) -> ConnectionOutputs:
+    outside = (vpn.tunnel1_address, vpn.tunnel2_address)
+    return {
+        "id": vpn.id,
+        "site": connection.site,
+        "region": connection.region,
+        "gateway": connection.address,
+        "secret": key_place(fleet, connection),
+        "hub_addresses": {tunnel.name: at for tunnel, at in zip(connection.tunnels, outside, strict=True)},
+    }

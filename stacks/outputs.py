@@ -25,7 +25,7 @@ class RegionOutputs(TypedDict):
     # for links
     hub_id: pulumi.Input[str]
     hub_asn: int
-    hub_attachment_id: pulumi.Input[str]
+    hub_table_ids: dict[str, pulumi.Input[str]]  # by name: outward (of the network), inward (of tunnels and peerings)
     # for names
     zone_id: pulumi.Input[str]
     zone_name: str
@@ -66,10 +66,22 @@ class KeyOutputs(TypedDict):
     signing: int
 
 
+class ConnectionOutputs(TypedDict):
+    """Between a region's hub and one gateway of a site. Keys by the name of the secret that holds them."""
+
+    id: pulumi.Input[str]
+    site: str
+    region: str
+    gateway: str  # the site's public address
+    secret: str  # in the region; JSON: tunnel's name → its pre-shared key
+    hub_addresses: dict[str, pulumi.Input[str]]  # public ones, by tunnel's name
+
+
 class LinksOutputs(TypedDict):
     """What the links' stack publishes."""
 
-    regions: list[str]  # those that resolve each other's names
+    regions: list[str]  # those that reach each other and resolve each other's names
+    connections: dict[str, ConnectionOutputs]  # with sites, by name
 
 
 class ClusterOutputs(TypedDict):

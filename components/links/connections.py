@@ -68,3 +68,8 @@ def options(connection: Connection) -> dict[str, object]:
         found |= {f"tunnel{number}_{name}": value for name, value in OPTIONS.items()}
         found[f"tunnel{number}_inside_cidr"] = tunnel.inside_cidr
     return found
+
+
+def key_place(fleet: str, connection: Connection) -> str:
+    """The secret with the keys of both tunnels by their names, in the connection's region."""
+    return f"{fleet}/links/{connection.name}"

@@ -7,6 +7,7 @@ import pulumi_aws as aws
 
 from components.tags import Owner
 
+from .aws_hub import Hub
 from .endpoints import Endpoint
 from .ports import Group
 from .routes import Route, RouteTable
@@ -39,7 +40,17 @@ class Network(pulumi.ComponentResource):
         self.subnets = self._subnets()
         # Whatever gets its address from the subnet must not take a fixed one.
         self.placed = pulumi.ResourceOptions(parent=self, depends_on=self._reservations())
-        self.hub, self.attachment = self._hub()
+        self.hub = Hub(
+            "hub",
+            {
+                "asn": self.spec.asn,
+                "block": self.spec.block,
+                "network_id": self.vpc.id,
+                "subnet_ids": [subnet.id for subnet in self.private_subnets().values()],
+                "owner": self.owner,
+            },
+            self.placed,
+        )
         self.tables = self._route_tables()
         self.groups = {group.name: self._group(group) for group in self.spec.groups}
         self._close_default_group()
@@ -89,30 +100,6 @@ class Network(pulumi.ComponentResource):
             if subnet.fixed
         ]
 
-    def _hub(self) -> tuple[aws.ec2transitgateway.TransitGateway, aws.ec2transitgateway.VpcAttachment]:
-        hub = aws.ec2transitgateway.TransitGateway(
-            "hub",
-            description="Joins the region with sites and other regions",
-            amazon_side_asn=self.spec.asn,
-            auto_accept_shared_attachments="disable",
-            default_route_table_association="enable",
-            default_route_table_propagation="enable",
-            dns_support="enable",
-            vpn_ecmp_support="enable",
-            tags=self.owner.tags("hub"),
-            opts=self.child,
-        )
-        attachment = aws.ec2transitgateway.VpcAttachment(
-            "hub-network",
-            transit_gateway_id=hub.id,
-            vpc_id=self.vpc.id,
-            subnet_ids=[subnet.id for subnet in self.private_subnets().values()],
-            dns_support="enable",
-            tags=self.owner.tags("hub-network"),
-            opts=self.placed,
-        )
-        return hub, attachment
-
     def _route_tables(self) -> dict[str, aws.ec2.RouteTable]:
         internet = aws.ec2.InternetGateway(
             "internet", vpc_id=self.vpc.id, tags=self.owner.tags("internet"), opts=self.child
@@ -161,8 +148,8 @@ class Network(pulumi.ComponentResource):
                 target, opts = {"nat_gateway_id": nats[table.nat_zone or ""].id}, self.child
             case "hub":
                 # AWS refuses a route to a transit gateway that the network is not attached to.
-                target = {"transit_gateway_id": self.hub.id}
-                opts = pulumi.ResourceOptions(parent=self, depends_on=[self.attachment])
+                target = {"transit_gateway_id": self.hub.gateway.id}
+                opts = pulumi.ResourceOptions(parent=self, depends_on=[self.hub.attachment])
         aws.ec2.Route(
             f"{table.name}-{route.name}",
             route_table_id=resource.id,

@@ -10,9 +10,10 @@ from . import endpoints, ports, routes, subnets
 
 
 class NetworkSpec(NamedTuple):
-    """The same on every cloud; the cloud's file turns it into resources."""
+    """The same on every cloud; the cloud's file turns it into resources. `block` is the region's one route."""
 
     region: str
+    block: str
     cidr: str
     zone_name: str
     asn: int
@@ -27,6 +28,7 @@ def network_spec(fleet: Fleet, plan: AddressPlan, region_name: str) -> NetworkSp
     prefixes = ports.sources(region_name, plan.aggregates(), region_plan.network)
     return NetworkSpec(
         region=region_name,
+        block=region_plan.block,
         cidr=region_plan.network,
         zone_name=f"{region_name}.{fleet.domain}",
         asn=hubs.asn(region_name),
