@@ -12,8 +12,8 @@ from components.control_plane.pki import AUTHORITIES, SERVICE_ACCOUNTS
 
 from .story import Step
 
-MACHINES, KEYS = "machines", "keys"
-RULES = (MACHINES, KEYS)
+MACHINES, KEYS, TUNNELS = "machines", "keys", "tunnels"
+RULES = (MACHINES, KEYS, TUNNELS)
 MACHINE = "landbridge:machine"
 GONE = {"replaced": "replaces", "deleted": "deletes"}
 # Part of a machine → what may be changed in it without touching the machine. A new template is taken by a roll alone.
@@ -23,6 +23,10 @@ PARTS = {
     "aws:autoscaling/group:Group": {"tags", "waitForCapacityTimeout"},
 }
 TEMPLATES = {"aws:ec2/launchTemplate:LaunchTemplate"}
+CONNECTION = "aws:ec2/vpnConnection:VpnConnection"
+# What may be changed of a connection while both its tunnels carry on; what is named after a tunnel renews that alone.
+UNFELT = {"tags", "tagsAll"}
+OF_TUNNEL = re.compile(r"tunnel([12])[A-Z]")
 # What the cluster's trust hangs on, each generation by its number; certificates of machines are none.
 KEPT = {
     "tls:index/privateKey:PrivateKey",
@@ -34,7 +38,7 @@ KEY_NAME = re.compile(rf"(?:{'|'.join((*AUTHORITIES, SERVICE_ACCOUNTS, 'encrypti
 
 def refusals(stacks: Mapping[str, Iterable[Step]], ignored: Collection[str] = ()) -> list[str]:
     """Why the run must not be; empty when it may. `ignored` are names of rules."""
-    judges = {MACHINES: _machines, KEYS: _keys}
+    judges = {MACHINES: _machines, KEYS: _keys, TUNNELS: _tunnels}
     return [
         why
         for stack, steps in stacks.items()
@@ -63,7 +67,7 @@ def _touch(step: Step) -> str | None:
         if step.verb in GONE:
             return GONE[step.verb]
         if step.verb == "updated" and step.type in PARTS:
-            changed = {path.partition(".")[0].partition("[")[0] for path in step.changed}
+            changed = _properties(step)
             return None if changed and changed <= PARTS[step.type] else "changes"
     return None
 
@@ -77,6 +81,26 @@ def _keys(stack: str, steps: list[Step]) -> Iterator[str]:
                 f"`landbridge pki rotate {stack}` may, after all machines have its successor; if it "
                 "did elsewhere, your checkout lacks its last commit"
             )
+
+
+def _tunnels(stack: str, steps: list[Step]) -> Iterator[str]:
+    """One that goes with its site or its region is no fault, and the limits count it."""
+    for step in steps:
+        if step.type != CONNECTION or step.verb not in ("updated", "replaced"):
+            continue
+        felt = _properties(step) - UNFELT
+        numbers = {match[1] for name in felt if (match := OF_TUNNEL.match(name))}
+        whole = sorted(name for name in felt if not OF_TUNNEL.match(name))
+        if step.verb == "replaced" or whole or len(numbers) > 1:
+            how = "replaces the connection" if step.verb == "replaced" else f"changes {', '.join(sorted(felt))}"
+            yield (
+                f"{stack}: the run takes both tunnels of {step.name} down at once: it {how}. Change one tunnel, see it "
+                "up, then the other; or, in an hour when nobody needs that link, agree with --ignore tunnels"
+            )
+
+
+def _properties(step: Step) -> set[str]:
+    return {path.partition(".")[0].partition("[")[0] for path in step.changed}
 
 
 def _tag(properties: Mapping[str, Any], name: str) -> str | None:

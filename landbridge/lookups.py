@@ -51,6 +51,21 @@ TAGGED = {
     "aws:ec2transitgateway/vpcAttachment:VpcAttachment": Listing(
         "ec2", "describe_transit_gateway_vpc_attachments", "TransitGatewayVpcAttachments", "TransitGatewayAttachmentId"
     ),
+    "aws:ec2transitgateway/routeTable:RouteTable": Listing(
+        "ec2", "describe_transit_gateway_route_tables", "TransitGatewayRouteTables", "TransitGatewayRouteTableId"
+    ),
+    "aws:ec2transitgateway/peeringAttachment:PeeringAttachment": Listing(
+        "ec2",
+        "describe_transit_gateway_peering_attachments",
+        "TransitGatewayPeeringAttachments",
+        "TransitGatewayAttachmentId",
+    ),
+    "aws:ec2/customerGateway:CustomerGateway": Listing(
+        "ec2", "describe_customer_gateways", "CustomerGateways", "CustomerGatewayId"
+    ),
+    "aws:ec2/vpnConnection:VpnConnection": Listing(
+        "ec2", "describe_vpn_connections", "VpnConnections", "VpnConnectionId"
+    ),
     "aws:ec2/launchTemplate:LaunchTemplate": Listing(
         "ec2", "describe_launch_templates", "LaunchTemplates", "LaunchTemplateId"
     ),
@@ -65,6 +80,7 @@ TAGGED = {
 
 # Creating these once more only sets the same again.
 REPEATABLE = {
+    "aws:cloudwatch/metricAlarm:MetricAlarm",
     "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",
     "aws:efs/backupPolicy:BackupPolicy",
     "aws:efs/fileSystemPolicy:FileSystemPolicy",
@@ -155,6 +171,17 @@ FINDERS: dict[str, Callable[[ClientOf, Inputs], str | None]] = {
         i["name"],
         "AutoScalingGroupName",
     ),
+    # One that is accepted already is not taken twice.
+    "aws:ec2transitgateway/peeringAttachmentAccepter:PeeringAttachmentAccepter": lambda of, i: next(
+        (
+            str(one["TransitGatewayAttachmentId"])
+            for one in of("ec2").describe_transit_gateway_peering_attachments(
+                TransitGatewayAttachmentIds=[i["transitGatewayAttachmentId"]]
+            )["TransitGatewayPeeringAttachments"]
+            if one["State"] == "available"
+        ),
+        None,
+    ),
     "aws:cloudwatch/logGroup:LogGroup": lambda of, i: _named(
         of("logs").describe_log_groups(logGroupNamePrefix=i["name"])["logGroups"],
         "logGroupName",
@@ -179,6 +206,14 @@ def _remove_record(of: ClientOf, inputs: Inputs) -> None:
     of("route53").change_resource_record_sets(HostedZoneId=inputs["zoneId"], ChangeBatch=changes)
 
 
+def _of_pair(call: str) -> Callable[[ClientOf, Inputs], object]:
+    """A hub's route table and an attachment, joined in one of two ways."""
+    return lambda of, i: getattr(of("ec2"), call)(
+        TransitGatewayRouteTableId=i["transitGatewayRouteTableId"],
+        TransitGatewayAttachmentId=i["transitGatewayAttachmentId"],
+    )
+
+
 # Type → how to take away a link that may have been made.
 UNDOERS: dict[str, Callable[[ClientOf, Inputs], object]] = {
     "aws:route53/record:Record": _remove_record,
@@ -186,6 +221,18 @@ UNDOERS: dict[str, Callable[[ClientOf, Inputs], object]] = {
         RouteTableId=i["routeTableId"], DestinationCidrBlock=i["destinationCidrBlock"]
     ),
     "aws:ec2/routeTableAssociation:RouteTableAssociation": _disassociate,
+    "aws:ec2transitgateway/route:Route": lambda of, i: of("ec2").delete_transit_gateway_route(
+        TransitGatewayRouteTableId=i["transitGatewayRouteTableId"], DestinationCidrBlock=i["destinationCidrBlock"]
+    ),
+    "aws:ec2transitgateway/routeTableAssociation:RouteTableAssociation": _of_pair(
+        "disassociate_transit_gateway_route_table"
+    ),
+    "aws:ec2transitgateway/routeTablePropagation:RouteTablePropagation": _of_pair(
+        "disable_transit_gateway_route_table_propagation"
+    ),
+    "aws:route53/zoneAssociation:ZoneAssociation": lambda of, i: of("route53").disassociate_vpc_from_hosted_zone(
+        HostedZoneId=i["zoneId"], VPC={"VPCId": i["vpcId"], "VPCRegion": i["vpcRegion"]}
+    ),
 }
 
 

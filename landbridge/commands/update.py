@@ -30,8 +30,8 @@ ignore_option = click.option(
     "--ignore",
     "ignored",
     multiple=True,
-    type=click.Choice([guards.MACHINES]),
-    help="Touch several machines of a control plane in one run, all the same.",
+    type=click.Choice([guards.MACHINES, guards.TUNNELS]),
+    help="Touch several machines of a control plane, or both tunnels of a connection, in one run all the same.",
 )
 allow_options = together(
     *(

@@ -1,11 +1,11 @@
-"""A run that would touch two machines of a control plane, or a key that all trust, is refused."""
+"""A run that would touch two machines of a control plane, both tunnels of a connection, or a key that all trust, is refused."""
 
 from typing import Any
 
 import pytest
 
 from components.control_plane.pki import AUTHORITIES
-from landbridge.guards import KEYS, MACHINES, PARTS, TEMPLATES, refusals
+from landbridge.guards import CONNECTION, KEYS, MACHINES, PARTS, TEMPLATES, TUNNELS, refusals
 from landbridge.story import Step
 
 VOLUME, GROUP = "aws:ebs/volume:Volume", "aws:autoscaling/group:Group"
@@ -115,3 +115,39 @@ def test_the_tags_of_what_is_not_known_yet_name_nobody() -> None:
     for tags in (None, "unknown", ["unknown"], {"landbridge:machine": None}):
         steps = [Step("replaced", VOLUME, "x", False, (), {"tags": tags})] * 2
         assert refusals({"main": steps}) == []
+
+
+def tunnels(verb: str, *changed: str) -> list[str]:
+    return refusals({"links": [Step(verb, CONNECTION, "us-west-2-lab-1", False, changed, {})]})
+
+
+@pytest.mark.parametrize(
+    ("verb", "changed"),
+    [
+        ("replaced", ()),
+        ("replaced", ("tunnel1InsideCidr",)),
+        ("updated", ("customerGatewayId",)),
+        ("updated", ("tags", "transitGatewayId")),
+        ("updated", ("tunnel1PresharedKey", "tunnel2PresharedKey")),
+        ("updated", ("tunnel1Phase1DhGroupNumbers[0]", "tunnel2LogOptions.cloudwatchLogOptions.logEnabled")),
+    ],
+)
+def test_what_takes_both_tunnels_down_is_refused(verb: str, changed: tuple[str, ...]) -> None:
+    (told,) = tunnels(verb, *changed)
+    assert told.startswith("links: the run takes both tunnels of us-west-2-lab-1 down at once")
+    step = Step(verb, CONNECTION, "us-west-2-lab-1", False, changed, {})
+    assert refusals({"links": [step]}, {TUNNELS}) == []
+
+
+@pytest.mark.parametrize(
+    ("verb", "changed"),
+    [
+        ("created", ()),
+        ("deleted", ()),
+        ("same", ()),
+        ("updated", ("tags.Name", "tagsAll.Name")),
+        ("updated", ("tunnel2PresharedKey", "tunnel2Phase1DhGroupNumbers[0]", "tags")),
+    ],
+)
+def test_one_tunnel_after_the_other_may_change(verb: str, changed: tuple[str, ...]) -> None:
+    assert tunnels(verb, *changed) == []

@@ -17,7 +17,7 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     made = Cloud(folder / "home", folder / "fleet.yaml")
     try:
         # Pools and add-ons have a fleet of their own: tests/e2e/test_hybrid.py.
-        made.run("up", "--local", "--yes", "us-west-2", "us-east-1", "eu-west-1", "main")
+        made.run("up", "--local", "--yes", "us-west-2", "us-east-1", "eu-west-1", "links", "main")
         yield made
     finally:
         made.stop()
