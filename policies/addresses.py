@@ -29,7 +29,6 @@ ROUTES = {
     "aws:ec2/defaultRouteTable:DefaultRouteTable": OF_ROUTES,
     "aws:ec2transitgateway/route:Route": {"destinationCidrBlock": PREFIX},
     "aws:ec2transitgateway/prefixListReference:PrefixListReference": {"prefixListId": PREFIX_LIST},
-    "aws:ec2/vpnConnectionRoute:VpnConnectionRoute": {"destinationCidrBlock": PREFIX},
 }
 EVERYWHERE = "0.0.0.0/0"
 AGGREGATE = "is no region's, site's or cluster's aggregate"

@@ -13,7 +13,21 @@ from pulumi_policy import (
 
 from fleet.world import World, current
 
-from . import addons, addresses, clusters, custody, exposure, images, labels, machines, pools, roles, sites, workloads
+from . import (
+    addons,
+    addresses,
+    clusters,
+    custody,
+    exposure,
+    images,
+    labels,
+    links,
+    machines,
+    pools,
+    roles,
+    sites,
+    workloads,
+)
 from .reading import Finding, Given, Item, items, plain
 
 Rules = Callable[[list[Item], World], Iterator[Finding]]
@@ -34,6 +48,10 @@ RULES: dict[str, tuple[str, Rules]] = {
     "images": ("A pool starts from the image of its kind and of its cluster's Kubernetes.", images.findings),
     "labels": ("No node of a site has a label by which a cloud knows its GPUs.", labels.findings),
     "sites": ("What a host takes with its certificate is one host's, and for its backups alone.", sites.findings),
+    "links": (
+        "Links are of the plan, strong on both tunnels, led by BGP, and their keys stand in no plain text.",
+        links.findings,
+    ),
     "clusters": (
         "3 or 5 etcd members in one region, a closed API, snapshots, certificates that end.",
         clusters.findings,

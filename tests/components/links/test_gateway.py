@@ -8,6 +8,7 @@ from components.control_plane.units import SCRIPTS
 from components.links.gateway import bgp, ipsec
 from components.links.gateway.files import files
 from fleet.model import Site
+from policies import links as policies_of_links
 from tests.support import golden
 
 from .bed import gateways
@@ -72,3 +73,7 @@ def test_of_a_region_its_own_block_is_believed_and_nothing_else() -> None:
     for end in spec.ends:
         assert f"  neighbor {end.there} prefix-list {end.region} in" in lines
         assert f"  neighbor {end.there} prefix-list {bgp.OWN} out" in lines
+
+
+def test_the_policies_know_how_much_a_gateway_hears() -> None:
+    assert policies_of_links.MOST_PREFIXES == bgp.MOST_PREFIXES
