@@ -55,8 +55,7 @@ class ClusterInfo(NamedTuple):
 
 def read(place: Place, name: str) -> ClusterInfo:
     """What the cluster's stack published. Raises LandbridgeError when it is not up."""
-    state = deployment(place, name)
-    outputs = next((r.get("outputs") for r in (state or {}).get("resources") or () if r["type"] == STACK), None)
+    outputs = published(place, name)
     if not outputs:
         raise LandbridgeError(f"The cluster {name} is not up: its stack has built nothing. Run `{up(place, name)}`.")
     return of(outputs, name, up(place, name))
@@ -79,6 +78,12 @@ def of(outputs: Mapping[str, Any], name: str, remedy: str) -> ClusterInfo:
 
 def up(place: Place, name: str) -> str:
     return f"landbridge up {name}{' --local' if place.world == 'local' else ''}"
+
+
+def published(place: Place, stack: str) -> Mapping[str, Any]:
+    """A stack's outputs; none of one that has built nothing."""
+    state = deployment(place, stack)
+    return next((r.get("outputs") or {} for r in (state or {}).get("resources") or () if r["type"] == STACK), {})
 
 
 def deployment(place: Place, name: str) -> Mapping[str, Any] | None:

@@ -1,4 +1,4 @@
-"""`landbridge site`: the hosts of machine rooms."""
+"""`landbridge site`: the hosts and the gateways of machine rooms."""
 
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from ..cluster.session import Session
 from ..errors import DONE, FAILED
 from ..output import Output
 from ..site import enrol as enrolments
+from ..site import gateway as site_gateways
 from ..site import hosts as site_hosts
 from ..site.apply import Apply, ApplyError, Outcome
 from ..site.status import Hosts, State
@@ -22,7 +23,7 @@ common = together(cluster_option, local_option, fleet_option, json_option)
 
 @click.group()
 def site() -> None:
-    """The hosts of a machine room: enrolment, state, and their bundles."""
+    """A machine room: its hosts' enrolment, state and bundles, and its gateways."""
 
 
 @site.command()
@@ -116,6 +117,39 @@ def apply(
     else:
         out.console.print(summary(outcomes))
     return FAILED if any(one.what == "skip" for one in outcomes) else DONE
+
+
+@site.command()
+@click.argument("site_name", metavar="SITE")
+@local_option
+@fleet_option
+@json_option
+@click.option(
+    "--output",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where the folders go, one a gateway.  [default: SITE-gateways]",
+)
+def gateway(site_name: str, *, local: bool, fleet_file: Path | None, as_json: bool, folder: Path | None) -> int:
+    """Writes all that goes onto the site's VPN gateways: a folder each, named after its public address.
+
+    Strongswan, its interfaces, FRR, nftables and the watchdog, for tunnels that `landbridge up links` has made. The
+    folders hold the tunnels' keys: keep them to yourself. Written again, they replace those of before.
+    """
+    world = options.the_fleet(fleet_file)
+    chosen, target = site_gateways.checked(world, site_name), (folder or Path(f"{site_name}-gateways")).absolute()
+    place = sessions.the_place(world, local=local)
+    made = site_gateways.rendered(world, place, chosen, target)
+    out = options.output(as_json=as_json)
+    if as_json:
+        out.document({"site": chosen, "gateways": [one.as_json() for one in made]})
+        return DONE
+    table = render.plain_table("gateway", "tunnels", "files", "plan", "folder", right=("files",))
+    for one in made:
+        where = Text(str(one.folder), overflow="fold")
+        table.add_row(Text(one.gateway, style="bold"), "\n".join(one.tunnels), str(len(one.files)), one.plan, where)
+    out.console.print(table)
+    return DONE
 
 
 WOULD = {"current": "stay", "skip": "be left as it is", "change": "change", "finish": "be uncordoned"}

@@ -48,11 +48,8 @@ class Published(NamedTuple):
 
 def read(session: Session, pool: str, hosts: Collection[str]) -> dict[str, Published]:
     """What each of the pool's hosts is to have. Raises LandbridgeError when its stack has published nothing."""
-    state = info.deployment(session.place, pool)
-    outputs: Mapping[str, Any] | None = next(
-        (r.get("outputs") for r in (state or {}).get("resources") or () if r["type"] == info.STACK), None
-    )
-    if not outputs or not all(outputs.get(field) for field in FIELDS):
+    outputs = info.published(session.place, pool)
+    if not all(outputs.get(field) for field in FIELDS):
         up = info.up(session.place, pool)
         raise LandbridgeError(f"The pool {pool} has published no bundle for its hosts yet. Run `{up}`.")
     own: Mapping[str, str] = outputs.get("own_prefixes") or {}

@@ -1,0 +1,148 @@
+"""How a gateway's tunnels are: what strongSwan and FRR say of each, and which files are not as they were written."""
+
+import hashlib
+import json
+import re
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+SETTINGS, LIST = "etc/landbridge/gateway.json", "etc/landbridge/gateway-files.json"
+DEVICES = Path("/sys/class/net")
+SECONDS = 10.0
+# A word of swanctl's raw form: a section's or list's begin and end, a value, or a value of a list.
+WORD = re.compile(r"([^\s={}\[\]]+)\s*\{|\}|([^\s={}\[\]]+)=\[([^\]]*)\]|([^\s={}\[\]]+)=([^\s{}]*)")
+UP, SHUT = "Established", "Idle (Admin)"
+
+
+class Tunnel(NamedTuple):
+    """`ike` and `esp` are strongSwan's words for both phases, `bgp` FRR's; empty where there is nothing.
+
+    `prefixes` are those that BGP took from the hub.
+    """
+
+    name: str
+    region: str
+    device: bool
+    ike: str
+    esp: str
+    bgp: str
+    since_seconds: int
+    bytes_in: int
+    bytes_out: int
+    prefixes: int
+
+    @property
+    def up(self) -> bool:
+        return (self.ike, self.esp, self.bgp) == ("ESTABLISHED", "INSTALLED", UP)
+
+
+class State(NamedTuple):
+    """`differs` are files that are not as they were written; `troubles` are daemons that did not answer."""
+
+    site: str
+    gateway: str
+    plan: str
+    tunnels: tuple[Tunnel, ...]
+    differs: tuple[str, ...]
+    troubles: tuple[str, ...]
+
+    @property
+    def healthy(self) -> bool:
+        return all(one.up for one in self.tunnels) and not self.differs and not self.troubles
+
+
+def sections(raw: str) -> dict[str, Any]:
+    """Swanctl's raw form as nested dictionaries; texts at their ends."""
+    top: dict[str, Any] = {}
+    way = [top]
+    for match in WORD.finditer(raw):
+        section, listed, values, name, value = match.groups()
+        if section:
+            inner: dict[str, Any] = {}
+            way[-1][section] = inner
+            way.append(inner)
+        elif listed:
+            way[-1][listed] = values.split()
+        elif name:
+            way[-1][name] = value
+        elif len(way) > 1:
+            way.pop()
+    return top
+
+
+def associations(raw: str) -> dict[str, dict[str, Any]]:
+    """The newest of each connection of `swanctl --list-sas --raw`, whose every line is one event."""
+    found: dict[str, dict[str, Any]] = {}
+    for line in raw.splitlines():
+        for name, about in _of_event(sections(line)):
+            if name not in found or int(about.get("uniqueid", 0)) > int(found[name].get("uniqueid", 0)):
+                found[name] = about
+    return found
+
+
+def _of_event(event: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for about in event.values():
+        if isinstance(about, dict):
+            yield from ((name, one) for name, one in about.items() if isinstance(one, dict))
+
+
+def neighbours(told: str) -> dict[str, tuple[str, int]]:
+    """State and number of prefixes by address, of `show bgp ipv4 unicast summary json`."""
+    peers: dict[str, Any] = json.loads(told or "{}").get("peers", {})
+    return {peer: (str(about.get("state", "")), int(about.get("pfxRcd", 0))) for peer, about in peers.items()}
+
+
+def differing(root: Path) -> list[str]:
+    """Files of the list that are missing or another; all of them where there is no list."""
+    try:
+        listed: dict[str, str] = json.loads((root / LIST).read_text())["files"]
+    except (OSError, ValueError, KeyError):
+        return [f"/{LIST}"]
+    return [path for path, digest in listed.items() if _digest(root / path.lstrip("/")) != digest]
+
+
+def _digest(file: Path) -> str:
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def asked(*command: str) -> tuple[str, str]:
+    """What a command says, and why it said nothing."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return "", f"{command[0]}: {error}"
+    why = (done.stderr.strip() or done.stdout.strip()).splitlines()
+    return (done.stdout, "") if done.returncode == 0 else ("", f"{command[0]}: {why[-1] if why else done.returncode}")
+
+
+def look(root: Path = Path("/")) -> State:
+    """Raises OSError, ValueError and KeyError where no gateway is installed."""
+    told, listed = json.loads((root / SETTINGS).read_text()), json.loads((root / LIST).read_text())
+    swan, no_swan = asked("swanctl", "--list-sas", "--raw")
+    bgp, no_bgp = asked("vtysh", "-c", "show bgp ipv4 unicast summary json")
+    found, peers = associations(swan), neighbours(bgp)
+    tunnels = tuple(tunnel(one, found.get(one["name"], {}), peers.get(one["peer"], ("", 0))) for one in told["tunnels"])
+    troubles = tuple(why for why in (no_swan, no_bgp) if why)
+    return State(listed["site"], listed["gateway"], listed["plan"], tunnels, tuple(differing(root)), troubles)
+
+
+def tunnel(told: Mapping[str, str], about: Mapping[str, Any], peer: tuple[str, int]) -> Tunnel:
+    children = [one for one in about.get("child-sas", {}).values() if isinstance(one, dict)]
+    child = max(children, key=lambda one: (one.get("state") == "INSTALLED", int(one.get("uniqueid", 0))), default={})
+    return Tunnel(
+        told["name"],
+        told["region"],
+        (DEVICES / told["device"]).exists(),
+        str(about.get("state", "")),
+        str(child.get("state", "")),
+        peer[0],
+        int(about.get("established", 0)),
+        int(child.get("bytes-in", 0)),
+        int(child.get("bytes-out", 0)),
+        peer[1],
+    )

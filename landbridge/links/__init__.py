@@ -1,0 +1,1 @@
+"""Links as they stand: what their stack published, and what sites make of it."""

@@ -1,0 +1,54 @@
+"""The links as their stack published them (`stacks.outputs.LinksOutputs`), and the keys that it names."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from fleet.world import World
+from stacks.catalogue import LINKS
+
+from ..cluster.info import published, up
+from ..errors import LandbridgeError
+from ..lookups import clients
+from ..places import Place
+
+NEEDS = "You need secretsmanager:GetSecretValue on it, and kms:Decrypt with its region's key"
+
+
+class Connections:
+    """Those of one site, by their names."""
+
+    def __init__(self, world: World, place: Place, site: str) -> None:
+        """Raises LandbridgeError when the links are not up, or were before the site came."""
+        self.world, self.place, self.site = world, place, site
+        found: Mapping[str, Any] = published(place, LINKS).get("connections") or {}
+        self.found = {name: one for name, one in found.items() if one.get("site") == site}
+        if not self.found:
+            raise LandbridgeError(f"Site {site} has no link yet. Run `{self.up}`.")
+
+    @property
+    def up(self) -> str:
+        return up(self.place, LINKS)
+
+    @property
+    def outside(self) -> dict[str, str]:
+        """The regions' public addresses by tunnels' names."""
+        return {tunnel: str(at) for one in self.found.values() for tunnel, at in one["hub_addresses"].items()}
+
+    def keys(self) -> dict[str, str]:
+        """Pre-shared keys by tunnels' names. Raises LandbridgeError."""
+        return {tunnel: key for one in self.found.values() for tunnel, key in self._kept(one).items()}
+
+    def _kept(self, one: Mapping[str, Any]) -> dict[str, str]:
+        aws = self.world.fleet.aws
+        account = aws.account_id if aws and self.place.world == "local" else None
+        try:
+            secrets = clients(one["region"], account)("secretsmanager")
+            kept: dict[str, str] = json.loads(secrets.get_secret_value(SecretId=one["secret"])["SecretString"])
+        except (ClientError, BotoCoreError) as error:
+            raise LandbridgeError(
+                f"Secret {one['secret']} in {one['region']} can't be read: {error}. {NEEDS}."
+            ) from None
+        return kept
