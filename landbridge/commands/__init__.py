@@ -14,6 +14,7 @@ COMMANDS = {
     "preview": ("update", "preview"),
     "destroy": ("update", "destroy"),
     "status": ("status", "status"),
+    "links": ("links", "links"),
     "cluster": ("cluster", "cluster"),
     "kubectl": ("kubectl", "kubectl"),
     "kubeconfig": ("kubeconfig", "write_kubeconfig"),

@@ -1,11 +1,14 @@
-"""`landbridge topology`: a picture of the fleet, from its file and its address plan."""
+"""`landbridge topology`: a picture of the fleet, from its file and its address plan, with live links if asked for."""
 
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
-from components.links.plan import peerings, tunnels
-from fleet.world import current
+from components.links.plan import Peering, Tunnel, peerings, tunnels
+from fleet.world import World, current
 
 from ..errors import DONE, UsageError
 from ..topology import cards, drawing
@@ -21,10 +24,13 @@ from . import options
     type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
     help="Where the SVG goes; - is standard output.  [default: FLEET-topology.svg]",
 )
-def topology(*, fleet_file: Path | None, as_json: bool, file: Path | None) -> int:
+@click.option("--live", is_flag=True, help="Ask the clouds which links are up.")
+@options.local_option
+def topology(*, fleet_file: Path | None, as_json: bool, file: Path | None, live: bool, local: bool) -> int:
     """Draws regions, sites, prefixes, tunnels, pools and control planes as one SVG, as they are planned.
 
-    It asks no cloud. With --json it tells tunnels and peerings to programs, and draws only where --output says so.
+    It asks no cloud unless --live does. With --json it tells tunnels and peerings to programs, and draws only where
+    --output says so.
     """
     if as_json and file == Path("-"):
         raise click.UsageError("--json and --output - exclude each other: both are for standard output.")
@@ -32,11 +38,13 @@ def topology(*, fleet_file: Path | None, as_json: bool, file: Path | None) -> in
     fleet, plan = world.fleet, world.plan
     joined, peered = tunnels(fleet, plan), peerings(fleet)
     out = options.output(as_json=as_json)
-    note = f"{fleet.supernet}, {fleet.domain}; as planned in {world.path.name}"
+    states = states_of(world, local=local) if live or local else None
+    when = f", links as of {datetime.now(UTC):%Y-%m-%d %H:%M} UTC" if states is not None else ""
+    note = f"{fleet.supernet}, {fleet.domain}; as planned in {world.path.name}{when}"
     target = file or (None if as_json else Path(f"{fleet.fleet}-topology.svg"))
     if target is not None:
         regions, sites = cards.regions(fleet, plan), cards.sites(fleet, plan)
-        picture = drawing.svg(fleet.fleet, note, regions, sites, joined, peered)
+        picture = drawing.svg(fleet.fleet, note, regions, sites, joined, peered, states)
         if target == Path("-"):
             click.echo(picture, nl=False)
             return DONE
@@ -50,11 +58,28 @@ def topology(*, fleet_file: Path | None, as_json: bool, file: Path | None) -> in
                 "picture": str(target) if target else None,
                 "regions": [*fleet.regions],
                 "sites": [*fleet.sites],
-                "tunnels": [{**one._asdict(), "name": one.name} for one in joined],
-                "peerings": [{**one._asdict(), "name": one.name} for one in peered],
+                "tunnels": [told(one, states) for one in joined],
+                "peerings": [told(one, states) for one in peered],
             }
         )
     else:
         held = f"regions {len(fleet.regions)}, sites {len(fleet.sites)}, tunnels {len(joined)}, peerings {len(peered)}"
         out.console.print(f"{target}: {held}. A browser shows it.", markup=False, soft_wrap=True)
     return DONE
+
+
+def told(one: Tunnel | Peering, states: Mapping[str, str] | None) -> dict[str, Any]:
+    known = {} if states is None else {"state": states.get(one.name, drawing.UNKNOWN)}
+    return {**one._asdict(), "name": one.name, **known}
+
+
+def states_of(world: World, *, local: bool) -> dict[str, str]:
+    """Of every link by its name. Raises LandbridgeError."""
+    from ..cluster import session  # large: a picture of the plan needs no cloud
+    from ..links.info import Connections
+    from ..links.seen import NONE, seen, seen_peerings
+
+    links = Connections(world, session.the_place(world, local=local))
+    found = {one.tunnel: drawing.DOWN if one.state == NONE else one.state for one in seen(links)}
+    peers = {f"{one.here}/{one.there}": drawing.UP if one.up else drawing.DOWN for one in seen_peerings(links)}
+    return {**found, **peers}

@@ -11,22 +11,22 @@ from stacks.catalogue import LINKS
 
 from ..cluster.info import published, up
 from ..errors import LandbridgeError
-from ..lookups import clients
+from ..lookups import ClientOf, clients
 from ..places import Place
 
 NEEDS = "You need secretsmanager:GetSecretValue on it, and kms:Decrypt with its region's key"
 
 
 class Connections:
-    """Those of one site, by their names."""
+    """Those with sites, by their names; of one site or of all."""
 
-    def __init__(self, world: World, place: Place, site: str) -> None:
+    def __init__(self, world: World, place: Place, site: str | None = None) -> None:
         """Raises LandbridgeError when the links are not up, or were before the site came."""
-        self.world, self.place, self.site = world, place, site
+        self.world, self.place = world, place
         found: Mapping[str, Any] = published(place, LINKS).get("connections") or {}
-        self.found = {name: one for name, one in found.items() if one.get("site") == site}
+        self.found = {name: one for name, one in found.items() if site in (None, one.get("site"))}
         if not self.found:
-            raise LandbridgeError(f"Site {site} has no link yet. Run `{self.up}`.")
+            raise LandbridgeError(f"{f'Site {site} has' if site else 'There is'} no link yet. Run `{self.up}`.")
 
     @property
     def up(self) -> str:
@@ -37,15 +37,18 @@ class Connections:
         """The regions' public addresses by tunnels' names."""
         return {tunnel: str(at) for one in self.found.values() for tunnel, at in one["hub_addresses"].items()}
 
+    def of(self, region: str) -> ClientOf:
+        """The cloud's APIs in a region."""
+        aws = self.world.fleet.aws
+        return clients(region, aws.account_id if aws and self.place.world == "local" else None)
+
     def keys(self) -> dict[str, str]:
         """Pre-shared keys by tunnels' names. Raises LandbridgeError."""
         return {tunnel: key for one in self.found.values() for tunnel, key in self._kept(one).items()}
 
     def _kept(self, one: Mapping[str, Any]) -> dict[str, str]:
-        aws = self.world.fleet.aws
-        account = aws.account_id if aws and self.place.world == "local" else None
         try:
-            secrets = clients(one["region"], account)("secretsmanager")
+            secrets = self.of(one["region"])("secretsmanager")
             kept: dict[str, str] = json.loads(secrets.get_secret_value(SecretId=one["secret"])["SecretString"])
         except (ClientError, BotoCoreError) as error:
             raise LandbridgeError(

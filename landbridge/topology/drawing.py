@@ -1,6 +1,6 @@
 """The picture as SVG: regions above, sites below, tunnels and peerings between. Pure; lengths are in pixels."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from xml.etree import ElementTree as Xml
 
@@ -32,6 +32,13 @@ COLOURS = {
 }
 TUNNEL = {"stroke": "#d9822b", "stroke-width": "2", "fill": "none"}
 PEERING = {"stroke": "#3b7f96", "stroke-width": "2", "fill": "none", "stroke-dasharray": "7 5"}
+# What is seen of a link → its look, in which colour is not all.
+UP, DOWN, UNKNOWN = "up", "down", "not known"
+LIVE = {
+    UP: {"stroke": "#2e8b57", "stroke-width": "3", "fill": "none"},
+    DOWN: {"stroke": "#c0392b", "stroke-width": "2", "fill": "none", "stroke-dasharray": "3 4"},
+    UNKNOWN: {"stroke": "#9aa5b1", "stroke-width": "2", "fill": "none", "stroke-dasharray": "1 4"},
+}
 
 
 class Box(NamedTuple):
@@ -99,8 +106,9 @@ def svg(
     sites: Sequence[Card],
     tunnels: Sequence[Tunnel],
     peerings: Sequence[Peering],
+    live: Mapping[str, str] | None = None,
 ) -> str:
-    """Links lie below what they join, so that no line crosses words."""
+    """Links lie below what they join, so that no line crosses words. `live` has their states by their names."""
     across = max(len(regions), len(sites)) * (WIDTH + GAP) - GAP + 2 * MARGIN
     above = _row(regions, MARGIN + TITLE, across, bottom=True)
     tallest = max(box.bottom for box in above.values())
@@ -110,18 +118,16 @@ def svg(
     sheet.text(MARGIN, MARGIN + 22, fleet, "title")
     sheet.text(MARGIN, MARGIN + 44, note, "note")
     for peering in peerings:
-        _peer(sheet, above, peering)
+        _peer(sheet, above, peering, live)
     for number, region in enumerate(above):
         for order, site in enumerate(below):
-            count = sum((one.site, one.region) == (site, region) for one in tunnels)
+            mine = [one for one in tunnels if (one.site, one.region) == (site, region)]
             ends = below[site].edge(number, len(above)), above[region].edge(order, len(below))
-            _tunnels(
-                sheet, ends, (below[site].top, above[region].bottom), count, f"{site} and {region}: {count} tunnels"
-            )
+            _tunnels(sheet, ends, (below[site].top, above[region].bottom), mine, live)
     for cards, boxes in ((regions, above), (sites, below)):
         for card in cards:
             _card(sheet, card, boxes[card.name])
-    _legend(sheet, height - MARGIN)
+    _legend(sheet, height - MARGIN, live)
     return sheet.written()
 
 
@@ -177,28 +183,51 @@ def _card(sheet: Sheet, card: Card, box: Box) -> None:
         top += _part_height(part) + SPACE
 
 
-def _peer(sheet: Sheet, boxes: dict[str, Box], peering: Peering) -> None:
+def _look(usual: dict[str, str], name: str, live: Mapping[str, str] | None) -> tuple[dict[str, str], str]:
+    """How a link is drawn, and what its title says besides."""
+    if live is None:
+        return usual, ""
+    state = live.get(name, UNKNOWN)
+    return LIVE[state], f", {state}"
+
+
+def _peer(sheet: Sheet, boxes: dict[str, Box], peering: Peering, live: Mapping[str, str] | None) -> None:
     """An arc below the regions, the deeper the farther they stand from each other."""
     one, other = sorted((boxes[peering.here], boxes[peering.there]))
     apart = round((other.left - one.left) / (WIDTH + GAP))
     deep = one.bottom + min(BETWEEN - 30, 34.0 + 26 * apart)
     start, end = one.left + WIDTH * 0.9, other.left + WIDTH * 0.1
     way = f"M{start:g} {one.bottom:g} C{start:g} {deep:g} {end:g} {deep:g} {end:g} {other.bottom:g}"
-    sheet.path(way, PEERING, f"{peering.here} and {peering.there}: peering")
+    look, state = _look(PEERING, peering.name, live)
+    sheet.path(way, look, f"{peering.here} and {peering.there}: peering{state}")
 
 
-def _tunnels(sheet: Sheet, ends: tuple[float, float], edges: tuple[float, float], count: int, title: str) -> None:
+def _tunnels(
+    sheet: Sheet,
+    ends: tuple[float, float],
+    edges: tuple[float, float],
+    tunnels: Sequence[Tunnel],
+    live: Mapping[str, str] | None,
+) -> None:
     """A line each, from a site's edge up to a region's."""
-    half = sum(edges) / 2
-    for number in range(count):
+    half, count = sum(edges) / 2, len(tunnels)
+    for number, tunnel in enumerate(tunnels):
         start, end = (place + (number - (count - 1) / 2) * APART for place in ends)
         way = f"M{start:g} {edges[0]:g} C{start:g} {half:g} {end:g} {half:g} {end:g} {edges[1]:g}"
-        sheet.path(way, TUNNEL, title)
+        look, state = _look(TUNNEL, tunnel.name, live)
+        whole = f"{tunnel.site} and {tunnel.region}: {count} tunnels"
+        sheet.path(way, look, f"{tunnel.name}{state}" if state else whole)
 
 
-def _legend(sheet: Sheet, base: float) -> None:
+def _legend(sheet: Sheet, base: float, live: Mapping[str, str] | None) -> None:
     left = MARGIN
-    for look, words in ((TUNNEL, "tunnels of a site with a region"), (PEERING, "peering of two regions")):
+    planned = ((TUNNEL, "tunnels of a site with a region"), (PEERING, "peering of two regions"))
+    seen = (
+        (LIVE[UP], "link that is up"),
+        (LIVE[DOWN], "link that is down"),
+        (LIVE[UNKNOWN], "link of which nothing is known"),
+    )
+    for look, words in planned if live is None else seen:
         sheet.path(f"M{left:g} {base - 4:g} h36", look, words)
         sheet.text(left + 46, base, words, "note")
-        left += 290
+        left += 290 if live is None else 190

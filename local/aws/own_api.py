@@ -1,6 +1,6 @@
 """What the local AWS answers beside AWS's own calls, below /landbridge-api/.
 
-For tests: inventory, faults, quotas and clock.
+For tests: inventory, faults, quotas, tunnels and clock.
 
 For the machines service: changes (waits for one), world, credentials, ended, ill, detached, command and
 health.
@@ -16,7 +16,7 @@ from typing import Any
 from . import clock, commands, faults, keeping
 from .access.signature import RAW_BODY
 from .credentials import credentials
-from .extensions import limits, machines, outages
+from .extensions import limits, machines, outages, vpn
 from .front import MARK
 from .inventory import inventory
 from .world import world
@@ -36,6 +36,7 @@ ANSWERS: dict[tuple[str, str], Callable[[bytes], Any]] = {
     ("POST", "quotas"): limits.put,
     ("GET", "clock"): lambda _: clock.now(),
     ("POST", "clock"): clock.advance,
+    ("POST", "tunnels"): lambda body: vpn.tell(json.loads(body)),
     ("POST", "keep"): lambda _: keeping.keep(),
     ("POST", "changes"): lambda body: keeping.await_change(*json.loads(body)),
     ("GET", "world"): lambda _: world(),

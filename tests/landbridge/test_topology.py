@@ -119,3 +119,21 @@ def test_where_it_can_t_be_written_is_said(tmp_path: Path) -> None:
     found = told("--output", str(missing))
     assert f"{missing}: No such file or directory: name another file with --output" in str(found.exception)
     assert told("--json", "--output", "-").exit_code == 2
+
+
+def test_what_is_seen_of_links_is_told_by_form_as_well_as_by_colour() -> None:
+    fleet, plan = planned()
+    joined, peered = tunnels(fleet, plan), peerings(fleet)
+    states = {joined[0].name: drawing.UP, joined[1].name: drawing.DOWN, peered[0].name: drawing.UP}
+    found = cards.regions(fleet, plan), cards.sites(fleet, plan)
+    picture = Xml.fromstring(drawing.svg(fleet.fleet, "note", *found, joined, peered, states))
+    looks = {one.findtext(f"{SVG}title", ""): one.attrib for one in picture.iter(f"{SVG}path")}
+    for title, look in (
+        (f"{joined[0].name}, up", drawing.UP),
+        (f"{joined[1].name}, down", drawing.DOWN),
+        (f"{joined[2].name}, not known", drawing.UNKNOWN),
+        (f"{peered[0].here} and {peered[0].there}: peering, up", drawing.UP),
+    ):
+        assert drawing.LIVE[look].items() <= looks[title].items()
+    assert len({look.get("stroke-dasharray") for look in drawing.LIVE.values()}) == 3
+    assert {"link that is up", "link that is down"} < words(picture)

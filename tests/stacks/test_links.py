@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from components.links.connections import connections
+from components.links.gateway import ipsec
 from fleet.world import World, current
 from tests.support import golden
 from tests.support.cloud import ROOT, Cloud
@@ -45,6 +46,16 @@ for region in ("us-west-2", "us-east-1", "eu-west-1"):
         found[named] = [kept, {t["TunnelInsideCidr"]: t["PreSharedKey"] for t in connection["Options"]["TunnelOptions"]}]
 print(json.dumps(found))
 """
+
+
+TELL = """\
+import json, urllib.request
+asked = urllib.request.Request("http://127.0.0.1:5000/landbridge-api/tunnels", json.dumps({states}).encode(), method="POST")
+print(urllib.request.urlopen(asked).read().decode())
+"""
+DOWN, AGREED, QUIET, WELL = (
+    {"keys": keys, "prefixes": prefixes} for keys, prefixes in ((False, None), (True, None), (True, 0), (True, 1))
+)
 
 
 def state(cloud: Cloud, stack: str) -> dict[str, Any]:
@@ -138,3 +149,70 @@ def test_what_would_take_both_tunnels_down_is_refused_unless_asked_for(other: Cl
     assert "Traceback" not in done.stderr
     assert text(other, "links") == before, "nothing was changed"
     assert "us-west-2-lab-1" not in other.run("preview", "--local", "--ignore", "tunnels", "links").stderr
+
+
+def checked(cloud: Cloud, code: int, *words: str) -> dict[str, dict[str, Any]]:
+    told = cloud.report("links", "check", "--local", *words, code=code)
+    assert {peer["state"] for peer in told["peerings"]} <= {"available"}
+    assert told["well"] is (code == 0)
+    return {one["tunnel"]: one for one in told["tunnels"]}
+
+
+def test_each_tunnel_is_told_with_what_is_wrong_with_it(cloud: Cloud) -> None:
+    first = checked(cloud, 1)
+    assert list(first)[:2] == ["lab/us-west-2/1", "lab/us-west-2/2"]
+    assert {(one["state"], one["message"]) for one in first.values()} == {("down", "IPSEC IS DOWN")}
+    at = {name: one["address"] for name, one in first.items()}
+    well = dict.fromkeys(at.values(), WELL)
+    mixed = {**well, at["lab/us-west-2/1"]: AGREED, at["lab/us-east-1/1"]: QUIET, at["lab/eu-west-1/1"]: DOWN}
+    try:
+        cloud.python(TELL.replace("{states}", repr(mixed)))
+        said = checked(cloud, 1, "lab")
+        assert [name for name, one in said.items() if not one["trouble"]] == [f"lab/{region}/2" for region in REGIONS]
+        assert "BGP does not speak" in said["lab/us-west-2/1"]["trouble"]
+        assert "the site tells it nothing" in said["lab/us-east-1/1"]["trouble"]
+        assert "no keys agreed" in said["lab/eu-west-1/1"]["trouble"]
+        shown = cloud.run("links", "check", "--local", code=1).stdout
+        assert "lab/us-west-2/1: both ends have their keys" in shown
+        drawn = cloud.report("topology", "--live", "--local")
+        assert {one["name"]: one["state"] for one in drawn["tunnels"]} == {n: one["state"] for n, one in said.items()}
+        assert {one["state"] for one in drawn["peerings"]} == {"up"}
+        cloud.python(TELL.replace("{states}", repr(well)))
+        assert {one["prefixes"] for one in checked(cloud, 0).values()} == {1}
+    finally:
+        cloud.python(TELL.replace("{states}", repr(dict.fromkeys(at.values(), DOWN))))
+
+
+def test_the_site_s_gateway_is_written_with_the_keys_of_its_own_tunnels(cloud: Cloud, tmp_path: Path) -> None:
+    (made,) = cloud.report("site", "gateway", "lab", "--local", "--output", str(tmp_path))["gateways"]
+    folder = Path(made["folder"])
+    assert folder == tmp_path / "192.0.2.10"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    keys = folder / ipsec.SECRETS.lstrip("/")
+    assert keys.stat().st_mode & 0o777 == 0o600
+    found = json.loads(cloud.python(KEYS))
+    for kept, _ in found.values():
+        assert all(f'secret = "{key}"' in keys.read_text() for key in kept.values())
+    at = {one["tunnel"]: one["address"] for one in checked(cloud, 1).values()}
+    for name, address in at.items():
+        _, region, number = name.split("/")
+        text = (folder / f"etc/swanctl/conf.d/{region}-{number}.conf").read_text()
+        assert f"remote_addrs = {address}\n" in text
+        assert f"plan {made['plan']}." in text.splitlines()[0]
+    # Written again it replaces what was there, and nothing that is not ours.
+    (folder / "etc/swanctl/conf.d/gone.conf").write_text("")
+    cloud.run("site", "gateway", "lab", "--local", "--output", str(tmp_path))
+    assert not (folder / "etc/swanctl/conf.d/gone.conf").exists()
+    (tmp_path / "mine/192.0.2.10").mkdir(parents=True)
+    refused = cloud.run("site", "gateway", "lab", "--local", "--output", str(tmp_path / "mine"), code=2)
+    assert "no gateway's folder. Name another place with --output" in refused.stderr
+
+
+def test_a_site_whose_links_are_not_up_yet_is_sent_there(other: Cloud, tmp_path: Path) -> None:
+    rewrite(other, "storage:\n", f"{ATTIC}storage:\n")
+    refused = other.run("site", "gateway", "attic", "--local", code=1)
+    assert "Site attic has no link yet. Run `landbridge up links --local`." in refused.stderr
+    missing = other.run("site", "gateway", "mars", "--local", code=2)
+    assert "fleet.yaml has no site mars. Its sites: lab, attic." in missing.stderr
+    told = checked(other, 1)
+    assert {one["state"] for name, one in told.items() if name.startswith("attic/")} == {"not built"}

@@ -68,7 +68,7 @@ def _made(state: dict[str, Any], whose: str) -> dict[str, str]:
     made: dict[str, str] = {}
     names = _names(state)
     for resource in _listed(state):
-        for key in ("id", "arn", "allocationId", "keyId"):
+        for key in ("id", "arn", "allocationId", "keyId", "transitGatewayAttachmentId"):
             value = resource["id"] if key == "id" and "id" in resource else resource.get("outputs", {}).get(key)
             # Names are ids too (a bucket's, an alias'), and those the program chose.
             if isinstance(value, str) and value not in json.dumps(resource.get("inputs", {})):

@@ -89,7 +89,7 @@ def fits(folder: Path, run: Run) -> None:
         raise Failed(f"this machine has no {', '.join(lacking)}: install that first")
     for what, probe in KERNEL.items():
         if why := run(("unshare", "--net", "sh", "-c", probe)):
-            raise Failed(f"this kernel has no {what}: {why}. Take one that has it, such as Debian's")
+            raise Failed(f"this kernel has no {what}: {why.rstrip('.')}. Take one that has it, such as Debian's")
     checks = (("nft", "--check", "--file"), ("vtysh", "--dryrun", "--inputfile"))
     for check, path in zip(checks, ("etc/nftables.d/landbridge.nft", "etc/frr/frr.conf"), strict=True):
         if why := run((*check, str(folder / path))):

@@ -194,18 +194,27 @@ def _create() -> None:
     VPNConnection.routes = property(lambda connection: connection.static_routes or [])
 
 
+# By outside address: what those say who run that end, or play it.
+_told: dict[str, dict[str, Any]] = {}
+
+
 def telemetry(connection: Any) -> list[dict[str, Any]]:
-    """What AWS sees of each tunnel. Nobody has spoken with either end so far."""
-    return [
-        {
-            "OutsideIpAddress": tunnel["OutsideIpAddress"],
-            "Status": "DOWN",
-            "StatusMessage": "IPSEC IS DOWN",
-            "AcceptedRouteCount": 0,
-            "LastStatusChange": connection.made,
-        }
-        for tunnel in (connection.options or {}).get("TunnelOptions", [])
-    ]
+    """What AWS sees of each tunnel: nothing until somebody speaks there."""
+    ends = [tunnel["OutsideIpAddress"] for tunnel in (connection.options or {}).get("TunnelOptions", [])]
+    quiet = {"Status": "DOWN", "StatusMessage": "IPSEC IS DOWN", "AcceptedRouteCount": 0}
+    return [{"OutsideIpAddress": end, "LastStatusChange": connection.made, **_told.get(end, quiet)} for end in ends]
+
+
+def tell(states: dict[str, dict[str, Any]]) -> int:
+    """Outside address → {"keys": whether IPsec is up, "prefixes": how many BGP took, None while it does not speak}."""
+    for end, state in states.items():
+        keys, prefixes = bool(state["keys"]), state["prefixes"]
+        up = keys and prefixes is not None
+        message = f"{prefixes} BGP ROUTES" if up else "IPSEC IS UP" if keys else "IPSEC IS DOWN"
+        told = {"Status": "UP" if up else "DOWN", "StatusMessage": message, "AcceptedRouteCount": prefixes or 0}
+        if {**_told.get(end, {}), **told} != _told.get(end):
+            _told[end] = {**told, "LastStatusChange": utcnow()}
+    return len(_told)
 
 
 def configuration(connection: Any) -> str:

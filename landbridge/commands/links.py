@@ -1,0 +1,76 @@
+"""`landbridge links`: what joins regions and sites, and how it is."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from rich.text import Text
+
+from .. import render
+from ..cluster import session as sessions
+from ..errors import DONE, FAILED
+from ..links.info import Connections
+from ..links.seen import DOWN, NONE, UNKNOWN, UP, Seen, SeenPeering, seen, seen_peerings
+from ..output import Output
+from ..site import gateway as site_gateways
+from . import options
+from .options import fleet_option, json_option, local_option, together
+
+COLOURS = {UP: "green", DOWN: "red", UNKNOWN: "yellow", NONE: "yellow"}
+
+
+@click.group()
+def links() -> None:
+    """Tunnels and peerings between regions and sites. `landbridge up links` makes them."""
+
+
+@links.command()
+@click.argument("site_name", metavar="[SITE]", required=False)
+@together(local_option, fleet_option, json_option)
+def check(site_name: str | None, *, local: bool, fleet_file: Path | None, as_json: bool) -> int:
+    """Says of each tunnel and peering whether it is up, what it carries, and what is wrong.
+
+    Asks the clouds: the regions' ends see whether a site's gateway speaks. On the gateway itself gateway_verify.py says
+    the same from there. Exit code 1 when anything is not up.
+    """
+    world = options.the_fleet(fleet_file)
+    site = site_gateways.checked(world, site_name) if site_name else None
+    found = Connections(world, sessions.the_place(world, local=local), site)
+    tunnels, peers = seen(found, site), [] if site else seen_peerings(found)
+    out = options.output(as_json=as_json)
+    well = not any(one.trouble for one in tunnels) and all(one.up for one in peers)
+    if as_json:
+        told = {"tunnels": [one.as_json() for one in tunnels], "peerings": [one._asdict() for one in peers]}
+        out.document({**told, "well": well})
+    else:
+        show(tunnels, peers, out)
+    return DONE if well else FAILED
+
+
+def show(tunnels: list[Seen], peers: list[SeenPeering], out: Output) -> None:
+    table = render.plain_table("tunnel", "gateway", "hub", "state", "since", "prefixes", right=("since", "prefixes"))
+    for one in tunnels:
+        state = Text(one.state, style=COLOURS[one.state])
+        row = (one.gateway, one.address, state, since(one.since), str(one.prefixes) if one.state == UP else "")
+        table.add_row(Text(one.tunnel, style="bold"), *row)
+    out.console.print(table)
+    if peers:
+        table = render.plain_table("peering", "", "state")
+        for peer in peers:
+            state = Text(peer.state, style="green" if peer.up else "red")
+            table.add_row(Text(peer.here, style="bold"), Text(peer.there, style="bold"), state)
+        out.console.print(table)
+    # One cause is told once, with all that it is the cause of.
+    for why in dict.fromkeys(one.trouble for one in tunnels if one.trouble):
+        names = ", ".join(one.tunnel for one in tunnels if one.trouble == why)
+        out.console.print(Text(f"{names}: {why}.", style="yellow"), soft_wrap=True)
+
+
+def since(moment: datetime | None) -> str:
+    if moment is None:
+        return ""
+    seconds = (datetime.now(UTC) - moment).total_seconds()
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{max(seconds, 0):.0f} s"
