@@ -15,6 +15,7 @@ COMMANDS = {
     "destroy": ("update", "destroy"),
     "status": ("status", "status"),
     "links": ("links", "links"),
+    "path": ("path", "path"),
     "cluster": ("cluster", "cluster"),
     "kubectl": ("kubectl", "kubectl"),
     "kubeconfig": ("kubeconfig", "write_kubeconfig"),

@@ -8,6 +8,7 @@ import pytest
 
 from components.links.connections import connections
 from components.links.gateway import ipsec
+from components.links.hub_routes import hub_routes
 from fleet.world import World, current
 from tests.support import golden
 from tests.support.cloud import ROOT, Cloud
@@ -115,6 +116,9 @@ def test_a_hub_shows_the_region_to_what_comes_in_and_everything_to_the_region_al
     for region in REGIONS:
         others = {blocks[other]: "peering" for other in REGIONS if other != region}
         inward = {"of": ["peering", "peering", "vpn"], "learns": [], "routes": {blocks[region]: "vpc"}}
+        # And it is what `landbridge path` goes by.
+        planned = {one.cidr for one in hub_routes(world.fleet, world.plan, region) if not one.learned}
+        assert planned == {*others, *inward["routes"]}
         assert found.pop(f"example-{region}-hub-inward") == inward
         assert found.pop(f"example-{region}-hub-outward") == {"of": ["vpc"], "learns": ["vpn"], "routes": others}
     assert found == {}

@@ -1,0 +1,31 @@
+"""What a region's hub leads where, as data: the region's stack and the links' register exactly this."""
+
+from typing import NamedTuple
+
+from components.network.aws_hub import INWARD, OUTWARD
+from fleet.address.plan import AddressPlan
+from fleet.model import Fleet
+
+from .connections import connections
+from .plan import peerings
+
+NETWORK = "network"
+
+
+class HubRoute(NamedTuple):
+    """`via` is the region's network, another region, or a connection's name; `learned`: BGP tells it, if at all."""
+
+    table: str
+    cidr: str
+    via: str
+    learned: bool = False
+
+
+def hub_routes(fleet: Fleet, plan: AddressPlan, region: str) -> list[HubRoute]:
+    found = [HubRoute(INWARD, plan.region(region).block, NETWORK)]
+    for peering in peerings(fleet):
+        ends = {peering.here: peering.there, peering.there: peering.here}
+        if other := ends.get(region):
+            found.append(HubRoute(OUTWARD, plan.region(other).block, other))
+    mine = [one for one in connections(fleet, plan) if one.region == region]
+    return [*found, *(HubRoute(OUTWARD, plan.site(one.site).block, one.name, learned=True) for one in mine)]
