@@ -155,6 +155,23 @@ def standing(stories: Iterable[Story], world: World, console: Console) -> None:
         if table.rows:
             console.print()
             console.print(table)
+    links(shown, console)
+
+
+def links(shown: Iterable[Story], console: Console) -> None:
+    """Where each gateway of a site finds each region, and what to do with that."""
+    table = plain_table("link", "gateway", "region", "at")
+    for story in shown:
+        for name, one in (story.outputs.get("connections") or {}).items():
+            hubs = " ".join(str(address) for address in one["hub_addresses"].values())
+            table.add_row(Text(name, style="bold"), f"{one['gateway']} of {one['site']}", one["region"], hubs)
+    if table.rows:
+        console.print()
+        console.print(table)
+        hint = (
+            "`landbridge site gateway SITE` writes what goes onto a gateway, `landbridge links check` says what is up."
+        )
+        console.print(Text(hint, style="dim"))
 
 
 def said(output: Any) -> str:

@@ -106,6 +106,36 @@ assert lookups.undo(of, "aws:ec2/routeTableAssociation:RouteTableAssociation", {
 assert links() == (1, 0)
 assert lookups.undo(of, "aws:ec2/route:Route", {"routeTableId": table, "destinationCidrBlock": "0.0.0.0/0"})
 assert not lookups.undo(of, "aws:ec2/vpc:Vpc", net)
+
+far = lookups.clients("us-east-1", "210987654321")
+hubs = [client("ec2").create_transit_gateway(Options={"DefaultRouteTableAssociation": "disable", "DefaultRouteTablePropagation": "disable"})["TransitGateway"]["TransitGatewayId"] for client in (of, far)]
+hub = "aws:ec2transitgateway/"
+rtb = ec2.create_transit_gateway_route_table(TransitGatewayId=hubs[0])["TransitGatewayRouteTable"]["TransitGatewayRouteTableId"]
+gateway = ec2.create_customer_gateway(BgpAsn=65010, IpAddress="192.0.2.10", Type="ipsec.1")["CustomerGateway"]["CustomerGatewayId"]
+vpn = ec2.create_vpn_connection(Type="ipsec.1", CustomerGatewayId=gateway, TransitGatewayId=hubs[0])["VpnConnection"]["VpnConnectionId"]
+peering = ec2.create_transit_gateway_peering_attachment(TransitGatewayId=hubs[0], PeerTransitGatewayId=hubs[1], PeerRegion="us-east-1", PeerAccountId="210987654321")
+peering = peering["TransitGatewayPeeringAttachment"]["TransitGatewayAttachmentId"]
+ec2.create_tags(Resources=[rtb, gateway, vpn, peering], Tags=tags("net"))
+assert find(hub + "routeTable:RouteTable", **net) == rtb
+assert find("aws:ec2/customerGateway:CustomerGateway", **net) == gateway
+assert find("aws:ec2/vpnConnection:VpnConnection", **net) == vpn
+assert find(hub + "peeringAttachment:PeeringAttachment", **net) == peering
+accepter = {"transitGatewayAttachmentId": peering}
+assert lookups.find(far, hub + "peeringAttachmentAccepter:PeeringAttachmentAccepter", accepter) is None, "it has not accepted"
+far("ec2").accept_transit_gateway_peering_attachment(TransitGatewayAttachmentId=peering)
+assert lookups.find(far, hub + "peeringAttachmentAccepter:PeeringAttachmentAccepter", accepter) == peering
+attachment = ec2.describe_transit_gateway_attachments(Filters=[{"Name": "resource-id", "Values": [vpn]}])["TransitGatewayAttachments"][0]["TransitGatewayAttachmentId"]
+pair = {"TransitGatewayRouteTableId": rtb, "TransitGatewayAttachmentId": attachment}
+given = {"transitGatewayRouteTableId": rtb, "transitGatewayAttachmentId": attachment, "destinationCidrBlock": "10.131.0.0/16"}
+ways = (
+    ("routeTableAssociation:RouteTableAssociation", ec2.associate_transit_gateway_route_table, {}),
+    ("routeTablePropagation:RouteTablePropagation", ec2.enable_transit_gateway_route_table_propagation, {}),
+    ("route:Route", ec2.create_transit_gateway_route, {"DestinationCidrBlock": "10.131.0.0/16"}),
+)
+for kind, make, more in ways:
+    make(**pair, **more)
+    assert lookups.undo(of, hub + kind, given)
+    make(**pair, **more)  # it was gone, or this would be refused
 print("found")
 """
 

@@ -178,3 +178,19 @@ def test_what_stands_is_shown_whole_on_a_narrow_screen_and_failed_stacks_are_not
     assert "main.us-west-2.fleet.example.com:6443" in said
     assert world.plan.prefix("cluster/main") in said
     assert "eu-west-1" not in said
+
+
+def test_where_gateways_find_regions_is_shown() -> None:
+    world, screen, links = current(ROOT / "fleet.yaml"), console(80), Story("links")
+    one = {"gateway": "192.0.2.10", "site": "lab", "region": "us-west-2", "hub_addresses": {"a": "203.0.113.1"}}
+    links.outputs = {"connections": {"us-west-2-lab-1": one}}
+    links.enter("done")
+    render.standing([links], world, screen)
+    said = text(screen)
+    assert "192.0.2.10 of lab" in said
+    assert "203.0.113.1" in said
+    assert "landbridge links check" in said
+    without = console(80)
+    links.outputs = {"connections": {}, "regions": ["us-west-2"]}
+    render.standing([links], world, without)
+    assert "link" not in text(without)

@@ -124,7 +124,12 @@ ROUTE = Kind(
     missing=_MISSING,
 )
 
-_PEERINGS = "TransitGatewayPeeringAttachments"
+_READ_PEERING = Call(
+    "describe_transit_gateway_peering_attachments",
+    {"TransitGatewayAttachmentIds": [ID]},
+    f"TransitGatewayPeeringAttachments[?{_LIVE}] | [0]",
+)
+_DELETE_PEERING = (Call("delete_transit_gateway_peering_attachment", {"TransitGatewayAttachmentId": ID}),)
 PEERING = Kind(
     service="ec2",
     create=Call(
@@ -135,12 +140,8 @@ PEERING = Kind(
         },
         "TransitGatewayPeeringAttachment.TransitGatewayAttachmentId",
     ),
-    read=Call(
-        "describe_transit_gateway_peering_attachments",
-        {"TransitGatewayAttachmentIds": [ID]},
-        f"{_PEERINGS}[?{_LIVE}] | [0]",
-    ),
-    delete=(Call("delete_transit_gateway_peering_attachment", {"TransitGatewayAttachmentId": ID}),),
+    read=_READ_PEERING,
+    delete=_DELETE_PEERING,
     outputs={
         "transitGatewayId": "RequesterTgwInfo.TransitGatewayId",
         "peerTransitGatewayId": "AccepterTgwInfo.TransitGatewayId",
@@ -158,12 +159,8 @@ ACCEPTER = Kind(
     service="ec2",
     create=Call("accept_transit_gateway_peering_attachment", props("transitGatewayAttachmentId")),
     make_id=lambda _, inputs: str(inputs["transitGatewayAttachmentId"]),
-    read=Call(
-        "describe_transit_gateway_peering_attachments",
-        {"TransitGatewayAttachmentIds": [ID]},
-        f"{_PEERINGS}[?{_LIVE}] | [0]",
-    ),
-    delete=(Call("delete_transit_gateway_peering_attachment", {"TransitGatewayAttachmentId": ID}),),
+    read=_READ_PEERING,
+    delete=_DELETE_PEERING,
     outputs={
         "transitGatewayAttachmentId": "TransitGatewayAttachmentId",
         "transitGatewayId": "AccepterTgwInfo.TransitGatewayId",
