@@ -168,10 +168,8 @@ def links(shown: Iterable[Story], console: Console) -> None:
     if table.rows:
         console.print()
         console.print(table)
-        hint = (
-            "`landbridge site gateway SITE` writes what goes onto a gateway, `landbridge links check` says what is up."
-        )
-        console.print(Text(hint, style="dim"))
+        console.print(Text("`landbridge site gateway SITE` writes what goes onto a gateway,", style="dim"))
+        console.print(Text("`landbridge links check` says what is up.", style="dim"))
 
 
 def said(output: Any) -> str:
