@@ -14,6 +14,12 @@ SECONDS = 10.0
 # A word of swanctl's raw form: a section's or list's begin and end, a value, or a value of a list.
 WORD = re.compile(r"([^\s={}\[\]]+)\s*\{|\}|([^\s={}\[\]]+)=\[([^\]]*)\]|([^\s={}\[\]]+)=([^\s{}]*)")
 UP, SHUT = "Established", "Idle (Admin)"
+# FRR's word for a session of a tunnel that has its keys → why it does not speak.
+SILENT = {
+    SHUT: "the watchdog has left it, since nothing came out of it",
+    "Idle (PfxCt)": "the hub told more prefixes than it may, and is heard again in some minutes",
+    "": "FRR has no such neighbour: `vtysh -b` reads its file again",
+}
 
 
 class Tunnel(NamedTuple):
@@ -36,6 +42,21 @@ class Tunnel(NamedTuple):
     @property
     def up(self) -> bool:
         return (self.ike, self.esp, self.bgp) == ("ESTABLISHED", "INSTALLED", UP)
+
+    @property
+    def trouble(self) -> str:
+        """The first thing that is wrong on the way up; empty if it is up."""
+        if self.up:
+            return ""
+        if not self.device:
+            return "it has no interface: `networkctl reload`"
+        if self.ike != "ESTABLISHED":
+            return f"the hub's end does not agree to a key: `swanctl --initiate --child {self.name}` says why"
+        if self.esp != "INSTALLED":
+            return f"the hub's end takes no traffic: `swanctl --initiate --child {self.name}` says why"
+        return SILENT.get(
+            self.bgp, "the hub's end does not speak BGP: TCP 179 inside the tunnel, and both ends' numbers"
+        )
 
 
 class State(NamedTuple):

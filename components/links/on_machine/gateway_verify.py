@@ -35,7 +35,7 @@ def metrics(state: State) -> str:
 
 
 def document(state: State) -> str:
-    tunnels = [{**one._asdict(), "up": one.up} for one in state.tunnels]
+    tunnels = [{**one._asdict(), "up": one.up, "trouble": one.trouble} for one in state.tunnels]
     return json.dumps({**state._asdict(), "tunnels": tunnels, "healthy": state.healthy}, indent=2)
 
 
@@ -45,14 +45,14 @@ def table(state: State) -> Iterator[str]:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    yield from (f"{one.name}: {one.trouble}" for one in state.tunnels if one.trouble)
     yield from (f"{path} is not as it was written" for path in state.differs)
     yield from state.troubles
 
 
 def _row(one: Tunnel) -> tuple[str, ...]:
     words = "up" if one.up else "left" if one.bgp == SHUT else "DOWN"
-    ike = one.ike.lower() or ("none" if one.device else f"no interface for {one.name}")
-    return (one.name, words, ike, one.esp.lower() or "none", one.bgp or "none", str(one.prefixes))
+    return (one.name, words, one.ike.lower() or "none", one.esp.lower() or "none", one.bgp or "none", str(one.prefixes))
 
 
 def main() -> int:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -105,6 +106,7 @@ def test_people_programs_and_monitoring_are_told_the_same(state: State) -> None:
     assert lines[2].split() == ["us-west-2-1", "up", "established", "installed", "Established", "1"]
     assert lines[3].split()[:2] == ["us-west-2-2", "left"]
     assert lines[4].split()[1] == "DOWN"
+    assert "us-west-2-2: it has no interface: `networkctl reload`" in lines
     assert lines[-2:] == ["/etc/frr/frr.conf is not as it was written", "vtysh: no"]
     told = json.loads(gateway_verify.document(state))
     assert (told["healthy"], told["tunnels"][0]["up"], told["tunnels"][0]["name"]) == (False, True, "us-west-2-1")
@@ -112,6 +114,25 @@ def test_people_programs_and_monitoring_are_told_the_same(state: State) -> None:
     assert 'landbridge_tunnel_up{tunnel="us-west-2-1",region="us-west-2"} 1' in text
     assert 'landbridge_tunnel_left{tunnel="us-west-2-2",region="us-west-2"} 1' in text
     assert "landbridge_gateway_differing_files 0" in text
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"device": False, "bgp": "Active"}, "it has no interface"),
+        ({"ike": "CONNECTING"}, "does not agree to a key: `swanctl --initiate --child a`"),
+        ({"ike": ""}, "does not agree to a key"),
+        ({"esp": ""}, "takes no traffic"),
+        ({"bgp": "Idle (Admin)"}, "the watchdog has left it"),
+        ({"bgp": "Idle (PfxCt)"}, "more prefixes than it may"),
+        ({"bgp": "Active"}, "does not speak BGP"),
+        ({"bgp": ""}, "FRR has no such neighbour"),
+    ],
+)
+def test_of_a_tunnel_the_first_thing_that_is_wrong_is_told(changed: dict[str, Any], why: str) -> None:
+    one = Tunnel("a", "west", True, "ESTABLISHED", "INSTALLED", "Established", 1, 0, 0, 1)
+    assert one.trouble == ""
+    assert why in one._replace(**changed).trouble
 
 
 def test_all_is_well_when_every_tunnel_is_up_and_nothing_differs() -> None:
