@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Compiled modules are what makes the second run fast.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test lint bench golden lock clean
+.PHONY: help setup demo test lab lint bench golden lock clean
 
 help:  ## This list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
@@ -18,7 +18,12 @@ demo: setup  ## Brings the example fleet up on the local cloud and shows what st
 	@$(BIN)/landbridge up --local --yes
 
 test: setup lint  ## Passes every test
+	$(PYTHON) tools/lab.py --where-possible
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 25
+
+lab: setup  ## Real tunnels between namespaces: the rendered gateway under failures; wants root, installs strongSwan and FRR
+	$(PYTHON) tools/lab.py
+	$(BIN)/python -m pytest tests/lab
 
 lint: setup  ## Style, types and the rules of the house
 	$(BIN)/ruff check .
