@@ -15,6 +15,7 @@ import time
 
 PORT = 7007
 LATE_SECONDS = 1.0
+KNOCKS, KNOCK_SECONDS = 3, 0.2
 CHUNK = 1 << 16
 
 
@@ -109,7 +110,22 @@ def ask(every_seconds: str, sources: str, targets: str) -> None:
     sys.stdout.write(json.dumps(flows))
 
 
+def knock(kind: str, source: str, target: str, port: str) -> None:
+    for _ in range(KNOCKS):
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM if kind == "tcp" else socket.SOCK_DGRAM) as one:
+            one.bind((source, 0))
+            one.settimeout(KNOCK_SECONDS)
+            try:
+                one.connect((target, int(port)))
+                one.send(b"?")
+            except OSError:
+                continue
+        time.sleep(KNOCK_SECONDS / 4)
+
+
 if __name__ == "__main__":
-    {"serve": serve, "ask": ask, "send": lambda *a: bulk("send", *a), "fetch": lambda *a: bulk("fetch", *a)}[
-        sys.argv[1]
-    ](*sys.argv[2:])
+    what, words = sys.argv[1], sys.argv[2:]
+    if what in {"serve", "ask"}:
+        {"serve": serve, "ask": ask}[what](*words)
+    else:
+        {"send": bulk, "fetch": bulk, "udp": knock, "tcp": knock}[what](what, *words)

@@ -48,6 +48,32 @@ def moved(machine: Machine, what: str, source: str, target: str, size: int, seco
     return machine.attempt(*SCRIPT, what, source, target, str(size), seconds=seconds).returncode == 0
 
 
+def knock(machine: Machine, kind: str, source: str, target: str, port: int) -> None:
+    machine.run(*SCRIPT, kind, source, target, str(port))
+
+
+class Witness:
+    """Counts what comes to a machine and matches; after the machine's own filters if `past_filters`."""
+
+    def __init__(self, machine: Machine, match: str, *, past_filters: bool = False) -> None:
+        self.machine = machine
+        hook = "input priority filter + 10" if past_filters else "prerouting priority raw"
+        chain = f"chain witness {{ type filter hook {hook}; {match} counter; }}"
+        self._table = f"table ip witness {{\n{chain}\n}}"
+
+    def __enter__(self) -> "Witness":
+        self.machine.nft(self._table)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.machine.nft("delete table ip witness")
+
+    def packets(self) -> int:
+        listed = json.loads(self.machine.run("nft", "-j", "list", "table", "ip", "witness"))["nftables"]
+        parts = [part for one in listed for part in one.get("rule", {}).get("expr", [])]
+        return sum(part["counter"]["packets"] for part in parts if "counter" in part)
+
+
 def pings(machine: Machine, source: str, target: str, *, size: int = 56, count: int = 3) -> bool:
     """Whether any of some answers came. Nothing may be cut into pieces on its way."""
     words = ["ping", "-n", "-c", str(count), "-i", "0.2", "-W", "1", "-M", "do", "-s", str(size), "-I", source, target]
