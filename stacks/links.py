@@ -9,7 +9,7 @@ from components.links.aws import Links
 from components.links.connections import Connection, connections, key_place
 from components.links.ends import RegionEnd
 from components.links.plan import peerings
-from components.network.aws_hub import INWARD, OUTWARD
+from components.network.hub_tables import INWARD, OUTWARD
 from components.tags import Owner
 from fleet.world import World
 

@@ -5,7 +5,7 @@ from typing import TypedDict
 import pulumi
 import pulumi_aws as aws
 
-from components.network.aws_hub import INWARD, OUTWARD
+from components.network.hub_tables import INWARD, OUTWARD
 from components.tags import Owner
 
 from .ends import RegionEnd

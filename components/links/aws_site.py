@@ -7,7 +7,7 @@ import pulumi
 import pulumi_aws as aws
 import pulumi_random as random
 
-from components.network.aws_hub import INWARD, OUTWARD
+from components.network.hub_tables import INWARD, OUTWARD
 from components.tags import Owner
 
 from . import alarms

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from components.network.aws_hub import INWARD, OUTWARD
+from components.network.hub_tables import INWARD, OUTWARD
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 

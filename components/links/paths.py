@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Address, IPv4Network
 from typing import NamedTuple, TypeVar
 
-from components.network.aws_hub import INWARD, OUTWARD
+from components.network.hub_tables import INWARD, OUTWARD
 from components.network.ports import MATRIX, Group, sources
 from components.network.spec import network_spec
 from components.network.subnets import Subnet

@@ -8,8 +8,7 @@ import pulumi_aws as aws
 
 from components.tags import Owner
 
-# Where what leaves the network goes, and where what comes to it does.
-OUTWARD, INWARD = "outward", "inward"
+from .hub_tables import INWARD, OUTWARD
 
 
 class HubArgs(TypedDict):
