@@ -9,7 +9,7 @@ from .spec import End, GatewaySpec
 
 CONFIG, DAEMONS = "/etc/frr/frr.conf", "/etc/frr/daemons"
 # AWS tells a handful; whoever tells more has lost its way, and is heard again after a while. `force` counts those that
-# the list refuses, too, and FRR has to keep them for that (soft-reconfiguration).
+# the list refuses, too, and FRR has to keep them for that (soft-reconfiguration); it looks when it believes one.
 MOST_PREFIXES, AGAIN_MINUTES = 20, 5
 # Lists of what is told, usually and by a tunnel that shall draw all traffic; regions' names have no capitals.
 OWN, DRAWING = "OWN", "DRAWING"
