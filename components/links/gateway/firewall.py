@@ -1,7 +1,11 @@
 """nftables: who may open a tunnel, and what may pass one. By prefixes and without state: ways may be asymmetric."""
 
+from components.links import policy
+
 from .spec import GatewaySpec
 
+# Of IPv4 and TCP. The kernel makes a segment smaller by this, never larger.
+HEADS = 40
 CONFIG = "/etc/nftables.d/landbridge.nft"
 
 
@@ -60,7 +64,9 @@ table inet landbridge {{
 
     chain forward {{
         type filter hook forward priority filter; policy accept;
-        oifname @tunnels tcp flags syn / syn,rst tcp option maxseg size set rt mtu
+        # What goes out tells the other side, what comes in this one: either may never hear that a packet was too large.
+        oifname @tunnels tcp flags syn / syn,rst tcp option maxseg size set {policy.MTU - HEADS}
+        iifname @tunnels tcp flags syn / syn,rst tcp option maxseg size set {policy.MTU - HEADS}
         iifname @tunnels jump from_tunnels
         oifname @tunnels jump to_tunnels
     }}
