@@ -14,7 +14,7 @@ import threading
 import time
 
 PORT = 7007
-LATE_SECONDS = 1.0
+LATE_SECONDS = 3.0
 KNOCKS, KNOCK_SECONDS = 3, 0.2
 CHUNK = 1 << 16
 
