@@ -35,8 +35,10 @@ class Gateway:
         self.machine.run("nft", "-f", firewall.CONFIG)
         for charon in self.charons.values():
             charon.start(*ports(charon.number))
+        # All devices are there before the first gets its name: one that still came would take the old one.
+        for charon in self.charons.values():
+            charon.ready()
         for end in self.spec.ends:
-            self.charons[end.name].ready()
             self._interface(end)
         frr.start(self.machine, *DAEMONS)
 
