@@ -115,7 +115,7 @@ def test_new_keys_under_traffic_lose_no_packet(lab: Lab) -> None:
                 time.sleep(0.5)
                 charon.swanctl("--rekey", "--ike", end.name)
                 time.sleep(0.5)
-    report.note("keys of both phases made anew, four times", flows, "0 lost")
+    report.note("keys of both phases made anew, four times", flows, "1 in 100")
     # One in a hundred may be the machine's own: flows that stand still lose more.
     assert flows.lost <= flows.sent / 100
 

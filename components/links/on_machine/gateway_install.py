@@ -191,16 +191,29 @@ def install(
     if not differ and not gone:
         return []
     before = up(root)
-    keep(root, [*differ, *gone])
-    for path in differ:
-        _put(folder / path, root / path)
-    for path in gone:
-        (root / path).unlink()
-    why = next(act(root, differ, gone, run), "") or _lost(before, root, up, seconds)
+    try:
+        keep(root, [*differ, *gone])
+    except OSError as error:
+        raise Failed(f"what is there now can't be kept, and nothing was changed: {error}") from None
+    why = (
+        _laid(folder, root, differ, gone) or next(act(root, differ, gone, run), "") or _lost(before, root, up, seconds)
+    )
     if why:
         back(root, differ, gone, run)
         raise Failed(f"{why}. The files of before are back")
     return [*differ, *gone]
+
+
+def _laid(folder: Path, root: Path, differ: Sequence[str], gone: Sequence[str]) -> str:
+    """Why not all files could be laid; a full disk stops in the middle."""
+    try:
+        for path in differ:
+            _put(folder / path, root / path)
+        for path in gone:
+            (root / path).unlink()
+    except OSError as error:
+        return str(error)
+    return ""
 
 
 def _lost(before: set[str], root: Path, up: Callable[[Path], set[str]], seconds: float) -> str:

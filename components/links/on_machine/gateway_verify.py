@@ -68,8 +68,12 @@ def main() -> int:
     if options.metrics:
         # Whole or not at all: the collector reads at any moment.
         draft = options.metrics.with_suffix(".new")
-        draft.write_text(metrics(state))
-        draft.replace(options.metrics)
+        try:
+            draft.write_text(metrics(state))
+            draft.replace(options.metrics)
+        except OSError as error:
+            sys.stderr.write(f"{options.metrics} can't be written: {error.strerror}. Name another file.\n")
+            return 2
         return 0
     sys.stdout.write(document(state) + "\n" if options.json else "\n".join(table(state)) + "\n")
     return 0 if state.healthy else 1

@@ -1,6 +1,6 @@
 """A gateway's folder comes onto a machine whole, or the files of before stay: in a scratch root, with commands played."""
 
-import json
+import importlib.util
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -183,7 +183,35 @@ def programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/sbin/{name}")
 
 
-def test_where_the_script_lies_its_folder_begins() -> None:
-    place = Path("/somewhere/192.0.2.10/usr/local/lib/landbridge/gateway_install.py")
-    assert place.parents[4] == Path("/somewhere/192.0.2.10")
-    assert json.dumps(gateway_install.listed(Path("/nowhere"))) == "[]"
+def test_where_the_script_lies_its_folder_begins(folder: Path) -> None:
+    file = folder / "usr/local/lib/landbridge/gateway_install.py"
+    found = importlib.util.spec_from_file_location("installed_from", file)
+    assert found
+    assert found.loader
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    assert folder == module.FOLDER
+    assert gateway_install.listed(Path("/nowhere")) == []
+
+
+def test_a_disk_that_takes_no_more_leaves_all_as_it_was(
+    folder: Path, root: Path, spec: GatewaySpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Machine(root).install(folder)
+    before, put, count = all_of(root), gateway_install._put, [0]
+
+    def full(source: Path, target: Path) -> None:
+        if str(source).startswith(str(folder)):
+            count[0] += 1
+            if count[0] > 2:
+                raise OSError(28, "No space left on device")
+        put(source, target)
+
+    monkeypatch.setattr(gateway_install, "_put", full)
+    with pytest.raises(Failed, match=r"No space left on device.* The files of before are back"):
+        Machine(root).install(written(folder, spec._replace(asn=65099)))
+    assert all_of(root) == before
+    monkeypatch.setattr(gateway_install, "keep", lambda *_: full(folder / "x", root / "x"))
+    with pytest.raises(Failed, match=r"can't be kept, and nothing was changed"):
+        Machine(root).install(folder / ".")
+    assert all_of(root) == before
