@@ -1,4 +1,4 @@
-"""What a region's hub leads where, as data: the region's stack and the links' register exactly this."""
+"""What a region's hub leads where, as data. tests/stacks/test_links.py holds it against what the stacks register."""
 
 from typing import NamedTuple
 

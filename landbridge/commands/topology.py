@@ -77,9 +77,13 @@ def states_of(world: World, *, local: bool) -> dict[str, str]:
     """Of every link by its name. Raises LandbridgeError."""
     from ..cluster import session  # large: a picture of the plan needs no cloud
     from ..links.info import Connections
-    from ..links.seen import NONE, seen, seen_peerings
+    from ..links.seen import NONE, UNKNOWN, seen, seen_peerings
 
     links = Connections(world, session.the_place(world, local=local))
     found = {one.tunnel: drawing.DOWN if one.state == NONE else one.state for one in seen(links)}
-    peers = {f"{one.here}/{one.there}": drawing.UP if one.up else drawing.DOWN for one in seen_peerings(links)}
+    states = {UNKNOWN: drawing.UNKNOWN}
+    peers = {
+        Peering(one.here, one.there).name: drawing.UP if one.up else states.get(one.state, drawing.DOWN)
+        for one in seen_peerings(links)
+    }
     return {**found, **peers}

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 from botocore.exceptions import BotoCoreError, ClientError
 
 from components.links.plan import Peering, peerings, tunnels
+from components.tags import Owner
+from stacks.catalogue import LINKS
 
 from .info import Connections
 
@@ -48,7 +50,7 @@ class Seen(NamedTuple):
 
 
 class SeenPeering(NamedTuple):
-    """Two regions; `state` is the cloud's word."""
+    """Two regions; `state` is the cloud's word, or that it is not known or not built."""
 
     here: str
     there: str
@@ -103,6 +105,8 @@ def seen_peerings(links: Connections) -> list[SeenPeering]:
         try:
             found = links.of(region)("ec2").describe_transit_gateway_peering_attachments()
         except (ClientError, BotoCoreError):
+            asked = [one for one in peerings(world.fleet) if one.here == region]
+            states |= {_tag(world.fleet.fleet, one): UNKNOWN for one in asked}
             continue
         for one in found["TransitGatewayPeeringAttachments"]:
             named = {tag["Key"]: tag["Value"] for tag in one.get("Tags", ())}.get("Name", "")
@@ -115,4 +119,4 @@ def seen_peerings(links: Connections) -> list[SeenPeering]:
 
 
 def _tag(fleet: str, peering: Peering) -> str:
-    return f"{fleet}-links-{peering.here}-{peering.there}"
+    return Owner(fleet, "", LINKS).tags(f"{peering.here}-{peering.there}")["Name"]
