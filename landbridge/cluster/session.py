@@ -37,9 +37,7 @@ class Session:
 
     def at(self, region: str, config: Config | None = None) -> ClientOf:
         """The same in any region."""
-        aws = self.world.fleet.aws
-        account = aws.account_id if aws and self.place.world == "local" else None
-        return clients(region, account, config)
+        return clients_at(self.world, self.place, region, config)
 
     @cached_property
     def reach(self) -> reach.Reach:
@@ -63,6 +61,12 @@ class Session:
     def break_glass(self) -> Kube:
         """The API as system:masters, past RBAC."""
         return Kube(kubeconfig.kubeconfig(self.info, kubeconfig.break_glass(self.of, self.info)), self.around)
+
+
+def clients_at(world: World, place: Place, region: str, config: Config | None = None) -> ClientOf:
+    """The cloud's APIs in a region. The local cloud is many accounts at once, and has to be told which is meant."""
+    aws = world.fleet.aws
+    return clients(region, aws.account_id if aws and place.world == "local" else None, config)
 
 
 def opened(world: World, cluster: str | None, *, local: bool) -> Session:

@@ -81,9 +81,9 @@ def states_of(world: World, *, local: bool) -> dict[str, str]:
 
     links = Connections(world, session.the_place(world, local=local))
     found = {one.tunnel: drawing.DOWN if one.state == NONE else one.state for one in seen(links)}
-    states = {UNKNOWN: drawing.UNKNOWN}
+    other = {UNKNOWN: drawing.UNKNOWN}
     peers = {
-        Peering(one.here, one.there).name: drawing.UP if one.up else states.get(one.state, drawing.DOWN)
+        Peering(one.here, one.there).name: drawing.UP if one.up else other.get(one.state, drawing.DOWN)
         for one in seen_peerings(links)
     }
     return {**found, **peers}

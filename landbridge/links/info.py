@@ -10,8 +10,9 @@ from fleet.world import World
 from stacks.catalogue import LINKS
 
 from ..cluster.info import published, up
+from ..cluster.session import clients_at
 from ..errors import LandbridgeError
-from ..lookups import ClientOf, clients
+from ..lookups import ClientOf
 from ..places import Place
 
 NEEDS = "You need secretsmanager:GetSecretValue on it, and kms:Decrypt with its region's key"
@@ -39,8 +40,7 @@ class Connections:
 
     def of(self, region: str) -> ClientOf:
         """The cloud's APIs in a region."""
-        aws = self.world.fleet.aws
-        return clients(region, aws.account_id if aws and self.place.world == "local" else None)
+        return clients_at(self.world, self.place, region)
 
     def keys(self) -> dict[str, str]:
         """Pre-shared keys by tunnels' names. Raises LandbridgeError."""
