@@ -120,7 +120,11 @@ class Region(Model):
     )
     size: Size = "medium"
     nat: Literal["one", "per-zone"] = "one"
-    laptops: bool = Field(default=False, description="a laptop VPN server pair in this region")
+    laptops: bool | Name = Field(
+        default=False,
+        description="a laptop VPN server pair in this region; by a cluster's name, which cluster's pods laptops reach",
+    )
+    laptop_services: bool = Field(default=False, description="laptops reach that cluster's services, too")
     cidr: Cidr | None = Field(default=None, description="pins the region's whole block")
     quotas: Quotas = Quotas()
     prices: dict[str, Dollars] = Field(
@@ -253,6 +257,10 @@ class Fleet(Model):
     reserved: list[Reserved] = Field(default_factory=list)
     ingress: list[Ingress] = Field(default_factory=list)
     access: Literal["ssm", "ssh"] = Field(default="ssm", description="how operators reach control plane machines")
+    ssh: Literal["keys", "certificates"] = Field(
+        default="keys",
+        description="what lets people in by SSH: their keys as they stand here, or certificates that hold for hours",
+    )
     state: State | None = None
     aws: AwsAccount | None = None
     azure: AzureSubscription | None = None

@@ -5,6 +5,7 @@ import binascii
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from .logins import by_certificate
 from .model import Fleet
 
 Wrong = tuple[tuple[str | int, ...], str, str]
@@ -77,7 +78,10 @@ def _keys(fleet: Fleet) -> Iterator[Wrong]:
 
 
 def _ways(fleet: Fleet) -> Iterator[Wrong]:
-    if not any(person.team == fleet.owner and person.keys for person in fleet.people.values()):
+    if by_certificate(fleet) and not any(person.team == fleet.owner for person in fleet.people.values()):
+        what = f"access is ssh, and nobody is of the owner team {fleet.owner}: nobody could reach the clusters"
+        yield ("access",), what, f"Add people of team {fleet.owner}, or use ssm"
+    elif not by_certificate(fleet) and not any(p.team == fleet.owner and p.keys for p in fleet.people.values()):
         what = f"access is ssh, and nobody of the owner team {fleet.owner} has a key: nobody could reach the clusters"
         remedy = f"Give people of team {fleet.owner} keys, such as people.NAME.keys: [ssh-ed25519 AAAA…], or use ssm"
         yield ("access",), what, remedy

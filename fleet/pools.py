@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from . import shapes
+from . import laptops, shapes
 from .model import Fleet, PoolKind
 
 Wrong = tuple[tuple[str | int, ...], str, str]
@@ -20,6 +20,7 @@ def wrong(fleet: Fleet) -> Iterator[Wrong]:
     yield from _sizes_are_known(fleet)
     yield from _hosts_are_alike(fleet)
     yield from _spares_can_stand(fleet)
+    yield from _ways_in(fleet)
 
 
 def _system_pools_stand_well(fleet: Fleet) -> Iterator[Wrong]:
@@ -48,10 +49,8 @@ def _names(fleet: Fleet) -> Iterator[Wrong]:
     """A pool has a stack of its name, and its bundle lies beside those of its cluster's machines."""
     for kind, names in (("pool", fleet.pools), ("cluster", fleet.clusters)):
         for name in names:
-            if name == "links" or name.endswith("-addons"):
-                what = (
-                    f"{kind} {name} is called like the stack of links or of add-ons, and each has a stack of its name"
-                )
+            if name == "links" or name.endswith(("-addons", laptops.STACK)):
+                what = f"{kind} {name} is called like the stack of links, of add-ons or of laptops: each has its name"
                 yield (f"{kind}s", name), what, f"Give the {kind} another name"
     for name in fleet.pools:
         taken = next((k for k, names in (("region", fleet.regions), ("cluster", fleet.clusters)) if name in names), "")
@@ -84,6 +83,23 @@ def _hosts_are_alike(fleet: Fleet) -> Iterator[Wrong]:
             if (has.gpus, has.gpu, has.rdma) != (other.gpus, other.gpu, other.rdma):
                 what = f"pool {name} has the hosts {first} and {host}, which differ in gpus, gpu or rdma"
                 yield ("pools", name, "hosts", pool.hosts.index(host)), what, f"Put {host} in a pool of its own"
+
+
+def _ways_in(fleet: Fleet) -> Iterator[Wrong]:
+    """Servers for laptops are nodes that no pool has."""
+    for name, region in fleet.regions.items():
+        if isinstance(region.laptops, str) and region.laptops not in fleet.clusters:
+            what = f"regions.{name}.laptops names the cluster {region.laptops}, which is not declared"
+            known = ", ".join(sorted(fleet.clusters)) or "none"
+            yield ("regions", name, "laptops"), what, f"Known: {known}; or true"
+        if region.laptops is True and len(choice := laptops.candidates(fleet, name)) > 1:
+            what = (
+                f"regions.{name}.laptops is true, and laptops reach pods of one cluster: there are {', '.join(choice)}"
+            )
+            yield ("regions", name, "laptops"), what, f"Name the one that is meant, such as laptops: {choice[0]}"
+        if region.laptop_services and not region.laptops:
+            what = f"regions.{name}.laptop_services is for laptops, and none come in there"
+            yield ("regions", name, "laptop_services"), what, "Set laptops: true, or remove it"
 
 
 def _spares_can_stand(fleet: Fleet) -> Iterator[Wrong]:

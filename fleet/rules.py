@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from . import caps, hubs, people, pools, prices, quotas, shares, team_storage
+from . import caps, hubs, pairs, people, pools, prices, quotas, shares, team_storage
 from .address import reserved, sizes
 from .address.blocks import Block, overlaps, parse
 from .model import Fleet, Pool
@@ -111,6 +111,9 @@ def _region_names(fleet: Fleet) -> Iterator[Violation]:
             close = difflib.get_close_matches(name, hubs.REGIONS, 1)
             remedy = f"Perhaps you mean {close[0]}" if close else _known(hubs.REGIONS)
             yield Violation(("regions", name), f"AWS has no region {name} that is known here", remedy)
+        if name in fleet.sites:
+            what = f"site {name} is called like a region, and each has names of machines below its own"
+            yield Violation(("sites", name), what, "Give the site another name")
 
 
 def _accounts(fleet: Fleet) -> Iterator[Violation]:
@@ -233,6 +236,9 @@ def _hosts_addresses(fleet: Fleet) -> Iterator[Violation]:
             if site.cidr and host.address and not parse(site.cidr).holds(parse(f"{host.address}/32")):
                 what = f"host {host_name} has {host.address}, outside {name}'s {site.cidr}"
                 yield Violation(("sites", name, "hosts", host_name), what, "Correct the address or the site's cidr")
+            if site.cidr and len(site.gateways) > 1 and host.address in pairs.all_of(site.cidr):
+                what = f"host {host_name} has {host.address}, which is kept for the pair of gateways of {name}"
+                yield Violation(("sites", name, "hosts", host_name), what, "Give it another address")
 
 
 def _gateways_public(fleet: Fleet) -> Iterator[Violation]:

@@ -1,7 +1,7 @@
 """The ledger's names and which prefix lies in which: the only place that knows their form.
 
 region/R  region/R/network  region/R/zone/Z  region/R/zone/Z/private|public  region/R/laptops/N
-region/R/zone/Z/private/shares   region/R/zone/Z/private/C/balancer|etcd-N|api-N   (single addresses)
+region/R/zone/Z/private/shares|resolver/N   region/R/zone/Z/private/C/balancer|etcd-N|api-N   (single addresses)
 site/S  site/S/lan     cluster/C  cluster/C/pods|services     link/A/B/N
 """
 

@@ -26,7 +26,7 @@ REST_DAYS = 30
 class ZonePlan(NamedTuple):
     """A zone's two subnets and the part of the private one that is kept for single addresses, as CIDRs.
 
-    `addresses` are those, by what lives there: "shares", "main/balancer", "main/etcd-1".
+    `addresses` are those, by what lives there: "shares", "resolver/1", "main/balancer", "main/etcd-1".
     """
 
     private: str

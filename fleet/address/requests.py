@@ -7,6 +7,9 @@ from ..model import Fleet
 from . import sizes
 from .blocks import Block, parse
 
+# Where sites ask a region for names: Route 53 takes no fewer than two addresses, and two zones outlive one.
+RESOLVER, RESOLVERS = "resolver", 2
+
 
 class Request(NamedTuple):
     """One prefix somebody needs, `length` bits long; `azure` says that Azure's range for tunnels is the only choice."""
@@ -97,19 +100,23 @@ def _addresses(fleet: Fleet, live: Collection[str]) -> list[Request]:
         for zone in region.zones:
             name = f"region/{region_name}/zone/{zone}/private/shares"
             found.append(Request(name, sizes.ADDRESS, ("regions", region_name)))
+        if fleet.sites and region.cloud == "aws":
+            homes = {zone: f"region/{region_name}/zone/{zone}/private" for zone in sorted(region.zones)}
+            names = _spread(f"{RESOLVER}/", RESOLVERS, homes, live)
+            found += [Request(name, sizes.ADDRESS, ("regions", region_name)) for name in names]
     for cluster_name, cluster in fleet.clusters.items():
         home = f"region/{cluster.region}/zone"
         zones = {zone: f"{home}/{zone}/private/{cluster_name}" for zone in sorted(fleet.regions[cluster.region].zones)}
         names = [f"{home}/balancer" for home in zones.values()]
-        names += _spread("etcd", cluster.etcd_members, zones, live)
-        names += _spread("api", cluster.api_servers, zones, live)
+        names += _spread("etcd-", cluster.etcd_members, zones, live)
+        names += _spread("api-", cluster.api_servers, zones, live)
         found += [Request(name, sizes.ADDRESS, ("clusters", cluster_name)) for name in names]
     return found
 
 
 def _spread(role: str, count: int, zones: Mapping[str, str], live: Collection[str]) -> list[str]:
     """One name a machine: where it lives already, else in the zone that has the fewest of its role."""
-    machines = [f"{role}-{n}" for n in range(1, count + 1)]
+    machines = [f"{role}{n}" for n in range(1, count + 1)]
     placed = {m: zone for m in machines for zone, home in zones.items() if f"{home}/{m}" in live}
     for machine in machines:
         if machine not in placed:
