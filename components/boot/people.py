@@ -4,8 +4,13 @@ Nothing is taken from the machine: keys lie in a folder of root's, nobody has a 
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
+from components.control_plane.units import SCRIPTS, UNITS, script, scripts, service, settings
+from fleet import logins as logins_of
+from fleet.buckets import bucket_arn, bucket_name
+from fleet.logins import by_certificate
 from fleet.model import Fleet
 from fleet.shares import HOMES, home_path
 
@@ -14,13 +19,31 @@ SYSUSERS = "/etc/sysusers.d/landbridge-people.conf"
 # First of all drop-ins: sshd takes the first value that it finds (sshd_config(5)).
 SSHD = "/etc/ssh/sshd_config.d/00-landbridge.conf"
 SUDOERS = "/etc/sudoers.d/landbridge"
-UNITS = "/etc/systemd/system"
+# The authority whose certificates let people in, and those that count no more, which `people_revoked` keeps. sshd lets
+# nobody in while the second is missing (sshd_config(5)), so it is made empty before sshd hears of it.
+AUTHORITY, REVOKED = "/etc/ssh/landbridge-people.pub", "/var/lib/landbridge/ssh-revoked"
 USERS_UNIT, SSHD_UNIT = "landbridge-people.service", "landbridge-sshd.service"
+REVOKED_UNIT = "landbridge-people-revoked.service"
+# What the machine shows to clients. The key comes with the keys of its bundle, and no other one is shown.
+HOST_KEY, HOST_CERTIFICATE = "/etc/ssh/landbridge_host", "/etc/ssh/landbridge_host-cert.pub"
+OWN_SCRIPTS = Path(__file__).with_name("on_machine")
+FETCH_SECONDS = 20
 PORT = 22
 # On machines of a control plane: what people leave on such a machine ends with it.
 NO_HOME = "/"
 # Bundle files that are not for everybody's eyes: sudo's own mode for its rules (sudoers(5)).
 MODES = {SUDOERS: "0440"}
+
+
+class Authority(NamedTuple):
+    """Whose certificates let people in: the public line of its key, and the bucket that has its list of revoked ones.
+
+    Without a bucket a machine has no way to the list: a certificate counts there until it ends.
+    """
+
+    line: str
+    region: str = ""
+    bucket: str = ""
 
 
 class Login(NamedTuple):
@@ -35,7 +58,10 @@ class Login(NamedTuple):
 
 
 def logins(fleet: Fleet, team: str, *, homes: bool = False) -> tuple[Login, ...]:
-    """The people of a team who have a key, by name. With `homes` they have their own, if the fleet has such a share."""
+    """The people of a team who can have a way in, by name: a key, or certificates for whatever key they have.
+
+    With `homes` they have their own, if the fleet has such a share.
+    """
     shared = homes and HOMES in fleet.storage.shares
     return tuple(
         Login(
@@ -47,24 +73,73 @@ def logins(fleet: Fleet, team: str, *, homes: bool = False) -> tuple[Login, ...]
             home_path(fleet, name) if shared else NO_HOME,
         )
         for name, one in sorted(fleet.people.items())
-        if one.team == team and one.keys
+        if one.team == team and (one.keys or by_certificate(fleet))
     )
 
 
-def files(people: Sequence[Login], *, root: bool) -> dict[str, str]:
-    """Path → content; nothing for nobody. With `root` they are root by `sudo -n`. See `MODES` for modes."""
+def shows(fleet: Fleet, people: Sequence[Login]) -> bool:
+    """Whether machines that these people log in to show certificates: who takes them, shows them."""
+    return bool(people) and by_certificate(fleet)
+
+
+def authority(fleet: Fleet, region: str, line: str) -> Authority | None:
+    """Of a region with the public line that it publishes; None where keys let people in."""
+    return Authority(line, region, bucket_name(fleet, region)) if by_certificate(fleet) else None
+
+
+def reading(fleet: Fleet, region: str) -> list[dict[str, str]]:
+    """What a machine's role must hold besides, as statements: to read the list of revoked certificates."""
+    if not by_certificate(fleet):
+        return []
+    place = f"{bucket_arn(fleet, region)}/{logins_of.REVOKED}"
+    return [{"Sid": "PeopleRevoked", "Effect": "Allow", "Action": "s3:GetObject", "Resource": place}]
+
+
+def files(
+    people: Sequence[Login], *, root: bool, authority: Authority | None = None, certificate: str = ""
+) -> dict[str, str]:
+    """Path → content; nothing for nobody. With `root` they are root by `sudo -n`. See `MODES` for modes.
+
+    With an `authority` its certificates let people in, and keys by themselves nobody. With a `certificate` for its
+    HOST_KEY the machine is known to whoever knows who signed that; without one it makes itself a key.
+    """
     if not people:
         return {}
-    made = {f"{KEYS}/{one.name}": _keys(one) for one in people}
+    made = _vouched(authority) if authority else {f"{KEYS}/{one.name}": _keys(one) for one in people}
     made |= {
         SYSUSERS: _users(people),
-        SSHD: _sshd(people),
+        SSHD: _sshd(people, certificates=authority is not None, known=bool(certificate)),
         f"{UNITS}/{USERS_UNIT}": USERS_TEXT,
-        f"{UNITS}/{SSHD_UNIT}": SSHD_TEXT,
+        f"{UNITS}/{SSHD_UNIT}": SSHD_TEXT.replace(CHECK, FIRST_LIST + CHECK) if authority else SSHD_TEXT,
     }
+    if certificate:
+        made[HOST_CERTIFICATE] = certificate
     if root:
         made[SUDOERS] = "".join(f"{one.name} ALL=(root) NOPASSWD: ALL\n" for one in people)
     return made
+
+
+def _vouched(authority: Authority) -> dict[str, str]:
+    """The authority, and what keeps its list of revoked certificates where there is a way to it."""
+    made = {AUTHORITY: authority.line.strip() + "\n"}
+    if not authority.bucket:
+        return made
+    told = {
+        **authority._asdict(),
+        "object": logins_of.REVOKED,
+        "every_seconds": FETCH_SECONDS,
+        "authority": AUTHORITY,
+        "revoked": REVOKED,
+    }
+    return {
+        **made,
+        **scripts("aws"),
+        f"{SCRIPTS}/people_revoked.py": (OWN_SCRIPTS / "people_revoked.py").read_text(),
+        **settings("people", told),
+        f"{UNITS}/{REVOKED_UNIT}": service(
+            "Keeps the list of people's revoked certificates", script("people_revoked"), kind="exec"
+        ),
+    }
 
 
 def _keys(one: Login) -> str:
@@ -80,8 +155,8 @@ def _users(people: Sequence[Login]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _sshd(people: Sequence[Login]) -> str:
-    settings = {
+def _sshd(people: Sequence[Login], *, certificates: bool, known: bool) -> str:
+    told = {
         "AllowUsers": " ".join(one.name for one in people),
         "PermitRootLogin": "no",
         "AuthenticationMethods": "publickey",
@@ -106,12 +181,23 @@ def _sshd(people: Sequence[Login]) -> str:
         "PermitUserRC": "no",
         "LoginGraceTime": "30",
         "MaxAuthTries": "6",
-        # Logs which key let somebody in.
+        # Logs which key or certificate let somebody in.
         "LogLevel": "VERBOSE",
     }
-    return "".join(f"{name} {value}\n" for name, value in settings.items())
+    told |= BY_CERTIFICATE if certificates else {}
+    told |= {"HostKey": HOST_KEY, "HostCertificate": HOST_CERTIFICATE} if known else {}
+    return "".join(f"{name} {value}\n" for name, value in told.items())
 
 
+# The principal of a certificate has to be the user's own name, and nothing else says who somebody is.
+BY_CERTIFICATE = {
+    "AuthorizedKeysFile": "none",
+    "TrustedUserCAKeys": AUTHORITY,
+    "AuthorizedPrincipalsCommand": "none",
+    "RevokedKeys": REVOKED,
+}
+CHECK = "ExecStart=/usr/sbin/sshd -t\n"
+FIRST_LIST = f"StateDirectory=landbridge\nExecStart=/usr/bin/touch {REVOKED}\n"
 USERS_TEXT = f"""\
 [Unit]
 Description=People who may log in
@@ -132,6 +218,5 @@ After={USERS_UNIT}
 [Service]
 Type=oneshot
 RemainAfterExit=yes
-ExecStart=/usr/sbin/sshd -t
-ExecStart=/usr/bin/systemctl try-reload-or-restart ssh.service
+{CHECK}ExecStart=/usr/bin/systemctl try-reload-or-restart ssh.service
 """

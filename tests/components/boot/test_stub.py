@@ -39,7 +39,6 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
     made = host.machine(
         "one",
         "10.132.0.5/20",
-        networks=["10.128.0.0/9"],
         hosts=machine_aws.HOSTS,
         files={
             **machine_aws.trust(folder),
