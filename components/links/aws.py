@@ -12,16 +12,20 @@ from .aws_region import RegionLink
 from .aws_site import SiteLink
 from .connections import Connection
 from .ends import RegionEnd
-from .names import resolves
+from .names import SiteZone, resolves
 from .plan import Peering
+
+# A host that is moved has another address for its names within five minutes.
+RECORD_SECONDS = 300
 
 
 class LinksArgs(TypedDict):
-    """The regions by name, and what joins them with sites and with each other."""
+    """The regions by name, and what joins them with sites and with each other. `zones` have sites' own names."""
 
     regions: Mapping[str, RegionEnd]
     connections: list[Connection]
     peerings: list[Peering]
+    zones: list[SiteZone]
     account_id: str
     owner: Owner
 
@@ -50,6 +54,8 @@ class Links(pulumi.ComponentResource):
                 child,
             )
         self._names(regions)
+        for zone in args["zones"]:
+            self._site_names(zone, regions, owner)
         self.register_outputs({})
 
     def _names(self, regions: Mapping[str, RegionEnd]) -> None:
@@ -62,4 +68,38 @@ class Links(pulumi.ComponentResource):
                 vpc_id=here["network_id"],
                 vpc_region=pair.here,
                 opts=pulumi.ResourceOptions(parent=self, provider=here["provider"]),
+            )
+
+    def _site_names(self, zone: SiteZone, regions: Mapping[str, RegionEnd], owner: Owner) -> None:
+        """It is made with the network of the first region; the others come one by one, and touch no other one."""
+        (first, home), *others = regions.items()
+        child = pulumi.ResourceOptions(parent=self, provider=home["provider"])
+        made = aws.route53.Zone(
+            f"names-{zone.site}",
+            name=zone.name,
+            comment=f"Hosts of {zone.site}",
+            vpcs=[{"vpc_id": home["network_id"], "vpc_region": first}],
+            tags=owner.tags(f"names-{zone.site}"),
+            # Another first region makes it anew, and no network takes two zones of one name.
+            opts=pulumi.ResourceOptions.merge(
+                child, pulumi.ResourceOptions(ignore_changes=["vpcs"], delete_before_replace=True)
+            ),
+        )
+        for region, end in others:
+            aws.route53.ZoneAssociation(
+                f"{zone.site}-in-{region}",
+                zone_id=made.id,
+                vpc_id=end["network_id"],
+                vpc_region=region,
+                opts=pulumi.ResourceOptions(parent=self, provider=end["provider"]),
+            )
+        for host, address in zone.hosts:
+            aws.route53.Record(
+                host,
+                zone_id=made.id,
+                name=host,
+                type="A",
+                ttl=RECORD_SECONDS,
+                records=[address],
+                opts=child,
             )

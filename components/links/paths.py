@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 
 from components.network.hub_tables import INWARD, OUTWARD
 from components.network.ports import MATRIX, Group, sources
+from components.network.routes import Route, RouteTable
 from components.network.spec import network_spec
 from components.network.subnets import Subnet
 from fleet.address.plan import AddressPlan
@@ -17,6 +18,7 @@ from fleet.model import Fleet
 
 from .gateway.spec import GatewaySpec, gateway_specs
 from .hub_routes import NETWORK, HubRoute, hub_routes
+from .laptops.spec import Server, laptops_spec
 from .plan import tunnels
 
 REGION, SITE = "region", "site"
@@ -77,6 +79,7 @@ class Paths:
         here = [name for name, region in fleet.regions.items() if region.cloud == "aws"]
         self.networks = {name: network_spec(fleet, plan, name) for name in here}
         self.hubs = {name: hub_routes(fleet, plan, name) for name in here}
+        self.laptops = {name: found for name in here if (found := laptops_spec(fleet, plan, name))}
 
     def place(self, text: str) -> Place:
         """A region's or a site's name, or an address of one. Raises NoPlaceError."""
@@ -109,8 +112,32 @@ class Paths:
     def _hops(self, source: Place, target: Place, port: Port | None) -> Iterator[Hop]:
         if source.kind == SITE:
             yield from self._out_of_site(source, target, port)
+        elif server := self._server(source):
+            yield from self._out_of_laptop(server, source, target, port)
         else:
             yield from self._out_of_region(source, target, port)
+
+    def _server(self, place: Place) -> Server | None:
+        """Which gives laptops the address, if it is a laptop's."""
+        spec = self.laptops.get(place.name) if place.kind == REGION else None
+        return next((one for one in spec.servers if _in(place.address, one.pool_cidr)), None) if spec else None
+
+    def _out_of_laptop(self, server: Server, source: Place, target: Place, port: Port | None) -> Iterator[Hop]:
+        spec, at = self.laptops[source.name], f"server {server.name} of {source.name}"
+        if any(_in(target.address, pool) for pool in spec.pools):
+            yield Hop(at, f"{target.address} is a laptop: none reaches another one", passes=False)
+            return
+        found = _longest(target.address, [(cidr, cidr) for _, cidr in spec.reached])
+        yield Hop(at, _pushed(found, target), passes=found is not None)
+        if _in(target.address, self.networks[source.name].cidr):
+            yield from self._into_network(source, target, port)
+        else:
+            zones = [(one.cidr, one) for one in self._table(source.name, server.zone).routes]
+            yield from self._by_hub(source, target, port, _longest(target.address, zones), "public")
+
+    def _table(self, region: str, zone: str) -> RouteTable:
+        """Of the zone's public subnet, where servers for laptops stand."""
+        return next(one for one in self.networks[region].route_tables if one.public and zone in one.zones)
 
     def _out_of_region(self, source: Place, target: Place, port: Port | None) -> Iterator[Hop]:
         network = self.networks[source.name]
@@ -122,11 +149,24 @@ class Paths:
             yield from self._into_network(source, target, port)
             return
         table = next(one for one in network.route_tables if subnet.zone in one.zones and one.public == subnet.public)
+        if server := self._server(target) if target.name == source.name else None:
+            at = f"network {source.name}, route table {table.name}"
+            yield from self._to_laptop(at, server, target)
+            return
         route = _longest(target.address, [(one.cidr, one) for one in table.routes])
+        yield from self._by_hub(source, target, port, route, table.name)
+
+    def _by_hub(
+        self, source: Place, target: Place, port: Port | None, route: Route | None, table: str
+    ) -> Iterator[Hop]:
         leads = route is not None and route.target == "hub"
         said = f"{route.cidr} leads to the {route.target}" if route else f"no route to {target.address}"
-        yield Hop(f"network {source.name}, route table {table.name}", said, passes=leads)
+        yield Hop(f"network {source.name}, route table {table}", said, passes=leads)
         yield from self._through_hub(source.name, OUTWARD, source, target, port)
+
+    def _to_laptop(self, at: str, server: Server, target: Place) -> Iterator[Hop]:
+        yield Hop(at, f"{server.pool_cidr} leads to server {server.name}")
+        yield Hop(f"server {server.name} of {target.name}", "lets answers through, and nobody begins")
 
     def _through_hub(self, region: str, table: str, source: Place, target: Place, port: Port | None) -> Iterator[Hop]:
         at = f"hub {region}, table {table}"
@@ -145,6 +185,9 @@ class Paths:
 
     def _into_network(self, source: Place, target: Place, port: Port | None) -> Iterator[Hop]:
         network = self.networks[target.name]
+        if server := self._server(target):
+            yield from self._to_laptop(f"network {target.name}", server, target)
+            return
         subnet = next((one for one in network.subnets if _in(target.address, one.cidr)), None)
         yield Hop(f"network {target.name}", _arrived(subnet, target), passes=subnet is not None)
         if port is not None:
@@ -210,6 +253,10 @@ def _open(groups: Iterable[Group], source: Place, port: Port) -> Iterator[str]:
         rules = (one for one in group.rules if (one.protocol, one.port) == port and _in(source.address, one.cidr))
         if next(rules, None) is not None:
             yield group.name
+
+
+def _pushed(cidr: str | None, target: Place) -> str:
+    return f"pushes {cidr}, and lets it through" if cidr else f"nothing is pushed for {target.address}"
 
 
 def _arrived(subnet: Subnet | None, target: Place) -> str:

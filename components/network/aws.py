@@ -64,6 +64,8 @@ class Network(pulumi.ComponentResource):
             # Networks of other regions come by links, in a stack of their own.
             opts=pulumi.ResourceOptions.merge(self.child, pulumi.ResourceOptions(ignore_changes=["vpcs"])),
         )
+        if self.spec.resolver:
+            self._resolver()
         self._flow_log(args["flow_log_arn"])
         self.register_outputs({})
 
@@ -204,6 +206,19 @@ class Network(pulumi.ComponentResource):
             tags=self.owner.tags(f"endpoint-{endpoint.name}"),
             opts=self.placed,
             **placed,
+        )
+
+    def _resolver(self) -> None:
+        """It answers by all zones that the network is associated with: those of every region."""
+        private = self.private_subnets()
+        aws.route53.ResolverEndpoint(
+            "resolver",
+            name=self.owner.name("resolver", 64),
+            direction="INBOUND",
+            ip_addresses=[{"subnet_id": private[one.zone].id, "ip": one.address} for one in self.spec.resolver],
+            security_group_ids=[self.groups["names"].id],
+            tags=self.owner.tags("resolver"),
+            opts=self.placed,
         )
 
     def _flow_log(self, destination_arn: pulumi.Input[str]) -> None:

@@ -21,6 +21,8 @@ class Row(NamedTuple):
 MATRIX: tuple[Row, ...] = (
     Row("endpoints", "regions", "tcp", 443, "machines reach APIs of the cloud without the internet"),
     Row("endpoints", "sites", "tcp", 443, "site hosts fetch bundles and keys through the tunnel"),
+    Row("names", "sites", "udp", 53, "site hosts ask for names of the fleet"),
+    Row("names", "sites", "tcp", 53, "the same, where an answer is larger than a packet"),
     Row("shares", "regions", "tcp", 2049, "machines of every region mount the shares (NFS 4 only)"),
     Row("shares", "sites", "tcp", 2049, "site hosts mount the shares (NFS 4 only)"),
 )
@@ -53,20 +55,22 @@ def sources(region_name: str, aggregates: Mapping[str, str], network: str) -> di
 
 
 def groups(prefixes: Mapping[str, Mapping[str, str]], ingress: list[Ingress]) -> list[Group]:
-    """Security groups of a region's network; `world` exists only when the fleet opens a port."""
+    """Security groups of a region's network. `world` is there if the fleet opens a port, `names` if it has sites."""
     rules: dict[str, list[Rule]] = {row.to: [] for row in MATRIX}
     for row in MATRIX:
         for name, cidr in sorted(prefixes[row.source].items()):
-            rules[row.to].append(Rule(f"{name}-{row.port}", cidr, row.protocol, row.port, row.why))
+            what = f"{row.port}" if row.protocol == "tcp" else f"{row.protocol}-{row.port}"
+            rules[row.to].append(Rule(f"{name}-{what}", cidr, row.protocol, row.port, row.why))
     for item in ingress:
         name = f"{item.protocol}-{item.port}-{item.cidr.replace('/', '-')}"
         rules.setdefault(WORLD, []).append(Rule(name, item.cidr, item.protocol, item.port, item.why))
-    return [Group(name, DESCRIPTIONS[name], tuple(found)) for name, found in sorted(rules.items())]
+    return [Group(name, DESCRIPTIONS[name], tuple(found)) for name, found in sorted(rules.items()) if found]
 
 
 # AWS replaces a group when its description changes: never reword one.
 DESCRIPTIONS = {
     "endpoints": "Endpoints of APIs of the cloud",
+    "names": "Where sites ask for names",
     "shares": "Mount targets of the shares",
     WORLD: "Ports that the fleet opens to the world",
 }

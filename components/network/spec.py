@@ -6,7 +6,7 @@ from fleet import hubs
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
-from . import endpoints, ports, routes, subnets
+from . import endpoints, ports, resolver, routes, subnets
 
 
 class NetworkSpec(NamedTuple):
@@ -21,6 +21,7 @@ class NetworkSpec(NamedTuple):
     route_tables: tuple[routes.RouteTable, ...]
     groups: tuple[ports.Group, ...]
     endpoints: tuple[endpoints.Endpoint, ...]
+    resolver: tuple[resolver.Answering, ...]
 
 
 def network_spec(fleet: Fleet, plan: AddressPlan, region_name: str) -> NetworkSpec:
@@ -36,4 +37,5 @@ def network_spec(fleet: Fleet, plan: AddressPlan, region_name: str) -> NetworkSp
         route_tables=tuple(routes.route_tables(region_name, region, region_plan, plan.aggregates())),
         groups=tuple(ports.groups(prefixes, fleet.ingress)),
         endpoints=endpoints.ENDPOINTS,
+        resolver=resolver.answering(region_plan),
     )

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from . import bgp, firewall, interfaces, ipsec, watching
+from . import bgp, firewall, interfaces, ipsec, pair, watching
 from .spec import GatewaySpec
 from .stamp import listed, stamped
 
-PARTS = (ipsec, interfaces, bgp, firewall, watching)
+PARTS = (ipsec, interfaces, bgp, firewall, pair, watching)
 
 
 def files(spec: GatewaySpec) -> dict[str, str]:

@@ -2,11 +2,13 @@
 
 from components.links import policy
 
+from . import pair
 from .spec import GatewaySpec
 
 # Of IPv4 and TCP. The kernel makes a segment smaller by this, never larger.
 HEADS = 40
 CONFIG = "/etc/nftables.d/landbridge.nft"
+VRRP = 112
 
 
 def files(spec: GatewaySpec) -> dict[str, str]:
@@ -51,7 +53,7 @@ table inet landbridge {{
         meta nfproto ipv6 udp dport {{ 500, 4500 }} drop
         meta nfproto ipv6 meta l4proto {{ esp }} drop
         meta nfproto ipv6 tcp dport 179 iifname != "lo" drop
-        iifname @tunnels jump own
+{_partner(spec)}        iifname @tunnels jump own
     }}
 
     # To the gateway itself, of which nobody beyond a tunnel wants more.
@@ -81,4 +83,14 @@ table inet landbridge {{
         drop
     }}
 }}
+"""
+
+
+def _partner(spec: GatewaySpec) -> str:
+    """Who has the LAN's address is between the two gateways."""
+    if not spec.pair:
+        return ""
+    return f"""\
+        meta l4proto {VRRP} ip saddr != {spec.pair.partner} drop
+        udp dport {pair.WORD_PORT} ip saddr != {spec.pair.partner} drop
 """

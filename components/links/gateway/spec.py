@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from components.links.connections import connections
 from components.links.plan import Tunnel
-from fleet import hubs
+from fleet import hubs, pairs
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
@@ -43,14 +43,24 @@ class End(NamedTuple):
         return f"vpn{self.key}"
 
 
+class Pair(NamedTuple):
+    """A gateway's addresses in the LAN that it has another gateway in; who carries has the `shared` one."""
+
+    lan_cidr: str
+    own: str
+    partner: str
+    shared: str
+
+
 class GatewaySpec(NamedTuple):
-    """`address` is the gateway's public one, `block_cidr` the site's one route."""
+    """`address` is the gateway's public one, `block_cidr` the site's one route. One alone is no pair."""
 
     site: str
     address: str
     asn: int
     block_cidr: str
     ends: tuple[End, ...]
+    pair: Pair | None = None
 
 
 def gateway_specs(fleet: Fleet, plan: AddressPlan, site: str, outside: Mapping[str, str]) -> list[GatewaySpec]:
@@ -62,4 +72,13 @@ def gateway_specs(fleet: Fleet, plan: AddressPlan, site: str, outside: Mapping[s
         found = [tunnel for one in mine if one.address == address for tunnel in one.tunnels]
         return tuple(End(one, outside[one.name], hubs.asn(one.region), plan.region(one.region).block) for one in found)
 
-    return [GatewaySpec(site, address, about.asn, block, ends(address)) for address in about.gateways]
+    pair = _pair(plan.site(site).lan) if len(about.gateways) > 1 else (None,)
+    return [
+        GatewaySpec(site, address, about.asn, block, ends(address), one)
+        for address, one in zip(about.gateways, pair, strict=True)
+    ]
+
+
+def _pair(lan_cidr: str) -> tuple[Pair, Pair]:
+    (one, other), shared = pairs.own(lan_cidr), pairs.shared(lan_cidr)
+    return Pair(lan_cidr, one, other, shared), Pair(lan_cidr, other, one, shared)

@@ -4,34 +4,50 @@ from pathlib import Path
 
 from components.control_plane.units import SCRIPTS, TARGET, UNITS, script, service, settings, target, unit
 
+from . import pair
 from .bgp import DRAWING, OWN
 from .firewall import CONFIG as FIREWALL
 from .spec import GatewaySpec
 
 ON_MACHINE = Path(__file__).parents[1] / "on_machine"
-NAMES = ("failover", "watchdog", "gateway_state", "gateway_verify", "gateway_install")
+NAMES = (
+    "failover",
+    "partner",
+    "watchdog",
+    "gateway_lan",
+    "gateway_causes",
+    "gateway_state",
+    "gateway_verify",
+    "gateway_raise",
+    "gateway_install",
+)
 # Where Debian's node exporter looks for what others measure.
 METRICS = "/var/lib/prometheus/node-exporter/landbridge.prom"
-METRICS_SECONDS = 30
-DOG, WALL, STATE = "landbridge-watchdog.service", "landbridge-firewall.service", "landbridge-state"
+METRICS_SECONDS, RAISE_SECONDS = 30, 60
+DOG, WALL = "landbridge-watchdog.service", "landbridge-firewall.service"
+STATE, RAISE = "landbridge-state", "landbridge-raise"
 
 
 def files(spec: GatewaySpec) -> dict[str, str]:
+    units = (DOG, WALL, f"{STATE}.timer", f"{RAISE}.timer", *([pair.UNIT] if spec.pair else []))
     return {
         **{f"{SCRIPTS}/{name}.py": (ON_MACHINE / f"{name}.py").read_text() for name in NAMES},
         **settings("gateway", told(spec)),
         f"{UNITS}/{DOG}": watchdog(spec),
         f"{UNITS}/{WALL}": firewall(spec),
         f"{UNITS}/{STATE}.service": state(spec),
-        f"{UNITS}/{STATE}.timer": every(),
-        f"{UNITS}/{TARGET}": target(f"The VPN gateway of {spec.site}", (DOG, WALL, f"{STATE}.timer")),
+        f"{UNITS}/{STATE}.timer": every("Measures the tunnels", METRICS_SECONDS),
+        f"{UNITS}/{RAISE}.service": raising(spec),
+        f"{UNITS}/{RAISE}.timer": every("Looks for tunnels that were given up", RAISE_SECONDS),
+        f"{UNITS}/{TARGET}": target(f"The VPN gateway of {spec.site}", units),
     }
 
 
 def told(spec: GatewaySpec) -> dict[str, object]:
     """What watchdog.py reads."""
     tunnels = [{"name": end.name, "region": end.region, "device": end.device, "peer": end.there} for end in spec.ends]
-    return {"asn": spec.asn, "usual": OWN, "drawing": DRAWING, "tunnels": tunnels}
+    about = {"pair": spec.pair._asdict()} if spec.pair else {}
+    return {"asn": spec.asn, "usual": OWN, "drawing": DRAWING, "tunnels": tunnels, **about}
 
 
 def watchdog(spec: GatewaySpec) -> str:
@@ -52,6 +68,11 @@ def state(spec: GatewaySpec) -> str:
     return unit({"Unit": [("Description", f"How the tunnels of {spec.site} are")], "Service": [*once, *start]})
 
 
-def every() -> str:
-    when = [("OnBootSec", str(METRICS_SECONDS)), ("OnUnitActiveSec", str(METRICS_SECONDS)), ("AccuracySec", "1")]
-    return unit({"Unit": [("Description", "Measures the tunnels")], "Timer": when})
+def raising(spec: GatewaySpec) -> str:
+    start = [("Type", "oneshot"), ("ExecStart", script("gateway_raise"))]
+    return unit({"Unit": [("Description", f"Begins given up tunnels of {spec.site}")], "Service": start})
+
+
+def every(what: str, seconds: int) -> str:
+    when = [("OnBootSec", str(seconds)), ("OnUnitActiveSec", str(seconds)), ("AccuracySec", "1")]
+    return unit({"Unit": [("Description", what)], "Timer": when})

@@ -12,6 +12,9 @@ SILENT_SECONDS = 2.0
 # A tunnel that was left has to answer for so long without a pause, and twice as long each time that it was taken too
 # soon; after a time without trouble all is forgotten.
 STEADY_SECONDS, MOST_STEADY_SECONDS, FORGIVEN_SECONDS = 30.0, 600.0, 1800.0
+# By then the hub's BGP, which holds for 30 s, has forgotten a silent tunnel: the whole block tells enough, and its
+# halves are free for the next failure.
+DRAW_SECONDS = 40.0
 
 
 class Path(NamedTuple):
@@ -27,10 +30,11 @@ class Path(NamedTuple):
 
 
 class Left(NamedTuple):
-    """A tunnel that traffic was led off. `steady` is since when it has answered without a pause."""
+    """A tunnel that traffic was led off, at `since`. `steady` is since when it has answered without a pause."""
 
     wait_seconds: float
     steady: float | None = None
+    since: float = 0.0
 
 
 class Memory(NamedTuple):
@@ -41,6 +45,17 @@ class Memory(NamedTuple):
 
 
 NOTHING = Memory({}, {})
+
+
+def reached(paths: Sequence[Path], memory: Memory, now: float) -> frozenset[str]:
+    """The regions that have a tunnel which carries."""
+    return frozenset(path.region for path in paths if _carries(path, memory.left, now))
+
+
+def drawn(paths: Sequence[Path], memory: Memory, now: float) -> frozenset[str]:
+    """The regions whose other tunnels have to draw the traffic of one that was left just now."""
+    gone = {name for name, left in memory.left.items() if now - left.since < DRAW_SECONDS}
+    return frozenset(path.region for path in paths if path.name in gone)
 
 
 def step(paths: Sequence[Path], memory: Memory, now: float) -> Memory:
@@ -78,7 +93,7 @@ def _leave(group: Sequence[Path], left: dict[str, Left], waits: Mapping[str, tup
         return
     for path in group:
         if path.name not in left and path.believed and path.heard is not None and not path.speaks(now):
-            left[path.name] = Left(_wait(waits.get(path.name), now))
+            left[path.name] = Left(_wait(waits.get(path.name), now), since=now)
 
 
 def _wait(before: tuple[float, float] | None, now: float) -> float:

@@ -23,6 +23,8 @@ BEFORE = "var/lib/landbridge/gateway-before"
 UP_SECONDS, TURN_SECONDS, COMMAND_SECONDS = 60.0, 2.0, 120.0
 SECRET = "landbridge-keys.conf"  # noqa: S105
 DEVICE = "etc/systemd/network/50-"
+# What only a gateway of a pair has.
+PAIR, UNIT = "etc/keepalived/landbridge.conf", "landbridge-pair"
 
 
 class Failed(Exception):
@@ -48,6 +50,7 @@ ACTIONS = (
     Action("etc/systemd/system/", ("systemctl", "restart", "landbridge-watchdog")),
     Action("etc/landbridge/", ("systemctl", "restart", "landbridge-watchdog")),
     Action("usr/local/lib/landbridge/", ("systemctl", "restart", "landbridge-watchdog")),
+    Action(PAIR, ("systemctl", "restart", UNIT)),
 )
 ALWAYS = (("systemctl", "enable", "--now", "strongswan", "frr", "systemd-networkd", "landbridge.target"),)
 # Program → the package that has it.
@@ -58,6 +61,7 @@ PROGRAMS = {
     "networkctl": "systemd",
     "ip": "iproute2",
 }
+OF_PAIR = {"keepalived": "keepalived"}
 # What the kernel must have → what is tried in a network of its own.
 KERNEL = {
     "XFRM interfaces (CONFIG_XFRM_INTERFACE, Linux 4.19)": "ip link add probe type xfrm if_id 1",
@@ -84,7 +88,9 @@ def say(text: str) -> None:
 
 def fits(folder: Path, run: Run) -> None:
     """Raises Failed when the machine can't be this gateway, or a daemon would refuse its file."""
-    lacking = [f"{name} (package {package})" for name, package in PROGRAMS.items() if shutil.which(name) is None]
+    paired = (folder / PAIR).exists()
+    programs = PROGRAMS | (OF_PAIR if paired else {})
+    lacking = [f"{name} (package {package})" for name, package in programs.items() if shutil.which(name) is None]
     if lacking:
         raise Failed(f"this machine has no {', '.join(lacking)}: install that first")
     for what, probe in KERNEL.items():
@@ -94,6 +100,8 @@ def fits(folder: Path, run: Run) -> None:
     for check, path in zip(checks, ("etc/nftables.d/landbridge.nft", "etc/frr/frr.conf"), strict=True):
         if why := run((*check, str(folder / path))):
             raise Failed(f"{check[0]} refuses {path}: {why.splitlines()[0]}")
+    if paired and (why := run((sys.executable, str(Path(__file__).with_name("gateway_lan.py")), str(folder)))):
+        raise Failed(why)
 
 
 def listed(root: Path) -> list[str]:
@@ -150,11 +158,14 @@ def act(root: Path, paths: Sequence[str], gone: Sequence[str], run: Run) -> Iter
     for begins, words in ACTIONS:
         touched = [path for path in (*paths, *gone) if path.startswith(begins)]
         present = [str(root / path) for path in touched if path in paths]
-        for one in present if "{}" in words else [""] if touched else []:
+        # A unit that has left can't start again.
+        for one in present if "{}" in words or begins == PAIR else [""] if touched else []:
             command = tuple(one if word == "{}" else word for word in words)
             if command not in done and (why := run(command)):
                 yield f"`{' '.join(command)}`: {why}"
             done.add(command)
+    if PAIR in gone:
+        run(("systemctl", "stop", UNIT))
     for path in gone:
         if path.startswith(DEVICE) and path.endswith(".netdev"):
             run(("ip", "link", "delete", path.removeprefix(DEVICE).removesuffix(".netdev")))

@@ -8,8 +8,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import gateway_causes
+import gateway_lan
+
 SETTINGS, LIST = "etc/landbridge/gateway.json", "etc/landbridge/gateway-files.json"
 DEVICES = Path("/sys/class/net")
+PAIR = "landbridge-pair"
 SECONDS = 10.0
 # A word of swanctl's raw form: a section's or list's begin and end, a value, or a value of a list.
 WORD = re.compile(r"([^\s={}\[\]]+)\s*\{|\}|([^\s={}\[\]]+)=\[([^\]]*)\]|([^\s={}\[\]]+)=([^\s{}]*)")
@@ -25,7 +29,7 @@ SILENT = {
 class Tunnel(NamedTuple):
     """`ike` and `esp` are strongSwan's words for both phases, `bgp` FRR's; empty where there is nothing.
 
-    `prefixes` are those that BGP took from the hub.
+    `prefixes` are those that BGP took from the hub, `cause` is what strongSwan's log says of a tunnel without keys.
     """
 
     name: str
@@ -38,6 +42,7 @@ class Tunnel(NamedTuple):
     bytes_in: int
     bytes_out: int
     prefixes: int
+    cause: str = ""
 
     @property
     def up(self) -> bool:
@@ -50,17 +55,21 @@ class Tunnel(NamedTuple):
             return ""
         if not self.device:
             return "it has no interface: `networkctl reload`"
+        says = f"`swanctl --initiate --child {self.name}` says why"
         if self.ike != "ESTABLISHED":
-            return f"the hub's end does not agree to a key: `swanctl --initiate --child {self.name}` says why"
+            return self.cause or f"the hub's end does not agree to a key: {says}"
         if self.esp != "INSTALLED":
-            return f"the hub's end takes no traffic: `swanctl --initiate --child {self.name}` says why"
+            return self.cause or f"the hub's end takes no traffic: {says}"
         return SILENT.get(
             self.bgp, "the hub's end does not speak BGP: TCP 179 inside the tunnel, and both ends' numbers"
         )
 
 
 class State(NamedTuple):
-    """`differs` are files that are not as they were written; `troubles` are daemons that did not answer."""
+    """`differs` are files that are not as they were written; `troubles` are silent daemons, and the clock.
+
+    `next_hop` is where the LAN's hosts send to, here or there; only a pair has one.
+    """
 
     site: str
     gateway: str
@@ -68,6 +77,7 @@ class State(NamedTuple):
     tunnels: tuple[Tunnel, ...]
     differs: tuple[str, ...]
     troubles: tuple[str, ...]
+    next_hop: str = ""
 
     @property
     def healthy(self) -> bool:
@@ -146,13 +156,32 @@ def look(root: Path = Path("/")) -> State:
     told, listed = json.loads((root / SETTINGS).read_text()), json.loads((root / LIST).read_text())
     swan, no_swan = asked("swanctl", "--list-sas", "--raw")
     bgp, no_bgp = asked("vtysh", "-c", "show bgp ipv4 unicast summary json")
+    log, _ = asked(*gateway_causes.LOG)
+    # Not every machine has systemd's own clock.
+    synchronized, _ = asked(*gateway_causes.CLOCK)
     found, peers = associations(swan), neighbours(bgp)
-    tunnels = tuple(tunnel(one, found.get(one["name"], {}), peers.get(one["peer"], ("", 0))) for one in told["tunnels"])
-    troubles = tuple(why for why in (no_swan, no_bgp) if why)
-    return State(listed["site"], listed["gateway"], listed["plan"], tunnels, tuple(differing(root)), troubles)
+    causes = gateway_causes.causes(gateway_causes.of_journal(log))
+    tunnels = tuple(
+        tunnel(one, found.get(one["name"], {}), peers.get(one["peer"], ("", 0)), causes.get(one["name"], ""))
+        for one in told["tunnels"]
+    )
+    clock = gateway_causes.WRONG_CLOCK if synchronized.strip() == "no" else ""
+    pair = told.get("pair")
+    next_hop, no_pair = paired(pair) if pair else ("", "")
+    troubles = tuple(why for why in (no_swan, no_bgp, no_pair, clock) if why)
+    return State(listed["site"], listed["gateway"], listed["plan"], tunnels, tuple(differing(root)), troubles, next_hop)
 
 
-def tunnel(told: Mapping[str, str], about: Mapping[str, Any], peer: tuple[str, int]) -> Tunnel:
+def paired(pair: Mapping[str, str]) -> tuple[str, str]:
+    """Who has the address that the LAN's hosts send to, and why nobody keeps it."""
+    said, why = asked(*gateway_lan.ADDRESSES)
+    here = pair["shared"] in gateway_lan.devices(said)
+    state, _ = asked("systemctl", "is-active", PAIR)
+    wrong = "" if state.strip() == "active" else f"keepalived does not run: `systemctl status {PAIR}` says why"
+    return f"{pair['shared']} is {'here' if here else 'not here'}", why or wrong
+
+
+def tunnel(told: Mapping[str, str], about: Mapping[str, Any], peer: tuple[str, int], cause: str = "") -> Tunnel:
     children = [one for one in about.get("child-sas", {}).values() if isinstance(one, dict)]
     child = max(children, key=lambda one: (one.get("state") == "INSTALLED", int(one.get("uniqueid", 0))), default={})
     return Tunnel(
@@ -166,4 +195,5 @@ def tunnel(told: Mapping[str, str], about: Mapping[str, Any], peer: tuple[str, i
         int(child.get("bytes-in", 0)),
         int(child.get("bytes-out", 0)),
         peer[1],
+        cause,
     )

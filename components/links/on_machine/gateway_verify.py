@@ -45,6 +45,8 @@ def table(state: State) -> Iterator[str]:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    if state.next_hop:
+        yield f"the LAN's next hop {state.next_hop}"
     yield from (f"{one.name}: {one.trouble}" for one in state.tunnels if one.trouble)
     yield from (f"{path} is not as it was written" for path in state.differs)
     yield from state.troubles

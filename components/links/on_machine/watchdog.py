@@ -10,15 +10,18 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path as File
 from typing import Any, NamedTuple
 
-from failover import NOTHING, Memory, Path, step
+from failover import NOTHING, Memory, Path, drawn, reached, step
+from partner import Partner
 
 SETTINGS = File("/etc/landbridge/gateway.json")
 DEVICES = File("/sys/class/net")
 ASK_SECONDS, TURN_SECONDS, BELIEVED_SECONDS, VTYSH_SECONDS = 0.5, 0.25, 0.5, 5.0
+# Of a pair, while all is well: the other gateway has to know when FRR falls.
+CALM_SECONDS = 1.0
 # Class selector 6, as BGP's own packets: a full tunnel drops them last.
 CONTROL = 0xC0
 ECHO_REQUEST = 8
@@ -34,12 +37,16 @@ class Tunnel(NamedTuple):
 
 
 class Gateway(NamedTuple):
-    """`usual` and `drawing` are FRR's lists of what is told by tunnels, and by those that shall draw all traffic."""
+    """`usual` and `drawing` are FRR's lists of what is told by tunnels, and by those that shall draw all traffic.
+
+    `pair` has the gateway's `own` address in the LAN and its `partner`'s, where it has one.
+    """
 
     asn: int
     usual: str
     drawing: str
     tunnels: tuple[Tunnel, ...]
+    pair: Mapping[str, str] | None = None
 
 
 def read(file: File) -> Gateway:
@@ -66,14 +73,13 @@ def believed(gateway: Gateway) -> set[str]:
     return {one.name for one in gateway.tunnels if states.get(one.peer) == "Established"}
 
 
-def commands(gateway: Gateway, left: Mapping[str, object]) -> list[str]:
-    """All that is to be so now, whatever was before."""
+def commands(gateway: Gateway, left: Mapping[str, object], drawn: Set[str]) -> list[str]:
+    """All that is to be so now, whatever was before; `drawn` are regions."""
     lines = ["configure terminal", f"router bgp {gateway.asn}"]
     lines += [f"{'' if one.name in left else 'no '}neighbor {one.peer} shutdown" for one in gateway.tunnels]
     lines.append("address-family ipv4 unicast")
-    short = {one.region for one in gateway.tunnels if one.name in left}
     for one in gateway.tunnels:
-        told = gateway.drawing if one.region in short and one.name not in left else gateway.usual
+        told = gateway.drawing if one.region in drawn and one.name not in left else gateway.usual
         lines.append(f"neighbor {one.peer} prefix-list {told} out")
     return [*lines, "end"]
 
@@ -99,6 +105,8 @@ class Watch:
 
     def __init__(self, gateway: Gateway, asking: socket.socket) -> None:
         self.gateway, self.memory = gateway, NOTHING
+        self.drawn: Set[str] = frozenset()
+        self.partner = Partner(gateway.pair["own"], gateway.pair["partner"]) if gateway.pair else None
         self.counts: dict[str, int] = {}
         self.heard: dict[str, float] = {}
         self.asked, self.number = 0.0, 0
@@ -112,14 +120,27 @@ class Watch:
         if now - self.asked >= ASK_SECONDS:
             self.asked, self.number = now, self.number + 1
             self.ask(self.gateway.tunnels)
-        paths = [Path(one.name, one.region, self.heard.get(one.name), believed=True) for one in self.gateway.tunnels]
-        # FRR is asked only where its answer decides.
-        silent = any(path.heard is not None and not path.speaks(now) for path in paths)
-        if (silent or self.memory.left) and now - self.believed_at >= BELIEVED_SECONDS:
+        try:
+            paths = self.paths(now)
+        except (OSError, subprocess.SubprocessError, ValueError):
+            if self.partner:
+                self.partner.turn(frozenset(), now)
+            raise
+        memory = step(paths, self.memory, now)
+        draws: Set[str] = drawn(paths, memory, now)
+        if self.partner:
+            draws |= self.partner.turn(reached(paths, memory, now), now)
+        self.decide(memory, draws)
+
+    def paths(self, now: float) -> list[Path]:
+        """FRR is asked only where its answer decides."""
+        found = [Path(one.name, one.region, self.heard.get(one.name), believed=True) for one in self.gateway.tunnels]
+        troubled = self.memory.left or any(path.heard is not None and not path.speaks(now) for path in found)
+        if not troubled and not self.partner:
+            return found
+        if now - self.believed_at >= (BELIEVED_SECONDS if troubled else CALM_SECONDS):
             self.believed, self.believed_at = believed(self.gateway), now
-        if silent or self.memory.left:
-            paths = [path._replace(believed=path.name in self.believed) for path in paths]
-        self.decide(step(paths, self.memory, now))
+        return [path._replace(believed=path.name in self.believed) for path in found]
 
     def look(self, now: float) -> None:
         for one in self.gateway.tunnels:
@@ -139,14 +160,16 @@ class Watch:
                 # Silence says the same.
                 continue
 
-    def decide(self, after: Memory) -> None:
-        if after.left.keys() != self.memory.left.keys():
-            vtysh(*commands(self.gateway, after.left))
+    def decide(self, after: Memory, draws: Set[str]) -> None:
+        if after.left.keys() != self.memory.left.keys() or draws != self.drawn:
+            vtysh(*commands(self.gateway, after.left, draws))
             for name in sorted(after.left.keys() - self.memory.left.keys()):
                 say(f"{name} is silent: its traffic takes the region's other tunnels")
             for name in sorted(self.memory.left.keys() - after.left.keys()):
                 say(f"{name} is taken again")
-        self.memory = after
+            for region in sorted(draws - self.drawn):
+                say(f"all traffic of {region} is drawn here for a while")
+        self.memory, self.drawn = after, draws
 
 
 def main() -> None:
@@ -157,7 +180,7 @@ def main() -> None:
     while True:
         try:
             if not begun:
-                vtysh(*commands(gateway, {}))
+                vtysh(*commands(gateway, {}, frozenset()))
                 begun = True
             watch.turn(time.monotonic())
             troubled = ""

@@ -11,6 +11,8 @@ from fleet.model import Fleet, Site
 from fleet.world import current
 
 ROOT = Path(__file__).parents[3]
+# A site with two gateways.
+PAIR = Site(gateways=["192.0.2.20", "192.0.2.21"], asn=65020)
 # As on the gateway, where scripts lie beside each other.
 sys.path.append(str(ROOT / "components/links/on_machine"))
 

@@ -4,7 +4,18 @@ from collections.abc import Callable, Mapping
 
 from . import bed  # noqa: F401  (knows where the script lies)
 
-from failover import FORGIVEN_SECONDS, MOST_STEADY_SECONDS, NOTHING, STEADY_SECONDS, Memory, Path, step  # isort: skip
+from failover import (  # isort: skip
+    DRAW_SECONDS,
+    FORGIVEN_SECONDS,
+    MOST_STEADY_SECONDS,
+    NOTHING,
+    STEADY_SECONDS,
+    Memory,
+    Path,
+    drawn,
+    reached,
+    step,
+)
 
 WEST = ("west-1", "west-2")
 EAST = ("east-1", "east-2")
@@ -98,3 +109,15 @@ def test_after_a_time_without_trouble_all_is_forgotten() -> None:
 def test_one_answer_in_two_seconds_is_no_silence() -> None:
     """Ten minutes of a full tunnel, in which three questions of four are lost."""
     assert Played(*WEST, speaks=lambda name, now: name != "west-1" or now % 1.75 < TURN).until(600) == []
+
+
+def test_a_region_is_reached_by_any_tunnel_that_carries_and_drawn_while_bgp_remembers_the_other() -> None:
+    memory, carried, drawing = NOTHING, [], []
+    for now in (9.0, 13.0, 13.0 + DRAW_SECONDS):
+        heard = {"west-1": min(now, 10.0), "west-2": now, "east-1": now}
+        paths = [Path(name, name.partition("-")[0], at, name != "east-1") for name, at in heard.items()]
+        memory = step(paths, memory, now)
+        carried.append(reached(paths, memory, now))
+        drawing.append(drawn(paths, memory, now))
+    assert carried == [{"west"}] * 3
+    assert drawing == [set(), {"west"}, set()]

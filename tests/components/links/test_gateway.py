@@ -7,17 +7,13 @@ import pytest
 from components.control_plane.units import SCRIPTS
 from components.links.gateway import bgp, ipsec
 from components.links.gateway.files import files
-from fleet.model import Site
 from policies import links as policies_of_links
 from tests.support import golden
 
-from .bed import gateways
+from .bed import PAIR, gateways
 
 TOLD = (bgp.OWN, bgp.DRAWING)
 GOLDEN = Path(__file__).parent / "golden"
-
-
-PAIR = Site(gateways=["192.0.2.20", "192.0.2.21"], asn=65020)
 
 
 @pytest.mark.golden

@@ -2,6 +2,7 @@
 
 import importlib.util
 import shutil
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from components.links.gateway import ipsec
 from components.links.gateway.files import whole
 from components.links.gateway.spec import GatewaySpec
 
-from .bed import gateways
+from .bed import PAIR, gateways
 
 import gateway_install  # isort: skip
 from gateway_install import Failed  # isort: skip
@@ -170,6 +171,31 @@ def test_a_program_that_is_missing_is_named_with_its_package(
     monkeypatch.setattr(shutil, "which", lambda name: None if name == "vtysh" else name)
     with pytest.raises(Failed, match=r"no vtysh \(package frr\)"):
         Machine(root).install(folder)
+
+
+def test_one_of_a_pair_wants_keepalived_and_the_lan_s_address(
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = written(tmp_path / "paired", gateways("attic", attic=PAIR)[0])
+    machine = Machine(root)
+    machine.install(folder)
+    at = [machine.acted.index(f"systemctl {what}") for what in ("daemon-reload", "restart landbridge-pair")]
+    assert at == sorted(at)
+    with pytest.raises(Failed, match="no"):
+        Machine(root, sys.executable).install(folder)
+    monkeypatch.setattr(shutil, "which", lambda name: None if name == "keepalived" else name)
+    with pytest.raises(Failed, match=r"no keepalived \(package keepalived\)"):
+        Machine(root).install(folder)
+
+
+def test_one_that_is_of_no_pair_any_more_leaves_the_next_hop(tmp_path: Path, root: Path) -> None:
+    spec = gateways("attic", attic=PAIR)[0]
+    Machine(root).install(written(tmp_path / "paired", spec))
+    machine = Machine(root)
+    changed = machine.install(written(tmp_path / "paired", spec._replace(pair=None)))
+    assert "etc/keepalived/landbridge.conf" in changed
+    assert "systemctl stop landbridge-pair" in machine.acted
+    assert "systemctl restart landbridge-pair" not in machine.acted
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

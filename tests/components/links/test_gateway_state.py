@@ -41,6 +41,9 @@ AGAIN = (
 )
 
 
+LOG = json.dumps({"MESSAGE": "received AUTHENTICATION_FAILED notify error", "IKE_SA_NAME": "us-west-2-2"})
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """Where the example's gateway is installed; the first two tunnels are those to west."""
@@ -54,7 +57,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def state(root: Path, monkeypatch: pytest.MonkeyPatch) -> State:
-    said = {"swanctl": (SAS, ""), "vtysh": (SUMMARY, "")}
+    said = {"swanctl": (SAS, ""), "vtysh": (SUMMARY, ""), "journalctl": (LOG, ""), "timedatectl": ("no\n", "")}
     monkeypatch.setattr(gateway_state, "asked", lambda *command: said[command[0]])
     told = json.loads((root / gateway_state.SETTINGS).read_text())
     for one, peer in zip(told["tunnels"], ("169.254.23.17", "169.254.23.21"), strict=False):
@@ -70,10 +73,30 @@ def state(root: Path, monkeypatch: pytest.MonkeyPatch) -> State:
 def test_a_tunnel_is_up_when_both_phases_and_bgp_are(state: State) -> None:
     first, second, third = state.tunnels[:3]
     assert first.up
-    assert first[3:] == ("ESTABLISHED", "INSTALLED", "Established", 70, 1190, 1516, 1)
+    assert first[3:] == ("ESTABLISHED", "INSTALLED", "Established", 70, 1190, 1516, 1, "")
     assert (second.ike, second.esp, second.bgp, second.up) == ("CONNECTING", "", "Idle (Admin)", False)
     assert (third.ike, third.esp, third.bgp, third.up) == ("", "", "", False)
     assert (state.site, state.gateway, state.differs, state.healthy) == ("lab", "192.0.2.10", (), False)
+
+
+def test_a_cause_in_the_log_is_told_instead_of_a_guess_and_a_clock_that_nobody_sets_is_a_trouble(state: State) -> None:
+    first, second = (one._replace(device=True) for one in state.tunnels[:2])
+    assert (first.cause, first.trouble) == ("", "")
+    assert "the two ends have different keys" in second.trouble
+    assert [one.partition(" (")[0] for one in state.troubles] == ["the clock follows no time server"]
+
+
+def test_of_a_pair_it_says_whose_the_next_hop_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = ({"own": own, "shared": "10.133.0.2"} for own in ("10.133.0.3", "10.133.0.4"))
+    here = json.dumps([{"ifname": "lan", "addr_info": [{"local": "10.133.0.3"}, {"local": "10.133.0.2"}]}])
+    said = {"ip": (here, ""), "systemctl": ("active\n", "")}
+    monkeypatch.setattr(gateway_state, "asked", lambda *command: said[command[0]])
+    assert gateway_state.paired(one) == ("10.133.0.2 is here", "")
+    said |= {"ip": ("[]", ""), "systemctl": ("", "systemctl: inactive")}
+    assert gateway_state.paired(other) == (
+        "10.133.0.2 is not here",
+        "keepalived does not run: `systemctl status landbridge-pair` says why",
+    )
 
 
 def test_the_newest_of_two_associations_counts() -> None:

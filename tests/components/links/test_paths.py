@@ -32,6 +32,21 @@ def test_regions_reach_each_other_and_every_site_both_ways(paths: Paths, one: st
         assert way.arrives, way.hops
 
 
+@pytest.mark.parametrize("place", [*REGIONS, *SITES])
+def test_a_laptop_reaches_what_is_pushed_to_it_and_answers_come_back(paths: Paths, place: str) -> None:
+    laptop = paths.place("10.132.64.5")
+    there, back = paths.way(laptop, paths.place(place)), paths.way(paths.place(place), laptop)
+    assert (there.arrives, back.arrives) == (True, True), (there.hops, back.hops)
+    assert there.hops[0].at == back.hops[-1].at == "server vpn-1 of us-west-2"
+
+
+def test_what_is_not_pushed_a_laptop_does_not_reach(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    laptop = paths.place("10.132.64.5")
+    monkeypatch.setitem(paths.laptops, "us-west-2", paths.laptops["us-west-2"]._replace(reached=()))
+    way = paths.way(laptop, paths.place("lab"))
+    assert (way.arrives, way.hops[-1].why) == (False, f"nothing is pushed for {way.target.address}")
+
+
 def test_no_site_reaches_another(paths: Paths) -> None:
     way = paths.way(paths.place("lab"), paths.place("attic"))
     assert not way.arrives
@@ -49,7 +64,8 @@ def test_each_gateway_of_a_pair_lets_pass(paths: Paths) -> None:
     [
         ("10.133.0.9", "10.133.9.9", "both are in the site"),
         ("us-east-1", "10.133.9.9", "10.133.9.9 is not in 10.133.0.0/21"),
-        ("10.132.64.5", "lab", "no subnet has 10.132.64.5"),
+        ("10.132.70.5", "lab", "no subnet has 10.132.70.5"),
+        ("10.132.64.5", "10.132.65.5", "10.132.65.5 is a laptop: none reaches another one"),
         ("us-east-1", "10.132.200.1", "no subnet has 10.132.200.1"),
     ],
 )

@@ -12,7 +12,7 @@ from components.links.gateway.files import files
 from .bed import gateways
 
 import watchdog  # isort: skip
-from failover import Left, Memory  # isort: skip
+from failover import NOTHING, Left, Memory  # isort: skip
 
 # What FRR 8.4 says of two sessions.
 SUMMARY = (
@@ -49,12 +49,12 @@ def test_it_reads_what_is_rendered(gateway: watchdog.Gateway) -> None:
 
 
 def test_a_tunnel_that_is_left_is_shut_and_the_others_of_its_region_draw_its_traffic(gateway: watchdog.Gateway) -> None:
-    lines = watchdog.commands(gateway, {"us-west-2-1": Left(30)})
+    lines = watchdog.commands(gateway, {"us-west-2-1": Left(30)}, {"us-west-2"})
     assert [line for line in lines if line.startswith("neighbor") and line.endswith("shutdown")] == [
         "neighbor 169.254.23.17 shutdown"
     ]
     assert [line for line in lines if "DRAWING" in line] == ["neighbor 169.254.23.21 prefix-list DRAWING out"]
-    usual = watchdog.commands(gateway, {})
+    usual = watchdog.commands(gateway, {}, set())
     assert not [line for line in usual if "DRAWING" in line or (line.startswith("neighbor") and "shutdown" in line)]
 
 
@@ -93,6 +93,39 @@ def test_frr_is_told_once_of_each_change(gateway: watchdog.Gateway, monkeypatch:
     told: list[tuple[str, ...]] = []
     monkeypatch.setattr(watchdog, "vtysh", lambda *lines: told.append(lines) or "")
     watch = unplugged(gateway)
-    for left in ({"us-west-2-1": Left(30)}, {"us-west-2-1": Left(30, 5.0)}, {}):
-        watch.decide(Memory(left, {}))
-    assert told == [tuple(watchdog.commands(gateway, left)) for left in ({"us-west-2-1": 0}, {})]
+    for left, drawn in (({"us-west-2-1": Left(30)}, {"us-west-2"}), ({"us-west-2-1": Left(30, 5.0)}, {"us-west-2"})):
+        watch.decide(Memory(left, {}), drawn)
+    watch.decide(Memory({"us-west-2-1": Left(30)}, {}), set())
+    watch.decide(NOTHING, set())
+    expected = (({"us-west-2-1": 0}, {"us-west-2"}), ({"us-west-2-1": 0}, set()), ({}, set()))
+    assert told == [tuple(watchdog.commands(gateway, left, drawn)) for left, drawn in expected]
+
+
+def test_of_a_pair_frr_is_asked_in_calm_too_and_the_partner_hears_when_it_is_down(
+    gateway: watchdog.Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[set[str]] = []
+
+    class Partner:
+        def turn(self, reached: set[str], now: float) -> set[str]:
+            said.append(reached)
+            return {"us-west-2"}
+
+    told: list[tuple[str, ...]] = []
+    monkeypatch.setattr(watchdog, "vtysh", lambda *lines: told.append(lines) or SUMMARY)
+    monkeypatch.setattr(watchdog, "received", lambda _: None)
+    watch = unplugged(gateway)
+    watch.ask = lambda _: None  # type: ignore[method-assign]
+    watch.partner = Partner()  # type: ignore[assignment]
+    watch.heard = {one.name: 9.0 for one in gateway.tunnels}
+    watch.turn(10.0)
+    assert said == [{"us-west-2"}], "only there BGP speaks"
+    assert told[-1] == tuple(watchdog.commands(gateway, {}, {"us-west-2"}))
+    monkeypatch.setattr(watchdog, "believed", _down)
+    with pytest.raises(OSError, match="no vtysh"):
+        watch.turn(11.5)
+    assert said[-1] == set()
+
+
+def _down(_: watchdog.Gateway) -> set[str]:
+    raise OSError("no vtysh")
