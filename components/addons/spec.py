@@ -5,6 +5,7 @@ from ipaddress import IPv4Network
 from typing import NamedTuple
 
 from components.control_plane.machines import ClusterSpec, cluster_spec
+from components.links.laptops import nodes
 from components.pools import joining
 from components.pools.names import Names
 from components.pools.spec import DNS_ADDRESS, PoolSpec, pool_spec
@@ -15,7 +16,7 @@ from fleet.model import Fleet
 
 class AddOnsSpec(NamedTuple):
     """`pools` are those with nodes. `file_systems` are AWS regions' shares by region, outputs of their stacks.
-    `joining` are the pools as machines join them.
+    `joining` are the pools as machines join them, and the servers for laptops.
     """
 
     fleet: Fleet
@@ -57,5 +58,5 @@ def addons_spec(
         found,
         nfs(fleet, cluster),
         file_systems or {},
-        joining.pools(fleet, plan, cluster, names.role, names.groups),
+        (*joining.pools(fleet, plan, cluster, names.role, names.groups), *nodes.joining(fleet, cluster)),
     )

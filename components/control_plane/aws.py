@@ -6,6 +6,7 @@ from typing import TypedDict
 import pulumi
 import pulumi_aws as aws
 
+from components.boot.hosts import host_authority
 from components.tags import Owner
 from fleet.fitting import fitting
 from fleet.model import Fleet
@@ -28,6 +29,7 @@ class ControlPlaneArgs(TypedDict):
 
     `recovered` are the keys of a cluster that is rebuilt, None for one that was born here.
     `copies_key_arn` is the key of the second region, where the fleet file wants copies of the cluster's data.
+    `people_authority` is the public line of what signs people's certificates; empty where keys let them in.
     """
 
     fleet: Fleet
@@ -41,6 +43,7 @@ class ControlPlaneArgs(TypedDict):
     zone_id: pulumi.Input[str]
     key_arn: pulumi.Input[str]
     copies_key_arn: pulumi.Input[str] | None
+    people_authority: pulumi.Input[str]
 
 
 class ControlPlane(pulumi.ComponentResource):
@@ -63,6 +66,7 @@ class ControlPlane(pulumi.ComponentResource):
             self._rule(rule)
         self._balancer()
         self._record("endpoint", self.spec.endpoint, list(self.spec.balancer.values()))
+        self.hosts = host_authority(args["fleet"], self.spec.logins, self.child)
         self.machines = {machine.name: self._machine(machine) for machine in self.spec.machines}
         self.break_glass = self._credential("break-glass", break_glass(self.spec))
         self.admin = self._credential("admin", admin(self.spec))
@@ -194,6 +198,8 @@ class ControlPlane(pulumi.ComponentResource):
                 "group_id": self.groups[machine.role].id,
                 "key_arn": self.args["key_arn"],
                 "copies_key_arn": self.args["copies_key_arn"],
+                "people_authority": self.args["people_authority"],
+                "hosts": self.hosts,
             },
             self.child,
         )

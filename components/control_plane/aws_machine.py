@@ -7,6 +7,8 @@ from typing import Any, Literal, TypedDict
 import pulumi
 import pulumi_aws as aws
 
+from components.boot import hosts, people
+from components.boot.hosts import HostAuthority
 from components.boot.user_data import sealed, user_data
 from components.preview import VERIFY_KEY, known_in_preview, known_key_arn
 from components.tags import KUBERNETES, Owner
@@ -24,7 +26,11 @@ ROOT_GIB = 50
 
 
 class MachineArgs(TypedDict):
-    """`name` of the component is the machine's without its cluster's; the rest is of the cluster or its region."""
+    """`name` of the component is the machine's without its cluster's; the rest is of the cluster or its region.
+
+    `people_authority` is the public line of what signs people's certificates; empty where keys let them in.
+    `hosts` vouches for the machine to people's clients, where certificates let them in.
+    """
 
     fleet: Fleet
     spec: ClusterSpec
@@ -35,6 +41,8 @@ class MachineArgs(TypedDict):
     group_id: pulumi.Input[str]
     key_arn: pulumi.Input[str]
     copies_key_arn: pulumi.Input[str] | None
+    people_authority: pulumi.Input[str]
+    hosts: HostAuthority | None
 
 
 class ControlPlaneMachine(pulumi.ComponentResource):
@@ -105,8 +113,15 @@ class ControlPlaneMachine(pulumi.ComponentResource):
         authority, tags = self.args["authority"], self._tags(self.name)
         open_, whole = authority.material(self.machine, self)
         # Made from certificates and public keys alone, so that no mistake can put a private key into the bucket.
-        files = open_.apply(lambda material: bundle(self.spec, self.machine, material).files)
-        keys = whole.apply(lambda material: bundle(self.spec, self.machine, material).keys)
+        shown = hosts.shown(self.args["hosts"], self.name, (self.machine.host, self.machine.address), self)
+        given = pulumi.Output.all(self.args["people_authority"], shown.certificate)
+        vouched = given.apply(lambda both: self._vouched(*both))
+        files: pulumi.Output[dict[str, str]] = open_.apply(
+            lambda material: vouched.apply(lambda spec: bundle(spec, self.machine, material).files)
+        )
+        keys: pulumi.Output[dict[str, str]] = whole.apply(
+            lambda material: shown.keys.apply(lambda more: bundle(self.spec, self.machine, material).keys | more)
+        )
         told = pulumi.Output.all(files=files, keys=keys).apply(
             lambda made: digests(Bundle(self.machine.name, made["files"], made["keys"]))
         )
@@ -130,6 +145,10 @@ class ControlPlaneMachine(pulumi.ComponentResource):
         opts = pulumi.ResourceOptions(parent=self, depends_on=[body])
         sealed_text: pulumi.Output[str] = pulumi.Output.unsecret(signed)
         return self._object("manifest", "manifest.json", sealed_text, opts)
+
+    def _vouched(self, line: str, shown: str) -> ClusterSpec:
+        vouching = people.authority(self.args["fleet"], self.spec.region, line)
+        return self.spec._replace(vouching=vouching, shown=shown)
 
     def _object(
         self, what: str, key: pulumi.Input[str], content: pulumi.Input[str], opts: pulumi.ResourceOptions | None = None

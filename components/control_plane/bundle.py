@@ -44,7 +44,8 @@ FILES = {"etcd": etcd.files, "api": api.files}
 
 
 def bundle(spec: ClusterSpec, machine: Machine, material: Material) -> Bundle:
-    files = {**FILES[machine.role](spec, machine), **people.files(spec.logins, root=True)}
+    of_people = people.files(spec.logins, root=True, authority=spec.vouching, certificate=spec.shown)
+    files = {**FILES[machine.role](spec, machine), **of_people}
     units = [path.rpartition("/")[2] for path in files if path.startswith(UNITS)]
     # What a timer starts must not start with the machine.
     timed = {name.replace(".timer", ".service") for name in units if name.endswith(".timer")}

@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-from components.boot.people import Login, logins
+from components.boot.people import Authority, Login, logins
 from fleet import issuers
 from fleet.address.plan import AddressPlan
 from fleet.buckets import bucket_name
@@ -37,7 +37,8 @@ class ClusterSpec(NamedTuple):
     """Everything about a cluster that its machines' files are made from. CIDRs and addresses are the ledger's.
 
     `former_issuer` is that of the region it was rebuilt from; empty for a cluster that was born where it is. `logins`
-    are those who may log in to its machines by SSH, `logins_from` the prefixes by name that they come from.
+    are those who may log in to its machines by SSH, `logins_from` the prefixes by name that they come from, and
+    `vouching` whose certificates let them in, where not their keys do; `shown` is what a machine shows them then.
     """
 
     fleet: str
@@ -58,6 +59,8 @@ class ClusterSpec(NamedTuple):
     copies: Copies | None = None
     logins: tuple[Login, ...] = ()
     logins_from: tuple[tuple[str, str], ...] = ()
+    vouching: Authority | None = None
+    shown: str = ""
 
     @property
     def endpoint(self) -> str:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from components.boot import people
 from components.pools import joining
 from components.storage.bucket import AUDIT, BACKUPS
 from fleet.buckets import bucket_arn
@@ -48,6 +49,8 @@ def permissions(
             StringEquals=_via(spec.region, "s3", "secretsmanager"),
         ),
     ]
+    if spec.logins:
+        statements += people.reading(fleet, spec.region)
     if machine.role == "api":
         statements += joining.permissions(fleet, spec.name)
     if machine.role == "etcd":

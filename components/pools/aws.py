@@ -6,9 +6,12 @@ from typing import Any, TypedDict
 import pulumi
 import pulumi_aws as aws
 
+from components.boot import hosts
+from components.boot.hosts import host_authority
 from components.control_plane.roles import trust
 from components.preview import VERIFY_KEY, known_in_preview, known_key_arn
 from components.tags import Owner
+from fleet.logins import pools_host
 from fleet.model import Fleet
 
 from . import template
@@ -25,7 +28,8 @@ SUSPENDED = ["AZRebalance"]
 
 class PoolArgs(TypedDict):
     """Ids are of the pool's region: `subnet_ids` of its private subnets by zone letter. `authority` is the cluster's
-    PEM; `rules` are firewall.rules'.
+    PEM; `rules` are firewall.rules'. `people_authority` is the public line of what signs people's certificates; empty
+    where keys let them in.
     """
 
     fleet: Fleet
@@ -36,6 +40,7 @@ class PoolArgs(TypedDict):
     subnet_ids: dict[str, pulumi.Input[str]]
     key_arn: pulumi.Input[str]
     authority: pulumi.Input[str]
+    people_authority: pulumi.Input[str]
 
 
 class Pool(pulumi.ComponentResource):
@@ -51,7 +56,10 @@ class Pool(pulumi.ComponentResource):
         self.publishing = Publishing(self.fleet, self.spec, args["key_arn"], self)
         self.firewall = self._firewall()
         policy, profile = self._role()
-        ready = [policy, self.publishing.publish(args["authority"], self._tags)]
+        self.hosts = host_authority(self.fleet, self.spec.logins, self.child)
+        shown = hosts.shown(self.hosts, self.spec.name, [pools_host(self.fleet, self.spec.place)], self)
+        given = args["authority"], args["people_authority"], shown
+        ready = [policy, self.publishing.publish(*given, self._tags)]
         made = self._template(profile)
         self.groups = {group.key: self._group(group, made, ready) for group in self.names.scaling(self.spec.name)}
         self.register_outputs({})

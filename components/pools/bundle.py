@@ -27,7 +27,7 @@ def bundle(spec: PoolSpec, authority: str) -> Bundle:
     """`authority` is PEM: certificates of the cluster's authorities for Kubernetes, all that are trusted."""
     files = tuning.files(spec)
     # Machines of kind ssh are outside of the cluster: people log in, and no kubelet runs.
-    files |= _shell_files(spec) if spec.kind == "ssh" else _node_files(spec, authority)
+    files |= _shell_files(spec) if spec.kind == "ssh" else node_files(spec, authority)
     if spec.site:
         files[f"{SCRIPTS}/{SITE_SCRIPT}.py"] = (OWN_SCRIPTS / f"{SITE_SCRIPT}.py").read_text()
     units = [path.rpartition("/")[2] for path in files if path.startswith(UNITS)]
@@ -36,7 +36,8 @@ def bundle(spec: PoolSpec, authority: str) -> Bundle:
 
 
 def _shell_files(spec: PoolSpec) -> dict[str, str]:
-    return people.files(spec.logins, root=False) | mounts.files(spec.mounts)
+    of_people = people.files(spec.logins, root=False, authority=spec.vouching, certificate=spec.shown)
+    return of_people | mounts.files(spec.mounts)
 
 
 def with_files(made: Bundle, files: Mapping[str, str], wants: str) -> Bundle:
@@ -45,7 +46,8 @@ def with_files(made: Bundle, files: Mapping[str, str], wants: str) -> Bundle:
     return made._replace(files=dict(sorted({**made.files, **files, f"{UNITS}/{TARGET}": told}.items())))
 
 
-def _node_files(spec: PoolSpec, authority: str) -> dict[str, str]:
+def node_files(spec: PoolSpec, authority: str) -> dict[str, str]:
+    """What makes a machine a node: the same, whatever else it is."""
     return {
         **(discovery.files(spec, authority) if spec.site else {}),
         **kubelet.files(spec),

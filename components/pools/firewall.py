@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from components.boot import people
 from components.control_plane.firewall import EVERYWHERE, KUBELET_PORT
 from components.control_plane.machines import API_PORT, cluster_spec, where_people_are
+from fleet import laptops
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
@@ -46,10 +47,15 @@ def rules(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> tuple[Rule, ...]:
         *_web(),
         *_shares(fleet, plan),
     ]
-    found += _people(fleet, plan) if spec.kind == "ssh" else [*_api(fleet, plan, spec), *_overlay(fleet, plan, spec)]
+    found += _people(fleet, plan) if spec.kind == "ssh" else node_rules(fleet, plan, spec)
     if spec.hardware.gpus:
         found += _among(spec)
     return tuple(sorted(found, key=lambda rule: rule.name))
+
+
+def node_rules(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
+    """What makes a machine a node: the API, and the overlay of pods."""
+    return [*_api(fleet, plan, spec), *_overlay(fleet, plan, spec)]
 
 
 def _web() -> list[Rule]:
@@ -84,8 +90,8 @@ def _api(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
 
 
 def _overlay(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
-    """Pods talk in an overlay, of which the cloud sees the machines' addresses alone: where the cluster has pools."""
-    places = {}
+    """Pods talk in an overlay, of which the cloud sees the machines' addresses alone: where the cluster has nodes."""
+    places = {name: plan.region(name).network for name in laptops.regions(fleet, spec.cluster)}
     for pool in fleet.pools.values():
         if pool.cluster == spec.cluster and pool.kind != "ssh":
             if pool.region:

@@ -4,10 +4,8 @@ EC2 user guide: "Maximize network bandwidth on Amazon EC2 instances with multipl
 Adapter for AI/ML and HPC workloads", "Placement strategies for your placement groups".
 """
 
-from fleet.model import PoolKind
-
 # Images of 20 GB, and what pods write. Data have their shares, and GPU machines disks of their own beside.
-ROOT_GIB: dict[PoolKind, int] = {"gpu": 500, "cpu": 200, "system": 50, "ssh": 200}
+ROOT_GIB: dict[str, int] = {"gpu": 500, "cpu": 200, "system": 50, "ssh": 200, "laptops": 50}
 # Instance type → its network cards, each with an interface of the fabric. Those whose GPUs are sold for work on many
 # machines; smaller types have one slow card, and the plain network does for them.
 EFA_CARDS = {

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from components.control_plane.machines import ClusterSpec, Machine
 from components.control_plane.units import UNITS, script, scripts, service, settings
+from fleet import laptops
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
@@ -171,7 +172,7 @@ def permissions(fleet: Fleet, cluster: str) -> list[dict[str, Any]]:
     Who a token is of STS tells without any right of ours: the machine has signed the question.
     """
     own = [pool for pool in fleet.pools.values() if pool.cluster == cluster and pool.kind != "ssh"]
-    named = sorted({pool.region for pool in own if pool.region})
+    named = sorted({pool.region for pool in own if pool.region} | {*laptops.regions(fleet, cluster)})
     if not named:
         return []
     return [

@@ -41,10 +41,13 @@ GPU_TAINT = Taint("nvidia.com/gpu", "present", "NoSchedule")
 GPU_STARTING = Taint("startup-taint.cluster-autoscaler.kubernetes.io/gpu", "starting", "NoSchedule", start_up=True)
 GPU_FAILED = Taint(f"{DOMAIN}/gpu-failed", "true", "NoSchedule")
 SYSTEM = Taint(f"{DOMAIN}/system", "true", "NoSchedule")
+# Pods have no business where laptops come in; what every node needs tolerates everything.
+WAY_IN = Taint(f"{DOMAIN}/laptops", "true", "NoSchedule")
 TAINTS: dict[str, tuple[Taint, ...]] = {
     "gpu": (GPU_TAINT, GPU_STARTING),
     "cpu": (),
     "system": (SYSTEM,),
+    "laptops": (WAY_IN,),
 }
 
 

@@ -7,6 +7,9 @@ import pulumi
 import pulumi_aws as aws
 import pulumi_tls as tls
 
+from components.boot import people
+from components.boot.hosts import NOTHING, Shown
+from components.boot.people import Authority
 from components.boot.user_data import sealed
 from components.control_plane.bundle import Bundle, digests, manifest, version
 from fleet.buckets import bucket_name
@@ -28,7 +31,7 @@ class Publishing:
     """`signing` is the pool's own key: what signs for the control plane stays in the cluster's stack."""
 
     def __init__(self, fleet: Fleet, spec: PoolSpec, key_arn: pulumi.Input[str], parent: pulumi.Resource) -> None:
-        self.spec, self.key_arn, self.parent = spec, key_arn, parent
+        self.fleet, self.spec, self.key_arn, self.parent = fleet, spec, key_arn, parent
         self.bucket = bucket_name(fleet, store_region(fleet, spec))
         self.signing = tls.PrivateKey("manifests", algorithm="ED25519", opts=pulumi.ResourceOptions(parent=parent))
 
@@ -38,23 +41,66 @@ class Publishing:
         pem: pulumi.Output[str] = self.signing.public_key_pem
         return pem.apply(lambda text: "".join(text.strip().splitlines()[1:-1]))
 
-    def publish(self, authority: pulumi.Input[str], tags: Tags) -> aws.s3.BucketObjectv2:
-        """The pool's bundle; gives the manifest."""
-        files = pulumi.Output.from_input(authority).apply(lambda pem: bundle(self.spec, pem).files)
-        return self.lay(self.spec.prefix, files, tags)
+    def publish(
+        self,
+        authority: pulumi.Input[str],
+        people_authority: pulumi.Input[str],
+        shown: Shown,
+        tags: Tags,
+    ) -> aws.s3.BucketObjectv2:
+        """The pool's bundle; gives the manifest. `shown` is what its machines show to people's clients, all alike."""
+        given = pulumi.Output.all(authority, people_authority, shown.certificate)
+        files = given.apply(lambda told: bundle(self._vouched(told[1], told[2]), told[0]).files)
+        secret = None if shown is NOTHING else shown.keys
+        return self.lay(self.spec.prefix, files, tags, secret=secret)
+
+    def _vouched(self, line: str, shown: str) -> PoolSpec:
+        """A site's host has no right in any cloud, and so no way to the list."""
+        vouching = people.authority(self.fleet, store_region(self.fleet, self.spec), line)
+        vouching = Authority(line) if vouching and self.spec.site else vouching
+        return self.spec._replace(vouching=vouching, shown=shown)
 
     def lay(
-        self, prefix: str, files: pulumi.Output[dict[str, str]], tags: Tags, suffix: str = ""
+        self,
+        prefix: str,
+        files: pulumi.Output[dict[str, str]],
+        tags: Tags,
+        suffix: str = "",
+        secret: pulumi.Output[dict[str, str]] | None = None,
     ) -> aws.s3.BucketObjectv2:
-        """Files and their manifest below a prefix; gives the manifest."""
-        told = files.apply(lambda made: digests(Bundle(self.spec.name, made, {})))
+        """Files and their manifest below a prefix, and keys, if any, in a secret of that name; gives the manifest."""
+        keys = pulumi.Output.from_input(dict[str, str]()) if secret is None else secret
+        told = pulumi.Output.unsecret(
+            pulumi.Output.all(files, keys).apply(lambda made: digests(Bundle(self.spec.name, *made)))
+        )
         own = pulumi.ResourceOptions(parent=self.parent)
         key = told.apply(lambda t: f"{prefix}/{version(t)}.json")
         body = self._object(f"files{suffix}", key, files.apply(json.dumps), tags, own)
-        text = told.apply(lambda t: manifest(prefix, t, ""))
+        kept = "" if secret is None else self._kept(prefix, secret, tags, own)
+        text = pulumi.Output.all(told, kept).apply(lambda both: manifest(prefix, *both))
         signed = pulumi.Output.all(self.signing.private_key_pem, text).apply(lambda both: sealed(*both))
         after = pulumi.ResourceOptions(parent=self.parent, depends_on=[body])
         return self._object(f"manifest{suffix}", f"{prefix}/{MANIFEST}", pulumi.Output.unsecret(signed), tags, after)
+
+    def _kept(
+        self, prefix: str, keys: pulumi.Output[dict[str, str]], tags: Tags, own: pulumi.ResourceOptions
+    ) -> pulumi.Output[str]:
+        """The keys' version in the secrets store."""
+        secret = aws.secretsmanager.Secret(
+            "keys",
+            name=prefix,
+            description=f"Key material of {self.spec.name}",
+            kms_key_id=self.key_arn,
+            # Made anew by every `up`; a name that waits for its end would keep the next one from coming up.
+            recovery_window_in_days=0,
+            tags=tags("keys"),
+            opts=own,
+        )
+        current = aws.secretsmanager.SecretVersion(
+            "keys", secret_id=secret.id, secret_string=keys.apply(json.dumps), opts=own
+        )
+        kept: pulumi.Output[str] = current.version_id
+        return kept
 
     def _object(
         self,

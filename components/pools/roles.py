@@ -5,6 +5,7 @@ Joining needs no right: a machine signs a question to STS, which everybody may a
 
 from typing import Any
 
+from components.boot import people
 from fleet.buckets import bucket_arn
 from fleet.model import Fleet
 
@@ -22,13 +23,29 @@ def permissions(fleet: Fleet, spec: PoolSpec, key_arn: str) -> dict[str, Any]:
                 "Action": "s3:GetObject",
                 "Resource": f"{bucket_arn(fleet, spec.place)}/{spec.prefix}/*",
             },
+            *(people.reading(fleet, spec.place) if spec.logins else []),
+            *(_shown(fleet, spec) if people.shows(fleet, spec.logins) else []),
             {
                 "Sid": "Key",
                 "Effect": "Allow",
                 "Action": "kms:Decrypt",
                 "Resource": key_arn,
-                # Never the key by itself: only where the bucket uses it for the machine.
-                "Condition": {"StringEquals": {"kms:ViaService": f"s3.{spec.place}.amazonaws.com"}},
+                # Never the key by itself: only where these use it for the machine.
+                "Condition": {"StringEquals": {"kms:ViaService": _services(fleet, spec)}},
             },
         ],
     }
+
+
+def _services(fleet: Fleet, spec: PoolSpec) -> str | list[str]:
+    """Where its bundle lies, and its secret if it has one."""
+    bucket, secrets = f"s3.{spec.place}.amazonaws.com", f"secretsmanager.{spec.place}.amazonaws.com"
+    return [bucket, secrets] if people.shows(fleet, spec.logins) else bucket
+
+
+def _shown(fleet: Fleet, spec: PoolSpec) -> list[dict[str, str]]:
+    """The key of what its machines show to people's clients."""
+    assert fleet.aws is not None
+    # AWS appends a hyphen and six characters to the name of every secret.
+    place = f"arn:aws:secretsmanager:{spec.place}:{fleet.aws.account_id}:secret:{spec.prefix}-??????"
+    return [{"Sid": "Keys", "Effect": "Allow", "Action": "secretsmanager:GetSecretValue", "Resource": place}]

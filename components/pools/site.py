@@ -4,6 +4,7 @@ from typing import TypedDict
 
 import pulumi
 
+from components.boot.hosts import NOTHING
 from components.storage import nfs_server, nfs_units
 from components.storage.nfs_aws import NfsRole
 from components.storage.nfs_server import Identity
@@ -19,7 +20,10 @@ from .spec import PoolSpec
 
 
 class SitePoolArgs(TypedDict):
-    """`key_arn` is the key of the cluster's home region, whose bucket has the bundle; `authority` the cluster's PEM."""
+    """`key_arn` is the key of the cluster's home region, whose bucket has the bundle; `authority` the cluster's PEM.
+
+    `people_authority` is the public line of what signs people's certificates; empty where keys let them in.
+    """
 
     fleet: Fleet
     plan: AddressPlan
@@ -27,6 +31,7 @@ class SitePoolArgs(TypedDict):
     owner: Owner
     key_arn: pulumi.Input[str]
     authority: pulumi.Input[str]
+    people_authority: pulumi.Input[str]
 
 
 class SitePool(pulumi.ComponentResource):
@@ -39,7 +44,8 @@ class SitePool(pulumi.ComponentResource):
         super().__init__("landbridge:pools:SitePool", name, None, opts)
         self.args, self.spec = args, args["spec"]
         self.publishing = Publishing(args["fleet"], self.spec, args["key_arn"], self)
-        self.publishing.publish(args["authority"], self._tags)
+        # It has no right in any cloud, and so no way to a secret.
+        self.publishing.publish(args["authority"], args["people_authority"], NOTHING, self._tags)
         self.bucket, self.verify_key = self.publishing.bucket, self.publishing.verify_key
         self.own_prefixes: dict[str, str] = {}
         if server_pool(args["fleet"], self.spec.place) == self.spec.name:

@@ -1,8 +1,8 @@
 """A pool as its machines see it: everything that their files are made from, out of the fleet and its ledger."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from components.boot.people import Login, logins
+from components.boot.people import Authority, Login, logins
 from components.control_plane.machines import API_PORT, ClusterSpec, cluster_spec
 from components.storage.mounts import FileSystem
 from fleet import gpus
@@ -13,6 +13,9 @@ from .mounts import Mount, mounts
 
 # The tenth address of a cluster's services is its DNS, as kubeadm has it.
 DNS_ADDRESS = 10
+# What a machine with a kubelet may be that no pool of the fleet file has: a server that laptops come in by.
+LAPTOPS: Literal["laptops"] = "laptops"
+Kind = PoolKind | Literal["laptops"]
 
 
 class Hardware(NamedTuple):
@@ -28,13 +31,14 @@ class PoolSpec(NamedTuple):
     """`place` is the region or the site; `zones` are a region's letters, none at a site. CIDRs are the ledger's.
 
     `logins` are those who may log in by SSH: the owners of a pool of kind ssh, and nobody on nodes. `mounts` are its
-    shares, and nothing on nodes, whose pods mount their own.
+    shares, and nothing on nodes, whose pods mount their own. `vouching` is whose certificates let people in, where not
+    their keys do; `shown` is what its machines show them then.
     """
 
     fleet: str
     cluster: str
     name: str
-    kind: PoolKind
+    kind: Kind
     owner: str
     place: str
     site: bool
@@ -48,6 +52,8 @@ class PoolSpec(NamedTuple):
     pods_cidr: str
     logins: tuple[Login, ...] = ()
     mounts: tuple[Mount, ...] = ()
+    vouching: Authority | None = None
+    shown: str = ""
 
     @property
     def prefix(self) -> str:
@@ -83,8 +89,8 @@ def pool_spec(fleet: Fleet, plan: AddressPlan, name: str, files: FileSystem | No
         hosts=tuple(pool.hosts),
         most=len(pool.hosts) if pool.site else pool.max,
         kubernetes=cluster.kubernetes,
-        server=f"https://{cluster.endpoint}:{API_PORT}",
-        dns_address=_nth(cluster, DNS_ADDRESS),
+        server=server_of(cluster),
+        dns_address=dns_address(cluster),
         pods_cidr=cluster.pods_cidr,
         logins=people,
         mounts=mounts(fleet, pool.cluster, place, people, files) if pool.kind == "ssh" else (),
@@ -103,7 +109,12 @@ def _hardware(fleet: Fleet, name: str, pool: Pool) -> Hardware:
     return Hardware(count, model, f"{model or 'gpu'}-{count}" if count else "cpu", rdma)
 
 
-def _nth(cluster: ClusterSpec, number: int) -> str:
-    """An address of the services' range, whose first is `first_service`."""
+def server_of(cluster: ClusterSpec) -> str:
+    """Where a kubelet finds the API."""
+    return f"https://{cluster.endpoint}:{API_PORT}"
+
+
+def dns_address(cluster: ClusterSpec) -> str:
+    """Of the services' range, whose first is `first_service`."""
     head, _, first = cluster.first_service.rpartition(".")
-    return f"{head}.{int(first) - 1 + number}"
+    return f"{head}.{int(first) - 1 + DNS_ADDRESS}"

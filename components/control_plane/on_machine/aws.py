@@ -24,6 +24,7 @@ CHUNK_BYTES = 1 << 20
 # S3 takes 5 GiB in one piece and 10,000 parts; etcd's quota of 8 GiB is more than one piece.
 PART_BYTES = 256 << 20
 SECONDS, TRIES = 60, 4
+UNCHANGED = 304
 EARLY_SECONDS = 300
 XML = "application/x-www-form-urlencoded; charset=utf-8"
 
@@ -135,6 +136,15 @@ class Aws:
                     raise
             time.sleep(2.0**number / 2)
         raise AssertionError
+
+    def newer(self, bucket: str, key: str, etag: str) -> str | None:
+        """An object's text unless it is still the one of this mark; `headers` have its mark then. Raises as `ask`."""
+        try:
+            return self.ask("GET", "s3", f"/{bucket}/{key}", headers={"if-none-match": etag} if etag else {}).decode()
+        except Refused as refused:
+            if refused.status == UNCHANGED and etag:
+                return None
+            raise
 
     def once(
         self,

@@ -108,7 +108,6 @@ def make(folder: Path, held: str = "", made: Material | None = None, patched: Pa
         boxes[machine.name] = host.machine(
             machine.name,
             f"{machine.address}/22",
-            networks=["10.128.0.0/9"],
             hosts=hosts,
             programs=programs,
             files={**patched({**one.files, **one.keys}), **trusted, **(admin if machine.role == "api" else {})},
