@@ -4,10 +4,13 @@ An ordinary user needs a user namespace around it (and is root in there, over no
 """
 
 import os
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+from .machines import network
 
 
 class NamespaceError(Exception):
@@ -49,7 +52,12 @@ SWITCHES = (
 
 
 def usable_way() -> Way:
-    """The first way that works here. Raises NamespaceError with the remedy when none does."""
+    """The first way that works here. Raises NamespaceError with the remedy when none does, or a program is missing."""
+    if missing := lacking():
+        raise NamespaceError(
+            f"The local cloud needs {' and '.join(missing)}: install {', '.join(sorted(set(missing.values())))}, "
+            f"on Debian and Ubuntu by `sudo apt-get install {' '.join(sorted(set(missing.values())))}`."
+        )
     ways = (ROOT, USER) if os.geteuid() == 0 else (USER,)
     refusals = []
     for way in ways:
@@ -62,13 +70,16 @@ def usable_way() -> Way:
     )
 
 
+def lacking() -> dict[str, str]:
+    """Programs that are not there → the packages they come in."""
+    path = f"{os.environ.get('PATH', os.defpath)}:{network.SYSTEM}"
+    return {name: package for name, package in network.PACKAGES.items() if shutil.which(name, path=path) is None}
+
+
 def try_way(way: Way) -> str | None:
     """None if the namespace can be made and a file mounted over in it, else the refusal."""
     probe = ["unshare", *way.make, "mount", "--bind", "/etc/hosts", "/etc/hosts"]
-    try:
-        done = subprocess.run(probe, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        raise NamespaceError("The command unshare is missing. Install the package util-linux.") from None
+    done = subprocess.run(probe, capture_output=True, text=True, check=False)
     return None if done.returncode == 0 else done.stderr.strip() or f"{probe[0]} ended with {done.returncode}"
 
 

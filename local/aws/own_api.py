@@ -2,8 +2,8 @@
 
 For tests: inventory, faults, quotas, tunnels and clock.
 
-For the machines service: changes (waits for one), world, credentials, ended, ill, detached, command and
-health.
+For the machines service: changes (waits for one), world, credentials, ended, ill, detached, command, ends (of
+tunnels) and health.
 """
 
 import io
@@ -36,7 +36,7 @@ ANSWERS: dict[tuple[str, str], Callable[[bytes], Any]] = {
     ("POST", "quotas"): limits.put,
     ("GET", "clock"): lambda _: clock.now(),
     ("POST", "clock"): clock.advance,
-    ("POST", "tunnels"): lambda body: vpn.tell(json.loads(body)),
+    ("POST", "tunnels"): lambda body: vpn.ask(json.loads(body)),
     ("POST", "keep"): lambda _: keeping.keep(),
     ("POST", "changes"): lambda body: keeping.await_change(*json.loads(body)),
     ("GET", "world"): lambda _: world(),
@@ -45,6 +45,7 @@ ANSWERS: dict[tuple[str, str], Callable[[bytes], Any]] = {
     ("POST", "ill"): lambda body: machines.ill(*json.loads(body)),
     ("POST", "detached"): lambda body: machines.detached(json.loads(body)),
     ("POST", "command"): lambda body: commands.told(json.loads(body)),
+    ("POST", "ends"): lambda body: vpn.tell(json.loads(body)),
     ("POST", "health"): lambda body: keeping.health.update(json.loads(body)),
 }
 

@@ -4,7 +4,7 @@ import base64
 from collections.abc import Iterator
 from typing import Any
 
-from . import commands, hardware, keeping
+from . import commands, hardware, keeping, packets
 from .extensions import images, machines
 from .extensions.balancers import interfaces
 
@@ -20,8 +20,12 @@ def world() -> dict[str, Any]:
         or any(one["state"] == "shutting-down" for one in instances)
         or bool(keeping.detachments.waiting),
         "machines": instances,
+        "networks": [one for backend in _backends("ec2") for one in packets.networks(backend)],
+        "hubs": [one for backend in _backends("ec2") for one in packets.hubs(backend)],
+        "connections": [one for backend in _backends("ec2") for one in packets.connections(backend)],
         "volumes": [volume for backend in _backends("ec2") for volume in list(backend.volumes)],
         "zones": list(_zones()),
+        "resolvers": list(_resolvers()),
         "balancers": list(_balancers()),
         "groups": dict(_groups()),
         "buckets": [[bucket.name, bucket.region_name] for b in _backends("s3") for bucket in list(b.buckets.values())],
@@ -52,16 +56,6 @@ def _instances() -> Iterator[dict[str, Any]]:
                     yield _instance(backend, instance)
 
 
-def _hub_routes(backend: Any, subnet: Any) -> Iterator[str]:
-    """Where the subnet's route table leads through a hub. What comes after the hub is not looked at yet."""
-    tables = [table for table in list(backend.route_tables.values()) if table.vpc_id == subnet.vpc_id]
-    own = [table for table in tables if any(one.get("SubnetId") == subnet.id for one in table.associations)]
-    for table in own or [table for table in tables if table.main_association_id]:
-        for route in table.routes:
-            if route.transit_gateway and route.destination_cidr_block:
-                yield route.destination_cidr_block
-
-
 def _instance(backend: Any, instance: Any) -> dict[str, Any]:
     tags = {tag["key"]: tag["value"] for tag in instance.get_tags()}
     subnet, options = instance.nics[0].subnet, instance.metadata_options
@@ -81,8 +75,6 @@ def _instance(backend: Any, instance: Any) -> dict[str, Any]:
         "prefix": subnet.cidr.prefixlen,
         "subnet": subnet.id,
         "vpc": subnet.vpc_id,
-        "networks": [a["cidr_block"] for a in backend.get_vpc(subnet.vpc_id).get_cidr_block_association_set()],
-        "routes": list(_hub_routes(backend, subnet)),
         "user_data": base64.b64encode(machines.user_data(instance)).decode(),
         "launched": instance.launch_time.isoformat()
         if hasattr(instance.launch_time, "isoformat")
@@ -108,6 +100,14 @@ def _volumes(backend: Any, instance: Any) -> Iterator[dict[str, Any]]:
             leaving = volume.id in keeping.detachments
             forced = volume.id in keeping.forced
             yield {"id": volume.id, "device": device, "size": volume.size, "leaving": leaving, "forced": forced}
+
+
+def _resolvers() -> Iterator[str]:
+    """Networks whose names somebody from outside of them can ask for."""
+    for backend in _backends("route53resolver"):
+        for endpoint in list(backend.resolver_endpoints.values()):
+            if endpoint.direction == "INBOUND":
+                yield endpoint.host_vpc_id
 
 
 def _zones() -> Iterator[dict[str, Any]]:

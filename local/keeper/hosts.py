@@ -12,20 +12,35 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from local.machines import network
 from local.machines.machine import Machine, MachineError
 from local.machines.waiting import readable
+from local.network import plan
 from local.workers import hardware
 
 from . import programs
 from .resident import KILL_SECONDS, STOP_SECONDS, Site
 
-FIELDS = {"name": str, "site": str, "address": str, "lan": str, "supernet": str, "kubernetes": str, "hardware": dict}
+FIELDS = {
+    "name": str,
+    "site": str,
+    "address": str,
+    "lan": str,
+    "block": str,
+    "gateways": list,
+    "kubernetes": str,
+    "hardware": dict,
+}
+
+
+def room(told: dict[str, Any]) -> plan.Site:
+    return plan.Site(told["site"], told["block"], told["lan"], tuple(told["gateways"]))
 
 
 @dataclass
 class Host:
-    """One host. `told` has `FIELDS`; the address is in the prefix `lan`, `hardware` is for workers/hardware.py."""
+    """One host. `told` has `FIELDS`: the address is in the prefix `lan`, and that in `block`, which the site's gateways
+    tell at the tunnels to their public addresses; `hardware` is for workers/hardware.py.
+    """
 
     site: Site
     told: dict[str, Any]
@@ -44,14 +59,13 @@ class Host:
             self.name,
             self.folder,
             (f"{self.told['address']}/{length}",),
-            networks=[self.told["supernet"]],
+            router=self.site.router(room(self.told).router),
             programs=programs.of(version),
             files={**self.site.trusted(), str(hardware.FILE): hardware.text(self.told["hardware"], version)},
         )
 
     def start(self) -> None:
         """Returns when its init answers. Raises MachineError, NetworkError, OSError."""
-        network.lead(self.told["lan"])
         self.folder.mkdir(parents=True, exist_ok=True)
         self.machine.hosts = self.hosts_text()
         self.machine.start()
@@ -117,8 +131,9 @@ class Host:
 class Hosts:
     """All of them by name. Several may be asked for at once; two of a name are one."""
 
-    def __init__(self, site: Site, names: Callable[[], str]) -> None:
-        self.site, self.names = site, names
+    def __init__(self, site: Site, names: Callable[[], str], routed: Callable[[], None]) -> None:
+        self.site, self.names, self.routed = site, names, routed
+        self.rooms: dict[str, plan.Site] = {}
         self.standing: dict[str, Host] = {}
         self.locks: dict[str, threading.Lock] = {}
         self.lock = threading.Lock()
@@ -133,12 +148,20 @@ class Hosts:
                 return known.described()
             if known:
                 known.machine.let_go()
+            self.enter(room(told))
             made = Host(self.site, told, self.names())
             made.start()
             with self.lock:
                 self.standing[made.name] = made
             self.site.noted()
             return made.described()
+
+    def enter(self, room: plan.Site) -> None:
+        """The site's router is there before its first host, and stays after the last one."""
+        if self.rooms.get(room.name) != room:
+            with self.lock:
+                self.rooms = {**self.rooms, room.name: room}
+            self.routed()
 
     def take_down(self, name: str) -> None:
         """Raises LookupError."""

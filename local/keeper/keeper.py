@@ -5,12 +5,15 @@ import subprocess
 import threading
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from local.kubernetes import BIN, BUILT_IN
 from local.machines import network
 from local.machines.network import NetworkError
+from local.network.namespaces import Namespaces
+from local.network.plan import plan
 
 from . import names, programs, volumes
 from .aws import Aws, AwsError, AwsGoneError
@@ -23,6 +26,8 @@ CHANGE_SECONDS = 20.0
 # While something is under way that no call of anybody's tells of.
 RESTLESS_SECONDS = 0.3
 PAUSE_SECONDS = 0.1
+# Before the local AWS has told anything.
+NOTHING: dict[str, Any] = {"machines": [], "networks": [], "hubs": [], "connections": []}
 # Where programs look for authorities: Debian and Go, OpenSSL's own default, Red Hat.
 TRUSTED = ("etc/ssl/certs/ca-certificates.crt", "etc/ssl/cert.pem", "etc/pki/tls/certs/ca-bundle.crt")
 
@@ -33,7 +38,7 @@ class Keeper:
     def __init__(self, home: Path, aws: Aws) -> None:
         self.home, self.aws = home, aws
         self.residents: dict[str, Resident] = {}
-        self.lock = threading.RLock()
+        self.lock, self.routing = threading.RLock(), threading.Lock()
         self.world: dict[str, Any] = {}
         self.networked = False
         self.waiting: set[tuple[str, str]] = set()
@@ -43,9 +48,10 @@ class Keeper:
         self.volumes.clear()
         if missing := programs.missing(BUILT_IN):
             complain(f"machines will lack {', '.join(missing)}: not in {BIN}")
-        self.site = Site(home, self.trusted, self.volumes, self.tell, self.write, complain)
+        self.routers = Namespaces(home / "networks")
+        self.site = Site(home, self.trusted, self.volumes, self.tell, self.write, complain, self.routers.file)
         self.balancers = Balancers(self.tell, complain)
-        self.hosts = Hosts(self.site, lambda: names.of_sites(self.world) if self.world else "")
+        self.hosts = Hosts(self.site, lambda: names.of_sites(self.world) if self.world else "", self.route)
         self.write()
 
     def follow(self) -> None:
@@ -70,6 +76,7 @@ class Keeper:
         told = {one["id"]: one for one in world["machines"]}
         if told or world["balancers"]:
             self.lead()
+        self.attempt("routers", self.route)
         hosts = {vpc: names.of_network(world, vpc) for vpc in {one["vpc"] for one in told.values()}}
         with self.lock:
             for id_, one in told.items():
@@ -89,17 +96,30 @@ class Keeper:
         names.lay(self.home / "cloud.hosts", names.of_cloud(world))
         self.hosts.tell(names.of_sites(world))
         self.volumes.drop_others(set(world["volumes"]) | self.held())
-        try:
-            self.balancers.update(world["balancers"], world["groups"])
-        except NetworkError as error:
-            complain(f"balancers: {error}")
+        self.attempt("balancers", lambda: self.balancers.update(world["balancers"], world["groups"]))
         self.write()
+
+    def attempt(self, what: str, work: Callable[[], None]) -> None:
+        """What the kernel refuses now is tried at the next change."""
+        try:
+            work()
+        except NetworkError as error:
+            complain(f"{what}: {error}")
 
     def lead(self) -> None:
         """Machines reach the local AWS."""
         if not self.networked:
             network.hold(ADDRESS)
             self.networked = True
+
+    def route(self) -> None:
+        """Packets go where the local AWS and sites' gateways have them go. Raises NetworkError."""
+        with self.routing:
+            made = plan(self.world or NOTHING, self.hosts.rooms.values())
+            self.routers.apply(made)
+            if made.tunnels:
+                ends = {end: {"keys": told is not None, "prefixes": told} for end, told in made.tunnels.items()}
+                self.tell("ends", ends)
 
     def stand_up(self, told: dict[str, Any]) -> dict[str, Any]:
         """Has a host of a site running: see `hosts`."""

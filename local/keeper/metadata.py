@@ -167,7 +167,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.say(403, "Forbidden")
         if not seconds.isdecimal() or not 1 <= int(seconds) <= LONGEST:
             return self.say(400, "Bad Request")
-        self.connection.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, machine["metadata"]["hops"])
+        # Between here and the machine is its network's router.
+        self.connection.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, machine["metadata"]["hops"] + 1)
         token = self.server.tokens.make(machine["id"], int(seconds))
         body = token.encode()
         self.send_response(200)

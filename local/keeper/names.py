@@ -1,24 +1,27 @@
 """Hosts files, for machines and for the local cloud itself, from private zones, balancers and AWS's own names."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from local.aws.front import ADDRESS
-from local.aws.names import names
+from local.aws.names import DOMAIN, names
 
 BEGIN, END = "# from the local AWS", "# end of what is from the local AWS"
 
 
 def of_network(world: dict[str, Any], vpc: str) -> str:
     """What machines in a network can resolve. A name that is not here does not resolve."""
-    return _aws(world) + _text(world, vpc)
+    found = [end for one in world["networks"] if one["id"] == vpc for end in one["endpoints"] if end["named"]]
+    private = {f"{end['named']}.{end['region']}.{DOMAIN}": end["addresses"] for end in found}
+    return _aws(world, private) + _text(world, {vpc})
 
 
 def of_sites(world: dict[str, Any]) -> str:
-    """What hosts of sites can resolve: a site's DNS asks each region for the names of its zones."""
-    return _aws(world) + _text(world, None)
+    """What hosts of sites can resolve: what a region's network knows that they can ask for names."""
+    return _aws(world) + _text(world, set(world["resolvers"]))
 
 
 def of_cloud(world: dict[str, Any]) -> str:
@@ -41,23 +44,26 @@ def lay(hosts: Path, text: str) -> bool:
     return True
 
 
-def _aws(world: dict[str, Any]) -> str:
+def _aws(world: dict[str, Any], private: Mapping[str, list[str]] = MappingProxyType({})) -> str:
+    """`private` are the addresses of those names that lead to endpoints of the network's own."""
     found = names(world["regions"], [tuple(pair) for pair in world["buckets"]])
-    return "".join(f"{ADDRESS} {name}\n" for name in sorted(found))
+    return "".join(f"{address} {name}\n" for name in sorted(found) for address in private.get(name, [ADDRESS]))
 
 
-def _text(world: dict[str, Any], vpc: str | None) -> str:
+def _text(world: dict[str, Any], vpcs: Set[str] | None) -> str:
     by_address: dict[str, list[str]] = defaultdict(list)
-    for name, address in _pairs(world, vpc):
+    for name, address in _pairs(world, vpcs):
         if name not in by_address[address]:
             by_address[address].append(name)
     return "".join(f"{address} {' '.join(found)}\n" for address, found in sorted(by_address.items()))
 
 
-def _pairs(world: dict[str, Any], vpc: str | None) -> Iterator[tuple[str, str]]:
+def _pairs(world: dict[str, Any], vpcs: Set[str] | None) -> Iterator[tuple[str, str]]:
     balancers = {one["dns"].lower(): [address for _, address in one["places"]] for one in world["balancers"]}
     yield from ((name, address) for name, addresses in sorted(balancers.items()) for address in addresses)
-    records = [r for zone in world["zones"] if vpc is None or vpc in zone["vpcs"] for r in zone["records"]]
+    records = [
+        r for zone in world["zones"] if vpcs is None or not vpcs.isdisjoint(zone["vpcs"]) for r in zone["records"]
+    ]
     direct = {name: addresses for name, alias, addresses in records if not alias}
     for name, alias, addresses in sorted(records):
         if "*" in name:  # no hosts file can say it

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from local.machines import machine, network
+from local.machines import machine
 from local.machines.machine import Machine, MachineError
 from local.machines.waiting import readable
 from local.workers import hardware
@@ -45,6 +45,7 @@ class Site:
     tell: Callable[[str, Any], None]
     noted: Callable[[], None]
     log: Callable[[str], None]
+    router: Callable[[str], Path]
 
 
 @dataclass
@@ -160,13 +161,11 @@ class Resident:
         version = told["kubernetes"]
         if missing := programs.missing(version):
             self.console(f"Kubernetes {version}: the machine will lack {', '.join(missing)}, which are not built")
-        for net in told["networks"]:
-            network.lead(net)
         self.machine = Machine(
             self.name,
             self.folder,
             (f"{told['address']}/{told['prefix']}",),
-            networks=[*told["networks"], *told["routes"]],
+            router=self.site.router(told["vpc"]),
             hosts=self.hosts_text(),
             programs=programs.of(version),
             files={**self.site.trusted(), str(hardware.FILE): hardware.text(told["hardware"], version)},

@@ -1,6 +1,6 @@
 """One machine of the local cloud: starting it, running commands in it, giving it cards and volumes, ending it.
 
-To be used inside the local cloud's namespace, where the bridge is. A machine's folder has `disk` (its files, which
+To be used inside the local cloud's namespace. A machine's folder has `disk` (its files, which
 stay), `console.log` (what its init says) and `machine.json` (what it was started with).
 """
 
@@ -46,15 +46,15 @@ class Live:
 class Machine:
     """A machine; its data lie in `folder` and are there for the next start.
 
-    `addresses` have their prefix lengths; `networks` are all that the main card reaches besides; `programs` are laid
-    into /usr/local/bin by name; `volumes` are folders of the host by their path inside; `files` are put on its disk;
-    `users` are the image's system users.
+    `addresses` have their prefix lengths; `router` is the file of the network namespace that it is wired to, None: the
+    local cloud's own; `programs` are laid into /usr/local/bin by name; `volumes` are folders of the host by their path
+    inside; `files` are put on its disk; `users` are the image's system users.
     """
 
     name: str
     folder: Path
     addresses: tuple[str, ...]
-    networks: Sequence[str] = ()
+    router: Path | None = None
     hosts: str = ""
     programs: Mapping[str, Path] = field(default_factory=dict)
     volumes: dict[str, Path] = field(default_factory=dict)
@@ -107,7 +107,6 @@ class Machine:
             "folders": [str(path) for path in root.ours()],
         }
         (self.folder / "machine.json").write_text(json.dumps(spec))
-        network.ensure_bridge()
         heard, told = os.pipe()
         lifeline, held = os.pipe()
         try:
@@ -178,7 +177,7 @@ class Machine:
     def let_go(self) -> None:
         """Forgets a machine that has ended."""
         for end in self.cards.values():
-            network.unplug(end)
+            network.unplug(end, self.router)
         self.cards.clear()
         if self.live:
             os.close(self.live.handle)
@@ -186,12 +185,12 @@ class Machine:
             self.live = None
 
     def plug(self, interface: Interface) -> None:
-        """A card, also while it runs. Only eth0 leads to other networks and to instance metadata."""
-        first = interface.name == "eth0"
-        self.cards[interface.name] = network.plug(self.pid, interface, self.networks, first=first)
+        """A card, also while it runs. The first leads to everything; others answer by themselves."""
+        number = len(self.cards)
+        self.cards[interface.name] = network.plug(self.pid, interface, self.router, number=number)
 
     def unplug(self, name: str) -> None:
-        network.unplug(self.cards.pop(name))
+        network.unplug(self.cards.pop(name), self.router)
 
     def attach(self, path: str, source: Path) -> None:
         """Lays the folder `source` of this side at `path` inside, while it runs."""

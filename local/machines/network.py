@@ -1,25 +1,24 @@
-"""A machine's network: pairs of virtual cards between it and the bridge of the local cloud."""
+"""A machine's network: pairs of virtual cards between it and the router of its network."""
 
 import hashlib
 import ipaddress
+import os
 import secrets
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-BRIDGE = "machines"
-# By itself a bridge has the lowest address among its cards: another with each machine that comes or goes, and for ten
-# seconds machines answer the one before. Not like a machine's, see hardware_address.
-BRIDGE_ADDRESS = "0a:ff:00:00:00:01"
-# Instance metadata, which the local cloud itself answers.
-METADATA = "169.254.169.254/32"
-# The bridge, the card and the machine's name are longer than what the kernel lets a card be called.
+# Longer names than the kernel lets a card have: the router's name and the machine's.
 CARD_PREFIX = "m"
+# Whatever leaves a machine goes to its router. Nobody there has the address: the neighbour is laid in by hand.
+GATEWAY, GATEWAY_HARDWARE = "169.254.255.1", "0a:ff:00:00:00:01"
+# Cards beside the main one answer by themselves: each has a table, from this number on.
+FIRST_TABLE = 100
 
 
 class NetworkError(Exception):
-    """The kernel or `ip` refused; the text has its words."""
+    """The kernel, `ip` or `nft` refused; the text has its words."""
 
 
 class Interface(NamedTuple):
@@ -29,70 +28,73 @@ class Interface(NamedTuple):
     name: str = "eth0"
 
 
-def ensure_bridge() -> None:
-    """The bridge in this network namespace, without an address. Several may ask at once."""
-    if Path(f"/sys/class/net/{BRIDGE}").exists() or shown(BRIDGE):
-        return
-    try:
-        made = f"link add name {BRIDGE} address {BRIDGE_ADDRESS} type bridge stp_state 0"
-        batch([made, f"link set {BRIDGE} addrgenmode none up"])
-    except NetworkError:
-        if not shown(BRIDGE):
-            raise
-
-
 def hold(address: str) -> None:
-    """Has the local cloud itself answer at an address, on the bridge. Nothing if it does already."""
-    ensure_bridge()
-    batch([f"addr replace {address}/32 dev {BRIDGE}"])
+    """Has the local cloud itself answer at an address. Nothing if it does already."""
+    batch([f"addr replace {address}/32 dev lo"])
 
 
 def let_go(address: str) -> None:
-    subprocess.run(["ip", "addr", "delete", f"{address}/32", "dev", BRIDGE], capture_output=True, check=False)
+    subprocess.run(["ip", "addr", "delete", f"{address}/32", "dev", "lo"], capture_output=True, check=False)
 
 
-def lead(network: str) -> None:
-    """Has the local cloud itself reach the machines of a network. Nothing if it does already."""
-    ensure_bridge()
-    batch([f"route replace {network} dev {BRIDGE} scope link"])
+def plug(pid: int, interface: Interface, router: Path | None = None, *, number: int = 0) -> str:
+    """Gives the machine whose first process is `pid` a card; gives the name of the card's other end.
+
+    That is at the router, a network namespace's file; None: here. Card number 0 leads to everything.
+    """
+    end = f"{CARD_PREFIX}{secrets.token_hex(6)}"
+    mac = hardware_address(interface)
+    name = interface.name
+    try:
+        outside = [
+            f"link add name {end} address {GATEWAY_HARDWARE} type veth peer name {name} address {mac} netns {pid}",
+            f"link set {end} addrgenmode none up",
+        ]
+        for address in addresses(interface):
+            outside += [f"neigh replace {address} lladdr {mac} dev {end} nud permanent"]
+            outside += [f"route replace {address}/32 dev {end} scope link"]
+        batch(outside, at(router))
+        # A machine sends with its own addresses alone, as EC2 has it ("source/destination check").
+        write("1", f"/proc/sys/net/ipv4/conf/{end}/rp_filter", at(router))
+        batch(inside(interface, number), ["nsenter", f"--target={pid}", "--net"])
+    except NetworkError:
+        unplug(end, router)
+        raise
+    return end
+
+
+def inside(interface: Interface, number: int) -> list[str]:
+    """What is done in the machine."""
+    name, way = interface.name, f"default via {GATEWAY} dev {interface.name} onlink"
+    lines = ["link set lo up", f"link set {name} addrgenmode none"]
+    lines += [f"addr add {address} dev {name} noprefixroute" for address in interface.addresses]
+    lines += [f"link set {name} up", f"neigh replace {GATEWAY} lladdr {GATEWAY_HARDWARE} dev {name} nud permanent"]
+    if number == 0:
+        return [*lines, f"route replace {way} src {addresses(interface)[0]}"]
+    table = FIRST_TABLE + number
+    return [
+        *lines,
+        f"route replace {way} table {table}",
+        *(f"rule add from {one} lookup {table}" for one in addresses(interface)),
+    ]
+
+
+def addresses(interface: Interface) -> list[str]:
+    return [address.partition("/")[0] for address in interface.addresses]
 
 
 def shown(card: str) -> bool:
     return subprocess.run(["ip", "link", "show", card], capture_output=True, check=False).returncode == 0
 
 
-def plug(pid: int, interface: Interface, networks: Sequence[str], *, first: bool = True) -> str:
-    """Gives the machine whose first process is `pid` a card; gives the name of the card's other end.
-
-    The main card leads to `networks` and to the instance metadata.
-    """
-    end = f"{CARD_PREFIX}{secrets.token_hex(6)}"
-    mac = hardware_address(interface)
-    name = interface.name
-    try:
-        batch(
-            [
-                f"link add name {end} type veth peer name {name} address {mac} netns {pid}",
-                f"link set {end} master {BRIDGE} addrgenmode none up",
-            ]
-        )
-        inside = ["link set lo up", f"link set {name} addrgenmode none"]
-        inside += [f"addr add {address} dev {name}" for address in interface.addresses]
-        inside += [f"link set {name} up"]
-        if first:
-            source = interface.addresses[0].partition("/")[0]
-            routes = [METADATA, *networks]
-            inside += [f"route replace {route} dev {name} scope link src {source}" for route in routes]
-        batch(inside, ["nsenter", f"--target={pid}", "--net"])
-    except NetworkError:
-        unplug(end)
-        raise
-    return end
-
-
-def unplug(end: str) -> None:
+def unplug(end: str, router: Path | None = None) -> None:
     """Takes a card away, both ends; nothing if it is gone already."""
-    subprocess.run(["ip", "link", "delete", end], capture_output=True, check=False)
+    subprocess.run([*at(router), "ip", "link", "delete", end], capture_output=True, check=False)
+
+
+def at(router: Path | None) -> list[str]:
+    """What runs a command at a router."""
+    return ["nsenter", f"--net={router}"] if router else []
 
 
 def hardware_address(interface: Interface) -> str:
@@ -103,17 +105,33 @@ def hardware_address(interface: Interface) -> str:
 
 
 def batch(commands: Sequence[str], through: Sequence[str] = ()) -> None:
-    """Runs `ip` commands in one process; the first that fails ends it."""
+    """Runs `ip` commands in one process; the first that fails ends it. Raises NetworkError."""
+    run([*through, "ip", "-batch", "-"], "\n".join(commands) + "\n", "; ".join(commands))
+
+
+def write(value: str, file: str, through: Sequence[str] = ()) -> None:
+    """Sets what the kernel has for each network namespace below /proc/sys/net. Raises NetworkError."""
+    run([*through, "sh", "-c", 'cat > "$0"', file], value, f"{file} = {value}")
+
+
+# Debian keeps `nft` where an ordinary user's PATH does not lead.
+SYSTEM = "/usr/sbin:/sbin"
+PACKAGES = {"ip": "iproute2", "nft": "nftables", "nsenter": "util-linux", "unshare": "util-linux"}
+
+
+def run(command: Sequence[str], text: str = "", what: str = "") -> None:
+    """Raises NetworkError, with the package to install where the command is missing."""
     try:
-        done = subprocess.run(
-            [*through, "ip", "-batch", "-"],
-            input="\n".join(commands) + "\n",
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        env = {**os.environ, "PATH": f"{os.environ.get('PATH', os.defpath)}:{SYSTEM}"}
+        done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, env=env)
     except FileNotFoundError as error:
-        package = {"ip": "iproute2", "nsenter": "util-linux"}.get(str(error.filename), str(error.filename))
-        raise NetworkError(f"The command {error.filename} is missing. Install the package {package}.") from None
-    if done.returncode != 0:
-        raise NetworkError(f"{done.stderr.strip()} (of: {'; '.join(commands)})")
+        raise NetworkError(missing(str(error.filename))) from None
+    if done.returncode == 0:
+        return
+    if lacking := next((one for one in PACKAGES if f"failed to execute {one}:" in done.stderr), None):
+        raise NetworkError(missing(lacking))
+    raise NetworkError(f"{done.stderr.strip()} (of: {what or ' '.join(command)})")
+
+
+def missing(program: str) -> str:
+    return f"The command {program} is missing. Install the package {PACKAGES.get(program, program)}."

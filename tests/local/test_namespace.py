@@ -5,11 +5,13 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from local import client, namespace
+from local.machines import network
 
 
 def settings(folder: Path, **values: str) -> Path:
@@ -52,10 +54,20 @@ def test_where_no_setting_forbids_it_the_container_does(tmp_path: Path) -> None:
     assert "--security-opt" in told
 
 
-def test_a_machine_without_util_linux_is_told_the_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("present", "told"), [((), "util-linux"), (("unshare", "nsenter", "ip"), "nft: install nftables")]
+)
+def test_a_machine_that_lacks_a_program_is_told_the_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, present: Sequence[str], told: str
+) -> None:
+    for name in present:
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(namespace.NamespaceError, match="util-linux"):
+    monkeypatch.setattr(network, "SYSTEM", "")
+    with pytest.raises(namespace.NamespaceError, match=told) as refused:
         namespace.usable_way()
+    assert "sudo apt-get install" in str(refused.value)
 
 
 def test_a_refusal_carries_the_kernels_words_and_the_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

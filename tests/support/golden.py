@@ -1,6 +1,7 @@
 """Golden files: readable, sorted, compared whole. `make golden` writes them anew; the diff is then read by a person."""
 
 import contextlib
+import difflib
 import io
 import json
 import os
@@ -9,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 from ruamel.yaml import YAML
 
 ACCEPT = "LANDBRIDGE_ACCEPT"
@@ -29,7 +31,9 @@ def same(path: Path, text: str) -> None:
     if os.environ.get(ACCEPT):
         path.write_text(text)
     assert path.exists(), f"{path.name} is missing: run `make golden`"
-    assert text == path.read_text(), f"{path.name} differs: run `make golden` and read the diff"
+    if text != (kept := path.read_text()):
+        diff = difflib.unified_diff(kept.splitlines(), text.splitlines(), "kept", "now", lineterm="")
+        pytest.fail(f"{path.name} differs: run `make golden` and read the diff\n" + "\n".join(diff), pytrace=False)
 
 
 def resources(state: dict[str, Any], beside: Mapping[str, dict[str, Any]] | None = None) -> dict[str, Any]:
@@ -68,7 +72,7 @@ def _made(state: dict[str, Any], whose: str) -> dict[str, str]:
     made: dict[str, str] = {}
     names = _names(state)
     for resource in _listed(state):
-        for key in ("id", "arn", "allocationId", "keyId", "transitGatewayAttachmentId"):
+        for key in ("id", "arn", "allocationId", "keyId", "transitGatewayAttachmentId", "privateIp"):
             value = resource["id"] if key == "id" and "id" in resource else resource.get("outputs", {}).get(key)
             # Names are ids too (a bucket's, an alias'), and those the program chose.
             if isinstance(value, str) and value not in json.dumps(resource.get("inputs", {})):

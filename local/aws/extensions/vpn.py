@@ -21,6 +21,7 @@ from moto.ec2.models import EC2Backend
 from moto.ec2.models.vpn_connections import VPNConnection
 from moto.ec2.responses import EC2Response
 
+from .. import keeping
 from .patching import add, override
 
 TUNNELS = 2
@@ -194,8 +195,9 @@ def _create() -> None:
     VPNConnection.routes = property(lambda connection: connection.static_routes or [])
 
 
-# By outside address: what those say who run that end, or play it.
+# By outside address: what is seen of that end, and what somebody wants to be seen there.
 _told: dict[str, dict[str, Any]] = {}
+_asked: dict[str, bool] = {}
 
 
 def telemetry(connection: Any) -> list[dict[str, Any]]:
@@ -205,6 +207,24 @@ def telemetry(connection: Any) -> list[dict[str, Any]]:
     return [{"OutsideIpAddress": end, "LastStatusChange": connection.made, **_told.get(end, quiet)} for end in ends]
 
 
+def asked(end: str) -> bool | None:
+    """Whether somebody wants the tunnel with this outside address to be up; None: nobody said a word."""
+    return _asked.get(end)
+
+
+def ask(states: dict[str, dict[str, Any] | None]) -> int:
+    """Has tunnels seen as `tell` takes them, whoever is at the other end; None lets that decide again."""
+    for end, state in states.items():
+        _asked.pop(end, None)
+        if state is None:
+            _told.pop(end, None)
+        else:
+            tell({end: state})
+            _asked[end] = bool(state["keys"]) and state["prefixes"] is not None
+    keeping.changed()
+    return len(_asked)
+
+
 def tell(states: dict[str, dict[str, Any]]) -> int:
     """Outside address → {"keys": whether IPsec is up, "prefixes": how many BGP took, None while it does not speak}."""
     for end, state in states.items():
@@ -212,7 +232,7 @@ def tell(states: dict[str, dict[str, Any]]) -> int:
         up = keys and prefixes is not None
         message = f"{prefixes} BGP ROUTES" if up else "IPSEC IS UP" if keys else "IPSEC IS DOWN"
         told = {"Status": "UP" if up else "DOWN", "StatusMessage": message, "AcceptedRouteCount": prefixes or 0}
-        if {**_told.get(end, {}), **told} != _told.get(end):
+        if end not in _asked and {**_told.get(end, {}), **told} != _told.get(end):
             _told[end] = {**told, "LastStatusChange": utcnow()}
     return len(_told)
 

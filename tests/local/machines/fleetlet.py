@@ -39,6 +39,11 @@ def found():
     for letter, block in (("a", "10.128.0.0/24"), ("b", "10.128.1.0/24")):
         zone = {"AvailabilityZone": f"{REGION}{letter}"}
         made[letter] = ec2.create_subnet(VpcId=made["vpc"], CidrBlock=block, **zone)["Subnet"]["SubnetId"]
+    whose = [{"Name": "vpc-id", "Values": [made["vpc"]]}]
+    (group,) = ec2.describe_security_groups(Filters=whose)["SecurityGroups"]
+    # Who names no group gets the network's own.
+    inside = {"IpProtocol": "-1", "IpRanges": [{"CidrIp": "10.128.0.0/20"}]}
+    ec2.authorize_security_group_ingress(GroupId=group["GroupId"], IpPermissions=[inside])
     made["key"] = kms.create_key()["KeyMetadata"]["Arn"]
     s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION})
     rule = {"ApplyServerSideEncryptionByDefault": {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": made["key"]}}

@@ -121,6 +121,8 @@ def serve() -> None:
     from local.machines.machine import Machine
 
     loopback_up()
+    # Machines here are on wires to this namespace: it is their router.
+    Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
     machines: dict[str, Machine] = {}
     known = {"machines": machines, "Machine": Machine, "Path": Path, "network": network, "processes": processes}
     for line in sys.stdin:

@@ -1,40 +1,35 @@
-"""The bridge of the local cloud, in a network namespace of the test's own."""
+"""What the kernel or the system refuses is told in words, with what to do."""
 
-import subprocess
-import sys
 from pathlib import Path
 
-from local import namespace
+import pytest
 
-ROOT = Path(__file__).parents[3]
-PROGRAM = """
-import json, subprocess
 from local.machines import network
 
-def address():
-    told = subprocess.run(["ip", "-json", "link", "show", "machines"], capture_output=True, check=True).stdout
-    return json.loads(told)[0]["address"]
 
-network.ensure_bridge()
-found = [address()]
-for number in range(1, 9):
-    network.batch(
-        [
-            f"link add c{number} address 02:00:00:00:00:{9 - number:02x} type veth peer name d{number}",
-            f"link set c{number} master machines",
-        ]
-    )
-    found.append(address())
-for number in range(1, 9):
-    network.unplug(f"c{number}")
-    found.append(address())
-print(*sorted(set(found)))
-"""
+@pytest.mark.parametrize(
+    ("command", "package"),
+    [(["nft", "-f", "-"], "nftables"), (["ip", "link"], "iproute2"), (["nsenter", "--net", "nft"], "util-linux")],
+)
+def test_a_missing_program_is_named_with_its_package(
+    command: list[str], package: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(network, "SYSTEM", "")
+    with pytest.raises(
+        network.NetworkError, match=f"The command {command[0]} is missing. Install the package {package}"
+    ):
+        network.run(command)
 
 
-def test_the_cloud_itself_keeps_its_hardware_address_whatever_machines_come_and_go() -> None:
-    """Machines that remember another one answer into nowhere: calls hung for five seconds after each replacement."""
-    words = ["unshare", *namespace.usable_way().make, sys.executable, "-c", PROGRAM]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["0a:ff:00:00:00:01"]
+def test_so_is_one_that_another_program_was_to_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "nsenter").symlink_to("/usr/bin/nsenter")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(network, "SYSTEM", "")
+    with pytest.raises(network.NetworkError, match=r"The command nft is missing\. Install the package nftables"):
+        network.run(["nsenter", "--target=1", "nft", "-f", "-"])
+
+
+def test_what_the_kernel_says_is_told_with_what_was_asked() -> None:
+    with pytest.raises(network.NetworkError, match=r"(?s)no-such-card.*of: link set no-such-card up"):
+        network.batch(["link set no-such-card up"])

@@ -20,12 +20,11 @@ from tests.local.workers.real_pods import DEFAULT, container, pod
 from tests.local.workers.worker import spec
 
 API, ADDRESS, NODE, TOKEN = "10.128.0.5", "10.129.0.12", "host-2.lab", "abc123.0123456789abcdef"
-# In the namespace: the bed of a cluster, on the bridge where machines are.
+# In the namespace: the bed of a cluster, where machines are.
 BED = """
 from itertools import chain, count
 from tests.components.pools import joining_cluster as bed
 network.hold(api)
-network.lead("10.129.0.0/22")
 ports = chain([6443], count(20000))
 bed.BIND, bed.free_port = "0.0.0.0", lambda: next(ports)
 bed.kept = bed.make(Path(folder))
@@ -70,7 +69,6 @@ def box(host: Host, tmp_path_factory: pytest.TempPathFactory) -> Box:
     made = host.machine(
         "host-2",
         f"{ADDRESS}/22",
-        networks=["10.128.0.0/9"],
         hosts=f"{API} {name}\n",
         programs={"kwok": str((BIN / "kwok").resolve())},
         files=files,

@@ -19,7 +19,9 @@ from . import (
     objects,
     parameters,
     policies,
+    public,
     records,
+    resolving,
     roles_anywhere,
     scaling,
     security,
@@ -29,6 +31,7 @@ from . import (
 KINDS: Mapping[str, Kind] = {
     **network.KINDS,
     **gateways.KINDS,
+    **public.KINDS,
     **security.KINDS,
     **hub.KINDS,
     **hub_routes.KINDS,
@@ -45,6 +48,7 @@ KINDS: Mapping[str, Kind] = {
     **scaling.KINDS,
     **balancing.KINDS,
     **records.KINDS,
+    **resolving.KINDS,
     **roles_anywhere.KINDS,
     **alarms.KINDS,
 }

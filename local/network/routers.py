@@ -1,0 +1,74 @@
+"""What routers are made of, and how it is written for `ip` and `nft`. Pure."""
+
+import hashlib
+from typing import NamedTuple
+
+from local.machines import network
+
+# The one next hop of every wire: nobody has the address, and all routers' cards have the same hardware address.
+NEXT_HOP, HARDWARE = network.GATEWAY, network.GATEWAY_HARDWARE
+MAIN = 254
+# Before and after the table that every packet is looked up in.
+FIRST, LAST = 1_000, 33_000
+# Instance metadata and the cloud's APIs, which the local cloud itself answers.
+METADATA = "169.254.169.254"
+# A router's card to the local cloud itself, and the local cloud's own name among routers.
+CLOUD_CARD, CLOUD = "cloud", ""
+
+
+class Route(NamedTuple):
+    """`cards` are the ways, all as good as each other; without one the packet is refused."""
+
+    cidr: str
+    cards: tuple[str, ...] = ()
+    table: int = MAIN
+
+    @property
+    def place(self) -> str:
+        return f"{'unreachable ' * (not self.cards)}{self.cidr} table {self.table}"
+
+    def __str__(self) -> str:
+        ways = [f"via {NEXT_HOP} dev {card} onlink" for card in self.cards]
+        return " ".join([self.place, *(ways if len(ways) < 2 else [f"nexthop {way}" for way in ways])])
+
+
+class Rule(NamedTuple):
+    """Which packets a table is for: `of` is `from CIDR` or `iif CARD`."""
+
+    of: str
+    table: int
+    preference: int = LAST
+
+    def __str__(self) -> str:
+        return f"pref {self.preference} {self.of} lookup {self.table}"
+
+
+class Wire(NamedTuple):
+    """A cable between two routers, with its card's name at each."""
+
+    here: str
+    here_card: str
+    there: str
+    there_card: str
+
+
+class Router(NamedTuple):
+    """`ruleset` is for `nft -f`: it replaces itself."""
+
+    routes: frozenset[Route] = frozenset()
+    rules: frozenset[Rule] = frozenset()
+    ruleset: str = ""
+
+
+def card(kind: str, name: str) -> str:
+    """A card's name for something whose own is longer than the kernel's 15 letters."""
+    return kind + hashlib.sha256(name.encode()).hexdigest()[:10]
+
+
+def filtering(*lines: str, definitions: str = "") -> str:
+    """A table that forwards what `lines` accept, and nothing else."""
+    body = "\n".join(f"        {line}" for line in lines)
+    return (
+        f"table ip cloud\ndelete table ip cloud\ntable ip cloud {{\n{definitions}    chain forward {{\n"
+        f"        type filter hook forward priority filter; policy drop;\n{body}\n    }}\n}}\n"
+    )

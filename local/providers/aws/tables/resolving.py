@@ -1,0 +1,49 @@
+"""Where others than a network's own machines ask it for names."""
+
+from typing import Any
+
+from ..kinds import ID, TAG_KEYS, TAGS, TOKEN, Arn, Call, Change, Kind, P, Tagging, props, replaces, same_paths
+from .parts import Given, found, plain
+
+_ASKED = plain("subnetId", "ip")
+# What AWS calls it is its own word.
+_ADDRESS = plain("subnetId", "ip", "ipId")
+_ARN = Arn("arn:aws:route53resolver:{region}:{account}:resolver-endpoint/{id}")
+
+
+def _addresses(read: Any) -> list[dict[str, Any]]:
+    return sorted(found(_ADDRESS, read.answer["addresses"]), key=lambda one: str(one["ip"]))
+
+
+ENDPOINT = Kind(
+    service="route53resolver",
+    create=Call(
+        "create_resolver_endpoint",
+        {
+            **props("name", "direction", "securityGroupIds"),
+            "IpAddresses": P("ipAddresses", convert=Given(_ASKED)),
+            "CreatorRequestId": TOKEN,
+        },
+        "ResolverEndpoint.Id",
+    ),
+    read=Call("get_resolver_endpoint", {"ResolverEndpointId": ID}, "ResolverEndpoint"),
+    more={"addresses": Call("list_resolver_endpoint_ip_addresses", {"ResolverEndpointId": ID}, "IpAddresses")},
+    delete=(Call("delete_resolver_endpoint", {"ResolverEndpointId": ID}),),
+    outputs={
+        **same_paths("arn", "name", "direction", "securityGroupIds"),
+        "hostVpcId": "HostVPCId",
+        "ipAddresses": _addresses,
+    },
+    # The provider moves single addresses. Here it is another endpoint, which takes them over.
+    replace=replaces("direction", "securityGroupIds", "ipAddresses"),
+    changes=(Change(("name",), (Call("update_resolver_endpoint", {"ResolverEndpointId": ID, "Name": P("name")}),)),),
+    tagging=Tagging(
+        add=Call("tag_resource", {"ResourceArn": _ARN, "Tags": TAGS}),
+        remove=Call("untag_resource", {"ResourceArn": _ARN, "TagKeys": TAG_KEYS}),
+        read=Call("list_tags_for_resource", {"ResourceArn": _ARN}, "Tags"),
+    ),
+    missing=("ResourceNotFoundException",),
+    delete_first=True,
+)
+
+KINDS = {"aws:route53/resolverEndpoint:ResolverEndpoint": ENDPOINT}
