@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
+from fleet import laptops
 from fleet.address.blocks import Block, overlaps, parse
 from fleet.address.names import is_aggregate
 from fleet.world import World
@@ -31,6 +32,7 @@ ROUTES = {
     "aws:ec2transitgateway/prefixListReference:PrefixListReference": {"prefixListId": PREFIX_LIST},
 }
 EVERYWHERE = "0.0.0.0/0"
+INTERFACE = "networkInterfaceId"
 AGGREGATE = "is no region's, site's or cluster's aggregate"
 LEDGER = "Take the prefix from the address plan (`landbridge plan`)"
 
@@ -70,6 +72,12 @@ def _owned(item: Item, path: str, part: str, block: Block, world: World) -> Iter
         yield finding(item, path, what, LEDGER)
 
 
+def _laptops(stack: str, world: World) -> set[str]:
+    """Addresses of laptops that come in by a region: no aggregate has a route of its own in there."""
+    region = laptops.region_of(stack)
+    return set(world.plan.region(region).laptops) if region in world.fleet.regions else set()
+
+
 def _routes(found: list[Item], world: World) -> Iterator[Finding]:
     known = {str(block) for name, block in world.plan.blocks.items() if is_aggregate(name)} | {EVERYWHERE}
     for item in of_types(found, ROUTES):
@@ -79,6 +87,8 @@ def _routes(found: list[Item], world: World) -> Iterator[Finding]:
                     yield undecidable(item, path)
                 elif not value or (kind == PREFIX and value in known):  # states hold "" for what is not set
                     continue
+                elif kind == PREFIX and item.props.get(INTERFACE) and str(value) in _laptops(item.stack, world):
+                    continue  # to the server that gives these addresses out
                 elif kind == PREFIX_LIST:
                     yield unlisted(item, path, value)
                 else:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from fleet import issuers
+from fleet import issuers, laptops
 from fleet.address.blocks import parse
 from fleet.model import Fleet
 from fleet.world import World
@@ -19,6 +19,7 @@ PUBLIC_ADDRESS: dict[str, tuple[str, ...]] = {
     "aws:ec2/launchTemplate:LaunchTemplate": ("networkInterfaces.associatePublicIpAddress",),
 }
 PREFIX, PREFIX_LIST = "prefix", "prefix list"
+EVERYWHERE = "0.0.0.0/0"
 INLINE = {
     "ingress.cidrBlocks": PREFIX,
     "ingress.ipv6CidrBlocks": PREFIX,
@@ -114,6 +115,8 @@ def _judge(item: Item, path: str, opening: Opening, world: World) -> Iterator[Fi
         yield undecidable(item, "its ingress")._replace(path=path)
         return
     declared = {(rule.protocol, rule.port, rule.port, rule.cidr) for rule in world.fleet.ingress}
+    if laptops.served(world.fleet, laptops.region_of(item.stack)):
+        declared.add(("udp", laptops.PORT, laptops.PORT, EVERYWHERE))
     if tuple(opening) not in declared:
         ports = "every port" if str(opening.protocol) == "-1" else f"{opening.protocol} {opening.low}-{opening.high}"
         what = f"ingress from {opening.source} to {ports} is wider than the plan and not declared"

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from fleet import laptops, logins
 from fleet.model import Fleet
 from fleet.world import World
 
@@ -119,6 +120,8 @@ def _roles(found: list[Item], world: World) -> Iterator[Finding]:
 
 
 def _of_machine(fleet: Fleet, machine: str) -> Own | None:
+    if own := _of_laptops(fleet, machine):
+        return own
     named = NAMED.fullmatch(machine)
     if named is None:
         return None
@@ -126,14 +129,37 @@ def _of_machine(fleet: Fleet, machine: str) -> Own | None:
     return Own(machine, _begins(fleet, cluster, machine, named["role"]), f"backups/{cluster}/*")
 
 
+def _of_laptops(fleet: Fleet, machine: str) -> Own | None:
+    """A server for laptops reads its bundle, its keys and the list of revoked certificates, not the authority's key."""
+    for region in fleet.regions:
+        for server in laptops.servers(fleet, region):
+            if machine == laptops.machine(region, server):
+                account, prefix = fleet.aws.account_id if fleet.aws else "", f"{fleet.fleet}/{laptops.PLACE}/{server}"
+                own = f"{bucket(fleet, region)}/{prefix}/"
+                reads = (own, f"{bucket(fleet, region)}/{laptops.REVOKED}", *_lists(fleet, region))
+                secret = f"arn:aws:secretsmanager:{region}:{account}:secret:{prefix}-"
+                return Own(machine, {OWN: reads, SECRET: (secret,), KEY: (f"arn:aws:kms:{region}:{account}:key/",)})
+    return None
+
+
 def _of_pool(fleet: Fleet, name: str) -> Own | None:
-    """Its bundle, in its region alone. A pool has no secret and writes nowhere."""
+    """Its bundle, in its region alone. It writes nowhere, and has no secret but what it shows to people's clients."""
     pool = fleet.pools.get(name)
     if pool is None or pool.region is None or fleet.aws is None:
         return None
     key = f"arn:aws:kms:{pool.region}:{fleet.aws.account_id}:key/"
     bundle = f"{bucket(fleet, pool.region)}/{fleet.fleet}/{pool.cluster}/{name}/"
-    return Own(f"pool {name}", {OWN: (bundle,), KEY: (key,)})
+    own: dict[str, tuple[str, ...]] = {OWN: (bundle,), KEY: (key,)}
+    if pool.kind == "ssh" and logins.by_certificate(fleet):
+        place = f"{fleet.fleet}/{pool.cluster}/{name}"
+        secret = f"arn:aws:secretsmanager:{pool.region}:{fleet.aws.account_id}:secret:{place}-"
+        own = {**own, OWN: (bundle, *_lists(fleet, pool.region)), SECRET: (secret,)}
+    return Own(f"pool {name}", own)
+
+
+def _lists(fleet: Fleet, region: str) -> tuple[str, ...]:
+    """The list of people's revoked certificates, where these let people in."""
+    return (f"{bucket(fleet, region)}/{logins.REVOKED}",) if logins.served(fleet, region) else ()
 
 
 def _trusted(document: Any) -> Iterator[Any]:
@@ -189,7 +215,7 @@ def _begins(fleet: Fleet, cluster: str, machine: str, role: str) -> dict[str, tu
     known = fleet.clusters.get(cluster)
     second = [known.copies] if known and known.copies else []
     begins = {
-        OWN: tuple(f"{one}/{prefix}/" for one in every),
+        OWN: (*(f"{one}/{prefix}/" for one in every), *(_lists(fleet, known.region) if known else ())),
         BACKUPS: tuple(f"{one}/backups/{cluster}/" for one in every),
         COPIES: tuple(f"{bucket(fleet, region)}/copies/{known.region}/{cluster}/" for region in second if known),
         AUDIT: tuple(f"{one}/audit/{cluster}/" for one in every),

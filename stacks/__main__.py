@@ -7,13 +7,14 @@ import pulumi
 
 from fleet.errors import FleetError
 from fleet.world import World, current
-from stacks import addons, cluster, links, pool, region
+from stacks import addons, cluster, laptops, links, pool, region
 from stacks.catalogue import catalogue, no_stack
 
 PROGRAMS = {
     "region": region.program,
     "links": links.program,
     "cluster": cluster.program,
+    "laptops": laptops.program,
     "pool": pool.program,
     "addons": addons.program,
 }

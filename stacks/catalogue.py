@@ -2,10 +2,11 @@
 
 from typing import Literal, NamedTuple
 
+from fleet import laptops
 from fleet.model import Fleet
 
 PROJECT = "landbridge"
-Kind = Literal["region", "links", "cluster", "pool", "addons"]
+Kind = Literal["region", "links", "cluster", "laptops", "pool", "addons"]
 LINKS, ADDONS = "links", "-addons"
 
 
@@ -19,7 +20,7 @@ class StackSpec(NamedTuple):
 
 
 def catalogue(fleet: Fleet) -> list[StackSpec]:
-    """Every stack that can be built: regions, links, clusters, pools, add-ons, each in the order of the file.
+    """Every stack that can be built: regions, links, clusters, ways in, pools, add-ons, each in the order of the file.
 
     `unbuilt` names what is left out.
     """
@@ -29,13 +30,23 @@ def catalogue(fleet: Fleet) -> list[StackSpec]:
         for name, cluster in fleet.clusters.items()
         if _built(fleet, cluster.region)
     ]
-    return [*regions, *links(fleet), *clusters, *pools(fleet), *addons(fleet)]
+    return [*regions, *links(fleet), *clusters, *ways_in(fleet), *pools(fleet), *addons(fleet)]
 
 
 def links(fleet: Fleet) -> list[StackSpec]:
     """The one stack of what joins regions and sites, where there are two; it stands in the first of the regions."""
     regions = tuple(name for name in fleet.regions if _built(fleet, name))
     return [StackSpec(LINKS, "links", regions[0], regions)] if regions and len(regions) + len(fleet.sites) > 1 else []
+
+
+def ways_in(fleet: Fleet) -> list[StackSpec]:
+    """Stacks of the servers for laptops, one a region that has them, named REGION-laptops."""
+    found = []
+    for name in fleet.regions:
+        cluster = laptops.cluster(fleet, name)
+        if cluster and _built(fleet, fleet.clusters[cluster].region):
+            found.append(StackSpec(laptops.stack(name), "laptops", name, (name, cluster)))
+    return found
 
 
 def pools(fleet: Fleet) -> list[StackSpec]:
@@ -92,5 +103,10 @@ def unbuilt(fleet: Fleet) -> list[str]:
             *(("pool", name, pool.region) for name, pool in fleet.pools.items() if pool.region),
         )
         if not _built(fleet, region)
+    ]
+    found += [
+        f"region {name}: laptops have no servers, for the fleet has no cluster that these would be nodes of"
+        for name, region in fleet.regions.items()
+        if region.laptops and _built(fleet, name) and not laptops.served(fleet, name)
     ]
     return found

@@ -8,6 +8,7 @@ import pulumi_random as random
 import pulumi_tls as tls
 from pulumi import ResourceOptions
 
+from components.boot import hosts
 from components.control_plane.aws import ControlPlane
 from components.control_plane.aws_recovered import recovered
 from components.control_plane.backups import copies_place
@@ -26,6 +27,7 @@ from fleet.world import World
 from . import versions
 from .catalogue import StackSpec
 from .outputs import last_published, publish, region_outputs
+from .ssh import vouching
 
 
 def program(world: World, stack: StackSpec) -> None:
@@ -77,6 +79,7 @@ async def _program(world: World, stack: StackSpec) -> None:
             "zone_id": home["zone_id"],
             "key_arn": home["key_arn"],
             "copies_key_arn": second["key_arn"] if second else None,
+            "people_authority": vouching(world, home),
         },
         ResourceOptions(providers=providers),
     )
@@ -104,6 +107,7 @@ async def _program(world: World, stack: StackSpec) -> None:
             if spec.copies
             else {},
             "generations": {name: {"trusted": list(at.trusted), "signing": at.signing} for name, at in keys.items()},
+            "known_hosts": hosts.known(plane.hosts, [who for one in spec.machines for who in (one.host, one.address)]),
             "machines": {
                 machine.name: {
                     "role": machine.role,

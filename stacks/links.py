@@ -8,6 +8,7 @@ from pulumi import ResourceOptions
 from components.links.aws import Links
 from components.links.connections import Connection, connections, key_place
 from components.links.ends import RegionEnd
+from components.links.names import site_zones
 from components.links.plan import peerings
 from components.network.hub_tables import INWARD, OUTWARD
 from components.tags import Owner
@@ -33,6 +34,7 @@ async def _program(world: World, stack: StackSpec) -> None:
             "regions": ends,
             "connections": joined,
             "peerings": [pair for pair in peerings(fleet) if {pair.here, pair.there} <= ends.keys()],
+            "zones": site_zones(fleet),
             "account_id": fleet.aws.account_id,
             "owner": Owner(fleet.fleet, fleet.owner, stack.name),
         },

@@ -12,6 +12,35 @@ import pulumi
 from .catalogue import PROJECT
 
 
+class LaptopServerOutputs(TypedDict):
+    """One server for laptops."""
+
+    zone: str  # its letter
+    host: str  # its name in the region's private zone
+    address: pulumi.Input[str]  # the public one, which people's profiles hold
+    pool_cidr: str  # its laptops' addresses
+    group: pulumi.Input[str]  # the scaling group of one that keeps it alive
+
+
+class LaptopsOutputs(TypedDict):
+    """How people's laptops come into a region."""
+
+    region: str
+    cluster: str  # whose nodes the servers are
+
+    authority: pulumi.Input[str]  # PEM of what vouches for servers and people
+    authority_secret: str  # in the region; JSON: its certificate, its key, and the key that wraps those of profiles
+    servers: dict[str, LaptopServerOutputs]  # by name: vpn-1, vpn-2
+    known_hosts: pulumi.Input[str]  # the line by which people's SSH clients know its machines; empty where keys let in
+
+
+class SshOutputs(TypedDict, total=False):
+    """What signs people's certificates for SSH; empty where their keys let them in."""
+
+    authority: pulumi.Input[str]  # the public line of its key
+    authority_secret: str  # in the region; JSON: its key
+
+
 class RegionOutputs(TypedDict):
     """What a region stack publishes. Ids are the cloud's own."""
 
@@ -38,6 +67,8 @@ class RegionOutputs(TypedDict):
     share_ids: dict[str, pulumi.Input[str]]  # access points by share
     home_ids: dict[str, pulumi.Input[str]]  # access points of people's homes, by person
     share_addresses: dict[str, str]  # mount targets' addresses by zone letter
+    # for people
+    ssh: SshOutputs
 
 
 class MachineOutputs(TypedDict):
@@ -104,6 +135,7 @@ class ClusterOutputs(TypedDict):
     prefix: str  # of the cluster's objects in the bucket and of its secrets; a machine's are below PREFIX/MACHINE
     copies: CopiesOutputs
     machines: dict[str, MachineOutputs]  # by name
+    known_hosts: pulumi.Input[str]  # the line by which people's SSH clients know its machines; empty where keys let in
     generations: dict[str, KeyOutputs]  # of keys that rotate, by name
     origin: str  # the secret whose keys it was rebuilt from when its region was lost; empty if it was born here
 
@@ -124,6 +156,7 @@ class PoolOutputs(TypedDict):
     firewall_id: pulumi.Input[str]  # their security group
     bucket: str
     prefix: str  # of the pool's bundle in the bucket
+    known_hosts: pulumi.Input[str]  # the line by which people's SSH clients know its machines; empty where keys let in
 
 
 class SitePoolOutputs(TypedDict):
@@ -153,7 +186,7 @@ class AddOnsOutputs(TypedDict):
     regions: list[str]
 
 
-Outputs = RegionOutputs | LinksOutputs | ClusterOutputs | PoolOutputs | SitePoolOutputs | AddOnsOutputs
+Outputs = RegionOutputs | LinksOutputs | LaptopsOutputs | ClusterOutputs | PoolOutputs | SitePoolOutputs | AddOnsOutputs
 
 
 def publish(outputs: Outputs) -> None:

@@ -12,6 +12,7 @@ import pulumi_aws as aws
 import pulumi_tls as tls
 from pulumi import ResourceOptions
 
+from components.boot import hosts
 from components.pools import image
 from components.pools.aws import Pool
 from components.pools.firewall import rules
@@ -22,12 +23,14 @@ from components.pools.spec import PoolSpec, pool_spec
 from components.storage.mounts import nfs
 from components.tags import Owner
 from fleet.buckets import bucket_name
+from fleet.logins import pools_host
 from fleet.world import World
 
 from . import versions
 from .catalogue import StackSpec
 from .outputs import ClusterOutputs, RegionOutputs, cluster_outputs, publish, region_outputs
 from .shares import after, file_system
+from .ssh import vouching
 
 
 def program(world: World, stack: StackSpec) -> None:
@@ -52,6 +55,7 @@ async def _in_aws(world: World, region: str, spec: PoolSpec) -> None:
             "subnet_ids": here["private_subnet_ids"],
             "key_arn": here["key_arn"],
             "authority": authority,
+            "people_authority": vouching(world, here),
         },
         ResourceOptions(providers=providers),
     )
@@ -68,6 +72,7 @@ async def _in_aws(world: World, region: str, spec: PoolSpec) -> None:
             "firewall_id": pool.firewall.id,
             "bucket": bucket_name(fleet, region),
             "prefix": spec.prefix,
+            "known_hosts": hosts.known(pool.hosts, [pools_host(fleet, region)]),
         }
     )
 
@@ -85,6 +90,7 @@ async def _at_site(world: World, region: str, spec: PoolSpec) -> None:
             "owner": owner,
             "key_arn": here["key_arn"],
             "authority": authority,
+            "people_authority": vouching(world, here),
         },
         ResourceOptions(providers=providers),
     )

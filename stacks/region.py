@@ -15,6 +15,7 @@ from fleet.world import World
 
 from .catalogue import StackSpec
 from .outputs import publish
+from .ssh import people_authority
 
 
 def program(world: World, stack: StackSpec) -> None:
@@ -46,6 +47,7 @@ def program(world: World, stack: StackSpec) -> None:
     )
     public = [subnet for subnet in spec.subnets if subnet.public]
     private = [subnet for subnet in spec.subnets if not subnet.public]
+    ssh = people_authority(world, owner, bucket.key.arn, opts)
     publish(
         {
             "cloud": "aws",
@@ -66,5 +68,6 @@ def program(world: World, stack: StackSpec) -> None:
             "share_ids": {name: point.id for name, point in shares.points.items()},
             "home_ids": {name: point.id for name, point in shares.homes.items()},
             "share_addresses": shares_addresses,
+            "ssh": ssh,
         }
     )

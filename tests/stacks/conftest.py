@@ -1,5 +1,6 @@
 """The whole example fleet on a local cloud, brought up once for all tests of its stacks."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +8,8 @@ import pytest
 
 from tests.local.providers.test_engine import Project
 from tests.support.cloud import ROOT, Cloud
+
+STATES = "local/example/state/.pulumi/stacks/landbridge"
 
 
 @pytest.fixture(scope="package")
@@ -17,10 +20,17 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     made = Cloud(folder / "home", folder / "fleet.yaml")
     try:
         # Pools and add-ons have a fleet of their own: tests/e2e/test_hybrid.py.
-        made.run("up", "--local", "--yes", "us-west-2", "us-east-1", "eu-west-1", "links", "main")
+        made.run("up", "--local", "--yes", "us-west-2", "us-east-1", "eu-west-1", "links", "main", "us-west-2-laptops")
+        shutil.copytree(made.home / STATES, folder / "states")
         yield made
     finally:
         made.stop()
+
+
+@pytest.fixture
+def states(cloud: Cloud) -> Path:
+    """As they were when all had come up. A refresh later on writes down what another stack did to a resource, too."""
+    return cloud.home.parent / "states"
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """The stack of links: its resources against the golden file, where keys are, what hubs tell apart, what a change touches."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,10 @@ from components.links.hub_routes import hub_routes
 from fleet.world import World, current
 from tests.support import golden
 from tests.support.cloud import ROOT, Cloud
+
+sys.path.append(str(ROOT / "components/links/on_machine"))
+import gateway_verify  # isort: skip
+from gateway_state import State, Tunnel  # isort: skip
 
 pytestmark = pytest.mark.cloud
 HERE = Path(__file__).parent
@@ -184,7 +189,32 @@ def test_each_tunnel_is_told_with_what_is_wrong_with_it(cloud: Cloud) -> None:
         cloud.python(TELL.replace("{states}", repr(well)))
         assert {one["prefixes"] for one in checked(cloud, 0).values()} == {1}
     finally:
-        cloud.python(TELL.replace("{states}", repr(dict.fromkeys(at.values(), DOWN))))
+        cloud.python(TELL.replace("{states}", repr(dict.fromkeys(at.values()))))
+
+
+def test_a_gateway_s_own_word_names_the_cause_and_what_differs_from_the_plan(cloud: Cloud, tmp_path: Path) -> None:
+    (made,) = cloud.report("site", "gateway", "lab", "--local", "--output", str(tmp_path))["gateways"]
+    refused = Tunnel("us-west-2-1", "us-west-2", True, "", "", "", 0, 0, 0, 0, "the two ends have different keys")
+    state, told = State("lab", "192.0.2.10", made["plan"], (refused,), (), ()), tmp_path / "told.json"
+    told.write_text(gateway_verify.document(state))
+    said = checked(cloud, 1, "lab", "--gateway", str(told))
+    assert said["lab/us-west-2/1"]["trouble"] == "the gateway says that the two ends have different keys"
+    assert "the gateway says" not in said["lab/us-west-2/2"]["trouble"]
+    changed = State("lab", "192.0.2.10", "0123456789abcdef", (), ("/etc/frr/frr.conf",), ("WRONG CLOCK",))
+    told.write_text(gateway_verify.document(changed))
+    shown = cloud.run("links", "check", "--local", "--gateway", str(told), code=1).stdout
+    assert f"192.0.2.10: what it runs was made from plan 0123456789abcdef, and now it is {made['plan']}: " in shown
+    assert "192.0.2.10: somebody changed /etc/frr/frr.conf: write its folder again by" in shown
+    assert "192.0.2.10: WRONG CLOCK." in shown
+    told.write_text(gateway_verify.document(State("lab", "192.0.2.99", made["plan"], (), (), ())))
+    (stranger,) = cloud.report("links", "check", "--local", "--gateway", str(told), code=1)["gateways"]
+    assert stranger["drift"] == ["the fleet file has no such gateway: name it there, or take it away"]
+    for broken in ("[]", "{", gateway_verify.document(state).replace('"trouble"', '"other"')):
+        told.write_text(broken)
+        refusal = cloud.run("links", "check", "--local", "--gateway", str(told), code=2).stderr
+        assert "told.json is not what `gateway_verify.py --json` prints." in refusal
+    missing = cloud.run("links", "check", "--local", "--gateway", str(tmp_path / "none"), code=2).stderr
+    assert "none: No such file or directory. Save there what" in missing
 
 
 def test_the_site_s_gateway_is_written_with_the_keys_of_its_own_tunnels(cloud: Cloud, tmp_path: Path) -> None:

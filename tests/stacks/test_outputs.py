@@ -7,7 +7,15 @@ import pytest
 from fleet.model import Fleet
 from fleet.world import current
 from stacks.catalogue import catalogue, no_stack, pools, unbuilt
-from stacks.outputs import AddOnsOutputs, ClusterOutputs, LinksOutputs, PoolOutputs, RegionOutputs, SitePoolOutputs
+from stacks.outputs import (
+    AddOnsOutputs,
+    ClusterOutputs,
+    LaptopsOutputs,
+    LinksOutputs,
+    PoolOutputs,
+    RegionOutputs,
+    SitePoolOutputs,
+)
 from tests.support.cloud import ROOT
 
 PAGE = (ROOT / "docs/guide/stack-outputs.md").read_text()
@@ -17,6 +25,7 @@ CONTRACTS = {
     "Of a region": RegionOutputs,
     "Of the links": LinksOutputs,
     "Of a cluster": ClusterOutputs,
+    "Of the laptops": LaptopsOutputs,
     "Of a pool": PoolOutputs,
     "Of a site's pool": SitePoolOutputs,
     "Of a cluster's add-ons": AddOnsOutputs,
@@ -39,7 +48,16 @@ def fleet() -> Fleet:
 def test_clusters_come_after_their_home_and_the_region_of_their_copies(fleet: Fleet) -> None:
     stacks = {stack.name: stack for stack in catalogue(fleet)}
     pools = ["site-gpu", "west-gpu", "east-gpu", "eu-gpu", "cpu", "system"]
-    assert list(stacks) == ["us-west-2", "us-east-1", "eu-west-1", "links", "main", *pools, "main-addons"]
+    assert list(stacks) == [
+        "us-west-2",
+        "us-east-1",
+        "eu-west-1",
+        "links",
+        "main",
+        "us-west-2-laptops",
+        *pools,
+        "main-addons",
+    ]
     assert stacks["east-gpu"].depends_on == ("us-east-1", "main")
     assert stacks["site-gpu"].depends_on == ("us-west-2", "main")
     assert set(stacks["main-addons"].depends_on) == {"us-west-2", "us-east-1", "eu-west-1", "main"}
@@ -58,6 +76,12 @@ def test_a_cluster_in_azure_is_not_built(fleet: Fleet) -> None:
     assert "cluster main: Azure, where its region us-west-2 is, is not built yet" in unbuilt(changed)
     assert "fleet.yaml: cluster main has no stack: azure is not built yet" in no_stack(changed, "fleet.yaml", "main")
     assert "fleet.yaml has no stack mars" in no_stack(changed, "fleet.yaml", "mars")
+
+
+def test_laptops_without_a_cluster_are_told_of(fleet: Fleet) -> None:
+    assert not [line for line in unbuilt(fleet) if "laptops" in line]
+    changed = fleet.model_copy(update={"clusters": {}, "pools": {}})
+    assert [line.partition(",")[0] for line in unbuilt(changed)] == ["region us-west-2: laptops have no servers"]
 
 
 def test_pools_have_stacks_of_their_own_after_region_and_cluster(fleet: Fleet) -> None:

@@ -16,8 +16,8 @@ STACKS = ("us-west-2", "us-east-1", "eu-west-1")
 
 @pytest.mark.golden
 @pytest.mark.parametrize("stack", STACKS)
-def test_a_stack_s_resources_are_those_of_the_golden_file(cloud: Cloud, stack: str) -> None:
-    state = json.loads((cloud.home / f"local/example/state/.pulumi/stacks/landbridge/{stack}.json").read_text())
+def test_a_stack_s_resources_are_those_of_the_golden_file(states: Path, stack: str) -> None:
+    state = json.loads((states / f"{stack}.json").read_text())
     golden.compare(HERE / f"golden/{stack}.yaml", golden.resources(state))
 
 

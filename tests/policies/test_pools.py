@@ -1,0 +1,62 @@
+"""What is let pass for machines of pools that people log in to."""
+
+import copy
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from components.control_plane.roles import trust
+from components.pools.roles import permissions
+from components.pools.spec import pool_spec
+from fleet.model import Pool
+from fleet.world import World
+from policies import machines
+from policies.reading import Finding, Item
+
+from .judging import example
+
+POOL, REGION, ACCOUNT = "shell", "us-west-2", "123456789012"
+KEY = f"arn:aws:kms:{REGION}:{ACCOUNT}:key/00000000-0000-0000-0000-000000000001"
+SECRETS = f"arn:aws:secretsmanager:{REGION}:{ACCOUNT}:secret:example"
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    found = example()
+    shell = Pool(kind="ssh", cluster="main", region=REGION, owner="research", instance_type="g5.xlarge", gpus=1, max=2)
+    pools = {**found.fleet.pools, POOL: shell}
+    return replace(found, fleet=found.fleet.model_copy(update={"ssh": "certificates", "pools": pools}))
+
+
+def allowed(world: World) -> Any:
+    return permissions(world.fleet, pool_spec(world.fleet, world.plan, POOL), KEY)
+
+
+def role(world: World, document: Any) -> list[Finding]:
+    tags = {"landbridge:pool": POOL}
+    one = {"name": "r", "tags": tags, "assumeRolePolicy": json.dumps(trust())}
+    policy = {"role": "r", "name": "node", "policy": json.dumps(document)}
+    kinds = (("aws:iam/role:Role", one), ("aws:iam/rolePolicy:RolePolicy", policy))
+    return list(machines.findings([Item(kind, "r", "urn:r", props, False, "p") for kind, props in kinds], world))
+
+
+def test_a_pool_reads_the_key_of_what_it_shows_where_certificates_let_people_in(world: World) -> None:
+    assert role(world, allowed(world)) == []
+    keys = replace(world, fleet=world.fleet.model_copy(update={"ssh": "keys"}))
+    assert {found.what.split()[3] for found in role(keys, allowed(world))} == {
+        "secretsmanager:GetSecretValue",
+        "s3:GetObject",
+    }
+    assert role(keys, allowed(keys)) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["main/west-gpu-??????", "main/shell*", "main/main-etcd-1-??????", "ssh/authority-??????"]
+)
+def test_it_reads_no_other_secret(world: World, name: str) -> None:
+    wider = copy.deepcopy(allowed(world))
+    next(one for one in wider["Statement"] if one["Sid"] == "Keys")["Resource"] = f"{SECRETS}/{name}"
+    (found,) = role(world, wider)
+    assert found.what == f"pool {POOL} may secretsmanager:GetSecretValue of {SECRETS}/{name}"
