@@ -9,11 +9,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from components.control_plane.pki import AUTHORITIES, SERVICE_ACCOUNTS
+from fleet import laptops, logins
 
 from .story import Step
 
-MACHINES, KEYS, TUNNELS = "machines", "keys", "tunnels"
-RULES = (MACHINES, KEYS, TUNNELS)
+MACHINES, KEYS, TUNNELS, LAPTOPS, SSH = "machines", "keys", "tunnels", "laptops", "ssh"
+RULES = (MACHINES, KEYS, TUNNELS, LAPTOPS, SSH)
 MACHINE = "landbridge:machine"
 GONE = {"replaced": "replaces", "deleted": "deletes"}
 # Part of a machine → what may be changed in it without touching the machine. A new template is taken by a roll alone.
@@ -35,10 +36,20 @@ KEPT = {
 }
 KEY_NAME = re.compile(rf"(?:{'|'.join((*AUTHORITIES, SERVICE_ACCOUNTS, 'encryption'))})-\d+|manifests")
 
+# The same for a region's laptops.
+OF_LAPTOPS = {laptops.PLACE, laptops.WRAPPING, laptops.SIGNING}
+# And for SSH by certificates: what a key is, and what comes of its end.
+OF_SSH = {
+    logins.PLACE: "the authority for people's certificates by SSH, and machines that have no bundle without it let "
+    "nobody in then",
+    logins.HOSTS: "the authority that vouches for its machines to people's SSH clients, which refuse them until they "
+    "have its successor by `landbridge ssh hosts`",
+}
+
 
 def refusals(stacks: Mapping[str, Iterable[Step]], ignored: Collection[str] = ()) -> list[str]:
     """Why the run must not be; empty when it may. `ignored` are names of rules."""
-    judges = {MACHINES: _machines, KEYS: _keys, TUNNELS: _tunnels}
+    judges = {MACHINES: _machines, KEYS: _keys, TUNNELS: _tunnels, LAPTOPS: _laptops, SSH: _ssh}
     return [
         why
         for stack, steps in stacks.items()
@@ -81,6 +92,23 @@ def _keys(stack: str, steps: list[Step]) -> Iterator[str]:
                 f"`landbridge pki rotate {stack}` may, after all machines have its successor; if it "
                 "did elsewhere, your checkout lacks its last commit"
             )
+
+
+def _laptops(stack: str, steps: list[Step]) -> Iterator[str]:
+    gone = [step for step in steps if step.verb in GONE and step.type in KEPT and step.name in OF_LAPTOPS]
+    if gone:
+        what = ", ".join(sorted(f"{step.type.rpartition(':')[2]} {step.name}" for step in gone))
+        region = laptops.region_of(stack)
+        yield (
+            f"{stack}: the run {GONE[gone[0].verb]} {what}, and all laptops' profiles of {region} are worth nothing "
+            f"then. Where that is meant, agree with --ignore {LAPTOPS}"
+        )
+
+
+def _ssh(stack: str, steps: list[Step]) -> Iterator[str]:
+    for step in steps:
+        if step.verb in GONE and step.type in KEPT and (what := OF_SSH.get(step.name)):
+            yield f"{stack}: the run {GONE[step.verb]} {what}. Where that is meant, agree with --ignore {SSH}"
 
 
 def _tunnels(stack: str, steps: list[Step]) -> Iterator[str]:

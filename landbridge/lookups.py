@@ -82,6 +82,7 @@ TAGGED = {
 REPEATABLE = {
     "aws:cloudwatch/metricAlarm:MetricAlarm",
     "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",
+    "aws:ec2/eipAssociation:EipAssociation",
     "aws:efs/backupPolicy:BackupPolicy",
     "aws:efs/fileSystemPolicy:FileSystemPolicy",
     "aws:iam/rolePolicy:RolePolicy",

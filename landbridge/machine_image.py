@@ -1,10 +1,11 @@
-"""The images that a cluster's machines start from, by the version of Kubernetes in them: there before anyone asks.
+"""The images that machines start from, by the version of Kubernetes in them: there before anyone asks.
 
 On real clouds image promotion sets the parameter; on the local cloud, where images are a stand-in, a run does.
 """
 
 from botocore.exceptions import ClientError
 
+from fleet import laptops
 from fleet.image_names import ImageKind, parameter
 from fleet.model import Fleet
 from stacks.catalogue import StackSpec
@@ -18,6 +19,8 @@ NAME = "landbridge-local-{kind}-{kubernetes}"
 
 def needed(fleet: Fleet, stack: StackSpec) -> tuple[str, ImageKind] | None:
     """Kubernetes' version and the kind of image that a stack's machines start from; None if none of them do."""
+    if stack.kind == "laptops":
+        return fleet.clusters[laptops.cluster(fleet, stack.region) or ""].kubernetes, "cpu"
     if stack.kind == "cluster":
         return fleet.clusters[stack.name].kubernetes, "cpu"
     if stack.kind == "pool" and fleet.pools[stack.name].region:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from fleet import laptops
 from fleet.model import Fleet
 from stacks.catalogue import ADDONS, StackSpec
 
@@ -12,8 +13,11 @@ def of_destroy(stacks: Mapping[str, StackSpec], fleet: Fleet) -> dict[str, list[
     """Stack → those that must be gone before it is."""
     before = {name: [other for other, spec in stacks.items() if name in spec.depends_on] for name in stacks}
     for name, spec in stacks.items():
-        if spec.kind == "pool":  # what add-ons run on: their pods end only where a kubelet is
+        # What add-ons run on: their pods end only where a kubelet is.
+        if spec.kind == "pool":
             before[name] += [f"{fleet.pools[name].cluster}{ADDONS}"]
+        if spec.kind == "laptops":
+            before[name] += [f"{laptops.cluster(fleet, spec.region)}{ADDONS}"]
     return before
 
 

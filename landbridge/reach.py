@@ -135,13 +135,14 @@ class Ssh:
     Without a `User` there, ssh takes the local user's name. `people` are those whom the machines let in.
     """
 
-    def __init__(self, instances: Instances, people: Sequence[str] = ()) -> None:
+    def __init__(self, instances: Instances, people: Sequence[str] = (), *, certificates: bool = False) -> None:
         self.instances, self.people = instances, people
+        self.proof = "a certificate (`landbridge ssh add`)" if certificates else "a key in fleet.yaml"
 
     def run(self, machine: str, argv: Sequence[str], stdin: bytes = b"", timeout_seconds: float = 60) -> Said:
         instance = standing(self.instances, machine)
         remedy = (
-            f"Is the VPN up? Machines let in {', '.join(self.people) or 'nobody'}, each with a key in fleet.yaml; if "
+            f"Is the VPN up? Machines let in {', '.join(self.people) or 'nobody'}, each with {self.proof}; if "
             f"your name is another here, set `User` for {instance.address} in your ssh settings."
         )
         return through_ssh(machine, instance, argv, stdin, timeout_seconds, remedy)

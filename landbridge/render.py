@@ -156,6 +156,7 @@ def standing(stories: Iterable[Story], world: World, console: Console) -> None:
             console.print()
             console.print(table)
     links(shown, console)
+    ways_in(shown, console)
 
 
 def links(shown: Iterable[Story], console: Console) -> None:
@@ -170,6 +171,19 @@ def links(shown: Iterable[Story], console: Console) -> None:
         console.print(table)
         console.print(Text("`landbridge site gateway SITE` writes what goes onto a gateway,", style="dim"))
         console.print(Text("`landbridge links check` says what is up.", style="dim"))
+
+
+def ways_in(shown: Iterable[Story], console: Console) -> None:
+    """Where people's laptops come in, and what to do with that."""
+    table = plain_table("laptops come in", "at", "with", "pods of")
+    for story in shown:
+        for name, one in sorted((story.outputs.get("servers") or {}).items()):
+            row = (str(one["address"]), str(one["pool_cidr"]), str(story.outputs["cluster"]))
+            table.add_row(Text(f"{story.outputs['region']} {name}", style="bold"), *row)
+    if table.rows:
+        console.print()
+        console.print(table)
+        console.print(Text("`landbridge vpn add NAME` writes a person's profile.", style="dim"))
 
 
 def said(output: Any) -> str:

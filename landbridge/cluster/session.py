@@ -8,6 +8,7 @@ from pathlib import Path
 from botocore.config import Config
 
 from components.boot.people import logins
+from fleet.logins import by_certificate
 from fleet.model import Fleet
 from fleet.world import World
 from local import client
@@ -51,7 +52,8 @@ class Session:
         fleet = self.world.fleet
         if fleet.access == "ssm":
             return reach.Ssm(self.of("ssm"), instances)
-        return reach.Ssh(instances, [one.name for one in logins(fleet, fleet.owner)])
+        names = [one.name for one in logins(fleet, fleet.owner)]
+        return reach.Ssh(instances, names, certificates=by_certificate(fleet))
 
     @cached_property
     def admin(self) -> Kube:

@@ -15,6 +15,8 @@ COMMANDS = {
     "destroy": ("update", "destroy"),
     "status": ("status", "status"),
     "links": ("links", "links"),
+    "vpn": ("vpn", "vpn"),
+    "ssh": ("ssh", "ssh"),
     "path": ("path", "path"),
     "cluster": ("cluster", "cluster"),
     "kubectl": ("kubectl", "kubectl"),

@@ -9,6 +9,7 @@ from rich.text import Text
 from .. import render
 from ..cluster import session as sessions
 from ..errors import DONE, FAILED
+from ..links.gateways import Said, explained, said
 from ..links.info import Connections
 from ..links.seen import DOWN, NONE, UNKNOWN, UP, Seen, SeenPeering, seen, seen_peerings
 from ..output import Output
@@ -26,28 +27,40 @@ def links() -> None:
 
 @links.command()
 @click.argument("site_name", metavar="[SITE]", required=False)
+@click.option(
+    "--gateway",
+    "reports",
+    metavar="FILE",
+    multiple=True,
+    help="What gateway_verify.py --json printed there; - for standard input. Once for each gateway.",
+)
 @together(local_option, fleet_option, json_option)
-def check(site_name: str | None, *, local: bool, fleet_file: Path | None, as_json: bool) -> int:
+def check(
+    site_name: str | None, reports: tuple[str, ...], *, local: bool, fleet_file: Path | None, as_json: bool
+) -> int:
     """Says of each tunnel and peering whether it is up, what it carries, and what is wrong.
 
-    Asks the clouds: the regions' ends see whether a site's gateway speaks. On the gateway itself gateway_verify.py says
-    the same from there. Exit code 1 when anything is not up.
+    Asks the clouds: the regions' ends see whether a site's gateway speaks. Why it does not, the gateway knows. What
+    gateway_verify.py --json prints there, given by --gateway, says that, too, and whether the gateway is as the fleet
+    file has it. Exit code 1 when anything is not.
     """
     world = options.the_fleet(fleet_file)
     site = site_gateways.checked(world, site_name) if site_name else None
     found = Connections(world, sessions.the_place(world, local=local), site)
-    tunnels, peers = seen(found, site), [] if site else seen_peerings(found)
+    gateways = said(found, reports, site)
+    tunnels, peers = explained(seen(found, site), gateways), [] if site else seen_peerings(found)
     out = options.output(as_json=as_json)
     well = not any(one.trouble for one in tunnels) and all(one.up for one in peers)
+    well = well and not any(one.drift for one in gateways)
     if as_json:
         told = {"tunnels": [one.as_json() for one in tunnels], "peerings": [one._asdict() for one in peers]}
-        out.document({**told, "well": well})
+        out.document({**told, "gateways": [one.as_json() for one in gateways], "well": well})
     else:
-        show(tunnels, peers, out)
+        show(tunnels, peers, gateways, out)
     return DONE if well else FAILED
 
 
-def show(tunnels: list[Seen], peers: list[SeenPeering], out: Output) -> None:
+def show(tunnels: list[Seen], peers: list[SeenPeering], gateways: list[Said], out: Output) -> None:
     table = render.plain_table("tunnel", "gateway", "hub", "state", "since", "prefixes", right=("since", "prefixes"))
     for one in tunnels:
         state = Text(one.state, style=COLOURS[one.state])
@@ -60,10 +73,19 @@ def show(tunnels: list[Seen], peers: list[SeenPeering], out: Output) -> None:
             state = Text(peer.state, style="green" if peer.up else "red")
             table.add_row(Text(peer.here, style="bold"), Text(peer.there, style="bold"), state)
         out.console.print(table)
+    if gateways:
+        table = render.plain_table("gateway", "site", "", "LAN's next hop")
+        for gateway in gateways:
+            state = Text("differs", style="yellow") if gateway.drift else Text("as planned", style="green")
+            table.add_row(Text(gateway.gateway, style="bold"), gateway.site, state, gateway.next_hop)
+        out.console.print(table)
     # One cause is told once, with all that it is the cause of.
     for why in dict.fromkeys(one.trouble for one in tunnels if one.trouble):
         names = ", ".join(one.tunnel for one in tunnels if one.trouble == why)
         out.console.print(Text(f"{names}: {why}.", style="yellow"), soft_wrap=True)
+    for gateway in gateways:
+        for why in gateway.drift:
+            out.console.print(Text(f"{gateway.gateway}: {why}.", style="yellow"), soft_wrap=True)
 
 
 def since(moment: datetime | None) -> str:

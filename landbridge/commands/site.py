@@ -5,6 +5,8 @@ from pathlib import Path
 import click
 from rich.text import Text
 
+from components.links.forwarding import forwarding, unbound
+
 from .. import render
 from ..cluster import session as sessions
 from ..cluster.session import Session
@@ -53,6 +55,24 @@ def enrol(
         f"To be run on {host} of {site_name} as root, until {until}. It holds a token: keep it to yourself.", err=True
     )
     click.echo(made.command, nl=False)
+    return DONE
+
+
+@site.command()
+@click.argument("site_name", metavar="SITE")
+@together(fleet_option, json_option)
+def names(site_name: str, *, fleet_file: Path | None, as_json: bool) -> int:
+    """Prints what the site's resolver needs to find the fleet's names, as a file for unbound.
+
+    Save it as /etc/unbound/unbound.conf.d/landbridge.conf. Another resolver needs the same: questions for these
+    zones, and for no others, go to these addresses, which are reached through the site's link. By the plan alone.
+    """
+    world = options.the_fleet(fleet_file)
+    spec = forwarding(world.fleet, world.plan, site_gateways.checked(world, site_name))
+    if as_json:
+        options.output(as_json=True).document(spec._asdict())
+    else:
+        click.echo(unbound(spec), nl=False)
     return DONE
 
 

@@ -30,8 +30,9 @@ ignore_option = click.option(
     "--ignore",
     "ignored",
     multiple=True,
-    type=click.Choice([guards.MACHINES, guards.TUNNELS]),
-    help="Touch several machines of a control plane, or both tunnels of a connection, in one run all the same.",
+    type=click.Choice([guards.MACHINES, guards.TUNNELS, guards.LAPTOPS, guards.SSH]),
+    help="All the same touch several machines or both tunnels of a connection at once, or end all laptops' profiles or "
+    "all that vouches for people by SSH.",
 )
 allow_options = together(
     *(

@@ -6,6 +6,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from components.links.gateway.spec import GatewaySpec, gateway_specs
 from fleet.world import World
 from stacks.catalogue import LINKS
 
@@ -37,6 +38,13 @@ class Connections:
     def outside(self) -> dict[str, str]:
         """The regions' public addresses by tunnels' names."""
         return {tunnel: str(at) for one in self.found.values() for tunnel, at in one["hub_addresses"].items()}
+
+    def gateways(self, site: str) -> list[GatewaySpec]:
+        """Of a site of the fleet file. Raises LandbridgeError when a tunnel of it is not built."""
+        try:
+            return gateway_specs(self.world.fleet, self.world.plan, site, self.outside)
+        except KeyError as error:
+            raise LandbridgeError(f"The links lack tunnel {error.args[0]} yet. Run `{self.up}`.") from None
 
     def of(self, region: str) -> ClientOf:
         """The cloud's APIs in a region."""

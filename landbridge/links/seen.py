@@ -26,7 +26,10 @@ NO_ROUTE = "it is up and the site tells it nothing: `vtysh -c 'show ip bgp'` on 
 
 
 class Seen(NamedTuple):
-    """A tunnel as the region's end sees it. `prefixes` are those that it took from the site."""
+    """A tunnel as the region's end sees it. `prefixes` are those that it took from the site.
+
+    `cause` is what the gateway says is wrong, where that is known.
+    """
 
     tunnel: str
     site: str
@@ -37,10 +40,13 @@ class Seen(NamedTuple):
     message: str = ""
     since: datetime | None = None
     prefixes: int = 0
+    cause: str = ""
 
     @property
     def trouble(self) -> str:
         """Why it carries nothing; empty if it does."""
+        if self.cause:
+            return f"the gateway says that {self.cause}"
         if self.state == UP:
             return "" if self.prefixes else NO_ROUTE
         return self.message if self.state in (UNKNOWN, NONE) else CAUSES.get(self.message, OTHERWISE)

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from components.links.gateway import ipsec
 from components.links.gateway.files import whole
-from components.links.gateway.spec import GatewaySpec, gateway_specs
+from components.links.gateway.spec import GatewaySpec
 from components.links.gateway.stamp import LIST, plan
 from fleet.world import World
 
-from ..errors import LandbridgeError, UsageError
+from ..errors import UsageError
 from ..links.info import Connections
 from ..places import Place
 
@@ -43,12 +43,8 @@ def checked(world: World, site: str) -> str:
 def rendered(world: World, place: Place, site: str, folder: Path) -> list[Rendered]:
     """Writes one folder a gateway below `folder`. Raises LandbridgeError, and then nothing is written."""
     links = Connections(world, place, site)
-    keys = links.keys()
-    try:
-        specs = gateway_specs(world.fleet, world.plan, site, links.outside)
-        made = {one.address: (one, whole(one, keys)) for one in specs}
-    except KeyError as error:
-        raise LandbridgeError(f"The links lack tunnel {error.args[0]} yet. Run `{links.up}`.") from None
+    specs, keys = links.gateways(site), links.keys()
+    made = {one.address: (one, whole(one, keys)) for one in specs}
     for address in made:
         _free(folder / address)
     return [_written(folder / address, spec, files) for address, (spec, files) in made.items()]

@@ -93,7 +93,8 @@ def told(world: World, host: SiteHost) -> dict[str, Any]:
         "site": host.site,
         "address": address(world, host),
         "lan": world.plan.site(host.site).lan,
-        "supernet": str(world.plan.supernet),
+        "block": world.plan.site(host.site).block,
+        "gateways": [str(one) for one in world.fleet.sites[host.site].gateways],
         "kubernetes": cluster_spec(world.fleet, world.plan, host.cluster).kubernetes,
         "hardware": {
             "architecture": "amd64",

@@ -42,15 +42,14 @@ from tests.local.machines.host import Box, Host
 
 ROOT = Path(__file__).parents[2]
 API, SITE, PORT = "10.128.0.5", "lab", 8080
-# Those whom the bed's table of pools knows, and the network it has them in.
-ADDRESSES, LAN = {"host-1": "10.129.0.11", "host-2": "10.129.0.12"}, "10.129.0.0/22"
+# Those whom the bed's table of pools knows.
+ADDRESSES = {"host-1": "10.129.0.11", "host-2": "10.129.0.12"}
 HOUR = timedelta(hours=1)
 BED = """
 import http.server, threading
 from itertools import chain, count
 from tests.components.pools import joining_cluster as bed
 network.hold(api)
-network.lead(lan)
 ports = chain([6443], count(20000))
 bed.BIND, bed.free_port = "0.0.0.0", lambda: next(ports)
 bed.kept = bed.make(Path(folder))
@@ -131,7 +130,6 @@ class SiteBed:
         self.boxes[name] = self.host.machine(
             f"{name}.{SITE}",
             f"{ADDRESSES[name]}/22",
-            networks=["10.128.0.0/9"],
             hosts=f"{API} {server}\n",
             programs={"kwok": str((BIN / "kwok").resolve())},
             files={str(hardware.FILE): hardware.text(size, self.spec.kubernetes)},
@@ -178,7 +176,7 @@ def make(folder: Path) -> Iterator[SiteBed]:
     (folder / "bed").mkdir()
     try:
         given = {"folder": str(folder / "bed"), "store": str(folder / "store"), "port": PORT}
-        authority, crt, key = host(BED, api=API, lan=LAN, **given)
+        authority, crt, key = host(BED, api=API, **given)
         info = cluster_info(world, authority)
         place = Place("local", folder, "file:///nowhere", "passphrase", folder, cloud=object())  # type: ignore[arg-type]
         session = Session(world, place, info)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from components.control_plane.pki import AUTHORITIES
-from landbridge.guards import CONNECTION, KEYS, MACHINES, PARTS, TEMPLATES, TUNNELS, refusals
+from landbridge.guards import CONNECTION, KEYS, LAPTOPS, MACHINES, PARTS, SSH, TEMPLATES, TUNNELS, refusals
 from landbridge.story import Step
 
 VOLUME, GROUP = "aws:ebs/volume:Volume", "aws:autoscaling/group:Group"
@@ -109,6 +109,28 @@ def test_what_all_trust_is_kept(verb: str, type_: str, name: str) -> None:
 )
 def test_certificates_of_machines_and_new_generations_are_not(verb: str, type_: str, name: str) -> None:
     assert refusals({"main": [key(verb, type_, name)]}) == []
+
+
+@pytest.mark.parametrize("verb", ["replaced", "deleted"])
+@pytest.mark.parametrize(("type_", "name"), [(KEY, "laptops"), (CERT, "laptops"), (BYTES, "laptops-wrapping")])
+def test_what_all_profiles_hang_on_is_kept(verb: str, type_: str, name: str) -> None:
+    (why,) = refusals({"us-west-2-laptops": [key(verb, type_, name)]})
+    assert "all laptops' profiles of us-west-2 are worth nothing then" in why
+    assert refusals({"us-west-2-laptops": [key(verb, type_, name)]}, {LAPTOPS}) == []
+    assert refusals({"us-west-2-laptops": [key("created", type_, name)]}) == []
+
+
+@pytest.mark.parametrize("verb", ["replaced", "deleted"])
+@pytest.mark.parametrize(
+    ("name", "end"),
+    [("ssh", "machines that have no bundle without it let nobody in then"), ("hosts", "`landbridge ssh hosts`")],
+)
+def test_what_vouches_by_ssh_is_kept(verb: str, name: str, end: str) -> None:
+    (why,) = refusals({"main": [key(verb, KEY, name)]})
+    assert end in why
+    assert refusals({"main": [key(verb, KEY, name)]}, {SSH}) == []
+    assert refusals({"main": [key("created", KEY, name)]}) == []
+    assert refusals({"main": [key(verb, KEY, f"{name}-main-etcd-1")]}) == [], "a machine's own is its own matter"
 
 
 def test_the_tags_of_what_is_not_known_yet_name_nobody() -> None:

@@ -180,6 +180,17 @@ def test_what_stands_is_shown_whole_on_a_narrow_screen_and_failed_stacks_are_not
     assert "eu-west-1" not in said
 
 
+def test_where_laptops_come_in_is_shown() -> None:
+    world, screen, story = current(ROOT / "fleet.yaml"), console(80), Story("us-west-2-laptops")
+    server = {"address": "198.51.100.7", "pool_cidr": "10.132.64.0/24"}
+    story.outputs = {"region": "us-west-2", "cluster": "main", "servers": {"vpn-1": server}}
+    story.enter("done")
+    render.standing([story], world, screen)
+    (row,) = [line for line in text(screen).splitlines() if "vpn-1" in line]
+    assert row.split() == ["us-west-2", "vpn-1", "198.51.100.7", "10.132.64.0/24", "main"]
+    assert "landbridge vpn add" in text(screen)
+
+
 def test_where_gateways_find_regions_is_shown() -> None:
     world, screen, links = current(ROOT / "fleet.yaml"), console(80), Story("links")
     one = {"gateway": "192.0.2.10", "site": "lab", "region": "us-west-2", "hub_addresses": {"a": "203.0.113.1"}}

@@ -1,0 +1,1 @@
+"""People's laptops: who has which certificate, and who no more."""

@@ -1,0 +1,71 @@
+"""What ends soon, or is wrong already: people's and servers' certificates, the list of revoked ones, the authority."""
+
+import json
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from components.links.laptops import server
+from components.links.laptops.authority import ends
+from fleet.laptops import PLACE
+
+from .store import Store
+
+
+class Ending(NamedTuple):
+    """`what` ends at `until`; `remedy` is what to do. Without a time it is wrong already."""
+
+    region: str
+    what: str
+    until: datetime | None
+    remedy: str
+
+    def as_json(self) -> dict[str, Any]:
+        return self._asdict()
+
+
+def endings(store: Store, within_days: float, now: datetime) -> list[Ending]:
+    """Soonest first."""
+    border = now + timedelta(days=within_days)
+    found = [one for one in _all(store, now) if one.until is None or one.until < border]
+    return sorted(found, key=lambda one: (one.until or now, one.what))
+
+
+def _all(store: Store, now: datetime) -> Iterator[Ending]:
+    region, ledger, listed = store.region, store.ledger(), store.listed()
+    for person in sorted({one.person for one in ledger.issued}):
+        live = [one for one in ledger.of(person) if one.holds(now)]
+        if live:  # who has a newer one needs no word about the older
+            last = max(live, key=lambda one: one.until)
+            remedy = f"`landbridge vpn add {person} --renew`, or let it end"
+            yield Ending(region, f"certificate {last.serial} of {person}", last.until, remedy)
+    sign = "`landbridge vpn sign`"
+    if listed:
+        yield Ending(region, "the list of revoked certificates", listed.until, f"{sign}: when it ends, nobody gets in")
+        lacking = [one for one in ledger.revoked if one.until > now and one.serial not in listed.serials]
+        if lacking:
+            yield Ending(
+                region, f"{len(lacking)} revoked certificates are not on the list", None, f"{sign} puts them there"
+            )
+    elif ledger.issued:
+        yield Ending(region, "there is no list of revoked certificates", None, f"{sign}: without it nobody gets in")
+    remedy = "all profiles end with it: plan a day on which the region gets another, and everybody a new profile"
+    yield Ending(region, "the authority", ends(store.vouching), remedy)
+    for name in sorted(store.told["servers"]):
+        yield _server(store, name)
+
+
+def _server(store: Store, name: str) -> Ending:
+    """By the bundle that was published for it."""
+    remedy = f"`{store.up} --refresh` makes it anew, then end the machine: its group starts another"
+    prefix, s3 = f"{store.world.fleet.fleet}/{PLACE}/{name}", store.of("s3")
+    try:
+        sealed = json.loads(s3.get_object(Bucket=store.bucket, Key=f"{prefix}/manifest.json")["Body"].read())
+        version = json.loads(sealed["manifest"])["version"]
+        files = json.loads(s3.get_object(Bucket=store.bucket, Key=f"{prefix}/{version}.json")["Body"].read())
+        until = ends(files[server.CERTIFICATE])
+    except (ClientError, BotoCoreError, ValueError, KeyError) as error:
+        return Ending(store.region, f"the bundle of {name} can't be read: {error}", None, f"run `{store.up}`")
+    return Ending(store.region, f"the certificate of server {name}", until, remedy)

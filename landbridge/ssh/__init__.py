@@ -1,0 +1,1 @@
+"""People's certificates for SSH: who has which, and who no more."""

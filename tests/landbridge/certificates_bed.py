@@ -1,0 +1,40 @@
+"""What tests of certificates for laptops and for SSH ask a local cloud."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.support.cloud import Cloud
+
+OBJECT = 'print(client("s3", "{region}").get_object(Bucket="test-{region}-123456789012", Key="{key}")["Body"].read().decode())'
+SECRET = 'print(client("secretsmanager", "{region}").get_secret_value(SecretId="test/{name}")["SecretString"])'
+
+
+def stored(cloud: Cloud, region: str, key: str) -> str:
+    """An object of the region's fleet bucket."""
+    return cloud.python(OBJECT.format(region=region, key=key))
+
+
+def secret(cloud: Cloud, region: str, name: str) -> str:
+    return cloud.python(SECRET.format(region=region, name=name))
+
+
+def refused(cloud: Cloud, *words: str, code: int = 2) -> str:
+    """What a command says that does not do what it is asked."""
+    done = cloud.run(*words, "--local", code=code)
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def eventually(true: Callable[[], bool], seconds: float = 60) -> None:
+    begun = time.monotonic()
+    while not true():
+        assert time.monotonic() - begun < seconds, "it never came"
+        time.sleep(0.3)
+
+
+def empty(beside: Path) -> Path:
+    """A folder for what commands write."""
+    found = beside.parent / "here"
+    found.mkdir(exist_ok=True)
+    return found
