@@ -1,18 +1,16 @@
 """Sees to what the network lab needs: `python3 tools/lab.py`, standard library only. `make lab` calls it."""
 
-import contextlib
 import os
-import shutil
-import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
+import debian
+import local_cloud
 from progress import Progress
-from running import SetupError, run
+from running import SetupError
 
 ROOT = Path(__file__).resolve().parent.parent
-# What a package brings that the lab runs → the package, as Debian and Ubuntu call it.
+# What the lab runs → its package, as Debian and Ubuntu call it.
 NEEDED = {
     "/usr/sbin/charon-systemd": "charon-systemd",
     "/usr/sbin/swanctl": "strongswan-swanctl",
@@ -20,21 +18,21 @@ NEEDED = {
     "/usr/lib/ipsec/plugins/libstrongswan-openssl.so": "libstrongswan-standard-plugins",
     "/usr/lib/frr/bgpd": "frr",
     "/usr/bin/vtysh": "frr",
-    "/usr/sbin/nft": "nftables",
-    "/usr/sbin/sysctl": "procps",
+    "/usr/sbin/openvpn": "openvpn",
+    "/usr/sbin/keepalived": "keepalived",
+    "/usr/bin/ganesha.nfsd": "nfs-ganesha",
+    # What it keeps files in lies where the machine's architecture says.
+    "/etc/ganesha/vfs.conf": "nfs-ganesha-vfs",
+    "nfs-cp": "libnfs-utils",
+    "/usr/sbin/unbound": "unbound",
+    "ping": "iputils-ping",
+    "/usr/sbin/sshd": "openssh-server",
+    "ssh": "openssh-client",
+    "/usr/sbin/visudo": "sudo",
+    **local_cloud.NEEDED,
 }
-# Programs whose folder differs from one system to the next.
-PROGRAMS = {"ping": "iputils-ping", "ip": "iproute2", "unshare": "util-linux", "nsenter": "util-linux"}
-SERVICES = ("strongswan", "frr", "nftables")
-# Debian asks this before a new package's service is started; 101 means no.
-POLICY = Path("/usr/sbin/policy-rc.d")
-APT = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=120", "-o", "Acquire::http::Timeout=30"]
-
-
-def packages() -> list[str]:
-    """Those that are not there."""
-    files = {package for path, package in NEEDED.items() if not Path(path).exists()}
-    return sorted(files | {package for program, package in PROGRAMS.items() if not shutil.which(program)})
+DAEMONS = ("strongswan", "frr", "openvpn", "keepalived", "nfs-ganesha", "unbound", "ssh")
+SERVICES = (*DAEMONS, "nftables", "rpcbind", "nfs-common")
 
 
 def lacking() -> str:
@@ -45,51 +43,18 @@ def lacking() -> str:
         return "it makes network devices, for which one has to be root: run `sudo make lab`"
     if not Path("/dev/net/tun").exists():
         return "/dev/net/tun is missing: `modprobe tun`, or give it to the container (--device /dev/net/tun)"
-    if missing := packages():
+    if missing := debian.missing(NEEDED):
         return f"packages are missing: run `make lab` as root, or `apt-get install {' '.join(missing)}`"
     return ""
-
-
-@contextlib.contextmanager
-def nothing_starts() -> Iterator[None]:
-    """New services stay off; a policy that somebody has already is left alone, and then it decides."""
-    if POLICY.exists():
-        yield
-        return
-    POLICY.write_text("#!/bin/sh\nexit 101\n")
-    POLICY.chmod(0o755)
-    try:
-        yield
-    finally:
-        POLICY.unlink()
-
-
-def install(missing: list[str]) -> None:
-    """Raises SetupError."""
-    logs = ROOT / ".landbridge/logs/setup"
-    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    new = [service for service in SERVICES if not _unit(service).exists()]
-    with nothing_starts():
-        run(["timeout", "120", *APT, "update"], logs / "apt-update.log", env=env)
-        command = ["timeout", "400", *APT, "install", "--no-install-recommends", *missing]
-        run(command, logs / "apt-install.log", env=env)
-    for service in new:
-        # Nor may they start with the machine.
-        if shutil.which("systemctl") and _unit(service).exists():
-            subprocess.run(["systemctl", "disable", service], capture_output=True, check=False)
-
-
-def _unit(service: str) -> Path:
-    return Path(f"/usr/lib/systemd/system/{service}.service")
 
 
 def main() -> int:
     progress = Progress()
     try:
-        missing = packages() if sys.platform == "linux" and os.geteuid() == 0 else []
-        if missing and shutil.which("apt-get"):
+        missing = debian.missing(NEEDED) if debian.can_install() else []
+        if missing:
             with progress.step(f"the network lab's packages: {', '.join(missing)}"):
-                install(missing)
+                debian.install(missing, ROOT / ".landbridge/logs/setup", SERVICES)
         reason = lacking()
     except SetupError as error:
         reason = str(error)

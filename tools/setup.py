@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import go_tools
+import local_cloud
 import python_env
 from progress import Progress
 from running import SetupError, cache_folder
@@ -20,6 +21,7 @@ def main() -> int:
     progress.say("Setting up")
     try:
         cache = cache_folder()
+        local_cloud.set_up(logs, progress)
         python_env.set_up(ROOT, logs, progress)
         go_tools.set_up(ROOT, cache, logs, progress)
     except SetupError as error:

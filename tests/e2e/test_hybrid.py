@@ -8,9 +8,17 @@ from typing import Any
 
 import pytest
 
+from components.pools import firewall
+from components.pools.spec import pool_spec
 from components.storage.nfs_server import ON_MACHINE as SCRIPTS
+from fleet.world import current
+from tests.components.pools.joining_client import eventually
 from tests.support import cloud as clouds
+from tests.support import packets
 from tests.support.cloud import COMMAND, Cloud
+from tests.support.packets import Probe
+
+from .pool_ways import CLOSED, EAST, OTHER, SYSTEM, UNTRIED, WAYS, WEST
 
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
 FLEET = """\
@@ -20,7 +28,7 @@ domain: test.example.com
 supernet: 10.128.0.0/12
 aws: {account_id: "123456789012"}
 regions:
-  us-west-2: {cloud: aws, zones: [a, b, c]}
+  us-west-2: {cloud: aws, zones: [a, b, c], laptops: true}
   us-east-1: {cloud: aws, zones: [a]}
 sites:
   lab:
@@ -47,7 +55,7 @@ people:
   ann: {uid: 3001, team: lab}
 """
 GPUS = 8
-STACKS = {"us-west-2", "us-east-1", "links", "main", "main-addons"} | {
+STACKS = {"us-west-2", "us-east-1", "links", "main", "main-addons", "us-west-2-laptops"} | {
     "site-gpu",
     "west-gpu",
     "east-gpu",
@@ -138,6 +146,18 @@ def test_the_site_s_hosts_and_the_system_machines_are_ready_when_it_ends(hybrid:
     assert zones == {"us-west-2a", "us-west-2b"}
 
 
+def test_servers_for_laptops_are_nodes_of_no_pool_with_flannel_on_each(hybrid: Hybrid) -> None:
+    chosen = ("-l", "landbridge.dev/kind=laptops")
+    eventually(lambda: len(hybrid.get("nodes", *chosen)) == 2)
+    hybrid.kubectl("wait", "node", *chosen, "--for=condition=Ready", "--timeout=90s")
+    for node in hybrid.get("nodes", *chosen):
+        on = f"spec.nodeName={node['metadata']['name']}"
+        names = {pod["metadata"]["name"] for pod in hybrid.get("pods", "-n", "kube-system", "--field-selector", on)}
+        assert any(name.startswith("flannel-") for name in names)
+        assert {"key": "landbridge.dev/laptops", "value": "true", "effect": "NoSchedule"} in node["spec"]["taints"]
+        assert node["spec"]["podCIDR"]
+
+
 def test_a_gpu_job_runs_at_the_site(hybrid: Hybrid) -> None:
     (pod,) = hybrid.job("at-the-site", "lab")
     assert pod["spec"]["nodeName"] in ("host-1.lab", "host-2.lab")
@@ -162,6 +182,56 @@ def test_the_autoscaler_buys_what_pods_wait_for_where_they_may_run(hybrid: Hybri
     wanted = {one["group"]: one["target"] for one in told["groups"] if one["pool"].endswith("-gpu")}
     assert wanted == {"test-west-gpu-a": 2, "test-west-gpu-b": 0, "test-west-gpu-c": 0, "test-east-gpu-a": 1}
     assert (told["trouble"], told["frozen"]) == ([], None)
+
+
+def test_each_rule_of_a_pool_lets_its_packets_through_and_nothing_else_passes(hybrid: Hybrid) -> None:
+    world = current(hybrid.cloud.fleet)
+    named = {rule.name for rule in firewall.rules(world.fleet, world.plan, pool_spec(world.fleet, world.plan, WEST))}
+    assert named == {name for names in WAYS for name in names.split()} | UNTRIED
+    (west, other), (east,), (system, *_) = (
+        [n["metadata"]["name"] for n in hybrid.nodes(p)] for p in (WEST, EAST, SYSTEM)
+    )
+    home = world.plan.region("us-west-2").zones
+    places = {WEST: west, OTHER: other, EAST: east, SYSTEM: system}
+    places |= {f"main/balancer {zone}": told.addresses["main/balancer"] for zone, told in home.items()}
+    places |= {
+        f"shares of {r}": world.plan.region(r).zones["a"].addresses["shares"] for r in ("us-west-2", "us-east-1")
+    }
+    asked = {
+        what: Probe(
+            source=places.get(way.source, way.source),
+            target=places.get(way.target, way.target),
+            port=way.port,
+            protocol=way.protocol,
+        )
+        for what, way in (WAYS | CLOSED).items()
+    }
+    found = dict(zip(asked, packets.passed(hybrid.cloud, *asked.values()), strict=True))
+    assert found == dict.fromkeys(WAYS, True) | dict.fromkeys(CLOSED, False)
+
+
+LINK = """
+import json, urllib.request
+(found,) = client("ec2", "us-west-2").describe_vpn_connections()["VpnConnections"]
+told = {{one["OutsideIpAddress"]: {state} for one in found["VgwTelemetry"]}}
+asked = urllib.request.Request("http://127.0.0.1:5000/landbridge-api/tunnels", json.dumps(told).encode(), method="POST")
+print(urllib.request.urlopen(asked).read().decode())
+"""
+
+
+def test_a_site_s_hosts_are_ready_by_their_link_and_not_without_it(hybrid: Hybrid) -> None:
+    def ready() -> set[str]:
+        found = [condition for node in hybrid.nodes("site-gpu") for condition in node["status"]["conditions"]]
+        return {condition["status"] for condition in found if condition["type"] == "Ready"}
+
+    before = {node["metadata"]["uid"] for node in hybrid.nodes("site-gpu")}
+    hybrid.cloud.python(LINK.format(state={"keys": False, "prefixes": None}))
+    try:
+        eventually(lambda: ready() == {"Unknown"}, 200)
+    finally:
+        hybrid.cloud.python(LINK.format(state=None))
+    eventually(lambda: ready() == {"True"}, 200)
+    assert {node["metadata"]["uid"] for node in hybrid.nodes("site-gpu")} == before
 
 
 ON_HOST = "/usr/local/lib/landbridge"

@@ -24,6 +24,9 @@ charon {{
     load_modular = no
     load = {PLUGINS}
 }}
+swanctl {{
+    socket = unix://{folder}/vici
+}}
 charon-systemd {{
     port = {port}
     port_nat_t = {port_nat}
@@ -43,6 +46,7 @@ charon-systemd {{
             path = {folder}/log
             time_format = %H:%M:%S
             default = 1
+            ike_name = yes
             flush_line = yes
         }}
     }}
@@ -63,7 +67,7 @@ class Charon:
     def start(self, port: int, port_nat: int, include: str = "/etc/strongswan.conf") -> None:
         text = daemon(self.folder, self.number, port, port_nat, include)
         self.machine.write({f"{self.folder}/strongswan.conf": text})
-        self.machine.start(PROGRAM, seconds=LIFE_SECONDS, env={"STRONGSWAN_CONF": f"{self.folder}/strongswan.conf"})
+        self.machine.start(PROGRAM, seconds=LIFE_SECONDS, env=self.env)
 
     def ready(self) -> str:
         """Waits until it can be spoken to; the device that it made."""
@@ -94,9 +98,13 @@ class Charon:
     def load(self) -> None:
         self.swanctl("--load-all", "--noprompt")
 
+    @property
+    def env(self) -> dict[str, str]:
+        """With it `swanctl` speaks to this one."""
+        return {"STRONGSWAN_CONF": f"{self.folder}/strongswan.conf", "SWANCTL_DIR": f"{self.folder}/swanctl"}
+
     def swanctl(self, *words: str, seconds: float = 15.0) -> str:
-        env = {"STRONGSWAN_CONF": f"{self.folder}/strongswan.conf", "SWANCTL_DIR": f"{self.folder}/swanctl"}
-        return self.machine.run("swanctl", *words, "--uri", f"unix://{self.folder}/vici", seconds=seconds, env=env)
+        return self.machine.run("swanctl", *words, seconds=seconds, env=self.env)
 
     def log(self) -> str:
         file = self.machine.root / f"{self.folder.lstrip('/')}/log"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from . import report
-from .lab import Lab
+from .lab import Lab, example
 from .machines import LabError
 
 ROOT = Path(__file__).parents[2]
@@ -18,21 +18,24 @@ import lab as packages  # noqa: E402  isort: skip
 
 
 @pytest.fixture(scope="session")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    if not os.environ.get("LANDBRIDGE_LAB"):
-        pytest.skip("THE NETWORK LAB IS NOT RUN HERE: `make lab` does")
+def possible() -> None:
+    """Or there is no lab, and it is said."""
     lacking = packages.lacking()
     if lacking and os.environ.get("CI") == "true":
         pytest.fail(f"the network lab can't be run, and has to be where CI is true: {lacking}", pytrace=False)
     if lacking:
         pytest.skip(f"THE NETWORK LAB IS NOT RUN: {lacking}")
-    made = Lab(tmp_path_factory.mktemp("lab"))
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory, possible: None) -> Iterator[Lab]:
+    made = Lab(tmp_path_factory.mktemp("lab"), *example())
     try:
         made.begin()
     except LabError as error:
         # A machine with other work may have been too slow; what is broken is so again.
         report.note("begun a second time", str(error)[:60])
-        made = Lab(tmp_path_factory.mktemp("lab"))
+        made = Lab(tmp_path_factory.mktemp("lab"), *example())
         made.begin()
     yield made
     made.close()

@@ -12,6 +12,7 @@ import socket
 import sys
 import threading
 import time
+from typing import IO
 
 PORT = 7007
 LATE_SECONDS = 3.0
@@ -38,18 +39,20 @@ def _echo(asked: socket.socket) -> None:
 def _bulk(one: socket.socket) -> None:
     """The first line says who sends, and how much; the other side says when all is there."""
     with one:
-        what, size = one.makefile("rb").readline().split()
+        # What comes right behind the line may be in the file already, and then it is in the socket no more.
+        heard = one.makefile("rb")
+        what, size = heard.readline().split()
         if what == b"fetch":
             one.sendall(bytes(int(size)))
-            one.recv(1)
+            heard.read(1)
         else:
-            _take(one, int(size))
+            _take(heard, int(size))
             one.sendall(b".")
 
 
-def _take(one: socket.socket, size: int) -> None:
+def _take(heard: IO[bytes], size: int) -> None:
     while size > 0:
-        got = one.recv(CHUNK)
+        got = heard.read(min(size, CHUNK))
         if not got:
             raise SystemExit("it ended too early")
         size -= len(got)
@@ -59,7 +62,7 @@ def bulk(what: str, source: str, target: str, size: str) -> None:
     with socket.create_connection((target, PORT), timeout=30, source_address=(source, 0)) as one:
         one.sendall(f"{what} {size}\n".encode())
         if what == "fetch":
-            _take(one, int(size))
+            _take(one.makefile("rb"), int(size))
             one.sendall(b".")
         else:
             one.sendall(bytes(int(size)))

@@ -6,8 +6,8 @@ import shlex
 import subprocess
 
 from components.control_plane.units import UNITS
-from components.links.gateway import firewall, interfaces, ipsec
-from components.links.gateway.files import files
+from components.links.gateway import firewall, interfaces, ipsec, pair
+from components.links.gateway.files import whole
 from components.links.gateway.spec import End, GatewaySpec
 
 from . import frr
@@ -15,7 +15,7 @@ from .charon import Charon
 from .machines import LabError, Machine
 
 DAEMONS = ("zebra", "bgpd", "staticd")
-WATCHDOG_SECONDS = 900.0
+WATCHDOG_SECONDS = PAIR_SECONDS = 900.0
 
 
 class Gateway:
@@ -23,7 +23,7 @@ class Gateway:
 
     def __init__(self, machine: Machine, spec: GatewaySpec, keys: dict[str, str]) -> None:
         self.machine, self.spec = machine, spec
-        self.rendered = {**files(spec), **ipsec.secrets(spec, keys)}
+        self.rendered = whole(spec, keys)
         machine.write(self.rendered)
         self.charons: dict[str, Charon] = {}
         for number, end in enumerate(spec.ends):
@@ -57,8 +57,8 @@ class Gateway:
 
     def _interface(self, end: End) -> None:
         """What systemd-networkd would do of the two rendered files, with the TUN device that charon has made."""
-        made = self._unit(f"{interfaces.FOLDER}/50-{end.device}.netdev")
-        about = self._unit(f"{interfaces.FOLDER}/50-{end.device}.network")
+        made = self.unit(f"{interfaces.FOLDER}/50-{end.device}.netdev")
+        about = self.unit(f"{interfaces.FOLDER}/50-{end.device}.network")
         name = made["NetDev"]["Name"]
         self.machine.ip(
             f"link set {self.charons[end.name].device} name {name}",
@@ -67,7 +67,8 @@ class Gateway:
         )
         self.charons[end.name].named()
 
-    def _unit(self, path: str) -> configparser.ConfigParser:
+    def unit(self, path: str) -> configparser.ConfigParser:
+        """A unit file as it was rendered."""
         parser = configparser.ConfigParser(strict=False)
         parser.optionxform = str  # type: ignore[assignment,method-assign]
         parser.read_string(self.machine.read(path))
@@ -75,8 +76,19 @@ class Gateway:
 
     def watchdog(self) -> "Watchdog":
         """By the command line of its unit."""
-        unit = self._unit(f"{UNITS}/landbridge-watchdog.service")
+        unit = self.unit(f"{UNITS}/landbridge-watchdog.service")
         return Watchdog(self.machine, shlex.split(unit["Service"]["ExecStart"]))
+
+    def keepalived(self) -> None:
+        """By its unit, until the machine ends."""
+        unit = self.unit(f"{UNITS}/{pair.UNIT}")["Service"]
+        self.machine.run(*shlex.split(unit["ExecStartPre"]))
+        self.machine.start(*shlex.split(unit["ExecStart"]), seconds=PAIR_SECONDS)
+
+    def leads(self) -> bool:
+        """Whether the LAN's hosts send to it."""
+        assert self.spec.pair is not None
+        return f" {self.spec.pair.shared}/32 " in self.machine.run("ip", "-4", "-oneline", "address")
 
     def established(self) -> set[str]:
         """Names of the tunnels whose session is up."""
@@ -101,12 +113,15 @@ class Watchdog:
 
     def __init__(self, machine: Machine, words: list[str]) -> None:
         self.machine, self._words = machine, words
-        self.log = machine.log.with_name("watchdog.log")
+        self.log = machine.log.with_name(f"{machine.name}-watchdog.log")
         self._out = self.log.open("wb")
         self._process: subprocess.Popen[bytes] | None = None
 
-    def __enter__(self) -> "Watchdog":
+    def start(self) -> None:
         self._process = self.machine.start(*self._words, seconds=WATCHDOG_SECONDS, out=self._out)
+
+    def __enter__(self) -> "Watchdog":
+        self.start()
         return self
 
     def __exit__(self, *_: object) -> None:

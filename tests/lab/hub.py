@@ -126,7 +126,7 @@ def config(ends: list[End], site_asn: int, site_cidr: str) -> str:
     )
     families = "\n".join(
         f"  neighbor {end.tunnel.gateway_address} prefix-list SITE in\n"
-        f"  neighbor {end.tunnel.gateway_address} prefix-list TOLD{end.tunnel.number} out"
+        f"  neighbor {end.tunnel.gateway_address} prefix-list {'TOLD1' if end == first else 'TOLD2'} out"
         for end in ends
     )
     return f"""\
@@ -145,7 +145,7 @@ router bgp {first.asn}
 {sessions}
  address-family ipv4 unicast
   network {first.region_cidr}
-  maximum-paths 2
+  maximum-paths {len(ends)}
 {families}
  exit-address-family
 """

@@ -1,13 +1,15 @@
-"""The whole lab: the internet, a region's endpoints, hub and host for each region of the fleet, a site's gateway and host."""
+"""The whole lab: the internet, a region's endpoints, hub and host for each region of the fleet, a site's gateways and host."""
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from ipaddress import IPv4Network
 from pathlib import Path
 
-from components.links.gateway.spec import End, gateway_specs
+from components.links.gateway.spec import End, GatewaySpec, gateway_specs
 from components.links.plan import tunnels
+from fleet.address.plan import AddressPlan
+from fleet.model import Fleet
 from fleet.world import current
 
 from . import frr, traffic
@@ -18,7 +20,7 @@ from .machines import LabError, Machine, awaited, joined
 
 ROOT = Path(__file__).parents[2]
 SITE = "lab"
-# The internet's own address on the cables to endpoints, and its nft set of addresses that are out of reach.
+# The internet's own address on the cables to endpoints and gateways, and its nft set of addresses that are out of reach.
 UPLINK = "203.0.113.1"
 INTERNET = """
 table ip lab {
@@ -35,20 +37,35 @@ HOSTS = 4
 READY_SECONDS = 90.0
 
 
-class Lab:
-    """`begin` brings all up; `close` ends it. Times since the first packet are in `took_seconds`."""
+def example() -> tuple[Fleet, AddressPlan]:
+    world = current(ROOT / "fleet.yaml")
+    return world.fleet, world.plan
 
-    def __init__(self, logs: Path) -> None:
-        world = current(ROOT / "fleet.yaml")
-        planned = tunnels(world.fleet, world.plan)
+
+class Lab:
+    """`begin` brings all up; `close` ends it. Times since the first packet are in `took_seconds`.
+
+    Of one site and some of the fleet's regions. `gateway` and `spec` are the site's first gateway.
+    """
+
+    def __init__(
+        self, logs: Path, fleet: Fleet, plan: AddressPlan, site: str = SITE, regions: Collection[str] | None = None
+    ) -> None:
+        chosen = fleet.regions.keys() if regions is None else regions
+        planned = [one for one in tunnels(fleet, plan) if one.site == site]
         outside = {one.name: f"198.51.100.{number}" for number, one in enumerate(planned, 1)}
-        (self.spec,) = gateway_specs(world.fleet, world.plan, SITE, outside)
-        self.lan = IPv4Network(world.plan.site(SITE).lan)
-        self.networks = {region: IPv4Network(world.plan.region(region).network) for region in world.fleet.regions}
+        self.specs = [
+            one._replace(ends=tuple(end for end in one.ends if end.region in chosen))
+            for one in gateway_specs(fleet, plan, site, outside)
+        ]
+        self.spec = self.specs[0]
+        self.lan = IPv4Network(plan.site(site).lan)
+        self.networks = {region: IPv4Network(plan.region(region).network) for region in chosen}
         # From AWS's alphabet; one differs from the next.
         self.keys = {one.name: f"k{number}.{'secret_' * 4}{number}" for number, one in enumerate(planned, 1)}
         self.logs = logs
         self.machines: list[Machine] = []
+        self.gateways: list[Gateway] = []
         self.took_seconds = 0.0
 
     def begin(self) -> None:
@@ -61,17 +78,21 @@ class Lab:
     def _begin(self) -> None:
         self.internet = self._machine("internet")
         self.host = self._machine("host")
-        self._site()
+        self._lan()
+        for number in range(len(self.specs)):
+            self.gateways.append(self.site_end(number))
         self.hubs = {region: self._hub(region) for region in self.networks}
         self.internet.sysctl("net.ipv4.ip_forward=1", "net.ipv4.conf.all.rp_filter=0")
         self.internet.nft(INTERNET)
-        self.gateway.start()
+        for gateway in self.gateways:
+            gateway.start()
         for hub in self.hubs.values():
             hub.start()
             traffic.serve(hub.host, self.addresses(self.networks[hub.region]))
         traffic.serve(self.host, self.addresses(self.lan))
         begun = time.monotonic()
-        self.gateway.connect()
+        for gateway in self.gateways:
+            gateway.connect()
         awaited("all sessions", self.settled, READY_SECONDS, 0.5)
         self.took_seconds = time.monotonic() - begun
 
@@ -79,21 +100,34 @@ class Lab:
         self.machines.append(Machine(name, self.logs))
         return self.machines[-1]
 
-    def _site(self) -> None:
-        machine = self._machine("gateway")
-        joined(machine, "wan", self.internet, "site")
-        joined(machine, "lan", self.host, "lan")
-        self.internet.ip("addr add 192.0.2.1/24 dev site")
-        machine.ip(
-            f"addr add {self.spec.address}/24 dev wan",
-            f"addr add {self.lan[1]}/{self.lan.prefixlen} dev lan",
-            "route add default via 192.0.2.1",
-        )
+    @property
+    def gateway(self) -> Gateway:
+        return self.gateways[0]
+
+    def _lan(self) -> None:
+        """The site's switch, which its host is on."""
+        next_hop = self.spec.pair.shared if self.spec.pair else self.lan[1]
+        # Or its address would be a port's, and change with it.
+        self.host.ip("link add lan address 02:00:00:00:00:01 type bridge", "link set lan up")
         self.host.ip(
             *(f"addr add {address}/{self.lan.prefixlen} dev lan" for address in self.addresses(self.lan)),
-            f"route add default via {self.lan[1]}",
+            f"route add default via {next_hop}",
         )
-        self.gateway = Gateway(machine, self.spec, self.keys)
+
+    def site_end(self, number: int) -> Gateway:
+        """A gateway of the site, cabled and not started yet."""
+        spec = self.specs[number]
+        machine = self._machine(f"gateway-{number + 1}")
+        joined(machine, "wan", self.internet, f"site{number}")
+        joined(machine, "lan", self.host, f"port{number}")
+        self.internet.ip(f"addr add {UPLINK} peer {spec.address} dev site{number}")
+        self.host.ip(f"link set port{number} master lan")
+        machine.ip(
+            f"addr add {spec.address} peer {UPLINK} dev wan",
+            f"addr add {spec.pair.own if spec.pair else self.lan[1]}/{self.lan.prefixlen} dev lan",
+            f"route add default via {UPLINK}",
+        )
+        return Gateway(machine, spec, self.keys)
 
     def _hub(self, region: str) -> Hub:
         hub, host, network = self._machine(f"hub-{region}"), self._machine(f"host-{region}"), self.networks[region]
@@ -103,17 +137,17 @@ class Lab:
             *(f"addr add {address}/{network.prefixlen} dev vpc" for address in self.addresses(network)),
             f"route add default via {network[1]}",
         )
-        endpoints = [self._endpoint(end) for end in self.spec.ends if end.region == region]
+        endpoints = [self._endpoint(spec, end) for spec in self.specs for end in spec.ends if end.region == region]
         return Hub(hub, host, endpoints, self.spec.asn, self.spec.block_cidr)
 
-    def _endpoint(self, end: End) -> Endpoint:
-        machine, number = self._machine(f"endpoint-{end.name}"), self.spec.ends.index(end)
-        joined(machine, "wan", self.internet, f"e{number}")
-        self.internet.ip(f"addr add {UPLINK} peer {end.outside} dev e{number}")
+    def _endpoint(self, spec: GatewaySpec, end: End) -> Endpoint:
+        machine, number = self._machine(f"endpoint-{end.name}"), spec.ends.index(end)
+        joined(machine, "wan", self.internet, end.device)
+        self.internet.ip(f"addr add {UPLINK} peer {end.outside} dev {end.device}")
         machine.ip(f"addr add {end.outside} peer {UPLINK} dev wan", f"route add default via {UPLINK}")
         charon = Charon(machine, "endpoint", 0, ["/etc/swanctl/conf.d/endpoint.conf"])
         key = self.keys[end.tunnel.name]
-        return Endpoint(machine, end, charon, key, self.spec.address, ports(number)[1])
+        return Endpoint(machine, end, charon, key, spec.address, ports(number)[1])
 
     def addresses(self, network: IPv4Network) -> list[str]:
         return [str(network[10 + number]) for number in range(HOSTS)]
@@ -125,16 +159,19 @@ class Lab:
     def endpoint(self, end: End) -> Endpoint:
         return next(one for one in self.hubs[end.region].endpoints if one.end == end)
 
-    def ends(self, region: str) -> list[End]:
-        return [end for end in self.spec.ends if end.region == region]
+    def ends(self, region: str, number: int = 0) -> list[End]:
+        """Of one of the site's gateways."""
+        return [end for end in self.specs[number].ends if end.region == region]
 
     def settled(self) -> bool:
         """All sessions are up and all ways usual, at both ends."""
-        if self.gateway.established() != {end.name for end in self.spec.ends}:
-            return False
-        here = frr.routes(self.gateway.machine)
-        if any(here.get(end.region_cidr) != {one.there for one in self.ends(end.region)} for end in self.spec.ends):
-            return False
+        for gateway in self.gateways:
+            if gateway.established() != {end.name for end in gateway.spec.ends}:
+                return False
+            here, all_ends = frr.routes(gateway.machine), gateway.spec.ends
+            for cidr in {end.region_cidr for end in all_ends}:
+                if here.get(cidr) != {end.there for end in all_ends if end.region_cidr == cidr}:
+                    return False
         both = {hub: {end.tunnel.gateway_address for end in hub.ends} for hub in self.hubs.values()}
         return all(frr.routes(hub.machine) == {self.spec.block_cidr: ways} for hub, ways in both.items())
 
@@ -143,7 +180,8 @@ class Lab:
         with contextlib.suppress(LabError):
             awaited("quick", self.settled, 3.0, 0.5)
             return
-        frr.vtysh(self.gateway.machine, "clear bgp ipv4 unicast *")
+        for gateway in self.gateways:
+            frr.vtysh(gateway.machine, "clear bgp ipv4 unicast *")
         awaited("all sessions again", self.settled, READY_SECONDS, 0.5)
 
     @contextlib.contextmanager
@@ -155,6 +193,22 @@ class Lab:
             yield
         finally:
             self.internet.nft(f"delete element ip lab dead {{ {names} }}")
+
+    def power_off(self, number: int) -> None:
+        """One of the site's gateways ends without a word."""
+        machine = self.gateways[number].machine
+        machine.close()
+        self.machines.remove(machine)
+        # The kernel takes a dead machine's cables away in its own time.
+        self.internet.attempt("ip", "link", "delete", f"site{number}")
+        self.host.attempt("ip", "link", "delete", f"port{number}")
+
+    def power_on(self, number: int) -> Gateway:
+        """It boots, with an empty memory."""
+        self.gateways[number] = self.site_end(number)
+        self.gateways[number].start()
+        self.gateways[number].connect()
+        return self.gateways[number]
 
     def close(self) -> None:
         for machine in reversed(self.machines):

@@ -9,10 +9,10 @@ START_SECONDS = 30.0
 REGIONS = ("us-west-2", "us-east-1", "eu-west-1")
 
 
-def test_all_tunnels_and_sessions_come_up(whole: Lab) -> None:
-    report.note("six tunnels, sessions and routes up", f"{whole.took_seconds:.1f} s", f"{START_SECONDS:g} s")
-    assert len(whole.gateway.established()) == len(whole.spec.ends) == 6
-    assert whole.took_seconds < START_SECONDS
+def test_all_tunnels_and_sessions_come_up(lab: Lab) -> None:
+    report.note("six tunnels, sessions and routes up", f"{lab.took_seconds:.1f} s", f"{START_SECONDS:g} s")
+    assert len(lab.gateway.established()) == len(lab.spec.ends) == 6
+    assert lab.took_seconds < START_SECONDS
 
 
 @pytest.mark.parametrize("region", REGIONS)

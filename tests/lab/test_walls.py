@@ -11,10 +11,11 @@ import pytest
 from components.links.gateway import firewall
 
 from . import traffic
-from .lab import Lab
+from .lab import UPLINK, Lab
 from .machines import Machine
 
-UNPLANNED, STRANGER = "10.200.0.1", "192.0.2.1"
+# The stranger is the internet, by its own address.
+UNPLANNED, STRANGER = "10.200.0.1", UPLINK
 
 
 class Try(NamedTuple):

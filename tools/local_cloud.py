@@ -1,0 +1,19 @@
+"""What the local cloud needs of the system: namespaces, and the kernel's routing and filtering."""
+
+from pathlib import Path
+
+import debian
+from progress import Progress
+
+NEEDED = {"unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2", "nft": "nftables", "sysctl": "procps"}
+SERVICES = ("nftables",)
+
+
+def set_up(logs: Path, progress: Progress) -> None:
+    """Installs what is missing, where root may; else says what to do, since the rest works. Raises SetupError."""
+    missing = debian.missing(NEEDED)
+    if missing and debian.can_install():
+        with progress.step(f"the local cloud's packages: {', '.join(missing)}"):
+            debian.install(missing, logs, SERVICES)
+    elif missing:
+        progress.say(f"`--local` needs packages of the system: sudo apt-get install {' '.join(missing)}")
