@@ -89,6 +89,17 @@ NODE_TOOLS = (
     ),
 )
 
+# What node images have on top of the control plane's: containerd as the newest that our Go builds.
+CONTAINERD = "2.3.5"
+_STAMP = f"-s -w -X github.com/containerd/containerd/v2/version.Version=v{CONTAINERD}"
+IMAGE_TOOLS = (
+    *kubernetes_tools(KUBERNETES, "kubelet", ("kubelet",)),
+    *(
+        Tool(name, "containerd", f"github.com/containerd/containerd/v2/cmd/{name}", _STAMP)
+        for name in ("containerd", "containerd-shim-runc-v2", "ctr")
+    ),
+)
+
 SETS = {
     "engine": ENGINE_TOOLS,
     "control-plane": CONTROL_PLANE_TOOLS,
@@ -128,6 +139,14 @@ def set_up_add_ons(root: Path, cache: Path, logs: Path, progress: Progress) -> N
     folder = root / ".landbridge/add-ons"
     folder.mkdir(parents=True, exist_ok=True)
     for file in build(NODE_TOOLS, "add-ons", root / "tools", cache, logs, progress).iterdir():
+        link(folder / file.name, file)
+
+
+def set_up_image(root: Path, cache: Path, logs: Path, progress: Progress) -> None:
+    """Links the programs of node images into .landbridge/image. Raises SetupError."""
+    folder = root / ".landbridge/image"
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in build(IMAGE_TOOLS, "image", root / "tools", cache, logs, progress).iterdir():
         link(folder / file.name, file)
 
 

@@ -1,0 +1,157 @@
+"""A bake: locked packages → root file system → listing and digest → disks → `image.json`, all of it or nothing."""
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from . import baked, bill, digest, disk, lock, packages, rootfs
+from .baked import Baked
+from .errors import ImageError
+from .recipe import Asked
+from .running import NEEDED, check, full_disk_told, room
+
+ROOT = "root"
+NEEDED_GIB = 6.0
+# Phase and how far it is, for whoever looks on.
+Tell = Callable[[str], None]
+
+
+class Given(NamedTuple):
+    """What a bake takes from this machine: programs by name with their versions, and where to keep things."""
+
+    kubernetes: str
+    programs: Mapping[str, Path]
+    versions: Mapping[str, str]
+    home: Path
+    packages: Path
+    locks: Path = lock.FOLDER
+
+
+class Times(NamedTuple):
+    phase: str
+    seconds: float
+
+
+class Made(NamedTuple):
+    """`before` says that the same image lay there already."""
+
+    folder: Path
+    image: Baked
+    before: bool
+    times: list[Times]
+
+
+def home() -> Path:
+    """The folder of images: LANDBRIDGE_IMAGES, else in the user's cache."""
+    if named := os.environ.get("LANDBRIDGE_IMAGES"):
+        return Path(named)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "landbridge/images"
+
+
+def bake(asked: Asked, given: Given, tell: Tell) -> Made:
+    """Raises ImageError; then nothing of it is left but fetched packages."""
+    check(NEEDED, root=True)
+    locked = lock.current(asked, given.locks)
+    if missing := sorted(set(asked.programs) - given.programs.keys()):
+        raise ImageError(f"recipe.yaml asks for programs that nobody builds: {', '.join(missing)}. Take them out")
+    given.home.mkdir(parents=True, exist_ok=True)
+    room(given.home, NEEDED_GIB)
+    times: list[Times] = []
+    with full_disk_told(given.home), _workshop(given.home) as workshop:
+        phase = _phases(tell, times)
+        with phase("packages fetched"):
+            files = packages.fetch(
+                locked, asked.base, given.packages, lambda done, of: tell(f"packages: {done} of {of}") if done % 50 == 0 else None
+            )
+        with phase("packages installed"):
+            source = packages.repository(locked, files, workshop / "repository")
+            rootfs.make(workshop / ROOT, asked, locked, source)
+            shutil.rmtree(workshop / "repository")
+        with phase("our files and programs"):
+            image = _contents(workshop, asked, locked, given)
+        with phase("disks"):
+            disks = disk.make(
+                workshop / ROOT, image.kernel, image.digest, locked.epoch_seconds, image.root_mib, workshop
+            )
+        image = image.model_copy(update={"disks": disks})
+        folder, before = _put(workshop, given.home, image)
+    return Made(folder, image, before, times)
+
+
+def _contents(workshop: Path, asked: Asked, locked: lock.Lock, given: Given) -> Baked:
+    """Finishes the root file system; an image without disks yet."""
+    root = workshop / ROOT
+    kernel = rootfs.kernel(root)
+    programs = {name: given.programs[name] for name in asked.programs}
+    told = {name: (given.versions[name], baked.sha256(program)) for name, program in programs.items()}
+    documents = {
+        bill.BILL: bill.written(bill.bill(asked, locked, told)),
+        bill.PROVENANCE: bill.written(bill.provenance(asked, locked, given.kubernetes, kernel)),
+    }
+    rootfs.finish(root, asked, programs, {f"{bill.FOLDER}/{name}": text for name, text in documents.items()})
+    rootfs.clean(root, locked.epoch_seconds)
+    size_mib = rootfs.size_mib(root)
+    if size_mib > asked.variant.most_mib:
+        raise ImageError(
+            f"The root file system has {size_mib} MiB, and recipe.yaml allows {asked.variant_name} "
+            f"{asked.variant.most_mib} MiB: take packages out, or raise most_mib"
+        )
+    listing = digest.written(digest.listing(root))
+    for name, text in {**documents, digest.LISTING: listing}.items():
+        (workshop / name).write_text(text)
+    found = digest.digest(listing)
+    return Baked(
+        name=baked.name_of(asked.variant_name, given.kubernetes, found),
+        variant=asked.variant_name,
+        base=asked.base_name,
+        kubernetes=given.kubernetes,
+        digest=found,
+        driver=None,
+        kernel=kernel,
+        root_mib=size_mib,
+        packages=len(locked.packages),
+        disks={},
+    )
+
+
+@contextmanager
+def _workshop(place: Path) -> Iterator[Path]:
+    """A folder that is gone in the end, whatever happens; on the disk where the image is to lie."""
+    folder = Path(tempfile.mkdtemp(prefix=".baking-", dir=place))
+    try:
+        # mmdebstrap's programs of other users pass through it.
+        folder.chmod(0o755)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _phases(tell: Tell, times: list[Times]) -> Callable[[str], "contextmanager[None]"]:
+    @contextmanager
+    def phase(name: str) -> Iterator[None]:
+        tell(f"{name} …")
+        began = time.monotonic()
+        yield
+        times.append(Times(name, time.monotonic() - began))
+        tell(f"{name}: {times[-1].seconds:.0f} s")
+
+    return phase
+
+
+def _put(workshop: Path, home: Path, image: Baked) -> tuple[Path, bool]:
+    """Into its place in one step, its document last: a folder without one is no image."""
+    folder = home / image.name
+    before = (folder / baked.DOCUMENT).exists() and baked.read(folder).disks == image.disks
+    if folder.exists():
+        baked.remove(folder)
+    (workshop / baked.DOCUMENT).write_text(image.model_dump_json(indent=1) + "\n")
+    workshop.rename(folder)
+    return folder, before
+
+
+

@@ -1,0 +1,165 @@
+"""A root file system in a folder: locked packages by mmdebstrap, then our files and programs, then nothing of the bake."""
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from .errors import ImageError
+from .lock import Lock
+from .recipe import Asked
+from .running import run
+
+FILES = Path(__file__).with_name("files")
+PROGRAMS = "usr/local/bin"
+PLUGINS = "opt/cni/bin"
+# Nobody reads these on a node; without them it is a fifth smaller.
+LEFT_OUT = (
+    "/usr/share/man/*",
+    "/usr/share/info/*",
+    "/usr/share/locale/*",
+    "/usr/share/i18n/locales/*",
+    "/usr/share/doc/*",
+    "/usr/share/doc-base/*",
+    "/usr/share/lintian/*",
+    "/usr/share/bug/*",
+)
+KEPT = ("/usr/share/doc/*/copyright",)
+# What a bake leaves: keys, logs, caches, and what a machine makes for itself at its first start.
+OWN = (
+    "etc/ssh/ssh_host_*",
+    "etc/hostname",
+    "etc/.pwd.lock",
+    "etc/*-",
+    "var/log/**/*",
+    "var/cache/apt/*",
+    "var/cache/debconf/*-old",
+    "var/cache/ldconfig/*",
+    "var/lib/apt/lists/*",
+    "var/lib/dbus/machine-id",
+    "var/lib/dpkg/*-old",
+    "var/lib/dpkg/lock*",
+    "var/lib/dpkg/triggers/Lock",
+    "var/lib/systemd/random-seed",
+    "var/lib/systemd/credential.secret",
+    "var/lib/chrony/*",
+    "var/tmp/*",
+    "tmp/*",
+    "run/*",
+    "root/.*",
+    # Compiled anew wherever it is run by root; its order differs.
+    "**/__pycache__",
+)
+STUB_RESOLV = "../run/systemd/resolve/stub-resolv.conf"
+
+
+def make(root: Path, asked: Asked, lock: Lock, source: str) -> None:
+    """Packages into `root`, which must not exist. Raises ImageError."""
+    rules = [f"path-exclude={path}" for path in LEFT_OUT] + [f"path-include={path}" for path in KEPT]
+    run(
+        [
+            "mmdebstrap",
+            "--mode=root",
+            "--variant=essential",
+            "--format=directory",
+            f"--include={','.join(package.name for package in lock.packages)}",
+            '--aptopt=APT::Install-Recommends "false"',
+            *(f"--dpkgopt={rule}" for rule in rules),
+            # A suite would choose among the repository's packages by their origin, and ours has none.
+            "",
+            str(root),
+            source,
+        ],
+        env={"SOURCE_DATE_EPOCH": str(lock.epoch_seconds)},
+    )
+    # Only the bake leaves things out: what somebody adds on a machine comes whole.
+    for rule in (root / "etc/dpkg/dpkg.cfg.d").glob("99mmdebstrap"):
+        rule.unlink()
+
+
+def finish(root: Path, asked: Asked, programs: Mapping[str, Path], documents: Mapping[str, str]) -> None:
+    """Our own on top: files of all images and of the variant, programs, units; `documents` are texts by their path."""
+    for tree in (FILES / "all", FILES / asked.variant_name):
+        if tree.is_dir():
+            _lay(tree, root)
+    for name, program in programs.items():
+        _program(program, root / PROGRAMS / name)
+    for path, text in documents.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+        (root / path).chmod(0o644)
+    _plugins(root)
+    for verb, units in (("enable", asked.enabled), ("mask", asked.masked)):
+        run(["chroot", str(root), "systemctl", "--quiet", verb, *units])
+    run(["chroot", str(root), "passwd", "--quiet", "--lock", "root"])
+
+
+def _lay(tree: Path, root: Path) -> None:
+    """With the rights of their place: a checkout's own umask decides nothing."""
+    for file in sorted(tree.rglob("*")):
+        if file.is_dir():
+            continue
+        target = root / file.relative_to(tree)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, target)
+        target.chmod(0o755 if file.stat().st_mode & stat.S_IXUSR else 0o644)
+
+
+def _program(program: Path, target: Path) -> None:
+    if not program.exists():
+        raise ImageError(f"{program} is missing: it is built by `python3 tools/image.py`, once")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(program, target)
+    target.chmod(0o755)
+
+
+def _plugins(root: Path) -> None:
+    """Where CNI's configurations look for plugins, which Debian has elsewhere."""
+    (root / PLUGINS).mkdir(parents=True, exist_ok=True)
+    for plugin in sorted((root / "usr/lib/cni").glob("*")):
+        link = root / PLUGINS / plugin.name
+        link.unlink(missing_ok=True)
+        link.symlink_to(f"/usr/lib/cni/{plugin.name}")
+
+
+def clean(root: Path, epoch_seconds: int) -> None:
+    """Takes out what is this bake's own, and sets every time that is later than the packages'."""
+    for pattern in OWN:
+        for found in sorted(root.glob(pattern), reverse=True):
+            if found.is_dir() and not found.is_symlink():
+                # Folders below /var/log are their packages': a daemon can't make its own again.
+                if not pattern.startswith("var/log"):
+                    shutil.rmtree(found)
+            else:
+                found.unlink()
+    (root / "etc/machine-id").write_text("")
+    (root / "etc/machine-id").chmod(0o444)
+    (root / "etc/resolv.conf").unlink(missing_ok=True)
+    (root / "etc/resolv.conf").symlink_to(STUB_RESOLV)
+    for path in (*_below(root), root):
+        if path.lstat().st_mtime > epoch_seconds:
+            os.utime(path, (epoch_seconds, epoch_seconds), follow_symlinks=False)
+
+
+def _below(root: Path) -> Iterator[Path]:
+    for folder, folders, files in os.walk(root, topdown=False):
+        for name in (*files, *folders):
+            yield Path(folder) / name
+
+
+def size_mib(root: Path) -> int:
+    """What its files take, in whole blocks and each once."""
+    counted: dict[tuple[int, int], int] = {}
+    for path in _below(root):
+        status = path.lstat()
+        counted[status.st_dev, status.st_ino] = -(-status.st_size // 4096) * 4096
+    return -(-sum(counted.values()) >> 20)
+
+
+def kernel(root: Path) -> str:
+    """The version of the one kernel. Raises ImageError where there is another number of them."""
+    found = sorted(path.name.removeprefix("vmlinuz-") for path in (root / "boot").glob("vmlinuz-*"))
+    if len(found) != 1:
+        raise ImageError(f"An image has one kernel, and this has {len(found)}: {', '.join(found)}. Mend recipe.yaml")
+    return found[0]

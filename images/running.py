@@ -1,0 +1,82 @@
+"""Commands of the system that a bake runs: whether they are there, and what is told when one fails."""
+
+import errno
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from .errors import ImageError
+
+LAST_LINES, MOST_SIGNS = 12, 300
+# Program → its package, as Debian and Ubuntu call it.
+NEEDED = {
+    "mmdebstrap": "mmdebstrap",
+    "apt-get": "apt",
+    "dpkg-deb": "dpkg",
+    "sfdisk": "fdisk",
+    "mkfs.fat": "dosfstools",
+    "mcopy": "mtools",
+    "qemu-img": "qemu-utils",
+}
+# What a boot test runs beside them; its firmware is a file.
+BOOT_NEEDED = {"qemu-system-x86_64": "qemu-system-x86", "/usr/share/OVMF/OVMF_CODE_4M.fd": "ovmf", "ssh": "openssh-client"}
+SYSTEM = "/usr/local/sbin:/usr/sbin:/sbin"
+
+
+def path() -> str:
+    """Of users, too, whose PATH lacks the system's programs."""
+    return f"{os.environ.get('PATH', os.defpath)}:{SYSTEM}"
+
+
+def check(needed: Mapping[str, str], *, root: bool) -> None:
+    """Raises ImageError with what to install, or when one has to be root and is not."""
+    lacking = sorted({package for what, package in needed.items() if not _there(what)})
+    if lacking:
+        told = " ".join(lacking)
+        raise ImageError(f"Packages are missing on this machine: {told}. Install them: sudo apt-get install {told}")
+    if root and os.geteuid() != 0:
+        raise ImageError("An image has files of every owner, which root alone can make: run it with sudo")
+
+
+def _there(what: str) -> bool:
+    return Path(what).exists() if what.startswith("/") else shutil.which(what, path=path()) is not None
+
+
+def run(command: Sequence[str], *, env: Mapping[str, str] | None = None, stdin: str | None = None) -> str:
+    """Standard output. Raises ImageError with the end of what the command said."""
+    given = {**os.environ, "PATH": path(), "LC_ALL": "C.UTF-8", **(env or {})}
+    done = subprocess.run(list(command), input=stdin, capture_output=True, text=True, check=False, env=given)
+    if done.returncode:
+        said = (done.stdout + done.stderr).strip()
+        if "No space left on device" in said:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        last = "\n".join(f"    {line[:MOST_SIGNS]}" for line in said.splitlines()[-LAST_LINES:])
+        raise ImageError(f"{Path(command[0]).name} failed ({done.returncode}):\n{last}")
+    return done.stdout
+
+
+def room(folder: Path, needed_gib: float) -> None:
+    """Raises ImageError where a disk has less room; asked before, so that nobody waits for a failure."""
+    free_gib = shutil.disk_usage(folder).free / (1 << 30)
+    if free_gib < needed_gib:
+        raise ImageError(
+            f"{folder} has {free_gib:.1f} GiB left, and a bake needs {needed_gib:.0f} GiB. Make room, or name another "
+            "disk by LANDBRIDGE_IMAGES"
+        )
+
+
+@contextmanager
+def full_disk_told(folder: Path) -> Iterator[None]:
+    """A disk that fills up meanwhile is one clear error, too."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise ImageError(
+            f"The disk of {folder} is full ({error.strerror}); what was half made is removed. Make room, or name another "
+            "disk by LANDBRIDGE_IMAGES"
+        ) from None
