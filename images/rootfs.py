@@ -29,6 +29,10 @@ KEPT = ("/usr/share/doc/*/copyright",)
 # What a bake leaves: keys, logs, caches, and what a machine makes for itself at its first start.
 OWN = (
     "etc/ssh/ssh_host_*",
+    # Every machine of an image would be the same host to storage.
+    "etc/nvme/host*",
+    # That of the bake; images have no apt.
+    "etc/apt/sources.list",
     "etc/hostname",
     "etc/.pwd.lock",
     "etc/*-",

@@ -1,0 +1,107 @@
+"""What lies in an image: what was asked for, and nothing that is a bake's own."""
+
+import os
+from typing import Any
+
+import pytest
+from conftest import found
+from testinfra.host import Host
+
+from images.recipe import asked, load
+
+# What of Debian's and ours may run as its owner. More is a way to become root.
+SETUID = {
+    "/usr/bin/chfn",
+    "/usr/bin/chsh",
+    "/usr/bin/gpasswd",
+    "/usr/bin/mount",
+    "/usr/bin/newgrp",
+    "/usr/bin/passwd",
+    "/usr/bin/su",
+    "/usr/bin/sudo",
+    "/usr/bin/umount",
+    "/usr/lib/dbus-1.0/dbus-daemon-launch-helper",
+    "/usr/lib/openssh/ssh-keysign",
+    "/usr/sbin/mount.nfs",
+}
+OWN = ("/etc", "/root", "/home", "/var", "/opt", "/usr/local")
+
+
+def test_packages_are_those_of_the_bill(host: Host, bill: dict[str, Any]) -> None:
+    told = {f"{one['name']} {one['version']}" for one in bill["components"] if one["type"] == "library"}
+    there = found(host, "dpkg-query --show --showformat='${db:Status-Abbrev}${Package} ${Version}\\n'")
+    assert {line.removeprefix("ii ") for line in there} == told
+
+
+def test_programs_are_those_of_the_bill(host: Host, bill: dict[str, Any]) -> None:
+    told = {one["name"]: one["hashes"][0]["content"] for one in bill["components"] if one["type"] == "application"}
+    lines = found(host, "cd /usr/local/bin && sha256sum *")
+    assert {name: digest for digest, name in (line.split() for line in lines)} == told
+
+
+def test_programs_say_their_versions(host: Host, bill: dict[str, Any], made: dict[str, Any]) -> None:
+    told = {one["name"]: one["version"] for one in bill["components"] if one["type"] == "application"}
+    assert told["kubelet"] == made["kubernetes"]
+    for program in ("kubelet", "containerd"):
+        assert f"v{told[program]}" in host.check_output(f"/usr/local/bin/{program} --version")
+
+
+def test_one_kernel_with_its_modules(host: Host, made: dict[str, Any]) -> None:
+    assert found(host, "ls /usr/lib/modules") == [made["kernel"]]
+    for file in (f"/boot/vmlinuz-{made['kernel']}", f"/usr/lib/modules/{made['kernel']}/modules.dep"):
+        assert host.file(file).size > 0, file
+    assert host.file(f"/boot/initrd.img-{made['kernel']}").size > 1 << 20
+
+
+def test_units_are_enabled_and_masked(host: Host, made: dict[str, Any]) -> None:
+    wanted = asked(load(), made["base"], made["variant"])
+    for units, state in ((wanted.enabled, "enabled"), (wanted.masked, "masked")):
+        lines = host.run(f"systemctl is-enabled {' '.join(units)}").stdout.split()
+        assert dict(zip(units, lines, strict=True)) == dict.fromkeys(units, state)
+
+
+def test_nothing_upgrades_by_itself(host: Host) -> None:
+    assert found(host, "ls /usr/bin/apt-get /usr/bin/unattended-upgrade 2>/dev/null || true") == []
+
+
+def test_no_key_lies_there(host: Host, asleep: None) -> None:
+    folders = " ".join(OWN)
+    assert found(host, f"grep -rlE 'BEGIN [A-Z ]*PRIVATE KEY' {folders} || test $? = 1") == []
+    assert found(host, f"find {folders} -name authorized_keys -o -name 'ssh_host_*'") == []
+
+
+def test_no_log_and_no_cache_lies_there(host: Host, asleep: None) -> None:
+    assert found(host, "find /var/log /var/cache/apt /var/lib/apt/lists /tmp /var/tmp /var/crash -type f || true") == []
+
+
+def test_no_machine_s_name_lies_there(host: Host, asleep: None) -> None:
+    assert host.file("/etc/machine-id").size == 0
+    names = ("/etc/hostname", "/etc/nvme/hostid", "/var/lib/dbus/machine-id", "/var/lib/systemd/random-seed")
+    assert [name for name in names if host.file(name).exists] == []
+
+
+def test_nobody_has_a_password(host: Host) -> None:
+    lines = [line.split(":") for line in found(host, "cat /etc/shadow")]
+    assert {name: secret for name, secret, *_ in lines if secret.strip("!*")} == {}
+
+
+def test_nobody_more_becomes_root(host: Host) -> None:
+    assert set(found(host, "find / -xdev -type f -perm /6000 -user root -perm /4000")) <= SETUID
+
+
+def test_nobody_else_s_files_can_be_written(host: Host) -> None:
+    assert found(host, "find / -xdev '(' -type f -o -type d -not -perm -1000 ')' -perm -002") == []
+
+
+def test_pods_network_plugins_are_there(host: Host) -> None:
+    for plugin in ("loopback", "bridge", "host-local", "portmap"):
+        assert host.file(f"/opt/cni/bin/{plugin}").mode & os.X_OK, plugin
+
+
+def test_licences_are_kept(host: Host) -> None:
+    assert len(found(host, "ls -d /usr/share/doc/*/copyright")) > 100
+
+
+@pytest.mark.parametrize("name", ["bill.json", "provenance.json"])
+def test_it_says_what_it_is(host: Host, name: str) -> None:
+    assert host.file(f"/usr/share/landbridge/{name}").mode == 0o644
