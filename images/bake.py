@@ -5,7 +5,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,11 +66,14 @@ def bake(asked: Asked, given: Given, tell: Tell) -> Made:
         phase = _phases(tell, times)
         with phase("packages fetched"):
             files = packages.fetch(
-                locked, asked.base, given.packages, lambda done, of: tell(f"packages: {done} of {of}") if done % 50 == 0 else None
+                locked,
+                asked.base,
+                given.packages,
+                lambda done, of: tell(f"packages: {done} of {of}") if done % 50 == 0 else None,
             )
         with phase("packages installed"):
             source = packages.repository(locked, files, workshop / "repository")
-            rootfs.make(workshop / ROOT, asked, locked, source)
+            rootfs.make(workshop / ROOT, locked, source)
             shutil.rmtree(workshop / "repository")
         with phase("our files and programs"):
             image = _contents(workshop, asked, locked, given)
@@ -131,7 +134,7 @@ def _workshop(place: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _phases(tell: Tell, times: list[Times]) -> Callable[[str], "contextmanager[None]"]:
+def _phases(tell: Tell, times: list[Times]) -> Callable[[str], AbstractContextManager[None]]:
     @contextmanager
     def phase(name: str) -> Iterator[None]:
         tell(f"{name} …")
@@ -152,6 +155,3 @@ def _put(workshop: Path, home: Path, image: Baked) -> tuple[Path, bool]:
     (workshop / baked.DOCUMENT).write_text(image.model_dump_json(indent=1) + "\n")
     workshop.rename(folder)
     return folder, before
-
-
-

@@ -1,4 +1,7 @@
-"""Bill of materials (CycloneDX 1.6, https://cyclonedx.org/docs/1.6/json/) and provenance, inside an image and beside it."""
+"""Bill of materials and provenance, inside an image and beside it.
+
+CycloneDX 1.6: https://cyclonedx.org/docs/1.6/json/
+"""
 
 import json
 from collections.abc import Iterable, Mapping

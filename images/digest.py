@@ -11,7 +11,14 @@ from typing import NamedTuple
 from .baked import sha256
 
 LISTING = "files.txt"
-KINDS = {stat.S_IFDIR: "d", stat.S_IFLNK: "l", stat.S_IFREG: "f", stat.S_IFCHR: "c", stat.S_IFBLK: "b", stat.S_IFIFO: "p"}
+KINDS = {
+    stat.S_IFDIR: "d",
+    stat.S_IFLNK: "l",
+    stat.S_IFREG: "f",
+    stat.S_IFCHR: "c",
+    stat.S_IFBLK: "b",
+    stat.S_IFIFO: "p",
+}
 
 
 class Entry(NamedTuple):
@@ -49,7 +56,7 @@ def _entry(root: Path, path: str) -> Entry:
         case "f":
             content = sha256(file)
         case "l":
-            content = os.readlink(file)
+            content = str(file.readlink())
         case "c" | "b":
             content = f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"
         case _:

@@ -85,8 +85,21 @@ def _esp(root: Path, kernel: str, digest: str, file: Path, env: Mapping[str, str
 def _ext4(root: Path, digest: str, size_mib: int, file: Path, env: Mapping[str, str]) -> None:
     seed = id_of(digest, "hashes")
     options = ["-U", id_of(digest, "file system"), "-E", f"hash_seed={seed},root_owner=0:0", "-L", LABEL, "-m", "1"]
-    run([*_own(root, "usr/sbin/mke2fs"), "-q", "-F", "-t", "ext4", "-d", str(root), *options, str(file), f"{size_mib}M"],
-        env=env | {"MKE2FS_CONFIG": str(root / "etc/mke2fs.conf")})
+    run(
+        [
+            *_own(root, "usr/sbin/mke2fs"),
+            "-q",
+            "-F",
+            "-t",
+            "ext4",
+            "-d",
+            str(root),
+            *options,
+            str(file),
+            f"{size_mib}M",
+        ],
+        env={**env, "MKE2FS_CONFIG": str(root / "etc/mke2fs.conf")},
+    )
 
 
 def _own(root: Path, program: str) -> list[str]:
@@ -104,7 +117,8 @@ def _raw(raw: Path, esp: Path, file_system: Path, digest: str) -> None:
         "label: gpt",
         f"label-id: {id_of(digest, 'disk')}",
         *(
-            f"start={start // SECTOR_BYTES}, size={size // SECTOR_BYTES}, type={kind}, uuid={id_of(digest, name)}, name={name}"
+            f"start={start // SECTOR_BYTES}, size={size // SECTOR_BYTES}, type={kind}, "
+            f"uuid={id_of(digest, name)}, name={name}"
             for start, size, kind, name in zip(starts, sizes, (ESP_TYPE, ROOT_TYPE), ("esp", "root"), strict=True)
         ),
     ]

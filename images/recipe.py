@@ -119,7 +119,10 @@ def _broken(recipe: Recipe) -> Iterator[tuple[EntryPath, str]]:
                 known = ", ".join(base.mirrors)
                 yield ("bases", name, "suites", n), f"there is no mirror {suite.mirror!r}. Name one of: {known}"
         for mirror in sorted(base.archives.keys() - base.mirrors.keys()):
-            yield ("bases", name, "archives", mirror), f"an archive of no mirror. Name one of: {', '.join(base.mirrors)}"
+            yield (
+                ("bases", name, "archives", mirror),
+                f"an archive of no mirror. Name one of: {', '.join(base.mirrors)}",
+            )
     for name, variant in recipe.variants.items():
         for base_name, base in recipe.bases.items():
             if variant.kernel not in base.kernels:

@@ -80,7 +80,9 @@ def _epoch_seconds(root: Path) -> int:
 def _named(asked: Asked, error: ImageError) -> ImageError:
     """apt's word for a package that is not there, as an error in the recipe."""
     names = [name for one in UNKNOWN.finditer(str(error)) for name in one.groups() if name]
-    told = [f"{asked.origins[name]}: {asked.base_name} has no package {name}" for name in names if name in asked.origins]
+    told = [
+        f"{asked.origins[name]}: {asked.base_name} has no package {name}" for name in names if name in asked.origins
+    ]
     if not told:
         return error
     return ImageError("\n".join(f"{line}. Correct its name, or take it out" for line in told))

@@ -1,4 +1,4 @@
-"""A root file system in a folder: locked packages by mmdebstrap, then our files and programs, then nothing of the bake."""
+"""A root file system in a folder: locked packages by mmdebstrap, our files and programs, nothing of the bake."""
 
 import os
 import shutil
@@ -58,7 +58,7 @@ OWN = (
 STUB_RESOLV = "../run/systemd/resolve/stub-resolv.conf"
 
 
-def make(root: Path, asked: Asked, lock: Lock, source: str) -> None:
+def make(root: Path, lock: Lock, source: str) -> None:
     """Packages into `root`, which must not exist. Raises ImageError."""
     rules = [f"path-exclude={path}" for path in LEFT_OUT] + [f"path-include={path}" for path in KEPT]
     run(

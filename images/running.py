@@ -22,7 +22,11 @@ NEEDED = {
     "qemu-img": "qemu-utils",
 }
 # What a boot test runs beside them; its firmware is a file.
-BOOT_NEEDED = {"qemu-system-x86_64": "qemu-system-x86", "/usr/share/OVMF/OVMF_CODE_4M.fd": "ovmf", "ssh": "openssh-client"}
+BOOT_NEEDED = {
+    "qemu-system-x86_64": "qemu-system-x86",
+    "/usr/share/OVMF/OVMF_CODE_4M.fd": "ovmf",
+    "ssh": "openssh-client",
+}
 SYSTEM = "/usr/local/sbin:/usr/sbin:/sbin"
 
 
@@ -77,6 +81,6 @@ def full_disk_told(folder: Path) -> Iterator[None]:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         raise ImageError(
-            f"The disk of {folder} is full ({error.strerror}); what was half made is removed. Make room, or name another "
-            "disk by LANDBRIDGE_IMAGES"
+            f"The disk of {folder} is full ({error.strerror}); what was half made is removed. Make room, or name "
+            "another disk by LANDBRIDGE_IMAGES"
         ) from None

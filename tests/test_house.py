@@ -18,7 +18,7 @@ ARROWS = {
     "services": {"fleet"},
     "images": {"fleet"},
     "local": set(),
-    "landbridge": {"stacks", "components", "fleet", "local"},
+    "landbridge": {"stacks", "components", "images", "fleet", "local"},
 }
 LONGEST = 400
 # Machines' own paths and registries' hosts. Split, so that this file passes its own test.

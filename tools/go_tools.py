@@ -150,6 +150,14 @@ def set_up_image(root: Path, cache: Path, logs: Path, progress: Progress) -> Non
         link(folder / file.name, file)
 
 
+def version(name: str) -> str:
+    """That of a program in node images."""
+    if name.startswith("etcd"):
+        required = Path(__file__).with_name("kubernetes") / "go.mod"
+        return str(re.findall(r"go.etcd.io/etcd/server/v3 v(\S+)", required.read_text())[0])
+    return CONTAINERD if name.startswith(("containerd", "ctr")) else KUBERNETES
+
+
 def official_pulumi(path: str, own: Path) -> Path | None:
     """The folder of a pulumi of a tested version with its Python host beside it, outside our own folder."""
     elsewhere = os.pathsep.join(

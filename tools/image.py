@@ -1,4 +1,4 @@
-"""What baking node images needs here: `python3 tools/image.py`, standard library only. `landbridge image bake` names it.
+"""What baking node images needs here: `python3 tools/image.py`, standard library only.
 
 The system's packages are installed where root asks, and the programs that images have are built once.
 """

@@ -42,9 +42,9 @@ def test_it_has_a_name_and_keys_of_its_own(host: Host) -> None:
 
 
 def test_the_root_has_grown_to_its_disk(host: Host) -> None:
-    disk, size = found(host, "lsblk --bytes --noheadings --nodeps --output SIZE $(lsblk -no PKNAME,PATH | awk '$1 {print \"/dev/\" $1; exit}')"), found(
-        host, "df --block-size=1 --output=size / | tail -1"
-    )
+    # The one disk that no partition and no other device is.
+    disk = found(host, "lsblk --bytes --noheadings --nodeps --output SIZE,TYPE | awk '$2 == \"disk\" {print $1}'")
+    size = found(host, "df --block-size=1 --output=size / | tail -1")
     assert int(size[0]) > 0.8 * int(disk[0])
 
 

@@ -31,6 +31,7 @@ COMMANDS = {
     "drill": ("drill", "drill"),
     "demo": ("demo", "demo"),
     "pki": ("pki", "pki"),
+    "image": ("image", "image"),
     "local": ("local", "local"),
 }
 

@@ -26,7 +26,7 @@ def ask(path: str, token: str = "", method: str = "GET") -> str:
     headers = {"X-aws-ec2-metadata-token": token} if token else {"X-aws-ec2-metadata-token-ttl-seconds": "60"}
     request = urllib.request.Request(METADATA + path, headers=headers, method=method)
     with urllib.request.urlopen(request, timeout=5) as answer:
-        return answer.read().decode()
+        return bytes(answer.read()).decode()
 
 
 def told() -> tuple[str, str]:

@@ -1,0 +1,201 @@
+"""`landbridge image`: node images on this machine."""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import click
+from rich.table import Table
+
+from images import bake as baking
+from images import baked, checking, digest, lock, packages, recipe, resolve, running
+from images.baked import Baked
+from images.checking import Check
+from images.errors import ImageError
+from images.recipe import Asked
+
+from ..errors import DONE, FAILED, LandbridgeError
+from . import options
+from .options import json_option, together
+
+ROOT = Path(__file__).resolve().parents[2]
+# Where set-up links programs that it built, with tools/go_tools.py's versions.
+PROGRAMS = (ROOT / ".landbridge/image", ROOT / ".landbridge/bin")
+MOST_DIFFERENCES = 40
+Result = TypeVar("Result")
+
+base_option = click.option("--base", default="debian-13", show_default=True, help="Which distribution it is made of.")
+variant_option = click.option("--variant", default="cpu", show_default=True, help="Which image of the recipe.")
+recipe_option = click.option(
+    "--recipe", "recipe_file", type=click.Path(path_type=Path), metavar="FILE", help="Another recipe than our own."
+)
+locks_option = click.option(
+    "--locks", type=click.Path(path_type=Path), metavar="FOLDER", help="Where lock files lie, for a recipe of yours."
+)
+what = together(base_option, variant_option, recipe_option, locks_option, json_option)
+
+
+@click.group()
+def image() -> None:
+    """Bakes node images on this machine, checks them and compares them. Images lie below LANDBRIDGE_IMAGES."""
+
+
+def told(work: Callable[[], Result]) -> Result:
+    """The images' own errors as commands end."""
+    try:
+        return work()
+    except ImageError as error:
+        raise LandbridgeError(str(error)) from None
+
+
+def asked_for(base: str, variant: str, recipe_file: Path | None) -> Asked:
+    return recipe.asked(recipe.load(recipe_file or recipe.RECIPE), base, variant)
+
+
+@image.command("lock")
+@what
+def lock_(*, base: str, variant: str, recipe_file: Path | None, locks: Path | None, as_json: bool) -> int:
+    """Pins every package of an image by its digest: what Debian has now. Shows what changed; read it and commit it."""
+    out, folder = options.output(as_json=as_json), locks or lock.FOLDER
+    asked = told(lambda: asked_for(base, variant, recipe_file))
+    found = told(lambda: resolve.resolve(asked, folder))
+    before = lock.read(found.file).packages if found.file.exists() else ()
+    folder.mkdir(parents=True, exist_ok=True)
+    found.file.write_text(lock.written(found))
+    changes = list(lock.changes(before, found.packages))
+    if as_json:
+        rows = [{"package": name, "before": old, "now": new} for name, old, new in changes]
+        out.document({"file": str(found.file), "packages": len(found.packages), "changes": rows})
+        return DONE
+    for name, old, new in changes if before else ():
+        out.console.print(f"{name}: {old or 'new'} → {new or 'gone'}", soft_wrap=True)
+    size_mib = sum(one.size_bytes for one in found.packages) >> 20
+    out.console.print(f"{found.file}: {len(found.packages)} packages, {size_mib} MiB", soft_wrap=True)
+    return DONE
+
+
+@image.command()
+@what
+def bake(*, base: str, variant: str, recipe_file: Path | None, locks: Path | None, as_json: bool) -> int:
+    """Bakes an image: raw, qcow2 and VHD, the same inside. Wants root; the same recipe gives the same image."""
+    out = options.output(as_json=as_json)
+
+    def work() -> baking.Made:
+        asked = asked_for(base, variant, recipe_file)
+        return baking.bake(asked, given(asked, locks or lock.FOLDER), out.progress.print)
+
+    made = told(work)
+    if as_json:
+        times = {one.phase: round(one.seconds, 2) for one in made.times}
+        out.document({"folder": str(made.folder), "seconds": times, **made.image.model_dump(mode="json")})
+        return DONE
+    seconds = sum(one.seconds for one in made.times)
+    same = ", bit for bit the one that lay there" if made.before else ""
+    out.console.print(f"{made.image.name} in {seconds:.0f} s{same}: {made.folder}", soft_wrap=True)
+    out.console.print(disks(made.image))
+    return DONE
+
+
+def given(asked: Asked, locks: Path) -> baking.Given:
+    """Programs of this checkout, at the versions that its set-up builds."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        import go_tools
+    finally:
+        sys.path.remove(str(ROOT / "tools"))
+    programs = {
+        name: next((f / name for f in PROGRAMS if (f / name).exists()), PROGRAMS[0] / name) for name in asked.programs
+    }
+    versions = {name: go_tools.version(name) for name in asked.programs}
+    return baking.Given(go_tools.KUBERNETES, programs, versions, baking.home(), packages.cache_folder(), locks)
+
+
+def disks(made: Baked) -> Table:
+    table = Table("Disk", "MiB", "SHA-256", box=None)
+    for kind, disk in made.disks.items():
+        table.add_row(kind, f"{disk.size_bytes / (1 << 20):,.0f}", disk.sha256)
+    return table
+
+
+def found(name: str) -> Path:
+    """The folder of an image by its name, or by a path. Raises ImageError."""
+    folder = Path(name) if "/" in name else baking.home() / name
+    baked.read(folder)
+    return folder
+
+
+@image.command("list")
+@json_option
+def list_(*, as_json: bool) -> int:
+    """Shows the images on this machine, the newest first."""
+    out = options.output(as_json=as_json)
+    there = told(lambda: list(baked.listed(baking.home())))
+    if as_json:
+        out.document({"images": [{"folder": str(folder), **one.model_dump(mode="json")} for folder, one in there]})
+        return DONE
+    if not there:
+        out.console.print("No image was baked yet. `landbridge image bake` makes one.")
+        return DONE
+    table = Table("Image", "Base", "Kernel", "Driver", "Packages", "Root MiB", box=None)
+    for _, one in there:
+        table.add_row(one.name, one.base, one.kernel, one.driver or "none", str(one.packages), str(one.root_mib))
+    out.console.print(table)
+    return DONE
+
+
+@image.command()
+@click.argument("name", required=False)
+@click.option("--node", metavar="[USER@]HOST", help="A machine that runs, over SSH, instead of an image.")
+@json_option
+def test(name: str | None, *, node: str | None, as_json: bool) -> int:
+    """Checks what lies in an image, by default the newest here. Wants root. With --node it checks a machine."""
+    out = options.output(as_json=as_json)
+
+    def work() -> tuple[str, Sequence[Check]]:
+        if node:
+            return node, checking.of_machine(node)
+        running.check({}, root=True)
+        folder = found(name) if name else next((folder for folder, _ in baked.listed(baking.home())), None)
+        if folder is None:
+            raise ImageError("No image was baked yet. `landbridge image bake` makes one")
+        return folder.name, checking.of_root(folder / baking.ROOT)
+
+    which, checks = told(work)
+    failed = [one for one in checks if one.outcome == "failed"]
+    if as_json:
+        out.document({"image": which, "checks": [one._asdict() for one in checks]})
+        return FAILED if failed else DONE
+    signs = {"passed": "[green]✓[/]", "failed": "[red]✗[/]", "skipped": "[dim]-[/]"}
+    table = Table("", "Check", "Seconds", "Found", box=None)
+    for one in checks:
+        table.add_row(signs[one.outcome], one.name, f"{one.seconds:.2f}", one.why.partition("\n")[0])
+    out.console.print(table)
+    passed = sum(one.outcome == "passed" for one in checks)
+    out.console.print(f"{which}: {passed} passed, {len(failed)} failed, {len(checks) - passed - len(failed)} left out")
+    return FAILED if failed else DONE
+
+
+@image.command()
+@click.argument("first")
+@click.argument("second")
+@json_option
+def diff(first: str, second: str, *, as_json: bool) -> int:
+    """Shows which files differ between two images, and what of them."""
+    out = options.output(as_json=as_json)
+
+    def files(name: str) -> list[digest.Entry]:
+        return digest.read((found(name) / digest.LISTING).read_text())
+
+    differing = told(lambda: list(digest.differences(files(first), files(second))))
+    if as_json:
+        out.document({"differences": [one._asdict() for one in differing]})
+        return DONE
+    if not differing:
+        out.console.print("They are the same.")
+        return DONE
+    for one in differing[:MOST_DIFFERENCES]:
+        out.console.print(f"{one.path}: {one.what}", soft_wrap=True, markup=False)
+    if len(differing) > MOST_DIFFERENCES:
+        out.console.print(f"and {len(differing) - MOST_DIFFERENCES} more: --json has all")
+    return DONE

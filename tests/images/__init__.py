@@ -1,0 +1,1 @@
+"""Node images: the recipe, its lock, bakes and their checks."""

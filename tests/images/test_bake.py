@@ -1,0 +1,159 @@
+"""Real bakes of the cpu image: reproducible, whole or nothing, and what its checks find when it is spoilt."""
+
+import json
+import os
+import shutil
+import subprocess
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from images import bake as baking
+from images import lock, packages, recipe, resolve
+from images.errors import ImageError
+
+ROOT = Path(__file__).parents[2]
+COMMAND = ROOT / ".venv/bin/landbridge"
+pytestmark = [pytest.mark.timeout(1800), pytest.mark.skipif(os.geteuid() != 0, reason="a bake wants root")]
+
+
+def landbridge(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "LANDBRIDGE_IMAGES": str(home)}
+    return subprocess.run([COMMAND, "image", *words], capture_output=True, text=True, check=False, env=env)
+
+
+def document(home: Path, *words: str) -> dict[str, Any]:
+    done = landbridge(home, *words, "--json")
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+def asked() -> recipe.Asked:
+    return recipe.asked(recipe.load(), "debian-13", "cpu")
+
+
+@pytest.fixture(scope="module")
+def locks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Our lock; pinned anew, and that said aloud, where mirrors have dropped one of its packages."""
+    folder = tmp_path_factory.mktemp("locks")
+    shutil.copy(lock.place(asked()), folder)
+    try:
+        packages.fetch(lock.current(asked(), folder), asked().base, packages.cache_folder(), lambda *_: None)
+    except ImageError as error:
+        warnings.warn(f"RUN `landbridge image lock`: {error}", stacklevel=1)
+        found = resolve.resolve(asked(), folder)
+        found.file.write_text(lock.written(found))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("images")
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def made(home: Path, locks: Path) -> dict[str, Any]:
+    return document(home, "bake", "--locks", str(locks))
+
+
+def test_it_is_as_small_as_promised(made: dict[str, Any]) -> None:
+    assert made["root_mib"] < 1024
+    assert made["disks"]["qcow2"]["size_bytes"] < 512 << 20
+    assert made["disks"]["vhd"]["size_bytes"] == made["disks"]["raw"]["size_bytes"] + 512
+
+
+def test_a_second_bake_is_the_same_bit_for_bit(
+    made: dict[str, Any], locks: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    request.addfinalizer(lambda: shutil.rmtree(tmp_path))  # gigabytes
+    again = document(tmp_path, "bake", "--locks", str(locks))
+    assert (again["name"], again["disks"]) == (made["name"], made["disks"])
+
+
+def test_it_is_listed_and_like_itself(home: Path, made: dict[str, Any]) -> None:
+    assert [one["name"] for one in document(home, "list")["images"]] == [made["name"]]
+    assert document(home, "diff", made["name"], made["name"]) == {"differences": []}
+    assert made["name"] in landbridge(home, "list").stdout
+
+
+def test_all_is_found_as_it_should_be(home: Path, made: dict[str, Any]) -> None:
+    found = document(home, "test")
+    assert found["image"] == made["name"]
+    assert {one["name"]: one["why"] for one in found["checks"] if one["outcome"] == "failed"} == {}
+    assert sum(one["outcome"] == "passed" for one in found["checks"]) >= 14
+
+
+# Check → a file that spoils it, and its rights.
+SPOILT = {
+    "no key lies there": ("var/lib/some-key", 0o600),
+    "no log and no cache lies there": ("var/log/some.log", 0o644),
+    "nothing names a machine": ("etc/hostname", 0o644),
+    "nobody more becomes root": ("usr/bin/another", 0o4755),
+    "no file can be written by all": ("etc/another", 0o666),
+    "programs are those of the bill": ("usr/local/bin/another", 0o755),
+}
+
+
+@pytest.mark.parametrize("check", SPOILT)
+def test_a_spoilt_image_is_found_out(home: Path, made: dict[str, Any], check: str) -> None:
+    path, mode = SPOILT[check]
+    file = home / made["name"] / "root" / path
+    # Split, so that no scan for keys finds this file.
+    file.write_text("-----BEGIN " + "PRIVATE KEY-----")
+    file.chmod(mode)
+    try:
+        done = landbridge(home, "test", made["name"], "--json")
+    finally:
+        file.unlink()
+    failed = {one["name"] for one in json.loads(done.stdout)["checks"] if one["outcome"] == "failed"}
+    assert (done.returncode, check in failed) == (1, True), failed
+
+
+def nothing_left(folder: Path) -> bool:
+    return [path.name for path in folder.iterdir() if path.name != "lost+found"] == []
+
+
+def test_a_package_of_another_digest_ends_it(locks: Path, tmp_path: Path) -> None:
+    other, home = tmp_path / "locks", tmp_path / "images"
+    shutil.copytree(locks, other)
+    home.mkdir()
+    file = lock.place(asked(), other)
+    package = next(one for one in lock.read(file).packages if one.name == "zstd")
+    file.write_text(file.read_text().replace(package.sha256, "0" * 64))
+    done = landbridge(home, "bake", "--locks", str(other))
+    assert done.returncode == 1
+    assert f"zstd {package.version} should have the digest {'0' * 64}" in done.stderr.replace("\n", " ")
+    assert "Traceback" not in done.stderr
+    assert nothing_left(home)
+
+
+def test_an_unknown_package_has_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "recipe.yaml"
+    file.write_text(recipe.RECIPE.read_text().replace("- chrony", "- chronyx", 1))
+    line = next(n for n, text in enumerate(file.read_text().splitlines(), 1) if "chronyx" in text)
+    done = landbridge(tmp_path, "lock", "--recipe", str(file), "--locks", str(tmp_path / "locks"))
+    assert done.returncode == 1
+    assert f"recipe.yaml:{line}: debian-13 has no package chronyx" in done.stderr
+    assert not (tmp_path / "locks").exists()
+
+
+@pytest.mark.parametrize(("size", "needed_gib", "told"), [("64m", None, "GiB left"), ("200m", 0.0, "is full")])
+def test_a_full_disk_ends_it(
+    size: str, needed_gib: float | None, told: str, locks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:  # fmt: skip
+    """Both before it begins and, where it fills up meanwhile, with nothing left of the bake."""
+    if needed_gib is not None:
+        monkeypatch.setattr(baking, "NEEDED_GIB", needed_gib)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "images", tmp_path], check=True)
+    request.addfinalizer(lambda: subprocess.run(["umount", tmp_path], check=True))
+    names = dict.fromkeys(asked().programs, Path("/bin/true"))
+    given = baking.Given("1.36.2", names, dict.fromkeys(names, "1"), tmp_path, packages.cache_folder(), locks)
+    with pytest.raises(ImageError, match=told):
+        baking.bake(asked(), given, lambda _: None)
+    assert nothing_left(tmp_path)

@@ -1,0 +1,167 @@
+"""What needs no bake: recipe, lock, listings, baked folders. Each mistake is one clear error."""
+
+from pathlib import Path
+
+import pytest
+
+from images import baked, digest, lock, metadata, recipe, vhd
+from images.baked import Baked, Disk
+from images.digest import Entry
+from images.errors import ImageError
+from images.lock import Lock, Package
+
+DIGEST = "a" * 64
+BASH = Package("bash", "5.2-1", 1000, DIGEST, "main", "pool/main/b/bash/bash_5.2-1_amd64.deb")
+
+
+def changed(tmp_path: Path, old: str, new: str) -> Path:
+    text = recipe.RECIPE.read_text()
+    assert old in text
+    file = tmp_path / "recipe.yaml"
+    file.write_text(text.replace(old, new, 1))
+    return file
+
+
+def test_every_part_of_the_recipe_says_where_it_is_asked_for() -> None:
+    asked = recipe.asked(recipe.load(), "debian-13", "cpu")
+    lines = recipe.RECIPE.read_text().splitlines()
+    assert {"chrony", "runc", asked.kernel} <= set(asked.packages)
+    for name, origin in asked.origins.items():
+        assert name in lines[int(origin.partition(":")[2]) - 1], origin
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("kernel: cloud", "kernel: clowd", "debian-13 has no kernel 'clowd'. Name one of: cloud, any"),
+        ("mirror: security", "mirror: safety", "there is no mirror 'safety'"),
+        ("most_mib:", "most_mb:", "variants.cpu.most_m"),
+        ("- chrony", "- Chrony", "should match pattern"),
+    ],
+)
+def test_a_mistake_in_the_recipe_has_its_line(tmp_path: Path, old: str, new: str, told: str) -> None:
+    file = changed(tmp_path, old, new)
+    line = next(n for n, text in enumerate(file.read_text().splitlines(), 1) if new in text)
+    with pytest.raises(ImageError) as error:
+        recipe.load(file)
+    assert told in str(error.value)
+    assert any(f"recipe.yaml:{n}:" in str(error.value) for n in (line, line - 3)), error.value
+
+
+@pytest.mark.parametrize(("base", "variant"), [("debian-13", "gpus"), ("debian-99", "cpu")])
+def test_a_name_that_the_recipe_lacks(base: str, variant: str) -> None:
+    with pytest.raises(ImageError, match=r"It has: (cpu|debian-13)"):
+        recipe.asked(recipe.load(), base, variant)
+
+
+def test_the_lock_is_that_of_the_recipe() -> None:
+    asked = recipe.asked(recipe.load(), "debian-13", "cpu")
+    locked = lock.current(asked)
+    assert set(asked.packages) <= {package.name for package in locked.packages}
+    assert "apt" not in {package.name for package in locked.packages}
+
+
+def test_a_lock_of_another_recipe_is_refused(tmp_path: Path) -> None:
+    loaded = recipe.load(changed(tmp_path, "- chrony", "- openntpd"))
+    with pytest.raises(ImageError, match=r"made of another recipe .*`landbridge image lock --variant cpu`"):
+        lock.current(recipe.asked(loaded, "debian-13", "cpu"))
+
+
+def test_a_lock_reads_as_it_was_written(tmp_path: Path) -> None:
+    made = Lock(tmp_path / "some.lock", DIGEST, 1_700_000_000, (BASH,))
+    made.file.write_text(lock.written(made))
+    assert lock.read(made.file) == made
+
+
+@pytest.mark.parametrize("text", ["", "bash 5.2\n", f"# asked {DIGEST}\n# epoch now\n{BASH}\n"])
+def test_what_is_no_lock(tmp_path: Path, text: str) -> None:
+    (tmp_path / "some.lock").write_text(text)
+    with pytest.raises(ImageError, match="`landbridge image lock`"):
+        lock.read(tmp_path / "some.lock")
+
+
+def test_changes_between_locks() -> None:
+    newer, other = BASH._replace(version="5.2-2"), BASH._replace(name="zsh")
+    assert list(lock.changes([BASH], [newer, other])) == [("bash", "5.2-1", "5.2-2"), ("zsh", "", "5.2-1")]
+
+
+def test_a_listing_tells_all_but_times(tmp_path: Path) -> None:
+    def tree(name: str) -> Path:
+        root = tmp_path / name
+        root.mkdir()
+        (root / "file").write_text("some")
+        (root / "link").symlink_to("file")
+        return root
+
+    first, second = tree("first"), tree("second")
+    text = digest.written(digest.listing(first))
+    assert text == digest.written(digest.listing(second))
+    assert digest.read(text) == digest.listing(first)
+    (second / "file").chmod(0o600)
+    (second / "link").unlink()
+    (second / "more").mkdir()
+    found = digest.differences(digest.listing(first), digest.listing(second))
+    assert list(found) == [("file", "mode"), ("link", "only in the first"), ("more", "only in the second")]
+
+
+def test_differences_have_names() -> None:
+    one = Entry("etc/passwd", "f", "644", "0:0", "", DIGEST)
+    other = one._replace(mode="600", content="b" * 64)
+    assert list(digest.differences([one], [other])) == [("etc/passwd", "mode, content")]
+
+
+def image(folder: Path) -> Baked:
+    folder.mkdir()
+    (folder / "disk.raw").write_bytes(b"a disk")
+    disk = Disk(file="disk.raw", size_bytes=6, sha256=baked.sha256(folder / "disk.raw"))
+    made = Baked(
+        name=folder.name, variant="cpu", base="debian-13", kubernetes="1.36.2", digest=DIGEST, driver=None,
+        kernel="6.12", root_mib=1, packages=1, disks={"raw": disk},
+    )  # fmt: skip
+    (folder / "image.json").write_text(made.model_dump_json())
+    return made
+
+
+def test_a_disk_that_was_changed_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "cpu-1"
+    made = image(folder)
+    assert baked.verified(folder, baked.read(folder), "raw") == folder / "disk.raw"
+    (folder / "disk.raw").write_bytes(b"a disc")
+    with pytest.raises(ImageError, match="changed or damaged since"):
+        baked.verified(folder, made, "raw")
+    with pytest.raises(ImageError, match="no vhd disk, only raw"):
+        baked.verified(folder, made, "vhd")
+
+
+def test_folders_that_are_no_images(tmp_path: Path) -> None:
+    image(tmp_path / "cpu-1")
+    (tmp_path / "other").mkdir()
+    assert [folder.name for folder, _ in baked.listed(tmp_path)] == ["cpu-1"]
+    with pytest.raises(ImageError, match="landbridge image list"):
+        baked.read(tmp_path / "other")
+    (tmp_path / "other/image.json").write_text('{"name": 1}')
+    with pytest.raises(ImageError, match=r"image\.json: name: .*Bake it again"):
+        baked.read(tmp_path / "other")
+
+
+def test_a_vhd_is_the_same_twice_and_one_that_is_read(tmp_path: Path) -> None:
+    raw = tmp_path / "disk.raw"
+    raw.write_bytes(b"some" * (1 << 18))
+    names = ("first", "second")
+    for name in names:
+        vhd.convert(raw, tmp_path / name, "6ba7b810-9dad-11d1-80b4-00c04fd430c8", 1_700_000_000)
+    first, second = ((tmp_path / name).read_bytes() for name in names)
+    assert first == second
+    assert first[:-512] == raw.read_bytes()
+    told = vhd.run(["qemu-img", "info", "-f", "vpc", str(tmp_path / "first")])
+    assert "virtual size: 1 MiB" in told
+
+
+def test_metadata_wants_a_token(tmp_path: Path) -> None:
+    (tmp_path / "instance-id").write_text("i-1")
+    path = "/latest/meta-data/instance-id"
+    assert metadata.answer(f"GET {path} HTTP/1.1\r\n", tmp_path) == (401, "")
+    status, token = metadata.answer("PUT /latest/api/token HTTP/1.1\r\n", tmp_path)
+    head = f"HTTP/1.1\r\nX-aws-ec2-metadata-token: {token}\r\n"
+    assert (status, metadata.answer(f"GET {path} {head}", tmp_path)) == (200, (200, "i-1"))
+    assert metadata.answer(f"GET /latest/user-data {head}", tmp_path) == (404, "")
