@@ -9,13 +9,13 @@ import click
 from rich.table import Table
 
 from images import bake as baking
-from images import baked, checking, digest, lock, packages, recipe, resolve, running
+from images import baked, checking, digest, guest, lock, packages, recipe, resolve, running
 from images.baked import Baked
 from images.checking import Check
 from images.errors import ImageError
 from images.recipe import Asked
 
-from ..errors import DONE, FAILED, LandbridgeError
+from ..errors import DONE, FAILED, LandbridgeError, UsageError
 from . import options
 from .options import json_option, together
 
@@ -23,6 +23,8 @@ ROOT = Path(__file__).resolve().parents[2]
 # Where set-up links programs that it built, with tools/go_tools.py's versions.
 PROGRAMS = (ROOT / ".landbridge/image", ROOT / ".landbridge/bin")
 MOST_DIFFERENCES = 40
+# Software emulation on a busy machine.
+BOOT_SECONDS = 300
 Result = TypeVar("Result")
 
 base_option = click.option("--base", default="debian-13", show_default=True, help="Which distribution it is made of.")
@@ -146,9 +148,10 @@ def list_(*, as_json: bool) -> int:
 
 @image.command()
 @click.argument("name", required=False)
+@click.option("--boot", is_flag=True, help="Start it in QEMU and check what runs, too. Takes minutes.")
 @click.option("--node", metavar="[USER@]HOST", help="A machine that runs, over SSH, instead of an image.")
 @json_option
-def test(name: str | None, *, node: str | None, as_json: bool) -> int:
+def test(name: str | None, *, boot: bool, node: str | None, as_json: bool) -> int:
     """Checks what lies in an image, by default the newest here. Wants root. With --node it checks a machine."""
     out = options.output(as_json=as_json)
 
@@ -159,8 +162,15 @@ def test(name: str | None, *, node: str | None, as_json: bool) -> int:
         folder = found(name) if name else next((folder for folder, _ in baked.listed(baking.home())), None)
         if folder is None:
             raise ImageError("No image was baked yet. `landbridge image bake` makes one")
-        return folder.name, checking.of_root(folder / baking.ROOT)
+        if not boot:
+            return folder.name, checking.of_root(folder / baking.ROOT)
+        disk = baked.verified(folder, baked.read(folder), "qcow2")
+        with guest.booted(disk, out.progress.print, limit_seconds=BOOT_SECONDS) as machine:
+            out.progress.print(f"all units started after {machine.started_seconds:.0f} s")
+            return folder.name, checking.of_machine("guest", machine.ssh_config)
 
+    if boot and node:
+        raise UsageError("--boot is for images, --node for machines that run: name one of them")
     which, checks = told(work)
     failed = [one for one in checks if one.outcome == "failed"]
     if as_json:
