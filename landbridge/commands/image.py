@@ -139,9 +139,13 @@ def list_(*, as_json: bool) -> int:
     if not there:
         out.console.print("No image was baked yet. `landbridge image bake` makes one.")
         return DONE
-    table = Table("Image", "Base", "Kernel", "Driver", "Packages", "Root MiB", box=None)
+    table = Table(box=None)
+    # A name that is cut off names nothing.
+    table.add_column("Image", no_wrap=True)
+    for heading in ("Base", "Driver", "Packages", "Root MiB"):
+        table.add_column(heading)
     for _, one in there:
-        table.add_row(one.name, one.base, one.kernel, one.driver or "none", str(one.packages), str(one.root_mib))
+        table.add_row(one.name, one.base, one.driver or "none", str(one.packages), str(one.root_mib))
     out.console.print(table)
     return DONE
 
@@ -155,26 +159,27 @@ def test(name: str | None, *, boot: bool, node: str | None, as_json: bool) -> in
     """Checks what lies in an image, by default the newest here. Wants root. With --node it checks a machine."""
     out = options.output(as_json=as_json)
 
-    def work() -> tuple[str, Sequence[Check]]:
+    def work() -> tuple[str, Sequence[Check], float | None]:
         if node:
-            return node, checking.of_machine(node)
+            return node, checking.of_machine(node), None
         running.check({}, root=True)
         folder = found(name) if name else next((folder for folder, _ in baked.listed(baking.home())), None)
         if folder is None:
             raise ImageError("No image was baked yet. `landbridge image bake` makes one")
         if not boot:
-            return folder.name, checking.of_root(folder / baking.ROOT)
+            return folder.name, checking.of_root(folder / baking.ROOT), None
         disk = baked.verified(folder, baked.read(folder), "qcow2")
         with guest.booted(disk, out.progress.print, limit_seconds=BOOT_SECONDS) as machine:
             out.progress.print(f"all units started after {machine.started_seconds:.0f} s")
-            return folder.name, checking.of_machine("guest", machine.ssh_config)
+            return folder.name, checking.of_machine("guest", machine.ssh_config), machine.started_seconds
 
     if boot and node:
         raise UsageError("--boot is for images, --node for machines that run: name one of them")
-    which, checks = told(work)
+    which, checks, started_seconds = told(work)
     failed = [one for one in checks if one.outcome == "failed"]
     if as_json:
-        out.document({"image": which, "checks": [one._asdict() for one in checks]})
+        rows = [one._asdict() for one in checks]
+        out.document({"image": which, "started_seconds": started_seconds, "checks": rows})
         return FAILED if failed else DONE
     signs = {"passed": "[green]✓[/]", "failed": "[red]✗[/]", "skipped": "[dim]-[/]"}
     table = Table("", "Check", "Seconds", "Found", box=None)

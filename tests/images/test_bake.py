@@ -88,6 +88,14 @@ def test_all_is_found_as_it_should_be(home: Path, made: dict[str, Any]) -> None:
     assert sum(one["outcome"] == "passed" for one in found["checks"]) >= 14
 
 
+def test_it_starts_and_is_as_it_should_be(home: Path, made: dict[str, Any]) -> None:
+    """By UEFI under software emulation, with no network but the cloud's metadata."""
+    found = document(home, "test", made["name"], "--boot")
+    assert {one["name"]: one["why"] for one in found["checks"] if one["outcome"] == "failed"} == {}
+    assert sum(one["outcome"] == "passed" for one in found["checks"]) >= 22
+    assert found["started_seconds"] > 1
+
+
 # Check → a file that spoils it, and its rights.
 SPOILT = {
     "no key lies there": ("var/lib/some-key", 0o600),
