@@ -13,7 +13,7 @@ from . import baked, bill, digest, disk, lock, packages, rootfs
 from .baked import Baked
 from .errors import ImageError
 from .recipe import Asked
-from .running import NEEDED, check, full_disk_told, room
+from .running import NEEDED, cache_folder, check, full_disk_told, made, room
 
 ROOT = "root"
 NEEDED_GIB = 6.0
@@ -48,9 +48,8 @@ class Made(NamedTuple):
 
 def home() -> Path:
     """The folder of images: LANDBRIDGE_IMAGES, else in the user's cache."""
-    if named := os.environ.get("LANDBRIDGE_IMAGES"):
-        return Path(named)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "landbridge/images"
+    named = os.environ.get("LANDBRIDGE_IMAGES")
+    return Path(named) if named else cache_folder("images")
 
 
 def bake(asked: Asked, given: Given, tell: Tell) -> Made:
@@ -59,8 +58,7 @@ def bake(asked: Asked, given: Given, tell: Tell) -> Made:
     locked = lock.current(asked, given.locks)
     if missing := sorted(set(asked.programs) - given.programs.keys()):
         raise ImageError(f"recipe.yaml asks for programs that nobody builds: {', '.join(missing)}. Take them out")
-    given.home.mkdir(parents=True, exist_ok=True)
-    room(given.home, NEEDED_GIB)
+    room(made(given.home, "Name another folder by LANDBRIDGE_IMAGES"), NEEDED_GIB)
     times: list[Times] = []
     with full_disk_told(given.home), _workshop(given.home) as workshop:
         phase = _phases(tell, times)
@@ -126,11 +124,14 @@ def _contents(workshop: Path, asked: Asked, locked: lock.Lock, given: Given) -> 
 def _workshop(place: Path) -> Iterator[Path]:
     """A folder that is gone in the end, whatever happens; on the disk where the image is to lie."""
     folder = Path(tempfile.mkdtemp(prefix=".baking-", dir=place))
+    # Folders that we make have the rights of an image's, whoever bakes.
+    before = os.umask(0o022)
     try:
         # mmdebstrap's programs of other users pass through it.
         folder.chmod(0o755)
         yield folder
     finally:
+        os.umask(before)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -149,9 +150,10 @@ def _phases(tell: Tell, times: list[Times]) -> Callable[[str], AbstractContextMa
 def _put(workshop: Path, home: Path, image: Baked) -> tuple[Path, bool]:
     """Into its place in one step, its document last: a folder without one is no image."""
     folder = home / image.name
-    before = (folder / baked.DOCUMENT).exists() and baked.read(folder).disks == image.disks
+    document = image.model_dump_json(indent=1) + "\n"
+    before = (folder / baked.DOCUMENT).exists() and (folder / baked.DOCUMENT).read_text() == document
     if folder.exists():
         baked.remove(folder)
-    (workshop / baked.DOCUMENT).write_text(image.model_dump_json(indent=1) + "\n")
+    (workshop / baked.DOCUMENT).write_text(document)
     workshop.rename(folder)
     return folder, before

@@ -65,7 +65,17 @@ def read(folder: Path) -> Baked:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise ImageError(f"{file}: {where}: {first['msg']}. Bake it again: it is none of this version's") from None
+        raise ImageError(
+            f"{file}: {where}: {first['msg']}. It is none of this version's: remove the folder, or bake it again"
+        ) from None
+
+
+def beside(folder: Path, name: str) -> str:
+    """A text that lies beside the disks. Raises ImageError where it is gone."""
+    try:
+        return (folder / name).read_text()
+    except OSError as error:
+        raise ImageError(f"{folder / name}: {error.strerror}. Bake the image again") from None
 
 
 def verified(folder: Path, baked: Baked, disk: Format) -> Path:

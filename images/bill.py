@@ -57,6 +57,7 @@ def provenance(asked: Asked, lock: Lock, kubernetes: str, kernel: str) -> dict[s
         "kernel": kernel,
         "lock": {"file": lock.file.name, "asked": lock.asked, "packages_of": _time(lock.epoch_seconds)},
         "driver": None,
+        "units": {"enabled": asked.enabled, "masked": asked.masked},
     }
 
 

@@ -1,5 +1,6 @@
 """Runs the suite of checks (`checks/`, pytest-testinfra) on a root file system, a booted image or a live node."""
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -10,6 +11,7 @@ from typing import Literal, NamedTuple
 
 from .errors import ImageError
 from .running import path as system_path
+from .running import run
 
 CHECKS = Path(__file__).with_name("checks")
 Outcome = Literal["passed", "failed", "skipped"]
@@ -30,9 +32,16 @@ def of_root(root: Path) -> list[Check]:
 
 
 def of_machine(host: str, ssh_config: Path | None = None) -> list[Check]:
-    """A machine that runs, over SSH: `[USER@]HOST[:PORT]`, who may become root there."""
-    config = [f"--ssh-config={ssh_config}"] if ssh_config else []
-    return _run([f"--hosts=ssh://{host}", "--sudo", *config])
+    """A machine that runs, over SSH: `[USER@]HOST[:PORT]`, who may become root there.
+
+    Raises ImageError where it can't be reached or that is not so, once instead of in each check.
+    """
+    config = ["-F", str(ssh_config)] if ssh_config else []
+    try:
+        run(["ssh", *config, "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", f"ssh://{host}", "sudo -n true"])
+    except ImageError as error:
+        raise ImageError(f"{host} can't be checked: one has to come in by SSH and become root. {error}") from None
+    return _run([f"--hosts=ssh://{host}", "--sudo", *([f"--ssh-config={ssh_config}"] if ssh_config else [])])
 
 
 def _run(options: Sequence[str]) -> list[Check]:
@@ -41,9 +50,9 @@ def _run(options: Sequence[str]) -> list[Check]:
         # Nothing of the settings of whoever's folder this runs in, and no traces in the image.
         command = [sys.executable, "-B", "-m", "pytest", "-c", "/dev/null", "--rootdir", str(CHECKS), "-q"]
         command += ["-p", "no:cacheprovider", "-p", "no:xdist", f"--junitxml={told}", *options, str(CHECKS)]
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, env={"PATH": system_path(), "HOME": temporary}
-        )
+        agent = {name: os.environ[name] for name in ("SSH_AUTH_SOCK",) if name in os.environ}
+        env = {"PATH": system_path(), "HOME": temporary, **agent}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
         if not told.exists():
             raise ImageError(f"The checks could not be run:\n{(done.stdout + done.stderr)[-2000:]}")
         checks = list(_read(told))

@@ -75,6 +75,7 @@ def written(entries: list[Entry]) -> str:
 
 
 def read(text: str) -> list[Entry]:
+    """What `written` wrote."""
     return [Entry(*line.split("\t")) for line in text.splitlines()]
 
 

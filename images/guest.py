@@ -1,6 +1,6 @@
 """Boots an image in QEMU, by UEFI, as a machine of EC2 would be: metadata, no other network, SSH from here alone.
 
-Software emulation (TCG) unless asked otherwise: machines that are guests themselves often have a KVM that hangs.
+By software emulation (TCG): machines that are guests themselves often have a KVM that hangs.
 """
 
 import shlex
@@ -45,7 +45,6 @@ class Guest(NamedTuple):
     """`started_seconds` is from power-on until all units have started."""
 
     ssh_config: Path
-    console: Path
     started_seconds: float
 
 
@@ -57,10 +56,8 @@ def started(console: str) -> bool:
 
 
 @contextmanager
-def booted(
-    disk: Path, tell: Callable[[str], None], *, limit_seconds: float, script: str = "", accelerator: str = "tcg"
-) -> Iterator[Guest]:
-    """`disk` is qcow2 and stays as it is. `script` runs in the guest after the checks' user is there.
+def booted(disk: Path, tell: Callable[[str], None], *, limit_seconds: float) -> Iterator[Guest]:
+    """`disk` is qcow2 and stays as it is.
 
     Raises ImageError when it has not started within the limit.
     """
@@ -68,54 +65,38 @@ def booted(
     with tempfile.TemporaryDirectory(prefix="landbridge-guest-") as temporary:
         folder = Path(temporary)
         run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / "key")])
-        _told(folder / "told", (folder / "key.pub").read_text().strip(), script)
+        _told(folder / "told", (folder / "key.pub").read_text().strip())
         shutil.copyfile(VARIABLES, folder / "variables")
         overlay = folder / "disk.qcow2"
-        run(
-            [
-                "qemu-img",
-                "create",
-                "-q",
-                "-f",
-                "qcow2",
-                "-F",
-                "qcow2",
-                "-b",
-                str(disk.resolve()),
-                str(overlay),
-                f"{DISK_GIB}G",
-            ]
-        )
+        backing = ["-F", "qcow2", "-b", str(disk.resolve())]
+        run(["qemu-img", "create", "-q", "-f", "qcow2", *backing, str(overlay), f"{DISK_GIB}G"])
         port = _free_port()
         began = time.monotonic()
-        machine = subprocess.Popen(
-            _command(folder, overlay, port, accelerator),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=(folder / "qemu").open("w"),
-        )
+        with (folder / "qemu").open("w") as said:
+            machine = subprocess.Popen(
+                _command(folder, overlay, port), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said
+            )
         try:
             seconds = _wait(machine, folder, began, limit_seconds, tell)
-            yield Guest(_ssh_config(folder, port), folder / "console", seconds)
+            yield Guest(_ssh_config(folder, port), seconds)
         finally:
             machine.kill()
             machine.wait()
 
 
-def _told(folder: Path, key: str, script: str) -> None:
+def _told(folder: Path, key: str) -> None:
     folder.mkdir()
     (folder / "instance-id").write_text("i-0123456789abcdef0")
-    (folder / "user-data").write_text(LETS_IN.format(user=USER, key=key, started=STARTED) + script)
+    (folder / "user-data").write_text(LETS_IN.format(user=USER, key=key, started=STARTED))
 
 
-def _command(folder: Path, overlay: Path, port: int, accelerator: str) -> list[str]:
+def _command(folder: Path, overlay: Path, port: int) -> list[str]:
     metadata = shlex.join([sys.executable, "-B", str(ROOT / "images/metadata.py"), str(folder / "told")])
     network = f"user,id=net,restrict=on,{NETWORK},hostfwd=tcp:127.0.0.1:{port}-:22,guestfwd={METADATA}-cmd:{metadata}"
-    threads = ",thread=multi" if accelerator == "tcg" else ""
     given = {
         "-machine": ["q35"],
-        "-accel": [f"{accelerator}{threads}"],
-        "-cpu": ["max" if accelerator == "tcg" else "host"],
+        "-accel": ["tcg,thread=multi"],
+        "-cpu": ["max"],
         "-smp": ["2"],
         "-m": ["2048"],
         "-display": ["none"],
@@ -131,8 +112,8 @@ def _command(folder: Path, overlay: Path, port: int, accelerator: str) -> list[s
         "-device": ["virtio-net-pci,netdev=net,romfile=", "virtio-rng-pci"],
     }
     return [
-        "qemu-system-x86_64",
-        "-nodefaults",
+        # It ends with whoever started it, however that ends.
+        *("setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64", "-nodefaults"),
         *(part for name, many in given.items() for one in many for part in (name, one)),
     ]
 

@@ -1,7 +1,7 @@
 """Fetches locked packages into the user's cache, by digest, and lays them out as a repository that apt reads."""
 
 import hashlib
-import os
+import shutil
 import tempfile
 import urllib.error
 import urllib.request
@@ -10,10 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
+from .baked import sha256
 from .errors import ImageError
 from .lock import Lock, Package
 from .recipe import Base
-from .running import run
+from .running import made, run
 
 AT_ONCE = 8
 TIMEOUT_SECONDS = 60
@@ -21,17 +22,12 @@ TRIES = 3
 Tell = Callable[[int, int], None]
 
 
-def cache_folder() -> Path:
-    """Shared by all checkouts of a user."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "landbridge/packages"
-
-
 def fetch(lock: Lock, base: Base, cache: Path, tell: Tell) -> list[Path]:
     """The packages' files, in the lock's order; `tell` is told how many of how many are there.
 
     Raises ImageError for one that is gone or differs, and keeps nothing of that.
     """
-    cache.mkdir(parents=True, exist_ok=True)
+    made(cache, "Name another folder by XDG_CACHE_HOME")
     files: list[Path] = []
     with ThreadPoolExecutor(AT_ONCE) as pool:
         waiting = [pool.submit(_one, package, lock, base, cache) for package in lock.packages]
@@ -47,7 +43,7 @@ def fetch(lock: Lock, base: Base, cache: Path, tell: Tell) -> list[Path]:
 
 def _one(package: Package, lock: Lock, base: Base, cache: Path) -> Path:
     file = cache / f"{package.sha256}.deb"
-    if file.exists() and file.stat().st_size == package.size_bytes:
+    if file.exists() and sha256(file) == package.sha256:
         return file
     content = _had(package, lock, base)
     found = hashlib.sha256(content).hexdigest()
@@ -99,7 +95,7 @@ def repository(lock: Lock, files: list[Path], folder: Path) -> str:
     for package, file, head in zip(lock.packages, files, heads, strict=True):
         # No link: others than root may read neither the cache nor the way there.
         name = f"{package.name}_{package.sha256[:12]}.deb"
-        (folder / name).write_bytes(file.read_bytes())
+        shutil.copyfile(file, folder / name)
         listed.append(f"{head}\nFilename: {name}\nSize: {package.size_bytes}\nSHA256: {package.sha256}\n")
     (folder / "Packages").write_text("\n".join(listed))
     return f"deb [trusted=yes] copy:{folder} ./"

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from fleet.errors import FleetError
 from fleet.yaml import EntryPath, Lines, plain, read
 
+from .baked import Part
 from .errors import ImageError
 
 RECIPE = Path(__file__).with_name("recipe.yaml")
@@ -17,12 +18,6 @@ RECIPE = Path(__file__).with_name("recipe.yaml")
 Package = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]+$")]
 Unit = Annotated[str, Field(pattern=r"^[\w@.:-]+\.(service|socket|target|timer|mount)$")]
 Uri = Annotated[str, Field(pattern=r"^https?://[^\s/]+(/[^\s/]+)*$")]
-
-
-class Part(BaseModel):
-    """A field that is unknown is a mistake."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Suite(Part):
@@ -36,7 +31,7 @@ class Base(Part):
 
     keyring: str
     mirrors: dict[str, Uri]
-    archives: dict[str, Uri] = {}
+    archives: dict[str, Uri] = Field(default_factory=dict)
     suites: list[Suite]
     kernels: dict[str, Package]
 
@@ -60,8 +55,6 @@ class Variant(Part):
     packages: list[Package]
     programs: list[str]
     most_mib: int
-    enabled: list[Unit] = []
-    masked: list[Unit] = []
 
 
 class Recipe(Part):
@@ -155,7 +148,7 @@ def asked(loaded: Loaded, base: str, variant: str) -> Asked:
         kernel,
         tuple(sorted(origins)),
         tuple(sorted({*(recipe.node.programs if chosen.node else []), *chosen.programs})),
-        tuple(sorted({*recipe.common.enabled, *chosen.enabled})),
-        tuple(sorted({*recipe.common.masked, *chosen.masked})),
+        tuple(sorted(recipe.common.enabled)),
+        tuple(sorted(recipe.common.masked)),
         origins,
     )

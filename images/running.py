@@ -23,11 +23,26 @@ NEEDED = {
 }
 # What a boot test runs beside them; its firmware is a file.
 BOOT_NEEDED = {
+    "setpriv": "util-linux",
     "qemu-system-x86_64": "qemu-system-x86",
     "/usr/share/OVMF/OVMF_CODE_4M.fd": "ovmf",
     "ssh": "openssh-client",
 }
 SYSTEM = "/usr/local/sbin:/usr/sbin:/sbin"
+
+
+def cache_folder(name: str) -> Path:
+    """Shared by all checkouts of a user."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "landbridge" / name
+
+
+def made(folder: Path, remedy: str) -> Path:
+    """The folder, which is there then. Raises ImageError, with what to do, where it can't be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ImageError(f"{folder}: {error.strerror}. {remedy}") from None
+    return folder
 
 
 def path() -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from fleet.errors import FleetError
+from images.errors import ImageError
 from local.client import LocalCloudError
 from local.namespace import NamespaceError
 
@@ -37,6 +38,8 @@ def code_of() -> int:
         return told("Interrupted.", INTERRUPTED)
     except (FleetError, NamespaceError, LocalCloudError) as error:
         return told(str(error), USAGE)
+    except ImageError as error:
+        return told(str(error), FAILED)
     except LandbridgeError as error:
         return told(str(error), error.code, error.document)
     except Exception as error:  # the last resort: our own mistake, told in one line

@@ -1,8 +1,9 @@
-"""What baking node images needs here: `python3 tools/image.py`, standard library only.
+"""What baking node images needs here: `python3 tools/image.py`, which `landbridge image bake` calls by itself.
 
 The system's packages are installed where root asks, and the programs that images have are built once.
 """
 
+import json
 import sys
 from pathlib import Path
 
@@ -11,27 +12,25 @@ import debian
 import go_tools
 from progress import Progress
 
-# What a bake and a boot test run → its package, as Debian and Ubuntu call it.
-NEEDED = {
-    "mmdebstrap": "mmdebstrap",
-    "sfdisk": "fdisk",
-    "mkfs.fat": "dosfstools",
-    "mcopy": "mtools",
-    "qemu-img": "qemu-utils",
-    "qemu-system-x86_64": "qemu-system-x86",
-    "/usr/share/OVMF/OVMF_CODE_4M.fd": "ovmf",
-    "ssh": "openssh-client",
-}
+sys.path.append(str(building.ROOT))
+from images.running import BOOT_NEEDED, NEEDED
+
+# Read by `landbridge image bake`: programs of images → their versions, as they were built.
+VERSIONS = "versions.json"
 
 
 def set_up(root: Path, cache: Path, logs: Path, progress: Progress) -> None:
-    missing = debian.missing(NEEDED)
+    """Raises SetupError."""
+    missing = debian.missing({**NEEDED, **BOOT_NEEDED})
     if missing and debian.can_install():
         with progress.step(f"packages that make images: {', '.join(missing)}"):
             debian.install(missing, logs)
     elif missing:
         progress.say(f"Bakes need packages of the system: sudo apt-get install {' '.join(missing)}")
     go_tools.set_up_image(root, cache, logs, progress)
+    names = [tool.name for tool in (*go_tools.IMAGE_TOOLS, *go_tools.CONTROL_PLANE_TOOLS)]
+    versions = {name: go_tools.version(name) for name in names}
+    (root / ".landbridge/image" / VERSIONS).write_text(json.dumps(versions, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,31 +1,32 @@
 """`landbridge image`: node images on this machine."""
 
+import json
+import subprocess
 import sys
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import click
 from rich.table import Table
 
 from images import bake as baking
-from images import baked, checking, digest, guest, lock, packages, recipe, resolve, running
+from images import baked, checking, digest, guest, lock, recipe, resolve, running
 from images.baked import Baked
 from images.checking import Check
 from images.errors import ImageError
 from images.recipe import Asked
+from local import kubernetes
 
-from ..errors import DONE, FAILED, LandbridgeError, UsageError
+from ..entering import ROOT
+from ..errors import DONE, FAILED, UsageError
 from . import options
-from .options import json_option, together
+from .options import Output, json_option, together
 
-ROOT = Path(__file__).resolve().parents[2]
-# Where set-up links programs that it built, with tools/go_tools.py's versions.
-PROGRAMS = (ROOT / ".landbridge/image", ROOT / ".landbridge/bin")
+# Builds what images have beside the control plane's programs, once, and says all their versions.
+BUILDER = ROOT / "tools/image.py"
+BUILT = ROOT / ".landbridge/image"
 MOST_DIFFERENCES = 40
 # Software emulation on a busy machine.
 BOOT_SECONDS = 300
-Result = TypeVar("Result")
 
 base_option = click.option("--base", default="debian-13", show_default=True, help="Which distribution it is made of.")
 variant_option = click.option("--variant", default="cpu", show_default=True, help="Which image of the recipe.")
@@ -43,14 +44,6 @@ def image() -> None:
     """Bakes node images on this machine, checks them and compares them. Images lie below LANDBRIDGE_IMAGES."""
 
 
-def told(work: Callable[[], Result]) -> Result:
-    """The images' own errors as commands end."""
-    try:
-        return work()
-    except ImageError as error:
-        raise LandbridgeError(str(error)) from None
-
-
 def asked_for(base: str, variant: str, recipe_file: Path | None) -> Asked:
     return recipe.asked(recipe.load(recipe_file or recipe.RECIPE), base, variant)
 
@@ -60,10 +53,9 @@ def asked_for(base: str, variant: str, recipe_file: Path | None) -> Asked:
 def lock_(*, base: str, variant: str, recipe_file: Path | None, locks: Path | None, as_json: bool) -> int:
     """Pins every package of an image by its digest: what Debian has now. Shows what changed; read it and commit it."""
     out, folder = options.output(as_json=as_json), locks or lock.FOLDER
-    asked = told(lambda: asked_for(base, variant, recipe_file))
-    found = told(lambda: resolve.resolve(asked, folder))
+    found = resolve.resolve(asked_for(base, variant, recipe_file), folder)
     before = lock.read(found.file).packages if found.file.exists() else ()
-    folder.mkdir(parents=True, exist_ok=True)
+    running.made(folder, "Name another by --locks")
     found.file.write_text(lock.written(found))
     changes = list(lock.changes(before, found.packages))
     if as_json:
@@ -81,13 +73,9 @@ def lock_(*, base: str, variant: str, recipe_file: Path | None, locks: Path | No
 @what
 def bake(*, base: str, variant: str, recipe_file: Path | None, locks: Path | None, as_json: bool) -> int:
     """Bakes an image: raw, qcow2 and VHD, the same inside. Wants root; the same recipe gives the same image."""
-    out = options.output(as_json=as_json)
-
-    def work() -> baking.Made:
-        asked = asked_for(base, variant, recipe_file)
-        return baking.bake(asked, given(asked, locks or lock.FOLDER), out.progress.print)
-
-    made = told(work)
+    out, asked = options.output(as_json=as_json), asked_for(base, variant, recipe_file)
+    running.check({}, root=True)
+    made = baking.bake(asked, given(asked, locks or lock.FOLDER), out.progress.print)
     if as_json:
         times = {one.phase: round(one.seconds, 2) for one in made.times}
         out.document({"folder": str(made.folder), "seconds": times, **made.image.model_dump(mode="json")})
@@ -100,17 +88,15 @@ def bake(*, base: str, variant: str, recipe_file: Path | None, locks: Path | Non
 
 
 def given(asked: Asked, locks: Path) -> baking.Given:
-    """Programs of this checkout, at the versions that its set-up builds."""
-    sys.path.insert(0, str(ROOT / "tools"))
-    try:
-        import go_tools
-    finally:
-        sys.path.remove(str(ROOT / "tools"))
-    programs = {
-        name: next((f / name for f in PROGRAMS if (f / name).exists()), PROGRAMS[0] / name) for name in asked.programs
-    }
-    versions = {name: go_tools.version(name) for name in asked.programs}
-    return baking.Given(go_tools.KUBERNETES, programs, versions, baking.home(), packages.cache_folder(), locks)
+    """Programs of this checkout, built where they are not yet, and what they are called by."""
+    # What it tells goes to stderr: stdout is the command's own.
+    if subprocess.run([sys.executable, str(BUILDER)], stdout=sys.stderr, check=False).returncode:
+        raise ImageError("What a bake needs could not be built, and nothing was baked: see above")
+    versions = json.loads((BUILT / "versions.json").read_text())
+    programs = {name: BUILT / name if (BUILT / name).exists() else kubernetes.BIN / name for name in versions}
+    there = {name: program for name, program in programs.items() if name in asked.programs}
+    cache = running.cache_folder("packages")
+    return baking.Given(versions["kubelet"], there, versions, baking.home(), cache, locks)
 
 
 def disks(made: Baked) -> Table:
@@ -132,7 +118,7 @@ def found(name: str) -> Path:
 def list_(*, as_json: bool) -> int:
     """Shows the images on this machine, the newest first."""
     out = options.output(as_json=as_json)
-    there = told(lambda: list(baked.listed(baking.home())))
+    there = list(baked.listed(baking.home()))
     if as_json:
         out.document({"images": [{"folder": str(folder), **one.model_dump(mode="json")} for folder, one in there]})
         return DONE
@@ -150,6 +136,20 @@ def list_(*, as_json: bool) -> int:
     return DONE
 
 
+def checked(name: str | None, out: Output, *, boot: bool) -> tuple[str, list[Check], float | None]:
+    """The image's name, what was found, and after how many seconds its units had started, where it was."""
+    running.check({}, root=True)
+    folder = found(name) if name else next((folder for folder, _ in baked.listed(baking.home())), None)
+    if folder is None:
+        raise ImageError("No image was baked yet. `landbridge image bake` makes one")
+    if not boot:
+        return folder.name, checking.of_root(folder / baking.ROOT), None
+    disk = baked.verified(folder, baked.read(folder), "qcow2")
+    with guest.booted(disk, out.progress.print, limit_seconds=BOOT_SECONDS) as machine:
+        out.progress.print(f"all units started after {machine.started_seconds:.0f} s")
+        return folder.name, checking.of_machine("guest", machine.ssh_config), machine.started_seconds
+
+
 @image.command()
 @click.argument("name", required=False)
 @click.option("--boot", is_flag=True, help="Start it in QEMU and check what runs, too. Takes minutes.")
@@ -159,23 +159,9 @@ def test(name: str | None, *, boot: bool, node: str | None, as_json: bool) -> in
     """Checks what lies in an image, by default the newest here. Wants root. With --node it checks a machine."""
     out = options.output(as_json=as_json)
 
-    def work() -> tuple[str, Sequence[Check], float | None]:
-        if node:
-            return node, checking.of_machine(node), None
-        running.check({}, root=True)
-        folder = found(name) if name else next((folder for folder, _ in baked.listed(baking.home())), None)
-        if folder is None:
-            raise ImageError("No image was baked yet. `landbridge image bake` makes one")
-        if not boot:
-            return folder.name, checking.of_root(folder / baking.ROOT), None
-        disk = baked.verified(folder, baked.read(folder), "qcow2")
-        with guest.booted(disk, out.progress.print, limit_seconds=BOOT_SECONDS) as machine:
-            out.progress.print(f"all units started after {machine.started_seconds:.0f} s")
-            return folder.name, checking.of_machine("guest", machine.ssh_config), machine.started_seconds
-
-    if boot and node:
-        raise UsageError("--boot is for images, --node for machines that run: name one of them")
-    which, checks, started_seconds = told(work)
+    if node and (boot or name):
+        raise UsageError("--node is for a machine that runs, NAME and --boot for an image: name one of them")
+    which, checks, started_seconds = (node, checking.of_machine(node), None) if node else checked(name, out, boot=boot)
     failed = [one for one in checks if one.outcome == "failed"]
     if as_json:
         rows = [one._asdict() for one in checks]
@@ -199,10 +185,8 @@ def diff(first: str, second: str, *, as_json: bool) -> int:
     """Shows which files differ between two images, and what of them."""
     out = options.output(as_json=as_json)
 
-    def files(name: str) -> list[digest.Entry]:
-        return digest.read((found(name) / digest.LISTING).read_text())
-
-    differing = told(lambda: list(digest.differences(files(first), files(second))))
+    before, now = (digest.read(baked.beside(found(name), digest.LISTING)) for name in (first, second))
+    differing = list(digest.differences(before, now))
     if as_json:
         out.document({"differences": [one._asdict() for one in differing]})
         return DONE

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from images import bake as baking
-from images import lock, packages, recipe, resolve
+from images import lock, packages, recipe, resolve, running
 from images.errors import ImageError
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +41,7 @@ def locks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("locks")
     shutil.copy(lock.place(asked()), folder)
     try:
-        packages.fetch(lock.current(asked(), folder), asked().base, packages.cache_folder(), lambda *_: None)
+        packages.fetch(lock.current(asked(), folder), asked().base, running.cache_folder("packages"), lambda *_: None)
     except ImageError as error:
         warnings.warn(f"RUN `landbridge image lock`: {error}", stacklevel=1)
         found = resolve.resolve(asked(), folder)
@@ -71,7 +71,12 @@ def test_a_second_bake_is_the_same_bit_for_bit(
     made: dict[str, Any], locks: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     request.addfinalizer(lambda: shutil.rmtree(tmp_path))  # gigabytes
-    again = document(tmp_path, "bake", "--locks", str(locks))
+    # Somebody's umask decides nothing.
+    before = os.umask(0o077)
+    try:
+        again = document(tmp_path, "bake", "--locks", str(locks))
+    finally:
+        os.umask(before)
     assert (again["name"], again["disks"]) == (made["name"], made["disks"])
 
 
@@ -140,6 +145,28 @@ def test_a_package_of_another_digest_ends_it(locks: Path, tmp_path: Path) -> Non
     assert nothing_left(home)
 
 
+def test_mistakes_are_told(home: Path, made: dict[str, Any], tmp_path: Path) -> None:
+    broken = tmp_path / "locks"
+    broken.mkdir()
+    lock.place(asked(), broken).write_text("nothing")
+    listing = home / made["name"] / "files.txt"
+    listing.rename(listing.with_suffix(".away"))
+    try:
+        for words, told in {
+            ("bake", "--locks", str(broken)): "this is no lock file",
+            ("bake", "--variant", "gpus"): "recipe.yaml has no variant 'gpus'",
+            ("test", "cpu-0"): "No such file or directory. Name a folder",
+            ("test", made["name"], "--node", "alice@192.0.2.10"): "name one of them",
+            ("diff", made["name"], made["name"]): "files.txt: No such file or directory",
+        }.items():
+            done = landbridge(home, *words)
+            assert done.returncode in (1, 2), words
+            assert told in done.stderr, done.stderr
+            assert "A mistake in landbridge" not in done.stderr
+    finally:
+        listing.with_suffix(".away").rename(listing)
+
+
 def test_an_unknown_package_has_its_line(tmp_path: Path) -> None:
     file = tmp_path / "recipe.yaml"
     file.write_text(recipe.RECIPE.read_text().replace("- chrony", "- chronyx", 1))
@@ -161,7 +188,7 @@ def test_a_full_disk_ends_it(
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "images", tmp_path], check=True)
     request.addfinalizer(lambda: subprocess.run(["umount", tmp_path], check=True))
     names = dict.fromkeys(asked().programs, Path("/bin/true"))
-    given = baking.Given("1.36.2", names, dict.fromkeys(names, "1"), tmp_path, packages.cache_folder(), locks)
+    given = baking.Given("1.36.2", names, dict.fromkeys(names, "1"), tmp_path, running.cache_folder("packages"), locks)
     with pytest.raises(ImageError, match=told):
         baking.bake(asked(), given, lambda _: None)
     assert nothing_left(tmp_path)
