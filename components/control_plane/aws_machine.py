@@ -1,23 +1,23 @@
 """One machine of a control plane on AWS: its address, its role, its bundle, and the group that keeps it alive."""
 
-import base64
 import json
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict
 
 import pulumi
 import pulumi_aws as aws
 
 from components.boot import hosts, people
 from components.boot.hosts import HostAuthority
-from components.boot.user_data import sealed, user_data
+from components.boot.user_data import user_data
 from components.preview import VERIFY_KEY, known_in_preview, known_key_arn
-from components.tags import KUBERNETES, Owner
+from components.tags import Owner
 from fleet.buckets import bucket_name
 from fleet.image_names import parameter
 from fleet.model import Fleet
 
 from .authority import Authority
-from .bundle import Bundle, bundle, digests, manifest, version
+from .aws_one import One, Published, keep_alive, publish
+from .bundle import bundle
 from .machines import ClusterSpec, Machine
 from .profiles import Volume
 from .roles import SSM_POLICY, permissions, trust
@@ -69,8 +69,7 @@ class ControlPlaneMachine(pulumi.ComponentResource):
         )
         granted, profile = self._role()
         ready = [*granted, self._publish(), *self._disks()]
-        template = self._template(profile)
-        self.group = self._group(template, ready)
+        self.group = keep_alive(name, self._one(profile), self.child, ready)
         self.register_outputs({})
 
     def _tags(self, name: str) -> dict[str, str]:
@@ -109,8 +108,7 @@ class ControlPlaneMachine(pulumi.ComponentResource):
         )
 
     def _publish(self) -> aws.s3.BucketObjectv2:
-        """Puts files into the bucket and keys into the secret, and last the signed manifest that names both."""
-        authority, tags = self.args["authority"], self._tags(self.name)
+        authority = self.args["authority"]
         open_, whole = authority.material(self.machine, self)
         # Made from certificates and public keys alone, so that no mistake can put a private key into the bucket.
         shown = hosts.shown(self.args["hosts"], self.name, (self.machine.host, self.machine.address), self)
@@ -122,49 +120,22 @@ class ControlPlaneMachine(pulumi.ComponentResource):
         keys: pulumi.Output[dict[str, str]] = whole.apply(
             lambda material: shown.keys.apply(lambda more: bundle(self.spec, self.machine, material).keys | more)
         )
-        told = pulumi.Output.all(files=files, keys=keys).apply(
-            lambda made: digests(Bundle(self.machine.name, made["files"], made["keys"]))
+        published = Published(
+            title=self.machine.name,
+            bucket=self.bucket,
+            prefix=self.prefix,
+            key_arn=self.args["key_arn"],
+            owner=self.args["owner"],
+            tags=self._tags(self.name),
+            files=files,
+            keys=keys,
+            signing=authority.signing.private,
         )
-        open_told = pulumi.Output.unsecret(told)
-        secret = aws.secretsmanager.Secret(
-            self.name,
-            name=self.prefix,
-            description=f"Key material of {self.machine.name}",
-            kms_key_id=self.args["key_arn"],
-            # Its keys are in `recovery`, too; a name that waits for its end would keep the next one from coming up.
-            recovery_window_in_days=0,
-            tags=tags,
-            opts=self.kept,
-        )
-        current = aws.secretsmanager.SecretVersion(
-            self.name, secret_id=secret.id, secret_string=keys.apply(json.dumps), opts=self.child
-        )
-        body = self._object("files", open_told.apply(lambda t: f"{version(t)}.json"), files.apply(json.dumps))
-        text = pulumi.Output.all(open_told, current.version_id).apply(lambda both: manifest(self.prefix, *both))
-        signed = pulumi.Output.all(authority.signing.private, text).apply(lambda both: sealed(*both))
-        opts = pulumi.ResourceOptions(parent=self, depends_on=[body])
-        sealed_text: pulumi.Output[str] = pulumi.Output.unsecret(signed)
-        return self._object("manifest", "manifest.json", sealed_text, opts)
+        return publish(self.name, published, self.child, self.kept)
 
     def _vouched(self, line: str, shown: str) -> ClusterSpec:
         vouching = people.authority(self.args["fleet"], self.spec.region, line)
         return self.spec._replace(vouching=vouching, shown=shown)
-
-    def _object(
-        self, what: str, key: pulumi.Input[str], content: pulumi.Input[str], opts: pulumi.ResourceOptions | None = None
-    ) -> aws.s3.BucketObjectv2:
-        name = f"{self.name}-{what}"
-        return aws.s3.BucketObjectv2(
-            name,
-            bucket=self.bucket,
-            key=pulumi.Output.concat(self.prefix, "/", key),
-            content=content,
-            content_type="application/json",
-            server_side_encryption="aws:kms",
-            kms_key_id=self.args["key_arn"],
-            tags=self.args["owner"].tags(name),
-            opts=opts or self.child,
-        )
 
     def _disks(self) -> list[pulumi.Resource]:
         if self.machine.role != "etcd":
@@ -189,64 +160,20 @@ class ControlPlaneMachine(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self, protect=True, retain_on_delete=True),
         )
 
-    def _template(self, profile: aws.iam.InstanceProfile) -> aws.ec2.LaunchTemplate:
-        fleet, tags = self.args["fleet"], self._tags(self.name)
+    def _one(self, profile: aws.iam.InstanceProfile) -> One:
         types = {"etcd": self.spec.profile.etcd_type, "api": self.spec.profile.api_type}
         verify_key = known_in_preview(self.args["authority"].verify_key, VERIFY_KEY)
-        script = verify_key.apply(lambda key: user_data(self.spec.region, self.bucket, self.prefix, key))
-        return aws.ec2.LaunchTemplate(
-            self.name,
-            name=self._named(128),
-            # Looked up at each launch: a promoted image comes with the next roll, another Kubernetes, too.
-            image_id=f"resolve:ssm:{parameter(fleet.fleet, self.spec.kubernetes)}",
+        return One(
+            named=(self._named(128), self._named(255)),
+            zone=f"{self.spec.region}{self.machine.zone}",
+            image_id=f"resolve:ssm:{parameter(self.args['fleet'].fleet, self.spec.kubernetes)}",
+            kubernetes=self.spec.kubernetes,
             instance_type=types[self.machine.role],
-            iam_instance_profile={"name": profile.name},
-            metadata_options={"http_endpoint": "enabled", "http_tokens": "required", "http_put_response_hop_limit": 1},
-            network_interfaces=[
-                {"device_index": 0, "network_interface_id": self.interface.id, "delete_on_termination": "false"}
-            ],
-            # With the account's own key for disks: Auto Scaling's role may not use the region's.
-            block_device_mappings=[
-                {
-                    "device_name": "/dev/sda1",
-                    "ebs": {
-                        "encrypted": "true",
-                        "volume_size": ROOT_GIB,
-                        "volume_type": "gp3",
-                        "delete_on_termination": "true",
-                    },
-                }
-            ],
-            user_data=script.apply(lambda text: base64.b64encode(text.encode()).decode()),
-            tag_specifications=[
-                # What runs is asked of the cloud, also while a machine does not answer.
-                {"resource_type": "instance", "tags": {**tags, KUBERNETES: self.spec.kubernetes}},
-                {"resource_type": "volume", "tags": tags},
-            ],
-            update_default_version=True,
-            tags=tags,
-            opts=self.child,
-        )
-
-    def _group(self, template: aws.ec2.LaunchTemplate, ready: list[pulumi.Resource]) -> aws.autoscaling.Group:
-        tags: list[Any] = [
-            {"key": key, "value": value, "propagate_at_launch": False} for key, value in self._tags(self.name).items()
-        ]
-        return aws.autoscaling.Group(
-            self.name,
-            name=self._named(255),
-            min_size=1,
-            max_size=1,
-            desired_capacity=1,
-            # Not by subnet: the template names an interface, and Auto Scaling takes but one of the two.
-            availability_zones=[f"{self.spec.region}{self.machine.zone}"],
-            # Never a number: then the group would change with the template.
-            launch_template={"id": template.id, "version": "$Latest"},
-            health_check_type="EC2",
-            # Whether the cluster is well is asked of the cluster: a machine that runs says nothing.
-            wait_for_capacity_timeout="0",
-            tags=tags,
-            opts=pulumi.ResourceOptions(parent=self, depends_on=ready),
+            profile=profile,
+            interface=self.interface,
+            root_gib=ROOT_GIB,
+            script=verify_key.apply(lambda key: user_data(self.spec.region, self.bucket, self.prefix, key)),
+            tags=self._tags(self.name),
         )
 
     def _named(self, most: int, unique: Literal["in the region", "in the account"] = "in the region") -> str:
