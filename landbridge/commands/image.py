@@ -48,13 +48,21 @@ def asked_for(base: str, variant: str, recipe_file: Path | None) -> Asked:
     return recipe.asked(recipe.load(recipe_file or recipe.RECIPE), base, variant)
 
 
+def packages_of(file: Path) -> tuple[lock.Package, ...]:
+    """None of a file that is not there, or broken: it is written anew."""
+    try:
+        return lock.read(file).packages
+    except ImageError:
+        return ()
+
+
 @image.command("lock")
 @what
 def lock_(*, base: str, variant: str, recipe_file: Path | None, locks: Path | None, as_json: bool) -> int:
     """Pins every package of an image by its digest: what Debian has now. Shows what changed; read it and commit it."""
     out, folder = options.output(as_json=as_json), locks or lock.FOLDER
     found = resolve.resolve(asked_for(base, variant, recipe_file), folder)
-    before = lock.read(found.file).packages if found.file.exists() else ()
+    before = packages_of(found.file)
     running.made(folder, "Name another by --locks")
     found.file.write_text(lock.written(found))
     changes = list(lock.changes(before, found.packages))

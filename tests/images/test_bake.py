@@ -153,7 +153,7 @@ def test_mistakes_are_told(home: Path, made: dict[str, Any], tmp_path: Path) -> 
     listing.rename(listing.with_suffix(".away"))
     try:
         for words, told in {
-            ("bake", "--locks", str(broken)): "this is no lock file",
+            ("bake", "--locks", str(broken)): "this is no package's line",
             ("bake", "--variant", "gpus"): "recipe.yaml has no variant 'gpus'",
             ("test", "cpu-0"): "No such file or directory. Name a folder",
             ("test", made["name"], "--node", "alice@192.0.2.10"): "name one of them",
@@ -165,6 +165,14 @@ def test_mistakes_are_told(home: Path, made: dict[str, Any], tmp_path: Path) -> 
             assert "A mistake in landbridge" not in done.stderr
     finally:
         listing.with_suffix(".away").rename(listing)
+
+
+def test_a_broken_lock_is_made_anew(tmp_path: Path) -> None:
+    file = lock.place(asked(), tmp_path)
+    file.write_text("nothing")
+    done = landbridge(tmp_path, "lock", "--locks", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert lock.current(asked(), tmp_path).packages
 
 
 def test_an_unknown_package_has_its_line(tmp_path: Path) -> None:
