@@ -25,6 +25,7 @@ charon {{
     load = {PLUGINS}
 }}
 swanctl {{
+    load = pem openssl
     socket = unix://{folder}/vici
 }}
 charon-systemd {{
