@@ -6,8 +6,11 @@ into a channel; machines start from `stable`.
 
 from typing import Literal
 
-ImageKind = Literal["cpu", "gpu"]
-STABLE = "stable"
+# The variants of images (images/recipe.yaml).
+ImageKind = Literal["cpu", "gpu", "gateway", "laptop"]
+CANDIDATE, STABLE, RETIRED = "candidate", "stable", "retired"
+# In the order that an image goes through them.
+CHANNELS = (CANDIDATE, STABLE, RETIRED)
 
 
 def parameter(fleet: str, kubernetes: str, channel: str = STABLE, kind: ImageKind = "cpu") -> str:

@@ -5,8 +5,11 @@ from collections.abc import Iterator
 
 from .kubernetes_versions import minor
 
-# On an image: the version of Kubernetes in it. Its bake sets it.
+# On an image, set when it is published: the version of Kubernetes in it, and what its bake said of it.
 TAG = "landbridge:kubernetes"
+NAME, VARIANT, DIGEST, DRIVER = "landbridge:image", "landbridge:variant", "landbridge:digest", "landbridge:driver"
+# Of DRIVER where the image has none.
+DRIVERLESS = "none"
 PROMOTE = "Bake one and promote it"
 
 
