@@ -19,6 +19,7 @@ from local import kubernetes
 from ..entering import ROOT
 from ..errors import DONE, FAILED, UsageError
 from . import options
+from .image_burn_in import burn_in_
 from .options import Output, json_option, together
 
 # Builds what images have beside the control plane's programs, once, and says all their versions.
@@ -206,3 +207,6 @@ def diff(first: str, second: str, *, as_json: bool) -> int:
     if len(differing) > MOST_DIFFERENCES:
         out.console.print(f"and {len(differing) - MOST_DIFFERENCES} more: --json has all")
     return DONE
+
+
+image.add_command(burn_in_)

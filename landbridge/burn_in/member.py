@@ -1,0 +1,60 @@
+"""The machine as a node of the fleet's cluster, if it is one: which node, and how many GPUs its pool has bought."""
+
+import contextlib
+import ipaddress
+import socket
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from components.pools.labels import POOL
+from components.pools.spec import pool_spec
+from fleet.world import World
+
+from ..cluster.kube import Kube
+
+Node = Mapping[str, Any]
+
+
+class Member(NamedTuple):
+    """`gpus` is None for a node of no pool of the fleet file."""
+
+    name: str
+    gpus: int | None
+
+
+def find(kube: Kube, world: World, names: Collection[str]) -> Member | None:
+    """By any of its names and addresses. Raises KubeError."""
+    node = chosen(kube.get("nodes")["items"], names)
+    return None if node is None else Member(node["metadata"]["name"], gpus(world, node))
+
+
+def chosen(nodes: Iterable[Node], names: Collection[str]) -> Node | None:
+    """None where none or more than one is meant: a taint must not hit another's node."""
+    found = [node for node in nodes if names & _names(node)]
+    return found[0] if len(found) == 1 else None
+
+
+def _names(node: Node) -> set[str]:
+    told = {one["address"] for one in node.get("status", {}).get("addresses", ())}
+    return {node["metadata"]["name"], *told}
+
+
+def gpus(world: World, node: Node) -> int | None:
+    """What the fleet file says that a machine of its pool has."""
+    pool = node["metadata"].get("labels", {}).get(POOL)
+    return pool_spec(world.fleet, world.plan, pool).hardware.gpus or None if pool in world.fleet.pools else None
+
+
+def names(host: str, hostname: str) -> set[str]:
+    """What the machine may be called by: as it was named, by its address, and by its own name. No name of loopback."""
+    found = {host, hostname.strip()}
+    with contextlib.suppress(OSError):  # a name that only ssh's settings know
+        found |= {str(info[4][0]) for info in socket.getaddrinfo(host, None)}
+    return {name for name in found if name and name != "localhost" and not _loopback(name)}
+
+
+def _loopback(name: str) -> bool:
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
