@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from .findings import DCGM, MACHINE, Finding
 from .judge import Trouble, limited
 from .smi import Gpu
-from .thresholds import Dcgm, Model
+from .thresholds import Dcgm, Limit, Model
 from .tools import AllReduce, Cell, Diagnosis
 
 # Test → nvbandwidth's name of it.
@@ -27,8 +27,8 @@ def of_copies(found: Mapping[str, Sequence[Cell]] | Trouble, gpus: Sequence[Gpu]
             if isinstance(found, Trouble):
                 yield limited(gpu.part, gpu.uuid, test, found, limit)
                 continue
-            cells = [cell for cell in found.get(name, ()) if cell.gpu == gpu.index]
-            wanted = {other.index for other in gpus} - {gpu.index} if test == "device_to_device" else {None}
+            cells = [cell for cell in found.get(name, ()) if cell.gpu == gpu.number]
+            wanted = {other.number for other in gpus} - {gpu.number} if test == "device_to_device" else {None}
             if {cell.peer for cell in cells} != wanted:
                 # A pair that was not measured has shown nothing.
                 yield limited(gpu.part, gpu.uuid, test, None, limit)
@@ -54,8 +54,7 @@ def of_all_reduce(found: AllReduce | Trouble, gpus: Sequence[Gpu], model: Model)
         yield Finding(together, None, "all_reduce", f"{found.ranks} took part", f"{count} GPUs", "error")
     elif limit is not None:
         yield limited(together, None, "all_reduce", found.gb_s, limit)
-    outcome = "failed" if found.wrong else "passed"
-    yield Finding(together, None, "all_reduce_wrong", str(found.wrong), "0", outcome)
+    yield limited(together, None, "all_reduce_wrong", found.wrong, Limit(exactly=0, source=""))
 
 
 def of_dcgm(found: Sequence[Diagnosis] | Trouble, gpus: Sequence[Gpu], rules: Dcgm) -> Iterator[Finding]:
@@ -68,7 +67,7 @@ def of_dcgm(found: Sequence[Diagnosis] | Trouble, gpus: Sequence[Gpu], rules: Dc
         for gpu in gpus:
             yield _of_test(test, [one for one in found if one.test == test], gpu, required=test in rules.required)
     # Of a GPU that nobody else knows of.
-    known = {gpu.index for gpu in gpus}
+    known = {gpu.number for gpu in gpus}
     for one in found:
         if one.gpu is not None and one.gpu not in known:
             part = f"GPU {one.gpu} of DCGM, which the driver does not tell of"
@@ -76,7 +75,7 @@ def of_dcgm(found: Sequence[Diagnosis] | Trouble, gpus: Sequence[Gpu], rules: Dc
 
 
 def _of_test(test: str, found: Sequence[Diagnosis], gpu: Gpu, *, required: bool) -> Finding:
-    mine = [one for one in found if one.gpu in (gpu.index, None)]
+    mine = [one for one in found if one.gpu in (gpu.number, None)]
     statuses = {one.status for one in mine}
     said = "; ".join(one.said for one in mine if one.said and one.status != "pass")
     shown = ", ".join(sorted(statuses)) or "not run"

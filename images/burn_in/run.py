@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple, TypeVar
 
 from . import judge, judge_load, smi, tools
-from .findings import MACHINE, Finding, Kind, Result, merged, verdict
+from .findings import DCGM, MACHINE, Finding, Kind, Result, merged, verdict
 from .judge import Looked, Pci, Trouble
 from .smi import Machine, Unreadable
 from .thresholds import Thresholds
@@ -64,7 +64,8 @@ class Tools:
         self, argv: Sequence[str], parse: Callable[[str], T], seconds: float = LOOK_SECONDS, *, load: bool = False
     ) -> tuple[T | Trouble, int]:
         """The value and the exit code."""
-        self.say(f"{argv[0]}: up to {seconds / 60:.0f} min" if seconds > LOOK_SECONDS else f"{argv[0]} …")
+        if load:
+            self.say(f"{argv[0]}: up to {seconds / 60:.0f} min")
         ran = self.run(bounded(argv, seconds, alone=load), seconds)
         if ran.code == MISSING:
             return Trouble(f"{argv[0]} is not installed"), ran.code
@@ -126,6 +127,7 @@ class Begun(NamedTuple):
 
 def begin(with_: Tools) -> Begun | NoGpu:
     """Whether there is anything to test: no GPU, or none that a driver knows of, says nothing of any part."""
+    with_.say("what nvidia-smi and the kernel's log say …")
     bus, _ = with_.read(["sh", "-c", PCI], pci)
     machine, code = with_.read(["nvidia-smi", "-q", "-x"], smi.parse)
     if isinstance(machine, Machine) and machine.gpus:
@@ -189,7 +191,7 @@ def load(
     busy = judge.at_work(gpus if isinstance(now, Trouble) else now.gpus)
     if busy or verdict(before) == "failed":
         why = "GPUs are at work" if busy else "something has failed already"
-        left_out = Finding(MACHINE, None, f"{judge_load.DCGM}and_all_load", f"left out: {why}", "pass", "left out")
+        left_out = Finding(MACHINE, None, f"{DCGM}and_all_load", f"left out: {why}", "pass", "left out")
         return [*before, *busy, left_out]
     found: list[Finding] = []
     if model is not None:
@@ -199,7 +201,7 @@ def load(
         )
     if model is not None and len(gpus) > 1:
         size = f"{model.all_reduce_gib}G"
-        reduce = ["all_reduce_perf", "-b", size, "-e", size, "-f", "2", "-g", str(len(gpus)), "-c", "1"]
+        reduce = ["all_reduce_perf", "-b", size, "-e", size, "-f", "2", "-g", str(len(gpus)), "-w", "5", "-n", "20", "-c", "1"]
         found += with_.loaded(
             reduce, tools.all_reduce, REDUCE_SECONDS, lambda value: judge_load.of_all_reduce(value, gpus, model)
         )

@@ -17,12 +17,12 @@ class Unreadable(ValueError):
 
 
 class Gpu(NamedTuple):
-    """One GPU. `index` is by PCI address, as nvidia-smi counts; `told` are values by the thresholds' names, without
+    """One GPU. `number` is by PCI address, as nvidia-smi counts; `told` are values by the thresholds' names, without
     those that the driver did not tell; `reasons` is why clocks are lower, None where that was not told; `at_work` are
     programs that use it; `fabric` is how it has registered.
     """
 
-    index: int
+    number: int
     name: str
     uuid: str
     serial: str
@@ -34,8 +34,8 @@ class Gpu(NamedTuple):
 
     @property
     def part(self) -> str:
-        """How people find it: the serial number stands on the board, the index is gone with the next one that fails."""
-        return f"GPU {self.index} (serial {self.serial or 'unknown'}, {self.uuid})"
+        """How people find it: the serial number is the board's, the other one changes when a GPU goes missing."""
+        return f"GPU {self.number} (serial {self.serial or 'unknown'}, {self.uuid})"
 
 
 class Machine(NamedTuple):
@@ -55,7 +55,7 @@ def parse(text: str) -> Machine:
         raise Unreadable(f"nvidia-smi: it counts {counted or 'no'} GPUs and tells of {len(gpus)}")
     for gpu in gpus:
         if not gpu.uuid or not gpu.name:
-            raise Unreadable(f"nvidia-smi: GPU {gpu.index} has no name or no UUID")
+            raise Unreadable(f"nvidia-smi: GPU {gpu.number} has no name or no UUID")
     return Machine(_text(root, "driver_version"), gpus)
 
 
@@ -75,9 +75,9 @@ def _gpu(index: int, one: ET.Element) -> Gpu:
         for process in one.findall("processes/process_info")
     )
     fabric = "/".join(_text(one, f"fabric/{what}") or "N/A" for what in ("state", "status"))
-    names = (_text(one, what) for what in ("product_name", "uuid", "serial"))
+    name, uuid, serial = (_text(one, what) for what in ("product_name", "uuid", "serial"))
     bus = _text(one, "pci/pci_bus_id") or one.attrib.get("id", "")
-    return Gpu(index, *names, bus, told, _reasons(one), at_work, fabric)
+    return Gpu(index, name, uuid, serial, bus, told, _reasons(one), at_work, fabric)
 
 
 TEXTS = {

@@ -1,6 +1,7 @@
 """What nvbandwidth, nccl-tests, DCGM and the kernel's log say. Pure: text in, values out, else Unreadable."""
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -69,7 +70,10 @@ def _cells(case: Mapping[str, Any]) -> Iterator[Cell]:
     for row, values in enumerate(case["bandwidth_matrix"]):
         for column, value in enumerate(values):
             if value != NOT_MEASURED:
-                yield Cell(row if between else column, column if between else None, float(value))
+                rate = float(value)
+                if not math.isfinite(rate):
+                    raise ValueError(value)
+                yield Cell(row if between else column, column if between else None, rate)
 
 
 def all_reduce(text: str) -> AllReduce:

@@ -55,7 +55,7 @@ def held(node: Node) -> Json | None:
 
 
 def result(node: Node, found: Result) -> Patches:
-    """A failure taints; a pass takes burn-in's own taint away, a quick one only a quick one's; an error does neither."""
+    """A failure taints; a pass takes burn-in's taint away, a quick one only a quick one's; an error does neither."""
     before = next((one for one in _taints(node) if one["key"] == FAILED["full"].key), None)
     stays = before is not None and not (
         found.outcome == "passed" and (found.kind == "full" or before.get("value") == FAILED["quick"].value)

@@ -3,7 +3,7 @@
 import contextlib
 import ipaddress
 import socket
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, NamedTuple
 
 from components.pools.labels import POOL
@@ -22,13 +22,13 @@ class Member(NamedTuple):
     gpus: int | None
 
 
-def find(kube: Kube, world: World, names: Collection[str]) -> Member | None:
+def find(kube: Kube, world: World, names: Set[str]) -> Member | None:
     """By any of its names and addresses. Raises KubeError."""
     node = chosen(kube.get("nodes")["items"], names)
     return None if node is None else Member(node["metadata"]["name"], gpus(world, node))
 
 
-def chosen(nodes: Iterable[Node], names: Collection[str]) -> Node | None:
+def chosen(nodes: Iterable[Node], names: Set[str]) -> Node | None:
     """None where none or more than one is meant: a taint must not hit another's node."""
     found = [node for node in nodes if names & _names(node)]
     return found[0] if len(found) == 1 else None

@@ -73,7 +73,7 @@ def document(node: str, found: Result, marked: str | None) -> dict[str, Any]:
         "driver": found.driver,
         "model": found.model,
         "gpus": [
-            {"index": gpu.index, "name": gpu.name, "serial": gpu.serial, "uuid": gpu.uuid, "bus": gpu.bus}
+            {"index": gpu.number, "name": gpu.name, "serial": gpu.serial, "uuid": gpu.uuid, "bus": gpu.bus}
             for gpu in found.gpus
         ],
         "findings": [one._asdict() for one in found.findings],

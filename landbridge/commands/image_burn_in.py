@@ -1,6 +1,6 @@
 """`landbridge image burn-in`: the GPUs of a machine under test, and what its node shows of it."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
@@ -85,7 +85,7 @@ class Mine(NamedTuple):
     marks: Marks
 
 
-def at_hand(names: Collection[str], fleet_file: Path | None, cluster: str | None, *, local: bool) -> Mine:
+def at_hand(names: Set[str], fleet_file: Path | None, cluster: str | None, *, local: bool) -> Mine:
     """The machine as a node of the fleet's cluster. Raises for whatever stands between."""
     from ..cluster import session as sessions  # speaks to clouds: a machine outside of all does without
 
