@@ -92,11 +92,11 @@ def of_gpu(gpu: Gpu, thresholds: Thresholds, model: Model | None, *, alone: bool
 
 
 def _slowed(gpu: Gpu, allowed: Sequence[str]) -> Finding:
-    told = f"only {', '.join(allowed)}"
+    told = f"only {', '.join(allowed)}".replace("_", " ")
     if gpu.reasons is None:
         return Finding(gpu.part, gpu.uuid, "slowed_by", NOT_TOLD, told, "error")
     wrong = [reason for reason in gpu.reasons if reason not in allowed]
-    shown = ", ".join(wrong or gpu.reasons) or "nothing"
+    shown = ", ".join(wrong or gpu.reasons).replace("_", " ") or "nothing"
     return Finding(gpu.part, gpu.uuid, "slowed_by", shown, told, "failed" if wrong else "passed")
 
 

@@ -86,7 +86,7 @@ def test_reasons_for_lower_clocks(reason: str) -> None:
     played.gpu(6, f"clocks_event_reasons/clocks_event_reason_{reason}", "Active")
     found = bad(played.found())
     assert set(found) == {("GPU 6", "slowed_by")}
-    assert found["GPU 6", "slowed_by"].measured == reason
+    assert found["GPU 6", "slowed_by"].measured == reason.replace("_", " ")
 
 
 def test_a_reason_that_nobody_knows_yet_is_trouble_and_none_told_is_an_error() -> None:
