@@ -11,6 +11,8 @@ from components.pools.spec import pool_spec
 from fleet.world import World
 
 from ..cluster.kube import Kube
+from ..pool import usage
+from ..site.nodes import ENDED
 
 Node = Mapping[str, Any]
 
@@ -43,6 +45,16 @@ def gpus(world: World, node: Node) -> int | None:
     """What the fleet file says that a machine of its pool has."""
     pool = node["metadata"].get("labels", {}).get(POOL)
     return pool_spec(world.fleet, world.plan, pool).hardware.gpus or None if pool in world.fleet.pools else None
+
+
+def at_work(kube: Kube, name: str) -> list[str]:
+    """NAMESPACE/NAME of each pod there that asks for GPUs and has not ended, be its program on them or on its way."""
+    pods = kube.get("pods", "--all-namespaces", f"--field-selector=spec.nodeName={name}")["items"]
+    return sorted(
+        f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+        for pod in pods
+        if pod["status"].get("phase") not in ENDED and usage.gpus(pod)
+    )
 
 
 def names(host: str, hostname: str) -> set[str]:

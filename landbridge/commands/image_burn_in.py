@@ -17,6 +17,7 @@ from local.client import LocalCloudError
 from ..burn_in import member, report, ways
 from ..burn_in.marks import Marks
 from ..burn_in.member import Member
+from ..cluster.kube import Kube
 from ..errors import DONE, FAILED, LandbridgeError, UsageError
 from . import options
 from .options import Output, cluster_option, fleet_option, json_option, local_option, together
@@ -79,10 +80,14 @@ def burn_in_(
 
 
 class Mine(NamedTuple):
-    """The machine's node, and the way to write to it."""
+    """The machine's node, and its cluster's API."""
 
     member: Member
-    marks: Marks
+    kube: Kube
+
+    @property
+    def marks(self) -> Marks:
+        return Marks(self.kube, self.member.name)
 
 
 def at_hand(names: Set[str], fleet_file: Path | None, cluster: str | None, *, local: bool) -> Mine:
@@ -98,14 +103,20 @@ def at_hand(names: Set[str], fleet_file: Path | None, cluster: str | None, *, lo
     if found is None:
         told = ", ".join(sorted(names)) or "this machine"
         raise LandbridgeError(f"Cluster {session.info.name} has no node that is called {told}.")
-    return Mine(found, Marks(session.admin, found.name))
+    return Mine(found, session.admin)
 
 
 @contextmanager
 def kept_free(mine: Mine, out: Output) -> Iterator[None]:
-    """No new work comes to the node in the block. Raises LandbridgeError before it where that can't be."""
+    """No new work comes to the node in the block. Raises LandbridgeError before it where there is some."""
     mine.marks.begin()
     try:
+        # After the taint: what is not there by now does not come.
+        if pods := member.at_work(mine.kube, mine.member.name):
+            raise LandbridgeError(
+                f"{mine.member.name} is at work, so no load was put on it and nothing was tested: {', '.join(pods)} "
+                "asked for its GPUs. --quick only looks, also beside work."
+            )
         yield
     finally:
         try:

@@ -21,6 +21,7 @@ from landbridge.burn_in import marks, report
 from landbridge.cluster import session as sessions
 from landbridge.cluster.kube import Kube
 from landbridge.commands import landbridge
+from landbridge.errors import LandbridgeError
 from tests.images.burn_in.bed import Played
 from tests.support.apiserver import Server, server
 
@@ -162,6 +163,23 @@ def test_new_work_is_kept_off_while_the_load_lasts(programs: Path, run: Any, nod
     meanwhile = json.loads((programs / "meanwhile.json").read_text())
     assert shown(meanwhile)[0] == ["running"]
     assert shown(node())[0] == []
+
+
+def test_a_node_whose_gpus_are_asked_for_gets_no_load(programs: Path, run: Any, node: Any, api: Server) -> None:
+    """Its program may not be on them yet, so the cluster is asked, too."""
+    container = {"name": "a", "image": "a", "resources": {"limits": {labels.GPU_RESOURCE: "1"}}}
+    pod = {"metadata": {"name": "train"}, "spec": {"nodeName": "gpu-1", "containers": [container]}}
+    pods = "/api/v1/namespaces/default/pods"
+    api.api.call("POST", pods, None, pod)
+    try:
+        with pytest.raises(LandbridgeError, match=r"gpu-1 is at work, .* default/train asked"):
+            run("--local")
+        assert shown(node()) == ([], "", "")
+        assert run("--local", "--quick").exit_code == 0
+        api.patch(f"{pods}/train/status", {"status": {"phase": "Succeeded"}})
+        assert run("--local").exit_code == 0
+    finally:
+        api.api.call("DELETE", f"{pods}/train", {"gracePeriodSeconds": "0"})
 
 
 def test_a_node_that_changes_meanwhile_loses_nothing(api: Server, node: Any) -> None:
