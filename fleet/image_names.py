@@ -1,10 +1,12 @@
 """Where a region says which image its machines start from: parameters of the cloud, a channel each.
 
 An image holds the programs of one Kubernetes version, so a cluster's version chooses it. Promotion puts an image's id
-into a channel; machines start from `stable`.
+into a channel; machines start from `stable`, and those of a pool from the one that it names.
 """
 
 from typing import Literal
+
+from .model import Fleet
 
 # The variants of images (images/recipe.yaml).
 ImageKind = Literal["cpu", "gpu", "gateway", "laptop"]
@@ -16,3 +18,10 @@ CHANNELS = (CANDIDATE, STABLE, RETIRED)
 def parameter(fleet: str, kubernetes: str, channel: str = STABLE, kind: ImageKind = "cpu") -> str:
     """`kind` is gpu for machines with GPUs: their image has drivers, too."""
     return f"/{fleet}/images/{kind}/{kubernetes}/{channel}"
+
+
+def of_pool(fleet: Fleet, name: str) -> str:
+    """Of a pool in a region: the parameter of its own channel."""
+    pool = fleet.pools[name]
+    kubernetes = fleet.clusters[pool.cluster].kubernetes
+    return parameter(fleet.fleet, kubernetes, pool.channel, "gpu" if pool.gpus else "cpu")

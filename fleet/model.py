@@ -39,6 +39,8 @@ Address = Annotated[
 Size = Literal["small", "medium", "large"]
 PoolKind = Literal["gpu", "cpu", "system", "ssh"]
 Cloud = Literal["aws", "azure"]
+# Those that machines may start from (fleet.image_names.CHANNELS has one more, for what was taken back).
+Channel = Literal["stable", "candidate"]
 
 
 class Model(BaseModel):
@@ -201,6 +203,7 @@ class Pool(Model):
     region: RegionName | None = None
     site: Name | None = None
     instance_type: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_.-]+$")
+    channel: Channel = Field(default="stable", description="whose images its machines start from")
     gpus: int = Field(default=0, ge=0, le=16, description="GPUs of one machine")
     hosts: list[Name] = Field(default_factory=list, description="the site's hosts that belong to the pool")
     zones: list[str] = Field(default_factory=list, description="all of the region's unless named")

@@ -3,11 +3,13 @@
 On real clouds image promotion sets the parameter; on the local cloud, where images are a stand-in, a run does.
 """
 
+from typing import NamedTuple
+
 from botocore.exceptions import ClientError
 
 from fleet import laptops
 from fleet.image_names import ImageKind, parameter
-from fleet.model import Fleet
+from fleet.model import Channel, Fleet
 from stacks.catalogue import StackSpec
 
 from .errors import LandbridgeError
@@ -17,26 +19,36 @@ from .places import Place
 NAME = "landbridge-local-{kind}-{kubernetes}"
 
 
-def needed(fleet: Fleet, stack: StackSpec) -> tuple[str, ImageKind] | None:
-    """Kubernetes' version and the kind of image that a stack's machines start from; None if none of them do."""
+class Needed(NamedTuple):
+    """An image with a version of Kubernetes."""
+
+    kubernetes: str
+    kind: ImageKind = "cpu"
+    channel: Channel = "stable"
+
+
+def needed(fleet: Fleet, stack: StackSpec) -> Needed | None:
+    """What a stack's machines start from; None if it has none that do."""
     if stack.kind == "laptops":
-        return fleet.clusters[laptops.cluster(fleet, stack.region) or ""].kubernetes, "cpu"
+        return Needed(fleet.clusters[laptops.cluster(fleet, stack.region) or ""].kubernetes, "laptop")
     if stack.kind == "cluster":
-        return fleet.clusters[stack.name].kubernetes, "cpu"
+        return Needed(fleet.clusters[stack.name].kubernetes)
     if stack.kind == "pool" and fleet.pools[stack.name].region:
         pool = fleet.pools[stack.name]
-        return fleet.clusters[pool.cluster].kubernetes, "gpu" if pool.gpus else "cpu"
+        return Needed(fleet.clusters[pool.cluster].kubernetes, "gpu" if pool.gpus else "cpu", pool.channel)
     return None
 
 
-def ensure(place: Place, region: str, fleet: Fleet, kubernetes: str, kind: ImageKind = "cpu") -> str | None:
+def ensure(
+    place: Place, region: str, fleet: Fleet, kubernetes: str, kind: ImageKind = "cpu", channel: Channel = "stable"
+) -> str | None:
     """Sets the parameter in a region of the local cloud if it is missing; gives the image then.
 
     Raises LandbridgeError when there is no image: a machine that dies then would have no successor.
     """
     of = clients(region, fleet.aws.account_id if fleet.aws and place.world == "local" else None)
-    name = parameter(fleet.fleet, kubernetes, kind=kind)
-    if wanted(of, fleet.fleet, kubernetes, kind):
+    name = parameter(fleet.fleet, kubernetes, channel, kind)
+    if named(of, name):
         return None
     if place.world != "local":
         raise LandbridgeError(
@@ -59,6 +71,11 @@ def ensure(place: Place, region: str, fleet: Fleet, kubernetes: str, kind: Image
 
 
 def wanted(of: ClientOf, fleet: str, kubernetes: str, kind: ImageKind = "cpu") -> str:
-    """What the parameter says; empty if nobody has set it."""
-    found = of("ssm").get_parameters(Names=[parameter(fleet, kubernetes, kind=kind)])["Parameters"]
+    """What the parameter of channel stable says; empty if nobody has set it."""
+    return named(of, parameter(fleet, kubernetes, kind=kind))
+
+
+def named(of: ClientOf, name: str) -> str:
+    """What a parameter says; empty if nobody has set it."""
+    found = of("ssm").get_parameters(Names=[name])["Parameters"]
     return str(found[0]["Value"]) if found else ""

@@ -1,4 +1,4 @@
-"""What a pool's machines start from: the image of its kind and of its cluster's Kubernetes, by its parameter's name.
+"""What a pool's machines start from: the image of its kind, channel and cluster's Kubernetes, by its parameter's name.
 
 Which image stands behind the parameter, and how old that is, changes without an update: the pool's program looks it up
 (components/pools/image.py) and refuses by itself.
@@ -7,7 +7,7 @@ Which image stands behind the parameter, and how old that is, changes without an
 import re
 from collections.abc import Iterator
 
-from fleet.image_names import STABLE, parameter
+from fleet.image_names import of_pool
 from fleet.kubernetes_versions import minor
 from fleet.model import Pool
 from fleet.world import World
@@ -38,7 +38,7 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
 
 def _image(item: Item, path: str, name: str, pool: Pool, value: str, world: World) -> Iterator[Finding]:
     kubernetes = world.fleet.clusters[pool.cluster].kubernetes
-    wanted = parameter(world.fleet.fleet, kubernetes, kind="gpu" if pool.gpus else "cpu")
+    wanted = of_pool(world.fleet, name)
     if value == RESOLVE + wanted:
         return
     named = NAMED.fullmatch(value.removeprefix(RESOLVE)) if value.startswith(RESOLVE) else None
@@ -48,8 +48,8 @@ def _image(item: Item, path: str, name: str, pool: Pool, value: str, world: Worl
         wrong = f"is {value}, of which nobody knows how old it is and what is in it"
     elif named["fleet"] != world.fleet.fleet:
         wrong = f"is of fleet {named['fleet']}"
-    elif named["channel"] != STABLE:
-        wrong = f"is of channel {named['channel']}, and not {STABLE}"
+    elif named["channel"] != pool.channel:
+        wrong = f"is of channel {named['channel']}, and not {pool.channel}"
     elif minor(named["kubernetes"]) != minor(kubernetes):
         wrong = f"has Kubernetes {named['kubernetes']}, and cluster {pool.cluster} runs {kubernetes}: another minor"
     elif named["kubernetes"] != kubernetes:

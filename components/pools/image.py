@@ -9,7 +9,7 @@ import datetime
 import pulumi
 import pulumi_aws as aws
 
-from fleet.images import PROMOTE, TAG, refusals
+from fleet.images import DRIVER, PROMOTE, TAG, refusals
 from fleet.model import Fleet
 
 from .spec import PoolSpec
@@ -32,8 +32,18 @@ async def check(fleet: Fleet, spec: PoolSpec, provider: pulumi.ProviderResource)
         raise _refused(spec, f"its image {id_} ({name}) is gone", PROMOTE)
     made = await aws.ec2.get_ami_output(**which, opts=opts).future()
     now = datetime.datetime.now(datetime.UTC)
-    held, created = (made.tags.get(TAG), made.creation_date) if made else (None, "")
-    told = list(refusals(spec.kubernetes, held, created, fleet.images.max_age_days, now))
+    tags, created = (made.tags, made.creation_date) if made else ({}, "")
+    told = list(
+        refusals(
+            spec.kubernetes,
+            tags.get(TAG),
+            created,
+            fleet.images.max_age_days,
+            now,
+            gpus=spec.hardware.gpus,
+            driver=tags.get(DRIVER),
+        )
+    )
     if told:
         what = ", and ".join(what for what, _ in told)
         raise _refused(spec, f"its image {id_} ({name}) {what}", ". ".join(remedy for _, remedy in told))

@@ -5,7 +5,7 @@ from typing import Any
 
 from components.boot.user_data import user_data
 from components.tags import KUBERNETES
-from fleet.image_names import parameter
+from fleet.image_names import of_pool
 from fleet.model import Fleet
 
 from .hardware import ROOT_GIB, fabric
@@ -50,7 +50,7 @@ def plain(fleet: Fleet, spec: PoolSpec, tags: dict[str, str]) -> dict[str, Any]:
 
 def image(fleet: Fleet, spec: PoolSpec) -> str:
     """The parameter that names it."""
-    return parameter(fleet.fleet, spec.kubernetes, kind="gpu" if spec.hardware.gpus else "cpu")
+    return of_pool(fleet, spec.name)
 
 
 def spot(most: float | None) -> dict[str, str]:

@@ -6,6 +6,7 @@ It is set by `landbridge freeze` and, by itself, after a restore of etcd; and re
 from datetime import UTC, datetime
 from typing import Any
 
+from ..errors import LandbridgeError
 from .kube import Kube
 from .rbac import MANAGED
 
@@ -30,6 +31,15 @@ def frozen(kube: Kube) -> dict[str, str] | None:
     """Since when and why; None when nothing is frozen."""
     found = kube.find("configmap", NAME, f"--namespace={NAMESPACE}")
     return dict(found.get("data", {})) if found else None
+
+
+def refuse(kube: Kube, what: str) -> None:
+    """Raises LandbridgeError while the cluster is frozen; `what` is then so."""
+    if (found := frozen(kube)) is not None:
+        raise LandbridgeError(
+            f"{what}: the cluster is frozen since {found.get('since', 'some time')} "
+            f"({found.get('why', 'nobody said why')}). `{RELEASE}` releases it."
+        )
 
 
 def release(kube: Kube) -> None:

@@ -1,4 +1,4 @@
-"""`landbridge pool`: how pools are, and their sizes by hand."""
+"""`landbridge pool`: how pools are, and their sizes by hand. Rolling is in pool_roll.py."""
 
 from pathlib import Path
 
@@ -10,17 +10,22 @@ from ..cluster import session as sessions
 from ..errors import DONE, FAILED
 from ..output import Output
 from ..pool import bounds
+from ..pool.images import Run
 from ..pool.listing import State, look
 from ..pool.resize import Outcome, Resize
 from . import options
 from .options import cluster_option, fleet_option, json_option, local_option
+from .pool_roll import roll
 
 PODS_SHOWN = 3
 
 
 @click.group()
 def pool() -> None:
-    """The pools of a cluster: how they are, and their sizes by hand."""
+    """The pools of a cluster: how they are, their sizes by hand, and newer images for them."""
+
+
+pool.add_command(roll)
 
 
 @pool.command("list")
@@ -29,7 +34,10 @@ def pool() -> None:
 @fleet_option
 @json_option
 def list_(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json: bool) -> int:
-    """Shows each pool: its machines, its Ready nodes, its GPUs and what pods ask of them, and what ails it."""
+    """Shows each pool: its machines, its Ready nodes, its GPUs and what pods ask of them, and what ails it.
+
+    Below, which image its channel names, and how many of its machines run an older one.
+    """
     session = options.the_cluster(fleet_file, cluster, local=local)
     out = options.output(as_json=as_json)
     states = look(session)
@@ -125,8 +133,20 @@ def show(states: list[State], out: Output) -> None:
         )
     out.console.print(table)
     for state in states:
+        if state.image:
+            out.console.print(Text.assemble((f"{state.pool}: ", "bold"), *image(state.image)), soft_wrap=True)
+    for state in states:
         for trouble in state.trouble:
             out.console.print(Text.assemble((f"{state.pool}: ", "bold yellow"), trouble), soft_wrap=True)
+
+
+def image(run: Run) -> list[str | tuple[str, str]]:
+    """What a channel names, and how many run another."""
+    if not run.id:
+        return [(f"nothing is promoted to {run.parameter}", "yellow")]
+    told = f"{run.channel} is {run.name}" + (f" ({run.id})" if run.name != run.id else "")
+    others = ", ".join(f"{number} {name}" for name, number in sorted(run.machines.items()) if name != run.name)
+    return [told, *([(f"; {run.older} run an older one: {others}", "yellow")] if run.older else [])]
 
 
 def machines(state: State) -> str:

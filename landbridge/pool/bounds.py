@@ -2,6 +2,7 @@
 
 from fleet.errors import Problem
 from fleet.loader import load_with_lines
+from fleet.model import Pool
 from fleet.world import World
 
 from ..errors import UsageError
@@ -9,10 +10,7 @@ from ..errors import UsageError
 
 def check(world: World, name: str, number: int) -> None:
     """Raises UsageError with the place in the fleet file and what to do instead."""
-    pools = world.fleet.pools
-    if name not in pools:
-        raise UsageError(f"{world.path.name} has no pool {name}. Its pools: {', '.join(pools) or 'none'}.")
-    pool = pools[name]
+    pool = known(world, name)
     if pool.site:
         raise refused(
             world,
@@ -36,6 +34,30 @@ def check(world: World, name: str, number: int) -> None:
     if number < pool.min:
         what = f"{number} machines are fewer than pool {name} must have: its min is {pool.min}"
         raise refused(world, (name, "min"), what, f"Lower min, then `landbridge up {name}`")
+
+
+def known(world: World, name: str) -> Pool:
+    """Raises UsageError."""
+    pools = world.fleet.pools
+    if name not in pools:
+        raise UsageError(f"{world.path.name} has no pool {name}. Its pools: {', '.join(pools) or 'none'}.")
+    return pools[name]
+
+
+def check_roll(world: World, name: str) -> None:
+    """Whether a pool's machines can be brought to another image. Raises UsageError as `check` does."""
+    pool = known(world, name)
+    if pool.site:
+        what = f"pool {name} is of the site {pool.site}: no cloud starts its hosts from an image"
+        raise refused(world, (name, "site"), what, "Hosts get theirs by iPXE or USB, one by one")
+    assert pool.region is not None
+    if world.fleet.regions[pool.region].cloud != "aws":
+        what = f"pool {name} is in {pool.region}, which is not of AWS"
+        raise refused(world, (name, "region"), what, "Pools on AWS alone can be rolled")
+    if pool.kind == "ssh":
+        what = f"pool {name} is of kind ssh: nobody can see here who works on its machines"
+        remedy = f"When they have ended their work: `landbridge pool size {name} 0`, then as many as before"
+        raise refused(world, (name, "kind"), what, remedy)
 
 
 def refused(world: World, entry: tuple[str, str], what: str, remedy: str) -> UsageError:

@@ -68,10 +68,17 @@ def launches(scaling: Any, group: str) -> list[Mapping[str, Any]]:
 def read(told: Mapping[str, Any], activities: Sequence[Mapping[str, Any]], now: datetime) -> Group:
     """Out of AWS's answers; `activities` are launches, newest first."""
     machines = tuple(
-        Machine(one["InstanceId"], one["AvailabilityZone"], one["LifecycleState"]) for one in told.get("Instances", ())
+        Machine(one["InstanceId"], one["AvailabilityZone"], one["LifecycleState"], template(one))
+        for one in told.get("Instances", ())
     )
     group = Group(told["AutoScalingGroupName"], told["MinSize"], told["MaxSize"], told["DesiredCapacity"], machines)
-    return group._replace(failure=failure(activities, now, owed=group.desired > len(group.live)))
+    failed = next((str(one["ActivityId"]) for one in activities if one["StatusCode"] == "Failed"), "")
+    return group._replace(failure=failure(activities, now, owed=group.desired > len(group.live)), failed=failed)
+
+
+def template(told: Mapping[str, Any]) -> str:
+    """The version of the launch template that a machine came of."""
+    return str(told.get("LaunchTemplate", {}).get("Version", ""))
 
 
 def failure(activities: Sequence[Mapping[str, Any]], now: datetime, *, owed: bool) -> str:

@@ -12,8 +12,9 @@ from ..cluster.session import Session
 from ..site import nodes
 from ..site.nodes import Node
 from . import groups as scaling
-from . import usage
+from . import images, marks, usage
 from .groups import RegionError
+from .images import Run
 from .sizes import Group
 
 NAMED = 3
@@ -24,7 +25,7 @@ class State:
     """One pool. `desired` and `running` are machines, at a site its hosts and those that are nodes.
 
     `min` and `max` are the fleet file's; a site has as many as hosts. What can't be known is None: nodes of kind ssh,
-    machines of a region that does not answer.
+    machines of a region that does not answer. So is the `image` of hosts, and that of a pool that is not up.
     """
 
     pool: str
@@ -40,9 +41,10 @@ class State:
     gpus: int
     gpus_used: int
     trouble: tuple[str, ...]
+    image: Run | None = None
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**asdict(self), "image": self.image.as_json() if self.image else None}
 
 
 class Seen(NamedTuple):
@@ -52,6 +54,7 @@ class Seen(NamedTuple):
     silent: Mapping[str, str]
     nodes: Mapping[str, Sequence[Node]]
     gpus_used: Mapping[str, int]
+    images: Mapping[str, Run]
 
 
 def look(session: Session) -> list[State]:
@@ -60,18 +63,20 @@ def look(session: Session) -> list[State]:
     mine = {name: pool for name, pool in fleet.pools.items() if pool.cluster == session.info.name}
     clouds = {pool.region: [n for n, p in mine.items() if p.region == pool.region] for pool in mine.values()}
     regions = {region: names for region, names in clouds.items() if region and fleet.regions[region].cloud == "aws"}
-    found, silent = dict[str, Sequence[Group]](), dict[str, str]()
+    found, silent, run = dict[str, Sequence[Group]](), dict[str, str](), dict[str, Run]()
 
     def ask(region: str) -> None:
         try:
-            found.update(scaling.of_region(session, region, regions[region]))
+            there = scaling.of_region(session, region, regions[region])
+            found.update(there)
+            run.update(images.of_region(session, region, {name: groups for name, groups in there.items() if groups}))
         except RegionError as error:
             silent[region] = str(error)
 
     with ThreadPoolExecutor(max(1, len(regions))) as threads:
         list(threads.map(ask, regions))
     used = {node: sum(map(usage.gpus, pods)) for node, pods in usage.pods(session.admin).items()}
-    seen = Seen(found, silent, usage.by_pool(session.admin), used)
+    seen = Seen(found, silent, usage.by_pool(session.admin), used, run)
     return [state(fleet, name, seen) for name in mine]
 
 
@@ -105,6 +110,7 @@ def state(fleet: Fleet, name: str, seen: Seen) -> State:
         gpus=usage.allocatable(there),
         gpus_used=sum(seen.gpus_used.get(node["metadata"]["name"], 0) for node in there),
         trouble=(*words, *of_nodes(there)),
+        image=seen.images.get(name),
     )
 
 
@@ -132,6 +138,7 @@ def of_nodes(there: Sequence[Node]) -> list[str]:
         "not Ready": [node for node in there if not nodes.ready(node)],
         "gpu-failed": [node for node in there if failed(node)],
         "cordoned": [node for node in there if nodes.cordoned(node)],
+        "to be replaced": [node for node in there if marks.tainted(node)],
     }
     return [f"{what}: {named([one['metadata']['name'] for one in some])}" for what, some in found.items() if some]
 

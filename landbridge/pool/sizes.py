@@ -9,11 +9,14 @@ LEAVING = ("Terminat", "Detach")
 
 
 class Machine(NamedTuple):
-    """`state` is that of its life in the scaling group, in AWS's words; `zone` is the cloud's name."""
+    """`state` is that of its life in the scaling group, in AWS's words; `zone` is the cloud's name. `template` is the
+    version of the launch template that it came of; empty if the cloud does not say.
+    """
 
     name: str
     zone: str
     state: str
+    template: str = ""
 
     @property
     def live(self) -> bool:
@@ -21,7 +24,10 @@ class Machine(NamedTuple):
 
 
 class Group(NamedTuple):
-    """One scaling group as it stands. `failure` is why its last launch failed; empty if it did not just now."""
+    """One scaling group as it stands. `failure` is why its last launch failed; empty if it did not just now.
+
+    `failed` is the cloud's id of the last launch that ever failed.
+    """
 
     name: str
     least: int
@@ -29,6 +35,7 @@ class Group(NamedTuple):
     desired: int
     machines: tuple[Machine, ...] = ()
     failure: str = ""
+    failed: str = ""
 
     @property
     def live(self) -> tuple[Machine, ...]:

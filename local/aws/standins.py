@@ -6,11 +6,12 @@ One for each version of Kubernetes, as on real clouds.
 from local.kubernetes import BUILT_IN, VERSIONS
 
 PREFIX = "landbridge-"
-KINDS = ("cpu", "gpu")
+KINDS = ("cpu", "gpu", "laptop")
+PLAYED_DRIVER = "played"
 
 
 def image(kind: str, version: str) -> str:
-    """The name of the image of a kind (cpu, gpu) with a version of Kubernetes."""
+    """The name of the image of a kind with a version of Kubernetes."""
     return f"{PREFIX}local-{kind}-{version}"
 
 
@@ -23,6 +24,11 @@ STAND_INS = {
     image(kind, version): f"ami-0c0000000000{number:05x}"
     for number, (version, kind) in enumerate(((v, k) for v in VERSIONS for k in KINDS), 0xC001)
 }
+
+
+def driver(name: str) -> str:
+    """What a bake with a driver would say of its own; empty for images without. Local machines play their GPUs."""
+    return PLAYED_DRIVER if name.startswith(f"{PREFIX}local-gpu-") else ""
 
 
 def kubernetes(name: str) -> str:

@@ -181,12 +181,12 @@ def test_a_pool_whose_image_has_another_minor_is_refused_at_preview(pools: Pools
         name = "/test/images/cpu/1.36.2/stable"
         pools.asks(f"ssm.put_parameter(Name={name!r}, Value={image!r}, Type='String', Overwrite=True)")
 
-    point("ami-0c00000000000c003")
+    point("ami-0c00000000000c004")
     said = " ".join(pools.preview("cpu", code=None).split())
     point("ami-0c0000000000fffff")
     gone = " ".join(pools.preview("cpu", code=None).split())
     point("ami-0c00000000000c001")
-    assert "ami-0c00000000000c003 (/test/images/cpu/1.36.2/stable) holds Kubernetes 1.35.8, and the cluster" in said
+    assert "ami-0c00000000000c004 (/test/images/cpu/1.36.2/stable) holds Kubernetes 1.35.8, and the cluster" in said
     assert "its image ami-0c0000000000fffff (/test/images/cpu/1.36.2/stable) is gone" in gone
 
 

@@ -145,7 +145,7 @@ class LaptopServer(pulumi.ComponentResource):
         return One(
             named=(owner.name(self.name, 128), owner.name(self.name, GROUP)),
             zone=f"{self.spec.region}{self.server.zone}",
-            image_id=f"resolve:ssm:{parameter(self.spec.fleet, kubernetes)}",
+            image_id=f"resolve:ssm:{parameter(self.spec.fleet, kubernetes, kind='laptop')}",
             kubernetes=kubernetes,
             instance_type=INSTANCE_TYPE,
             profile=profile,

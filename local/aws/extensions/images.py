@@ -16,8 +16,8 @@ from ..standins import PREFIX, STAND_INS
 from .patching import override
 
 RESOLVE = "resolve:ssm:"
-# What a bake would tag an image with: the version of Kubernetes in it.
-KUBERNETES = "landbridge:kubernetes"
+# What a bake would tag an image with: the versions of Kubernetes and of NVIDIA's driver in it.
+KUBERNETES, DRIVER = "landbridge:kubernetes", "landbridge:driver"
 
 
 def install() -> None:
@@ -46,7 +46,7 @@ def _stand_in(backend: Any, name: str, id_: str) -> Ami:
         root_device_type="ebs",
         root_device_name="/dev/sda1",
         hypervisor="xen",
-        tags={KUBERNETES: standins.kubernetes(name)},
+        tags={KUBERNETES: standins.kubernetes(name), **({DRIVER: driver} if (driver := standins.driver(name)) else {})},
     )
 
 

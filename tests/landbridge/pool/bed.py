@@ -15,14 +15,15 @@ from botocore.config import Config
 
 from components.pools.hooks import TERMINATION
 from components.pools.names import Names
+from fleet import image_names
 from fleet.world import World, current
 from landbridge.cluster.kube import Kube
 from landbridge.cluster.session import Session
 from landbridge.lookups import ClientOf
 from landbridge.places import Place
+from local.aws import standins
 from local.providers.kubernetes.api import ApiError
 from tests.local.aws.conftest import asker, clients, served
-from tests.local.aws.support import image
 from tests.support.apiserver import Server, server
 
 ROOT = Path(__file__).parents[3]
@@ -46,12 +47,14 @@ class Here(Session):
 
 @dataclass
 class Bed:
-    """`dead` are machines that never join."""
+    """`dead` are machines that never join. `taint` is a taint that those have which join from now on."""
 
     session: Here
     api: Server
     endpoint: str
     dead: set[str] = field(default_factory=set)
+    joining: bool = True
+    taint: str = ""
 
     def fault(self, *faults: dict[str, Any]) -> None:
         asker(self.endpoint)("faults", list(faults))
@@ -96,17 +99,43 @@ class Bed:
             for pool in ("west-gpu", "cpu", "system"):
                 there = self.nodes()
                 live = [i for g in self.groups(pool) for i in g["Instances"] if i["LifecycleState"] == "InService"]
-                for name in {one["InstanceId"] for one in live} - set(there) - self.dead:
+                for name in {one["InstanceId"] for one in live} - set(there) - self.dead if self.joining else ():
                     with contextlib.suppress(ApiError):
-                        self.api.api.call("POST", "/api/v1/nodes", None, node(name, pool))
+                        self.api.api.call("POST", "/api/v1/nodes", None, node(name, pool, self.taint))
+            for pod in self.pods():
+                # A kubelet's part in an eviction.
+                if "deletionTimestamp" in pod["metadata"]:
+                    with contextlib.suppress(ApiError):
+                        self.end_pod(pod["metadata"]["name"])
+
+    def pods(self) -> list[dict[str, Any]]:
+        return list(self.api.api.call("GET", "/api/v1/namespaces/default/pods")["items"])
+
+    def promote(self, pool: str, name: str, **tags: str) -> str:
+        """A copy of the pool's first image under another name, which its channel then names; its id."""
+        fleet = self.session.world.fleet
+        of, parameter = self.session.at(fleet.pools[pool].region or ""), image_names.of_pool(fleet, pool)
+        given = {"SourceImageId": first(parameter), "SourceRegion": fleet.pools[pool].region}
+        id_ = str(of("ec2").copy_image(**given, Name=f"landbridge-{name}")["ImageId"])
+        marked = {"landbridge:kubernetes": "1.36.2", "landbridge:driver": "played", "landbridge:image": name, **tags}
+        of("ec2").create_tags(Resources=[id_], Tags=[{"Key": key, "Value": value} for key, value in marked.items()])
+        of("ssm").put_parameter(Name=parameter, Value=id_, Type="String", Overwrite=True)
+        return id_
 
 
-def node(name: str, pool: str) -> dict[str, Any]:
+def first(parameter: str) -> str:
+    """The local cloud's own image for a parameter."""
+    kind, kubernetes = parameter.split("/")[3:5]
+    return standins.STAND_INS[standins.image(kind, kubernetes)]
+
+
+def node(name: str, pool: str, taint: str = "") -> dict[str, Any]:
     has = {"cpu": "8", "memory": "32Gi", "pods": "110", **({"nvidia.com/gpu": "8"} if pool.endswith("gpu") else {})}
     return {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": name, "labels": {"landbridge.dev/pool": pool}},
+        "spec": {"taints": [{"key": taint, "value": "true", "effect": "NoSchedule"}] if taint else []},
         "status": {"capacity": has, "allocatable": has, "conditions": [{"type": "Ready", "status": "True"}]},
     }
 
@@ -114,13 +143,16 @@ def node(name: str, pool: str) -> dict[str, Any]:
 def build(session: Here) -> None:
     """Scaling groups as stacks of pools make them: protected, with the pause at their end."""
     fleet, names = session.world.fleet, Names(session.world.fleet)
-    one = image(session.of("ec2"))  # a long list: the other regions' pools start nothing here
     for name, pool in fleet.pools.items():
         if not pool.region:
             continue
         ec2, scaling = session.at(pool.region)("ec2"), session.at(pool.region)("autoscaling")
-        data = {"ImageId": one, "InstanceType": pool.instance_type}
-        ec2.create_launch_template(LaunchTemplateName=name, LaunchTemplateData=data)
+        parameter = image_names.of_pool(fleet, name)
+        session.at(pool.region)("ssm").put_parameter(
+            Name=parameter, Value=first(parameter), Type="String", Overwrite=True
+        )
+        data = {"ImageId": f"resolve:ssm:{parameter}", "InstanceType": pool.instance_type}
+        ec2.create_launch_template(LaunchTemplateName=names.template(name), LaunchTemplateData=data)
         subnets = {net["AvailabilityZone"][-1]: net["SubnetId"] for net in ec2.describe_subnets()["Subnets"]}
         for group in names.scaling(name):
             scaling.create_auto_scaling_group(
@@ -128,7 +160,7 @@ def build(session: Here) -> None:
                 MinSize=group.least,
                 MaxSize=group.most,
                 VPCZoneIdentifier=",".join(subnets[zone] for zone in group.zones),
-                LaunchTemplate={"LaunchTemplateName": name},
+                LaunchTemplate={"LaunchTemplateName": names.template(name), "Version": "$Latest"},
                 NewInstancesProtectedFromScaleIn=True,
             )
             scaling.put_lifecycle_hook(

@@ -1,0 +1,26 @@
+"""Times on the command line: 90s, 30m, 24h, 2d."""
+
+import re
+from datetime import timedelta
+
+import click
+
+UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+WRITTEN = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
+
+
+class Duration(click.ParamType[timedelta]):
+    """A number and its unit, as a timedelta."""
+
+    name = "duration"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        if isinstance(value, timedelta):
+            return value
+        found = WRITTEN.fullmatch(str(value))
+        if found is None:
+            self.fail(f"{value!r} is no time: write a number and s, m, h or d, such as 24h.", param, ctx)
+        try:
+            return timedelta(**{UNITS[found[2]]: float(found[1])})
+        except OverflowError:
+            self.fail(f"{value} is too long.", param, ctx)

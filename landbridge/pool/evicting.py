@@ -1,0 +1,47 @@
+"""Pods that leave a node by eviction alone: their budgets hold, their grace counts, and nothing is deleted by force."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from components.addons.priorities import BUYS_FROM
+
+from ..cluster.kube import Kube
+from ..site.nodes import works
+from .usage import Pod
+
+# What the autoscaler moves at any time, too.
+MOVABLE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+
+
+def name(pod: Pod) -> str:
+    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+
+
+def matters(pod: Pod) -> bool:
+    """Whether its machine may not just end under it: pods that only hold a place or fill gaps do not."""
+    return works(pod) and int(pod["spec"].get("priority") or 0) > BUYS_FROM
+
+
+def movable(pod: Pod) -> bool:
+    """Whether its owner has said that it may be evicted at any time."""
+    return (pod["metadata"].get("annotations") or {}).get(MOVABLE) == "true"
+
+
+def leaving(pod: Pod) -> bool:
+    return "deletionTimestamp" in pod["metadata"]
+
+
+def evict(kube: Kube, pod: str) -> str:
+    """NAMESPACE/NAME is asked to leave; why it may not now, empty if it goes or has gone."""
+    namespace, _, alone = pod.partition("/")
+    body: Mapping[str, Any] = {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        "metadata": {"name": alone, "namespace": namespace},
+    }
+    path = f"/api/v1/namespaces/{namespace}/pods/{alone}/eviction"
+    said = kube.run("create", f"--raw={path}", "--filename=-", stdin=json.dumps(body))
+    if said.code == 0 or "NotFound" in said.err or "not found" in said.err:
+        return ""
+    return said.why

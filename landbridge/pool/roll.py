@@ -1,0 +1,303 @@
+"""Brings a pool's machines to the image that its channel names and to its newest template, a part of them at a time.
+
+What is to be done is decided from what is, so an interrupted roll goes on where it stopped.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from ..cluster import freeze
+from ..cluster.joined import READY_SECONDS, Tell
+from ..cluster.joined import look as how_to_look
+from ..cluster.session import Session
+from ..errors import LandbridgeError
+from . import evicting, images, marks, rolling, seen, usage
+from . import groups as scaling
+from .ending import Ending
+from .listing import named
+from .rolling import State, Step
+from .seen import Look
+from .shrink import SETTLE_SECONDS
+
+PAUSE = {"real": 5.0, "local": 1.0}
+# Where there is nothing to do but to wait for work to end: each look lists all pods of the cluster.
+IDLE_PAUSE = {"real": 60.0, "local": 1.0}
+HANDS = 8
+# A node may have changed since it was read.
+TRIES = 3
+RUNBOOK = "docs/runbooks/pool-roll-stopped.md"
+Ask = Callable[[str], None]
+
+
+class RollError(LandbridgeError):
+    """The roll stopped; what was replaced by then stays."""
+
+
+@dataclass(frozen=True)
+class How:
+    """`fraction` of the machines may be away at a time, at least one. Work has `deadline` from the first roll on, and
+    a successor `seconds` until it is at work; without `wait` the roll ends when there is only work to wait for.
+    """
+
+    fraction: float = 0.1
+    deadline: timedelta = timedelta(hours=24)
+    seconds: float | None = None
+    wait: bool = True
+
+
+@dataclass
+class Outcome:
+    """`image` is what the channel names. `replaced` are machines that went, with what of them was not the newest, and
+    `came` those that are at work in their place; `waiting` are older ones that stay for now, with their work.
+    """
+
+    cluster: str
+    pool: str
+    parameter: str = ""
+    image: str = ""
+    name: str = ""
+    machines: int = 0
+    at_a_time: int = 0
+    replaced: dict[str, list[str]] = field(default_factory=dict)
+    came: list[str] = field(default_factory=list)
+    waiting: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def done(self) -> bool:
+        return not self.waiting
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "done": self.done}
+
+
+class Roll:
+    """One run of `landbridge pool roll`. `ask` raises unless the user agrees."""
+
+    def __init__(self, session: Session, pool: str, how: How, tell: Tell, ask: Ask) -> None:
+        self.session, self.pool, self.how, self.tell, self.ask = session, pool, how, tell, ask
+        self.kube, self.place = session.admin, session.place
+        self.patience = READY_SECONDS[self.place.world] if how.seconds is None else how.seconds
+        self.ending = Ending(session, pool, tell)
+        self.outcome, self.said = Outcome(session.info.name, pool), ""
+        # Launches that had failed before, by group, and since when machines have been seen as not at work.
+        self.failed: dict[str, str] = {}
+        self.since: dict[str, float] = {}
+
+    def run(self) -> Outcome:
+        """Raises RollError at the first successor that is not at work, and LandbridgeError."""
+        freeze.refuse(self.kube, f"No machine of {self.pool} is replaced")
+        first = self.begin()
+        if older := [state for state in first.states.values() if state.behind]:
+            self.ask(question(self.outcome, older, self.how))
+        try:
+            while self.go():
+                pass
+        except KeyboardInterrupt:
+            self.tell(f"Interrupted. {self.again()}")
+            raise
+        except LandbridgeError as error:
+            self.lift(error)
+            raise
+        return self.outcome
+
+    def begin(self) -> Look:
+        """What there is to do, and nothing changed. Raises LandbridgeError."""
+        self.wanted = images.wanted(self.session, self.pool)
+        told, first = self.outcome, self.look()
+        told.parameter, told.image, told.name = self.wanted.parameter, self.wanted.id, self.wanted.name
+        self.known = set(first.states)
+        self.before = {name for name, state in first.states.items() if not state.behind}
+        return first
+
+    def look(self) -> Look:
+        found = seen.look(self.session, self.pool, self.wanted)
+        told, states = self.outcome, found.states
+        told.machines = max(len(states), sum(group.desired for group in found.groups))
+        told.at_a_time = rolling.most_away(told.machines, self.how.fraction)
+        told.waiting = {name: [*one.work, *one.movable] for name, one in states.items() if one.behind}
+        return found
+
+    def go(self) -> bool:
+        """One look and what follows from it; whether there is more to do."""
+        now = self.look()
+        self.check(now)
+        if self.mark(now):
+            # Until the scheduler has seen the taint: a pod that it had placed by then is seen in the next look.
+            time.sleep(SETTLE_SECONDS[self.place.world])
+            return True
+        step = rolling.step(now.states.values(), rolling.owed(now.groups), self.outcome.at_a_time, datetime.now(UTC))
+        came = (name for name, one in now.states.items() if not one.behind and not one.lacks)
+        self.outcome.came = sorted(set(came) - self.before)
+        if step.over or (step.idle and not self.how.wait):
+            return False
+        if step.end or step.evict:
+            freeze.refuse(self.kube, f"The roll of {self.pool} stops")
+        self.end(now, step)
+        self.drain(now, step)
+        self.show(now, step)
+        if not step.end:
+            time.sleep((IDLE_PAUSE if step.idle else PAUSE)[self.place.world])
+        return True
+
+    def check(self, now: Look) -> None:
+        """Raises RollError where no machine may be ended now."""
+        moment, states = time.monotonic(), now.states.values()
+        lacking = {state.name for state in states if not state.behind and state.lacks}
+        lacking |= {group.name for group in now.groups if rolling.owed([group])}
+        self.since = {name: self.since.get(name, moment) for name in lacking}
+        ages = {name: moment - since for name, since in self.since.items()}
+        late = [
+            f"{group.name} has launched {len(group.live)} of {group.desired} machines after {self.patience:.0f} s"
+            for group in now.groups
+            if ages.get(group.name, 0.0) > self.patience
+        ]
+        whys = [
+            *rolling.refused(now.groups, self.failed),
+            *rolling.broken(states, ages, self.patience),
+            *late,
+            *(
+                f"{state.name} was launched after it had begun, and has an older {' and '.join(state.behind)}"
+                for state in states
+                if state.behind and state.name not in self.known
+            ),
+            *filter(None, [rolling.out_of_sight(states), self.moved()]),
+        ]
+        if whys:
+            raise RollError(f"The roll of {self.pool} stops: {'; '.join(whys)}. {self.left(now)}")
+
+    def moved(self) -> str:
+        """Why what was wanted at the start is wanted no more; empty if it is."""
+        region = self.ending.region
+        named_now = images.values(self.session, region, [self.wanted.parameter]).get(self.wanted.parameter, "")
+        if named_now == self.wanted.id:
+            return ""
+        return f"{self.wanted.parameter} names {named_now or 'no image'} now, and named {self.wanted.id} when it began"
+
+    def mark(self, now: Look) -> bool:
+        """Taints nodes that are to go, and takes the taint from those that stay; whether one got it."""
+        at, why = datetime.now(UTC), f"{self.wanted.told}, template {self.wanted.template}"
+        wanted = {
+            name: marks.wanted(node, why, self.how.deadline, at)
+            for name, node in now.nodes.items()
+            if name in now.states and now.states[name].behind
+        }
+        put = [name for name, told in wanted.items() if not marks.stands(now.nodes[name], told)]
+        # Not from nodes of machines on their way out.
+        stays = now.nodes.keys() & now.states.keys() - wanted.keys()
+        lift = [name for name in stays if marks.marked(now.nodes[name])]
+        with ThreadPoolExecutor(HANDS) as hands:
+            list(hands.map(lambda name: marks.put(self.kube, now.nodes[name], wanted[name]), put))
+            list(hands.map(lambda name: marks.lift(self.kube, now.nodes[name], forget=True), lift))
+        if put:
+            self.tell(f"{self.pool}: no new work comes to {named(put)}")
+        return bool(put)
+
+    def end(self, now: Look, step: Step) -> None:
+        """Ends machines without work, and puts their nodes away; the scaling group launches as many."""
+        self.failed |= {group.name: group.failed for group in now.groups}
+        gone = []
+        try:
+            for name in step.end:
+                state = now.states[name]
+                self.tell(f"{name} is replaced: {' and '.join(f'older {what}' for what in state.behind)}")
+                self.ending.end(name, replace=True)
+                gone.append(name)
+                self.outcome.replaced[name] = list(state.behind)
+                self.outcome.waiting.pop(name, None)
+        finally:
+            self.ending.put_away(gone)
+
+    def drain(self, now: Look, step: Step) -> None:
+        """As many machines as there is room for: one whose budgets let nothing go takes none."""
+        room = step.room
+        for name in step.evict:
+            state = now.states[name]
+            if room <= 0:
+                return
+            pods = [*state.movable, *(state.work if state.until and datetime.now(UTC) >= state.until else ())]
+            held = {pod: why for pod in pods if pod not in now.leaving and (why := evicting.evict(self.kube, pod))}
+            if len(held) < len(pods):
+                room -= 1
+                self.tell(f"{name} is drained: {named(sorted(set(pods) - set(held)))}")
+            for pod, why in held.items():
+                self.tell(f"{name} waits for {pod}: {why}")
+
+    def show(self, now: Look, step: Step) -> None:
+        """What is waited for, when it is not what was said before."""
+        parts = []
+        if step.owed and not step.end:
+            parts.append(f"{step.owed} machines to be launched")
+        parts += [f"{name} {why}" for name, why in sorted(step.coming.items())]
+        busy = [name for name in step.wait if now.states[name].work]
+        if busy:
+            untils = [until for name in busy if (until := now.states[name].until)]
+            last = f", until {min(untils):%Y-%m-%d %H:%M} UTC at the earliest" if untils else ""
+            parts.append(f"{named(busy)} {'works' if len(busy) == 1 else 'work'}{last}")
+        text = f"{self.pool}: {len(step.wait) + len(step.evict)} older ones left; {'; '.join(parts) or 'going on'}"
+        if text != self.said and (parts or step.end):
+            self.tell(text)
+            self.said = text
+
+    def lift(self, error: LandbridgeError) -> None:
+        """A roll that has stopped keeps no work off: what is old works on. When that began stays written."""
+        error.document = self.outcome.as_json()
+        with suppress(LandbridgeError):
+            unmark(self.session, self.pool, forget=False)
+
+    def left(self, now: Look) -> str:
+        older = sum(1 for state in now.states.values() if state.behind)
+        return (
+            f"{len(self.outcome.replaced)} were replaced; {older} older ones take work again. "
+            f"How a machine's boot went shows {how_to_look(self.place)}, and what to do {RUNBOOK}. "
+            f"{self.again()}"
+        )
+
+    def again(self) -> str:
+        local = " --local" if self.place.world == "local" else ""
+        return f"`landbridge pool roll {self.pool}{local}` goes on where it stopped, with `--stop` it is given up."
+
+
+def unmark(session: Session, pool: str, *, forget: bool) -> list[str]:
+    """Takes a roll's taint from a pool's nodes, and with `forget` all that it wrote; whose they were.
+
+    Nodes of machines that are on their way out keep it. Raises LandbridgeError.
+    """
+    live = {machine.name for group in scaling.of_pool(session, pool) for machine in group.live}
+    found, has = set[str](), marks.marked if forget else marks.tainted
+    for _ in range(TRIES):
+        left = [node for name, node in usage.of_pool(session.admin, pool).items() if name in live and has(node)]
+        found |= {node["metadata"]["name"] for node in left if marks.lift(session.admin, node, forget=forget)}
+    return sorted(found)
+
+
+def question(outcome: Outcome, older: Sequence[State], how: How) -> str:
+    """What the user is asked before machines go."""
+    busy = sum(1 for state in older if state.work)
+    hours = how.deadline.total_seconds() / 3600
+    waits = f" {busy} of them have work, which has {hours:.4g} h to end and is then evicted." if busy else ""
+    return (
+        f"{len(older)} of {outcome.machines} machines of {outcome.pool} are replaced, by {outcome.name}, "
+        f"at most {outcome.at_a_time} at a time.{waits} Go on?"
+    )
+
+
+def plan(look: Look, most: int) -> Mapping[str, str]:
+    """By older machine, what a roll would do with it now. Changes nothing."""
+    step = rolling.step(look.states.values(), rolling.owed(look.groups), most, datetime.now(UTC))
+    first = set(step.end) | set(step.evict[: step.room])
+    told = {}
+    for name, state in look.states.items():
+        if not state.behind:
+            continue
+        if state.work and name not in first:
+            told[name] = f"waits for {named(state.work)}"
+        elif state.movable:
+            told[name] = f"drained of {named(state.movable)}, then replaced"
+        else:
+            told[name] = "replaced at once" if name in first else "replaced in its turn"
+    return told

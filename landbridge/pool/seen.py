@@ -1,0 +1,85 @@
+"""A pool's machines as a roll sees them: what the cloud says of each, what its node says, and what runs there."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from ..cluster.session import Session
+from ..site import nodes
+from ..site.nodes import Node
+from . import evicting, marks, usage
+from . import groups as scaling
+from .images import Wanted
+from .listing import failed
+from .rolling import State
+from .sizes import Group, Machine
+from .usage import Pod
+
+# The autoscaler's own taint on a machine that it is about to end, and its prefix for what a node waits for at first.
+CLAIMED, STARTING = "ToBeDeletedByClusterAutoscaler", "startup-taint.cluster-autoscaler.kubernetes.io/"
+
+
+class Look(NamedTuple):
+    """One look. `leaving` are pods that are on their way out already."""
+
+    groups: Sequence[Group]
+    states: Mapping[str, State]
+    nodes: Mapping[str, Node]
+    leaving: frozenset[str]
+
+
+def look(session: Session, pool: str, wanted: Wanted) -> Look:
+    """Raises LandbridgeError."""
+    region = session.world.fleet.pools[pool].region
+    assert region is not None
+    groups = scaling.of_pool(session, pool)
+    told = scaling.instances(session, region, [one.name for group in groups for one in group.live])
+    # Pods after nodes: a node that joins in between has none that are not seen.
+    there, pods = usage.of_pool(session.admin, pool), usage.pods(session.admin)
+    found = list(states(groups, told, there, pods, wanted))
+    names = {state.name for state in found}
+    gone = {evicting.name(pod) for node, some in pods.items() if node in names for pod in some if evicting.leaving(pod)}
+    return Look(groups, {state.name: state for state in found}, there, frozenset(gone))
+
+
+def states(
+    groups: Sequence[Group],
+    told: Mapping[str, Mapping[str, Any]],
+    there: Mapping[str, Node],
+    pods: Mapping[str, Sequence[Pod]],
+    wanted: Wanted,
+) -> Iterator[State]:
+    for group in groups:
+        for one in group.live:
+            yield state(group, one, told.get(one.name, {}), there.get(one.name), pods.get(one.name, ()), wanted)
+
+
+def state(
+    group: Group,
+    machine: Machine,
+    instance: Mapping[str, Any],
+    node: Node | None,
+    pods: Sequence[Pod],
+    wanted: Wanted,
+) -> State:
+    mine = [pod for pod in pods if evicting.matters(pod)]
+    movable = sorted(evicting.name(pod) for pod in mine if evicting.movable(pod))
+    image = str(instance.get("ImageId", ""))
+    taints = [taint["key"] for taint in node["spec"].get("taints", ())] if node else []
+    return State(
+        name=machine.name,
+        group=group.name,
+        launched=instance.get("LaunchTime", datetime.max.replace(tzinfo=UTC)),
+        life=machine.state,
+        image=image,
+        behind=wanted.behind(machine, image),
+        joined=node is not None,
+        ready=nodes.ready(node),
+        failed=node is not None and failed(node),
+        starting=any(key.startswith(STARTING) for key in taints),
+        work=tuple(sorted(evicting.name(pod) for pod in mine if not evicting.movable(pod))),
+        movable=tuple(movable),
+        until=marks.until(node) if node else None,
+        draining=any(evicting.leaving(pod) for pod in mine),
+        claimed=CLAIMED in taints,
+    )
