@@ -83,7 +83,7 @@ class Roll:
         self.kube, self.place = session.admin, session.place
         self.patience = READY_SECONDS[self.place.world] if how.seconds is None else how.seconds
         self.ending = Ending(session, pool, tell)
-        self.outcome, self.said = Outcome(session.info.name, pool), ""
+        self.outcome, self.said = Outcome(session.info.name, pool), dict[str, str]()
         # Launches that had failed before, by group, and since when machines have been seen as not at work.
         self.failed: dict[str, str] = {}
         self.since: dict[str, float] = {}
@@ -138,8 +138,10 @@ class Roll:
         if step.end or step.evict:
             freeze.refuse(self.kube, f"The roll of {self.pool} stops")
         self.end(now, step)
-        self.drain(now, step)
+        drained = self.drain(now, step)
         self.show(now, step)
+        if not (step.end or drained or step.coming or step.owed or self.how.wait):
+            return False
         if not step.end:
             time.sleep((IDLE_PAUSE if step.idle else PAUSE)[self.place.world])
         return True
@@ -212,20 +214,21 @@ class Roll:
         finally:
             self.ending.put_away(gone)
 
-    def drain(self, now: Look, step: Step) -> None:
-        """As many machines as there is room for: one whose budgets let nothing go takes none."""
+    def drain(self, now: Look, step: Step) -> bool:
+        """As many machines as there is room for: one whose budgets let nothing go takes none. Whether any is."""
         room = step.room
         for name in step.evict:
             state = now.states[name]
             if room <= 0:
-                return
+                break
             pods = [*state.movable, *(state.work if state.until and datetime.now(UTC) >= state.until else ())]
             held = {pod: why for pod in pods if pod not in now.leaving and (why := evicting.evict(self.kube, pod))}
             if len(held) < len(pods):
                 room -= 1
                 self.tell(f"{name} is drained: {named(sorted(set(pods) - set(held)))}")
             for pod, why in held.items():
-                self.tell(f"{name} waits for {pod}: {why}")
+                self.say(f"{name} waits for {pod}: {why}")
+        return room < step.room
 
     def show(self, now: Look, step: Step) -> None:
         """What is waited for, when it is not what was said before."""
@@ -238,10 +241,15 @@ class Roll:
             untils = [until for name in busy if (until := now.states[name].until)]
             last = f", until {min(untils):%Y-%m-%d %H:%M} UTC at the earliest" if untils else ""
             parts.append(f"{named(busy)} {'works' if len(busy) == 1 else 'work'}{last}")
-        text = f"{self.pool}: {len(step.wait) + len(step.evict)} older ones left; {'; '.join(parts) or 'going on'}"
-        if text != self.said and (parts or step.end):
+        if parts:
+            self.say(f"{self.pool}: {'; '.join(parts)}; older ones left: {len(step.wait) + len(step.evict)}")
+
+    def say(self, text: str) -> None:
+        """Once, until it has changed and comes again."""
+        about = text.partition(": ")[0]
+        if self.said.get(about) != text:
             self.tell(text)
-            self.said = text
+            self.said[about] = text
 
     def lift(self, error: LandbridgeError) -> None:
         """A roll that has stopped keeps no work off: what is old works on. When that began stays written."""
@@ -252,7 +260,7 @@ class Roll:
     def left(self, now: Look) -> str:
         older = sum(1 for state in now.states.values() if state.behind)
         return (
-            f"{len(self.outcome.replaced)} were replaced; {older} older ones take work again. "
+            f"Replaced: {len(self.outcome.replaced)}; older ones left, which take work again: {older}. "
             f"How a machine's boot went shows {how_to_look(self.place)}, and what to do {RUNBOOK}. "
             f"{self.again()}"
         )

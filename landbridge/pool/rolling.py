@@ -135,9 +135,7 @@ def broken(states: Collection[State], since: Mapping[str, float], patience: floa
         if state.behind or not state.lacks:
             continue
         if state.failed:
-            found.append(
-                f"{state.name}, which has the new image, is gpu-failed: not all its GPUs are as they should be"
-            )
+            found.append(f"{state.name}, which has the new image, is gpu-failed")
         elif since.get(state.name, 0.0) > patience:
             found.append(f"{state.name}, which has the new image, {state.lacks} after {patience:.0f} s")
     return found

@@ -3,7 +3,7 @@
 import contextlib
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -27,6 +27,9 @@ from tests.local.aws.conftest import asker, clients, served
 from tests.support.apiserver import Server, server
 
 ROOT = Path(__file__).parents[3]
+Run = Callable[..., tuple[int, Any]]
+# Pools whose machines join as nodes.
+PLAYED = ("west-gpu", "cpu", "system", "eu-gpu")
 PLACE = Place("local", ROOT, "file:///dev/null", "passphrase", ROOT)
 
 
@@ -96,7 +99,7 @@ class Bed:
     def play(self, over: threading.Event) -> None:
         """Machines join as nodes, until it is over."""
         while not over.wait(0.2):
-            for pool in ("west-gpu", "cpu", "system"):
+            for pool in PLAYED:
                 there = self.nodes()
                 live = [i for g in self.groups(pool) for i in g["Instances"] if i["LifecycleState"] == "InService"]
                 for name in {one["InstanceId"] for one in live} - set(there) - self.dead if self.joining else ():
@@ -110,6 +113,13 @@ class Bed:
 
     def pods(self) -> list[dict[str, Any]]:
         return list(self.api.api.call("GET", "/api/v1/namespaces/default/pods")["items"])
+
+    def at_work(self, pool: str) -> set[str]:
+        """Machines that live and are nodes."""
+        live = {
+            i["InstanceId"] for g in self.groups(pool) for i in g["Instances"] if i["LifecycleState"] == "InService"
+        }
+        return live & set(self.nodes())
 
     def promote(self, pool: str, name: str, **tags: str) -> str:
         """A copy of the pool's first image under another name, which its channel then names; its id."""

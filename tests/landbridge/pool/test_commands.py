@@ -1,7 +1,7 @@
 """`landbridge pool` on scaling groups of the local AWS and nodes of a real API server."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -9,46 +9,11 @@ from typing import Any
 import pytest
 
 from landbridge.cluster import freeze
-from landbridge.cluster import session as sessions
-from landbridge.commands.pool import pool
 from landbridge.errors import ConsentError, LandbridgeError, UsageError
 from landbridge.pool import shrink
 
 from . import bed as beds
-from .bed import Bed
-
-Run = Callable[..., tuple[int, Any]]
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
-    with beds.bed(tmp_path_factory.mktemp("pools")) as made:
-        yield made
-
-
-@pytest.fixture
-def bed(whole: Bed, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bed]:
-    monkeypatch.setattr(sessions, "opened", lambda *_, **__: whole.session)
-    yield whole
-    whole.fault()
-    whole.dead.clear()
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    fleet = str(beds.ROOT / "fleet.yaml")
-    return lambda *words: beds.said([*words, "--fleet", fleet], pool, capsys)
-
-
-@pytest.fixture
-def printed(capsys: pytest.CaptureFixture[str]) -> Callable[..., list[str]]:
-    """What people see of a command, line by line."""
-
-    def lines(*words: str) -> list[str]:
-        pool.main([*words, "--fleet", str(beds.ROOT / "fleet.yaml")], standalone_mode=False)
-        return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
-
-    return lines
+from .bed import Bed, Run
 
 
 def listed(run: Run) -> dict[str, Any]:
