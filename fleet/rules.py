@@ -207,6 +207,11 @@ def _machine_checks(pool: Pool) -> Iterator[tuple[bool, str, str]]:
         "stands at a site and asks for spot, min or max",
         "A site's pool is its hosts: remove them",
     )
+    yield (
+        at_site and pool.channel != "stable",
+        "stands at a site and names a channel",
+        "No cloud starts its hosts from an image: remove it",
+    )
     few = pool.kind == "system" and in_region and (pool.min < 2 or len(pool.zones) == 1)
     yield few, "of kind system needs two machines in two zones", "Set min to 2 or more and at least two zones"
 

@@ -27,3 +27,20 @@ def test_what_an_image_is_refused_for(held: str | None, created: str, words: lis
     assert len(told) == len(words)
     assert all(what.startswith(word) for (what, _), word in zip(told, words, strict=True))
     assert all(remedy for _, remedy in told)
+
+
+@pytest.mark.parametrize(
+    ("gpus", "driver", "words"),
+    [
+        (0, None, ""),
+        (0, "none", ""),
+        (8, "595.71.05", ""),
+        (8, "none", "says that it has no NVIDIA driver, and the machines have 8 GPUs"),
+        (1, None, "does not say (landbridge:driver) which driver, and the machines have 1 GPUs"),
+        (1, "", "does not say (landbridge:driver) which driver, and the machines have 1 GPUs"),
+    ],
+)
+def test_machines_with_gpus_take_no_image_without_a_driver(gpus: int, driver: str | None, words: str) -> None:
+    told = list(refusals("1.36.2", "1.36.2", "2026-05-31T00:00:00Z", 90, NOW, gpus=gpus, driver=driver))
+    assert [what for what, _ in told] == ([words] if words else [])
+    assert all("variant gpu" in remedy for _, remedy in told)

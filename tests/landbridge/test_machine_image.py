@@ -7,12 +7,13 @@ import pytest
 
 from fleet.image_names import ImageKind
 from fleet.loader import load
-from fleet.model import Fleet
+from fleet.model import Channel, Fleet
 from landbridge import machine_image
 from landbridge.errors import LandbridgeError
 from landbridge.places import Place
 from local.aws import standins
 from local.kubernetes import VERSIONS
+from stacks.catalogue import catalogue
 from tests.support.cloud import ROOT
 
 NAME = "/example/images/cpu/1.35.8/stable"
@@ -45,13 +46,37 @@ def fleet() -> Fleet:
 
 
 def ensured(
-    monkeypatch: pytest.MonkeyPatch, region: Region, world: str, fleet: Fleet, version: str, kind: ImageKind = "cpu"
+    monkeypatch: pytest.MonkeyPatch,
+    region: Region,
+    world: str,
+    fleet: Fleet,
+    version: str,
+    kind: ImageKind = "cpu",
+    channel: Channel = "stable",
 ) -> str | None:
     monkeypatch.setattr(machine_image, "clients", lambda *_given: region)
-    return machine_image.ensure(Place(world, Path(), "", "", Path()), "us-west-2", fleet, version, kind)
+    return machine_image.ensure(Place(world, Path(), "", "", Path()), "us-west-2", fleet, version, kind, channel)
 
 
-@pytest.mark.parametrize("kind", ["cpu", "gpu"])
+def test_each_stack_needs_the_image_of_its_kind_and_a_pool_that_of_its_channel(fleet: Fleet) -> None:
+    pools = {**fleet.pools, "cpu": fleet.pools["cpu"].model_copy(update={"channel": "candidate"})}
+    tried = fleet.model_copy(update={"pools": pools})
+    found = {stack.name: machine_image.needed(tried, stack) for stack in catalogue(tried)}
+    assert found["main"] == ("1.36.2", "cpu", "stable")
+    assert found["west-gpu"] == ("1.36.2", "gpu", "stable")
+    assert found["cpu"] == ("1.36.2", "cpu", "candidate")
+    assert found["us-west-2-laptops"] == ("1.36.2", "laptop", "stable")
+    assert found["site-gpu"] is None
+    assert found["us-west-2"] is None
+
+
+def test_the_local_cloud_sets_the_channel_that_a_pool_follows(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    region = Region()
+    assert ensured(monkeypatch, region, "local", fleet, VERSIONS[0], "gpu", "candidate")
+    assert list(region.parameters) == [f"/example/images/gpu/{VERSIONS[0]}/candidate"]
+
+
+@pytest.mark.parametrize("kind", ["cpu", "gpu", "laptop"])
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_local_cloud_sets_each_version_s_own(
     version: str, kind: ImageKind, fleet: Fleet, monkeypatch: pytest.MonkeyPatch

@@ -12,7 +12,7 @@ from components.pools.roles import permissions
 from components.pools.spec import pool_spec
 from fleet.model import Pool
 from fleet.world import World
-from policies import machines
+from policies import images, machines
 from policies.reading import Finding, Item
 
 from .judging import example
@@ -60,3 +60,19 @@ def test_it_reads_no_other_secret(world: World, name: str) -> None:
     next(one for one in wider["Statement"] if one["Sid"] == "Keys")["Resource"] = f"{SECRETS}/{name}"
     (found,) = role(world, wider)
     assert found.what == f"pool {POOL} may secretsmanager:GetSecretValue of {SECRETS}/{name}"
+
+
+def test_a_pool_starts_from_its_own_channel_and_no_other(world: World) -> None:
+    def judged(pool: str, channel: str) -> list[str]:
+        told = tried.fleet.pools[pool]
+        image = f"resolve:ssm:/example/images/{'gpu' if told.gpus else 'cpu'}/1.36.2/{channel}"
+        props = {"tags": {"landbridge:pool": pool}, "imageId": image, "instanceType": told.instance_type}
+        kind = "aws:ec2/launchTemplate:LaunchTemplate"
+        return [found.what for found in images.findings([Item(kind, "t", "urn:t", props, False, "p")], tried)]
+
+    update = {"west-gpu": world.fleet.pools["west-gpu"].model_copy(update={"channel": "candidate"})}
+    tried = replace(world, fleet=world.fleet.model_copy(update={"pools": {**world.fleet.pools, **update}}))
+    assert judged("west-gpu", "candidate") == judged("cpu", "stable") == []
+    assert judged("west-gpu", "stable") == ["the image of pool west-gpu is of channel stable, and not candidate"]
+    assert judged("cpu", "candidate") == ["the image of pool cpu is of channel candidate, and not stable"]
+    assert judged("west-gpu", "retired") == ["the image of pool west-gpu is of channel retired, and not candidate"]

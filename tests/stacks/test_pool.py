@@ -176,7 +176,7 @@ def test_a_pool_without_an_image_is_refused_at_preview(pools: Pools) -> None:
     assert "Traceback" not in said
 
 
-def test_a_pool_whose_image_has_another_minor_is_refused_at_preview(pools: Pools) -> None:
+def test_a_pool_whose_image_has_another_minor_or_no_driver_is_refused_at_preview(pools: Pools) -> None:
     def point(image: str) -> None:
         name = "/test/images/cpu/1.36.2/stable"
         pools.asks(f"ssm.put_parameter(Name={name!r}, Value={image!r}, Type='String', Overwrite=True)")
@@ -185,9 +185,19 @@ def test_a_pool_whose_image_has_another_minor_is_refused_at_preview(pools: Pools
     said = " ".join(pools.preview("cpu", code=None).split())
     point("ami-0c0000000000fffff")
     gone = " ".join(pools.preview("cpu", code=None).split())
+    # What the region has for machines without GPUs.
+    pools.asks(
+        "ssm.put_parameter(Name='/test/images/gpu/1.36.2/stable', Value='ami-0c00000000000c001', Overwrite=True)"
+    )
+    driverless = " ".join(pools.preview("west-gpu", code=None).split())
+    pools.asks(
+        "ssm.put_parameter(Name='/test/images/gpu/1.36.2/stable', Value='ami-0c00000000000c002', Overwrite=True)"
+    )
     point("ami-0c00000000000c001")
     assert "ami-0c00000000000c004 (/test/images/cpu/1.36.2/stable) holds Kubernetes 1.35.8, and the cluster" in said
     assert "its image ami-0c0000000000fffff (/test/images/cpu/1.36.2/stable) is gone" in gone
+    assert "pool west-gpu in us-west-2: its image ami-0c00000000000c001 (/test/images/gpu/1.36.2/stable)" in driverless
+    assert "does not say (landbridge:driver) which driver, and the machines have 8 GPUs" in driverless
 
 
 @pytest.mark.parametrize("pool", POOLS)

@@ -151,6 +151,13 @@ def test_the_image_is_chosen_by_gpus(world: World) -> None:
     assert told["cpu"] == told["shell"] == "/example/images/cpu/1.36.2/stable"
 
 
+def test_a_pool_follows_its_own_channel(world: World) -> None:
+    pools = {**world.fleet.pools, "west-gpu": world.fleet.pools["west-gpu"].model_copy(update={"channel": "candidate"})}
+    fleet = world.fleet.model_copy(update={"pools": pools})
+    told = [template.plain(fleet, spec(world, name), {})["image_id"] for name in ("west-gpu", "east-gpu")]
+    assert told == [f"resolve:ssm:/example/images/gpu/1.36.2/{channel}" for channel in ("candidate", "stable")]
+
+
 def test_one_address_a_machine_however_many_cards(world: World) -> None:
     found = template.interfaces(spec(world, "west-gpu"), "sg-1")
     assert len(found) == 32
