@@ -53,11 +53,12 @@ def provenance(asked: Asked, lock: Lock, kubernetes: str, kernel: str) -> dict[s
     return {
         "base": asked.base_name,
         "variant": asked.variant_name,
+        "node": asked.variant.node,
         "kubernetes": kubernetes,
         "kernel": kernel,
         "lock": {"file": lock.file.name, "asked": lock.asked, "packages_of": _time(lock.epoch_seconds)},
         "driver": None,
-        "units": {"enabled": asked.enabled, "masked": asked.masked},
+        "units": {"enabled": asked.enabled, "disabled": asked.disabled, "masked": asked.masked},
     }
 
 

@@ -48,12 +48,13 @@ class Node(Part):
 
 
 class Variant(Part):
-    """`most_mib` bounds its root file system."""
+    """`most_mib` bounds its root file system. `idle` are units that its packages start, and only bundles may."""
 
     kernel: str
     node: bool
     packages: list[Package]
     programs: list[str]
+    idle: list[Unit] = Field(default_factory=list)
     most_mib: int
 
 
@@ -75,6 +76,7 @@ class Asked(NamedTuple):
     packages: tuple[str, ...]
     programs: tuple[str, ...]
     enabled: tuple[str, ...]
+    disabled: tuple[str, ...]
     masked: tuple[str, ...]
     origins: dict[str, str]
 
@@ -149,6 +151,7 @@ def asked(loaded: Loaded, base: str, variant: str) -> Asked:
         tuple(sorted(origins)),
         tuple(sorted({*(recipe.node.programs if chosen.node else []), *chosen.programs})),
         tuple(sorted(recipe.common.enabled)),
+        tuple(sorted(chosen.idle)),
         tuple(sorted(recipe.common.masked)),
         origins,
     )

@@ -94,8 +94,9 @@ def finish(root: Path, asked: Asked, programs: Mapping[str, Path], documents: Ma
         (root / path).write_text(text)
         (root / path).chmod(0o644)
     _plugins(root)
-    for verb, units in (("enable", asked.enabled), ("mask", asked.masked)):
-        run(["chroot", str(root), "systemctl", "--quiet", verb, *units])
+    for verb, units in (("enable", asked.enabled), ("disable", asked.disabled), ("mask", asked.masked)):
+        if units:
+            run(["chroot", str(root), "systemctl", "--quiet", verb, *units])
     run(["chroot", str(root), "passwd", "--quiet", "--lock", "root"])
 
 

@@ -54,8 +54,9 @@ def test_a_name_that_the_recipe_lacks(base: str, variant: str) -> None:
         recipe.asked(recipe.load(), base, variant)
 
 
-def test_the_lock_is_that_of_the_recipe() -> None:
-    asked = recipe.asked(recipe.load(), "debian-13", "cpu")
+@pytest.mark.parametrize("variant", recipe.load().recipe.variants)
+def test_the_lock_is_that_of_the_recipe(variant: str) -> None:
+    asked = recipe.asked(recipe.load(), "debian-13", variant)
     locked = lock.current(asked)
     assert set(asked.packages) <= {package.name for package in locked.packages}
     assert "apt" not in {package.name for package in locked.packages}
