@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from . import baked, bill, digest, disk, lock, packages, rootfs
+from . import baked, bill, digest, disk, driver, lock, packages, rootfs
 from .baked import Baked
 from .errors import ImageError
 from .recipe import Asked
@@ -56,6 +56,7 @@ def bake(asked: Asked, given: Given, tell: Tell) -> Made:
     """Raises ImageError; then nothing of it is left but fetched packages."""
     check(NEEDED, root=True)
     locked = lock.current(asked, given.locks)
+    driver.check(asked, locked)
     if missing := sorted(set(asked.programs) - given.programs.keys()):
         raise ImageError(f"recipe.yaml asks for programs that nobody builds: {', '.join(missing)}. Take them out")
     room(made(given.home, "Name another folder by LANDBRIDGE_IMAGES"), NEEDED_GIB)
@@ -112,7 +113,7 @@ def _contents(workshop: Path, asked: Asked, locked: lock.Lock, given: Given) -> 
         base=asked.base_name,
         kubernetes=given.kubernetes,
         digest=found,
-        driver=None,
+        driver=asked.driver.version if asked.driver else None,
         kernel=kernel,
         root_mib=size_mib,
         packages=len(locked.packages),

@@ -57,7 +57,7 @@ def provenance(asked: Asked, lock: Lock, kubernetes: str, kernel: str) -> dict[s
         "kubernetes": kubernetes,
         "kernel": kernel,
         "lock": {"file": lock.file.name, "asked": lock.asked, "packages_of": _time(lock.epoch_seconds)},
-        "driver": None,
+        "driver": asked.driver.version if asked.driver else None,
         "units": {"enabled": asked.enabled, "disabled": asked.disabled, "masked": asked.masked},
     }
 

@@ -40,12 +40,15 @@ class Lock(NamedTuple):
 
 
 def place(asked: Asked, folder: Path = FOLDER) -> Path:
-    return folder / f"{asked.base_name}-{asked.variant_name}.lock"
+    names = (asked.base_name, asked.variant_name, asked.driver_name)
+    return folder / f"{'-'.join(name for name in names if name)}.lock"
 
 
 def digest(asked: Asked) -> str:
     """Of everything that decides which packages are taken."""
-    told = {"base": asked.base.model_dump(), "packages": asked.packages}
+    told = {"base": asked.base.model_dump(exclude_none=True), "packages": asked.packages}
+    if asked.driver:
+        told["driver"] = [asked.driver.version, asked.driver.exact]
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
@@ -81,9 +84,15 @@ def current(asked: Asked, folder: Path = FOLDER) -> Lock:
     if found.asked != digest(asked):
         raise ImageError(
             f"{found.file.name} was made of another recipe than recipe.yaml is now. Pin its packages anew: "
-            f"`landbridge image lock --variant {asked.variant_name}`"
+            f"`landbridge image lock {words(asked)}`"
         )
     return found
+
+
+def words(asked: Asked) -> str:
+    """What a command says to mean this image."""
+    driver = f" --driver {asked.driver_name}" if asked.driver_name else ""
+    return f"--base {asked.base_name} --variant {asked.variant_name}{driver}"
 
 
 def changes(old: Iterable[Package], new: Iterable[Package]) -> Iterator[tuple[str, str, str]]:

@@ -1,6 +1,6 @@
 """The recipe as data: bases, what is in every image, and variants. Read with lines, because errors name them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -17,17 +17,25 @@ RECIPE = Path(__file__).with_name("recipe.yaml")
 # https://www.debian.org/doc/debian-policy/ch-controlfields.html#source
 Package = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]+$")]
 Unit = Annotated[str, Field(pattern=r"^[\w@.:-]+\.(service|socket|target|timer|mount)$")]
+# NVIDIA's own numbers: 580.178.04.
+Version = Annotated[str, Field(pattern=r"^\d+(\.\d+)+$")]
 Uri = Annotated[str, Field(pattern=r"^https?://[^\s/]+(/[^\s/]+)*$")]
 
 
 class Suite(Part):
+    """A repository without suites has `/` for one and no components. `keyring` is another than its base's."""
+
     mirror: str
     suite: str
     components: list[str]
+    keyring: str | None = None
 
 
 class Base(Part):
-    """A distribution: where its packages come from, whose signatures count, its kernels by what they are for."""
+    """A distribution: where its packages come from, whose signatures count, its kernels by what they are for.
+
+    A keyring without a path is one of images/keyrings.
+    """
 
     keyring: str
     mirrors: dict[str, Uri]
@@ -48,20 +56,41 @@ class Node(Part):
 
 
 class Variant(Part):
-    """`most_mib` bounds its root file system. `idle` are units that its packages start, and only bundles may."""
+    """`most_mib` bounds its root file system. `idle` are units that its packages start, and only bundles may.
+
+    `gpus` says that it may have a driver.
+    """
 
     kernel: str
     node: bool
+    gpus: bool = False
     packages: list[Package]
     programs: list[str]
+    enabled: list[Unit] = Field(default_factory=list)
     idle: list[Unit] = Field(default_factory=list)
     most_mib: int
+
+
+class Driver(Part):
+    """NVIDIA's driver for one base: `packages`, from the base's own repositories or from `suites` beside them.
+
+    All packages that a pattern of `exact` fits have to be of `version`.
+    """
+
+    base: str
+    version: Version
+    mirrors: dict[str, Uri] = Field(default_factory=dict)
+    suites: list[Suite] = Field(default_factory=list)
+    packages: list[Package]
+    exact: list[str]
+    enabled: list[Unit]
 
 
 class Recipe(Part):
     bases: dict[str, Base]
     common: Common
     node: Node
+    drivers: dict[str, Driver] = Field(default_factory=dict)
     variants: dict[str, Variant]
 
 
@@ -79,6 +108,8 @@ class Asked(NamedTuple):
     disabled: tuple[str, ...]
     masked: tuple[str, ...]
     origins: dict[str, str]
+    driver_name: str | None = None
+    driver: Driver | None = None
 
 
 class Loaded(NamedTuple):
@@ -110,14 +141,13 @@ def _broken(recipe: Recipe) -> Iterator[tuple[EntryPath, str]]:
     """What the fields' shapes can't say."""
     for name, base in recipe.bases.items():
         for n, suite in enumerate(base.suites):
-            if suite.mirror not in base.mirrors:
-                known = ", ".join(base.mirrors)
-                yield ("bases", name, "suites", n), f"there is no mirror {suite.mirror!r}. Name one of: {known}"
+            yield from _mirrorless(("bases", name, "suites", n), suite, base.mirrors)
         for mirror in sorted(base.archives.keys() - base.mirrors.keys()):
             yield (
                 ("bases", name, "archives", mirror),
                 f"an archive of no mirror. Name one of: {', '.join(base.mirrors)}",
             )
+    yield from _broken_drivers(recipe)
     for name, variant in recipe.variants.items():
         for base_name, base in recipe.bases.items():
             if variant.kernel not in base.kernels:
@@ -126,17 +156,42 @@ def _broken(recipe: Recipe) -> Iterator[tuple[EntryPath, str]]:
                 yield ("variants", name, "kernel"), what
 
 
-def asked(loaded: Loaded, base: str, variant: str) -> Asked:
-    """Raises ImageError for a base or variant that the recipe lacks."""
+def _broken_drivers(recipe: Recipe) -> Iterator[tuple[EntryPath, str]]:
+    for name, driver in recipe.drivers.items():
+        if driver.base not in recipe.bases:
+            known = ", ".join(recipe.bases)
+            yield ("drivers", name, "base"), f"there is no base {driver.base!r}. Name one of: {known}"
+            continue
+        for n, suite in enumerate(driver.suites):
+            yield from _mirrorless(("drivers", name, "suites", n), suite, driver.mirrors)
+        for mirror in sorted(driver.mirrors.keys() & recipe.bases[driver.base].mirrors):
+            yield ("drivers", name, "mirrors", mirror), f"{driver.base} has a mirror of this name: give it another"
+
+
+def _mirrorless(path: EntryPath, suite: Suite, mirrors: Mapping[str, str]) -> Iterator[tuple[EntryPath, str]]:
+    if suite.mirror not in mirrors:
+        yield path, f"there is no mirror {suite.mirror!r}. Name one of: {', '.join(mirrors)}"
+
+
+def asked(loaded: Loaded, base: str, variant: str, driver: str | None = None) -> Asked:
+    """Raises ImageError for a base, variant or driver that the recipe lacks, and for a driver that fits neither."""
     recipe = loaded.recipe
-    for what, name, known in (("base", base, recipe.bases), ("variant", variant, recipe.variants)):
-        if name not in known:
-            raise ImageError(f"{loaded.file} has no {what} {name!r}. It has: {', '.join(known)}")
+    names = (("base", base, recipe.bases), ("variant", variant, recipe.variants), ("driver", driver, recipe.drivers))
+    for what, name, known in names:
+        if name is not None and name not in known:
+            raise ImageError(f"{loaded.file} has no {what} {name!r}. It has: {', '.join(known) or 'none'}")
     chosen = recipe.variants[variant]
+    own = recipe.drivers[driver] if driver else None
+    if own and own.base != base:
+        raise ImageError(f"The driver {driver} is for {own.base}, and not for {base}: --base {own.base}")
+    if own and not chosen.gpus:
+        fit = ", ".join(name for name, one in recipe.variants.items() if one.gpus)
+        raise ImageError(f"Machines of variant {variant} have no GPU and take no driver. Those that do: {fit}")
     parts: list[tuple[EntryPath, list[str]]] = [
         (("common", "packages"), recipe.common.packages),
         (("node", "packages"), recipe.node.packages if chosen.node else []),
         (("variants", variant, "packages"), chosen.packages),
+        (("drivers", driver or "", "packages"), own.packages if own else []),
     ]
     kernel = recipe.bases[base].kernels[chosen.kernel]
     origins = {kernel: f"{loaded.file}:{loaded.lines.of(('bases', base, 'kernels', chosen.kernel))}"}
@@ -144,14 +199,23 @@ def asked(loaded: Loaded, base: str, variant: str) -> Asked:
         origins |= {name: f"{loaded.file}:{loaded.lines.of((*path, n))}" for n, name in enumerate(names)}
     return Asked(
         base,
-        recipe.bases[base],
+        with_driver(recipe.bases[base], own),
         variant,
         chosen,
         kernel,
         tuple(sorted(origins)),
         tuple(sorted({*(recipe.node.programs if chosen.node else []), *chosen.programs})),
-        tuple(sorted(recipe.common.enabled)),
+        tuple(sorted({*recipe.common.enabled, *chosen.enabled, *(own.enabled if own else [])})),
         tuple(sorted(chosen.idle)),
         tuple(sorted(recipe.common.masked)),
         origins,
+        driver,
+        own,
     )
+
+
+def with_driver(base: Base, driver: Driver | None) -> Base:
+    """A base that has the driver's repositories beside its own."""
+    if driver is None:
+        return base
+    return base.model_copy(update={"mirrors": base.mirrors | driver.mirrors, "suites": [*base.suites, *driver.suites]})

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import lock
+from . import driver, lock
 from .errors import ImageError
 from .lock import Lock, Package
 from .recipe import Asked, Base
@@ -18,6 +18,8 @@ URI = re.compile(r"'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) SHA256:(?P<sha25
 ESSENTIAL = "?and(?essential,?not(?exact-name(apt)))"
 UNKNOWN = re.compile(r"(?:Unable to locate package|Package '?([a-z0-9+.-]+)'? has no installation candidate) ?(\S*)")
 DATE = re.compile(r"^Date: (.+)$", re.MULTILINE)
+# Of distributions whose keyring is no package here.
+KEYRINGS = Path(__file__).with_name("keyrings")
 APT = {
     "APT::Architecture": "amd64",
     "APT::Architectures": "amd64",
@@ -37,28 +39,32 @@ def resolve(asked: Asked, folder: Path = lock.FOLDER) -> Lock:
     check({"apt-get": "apt"}, root=False)
     with tempfile.TemporaryDirectory(prefix="landbridge-apt-") as temporary:
         root = Path(temporary)
-        apt = _apt(root, asked.base)
+        apt = _apt(root, asked)
         run([*apt, "update", "--error-on=any"])
         try:
             told = run([*apt, "install", "--yes", "--print-uris", *asked.packages, ESSENTIAL])
         except ImageError as error:
             raise _named(asked, error) from None
         packages = tuple(sorted(_packages(told, asked.base)))
-        return Lock(lock.place(asked, folder), lock.digest(asked), _epoch_seconds(root), packages)
+        found = Lock(lock.place(asked, folder), lock.digest(asked), _epoch_seconds(root), packages)
+        driver.check(asked, found)
+        return found
 
 
-def _apt(root: Path, base: Base) -> list[str]:
+def _apt(root: Path, asked: Asked) -> list[str]:
     for part in ("etc/apt", "var/lib/apt/lists/partial", "var/cache/apt/archives/partial", "var/lib/dpkg"):
         (root / part).mkdir(parents=True)
     (root / "var/lib/dpkg/status").touch()
-    (root / "etc/apt/sources.list").write_text("".join(f"{line}\n" for line in sources(base)))
+    (root / "etc/apt/sources.list").write_text("".join(f"{line}\n" for line in sources(asked.base)))
+    (root / "etc/apt/preferences").write_text(driver.preferences(asked))
     options = {"Dir": str(root), "Dir::State::status": str(root / "var/lib/dpkg/status"), **APT}
     return ["apt-get", "-qq", *(part for key, value in options.items() for part in ("-o", f"{key}={value}"))]
 
 
 def sources(base: Base) -> Iterator[str]:
     for one in base.suites:
-        yield f"deb [signed-by={base.keyring}] {base.mirrors[one.mirror]} {one.suite} {' '.join(one.components)}"
+        keyring = KEYRINGS / (one.keyring or base.keyring)
+        yield " ".join(["deb", f"[signed-by={keyring}]", base.mirrors[one.mirror], one.suite, *one.components])
 
 
 def _packages(told: str, base: Base) -> Iterator[Package]:

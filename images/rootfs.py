@@ -14,6 +14,8 @@ from .running import run
 FILES = Path(__file__).with_name("files")
 PROGRAMS = "usr/local/bin"
 PLUGINS = "opt/cni/bin"
+# Where containerd's settings and other programs look for NVIDIA's.
+LINKED = ("nvidia-", "usr/bin")
 # Nobody reads these on a node; without them it is a fifth smaller.
 LEFT_OUT = (
     "/usr/share/man/*",
@@ -89,6 +91,8 @@ def finish(root: Path, asked: Asked, programs: Mapping[str, Path], documents: Ma
             _lay(tree, root)
     for name, program in programs.items():
         _program(program, root / PROGRAMS / name)
+        if name.startswith(LINKED[0]):
+            (root / LINKED[1] / name).symlink_to(f"/{PROGRAMS}/{name}")
     for path, text in documents.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)

@@ -100,6 +100,20 @@ IMAGE_TOOLS = (
     ),
 )
 
+# NVIDIA's container toolkit, in images for GPUs.
+TOOLKIT = "1.20.1"
+_NVIDIA = "github.com/NVIDIA/nvidia-container-toolkit"
+TOOLKIT_TOOLS = tuple(
+    Tool(
+        name,
+        "nvidia-container-toolkit",
+        f"{_NVIDIA}/cmd/{name}",
+        # What it finds of the driver's library, it looks for when it calls it: its Makefile's flag.
+        f"-s -w -extldflags=-Wl,-z,lazy -X {_NVIDIA}/internal/info.version={TOOLKIT}",
+    )
+    for name in ("nvidia-ctk", "nvidia-cdi-hook", "nvidia-container-runtime")
+)
+
 SETS = {
     "engine": ENGINE_TOOLS,
     "control-plane": CONTROL_PLANE_TOOLS,
@@ -142,12 +156,13 @@ def set_up_add_ons(root: Path, cache: Path, logs: Path, progress: Progress) -> N
         link(folder / file.name, file)
 
 
-def set_up_image(root: Path, cache: Path, logs: Path, progress: Progress) -> None:
-    """Links the programs of node images into .landbridge/image. Raises SetupError."""
+def set_up_image(root: Path, cache: Path, logs: Path, progress: Progress, *, gpus: bool = False) -> None:
+    """Links the programs of node images into .landbridge/image; those for GPUs want a C compiler. Raises SetupError."""
     folder = root / ".landbridge/image"
     folder.mkdir(parents=True, exist_ok=True)
-    for file in build(IMAGE_TOOLS, "image", root / "tools", cache, logs, progress).iterdir():
-        link(folder / file.name, file)
+    for name, tools in {"image": IMAGE_TOOLS, **({"toolkit": TOOLKIT_TOOLS} if gpus else {})}.items():
+        for file in build(tools, name, root / "tools", cache, logs, progress).iterdir():
+            link(folder / file.name, file)
 
 
 def version(name: str) -> str:
@@ -155,6 +170,8 @@ def version(name: str) -> str:
     if name.startswith("etcd"):
         required = Path(__file__).with_name("kubernetes") / "go.mod"
         return str(re.findall(r"go.etcd.io/etcd/server/v3 v(\S+)", required.read_text())[0])
+    if name.startswith("nvidia-"):
+        return TOOLKIT
     return CONTAINERD if name.startswith(("containerd", "ctr")) else KUBERNETES
 
 
@@ -195,7 +212,8 @@ def build(tools: tuple[Tool, ...], name: str, folder: Path, cache: Path, logs: P
 
 
 # No parts of Tool: keys of all would change. flannel's backend udp has no other way on amd64, as its Makefile says.
-WITH_C = ("flanneld",)
+# What asks NVIDIA's library finds it in C alone.
+WITH_C = ("flanneld", "nvidia-ctk", "nvidia-cdi-hook", "nvidia-container-runtime")
 # Of some thirty clouds the autoscaler needs none: it asks our service.
 TAGS = {"cluster-autoscaler": "externalgrpc"}
 

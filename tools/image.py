@@ -1,10 +1,12 @@
 """What baking node images needs here: `python3 tools/image.py`, which `landbridge image bake` calls by itself.
 
-The system's packages are installed where root asks, and the programs that images have are built once.
+The system's packages are installed where root asks, and the programs that images have are built once. With `--gpus`
+those of images for GPUs are, too.
 """
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 import building
@@ -19,19 +21,24 @@ from images.running import BOOT_NEEDED, NEEDED
 VERSIONS = "versions.json"
 
 
-def set_up(root: Path, cache: Path, logs: Path, progress: Progress) -> None:
+# What the Go programs for GPUs are built with, beside Go.
+COMPILER = {"gcc": "gcc", "/usr/include/stdlib.h": "libc6-dev"}
+
+
+def set_up(root: Path, cache: Path, logs: Path, progress: Progress, *, gpus: bool = False) -> None:
     """Raises SetupError."""
-    missing = debian.missing({**NEEDED, **BOOT_NEEDED})
+    missing = debian.missing({**NEEDED, **BOOT_NEEDED, **(COMPILER if gpus else {})})
     if missing and debian.can_install():
         with progress.step(f"packages that make images: {', '.join(missing)}"):
             debian.install(missing, logs)
     elif missing:
         progress.say(f"Bakes need packages of the system: sudo apt-get install {' '.join(missing)}")
-    go_tools.set_up_image(root, cache, logs, progress)
-    names = [tool.name for tool in (*go_tools.IMAGE_TOOLS, *go_tools.CONTROL_PLANE_TOOLS)]
+    go_tools.set_up_image(root, cache, logs, progress, gpus=gpus)
+    tools = (*go_tools.IMAGE_TOOLS, *go_tools.TOOLKIT_TOOLS, *go_tools.CONTROL_PLANE_TOOLS)
+    names = [tool.name for tool in tools]
     versions = {name: go_tools.version(name) for name in names}
     (root / ".landbridge/image" / VERSIONS).write_text(json.dumps(versions, indent=1) + "\n")
 
 
 if __name__ == "__main__":
-    sys.exit(building.built("What node images need", set_up))
+    sys.exit(building.built("What node images need", partial(set_up, gpus="--gpus" in sys.argv[1:])))

@@ -17,7 +17,7 @@ PROGRAMS = {
     "gateway": ("swanctl", "charon-systemd", "vtysh", "nft", "networkctl", "ip", "keepalived", "unbound", "conntrack"),
     "laptop": ("openvpn", "nft", "runc"),
     "cpu": ("runc", "conntrack", "iptables", "mount.nfs4"),
-    "gpu": ("runc", "conntrack", "iptables", "mount.nfs4"),
+    "gpu": ("runc", "conntrack", "iptables", "mount.nfs4", "nvidia-ctk", "nvidia-cdi-hook", "nvidia-container-runtime"),
 }
 # What components/links/on_machine/gateway_install.py tries before it touches a gateway.
 PROBES = (
@@ -51,6 +51,25 @@ def test_strongswan_has_what_the_policy_asks_for(host: Host, made: dict[str, Any
     plugins = set(found(host, "ls /usr/lib/ipsec/plugins"))
     needed = ("openssl", "vici", "kernel-netlink", "socket-default")
     assert {f"libstrongswan-{name}.so" for name in needed} <= plugins
+
+
+def test_the_driver_is_that_of_the_bill(host: Host, made: dict[str, Any]) -> None:
+    """Its modules, open ones, and for the kernel that there is; without a driver there are none."""
+    if made["variant"] != "gpu":
+        pytest.skip("no machine with GPUs")
+    if made["driver"] is None:
+        assert found(host, f"find /usr/lib/modules/{made['kernel']} -name 'nvidia.ko*'") == []
+        pytest.skip("driverless")
+    for module in ("nvidia", "nvidia-uvm"):
+        told = dict(line.split(":", 1) for line in found(host, f"modinfo -k {made['kernel']} {module}") if ":" in line)
+        assert (told["version"].strip(), told["license"].strip()) == (made["driver"], "Dual MIT/GPL"), module
+
+
+def test_the_toolkit_says_its_version(host: Host, bill: dict[str, Any], made: dict[str, Any]) -> None:
+    if made["variant"] != "gpu":
+        pytest.skip("no machine with GPUs")
+    told = {one["name"]: one["version"] for one in bill["components"] if one["type"] == "application"}
+    assert host.check_output("nvidia-ctk --version").endswith(told["nvidia-ctk"])
 
 
 @pytest.mark.usefixtures("running")

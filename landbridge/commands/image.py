@@ -31,13 +31,16 @@ BOOT_SECONDS = 300
 
 base_option = click.option("--base", default="debian-13", show_default=True, help="Which distribution it is made of.")
 variant_option = click.option("--variant", default="cpu", show_default=True, help="Which image of the recipe.")
+driver_option = click.option(
+    "--driver", metavar="NAME", help="NVIDIA's driver, by its name in the recipe. Without it an image is driverless."
+)
 recipe_option = click.option(
     "--recipe", "recipe_file", type=click.Path(path_type=Path), metavar="FILE", help="Another recipe than our own."
 )
 locks_option = click.option(
     "--locks", type=click.Path(path_type=Path), metavar="FOLDER", help="Where lock files lie, for a recipe of yours."
 )
-what = together(base_option, variant_option, recipe_option, locks_option, json_option)
+what = together(base_option, variant_option, driver_option, recipe_option, locks_option, json_option)
 
 
 @click.group()
@@ -45,8 +48,8 @@ def image() -> None:
     """Bakes node images on this machine, checks them and compares them. Images lie below LANDBRIDGE_IMAGES."""
 
 
-def asked_for(base: str, variant: str, recipe_file: Path | None) -> Asked:
-    return recipe.asked(recipe.load(recipe_file or recipe.RECIPE), base, variant)
+def asked_for(base: str, variant: str, driver: str | None, recipe_file: Path | None) -> Asked:
+    return recipe.asked(recipe.load(recipe_file or recipe.RECIPE), base, variant, driver)
 
 
 def packages_of(file: Path) -> tuple[lock.Package, ...]:
@@ -59,10 +62,12 @@ def packages_of(file: Path) -> tuple[lock.Package, ...]:
 
 @image.command("lock")
 @what
-def lock_(*, base: str, variant: str, recipe_file: Path | None, locks: Path | None, as_json: bool) -> int:
+def lock_(
+    *, base: str, variant: str, driver: str | None, recipe_file: Path | None, locks: Path | None, as_json: bool
+) -> int:
     """Pins every package of an image by its digest: what Debian has now. Shows what changed; read it and commit it."""
     out, folder = options.output(as_json=as_json), locks or lock.FOLDER
-    found = resolve.resolve(asked_for(base, variant, recipe_file), folder)
+    found = resolve.resolve(asked_for(base, variant, driver, recipe_file), folder)
     before = packages_of(found.file)
     running.made(folder, "Name another by --locks")
     found.file.write_text(lock.written(found))
@@ -80,9 +85,11 @@ def lock_(*, base: str, variant: str, recipe_file: Path | None, locks: Path | No
 
 @image.command()
 @what
-def bake(*, base: str, variant: str, recipe_file: Path | None, locks: Path | None, as_json: bool) -> int:
+def bake(
+    *, base: str, variant: str, driver: str | None, recipe_file: Path | None, locks: Path | None, as_json: bool
+) -> int:
     """Bakes an image: raw, qcow2 and VHD, the same inside. Wants root; the same recipe gives the same image."""
-    out, asked = options.output(as_json=as_json), asked_for(base, variant, recipe_file)
+    out, asked = options.output(as_json=as_json), asked_for(base, variant, driver, recipe_file)
     running.check({}, root=True)
     made = baking.bake(asked, given(asked, locks or lock.FOLDER), out.progress.print)
     if as_json:
@@ -99,7 +106,8 @@ def bake(*, base: str, variant: str, recipe_file: Path | None, locks: Path | Non
 def given(asked: Asked, locks: Path) -> baking.Given:
     """Programs of this checkout, built where they are not yet, and what they are called by."""
     # What it tells goes to stderr: stdout is the command's own.
-    if subprocess.run([sys.executable, str(BUILDER)], stdout=sys.stderr, check=False).returncode:
+    command = [sys.executable, str(BUILDER), *(["--gpus"] if asked.variant.gpus else [])]
+    if subprocess.run(command, stdout=sys.stderr, check=False).returncode:
         raise ImageError("What a bake needs could not be built, and nothing was baked: see above")
     versions = json.loads((BUILT / "versions.json").read_text())
     programs = {name: BUILT / name if (BUILT / name).exists() else kubernetes.BIN / name for name in versions}

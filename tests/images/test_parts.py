@@ -64,7 +64,9 @@ def test_the_lock_is_that_of_the_recipe(variant: str) -> None:
 
 def test_a_lock_of_another_recipe_is_refused(tmp_path: Path) -> None:
     loaded = recipe.load(changed(tmp_path, "- chrony", "- openntpd"))
-    with pytest.raises(ImageError, match=r"made of another recipe .*`landbridge image lock --variant cpu`"):
+    with pytest.raises(
+        ImageError, match=r"made of another recipe .*`landbridge image lock --base debian-13 --variant cpu`"
+    ):
         lock.current(recipe.asked(loaded, "debian-13", "cpu"))
 
 

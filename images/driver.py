@@ -1,0 +1,54 @@
+"""NVIDIA's driver as a part of an image: all of it is of the one version that the recipe names.
+
+A fabric manager of another version than the driver does not start, and its GPUs stay uninitialised ("Fabric Manager for
+NVIDIA NVSwitch Systems", NVIDIA).
+"""
+
+from fnmatch import fnmatchcase
+
+from .errors import ImageError
+from .lock import Lock, words
+from .recipe import Asked
+
+# Above what is there already (apt_preferences(5)).
+PRIORITY = 1001
+
+
+def preferences(asked: Asked) -> str:
+    """For apt, which takes the newest otherwise, of each package for itself."""
+    if asked.driver is None:
+        return ""
+    lines = [f"Package: {' '.join(asked.driver.exact)}", f"Pin: version /{_pattern(asked.driver.version)}/"]
+    return "\n".join([*lines, f"Pin-Priority: {PRIORITY}"]) + "\n"
+
+
+def _pattern(version: str) -> str:
+    """With an epoch and a packager's revision, or without."""
+    return f"^([0-9]+:)?{version.replace('.', '[.]')}(-|$)"
+
+
+def upstream(version: str) -> str:
+    """Debian's version without epoch and revision."""
+    return version.partition(":")[2].rpartition("-")[0] if ":" in version else version.rpartition("-")[0] or version
+
+
+def check(asked: Asked, locked: Lock) -> None:
+    """Raises ImageError where a part of the driver is of another version, or there is none at all."""
+    if asked.driver is None:
+        return
+    parts = [
+        package for package in locked.packages if any(fnmatchcase(package.name, one) for one in asked.driver.exact)
+    ]
+    if not parts:
+        raise ImageError(
+            f"{locked.file.name} has no package of the driver {asked.driver_name}: {' '.join(asked.driver.exact)} "
+            "fit none. Correct `exact` in recipe.yaml"
+        )
+    if other := [one for one in parts if upstream(one.version) != asked.driver.version]:
+        told = ", ".join(f"{one.name} {one.version}" for one in other)
+        raise ImageError(
+            f"{locked.file.name}: the driver {asked.driver_name} is to be {asked.driver.version}, and these are of "
+            f"another version: {told}. Driver and fabric manager work together only where they are of the same one: "
+            "name a `version` in recipe.yaml that its repository has of all of them, then "
+            f"`landbridge image lock {words(asked)}`. Nothing was baked"
+        )
