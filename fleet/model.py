@@ -97,6 +97,9 @@ class Images(Model):
     """What machines may start from."""
 
     max_age_days: int = Field(default=90, ge=1, le=3650, description="an older image lacks what was mended since")
+    prepull: list[str] = Field(
+        default_factory=list, description="containers' images that nodes have from the start: NAME:TAG@sha256:DIGEST"
+    )
 
 
 class Quotas(Model):

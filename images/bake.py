@@ -4,13 +4,14 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from . import baked, bill, digest, disk, driver, lock, packages, rootfs
+from . import baked, bill, containers, digest, disk, driver, lock, packages, rootfs
 from .baked import Baked
+from .containers import Container
 from .errors import ImageError
 from .recipe import Asked
 from .running import NEEDED, cache_folder, check, full_disk_told, made, room
@@ -22,7 +23,10 @@ Tell = Callable[[str], None]
 
 
 class Given(NamedTuple):
-    """What a bake takes from this machine: programs by name with their versions, and where to keep things."""
+    """What a bake takes from this machine: programs by name with their versions, and where to keep things.
+
+    `containers` are those that nodes have before they ask a registry.
+    """
 
     kubernetes: str
     programs: Mapping[str, Path]
@@ -30,6 +34,7 @@ class Given(NamedTuple):
     home: Path
     packages: Path
     locks: Path = lock.FOLDER
+    containers: Sequence[Container] = ()
 
 
 class Times(NamedTuple):
@@ -92,13 +97,15 @@ def _contents(workshop: Path, asked: Asked, locked: lock.Lock, given: Given) -> 
     programs = {name: given.programs[name] for name in asked.programs}
     told = {name: (given.versions[name], baked.sha256(program)) for name, program in programs.items()}
     documents = {
-        bill.BILL: bill.written(bill.bill(asked, locked, told)),
-        bill.PROVENANCE: bill.written(bill.provenance(asked, locked, given.kubernetes, kernel)),
+        bill.BILL: bill.written(bill.bill(asked, locked, told, given.containers)),
+        bill.PROVENANCE: bill.written(bill.provenance(asked, locked, given.kubernetes, kernel, given.containers)),
     }
     rootfs.finish(root, asked, programs, {f"{bill.FOLDER}/{name}": text for name, text in documents.items()})
+    containers.lay(root, given.containers)
     rootfs.clean(root, locked.epoch_seconds)
     size_mib = rootfs.size_mib(root)
-    if size_mib > asked.variant.most_mib:
+    # How large containers are is up to who asks for them.
+    if size_mib - containers.size_mib(root) > asked.variant.most_mib:
         raise ImageError(
             f"The root file system has {size_mib} MiB, and recipe.yaml allows {asked.variant_name} "
             f"{asked.variant.most_mib} MiB: take packages out, or raise most_mib"

@@ -4,10 +4,11 @@ CycloneDX 1.6: https://cyclonedx.org/docs/1.6/json/
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from .containers import Container
 from .lock import Lock, Package
 from .recipe import Asked
 
@@ -16,7 +17,9 @@ FOLDER = "usr/share/landbridge"
 BILL, PROVENANCE = "bill.json", "provenance.json"
 
 
-def bill(asked: Asked, lock: Lock, programs: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
+def bill(
+    asked: Asked, lock: Lock, programs: Mapping[str, tuple[str, str]], containers: Sequence[Container] = ()
+) -> dict[str, Any]:
     """`programs` are those that are no packages: name → version and SHA-256."""
     distribution = asked.base_name.partition("-")[0]
     return {
@@ -27,7 +30,7 @@ def bill(asked: Asked, lock: Lock, programs: Mapping[str, tuple[str, str]]) -> d
             "timestamp": _time(lock.epoch_seconds),
             "component": {"type": "operating-system", "name": f"{asked.base_name}-{asked.variant_name}"},
         },
-        "components": [*_packages(lock.packages, distribution), *_programs(programs)],
+        "components": [*_packages(lock.packages, distribution), *_programs(programs), *_containers(containers)],
     }
 
 
@@ -48,7 +51,16 @@ def _programs(programs: Mapping[str, tuple[str, str]]) -> Iterable[dict[str, Any
         yield {"type": "application", "name": name, "version": version, "hashes": hashes}
 
 
-def provenance(asked: Asked, lock: Lock, kubernetes: str, kernel: str) -> dict[str, Any]:
+def _containers(containers: Iterable[Container]) -> Iterable[dict[str, Any]]:
+    for one in sorted(containers):
+        name, _, tag = one.name.rpartition(":")
+        hashes = [{"alg": "SHA-256", "content": one.digest}]
+        yield {"type": "container", "name": name, "version": tag, "hashes": hashes}
+
+
+def provenance(
+    asked: Asked, lock: Lock, kubernetes: str, kernel: str, containers: Sequence[Container] = ()
+) -> dict[str, Any]:
     """What it was made of. Nothing that differs between two bakes: no time, no machine."""
     return {
         "base": asked.base_name,
@@ -58,6 +70,7 @@ def provenance(asked: Asked, lock: Lock, kubernetes: str, kernel: str) -> dict[s
         "kernel": kernel,
         "lock": {"file": lock.file.name, "asked": lock.asked, "packages_of": _time(lock.epoch_seconds)},
         "driver": asked.driver.version if asked.driver else None,
+        "containers": [one.told for one in containers],
         "units": {"enabled": asked.enabled, "disabled": asked.disabled, "masked": asked.masked},
     }
 

@@ -53,6 +53,7 @@ class Common(Part):
 class Node(Part):
     packages: list[Package]
     programs: list[str]
+    enabled: list[Unit] = Field(default_factory=list)
 
 
 class Variant(Part):
@@ -181,6 +182,7 @@ def asked(loaded: Loaded, base: str, variant: str, driver: str | None = None) ->
         if name is not None and name not in known:
             raise ImageError(f"{loaded.file} has no {what} {name!r}. It has: {', '.join(known) or 'none'}")
     chosen = recipe.variants[variant]
+    of_node = recipe.node if chosen.node else Node(packages=[], programs=[])
     own = recipe.drivers[driver] if driver else None
     if own and own.base != base:
         raise ImageError(f"The driver {driver} is for {own.base}, and not for {base}: --base {own.base}")
@@ -189,7 +191,7 @@ def asked(loaded: Loaded, base: str, variant: str, driver: str | None = None) ->
         raise ImageError(f"Machines of variant {variant} have no GPU and take no driver. Those that do: {fit}")
     parts: list[tuple[EntryPath, list[str]]] = [
         (("common", "packages"), recipe.common.packages),
-        (("node", "packages"), recipe.node.packages if chosen.node else []),
+        (("node", "packages"), of_node.packages),
         (("variants", variant, "packages"), chosen.packages),
         (("drivers", driver or "", "packages"), own.packages if own else []),
     ]
@@ -204,8 +206,8 @@ def asked(loaded: Loaded, base: str, variant: str, driver: str | None = None) ->
         chosen,
         kernel,
         tuple(sorted(origins)),
-        tuple(sorted({*(recipe.node.programs if chosen.node else []), *chosen.programs})),
-        tuple(sorted({*recipe.common.enabled, *chosen.enabled, *(own.enabled if own else [])})),
+        tuple(sorted({*of_node.programs, *chosen.programs})),
+        tuple(sorted({*recipe.common.enabled, *of_node.enabled, *chosen.enabled, *(own.enabled if own else [])})),
         tuple(sorted(chosen.idle)),
         tuple(sorted(recipe.common.masked)),
         origins,

@@ -1,6 +1,7 @@
 """A root file system in a folder: locked packages by mmdebstrap, our files and programs, nothing of the bake."""
 
 import os
+import re
 import shutil
 import stat
 from collections.abc import Iterator, Mapping
@@ -14,6 +15,13 @@ from .running import run
 FILES = Path(__file__).with_name("files")
 PROGRAMS = "usr/local/bin"
 PLUGINS = "opt/cni/bin"
+KERNEL = re.compile(r"linux-image-(\d\S+)")
+# Scripts of packages that build modules or an initrd ask which kernel runs: it is the image's that will.
+SHIM = Path("usr/local/sbin/uname")
+UNAME = """\
+#!/bin/sh
+if [ "$*" = -r ]; then echo '{kernel}'; else exec /usr/bin/uname "$@"; fi
+"""
 # Where containerd's settings and other programs look for NVIDIA's.
 LINKED = ("nvidia-", "usr/bin")
 # Nobody reads these on a node; without them it is a fifth smaller.
@@ -62,6 +70,9 @@ STUB_RESOLV = "../run/systemd/resolve/stub-resolv.conf"
 
 def make(root: Path, lock: Lock, source: str) -> None:
     """Packages into `root`, which must not exist. Raises ImageError."""
+    shim = root.parent / "uname"
+    shim.write_text(UNAME.format(kernel=_locked_kernel(lock)))
+    shim.chmod(0o755)
     rules = [f"path-exclude={path}" for path in LEFT_OUT] + [f"path-include={path}" for path in KEPT]
     run(
         [
@@ -72,6 +83,8 @@ def make(root: Path, lock: Lock, source: str) -> None:
             f"--include={','.join(package.name for package in lock.packages)}",
             '--aptopt=APT::Install-Recommends "false"',
             *(f"--dpkgopt={rule}" for rule in rules),
+            f'--aptopt=DPkg::Path "/{SHIM.parent}:/usr/sbin:/usr/bin:/sbin:/bin"',
+            f'--essential-hook=install -D {shim} "$1/{SHIM}"',
             # A suite would choose among the repository's packages by their origin, and ours has none.
             "",
             str(root),
@@ -79,14 +92,24 @@ def make(root: Path, lock: Lock, source: str) -> None:
         ],
         env={"SOURCE_DATE_EPOCH": str(lock.epoch_seconds)},
     )
+    (root / SHIM).unlink()
+    shim.unlink()
     # Only the bake leaves things out: what somebody adds on a machine comes whole.
     for rule in (root / "etc/dpkg/dpkg.cfg.d").glob("99mmdebstrap"):
         rule.unlink()
 
 
+def _locked_kernel(lock: Lock) -> str:
+    """Raises ImageError."""
+    for package in lock.packages:
+        if found := KERNEL.fullmatch(package.name):
+            return found[1]
+    raise ImageError(f"{lock.file.name} has no kernel. Mend `kernels` in recipe.yaml")
+
+
 def finish(root: Path, asked: Asked, programs: Mapping[str, Path], documents: Mapping[str, str]) -> None:
     """Our own on top: files of all images and of the variant, programs, units; `documents` are texts by their path."""
-    for tree in (FILES / "all", FILES / asked.variant_name):
+    for tree in (FILES / "all", *([FILES / "node"] if asked.variant.node else []), FILES / asked.variant_name):
         if tree.is_dir():
             _lay(tree, root)
     for name, program in programs.items():

@@ -1,5 +1,6 @@
 """What each variant is for: its kernel's modules, its programs, and that these speak what bundles ask of them."""
 
+import json
 import shlex
 from typing import Any
 
@@ -51,6 +52,14 @@ def test_strongswan_has_what_the_policy_asks_for(host: Host, made: dict[str, Any
     plugins = set(found(host, "ls /usr/lib/ipsec/plugins"))
     needed = ("openssl", "vici", "kernel-netlink", "socket-default")
     assert {f"libstrongswan-{name}.so" for name in needed} <= plugins
+
+
+def test_containers_are_those_of_the_bill(host: Host, made: dict[str, Any], asleep: None) -> None:
+    folder = host.file("/var/lib/landbridge/containers/list.json")
+    listed = json.loads(folder.content_string) if folder.exists else []
+    assert [{"name": one["name"], "digest": one["digest"]} for one in listed] == made.get("containers", [])
+    for one in listed:
+        assert host.file(f"/var/lib/landbridge/containers/{one['file']}").size > 0, one["name"]
 
 
 def test_the_driver_is_that_of_the_bill(host: Host, made: dict[str, Any]) -> None:

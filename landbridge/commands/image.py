@@ -9,9 +9,10 @@ import click
 from rich.table import Table
 
 from images import bake as baking
-from images import baked, checking, digest, guest, lock, recipe, resolve, running
+from images import baked, checking, containers, digest, guest, lock, recipe, resolve, running
 from images.baked import Baked
 from images.checking import Check
+from images.containers import Container
 from images.errors import ImageError
 from images.recipe import Asked
 from local import kubernetes
@@ -85,13 +86,24 @@ def lock_(
 
 @image.command()
 @what
+@click.option(
+    "--containers",
+    "archives",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="OCI archives of what the fleet file's images.prepull names: nodes have them from the start.",
+)
+@options.fleet_option
 def bake(
-    *, base: str, variant: str, driver: str | None, recipe_file: Path | None, locks: Path | None, as_json: bool
-) -> int:
+    *, base: str, variant: str, driver: str | None, recipe_file: Path | None, locks: Path | None,
+    archives: Path | None, fleet_file: Path | None, as_json: bool,
+) -> int:  # fmt: skip
     """Bakes an image: raw, qcow2 and VHD, the same inside. Wants root; the same recipe gives the same image."""
     out, asked = options.output(as_json=as_json), asked_for(base, variant, driver, recipe_file)
     running.check({}, root=True)
-    made = baking.bake(asked, given(asked, locks or lock.FOLDER), out.progress.print)
+    there = prepulled(asked, archives, fleet_file) if archives else []
+    taken = given(asked, locks or lock.FOLDER)._replace(containers=there)
+    made = baking.bake(asked, taken, out.progress.print)
     if as_json:
         times = {one.phase: round(one.seconds, 2) for one in made.times}
         out.document({"folder": str(made.folder), "seconds": times, **made.image.model_dump(mode="json")})
@@ -101,6 +113,13 @@ def bake(
     out.console.print(f"{made.image.name} in {seconds:.0f} s{same}: {made.folder}", soft_wrap=True)
     out.console.print(disks(made.image))
     return DONE
+
+
+def prepulled(asked: Asked, archives: Path, fleet_file: Path | None) -> list[Container]:
+    """Raises ImageError for what differs from the fleet file's list, and FleetError."""
+    if not asked.variant.node:
+        raise UsageError(f"Machines of variant {asked.variant_name} run no containers: leave --containers out")
+    return containers.taken(archives, containers.asked_for(options.the_fleet(fleet_file).fleet.images.prepull))
 
 
 def given(asked: Asked, locks: Path) -> baking.Given:
