@@ -6,6 +6,7 @@ With `--home` it also answers machines, as `front` has it, with certificates fro
 import argparse
 import logging
 import os
+import shutil
 import signal
 import threading
 import warnings
@@ -29,11 +30,15 @@ def main() -> None:
     from moto.server import DomainDispatcherApplication, create_backend_app
     from werkzeug.serving import make_server
 
-    from . import front, own_api
+    from . import blocks, front, own_api
     from .authority import Authority
     from .extensions import install
 
     install()
+    if options.home:
+        # Of the server before this one, of whose snapshots nothing is left.
+        shutil.rmtree(options.home / "blocks", ignore_errors=True)
+        blocks.keep_in(options.home / "blocks")
     application = own_api.application(DomainDispatcherApplication(create_backend_app))
     servers = [make_server(options.host, options.port, application, threaded=True)]
     if options.home:

@@ -11,8 +11,11 @@ from moto.ec2.exceptions import EC2ClientError
 from moto.ec2.models import EC2Backend
 from moto.ec2.models.amis import Ami
 
+from local.kubernetes import VERSIONS
+
 from .. import standins
 from ..standins import PREFIX, STAND_INS
+from . import direct_blocks
 from .patching import override
 
 RESOLVE = "resolve:ssm:"
@@ -51,15 +54,22 @@ def _stand_in(backend: Any, name: str, id_: str) -> Ami:
 
 
 def is_stand_in(backend: Any, image_id: str) -> bool:
-    """Whether a machine may start from it: one of ours, or what was made of one."""
+    """Whether a machine may start from it: one of ours, what was made of one, or one that was published here."""
     image = backend.amis.get(image_id)
-    return image is not None and (image.name or "").startswith(PREFIX)
+    return image is not None and ((image.name or "").startswith(PREFIX) or published(image) is not None)
 
 
 def kubernetes(backend: Any, image_id: str) -> str:
     """The version in an image."""
     image = backend.amis.get(image_id)
-    return standins.kubernetes((image.name or "") if image else "")
+    return (image and published(image)) or standins.kubernetes((image.name or "") if image else "")
+
+
+def published(image: Ami) -> str | None:
+    """The version in an image with contents of its own, if local machines can be of it; they do not boot its disk."""
+    tags = {tag["key"]: tag["value"] for tag in image.get_tags()}
+    version = tags.get(KUBERNETES)
+    return version if version in VERSIONS and direct_blocks.contents(image.ebs_snapshot) else None
 
 
 def resolved(backend: Any, image_id: str) -> str:

@@ -1,0 +1,168 @@
+"""How an image goes through channels: candidate → stable → retired, and back. Plans first, then the store's writes.
+
+`retired` says which image was stable before, which is where a rollback leads.
+"""
+
+import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from fleet.image_names import CANDIDATE, CHANNELS, RETIRED, STABLE
+
+from .baked import Baked
+from .errors import ImageError
+from .stores.store import Pointer, Published, Record, Slot, Store, Tell
+
+
+class Move(NamedTuple):
+    """A pointer that is to say another image; `name` and `before` are for people."""
+
+    place: str
+    slot: Slot
+    image: str
+    name: str
+    before: str
+
+
+class There(NamedTuple):
+    """What a place has now."""
+
+    images: Sequence[Published]
+    pointers: Mapping[Slot, Pointer]
+
+    def name(self, image: str) -> str:
+        return next((one.name for one in self.images if one.id == image), image)
+
+
+def look(store: Store) -> dict[str, There]:
+    """By place."""
+    return {
+        place: There(store.published(place), {one.slot: one for one in store.pointers(place)}) for place in store.places
+    }
+
+
+def publish(store: Store, folder: Path, image: Baked, who: str, tell: Tell) -> list[Move]:
+    """Brings an image to all places, and only then into their candidate channels. Raises ImageError."""
+    ids = store.publish(folder, image, tell)
+    slot = Slot(image.variant, image.kubernetes, CANDIDATE)
+    moves: list[Move] = []
+    for place, there in look(store).items():
+        moves += _moved(place, there, slot, ids[place])
+    do(store, moves, who, "publish")
+    return moves
+
+
+def promotion(places: Mapping[str, There], name: str, to: str, *, force: bool) -> list[Move]:
+    """Pointers to move, in this order; none where all is so already. Raises ImageError."""
+    if to not in CHANNELS:
+        raise ImageError(f"There is no channel {to}. Name one of: {', '.join(CHANNELS)}")
+    moves: list[Move] = []
+    for place, there in places.items():
+        image = _found(place, there, name)
+        slot = Slot(image.variant, image.kubernetes, to)
+        if image.variant == "gpu" and image.driver is None and to == STABLE:
+            raise ImageError(
+                f"{name} has no driver, and machines with GPUs would start from it. Bake variant gpu with one; nothing "
+                "was changed"
+            )
+        moves += _promoted(place, there, image, slot, force=force)
+    return moves
+
+
+def _promoted(place: str, there: There, image: Published, slot: Slot, *, force: bool) -> Iterator[Move]:
+    said = _said(there, slot)
+    stable, candidate = (slot._replace(channel=channel) for channel in (STABLE, CANDIDATE))
+    if said == image.id:
+        return
+    if slot.channel == STABLE and _said(there, candidate) != image.id and not force:
+        held = there.name(_said(there, candidate)) or "none"
+        raise ImageError(
+            f"{image.name} is not the candidate for Kubernetes {image.kubernetes} in {place}, which is {held}. Publish "
+            "it again to make it the candidate and try it there first, or agree with --force; nothing was changed"
+        )
+    if slot.channel == RETIRED and _said(there, stable) == image.id:
+        raise ImageError(
+            f"Machines in {place} start from {image.name}: promote another one to stable, and it retires. Nothing was "
+            "changed"
+        )
+    if slot.channel == STABLE and (before := _said(there, stable)):
+        # First: a run that ends between the two writes does them both again.
+        yield from _moved(place, there, slot._replace(channel=RETIRED), before)
+    yield from _moved(place, there, slot, image.id)
+
+
+def rollback(places: Mapping[str, There], variant: str | None, kubernetes: str | None) -> list[Move]:
+    """Stable says in every place what it said before, and what it says now retires. Raises ImageError."""
+    slots = sorted(
+        {
+            slot
+            for there in places.values()
+            for slot in there.pointers
+            if slot.channel == STABLE and variant in (None, slot.variant) and kubernetes in (None, slot.kubernetes)
+        }
+    )
+    if len(slots) != 1:
+        held = ", ".join(f"--variant {slot.variant} --kubernetes {slot.kubernetes}" for slot in slots)
+        raise ImageError(
+            f"Which one is meant? Name one of: {held}. Nothing was changed"
+            if slots
+            else "No such image was ever promoted to stable: there is nothing to go back from"
+        )
+    moves: list[Move] = []
+    for place, there in places.items():
+        if slots[0] in there.pointers:
+            moves += _rolled_back(place, there, slots[0])
+    return moves
+
+
+def _rolled_back(place: str, there: There, slot: Slot) -> Iterator[Move]:
+    now, retired = there.pointers[slot], slot._replace(channel=RETIRED)
+    target = next((one for one in (_said(there, retired), now.previous) if one and one != now.image), None)
+    if target is None:
+        raise ImageError(
+            f"Nothing was stable in {place} before {there.name(now.image)}: there is nothing to go back to. Nothing was "
+            "changed"
+        )
+    gone = next((one for one in there.images if one.id == target), None)
+    if gone is not None and gone.state in ("pending", "failed"):
+        raise ImageError(f"{gone.name} is {gone.state} in {place}: machines can't start from it. Nothing was changed")
+    # Stable first: it is what machines start from.
+    yield from _moved(place, there, slot, target)
+    yield from _moved(place, there, retired, now.image)
+
+
+def do(store: Store, moves: Sequence[Move], who: str, why: str) -> None:
+    """Moves the pointers in their order; images that were being taken away are whole again before. Raises ImageError.
+
+    When it fails midway, the same command moves the rest.
+    """
+    places = {move.place for move in moves}
+    held = {(one.place, one.id): one for place in sorted(places) for one in store.published(place)}
+    for move in moves:
+        image = held.get((move.place, move.image))
+        if image is not None and image.state in ("deprecated", "disabled") and move.slot.channel != RETIRED:
+            store.restore(image)
+    for move in moves:
+        record = Record(who, datetime.datetime.now(datetime.UTC), why, move.before)
+        store.point(move.place, move.slot, move.image, record)
+
+
+def _said(there: There, slot: Slot) -> str:
+    return there.pointers[slot].image if slot in there.pointers else ""
+
+
+def _moved(place: str, there: There, slot: Slot, image: str) -> Iterator[Move]:
+    if (said := _said(there, slot)) != image:
+        yield Move(place, slot, image, there.name(image), there.name(said))
+
+
+def _found(place: str, there: There, name: str) -> Published:
+    image = next((one for one in there.images if one.name == name), None)
+    if image is None:
+        raise ImageError(f"{name} is not published in {place}: `landbridge image publish {name}`. Nothing was changed")
+    if image.state in ("pending", "failed"):
+        raise ImageError(
+            f"{name} is {image.state} in {place}: `landbridge image publish {name}` goes on with it. Nothing was changed"
+        )
+    return image

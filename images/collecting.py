@@ -1,0 +1,92 @@
+"""Which published images go, in three steps with days between them: deprecated, disabled, removed.
+
+What a pointer, a machine, a group or a template uses stays, and so do the newest of each variant and Kubernetes minor.
+Between the steps whoever still uses an image unseen has time to say so: each but the last can be taken back.
+"""
+
+import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Literal, NamedTuple
+
+from fleet.kubernetes_versions import minor
+
+from .channels import There, look
+from .stores.store import Published, Store
+
+KEEP = 3
+# How long an image is in a state before its next step. Nothing starts from a disabled one.
+DISABLE_AFTER, REMOVE_AFTER = datetime.timedelta(days=14), datetime.timedelta(days=14)
+Action = Literal["keep", "wait", "deprecate", "disable", "remove"]
+STEPS: dict[str, tuple[Action, datetime.timedelta]] = {
+    "available": ("deprecate", datetime.timedelta()),
+    "deprecated": ("disable", DISABLE_AFTER),
+    "disabled": ("remove", REMOVE_AFTER),
+    # Half a copy, which nobody can start from.
+    "failed": ("remove", datetime.timedelta()),
+}
+
+
+class Decision(NamedTuple):
+    image: Published
+    action: Action
+    why: str
+
+
+def plan(store: Store, keep: int, now: datetime.datetime) -> list[Decision]:
+    """For every image in every place. Raises ImageError."""
+    return [
+        decision for place, there in look(store).items() for decision in decided(there, store.users(place), keep, now)
+    ]
+
+
+def decided(there: There, users: Mapping[str, Sequence[str]], keep: int, now: datetime.datetime) -> Iterator[Decision]:
+    """For every image of one place, the newest first."""
+    held = pointed(there)
+
+    def kind(image: Published) -> tuple[str, str]:
+        return image.variant, minor(image.kubernetes)
+
+    ordered = sorted(there.images, key=lambda one: (kind(one), now - one.created))
+    for _, group in groupby(ordered, kind):
+        for number, image in enumerate(group):
+            yield _decision(image, [*held.get(image.id, []), *users.get(image.id, [])], number, keep, now)
+
+
+def pointed(there: There) -> dict[str, list[str]]:
+    """Id → channels that say it, or said it last."""
+    found: dict[str, list[str]] = {}
+    for slot, pointer in there.pointers.items():
+        found.setdefault(pointer.image, []).append(f"channel {slot}")
+        if pointer.previous:
+            found.setdefault(pointer.previous, []).append(f"channel {slot}, before")
+    return found
+
+
+def _decision(image: Published, users: Sequence[str], number: int, keep: int, now: datetime.datetime) -> Decision:
+    if users:
+        more = f" and {len(users) - 1} more" if len(users) > 1 else ""
+        return Decision(image, "keep", f"used by {users[0]}{more}")
+    if image.state == "pending":
+        return Decision(image, "keep", "is being copied")
+    if number < keep and image.state != "failed":
+        return Decision(image, "keep", f"one of the newest {keep} of its kind")
+    action, after = STEPS[image.state]
+    if (left := after - (now - image.since)) > datetime.timedelta():
+        return Decision(image, "wait", f"{image.state}; {action} in {left.days + 1} days")
+    return Decision(image, action, "nobody uses it")
+
+
+def do(store: Store, decisions: Sequence[Decision], keep: int, now: datetime.datetime) -> list[Decision]:
+    """What was done of a plan. Each place is looked at once more: what is used since then stays. Raises ImageError."""
+    wanted = {(one.image.place, one.image.id, one.action) for one in decisions}
+    done = []
+    for decision in plan(store, keep, now):
+        image = decision.image
+        if decision.action in ACTS and (image.place, image.id, decision.action) in wanted:
+            getattr(store, decision.action)(image)
+            done.append(decision)
+    return done
+
+
+ACTS = ("deprecate", "disable", "remove")

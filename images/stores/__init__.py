@@ -1,0 +1,1 @@
+"""Where images are published to, each by the same few calls."""

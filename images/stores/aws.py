@@ -1,0 +1,168 @@
+"""Images in AWS' regions: an AMI and its snapshot in each, pointers as parameters of Systems Manager.
+
+The first region gets the disk, the others copies of the image, all of them encrypted. An image's name is one of a kind
+in its region, so that a publish that was interrupted finds what is there, and goes on.
+"""
+
+import datetime
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+from fleet import images as tags
+from fleet.image_names import CHANNELS, ImageKind, parameter
+
+from ..baked import Baked
+from . import aws_publish, aws_uses
+from .aws_calls import DISABLED, DISK, FLEET, told
+from .store import Pointer, Published, Record, Slot, State, Tell
+
+SERVICES = ("ec2", "ssm", "ebs", "autoscaling")
+# EnableImageDeprecation wants a time to come, and rounds it to minutes.
+DEPRECATE_IN = datetime.timedelta(minutes=2)
+LONGEST_DESCRIPTION = 1024
+STATES: dict[str, State] = {"pending": "pending", "available": "available", "disabled": "disabled"}
+
+
+class Waits(NamedTuple):
+    """How often and how long to ask: an encrypted copy to another region has taken more than an hour."""
+
+    delay_seconds: float = 30
+    attempts: int = 480
+
+
+class Aws:
+    """`at` gives a region's clients by service; regions are told in order, the first gets the disk."""
+
+    def __init__(
+        self,
+        fleet: str,
+        regions: Sequence[str],
+        at: Callable[[str], Callable[[str], Any]],
+        journals: Path,
+        waits: Waits = Waits(),  # noqa: B008
+    ) -> None:
+        self.fleet, self.places, self.journals, self.waits = fleet, tuple(regions), journals, waits
+        # Made here, one after the other: boto3 is not safe for making them at once.
+        self.clients = {(region, name): at(region)(name) for region in regions for name in SERVICES}
+
+    def of(self, region: str) -> Callable[[str], Any]:
+        return lambda service: self.clients[region, service]
+
+    def publish(self, folder: Path, image: Baked, tell: Tell) -> Mapping[str, str]:
+        return aws_publish.publish(self, folder, image, tell)
+
+    def tags(self, image: Baked) -> dict[str, str]:
+        """On the image and its snapshot, in every region: copies take none along."""
+        return {
+            "Name": self.name(image),
+            FLEET: self.fleet,
+            tags.TAG: image.kubernetes,
+            tags.NAME: image.name,
+            tags.VARIANT: image.variant,
+            tags.DIGEST: image.digest,
+            tags.DRIVER: image.driver or tags.DRIVERLESS,
+            DISK: image.disks["raw"].sha256,
+        }
+
+    def name(self, image: Baked) -> str:
+        return f"{self.fleet}-{image.name}"
+
+    def published(self, place: str) -> list[Published]:
+        filters = [{"Name": f"tag:{FLEET}", "Values": [self.fleet]}, {"Name": "tag-key", "Values": [tags.NAME]}]
+        with told(place):
+            pages = self.of(place)("ec2").get_paginator("describe_images")
+            found = pages.paginate(Owners=["self"], Filters=filters, IncludeDisabled=True, IncludeDeprecated=True)
+            return [_published(place, one) for page in found for one in page["Images"]]
+
+    def pointers(self, place: str) -> list[Pointer]:
+        with told(place):
+            ssm = self.of(place)("ssm")
+            pages = ssm.get_paginator("get_parameters_by_path").paginate(Path=f"/{self.fleet}/images", Recursive=True)
+            found = [(slot, one) for page in pages for one in page["Parameters"] if (slot := self._slot(one["Name"]))]
+            return [_pointer(ssm, place, slot, one) for slot, one in found]
+
+    def point(self, place: str, slot: Slot, image: str, record: Record) -> None:
+        kind = next(kind for kind in get_args(ImageKind) if kind == slot.variant)
+        name = parameter(self.fleet, slot.kubernetes, slot.channel, kind)
+        said = json.dumps({"who": record.who, "why": record.why, "before": record.before}, separators=(",", ":"))
+        with told(place):
+            # Of type text: that of an image's id is written later than the call, if at all.
+            self.of(place)("ssm").put_parameter(
+                Name=name, Value=image, Type="String", Overwrite=True, Description=said[:LONGEST_DESCRIPTION]
+            )
+
+    def users(self, place: str) -> Mapping[str, Sequence[str]]:
+        with told(place):
+            return aws_uses.users(self.of(place))
+
+    def restore(self, image: Published) -> None:
+        with told(image.place):
+            ec2 = self.of(image.place)("ec2")
+            if image.state == "disabled":
+                ec2.enable_image(ImageId=image.id)
+                ec2.delete_tags(Resources=[image.id], Tags=[{"Key": DISABLED}])
+            ec2.disable_image_deprecation(ImageId=image.id)
+
+    def deprecate(self, image: Published) -> None:
+        with told(image.place):
+            when = datetime.datetime.now(datetime.UTC) + DEPRECATE_IN
+            self.of(image.place)("ec2").enable_image_deprecation(ImageId=image.id, DeprecateAt=when)
+
+    def disable(self, image: Published) -> None:
+        with told(image.place):
+            ec2, now = self.of(image.place)("ec2"), datetime.datetime.now(datetime.UTC)
+            # EC2 does not tell since when one is disabled. Before it is: a disabled image without it would go at once.
+            ec2.create_tags(Resources=[image.id], Tags=[{"Key": DISABLED, "Value": now.isoformat()}])
+            ec2.disable_image(ImageId=image.id)
+
+    def remove(self, image: Published) -> None:
+        with told(image.place):
+            self.of(image.place)("ec2").deregister_image(ImageId=image.id, DeleteAssociatedSnapshots=True)
+
+    def _slot(self, name: str) -> Slot | None:
+        """None for a parameter that is no channel's."""
+        found = re.fullmatch(rf"/{re.escape(self.fleet)}/images/([^/]+)/([^/]+)/([^/]+)", name)
+        known = found and found[1] in get_args(ImageKind) and found[3] in CHANNELS
+        return Slot(*found.groups()) if found and known else None
+
+
+def _published(place: str, one: Mapping[str, Any]) -> Published:
+    held = {tag["Key"]: tag["Value"] for tag in one.get("Tags", [])}
+    created = datetime.datetime.fromisoformat(one["CreationDate"])
+    state, since = STATES.get(one["State"], "failed"), created
+    if deprecated := one.get("DeprecationTime"):
+        state, since = "deprecated" if state == "available" else state, datetime.datetime.fromisoformat(deprecated)
+    if state == "disabled":
+        # One that somebody disabled by hand counts from now on, and so stays.
+        since = datetime.datetime.fromisoformat(held.get(DISABLED) or datetime.datetime.now(datetime.UTC).isoformat())
+    driver = held.get(tags.DRIVER, tags.DRIVERLESS)
+    return Published(
+        place,
+        one["ImageId"],
+        held[tags.NAME],
+        held.get(tags.VARIANT, ""),
+        held.get(tags.TAG, ""),
+        held.get(tags.DIGEST, ""),
+        None if driver == tags.DRIVERLESS else driver,
+        created,
+        state,
+        since,
+    )
+
+
+def _pointer(ssm: Any, place: str, slot: Slot, one: Mapping[str, Any]) -> Pointer:
+    """With what the parameter's history says of its last move; nothing is known of one that was set by hand."""
+    pages = ssm.get_paginator("get_parameter_history").paginate(Name=one["Name"])
+    history = sorted((version for page in pages for version in page["Parameters"]), key=lambda v: int(v["Version"]))
+    previous = next((v["Value"] for v in reversed(history) if v["Value"] != one["Value"]), "")
+    try:
+        said = json.loads(history[-1].get("Description") or "{}")
+    except ValueError:
+        said = {}
+    said = said if isinstance(said, dict) else {}
+    who = str(said.get("who") or history[-1].get("LastModifiedUser") or "")
+    record = Record(who, history[-1]["LastModifiedDate"], str(said.get("why", "")), str(said.get("before", "")))
+    return Pointer(place, slot, str(one["Value"]), str(previous), record)

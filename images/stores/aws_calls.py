@@ -1,0 +1,31 @@
+"""What the calls to AWS have in common: errors in our words, tokens, tags."""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from ..errors import ImageError
+
+# On every image and snapshot: whose it is, the SHA-256 of its disk, and since when an image is disabled.
+FLEET, DISK, DISABLED = "landbridge:fleet", "landbridge:disk", "landbridge:disabled"
+
+
+@contextmanager
+def told(region: str, more: str = "") -> Iterator[None]:
+    """What AWS refuses is one clear error."""
+    try:
+        yield
+    except ClientError as error:
+        said = error.response["Error"]
+        raise ImageError(
+            f"{region}: {error.operation_name} was refused ({said['Code']}): {said.get('Message', '')}{more}"
+        ) from None
+    except BotoCoreError as error:
+        raise ImageError(f"{region} can't be reached: {error}{more}") from None
+
+
+def token(*parts: str) -> str:
+    """The same for the same work, so that a call whose answer was lost is not done twice. 64 digits are allowed."""
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
