@@ -121,8 +121,8 @@ def _rolled_back(place: str, there: There, slot: Slot) -> Iterator[Move]:
     target = next((one for one in (_said(there, retired), now.previous) if one and one != now.image), None)
     if target is None:
         raise ImageError(
-            f"Nothing was stable in {place} before {there.name(now.image)}: there is nothing to go back to. Nothing was "
-            "changed"
+            f"Nothing was stable in {place} before {there.name(now.image)}: there is nothing to go back to. "
+            "Nothing was changed"
         )
     gone = next((one for one in there.images if one.id == target), None)
     if gone is not None and gone.state in ("pending", "failed"):
@@ -163,6 +163,7 @@ def _found(place: str, there: There, name: str) -> Published:
         raise ImageError(f"{name} is not published in {place}: `landbridge image publish {name}`. Nothing was changed")
     if image.state in ("pending", "failed"):
         raise ImageError(
-            f"{name} is {image.state} in {place}: `landbridge image publish {name}` goes on with it. Nothing was changed"
+            f"{name} is {image.state} in {place}: `landbridge image publish {name}` goes on with it. "
+            "Nothing was changed"
         )
     return image

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Literal, NamedTuple
 
+from fleet.image_names import STABLE
 from fleet.kubernetes_versions import minor
 
 from .channels import There, look
@@ -16,7 +17,8 @@ from .stores.store import Published, Store
 
 KEEP = 3
 # How long an image is in a state before its next step. Nothing starts from a disabled one.
-DISABLE_AFTER, REMOVE_AFTER = datetime.timedelta(days=14), datetime.timedelta(days=14)
+DAY = datetime.timedelta(days=1)
+DISABLE_AFTER, REMOVE_AFTER = 14 * DAY, 14 * DAY
 Action = Literal["keep", "wait", "deprecate", "disable", "remove"]
 STEPS: dict[str, tuple[Action, datetime.timedelta]] = {
     "available": ("deprecate", datetime.timedelta()),
@@ -49,16 +51,18 @@ def decided(there: There, users: Mapping[str, Sequence[str]], keep: int, now: da
 
     ordered = sorted(there.images, key=lambda one: (kind(one), now - one.created))
     for _, group in groupby(ordered, kind):
-        for number, image in enumerate(group):
+        number = 0
+        for image in group:
             yield _decision(image, [*held.get(image.id, []), *users.get(image.id, [])], number, keep, now)
+            number += image.state != "failed"
 
 
 def pointed(there: There) -> dict[str, list[str]]:
-    """Id → channels that say it, or said it last."""
+    """Id → channels that say it; stable also what it said last, where a rollback leads."""
     found: dict[str, list[str]] = {}
     for slot, pointer in there.pointers.items():
         found.setdefault(pointer.image, []).append(f"channel {slot}")
-        if pointer.previous:
+        if pointer.previous and slot.channel == STABLE:
             found.setdefault(pointer.previous, []).append(f"channel {slot}, before")
     return found
 
@@ -73,7 +77,7 @@ def _decision(image: Published, users: Sequence[str], number: int, keep: int, no
         return Decision(image, "keep", f"one of the newest {keep} of its kind")
     action, after = STEPS[image.state]
     if (left := after - (now - image.since)) > datetime.timedelta():
-        return Decision(image, "wait", f"{image.state}; {action} in {left.days + 1} days")
+        return Decision(image, "wait", f"{image.state}; {action} in {-(-left // DAY)} days")
     return Decision(image, action, "nobody uses it")
 
 

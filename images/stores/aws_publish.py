@@ -70,8 +70,8 @@ def _there(store: "Aws", region: str, image: Baked) -> tuple[str | None, str]:
     one, held = found[0], {tag["Key"]: tag["Value"] for tag in found[0].get("Tags", [])}
     if held.get(tags.DIGEST) != image.digest or held.get(DISK) != image.disks["raw"].sha256:
         raise ImageError(
-            f"{region} has another image with the name {name} ({one['ImageId']}): its tags name another digest. Take it "
-            "away, if nothing starts from it, and publish again; nothing was published"
+            f"{region} has another image with the name {name} ({one['ImageId']}): its tags name another digest. "
+            "Take it away, if nothing starts from it, and publish again; nothing was published"
         )
     if one["State"] in ("failed", "error", "invalid"):
         ec2.deregister_image(ImageId=one["ImageId"], DeleteAssociatedSnapshots=True)

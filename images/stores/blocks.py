@@ -89,6 +89,8 @@ def upload(ebs: Any, snapshot: str, raw: Path, journal: Journal, tell: Tell) -> 
         except BaseException:
             for one in waiting:
                 one.cancel()
+            wait(waiting)
+            _record(waiting, journal, digests)
             raise
     _complete(ebs, snapshot, digests)
     journal.end()
@@ -116,11 +118,17 @@ def _put(ebs: Any, snapshot: str, index: int, data: bytes, digest: bytes) -> Non
 
 
 def _arrived(waiting: dict[Future[None], int], journal: Journal, digests: dict[int, bytes]) -> None:
+    """Waits for one at least. Raises what a put has raised, once all that arrived is written down."""
     done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+    _record({one: waiting.pop(one) for one in done}, journal, digests)
     for one in done:
-        index = waiting.pop(one)
         one.result()
-        journal.add(index, digests[index].hex())
+
+
+def _record(done: dict[Future[None], int], journal: Journal, digests: dict[int, bytes]) -> None:
+    for one, index in done.items():
+        if not one.cancelled() and one.exception() is None:
+            journal.add(index, digests[index].hex())
 
 
 def _complete(ebs: Any, snapshot: str, digests: dict[int, bytes]) -> None:

@@ -1,4 +1,4 @@
-"""`landbridge image`: node images on this machine."""
+"""`landbridge image`: node images on this machine; `image_channels` has what becomes of them elsewhere."""
 
 import json
 import subprocess
@@ -19,8 +19,9 @@ from local import kubernetes
 
 from ..entering import ROOT
 from ..errors import DONE, FAILED, UsageError
-from . import options
+from . import image_channels, image_published, options
 from .image_burn_in import burn_in_
+from .image_channels import Where
 from .options import Output, json_option, together
 
 # Builds what images have beside the control plane's programs, once, and says all their versions.
@@ -46,7 +47,10 @@ what = together(base_option, variant_option, driver_option, recipe_option, locks
 
 @click.group()
 def image() -> None:
-    """Bakes node images on this machine, checks them and compares them. Images lie below LANDBRIDGE_IMAGES."""
+    """Bakes node images on this machine, checks, compares and publishes them, and moves them through channels.
+
+    Images lie below LANDBRIDGE_IMAGES.
+    """
 
 
 def asked_for(base: str, variant: str, driver: str | None, recipe_file: Path | None) -> Asked:
@@ -150,10 +154,16 @@ def found(name: str) -> Path:
 
 
 @image.command("list")
+@click.option("--published", is_flag=True, help="Those in the fleet's regions, or in a site's folder, instead.")
+@image_channels.placed
 @json_option
-def list_(*, as_json: bool) -> int:
-    """Shows the images on this machine, the newest first."""
+def list_(*, published: bool, where: Where, as_json: bool) -> int:
+    """Shows the images on this machine, the newest first; with --published where they are, and who uses them."""
     out = options.output(as_json=as_json)
+    if published:
+        return image_published.listed(where, out)
+    if any(where):
+        raise UsageError("What is published lists --published alone: add it")
     there = list(baked.listed(baking.home()))
     if as_json:
         out.document({"images": [{"folder": str(folder), **one.model_dump(mode="json")} for folder, one in there]})
@@ -236,4 +246,5 @@ def diff(first: str, second: str, *, as_json: bool) -> int:
     return DONE
 
 
-image.add_command(burn_in_)
+for command in (burn_in_, *image_channels.COMMANDS, *image_published.COMMANDS):
+    image.add_command(command)

@@ -217,7 +217,7 @@ def _read() -> None:
         )
 
     @override(EBSResponse, "list_changed_blocks")
-    def list_changed_blocks(self: Any, original: Any) -> ActionResult:  # noqa: ARG001
+    def list_changed_blocks(self: Any, original: Any) -> ActionResult:
         raise NotImplementedError  # `calls` says so
 
     @override(EC2Backend, "describe_snapshots")
@@ -229,7 +229,7 @@ def _read() -> None:
 
 def _forget() -> None:
     @override(EC2Backend, "delete_snapshot")
-    def delete_snapshot(self: Any, original: Any, snapshot_id: str) -> Any:
+    def delete_snapshot(_: Any, original: Any, snapshot_id: str) -> Any:
         gone = original(snapshot_id)
         if names := contents(gone).values():
             blocks.forget(names, _used())

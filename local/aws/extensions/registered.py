@@ -99,7 +99,7 @@ def _shown() -> None:
             exec_users=self._get_param("ExecutableUsers", []),
             owners=self._get_param("Owners", []),
         )
-        disabled = self._get_bool_param("IncludeDisabled", False)
+        disabled = self._get_bool_param("IncludeDisabled", if_none=False)
         return ActionResult({"Images": [image for image in found if disabled or image.state != "disabled"]})
 
 
@@ -137,7 +137,9 @@ def _register() -> None:
             root_device_name=device,
             boot_mode=mode,
         )
-        vars(image).update(ena_support=self._get_bool_param("EnaSupport", False), imds_support=imds, tpm_support=tpm)
+        vars(image).update(
+            ena_support=self._get_bool_param("EnaSupport", if_none=False), imds_support=imds, tpm_support=tpm
+        )
         return ActionResult({"ImageId": image.id})
 
 
@@ -147,7 +149,7 @@ def _copy() -> None:
         from moto.ec2.models import ec2_backends
 
         backend, key = self.ec2_backend, self._get_param("KmsKeyId")
-        encrypted, token = self._get_bool_param("Encrypted", False), self._get_param("ClientToken")
+        encrypted, token = self._get_bool_param("Encrypted", if_none=False), self._get_param("ClientToken")
         wanted = self._get_param("SourceImageId"), self._get_param("SourceRegion"), self._get_param("Name")
         tags = self._parse_tag_specification()
         self.error_on_dryrun()
@@ -173,7 +175,7 @@ def _copy() -> None:
         )
         direct_blocks.contents(snapshot).update(direct_blocks.contents(source.ebs_snapshot))
         own = {tag["key"]: tag["value"] for tag in source.get_tags()}
-        copied = own if self._get_bool_param("CopyImageTags", False) else {}
+        copied = own if self._get_bool_param("CopyImageTags", if_none=False) else {}
         kept = {k: v for k, v in source.block_device_mappings[0]["Ebs"].items() if k not in ("SnapshotId", "Encrypted")}
         image = _made(
             backend,
@@ -239,7 +241,7 @@ def _ends() -> None:
     def deregister_image(self: Any, original: Any) -> ActionResult:  # noqa: ARG001
         backend = self.ec2_backend
         image = _image(backend, self._get_param("ImageId"))
-        too = self._get_bool_param("DeleteAssociatedSnapshots", False)
+        too = self._get_bool_param("DeleteAssociatedSnapshots", if_none=False)
         self.error_on_dryrun()
         backend.deregister_image(image.id)
         if not too:

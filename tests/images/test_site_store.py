@@ -1,0 +1,206 @@
+"""A site's folder of images: signed, whole or as it was, and verified by who has the public key alone."""
+
+import datetime
+import errno
+import json
+import shutil
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
+from images import channels, collecting
+from images.errors import ImageError
+from images.stores import signed, verify
+from images.stores import site as sites
+from images.stores.site import Site
+
+from . import store_bed as bed
+from .store_bed import told
+
+KEY = Ed25519PrivateKey.generate()
+PUBLIC = KEY.public_key()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Site:
+    return Site("lab", tmp_path / "served", KEY)
+
+
+def names(store: Site) -> list[str]:
+    return sorted(file.name for file in (store.folder / "images").iterdir())
+
+
+def test_published_promoted_verified_by_folder_and_by_web(store: Site, tmp_path: Path) -> None:
+    folder, image = bed.bake(tmp_path, "a")
+    channels.publish(store, folder, image, "alice", told)
+    assert names(store) == [image.name]
+    moves = channels.promotion(channels.look(store), image.name, "stable", force=False)
+    channels.do(store, moves, "alice", "promote")
+    (checked,) = verify.verify(str(store.folder), PUBLIC)
+    assert (checked.name, checked.sha256) == (image.name, image.disks["qcow2"].sha256)
+    with served(store.folder) as url:
+        kept = tmp_path / "disk"
+        (checked,) = verify.verify(url, PUBLIC, "cpu/1.36.2/stable", kept)
+        assert kept.read_bytes() == (folder / "disk.qcow2").read_bytes()
+        with pytest.raises(ImageError, match=r"no image or channel gpu. It has: cpu/1.36.2/candidate, "):
+            list(verify.verify(url, PUBLIC, "gpu"))
+        with pytest.raises(ImageError, match=r"missing/index\.json can't be read: .*404"):
+            verify.read(f"{url}/missing", PUBLIC)
+    number = verify.read(str(store.folder), PUBLIC).number
+    assert channels.publish(store, folder, image, "alice", told) == []
+    assert verify.read(str(store.folder), PUBLIC).number == number + 1
+
+
+class served:  # noqa: N801
+    """The folder by a web server of this machine."""
+
+    def __init__(self, folder: Path) -> None:
+        handler = partial(Quiet, directory=str(folder))
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,))
+
+    def __enter__(self) -> str:
+        self.thread.start()
+        return f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    def __exit__(self, *_: object) -> None:
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """To nobody."""
+
+
+def test_what_was_changed_on_the_way_is_refused(store: Site, tmp_path: Path) -> None:
+    folder, image = bed.bake(tmp_path, "a")
+    channels.publish(store, folder, image, "alice", told)
+    disk = store.folder / "images" / image.name / "disk.qcow2"
+    whole = disk.read_bytes()
+    disk.write_bytes(b"x" + whole[1:])
+    kept = tmp_path / "disk"
+    with pytest.raises(
+        ImageError, match=r"disk\.qcow2 has \d+ bytes with the digest .* Do not start a machine from it"
+    ):
+        list(verify.verify(str(store.folder), PUBLIC, image.name, kept))
+    assert [file.name for file in tmp_path.iterdir() if "disk" in file.name] == []
+    channels.publish(store, folder, image, "alice", told)
+    assert disk.read_bytes() == whole, "publishing again mends it"
+    index = store.folder / "index.json"
+    sealed = json.loads(index.read_text())
+    index.write_text(json.dumps({**sealed, "index": sealed["index"].replace("alice", "mallory")}))
+    with pytest.raises(ImageError, match=r"index\.json is not signed by this key"):
+        verify.read(str(store.folder), PUBLIC)
+    with pytest.raises(ImageError, match="is not signed by this key"):
+        store.published("lab")
+    index.write_text("{}")
+    with pytest.raises(ImageError, match="is no index of images"):
+        verify.read(str(store.folder), PUBLIC)
+
+
+def test_another_key_and_another_site_are_refused(store: Site, tmp_path: Path) -> None:
+    folder, image = bed.bake(tmp_path, "a")
+    channels.publish(store, folder, image, "alice", told)
+    with pytest.raises(ImageError, match="is not signed by this key"):
+        Site("lab", store.folder, Ed25519PrivateKey.generate()).published("lab")
+    with pytest.raises(ImageError, match="has the images of site lab"):
+        Site("other", store.folder, KEY).published("other")
+
+
+@pytest.fixture
+def full(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 5 MiB: an image has room, a second one has not."""
+    import subprocess
+
+    place = tmp_path / "small"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=5m", "none", str(place)], check=False, capture_output=True
+    )
+    if mounted.returncode:
+        pytest.skip("mounting a small disk wants root")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_full_disk_leaves_all_as_it_was(full: Path, tmp_path: Path) -> None:
+    store = Site("lab", full, KEY)
+    first, second = (bed.bake(tmp_path, mark) for mark in "ab")
+    for folder, _ in (first, second):
+        (folder / "disk.qcow2").write_bytes((folder / "disk.qcow2").read_bytes().replace(b"\0", b"\1"))
+    images = []
+    for folder, image in (first, second):
+        whole = image.disks["qcow2"].model_copy(update={"sha256": sites.baked.sha256(folder / "disk.qcow2")})
+        images.append((folder, image.model_copy(update={"disks": {**image.disks, "qcow2": whole}})))
+    channels.publish(store, *images[0], "alice", told)
+    before = (full / "index.json").read_bytes()
+    with pytest.raises(ImageError, match=r"small: the disk is full. Its index is as it was. Make room there"):
+        channels.publish(store, *images[1], "alice", told)
+    assert (full / "index.json").read_bytes() == before
+    assert names(store) == [images[0][1].name]
+    assert [one.name for one in verify.verify(str(full), PUBLIC)] == [images[0][1].name]
+
+
+def test_an_interrupted_copy_counts_for_nothing_and_is_done_again(
+    store: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, image = bed.bake(tmp_path, "a")
+
+    def broken(*_: object) -> None:
+        raise OSError(errno.EIO, "Input/output error", str(folder / "disk.qcow2"))
+
+    monkeypatch.setattr(shutil, "copyfile", broken)
+    with pytest.raises(ImageError, match=r"disk\.qcow2: Input/output error. The index is as it was"):
+        channels.publish(store, folder, image, "alice", told)
+    monkeypatch.undo()
+    assert names(store) == []
+    (store.folder / "images" / f".{image.name}").mkdir()
+    channels.publish(store, folder, image, "alice", told)
+    assert names(store) == [image.name]
+
+
+def test_old_ones_go_with_their_files(store: Site, tmp_path: Path) -> None:
+    for mark in "abc":
+        channels.publish(store, *bed.bake(tmp_path, mark), "alice", told)
+    now, done = datetime.datetime.now(datetime.UTC), []
+    for days in (0, 15, 30):
+        when = now + datetime.timedelta(days=days)
+        due = [one for one in collecting.plan(store, 1, when) if one.action in collecting.ACTS]
+        done += [(one.image.name[-12:], one.action) for one in collecting.do(store, due, 1, when)]
+    assert [what for _, what in done] == ["deprecate", "deprecate", "disable", "disable", "remove", "remove"]
+    assert len(names(store)) == 1
+    assert [one.name for one in verify.verify(str(store.folder), PUBLIC)] == names(store)
+
+
+def pem(key: Ed25519PrivateKey | X25519PrivateKey) -> bytes:
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+
+def test_keys_that_are_none(tmp_path: Path) -> None:
+    file = tmp_path / "key.pem"
+    with pytest.raises(ImageError, match=r"No such file.*openssl genpkey -algorithm ed25519"):
+        signed.private_key(file)
+    for text, why in (
+        (b"none", "holds no private key in PEM"),
+        (pem(X25519PrivateKey.generate()), "of another kind than Ed25519"),
+        (pem(KEY), r"can be read by others than its owner: chmod 600"),
+    ):
+        file.write_bytes(text)
+        file.chmod(0o644)
+        with pytest.raises(ImageError, match=why):
+            signed.private_key(file)
+    file.chmod(0o600)
+    assert signed.private_key(file).public_key() == PUBLIC
+    with pytest.raises(ImageError, match="holds no public key in PEM.*-pubout"):
+        signed.public_key(file)
+    file.write_bytes(PUBLIC.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    assert signed.public_key(file) == PUBLIC
