@@ -1,4 +1,4 @@
-"""Hosts of sites in the local cloud: having one stand up, and taking it down. From inside of it."""
+"""Hosts of sites in the local cloud: having one stand up, and taking it down; and guests. From inside of it."""
 
 import http.client
 import json
@@ -14,6 +14,14 @@ def stand_up(told: dict[str, Any]) -> dict[str, Any]:
     """Returns when it runs; nothing new if it does already. See local.keeper.hosts for what it is told by."""
     found: dict[str, Any] = _ask("POST", "/hosts", told)
     return found
+
+
+def guests(stack: str, disk: str | None) -> None:
+    """A stack's next machines are guests that start from a disk, a qcow2; None: they are none. `stack` is fleet/stack.
+
+    Raises LocalCloudError where this computer can run none.
+    """
+    _ask("POST", "/guests", {"stack": stack, "disk": disk})
 
 
 def take_down(name: str) -> None:

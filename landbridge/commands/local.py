@@ -16,6 +16,7 @@ from .. import places
 from ..entering import LOCAL_HOME
 from ..errors import DONE, FAILED, UsageError
 from . import options
+from .local_guest import guest
 from .local_host import host
 
 
@@ -70,6 +71,7 @@ def list_machines(*, as_json: bool) -> int:
 
 
 local.add_command(host)
+local.add_command(guest)
 
 
 @local.command()

@@ -63,6 +63,7 @@ def _instance(backend: Any, instance: Any) -> dict[str, Any]:
     return {
         "id": instance.id,
         "name": tags.get("landbridge:machine") or "",
+        "stack": f"{tags.get('landbridge:fleet')}/{tags.get('landbridge:stack')}",
         "account": instance.owner_id,
         "region": backend.region_name,
         "zone": instance.placement.zone,

@@ -18,6 +18,7 @@ from local.network.plan import plan
 from . import names, programs, volumes
 from .aws import Aws, AwsError, AwsGoneError
 from .balancers import Balancers
+from .guests import Guests
 from .hosts import Hosts
 from .metadata import ADDRESS
 from .resident import Resident, Site, complain, write
@@ -52,6 +53,7 @@ class Keeper:
         self.site = Site(home, self.trusted, self.volumes, self.tell, self.write, complain, self.routers.file)
         self.balancers = Balancers(self.tell, complain)
         self.hosts = Hosts(self.site, lambda: names.of_sites(self.world) if self.world else "", self.route)
+        self.guests = Guests()
         self.write()
 
     def follow(self) -> None:
@@ -85,7 +87,7 @@ class Keeper:
                 elif one["state"] == "shutting-down":
                     self.tell("ended", id_)
                 elif not (holder := self.taken(one["address"])):
-                    self.residents[id_] = Resident(self.site, one, hosts[one["vpc"]])
+                    self.residents[id_] = self.guests.resident(self.site, one, hosts[one["vpc"]])
                 elif (id_, holder) not in self.waiting:
                     self.waiting.add((id_, holder))
                     complain(f"{id_} waits: {holder} has its address {one['address']}")

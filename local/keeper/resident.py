@@ -150,6 +150,10 @@ class Resident:
         elif self.machine and self.laid != self.hosts:
             self.machine.write_hosts(self.hosts_text())
             self.laid = self.hosts
+        return self.care()
+
+    def care(self) -> bool:
+        """What a machine that is up is owed: commands and volumes. True if it must be looked at again soon."""
         if self.machine:
             self.agent.turn(self.machine, self.told["commands"])
         return self.volumes_turn()

@@ -55,7 +55,11 @@ def leave(keeper: Keeper) -> None:
 
 
 def status_server(port: int, keeper: Keeper) -> http.server.HTTPServer:
-    """Lists the machines to whoever asks; POST has a site's host stand up, DELETE takes it down."""
+    """Lists the machines to whoever asks; POST has a site's host stand up, DELETE takes it down.
+
+    POST to /guests tells from which disk a stack's next machines start.
+    """
+    posted: dict[str, Callable[[Any], Any]] = {"/hosts": keeper.stand_up, "/guests": keeper.guests.choose}
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
@@ -66,7 +70,7 @@ def status_server(port: int, keeper: Keeper) -> http.server.HTTPServer:
 
         def do_POST(self) -> None:
             data = self.rfile.read(int(self.headers.get("content-length", 0)))
-            self.attempt(lambda: keeper.stand_up(json.loads(data)))
+            self.attempt(lambda: posted[self.path](json.loads(data)))
 
         def do_DELETE(self) -> None:
             self.attempt(lambda: keeper.hosts.take_down(self.path.rpartition("/")[2]))

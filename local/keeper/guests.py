@@ -1,0 +1,84 @@
+"""Machines that are whole ones: which stacks' are, and how such a machine lives."""
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from local.machines.guest import Guest, lacking
+
+from .resident import Resident, Site
+
+FIELDS = {"stack", "disk"}
+
+
+class Guests:
+    """Stack → the disk that its next machines start from. What runs already stays what it is."""
+
+    def __init__(self) -> None:
+        self.disks: dict[str, str] = {}
+
+    def choose(self, told: dict[str, Any]) -> dict[str, str]:
+        """`stack` is fleet/stack, `disk` a qcow2's path, None: machines of the usual kind. Gives all that is chosen.
+
+        Raises ValueError for words of another form, and OSError where this computer can run no guest.
+        """
+        if told.keys() != FIELDS or not isinstance(told["stack"], str):
+            raise ValueError(f"guests are told by {', '.join(sorted(FIELDS))}")
+        if told["disk"] is None:
+            self.disks.pop(told["stack"], None)
+        elif why := lacking():
+            raise OSError(why)
+        else:
+            self.disks[told["stack"]] = str(told["disk"])
+        return dict(self.disks)
+
+    def resident(self, site: Site, told: dict[str, Any], hosts: str) -> Resident:
+        disk = self.disks.get(told["stack"])
+        return GuestResident(site, told, hosts, disk=disk) if disk else Resident(site, told, hosts)
+
+
+@dataclass(kw_only=True)
+class GuestResident(Resident):
+    """An instance whose machine starts by itself from the disk `disk`, a qcow2, and runs its user-data itself.
+
+    Nobody enters it from here: it has no agent of Systems Manager's, and its volumes are its own.
+    """
+
+    disk: str
+
+    def start(self) -> None:
+        self.note("starting")
+        told, self.laid = self.told, self.hosts
+        self.folder.mkdir(parents=True, exist_ok=True)
+        hardware = told["hardware"]
+        self.machine = Guest(
+            self.name,
+            self.folder,
+            (f"{told['address']}/{told['prefix']}",),
+            router=self.site.router(told["vpc"]),
+            hosts=self.hosts_text(),
+            files=self.site.trusted(),
+            image=Path(self.disk),
+            domain=f"{told['region']}.compute.internal",
+            kind=told["type"],
+            cpus=hardware["cpus"],
+            memory_mib=hardware["memory_mib"],
+            disk_gib=hardware["disk_gib"],
+        )
+        self.console(f"{self.id} starts as a guest from {self.disk} on {told['address']} in {told['zone']}")
+        self.machine.start()
+        self.note("running")
+
+    def care(self) -> bool:
+        return False
+
+    @property
+    def pid(self) -> int | None:
+        """None in which a command could be run."""
+        return None
+
+    def end(self) -> None:
+        super().end()
+        with contextlib.suppress(OSError):
+            (self.folder / "disk.qcow2").unlink()

@@ -1,0 +1,65 @@
+"""What a VPC tells a whole machine about its network: a lease by DHCP, and names by DNS. By dnsmasq, at its card.
+
+Names are those of a hosts file; any other is none, as without a way out. VPC user guide, "DHCP option sets".
+"""
+
+import signal
+import subprocess
+from pathlib import Path
+
+from .network import Interface, addresses, at, hardware_address
+from .tap import RESOLVER, gateway, netmask
+
+LEASE_SECONDS = 3600
+
+
+class Lease:
+    """Lives as long as the thread that made it, at most: who ends that ends this."""
+
+    def __init__(self, folder: Path, interface: Interface, card: str, domain: str, router: Path | None) -> None:
+        self.hosts = folder / "hosts"
+        self.hosts.touch()
+        with (folder / "dnsmasq.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [*at(router), "setpriv", "--pdeathsig", "KILL", *command(self.hosts, interface, card, domain)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    def name(self, text: str) -> None:
+        """Has it answer with what a hosts file says."""
+        draft = self.hosts.with_suffix(".new")
+        draft.write_text(text)
+        draft.replace(self.hosts)
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGHUP)
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+def command(hosts: Path, interface: Interface, card: str, domain: str) -> list[str]:
+    address = addresses(interface)[0]
+    options = {
+        # It is root of the local cloud's namespace, which may have no other user.
+        "user": "root",
+        "conf-file": "/dev/null",
+        "pid-file": "",
+        "log-facility": "-",
+        "interface": card,
+        "addn-hosts": str(hosts),
+        # Neither an address nor a server: there is no such name.
+        "address": "/#/",
+        "dhcp-range": f"{address},static,{netmask(interface)},{LEASE_SECONDS}",
+        "dhcp-host": f"{hardware_address(interface)},{address}",
+        "dhcp-leasefile": str(hosts.with_name("leases")),
+    }
+    told = {"router": gateway(interface), "dns-server": RESOLVER, "domain-name": domain}
+    return [
+        *("dnsmasq", "--keep-in-foreground", "--bind-interfaces", "--except-interface=lo"),
+        *("--no-resolv", "--no-hosts", "--no-ping", "--dhcp-authoritative"),
+        *(f"--{name}={value}" for name, value in options.items()),
+        *(f"--dhcp-option=option:{name},{value}" for name, value in told.items()),
+    ]
