@@ -18,6 +18,7 @@ from tests.support import packets
 from tests.support.cloud import COMMAND, Cloud
 from tests.support.packets import Probe
 
+from . import pool_rolled
 from .pool_ways import CLOSED, EAST, OTHER, SYSTEM, UNTRIED, WAYS, WEST
 
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
@@ -55,13 +56,8 @@ people:
   ann: {uid: 3001, team: lab}
 """
 GPUS = 8
-STACKS = {"us-west-2", "us-east-1", "links", "main", "main-addons", "us-west-2-laptops"} | {
-    "site-gpu",
-    "west-gpu",
-    "east-gpu",
-    "cpu",
-    "system",
-}
+POOLS = {"site-gpu", "west-gpu", "east-gpu", "cpu", "system"}
+STACKS = {"us-west-2", "us-east-1", "links", "main", "main-addons", "us-west-2-laptops"} | POOLS
 
 
 class Hybrid:
@@ -386,6 +382,11 @@ def test_a_second_up_changes_nothing_and_leaves_sizes_alone(hybrid: Hybrid) -> N
     assert {one["stack"] for one in again["stacks"]} == STACKS
     assert "test-west-gpu-" in before
     assert hybrid.cloud.python(SIZES) == before
+
+
+def test_a_promoted_image_reaches_a_pool_when_its_work_has_ended_and_the_autoscaler_agrees(hybrid: Hybrid) -> None:
+    """With the pod that was held."""
+    pool_rolled.check(hybrid, "held")
 
 
 def test_everything_but_the_home_region_goes_add_ons_before_their_pools(hybrid: Hybrid) -> None:
