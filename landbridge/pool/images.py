@@ -42,7 +42,7 @@ class Wanted(NamedTuple):
 
 class Run(NamedTuple):
     """What a pool's machines run. `id` is empty where the channel names no image; `machines` are numbers by the name of
-    an image, `older` how many have another than the channel's.
+    an image, `older` how many have another than the channel's: none where it names none.
     """
 
     channel: str
@@ -50,13 +50,10 @@ class Run(NamedTuple):
     id: str
     name: str
     machines: Mapping[str, int]
-
-    @property
-    def older(self) -> int:
-        return sum(number for name, number in self.machines.items() if self.id and name != self.name)
+    older: int
 
     def as_json(self) -> dict[str, Any]:
-        return {**self._asdict(), "machines": dict(self.machines), "older": self.older}
+        return {**self._asdict(), "machines": dict(self.machines)}
 
 
 def of_region(session: Session, region: str, pools: Mapping[str, Sequence[Group]]) -> dict[str, Run]:
@@ -68,16 +65,13 @@ def of_region(session: Session, region: str, pools: Mapping[str, Sequence[Group]
     told = scaling.instances(session, region, [name for names in live.values() for name in names])
     started = {name: str(one["ImageId"]) for name, one in told.items()}
     names = called(session, region, {*ids.values(), *started.values()})
-    return {
-        pool: Run(
-            fleet.pools[pool].channel,
-            parameter,
-            ids.get(parameter, ""),
-            names.get(ids.get(parameter, ""), ""),
-            Counter(names[started[name]] for name in live[pool] if name in started),
-        )
-        for pool, parameter in parameters.items()
-    }
+    found = {}
+    for pool, parameter in parameters.items():
+        id_, mine = ids.get(parameter, ""), [started[name] for name in live[pool] if name in started]
+        older = sum(1 for image in mine if id_ and image != id_)
+        called_now = Counter(names[image] for image in mine)
+        found[pool] = Run(fleet.pools[pool].channel, parameter, id_, names.get(id_, ""), called_now, older)
+    return found
 
 
 def values(session: Session, region: str, parameters: Iterable[str]) -> dict[str, str]:

@@ -68,8 +68,9 @@ def look(session: Session) -> list[State]:
     def ask(region: str) -> None:
         try:
             there = scaling.of_region(session, region, regions[region])
+            started = images.of_region(session, region, {name: groups for name, groups in there.items() if groups})
             found.update(there)
-            run.update(images.of_region(session, region, {name: groups for name, groups in there.items() if groups}))
+            run.update(started)
         except RegionError as error:
             silent[region] = str(error)
 

@@ -24,8 +24,8 @@ from .rolling import State, Step
 from .seen import Look
 from .shrink import SETTLE_SECONDS
 
-PAUSE = {"real": 5.0, "local": 1.0}
-# Where there is nothing to do but to wait for work to end: each look lists all pods of the cluster.
+# Each look lists all pods of the cluster: seldom where there is nothing to do but to wait for work to end.
+PAUSE = {"real": 10.0, "local": 1.0}
 IDLE_PAUSE = {"real": 60.0, "local": 1.0}
 HANDS = 8
 # A node may have changed since it was read.
@@ -225,7 +225,7 @@ class Roll:
             held = {pod: why for pod in pods if pod not in now.leaving and (why := evicting.evict(self.kube, pod))}
             if len(held) < len(pods):
                 room -= 1
-                self.tell(f"{name} is drained: {named(sorted(set(pods) - set(held)))}")
+                self.say(f"{name} is drained: {named(sorted(set(pods) - set(held)))}")
             for pod, why in held.items():
                 self.say(f"{name} waits for {pod}: {why}")
         return room < step.room
@@ -236,6 +236,7 @@ class Roll:
         if step.owed and not step.end:
             parts.append(f"{step.owed} machines to be launched")
         parts += [f"{name} {why}" for name, why in sorted(step.coming.items())]
+        parts += [f"{name} is {life}" for name in step.wait if (life := now.states[name].life) != rolling.SERVES]
         busy = [name for name in step.wait if now.states[name].work]
         if busy:
             untils = [until for name in busy if (until := now.states[name].until)]
@@ -261,7 +262,7 @@ class Roll:
         older = sum(1 for state in now.states.values() if state.behind)
         return (
             f"Replaced: {len(self.outcome.replaced)}; older ones left, which take work again: {older}. "
-            f"How a machine's boot went shows {how_to_look(self.place)}, and what to do {RUNBOOK}. "
+            f"Boot logs: {how_to_look(self.place)}. What to do: {RUNBOOK}. "
             f"{self.again()}"
         )
 

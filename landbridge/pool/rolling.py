@@ -95,7 +95,9 @@ def step(states: Collection[State], missing: int, most: int, now: datetime) -> S
     due = [state for state in able if state not in idle and state.ready and _due(state, now)]
     begun = [state for state in due if state.draining]
     others = sorted((state for state in due if not state.draining), key=lambda state: bool(state.work))
-    room = max(0, most - missing - len(coming) - sum(1 for state in old if state.life != SERVES))
+    # Not those that people have taken out of service: they come back when people want it.
+    starting = sum(1 for state in old if state.life.startswith("Pending"))
+    room = max(0, most - missing - len(coming) - starting)
     begun = begun[:room]
     end = idle[: room - len(begun)]
     left = room - len(begun) - len(end)

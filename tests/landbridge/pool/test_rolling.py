@@ -42,7 +42,10 @@ def test_nobody_goes_while_as_many_come() -> None:
         assert step([old("a"), coming], 0, 1, NOW).end == ()
         assert step([old("a"), coming], 0, 2, NOW).end == ("a",)
     assert step([old("a")], 1, 1, NOW).end == (), "the cloud owes one"
-    assert step([old("a"), old("p", life="Pending")], 0, 1, NOW).end == ()
+    assert step([old("a"), old("p", life="Pending:Wait")], 0, 1, NOW).end == ()
+    assert step([old("a"), old("p", life="Standby")], 0, 1, NOW)[:4] == (("a",), (), 0, ("p",)), (
+        "people see to that one"
+    )
 
 
 def test_work_is_left_alone_until_its_deadline_and_what_may_move_is_not_waited_for() -> None:
