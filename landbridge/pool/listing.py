@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from components.pools.labels import GPU_FAILED
 from fleet.model import Fleet
 
+from ..burn_in import marks as burn_in
 from ..cluster.session import Session
 from ..site import nodes
 from ..site.nodes import Node
@@ -18,6 +19,7 @@ from .images import Run
 from .sizes import Group
 
 NAMED = 3
+SICK = {GPU_FAILED.key, burn_in.FAILED["full"].key}
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,8 @@ def of_nodes(there: Sequence[Node]) -> list[str]:
 
 
 def failed(node: Node) -> bool:
-    return any(taint["key"] == GPU_FAILED.key for taint in node["spec"].get("taints", ()))
+    """GPUs that do not come, or whose burn-in has found something."""
+    return any(taint["key"] in SICK for taint in node["spec"].get("taints", ()))
 
 
 def named(names: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from ..burn_in import marks as burn_in
 from ..cluster.session import Session
 from ..site import nodes
 from ..site.nodes import Node
@@ -76,7 +77,7 @@ def state(
         joined=node is not None,
         ready=nodes.ready(node),
         failed=node is not None and failed(node),
-        starting=any(key.startswith(STARTING) for key in taints),
+        starting=any(key.startswith(STARTING) or key == burn_in.RUNNING.key for key in taints),
         work=tuple(sorted(evicting.name(pod) for pod in mine if not evicting.movable(pod))),
         movable=tuple(movable),
         until=marks.until(node) if node else None,

@@ -11,7 +11,8 @@ from datetime import UTC, datetime, timedelta
 import click
 import pytest
 
-from components.pools.labels import GPU_FAILED, ROLLING
+from components.pools.labels import ROLLING
+from landbridge.burn_in import marks as burn_in
 from landbridge.cluster import freeze
 from landbridge.commands.pool import pool
 from landbridge.errors import ConsentError, LandbridgeError, UsageError
@@ -140,7 +141,7 @@ def test_a_successor_that_does_not_come_stops_it_and_the_others_take_work_again(
     (left,) = before & set(bed.machines(POOL))
     assert SINCE in bed.nodes()[left]["metadata"]["annotations"], "and the time that it had is known"
 
-    bed.joining, bed.taint = True, GPU_FAILED.key
+    bed.joining, bed.taint = True, burn_in.FAILED["full"].key
     with pytest.raises(LandbridgeError, match=r"which has the new image, is gpu-failed"):
         run("roll", POOL, "--yes", "--timeout", "60")
     (sick,) = (name for name, image in images(bed).items() if image == newer)
