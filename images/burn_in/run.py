@@ -188,7 +188,9 @@ def load(
     gpus, model = machine.gpus, judge.model_of(machine.gpus, thresholds)
     # Anew: work may have come since, until its node was kept free.
     now, _ = with_.read(["nvidia-smi", "-q", "-x"], smi.parse)
-    busy = judge.at_work(gpus if isinstance(now, Trouble) else now.gpus)
+    if isinstance(now, Trouble):
+        return [*before, Finding(MACHINE, None, "nvidia_smi", f"before the load: {now.why}", "an answer", now.outcome)]
+    busy = judge.at_work(now.gpus)
     if busy or verdict(before) == "failed":
         why = "GPUs are at work" if busy else "something has failed already"
         left_out = Finding(MACHINE, None, f"{DCGM}and_all_load", f"left out: {why}", "pass", "left out")
@@ -200,8 +202,9 @@ def load(
             copies, tools.bandwidth, COPY_SECONDS, lambda value: judge_load.of_copies(value, gpus, model)
         )
     if model is not None and len(gpus) > 1:
-        size = f"{model.all_reduce_gib}G"
-        reduce = ["all_reduce_perf", "-b", size, "-e", size, "-f", "2", "-g", str(len(gpus)), "-w", "5", "-n", "20", "-c", "1"]
+        # One size, five rounds to warm up and twenty that count, results checked.
+        size, rounds = f"{model.all_reduce_gib}G", ["-w", "5", "-n", "20", "-c", "1"]
+        reduce = ["all_reduce_perf", "-b", size, "-e", size, "-f", "2", "-g", str(len(gpus)), *rounds]
         found += with_.loaded(
             reduce, tools.all_reduce, REDUCE_SECONDS, lambda value: judge_load.of_all_reduce(value, gpus, model)
         )

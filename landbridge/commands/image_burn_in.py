@@ -122,7 +122,9 @@ def kept_free(mine: Mine, out: Output) -> Iterator[None]:
         try:
             mine.marks.end()
         except LandbridgeError as error:
-            out.progress.print(f"{mine.member.name} still takes no work: {error} Run it again.", soft_wrap=True)
+            out.progress.print(
+                f"{mine.member.name} still takes no work: {error} Run it again.", soft_wrap=True, markup=False
+            )
 
 
 def written(mine: Mine, found: Result, out: Output) -> bool:

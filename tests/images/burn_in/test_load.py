@@ -160,10 +160,14 @@ def test_a_test_that_dcgm_left_away_and_a_gpu_that_nobody_knows() -> None:
     assert ("GPU 9 of DCGM, which the driver does not tell of", "dcgm_targeted_stress", "error") in found
 
 
-def test_dcgm_3_passes_too() -> None:
+def test_dcgm_3_passes_too_and_each_part_of_its_software_counts() -> None:
     played = Played()
     played.says("dcgmi", text("dcgmi-diag-3.json"))
     assert played.found("full").outcome == "passed"
+    deployment = lambda found: found["DCGM GPU Diagnostic"]["test_categories"][0]["tests"]  # noqa: E731
+    for status, outcome in (("WARN", "error"), ("FAIL", "failed"), ("SKIP", "passed")):
+        played.document("dcgmi", lambda found, status=status: deployment(found)[4]["results"][0].update(status=status))
+        assert played.found("full").outcome == outcome
 
 
 @pytest.mark.parametrize("tool", LOADS)
@@ -229,6 +233,13 @@ def test_work_on_gpus_is_not_disturbed() -> None:
     assert set(played.calls) & set(LOADS) == set()
     played.says("nvidia-smi", good.replace("<processes>", process, 1))
     assert played.found("quick").outcome == "passed", "looking disturbs nobody"
+
+
+def test_a_driver_that_goes_silent_before_the_load_gets_none() -> None:
+    played = Played()
+    played.meanwhile["nvidia-smi", 2] = lambda: played.says("nvidia-smi", "", 124)
+    assert outcomes(played.found("full")) == {("machine", "nvidia_smi", "failed")}
+    assert set(played.calls) & set(LOADS) == set()
 
 
 def test_after_a_failure_no_load_is_put_on() -> None:

@@ -154,6 +154,16 @@ def test_no_taint_writes_nothing_and_the_fleet_knows_how_many(programs: Path, ru
     assert shown(node()) == ([], "passed-quick", "False")
 
 
+def test_the_fleet_says_how_many_gpus_were_bought(programs: Path, run: Any, node: Any, tmp_path: Path) -> None:
+    text, eight = (ROOT / "fleet.yaml").read_text(), "instance_type: p5.48xlarge, gpus: 8, max: 40"
+    assert eight in text
+    fleet = tmp_path / "fleet.yaml"
+    fleet.write_text(text.replace(eight, eight.replace("gpus: 8", "gpus: 4")))
+    shutil.copy(ROOT / "fleet.lock.yaml", tmp_path)
+    done = run("--local", "--quick", "--fleet", str(fleet))
+    assert "GPUs of the driver: 8, allowed 4" in done.output
+
+
 def test_new_work_is_kept_off_while_the_load_lasts(programs: Path, run: Any, node: Any, api: Server) -> None:
     (programs / "config").write_text(api.kubeconfig())
     kubectl = ROOT / ".landbridge/bin/kubectl"
