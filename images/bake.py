@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from . import baked, bill, containers, digest, disk, driver, lock, packages, rootfs
+from . import baked, bill, containers, digest, disk, driver, inputs, lock, packages, rootfs
 from .baked import Baked
 from .containers import Container
 from .errors import ImageError
@@ -43,7 +43,7 @@ class Times(NamedTuple):
 
 
 class Made(NamedTuple):
-    """`before` says that the same image lay there already."""
+    """`before` says that the same image lay there already; without `times` it was not even baked again."""
 
     folder: Path
     image: Baked
@@ -57,13 +57,28 @@ def home() -> Path:
     return Path(named) if named else cache_folder("images")
 
 
-def bake(asked: Asked, given: Given, tell: Tell) -> Made:
-    """Raises ImageError; then nothing of it is left but fetched packages."""
+def bake(asked: Asked, given: Given, tell: Tell, *, again: bool = False) -> Made:
+    """An image of the same inputs that lies there is taken, unless `again`.
+
+    Raises ImageError; then nothing of it is left but fetched packages.
+    """
     check(NEEDED, root=True)
     locked = lock.current(asked, given.locks)
     driver.check(asked, locked)
     if missing := sorted(set(asked.programs) - given.programs.keys()):
         raise ImageError(f"recipe.yaml asks for programs that nobody builds: {', '.join(missing)}. Take them out")
+    made_of = inputs.key(
+        asked,
+        locked,
+        {
+            "kubernetes": given.kubernetes,
+            "versions": {name: given.versions[name] for name in asked.programs},
+            "containers": [one.told for one in given.containers],
+        },
+        {name: given.programs[name] for name in asked.programs},
+    )
+    if not again and (there := inputs.lying(given.home, made_of)):
+        return Made(*there, before=True, times=[])
     room(made(given.home, "Name another folder by LANDBRIDGE_IMAGES"), NEEDED_GIB)
     times: list[Times] = []
     with full_disk_told(given.home), _workshop(given.home) as workshop:
@@ -86,6 +101,7 @@ def bake(asked: Asked, given: Given, tell: Tell) -> Made:
                 workshop / ROOT, image.kernel, image.digest, locked.epoch_seconds, image.root_mib, workshop
             )
         image = image.model_copy(update={"disks": disks})
+        (workshop / inputs.FILE).write_text(made_of)
         folder, before = _put(workshop, given.home, image)
     return Made(folder, image, before, times)
 

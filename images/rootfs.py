@@ -107,9 +107,14 @@ def _locked_kernel(lock: Lock) -> str:
     raise ImageError(f"{lock.file.name} has no kernel. Mend `kernels` in recipe.yaml")
 
 
+def trees(asked: Asked) -> list[Path]:
+    """Folders of our own files, the later over the earlier; the last need not be there."""
+    return [FILES / "all", *([FILES / "node"] if asked.variant.node else []), FILES / asked.variant_name]
+
+
 def finish(root: Path, asked: Asked, programs: Mapping[str, Path], documents: Mapping[str, str]) -> None:
     """Our own on top: files of all images and of the variant, programs, units; `documents` are texts by their path."""
-    for tree in (FILES / "all", *([FILES / "node"] if asked.variant.node else []), FILES / asked.variant_name):
+    for tree in trees(asked):
         if tree.is_dir():
             _lay(tree, root)
     for name, program in programs.items():

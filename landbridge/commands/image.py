@@ -97,20 +97,24 @@ def lock_(
     metavar="FOLDER",
     help="OCI archives of what the fleet file's images.prepull names: nodes have them from the start.",
 )
+@click.option("--again", is_flag=True, help="Even where the same image lies there: to see that it is the same.")
 @options.fleet_option
 def bake(
     *, base: str, variant: str, driver: str | None, recipe_file: Path | None, locks: Path | None,
-    archives: Path | None, fleet_file: Path | None, as_json: bool,
+    archives: Path | None, again: bool, fleet_file: Path | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Bakes an image: raw, qcow2 and VHD, the same inside. Wants root; the same recipe gives the same image."""
     out, asked = options.output(as_json=as_json), asked_for(base, variant, driver, recipe_file)
     running.check({}, root=True)
     there = prepulled(asked, archives, fleet_file) if archives else []
     taken = given(asked, locks or lock.FOLDER)._replace(containers=there)
-    made = baking.bake(asked, taken, out.progress.print)
+    made = baking.bake(asked, taken, out.progress.print, again=again)
     if as_json:
         times = {one.phase: round(one.seconds, 2) for one in made.times}
         out.document({"folder": str(made.folder), "seconds": times, **made.image.model_dump(mode="json")})
+        return DONE
+    if not made.times:
+        out.console.print(f"{made.image.name} lies there, made of the same: {made.folder}", soft_wrap=True)
         return DONE
     seconds = sum(one.seconds for one in made.times)
     same = ", bit for bit the one that lay there" if made.before else ""

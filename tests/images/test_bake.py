@@ -1,10 +1,9 @@
-"""Real bakes of the cpu image: reproducible, whole or nothing, and what its checks find when it is spoilt."""
+"""Real bakes of images: reproducible, whole or nothing, and what its checks find when it is spoilt."""
 
 import json
 import os
 import shutil
 import subprocess
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,53 +11,35 @@ from typing import Any
 import pytest
 
 from images import bake as baking
-from images import lock, packages, recipe, resolve, running
+from images import baked, lock, recipe, running
 from images.errors import ImageError
 
-ROOT = Path(__file__).parents[2]
-COMMAND = ROOT / ".venv/bin/landbridge"
+from . import bed
+from .bed import asked, document, landbridge
+
 pytestmark = [pytest.mark.timeout(1800), pytest.mark.skipif(os.geteuid() != 0, reason="a bake wants root")]
 
 
-def landbridge(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "LANDBRIDGE_IMAGES": str(home)}
-    return subprocess.run([COMMAND, "image", *words], capture_output=True, text=True, check=False, env=env)
-
-
-def document(home: Path, *words: str) -> dict[str, Any]:
-    done = landbridge(home, *words, "--json")
-    assert done.returncode == 0, done.stderr
-    return dict(json.loads(done.stdout))
-
-
-def asked() -> recipe.Asked:
-    return recipe.asked(recipe.load(), "debian-13", "cpu")
-
-
 @pytest.fixture(scope="module")
-def locks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Our lock; pinned anew, and that said aloud, where mirrors have dropped one of its packages."""
-    folder = tmp_path_factory.mktemp("locks")
-    shutil.copy(lock.place(asked()), folder)
-    try:
-        packages.fetch(lock.current(asked(), folder), asked().base, running.cache_folder("packages"), lambda *_: None)
-    except ImageError as error:
-        warnings.warn(f"RUN `landbridge image lock`: {error}", stacklevel=1)
-        found = resolve.resolve(asked(), folder)
-        found.file.write_text(lock.written(found))
-    return folder
+def locks() -> Path:
+    return bed.locks()
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("images")
     yield folder
-    shutil.rmtree(folder)
+    shutil.rmtree(folder)  # gigabytes
 
 
 @pytest.fixture(scope="module")
 def made(home: Path, locks: Path) -> dict[str, Any]:
-    return document(home, "bake", "--locks", str(locks))
+    """An image of this module's own, to spoil; under somebody's umask, which decides nothing."""
+    before = os.umask(0o077)
+    try:
+        return document(home, "bake", "--locks", str(locks))
+    finally:
+        os.umask(before)
 
 
 def test_it_is_as_small_as_promised(made: dict[str, Any]) -> None:
@@ -67,17 +48,16 @@ def test_it_is_as_small_as_promised(made: dict[str, Any]) -> None:
     assert made["disks"]["vhd"]["size_bytes"] == made["disks"]["raw"]["size_bytes"] + 512
 
 
-def test_a_second_bake_is_the_same_bit_for_bit(
-    made: dict[str, Any], locks: Path, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    request.addfinalizer(lambda: shutil.rmtree(tmp_path))  # gigabytes
-    # Somebody's umask decides nothing.
-    before = os.umask(0o077)
-    try:
-        again = document(tmp_path, "bake", "--locks", str(locks))
-    finally:
-        os.umask(before)
-    assert (again["name"], again["disks"]) == (made["name"], made["disks"])
+def test_a_second_bake_is_the_same_bit_for_bit(made: dict[str, Any]) -> None:
+    """The other one is what other modules share."""
+    other = baked.read(bed.baked()).model_dump(mode="json")
+    assert (other["name"], other["disks"]) == (made["name"], made["disks"])
+
+
+def test_what_lies_there_is_not_baked_again(home: Path, made: dict[str, Any], locks: Path) -> None:
+    assert (made["seconds"]["disks"] > 0, made["name"]) == (True, document(home, "list")["images"][0]["name"])
+    there = document(home, "bake", "--locks", str(locks))
+    assert (there["seconds"], there["disks"]) == ({}, made["disks"])
 
 
 def test_it_is_listed_and_like_itself(home: Path, made: dict[str, Any]) -> None:
@@ -99,6 +79,15 @@ def test_it_starts_and_is_as_it_should_be(home: Path, made: dict[str, Any]) -> N
     assert {one["name"]: one["why"] for one in found["checks"] if one["outcome"] == "failed"} == {}
     assert sum(one["outcome"] == "passed" for one in found["checks"]) >= 22
     assert found["started_seconds"] > 1
+
+
+def test_a_gateway_is_as_it_should_be() -> None:
+    """The one that the links' own tests start."""
+    folder = bed.baked("gateway")
+    found = document(bed.HOME, "test", folder.name)
+    assert {one["name"]: one["why"] for one in found["checks"] if one["outcome"] == "failed"} == {}
+    passed = {one["name"] for one in found["checks"] if one["outcome"] == "passed"}
+    assert {"strongswan has what the policy asks for", "modules of its purpose are there"} <= passed
 
 
 # Check → a file that spoils it, and its rights.

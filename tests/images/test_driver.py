@@ -174,7 +174,9 @@ def test_a_driver_that_fits_nothing_is_told(site: Site, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", recipe.load().recipe.drivers)
 def test_our_own_locks_have_their_driver_whole(name: str) -> None:
     asked = recipe.asked(recipe.load(), recipe.load().recipe.drivers[name].base, "gpu", name)
-    driver.check(asked, lock.current(asked))
+    locked = lock.current(asked)
+    driver.check(asked, locked)
+    assert set(asked.packages) <= {package.name for package in locked.packages}
 
 
 def test_versions_without_their_packager() -> None:

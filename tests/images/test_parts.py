@@ -1,10 +1,11 @@
 """What needs no bake: recipe, lock, listings, baked folders. Each mistake is one clear error."""
 
+import runpy
 from pathlib import Path
 
 import pytest
 
-from images import baked, checking, digest, lock, metadata, recipe, vhd
+from images import baked, checking, digest, inputs, lock, metadata, recipe, rootfs, vhd
 from images.baked import Baked, Disk
 from images.digest import Entry
 from images.errors import ImageError
@@ -134,6 +135,47 @@ def test_a_disk_that_was_changed_is_refused(tmp_path: Path) -> None:
         baked.verified(folder, made, "raw")
     with pytest.raises(ImageError, match="no vhd disk, only raw"):
         baked.verified(folder, made, "vhd")
+
+
+def test_only_a_whole_image_of_the_same_inputs_is_taken(tmp_path: Path) -> None:
+    image(tmp_path / "cpu-1")
+    (tmp_path / "cpu-1" / inputs.FILE).write_text(DIGEST)
+    found = inputs.lying(tmp_path, DIGEST)
+    assert found is not None
+    assert found[0].name == "cpu-1"
+    assert inputs.lying(tmp_path, "b" * 64) is None
+    (tmp_path / "cpu-1/disk.raw").write_bytes(b"a disc")
+    assert inputs.lying(tmp_path, DIGEST) is None
+
+
+def test_whatever_an_image_is_made_of_changes_its_key(tmp_path: Path) -> None:
+    asked = recipe.asked(recipe.load(), "debian-13", "cpu")
+    locked, program = Lock(tmp_path / "some.lock", DIGEST, 1, (BASH,)), tmp_path / "kubelet"
+    program.write_text("one")
+    keys = [inputs.key(asked, locked, {"kubernetes": "1.36.2"}, {"kubelet": program})]
+    assert inputs.key(asked, locked, {"kubernetes": "1.36.2"}, {"kubelet": program}) == keys[0]
+    keys.append(inputs.key(asked, locked, {"kubernetes": "1.36.3"}, {"kubelet": program}))
+    keys.append(inputs.key(asked._replace(masked=()), locked, {"kubernetes": "1.36.2"}, {"kubelet": program}))
+    newer = locked._replace(packages=(BASH._replace(version="5.2-2"),))
+    keys.append(inputs.key(asked, newer, {"kubernetes": "1.36.2"}, {"kubelet": program}))
+    program.write_text("two")
+    keys.append(inputs.key(asked, locked, {"kubernetes": "1.36.2"}, {"kubelet": program}))
+    assert len(set(keys)) == len(keys)
+
+
+def test_machines_without_gpus_have_no_unit_that_fails(tmp_path: Path) -> None:
+    """What units ask on a machine, with devices as Linux lists them."""
+    script = rootfs.FILES / "gpu/usr/local/lib/landbridge/has_gpu.py"
+    found = runpy.run_path(str(script))["found"]
+    assert (found("gpus", tmp_path), found("switches", tmp_path)) == (0, 0)
+    # Two H100s, one NVSwitch, a network card, and a display of another maker (pciids).
+    devices = [("0x10de", "0x030200")] * 2 + [("0x10de", "0x068000"), ("0x15b3", "0x020000"), ("0x1234", "0x030000")]
+    for number, (vendor, kind) in enumerate(devices):
+        device = tmp_path / "sys/bus/pci/devices" / f"0000:{number:02x}:00.0"
+        device.mkdir(parents=True)
+        (device / "vendor").write_text(f"{vendor}\n")
+        (device / "class").write_text(f"{kind}\n")
+    assert (found("gpus", tmp_path), found("switches", tmp_path)) == (2, 1)
 
 
 def test_folders_that_are_no_images(tmp_path: Path) -> None:
