@@ -1,7 +1,7 @@
 """What baking node images needs here: `python3 tools/image.py`, which `landbridge image bake` calls by itself.
 
 The system's packages are installed where root asks, and the programs that images have are built once. With `--gpus`
-those of images for GPUs are, too.
+those of images for GPUs are, too, with `--tests` what tests run beside.
 """
 
 import json
@@ -21,13 +21,15 @@ from images.running import BOOT_NEEDED, NEEDED
 VERSIONS = "versions.json"
 
 
+# What tests run beside.
+TESTS = {"packer": "packer", "gpg": "gnupg"}
 # What the Go programs for GPUs are built with, beside Go.
 COMPILER = {"gcc": "gcc", "/usr/include/stdlib.h": "libc6-dev"}
 
 
-def set_up(root: Path, cache: Path, logs: Path, progress: Progress, *, gpus: bool = False) -> None:
+def set_up(root: Path, cache: Path, logs: Path, progress: Progress, *, gpus: bool = False, tests: bool = False) -> None:
     """Raises SetupError."""
-    missing = debian.missing({**NEEDED, **BOOT_NEEDED, **(COMPILER if gpus else {})})
+    missing = debian.missing({**NEEDED, **BOOT_NEEDED, **(COMPILER if gpus else {}), **(TESTS if tests else {})})
     if missing and debian.can_install():
         with progress.step(f"packages that make images: {', '.join(missing)}"):
             debian.install(missing, logs)
@@ -41,4 +43,5 @@ def set_up(root: Path, cache: Path, logs: Path, progress: Progress, *, gpus: boo
 
 
 if __name__ == "__main__":
-    sys.exit(building.built("What node images need", partial(set_up, gpus="--gpus" in sys.argv[1:])))
+    asked = {"gpus": "--gpus" in sys.argv[1:], "tests": "--tests" in sys.argv[1:]}
+    sys.exit(building.built("What node images need", partial(set_up, **asked)))
