@@ -46,7 +46,7 @@ def place(asked: Asked, folder: Path = FOLDER) -> Path:
 
 def digest(asked: Asked) -> str:
     """Of everything that decides which packages are taken."""
-    told = {"base": asked.base.model_dump(exclude_none=True), "packages": asked.packages}
+    told: dict[str, object] = {"base": asked.base.model_dump(exclude_none=True), "packages": asked.packages}
     if asked.driver:
         told["driver"] = [asked.driver.version, asked.driver.exact]
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()

@@ -1,6 +1,6 @@
 """The recipe as data: bases, what is in every image, and variants. Read with lines, because errors name them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -174,21 +174,31 @@ def _mirrorless(path: EntryPath, suite: Suite, mirrors: Mapping[str, str]) -> It
         yield path, f"there is no mirror {suite.mirror!r}. Name one of: {', '.join(mirrors)}"
 
 
+def _known(file: str, what: str, name: str, known: Iterable[str]) -> None:
+    if name not in known:
+        raise ImageError(f"{file} has no {what} {name!r}. It has: {', '.join(known) or 'none'}")
+
+
+def _fitting(loaded: Loaded, base: str, variant: str, name: str) -> Driver:
+    recipe = loaded.recipe
+    _known(loaded.file, "driver", name, recipe.drivers)
+    found = recipe.drivers[name]
+    if found.base != base:
+        raise ImageError(f"The driver {name} is for {found.base}, and not for {base}: --base {found.base}")
+    if not recipe.variants[variant].gpus:
+        fit = ", ".join(name for name, one in recipe.variants.items() if one.gpus)
+        raise ImageError(f"Machines of variant {variant} have no GPU and take no driver. Those that do: {fit}")
+    return found
+
+
 def asked(loaded: Loaded, base: str, variant: str, driver: str | None = None) -> Asked:
     """Raises ImageError for a base, variant or driver that the recipe lacks, and for a driver that fits neither."""
     recipe = loaded.recipe
-    names = (("base", base, recipe.bases), ("variant", variant, recipe.variants), ("driver", driver, recipe.drivers))
-    for what, name, known in names:
-        if name is not None and name not in known:
-            raise ImageError(f"{loaded.file} has no {what} {name!r}. It has: {', '.join(known) or 'none'}")
+    _known(loaded.file, "base", base, recipe.bases)
+    _known(loaded.file, "variant", variant, recipe.variants)
     chosen = recipe.variants[variant]
     of_node = recipe.node if chosen.node else Node(packages=[], programs=[])
-    own = recipe.drivers[driver] if driver else None
-    if own and own.base != base:
-        raise ImageError(f"The driver {driver} is for {own.base}, and not for {base}: --base {own.base}")
-    if own and not chosen.gpus:
-        fit = ", ".join(name for name, one in recipe.variants.items() if one.gpus)
-        raise ImageError(f"Machines of variant {variant} have no GPU and take no driver. Those that do: {fit}")
+    own = _fitting(loaded, base, variant, driver) if driver else None
     parts: list[tuple[EntryPath, list[str]]] = [
         (("common", "packages"), recipe.common.packages),
         (("node", "packages"), of_node.packages),

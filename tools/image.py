@@ -43,5 +43,5 @@ def set_up(root: Path, cache: Path, logs: Path, progress: Progress, *, gpus: boo
 
 
 if __name__ == "__main__":
-    asked = {"gpus": "--gpus" in sys.argv[1:], "tests": "--tests" in sys.argv[1:]}
-    sys.exit(building.built("What node images need", partial(set_up, **asked)))
+    wanted = partial(set_up, gpus="--gpus" in sys.argv[1:], tests="--tests" in sys.argv[1:])
+    sys.exit(building.built("What node images need", wanted))
