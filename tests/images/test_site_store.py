@@ -51,7 +51,7 @@ def test_published_promoted_verified_by_folder_and_by_web(store: Site, tmp_path:
         assert kept.read_bytes() == (folder / "disk.qcow2").read_bytes()
         with pytest.raises(ImageError, match=r"no image or channel gpu. It has: cpu/1.36.2/candidate, "):
             list(verify.verify(url, PUBLIC, "gpu"))
-        with pytest.raises(ImageError, match=r"missing/index\.json can't be read: .*404"):
+        with pytest.raises(ImageError, match=r"missing/index\.json can't be read: File not found"):
             verify.read(f"{url}/missing", PUBLIC)
     number = verify.read(str(store.folder), PUBLIC).number
     assert channels.publish(store, folder, image, "alice", told) == []
@@ -200,7 +200,7 @@ def test_keys_that_are_none(tmp_path: Path) -> None:
             signed.private_key(file)
     file.chmod(0o600)
     assert signed.private_key(file).public_key() == PUBLIC
-    with pytest.raises(ImageError, match="holds no public key in PEM.*-pubout"):
+    with pytest.raises(ImageError, match=r"holds no public key in PEM.*-pubout"):
         signed.public_key(file)
     file.write_bytes(PUBLIC.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
     assert signed.public_key(file) == PUBLIC

@@ -35,6 +35,10 @@ class Direct(NamedTuple):
     asked: tuple[Any, ...]
 
 
+class DirectError(ServiceException):
+    """What EBS says; a class of our own, as moto takes one of its own for its package's."""
+
+
 def install() -> None:
     """Puts our snapshots in the place of moto's."""
     _start()
@@ -72,8 +76,8 @@ def made(
     return snapshot
 
 
-def _error(reason: str, message: str, code: str = "ValidationException") -> ServiceException:
-    error = ServiceException(code, message)
+def _error(reason: str, message: str, code: str = "ValidationException") -> DirectError:
+    error = DirectError(code, message)
     if code != "ConflictException":
         vars(error)["Reason"] = reason
     return error
