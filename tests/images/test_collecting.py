@@ -27,7 +27,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def store(endpoint: str, home: Path) -> Aws:
-    return bed.store(endpoint, home / "journals", regions=(REGION,))
+    return bed.store(endpoint, home / "journals", "collected", (REGION,))
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_candidate_stable_retired_and_back(store: Aws, published: dict[str, Bake
     stable = next(one for one in store.pointers(REGION) if one.slot.channel == "stable")
     assert stable.record[0] == "carol"
     assert (stable.record.why, stable.record.before) == ("rollback", third.name)
-    history = store.of(REGION)("ssm").get_parameter_history(Name="/example/images/cpu/1.36.2/stable")["Parameters"]
+    history = store.of(REGION)("ssm").get_parameter_history(Name="/collected/images/cpu/1.36.2/stable")["Parameters"]
     assert [one["Version"] for one in history] == [1, 2, 3], "who moved it when stays to be read"
 
 

@@ -1,0 +1,127 @@
+"""`landbridge image publish | promote | rollback | list --published | gc | verify`, with the example fleet."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from images.errors import ImageError
+from images.stores.aws import Waits
+from landbridge import image_stores
+from landbridge.cluster import session as sessions
+from landbridge.commands.image import image
+from landbridge.errors import ConsentError, UsageError
+from landbridge.places import Place
+from tests.local.aws.conftest import clients
+
+from . import store_bed as bed
+
+ROOT = Path(__file__).parents[2]
+REGIONS = ["us-west-2", "us-east-1", "eu-west-1"]
+Said = Callable[..., Any]
+
+
+@pytest.fixture
+def said(endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Said:
+    """Runs a command in the local AWS on loopback; its JSON document."""
+    make = cache(clients(endpoint))
+    place = Place("local", ROOT, "file:///dev/null", "passphrase", ROOT)
+    monkeypatch.setattr(sessions, "the_place", lambda *_, **__: place)
+    monkeypatch.setattr(image_stores, "clients_at", lambda _w, _p, region, *_: lambda name: make(name, region))
+    monkeypatch.setattr(image_stores, "LOCAL", Waits(0.1, 100))
+    monkeypatch.setenv("LANDBRIDGE_IMAGES", str(tmp_path / "images"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def run(*words: str) -> Any:
+        code = image.main([*words, "--fleet", str(ROOT / "fleet.yaml"), "--json"], standalone_mode=False)
+        assert code == 0
+        return json.loads(capsys.readouterr().out)
+
+    return run
+
+
+def test_an_image_s_life_in_regions(said: Said, tmp_path: Path) -> None:
+    _, first = bed.bake(tmp_path / "images", "one")
+    _, second = bed.bake(tmp_path / "images", "two")
+    told = said("publish", first.name)
+    assert told["places"] == REGIONS
+    assert [(one["place"], one["channel"]) for one in told["moved"]] == [(r, "cpu/1.36.2/candidate") for r in REGIONS]
+    said("promote", first.name)
+    said("publish", second.name)
+    told = said("promote", second.name)["moved"]
+    assert [one["channel"].rpartition("/")[2] for one in told] == ["retired", "stable"] * 3
+    listed = said("list", "--published", "--local")
+    held = {(one["place"], one["name"]): one["channels"] for one in listed["images"]}
+    assert held == {
+        key: value
+        for region in REGIONS
+        for key, value in {(region, first.name): ["retired"], (region, second.name): ["candidate", "stable"]}.items()
+    }
+    who = {one["who"] for one in listed["channels"]}
+    assert who == {"arn:aws:sts::123456789012:user/moto"}
+    told = said("rollback")["moved"]
+    assert [(one["place"], one["image"]) for one in told if one["channel"].endswith("stable")] == [
+        (region, first.name) for region in REGIONS
+    ]
+    with pytest.raises(ImageError, match="Machines in us-west-2 start from"):
+        said("promote", first.name, "--to", "retired")
+
+
+def test_old_images_go_only_when_somebody_agrees(said: Said, tmp_path: Path) -> None:
+    images = [bed.bake(tmp_path / "images", mark)[1] for mark in ("four", "five", "six")]
+    for one in images:
+        said("publish", one.name, "--region", "eu-west-1")
+    with pytest.raises(ConsentError, match="To agree: --yes"):
+        said("gc", "--keep", "1", "--region", "eu-west-1")
+    before = {one["name"]: one["state"] for one in said("list", "--published", "--region", "eu-west-1")["images"]}
+    assert set(before.values()) == {"available"}
+    told = said("gc", "--keep", "1", "--yes", "--region", "eu-west-1")
+    assert {one["image"] for one in told["done"]} >= {images[0].name, images[1].name}
+    assert {one["image"] for one in told["plan"] if one["action"] == "keep"} >= {images[2].name}
+
+
+def test_a_site_s_folder(said: Said, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, made = bed.bake(tmp_path / "images", "site")
+    key, public, folder = tmp_path / "key.pem", tmp_path / "public.pem", tmp_path / "served"
+    for command in (
+        ["openssl", "genpkey", "-algorithm", "ed25519", "-out", key],
+        ["openssl", "pkey", "-in", key, "-pubout", "-out", public],
+    ):
+        subprocess.run(command, check=True)
+    key.chmod(0o600)
+    at = ["--site", "lab", "--folder", str(folder), "--key", str(key)]
+    assert said("publish", made.name, *at)["places"] == ["lab"]
+    said("promote", made.name, *at)
+    (listed,) = said("list", "--published", *at)["images"]
+    assert listed["channels"] == ["candidate", "stable"]
+    code = image.main(
+        ["verify", str(folder), "cpu/1.36.2/stable", "--key", str(public), "--json"], standalone_mode=False
+    )
+    told = json.loads(capsys.readouterr().out)
+    assert (code, told["site"], [one["name"] for one in told["images"]]) == (0, "lab", [made.name])
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["publish", "x", "--region", "mars"], "has no region mars on AWS. Name one of: us-west-2"),
+        (["publish", "x", "--site", "lab"], "--site wants --folder DIR.*--key FILE"),
+        (["promote", "x", "--site", "lab", "--local"], "name one of them"),
+        (["promote", "x", "--folder", "y"], "--folder and --key go with --site"),
+        (["rollback", "--site", "mars", "--folder", "y", "--key", "z"], "has no site mars. Its sites: "),
+        (["list", "--local"], "--published alone"),
+    ],
+)
+def test_mistakes_on_the_command_line(said: Said, words: list[str], why: str, tmp_path: Path) -> None:
+    bed.bake(tmp_path / "images", "x")[0].rename(tmp_path / "images/x")
+    with pytest.raises(UsageError, match=why):
+        said(*words)
+
+
+def test_a_disk_that_is_kept_has_a_name(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="name its image or channel"):
+        image.main(["verify", str(tmp_path), "--key", "y", "--out", "z"], standalone_mode=False)
