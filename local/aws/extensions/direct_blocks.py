@@ -38,6 +38,8 @@ class Direct(NamedTuple):
 class DirectError(ServiceException):
     """What EBS says; a class of our own, as moto takes one of its own for its package's."""
 
+    Reason: str
+
 
 def install() -> None:
     """Puts our snapshots in the place of moto's."""
@@ -79,7 +81,7 @@ def made(
 def _error(reason: str, message: str, code: str = "ValidationException") -> DirectError:
     error = DirectError(code, message)
     if code != "ConflictException":
-        vars(error)["Reason"] = reason
+        error.Reason = reason
     return error
 
 
