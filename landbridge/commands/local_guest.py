@@ -6,6 +6,7 @@ import click
 
 from images import bake as baking
 from images import baked
+from images.errors import ImageError
 from local import hosts as local_hosts
 
 from .. import entering
@@ -45,10 +46,10 @@ def guest(pool: str, name: str | None, *, off: bool, fleet_file: Path | None) ->
 def disk_of(name: str | None) -> Path:
     """The qcow2 of an image of variant cpu. Raises ImageError, UsageError."""
     home = baking.home()
-    if name:
-        folder = Path(name) if "/" in name else home / name
-    else:
-        folder = next((at for at, one in baked.listed(home) if one.variant == KIND), home)
+    there = (at for at, one in baked.listed(home) if one.variant == KIND)
+    folder = (Path(name) if "/" in name else home / name) if name else next(there, None)
+    if folder is None:
+        raise ImageError(f"No image of variant {KIND} was baked here yet. `landbridge image bake` makes one")
     made = baked.read(folder)
     if made.variant != KIND:
         raise UsageError(f"{made.name} is an image of variant {made.variant}, and nodes start from {KIND}.")

@@ -17,27 +17,27 @@ class Lease:
     """Lives as long as the thread that made it, at most: who ends that ends this."""
 
     def __init__(self, folder: Path, interface: Interface, card: str, domain: str, router: Path | None) -> None:
-        self.hosts = folder / "hosts"
-        self.hosts.touch()
-        with (folder / "dnsmasq.log").open("ab") as log:
-            self.process = subprocess.Popen(
-                [*at(router), "setpriv", "--pdeathsig", "KILL", *command(self.hosts, interface, card, domain)],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
+        self.hosts, self.log = folder / "hosts", folder / "dnsmasq.log"
+        words = command(self.hosts, interface, card, domain)
+        # What comes before it is ready must not end it: it reads the file then anyway.
+        self.command = [*at(router), "setpriv", "--pdeathsig", "KILL", "env", "--ignore-signal=HUP", *words]
+        self.process: subprocess.Popen[bytes] | None = None
 
     def name(self, text: str) -> None:
-        """Has it answer with what a hosts file says."""
+        """Has it answer with what a hosts file says; starts it, the first time."""
         draft = self.hosts.with_suffix(".new")
         draft.write_text(text)
         draft.replace(self.hosts)
-        if self.process.poll() is None:
+        if self.process and self.process.poll() is None:
             self.process.send_signal(signal.SIGHUP)
+            return
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def end(self) -> None:
-        self.process.kill()
-        self.process.wait()
+        if self.process:
+            self.process.kill()
+            self.process.wait()
 
 
 def command(hosts: Path, interface: Interface, card: str, domain: str) -> list[str]:
