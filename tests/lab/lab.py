@@ -48,6 +48,8 @@ class Lab:
     Of one site and some of the fleet's regions. `gateway` and `spec` are the site's first gateway.
     """
 
+    ready_seconds = READY_SECONDS
+
     def __init__(
         self, logs: Path, fleet: Fleet, plan: AddressPlan, site: str = SITE, regions: Collection[str] | None = None
     ) -> None:
@@ -93,7 +95,7 @@ class Lab:
         begun = time.monotonic()
         for gateway in self.gateways:
             gateway.connect()
-        awaited("all sessions", self.settled, READY_SECONDS, 0.5)
+        awaited("all sessions", self.settled, self.ready_seconds, 0.5)
         self.took_seconds = time.monotonic() - begun
 
     def _machine(self, name: str) -> Machine:
@@ -182,7 +184,7 @@ class Lab:
             return
         for gateway in self.gateways:
             frr.vtysh(gateway.machine, "clear bgp ipv4 unicast *")
-        awaited("all sessions again", self.settled, READY_SECONDS, 0.5)
+        awaited("all sessions again", self.settled, self.ready_seconds, 0.5)
 
     @contextlib.contextmanager
     def silent(self, *ends: End) -> Iterator[None]:
