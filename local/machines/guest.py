@@ -34,6 +34,8 @@ NEEDED = {
 SYSTEM = "/usr/local/sbin:/usr/sbin:/sbin"
 # An instance type's are what there may be; this computer has others to feed. A kubelet keeps 2 GiB for itself.
 MOST_CPUS, MOST_MEMORY_MIB, MOST_DISK_GIB = 2, 8192, 32
+# What QEMU does not like it says at once.
+REFUSAL_SECONDS = 0.5
 # On the EC2 that images know: images/files/all/usr/local/lib/landbridge/boot.py.
 MAKER = "Amazon EC2"
 
@@ -83,6 +85,9 @@ class Guest(Machine):
             self.lease = Lease(self.folder, interface, card, self.domain, self.router)
             self.write_hosts(self.hosts)
             self.live = self.power_on(overlay, card, hardware_address(interface))
+            if readable(self.live.handle, seconds=REFUSAL_SECONDS):
+                said = (self.folder / "qemu.log").read_text(errors="replace").strip()
+                raise MachineError(f"QEMU does not start {self.name}: {said[-300:]}")
         except BaseException:
             self.kill() if self.live else self.let_go()
             raise

@@ -24,7 +24,7 @@ from .machines import LabError, Machine, awaited, joined
 SCRIPTS = "usr/local/lib/landbridge"
 FOLDER = "/var/tmp/gateway"
 CARDS = {"wan": "52:54:00:00:00:01", "lan": "52:54:00:00:00:02"}
-MEMORY_MIB, BOOT_SECONDS, INSTALL_SECONDS, LIFE_SECONDS = 1024, 400.0, 300.0, 3000.0
+MEMORY_MIB, BOOT_SECONDS, INSTALL_SECONDS, LIFE_SECONDS = 1024, 900.0, 300.0, 3000.0
 NETWORK = """\
 [Match]
 MACAddress={mac}

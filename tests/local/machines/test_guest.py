@@ -1,12 +1,14 @@
 """What guests are told and by whom, without starting one; tests/e2e/test_guests.py starts one."""
 
 import base64
+import json
 import os
 import random
 import shutil
 import socket
 import struct
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -81,6 +83,32 @@ line.settimeout(5)
 line.sendto(bytes.fromhex(sys.argv[2]), (sys.argv[1], 53))
 print(line.recv(1500).hex())
 """
+# In a network of its own: a guest that QEMU refuses, then one that runs, then what is left of it.
+LIFE = """
+import json, subprocess, sys
+from pathlib import Path
+from local.machines.guest import Guest
+from local.machines.machine import MachineError
+
+def cards():
+    told = json.loads(subprocess.run(["ip", "-json", "address"], capture_output=True, check=True).stdout)
+    return [[a["local"] for a in one["addr_info"]] for one in told if one["ifname"] != "lo"]
+
+folder = Path(sys.argv[1])
+guest = Guest("one", folder / "one", ("10.0.3.20/22",), image=folder / "image", domain="test.internal",
+              kind="m7i.large", cpus=1, memory_mib=-5, disk_gib=1)
+try:
+    guest.start()
+    refused = ""
+except MachineError as error:
+    refused = str(error)
+after = cards()
+guest.memory_mib = 256
+guest.start()
+during = [guest.running, cards()]
+guest.stop(0.2)
+print(json.dumps([refused, after, during, guest.running, cards()]))
+"""
 DNSMASQ = shutil.which("dnsmasq", path=f"{os.environ['PATH']}:/usr/sbin")
 
 
@@ -126,3 +154,15 @@ def test_its_resolver_knows_the_network_s_names_and_no_others(served: Served) ->
     assert served.asked("api.main.example.com") == (0, "10.0.0.6")
     nxdomain = 3
     assert served.asked("www.example.com") == (nxdomain, "")
+
+
+@pytest.mark.skipif(bool(lacking()) or os.geteuid() != 0, reason=f"no guest can run here: {lacking()}")
+def test_nothing_is_left_of_a_guest_that_ended_or_never_began(tmp_path: Path) -> None:
+    subprocess.run(["qemu-img", "create", "-q", "-f", "qcow2", str(tmp_path / "image"), "100M"], check=True)
+    words = ["unshare", "--net", sys.executable, "-c", LIFE, str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3])
+    refused, after, during, running, left = json.loads(done.stdout)
+    assert refused.startswith("QEMU does not start one: ")
+    assert after == []
+    assert during == [True, [["10.0.0.1", tap.RESOLVER]]]
+    assert (running, left) == (False, [])
