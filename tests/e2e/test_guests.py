@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -57,6 +58,7 @@ class Guest:
         cloud.run("pool", "size", "cpu", "1", "--local", "--no-wait")
         self.began = time.monotonic()
         self.node = self.awaited("a Node", JOIN_SECONDS, lambda: next(iter(self.nodes("-l", POOL)), None))
+        self.joined_seconds = time.monotonic() - self.began
         self.name: str = self.node["metadata"]["name"]
         # Real kubelets ask the cluster whether the API server may look: nothing of ours has let it yet.
         rights = ("--clusterrole=system:kubelet-api-admin", "--user=kube-apiserver-kubelet-client")
@@ -86,8 +88,8 @@ class Guest:
         return self.kubectl("get", "--raw", f"/api/v1/nodes/{self.name}/proxy/{path}")
 
     def machine(self) -> dict[str, Any]:
-        (found,) = [one for one in self.cloud.report("local", "machines")["machines"] if one["instance"] == self.name]
-        return dict(found)
+        listed = json.loads((self.cloud.home / "local/machines.json").read_text())
+        return dict(next(one for one in listed if one["instance"] == self.name))
 
     def console(self) -> str:
         files = (self.cloud.home / "local/machines").glob("*/*/console.log")
@@ -103,7 +105,11 @@ def guest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
         cloud.stop()
 
 
-def test_its_kubelet_joins_with_the_image_s_own_kernel_and_containerd(guest: Guest) -> None:
+def test_its_kubelet_joins_with_the_image_s_own_kernel_and_containerd(
+    guest: Guest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with capsys.disabled():
+        sys.stdout.write(f" joined {guest.joined_seconds:.0f} s after its start ")
     told = guest.node["status"]["nodeInfo"]
     assert told["kernelVersion"] == guest.image.kernel != os.uname().release
     assert told["osImage"].startswith("Debian GNU/Linux 13")
