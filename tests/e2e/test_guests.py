@@ -100,7 +100,7 @@ class Guest:
 def guest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
     cloud = clouds.make(tmp_path_factory.mktemp("guests"), FLEET)
     try:
-        yield Guest(cloud, images.the("cpu"))
+        yield Guest(cloud, images.baked("cpu"))
     finally:
         cloud.stop()
 

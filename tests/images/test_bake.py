@@ -13,9 +13,8 @@ import pytest
 from images import bake as baking
 from images import baked, lock, recipe, running
 from images.errors import ImageError
-
-from . import bed
-from .bed import asked, document, landbridge
+from tests.support import images as bed
+from tests.support.images import asked, document, landbridge
 
 pytestmark = [pytest.mark.timeout(1800), pytest.mark.skipif(os.geteuid() != 0, reason="a bake wants root")]
 

@@ -32,7 +32,7 @@ def image(possible: None) -> Path:
         if os.environ.get("CI") == "true":
             pytest.fail(str(error), pytrace=False)
         pytest.skip(f"NO GUEST IS STARTED: {error}")
-    return images.the("gateway")
+    return images.baked("gateway")
 
 
 @pytest.fixture(scope="module")
