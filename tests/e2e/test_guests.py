@@ -18,13 +18,15 @@ from tests.support import cloud as clouds
 from tests.support import images
 from tests.support.cloud import COMMAND, Cloud
 
+from . import image_life
+
 WHY = ("" if os.geteuid() == 0 else "a bake wants root") or lacking()
 pytestmark = [
     pytest.mark.cloud,
     pytest.mark.timeout(2400),
     pytest.mark.skipif(bool(WHY), reason=f"NO GUEST IS STARTED: {WHY}"),
 ]
-# The smallest that has a pool.
+# The smallest that has a pool, and regions beside it that images go to: of those nothing else is up.
 FLEET = """\
 fleet: test
 owner: ops
@@ -33,6 +35,8 @@ supernet: 10.128.0.0/12
 aws: {account_id: "123456789012"}
 regions:
   us-west-2: {cloud: aws, zones: [a, b]}
+  us-east-1: {cloud: aws, zones: [a]}
+  eu-west-1: {cloud: aws, zones: [a]}
 clusters:
   main: {region: us-west-2, kubernetes: 1.36.2}
 pools:
@@ -42,6 +46,8 @@ teams:
   ops: {gid: 2000}
   lab: {gid: 2001}
 """
+REGIONS = ("us-west-2", "us-east-1", "eu-west-1")
+STACKS = ("us-west-2", "main", "cpu", "system", "main-addons")
 POOL = "landbridge.dev/pool=cpu"
 # Software emulation on a busy machine; alone it is a fifth of that.
 JOIN_SECONDS, REST_SECONDS = 900.0, 300.0
@@ -53,7 +59,7 @@ class Guest:
 
     def __init__(self, cloud: Cloud, image: Path) -> None:
         self.cloud, self.image = cloud, baked.read(image)
-        cloud.run("up", "--local", "--yes", seconds=900)
+        cloud.run("up", *STACKS, "--local", "--yes", seconds=900)
         cloud.run("local", "guest", "cpu", "--image", str(image))
         cloud.run("pool", "size", "cpu", "1", "--local", "--no-wait")
         self.began = time.monotonic()
@@ -153,3 +159,10 @@ def test_nothing_but_the_pods_network_is_missing(guest: Guest) -> None:
     ready = guest.awaited("its conditions", REST_SECONDS, reasons)
     assert (ready["status"], ready["reason"]) == ("False", "KubeletNotReady")
     assert "cni plugin not initialized" in ready["message"]
+
+
+def test_it_is_published_promoted_rolled_out_and_rolled_back(guest: Guest, capsys: pytest.CaptureFixture[str]) -> None:
+    """By pools' other machines, which start in no time; with times."""
+    took = image_life.check(guest.cloud, images.baked("cpu"), REGIONS)
+    with capsys.disabled():
+        sys.stdout.write("".join(f"\n{what}: {seconds:.0f} s" for what, seconds in took.items()))
