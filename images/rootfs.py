@@ -58,6 +58,8 @@ OWN = (
     "var/lib/systemd/random-seed",
     "var/lib/systemd/credential.secret",
     "var/lib/chrony/*",
+    # What modules that were built in the bake are signed by.
+    "var/lib/dkms/mok.*",
     "var/tmp/*",
     "tmp/*",
     "run/*",

@@ -179,6 +179,17 @@ def test_our_own_locks_have_their_driver_whole(name: str) -> None:
     assert set(asked.packages) <= {package.name for package in locked.packages}
 
 
+def test_the_guide_s_own_driver_fits_the_recipe(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[2] / "docs/guide/images.md").read_text()
+    told = guide.partition("```text\ndrivers:\n")[2].partition("```")[0]
+    file = tmp_path / "recipe.yaml"
+    file.write_text(recipe.RECIPE.read_text().replace("\ndrivers:\n", f"\ndrivers:\n{told}", 1))
+    asked = recipe.asked(recipe.load(file), "debian-13", "gpu", "nvidia-580")
+    assert asked.driver is not None
+    assert f"Pin: version /^([0-9]+:)?{VERSION.replace('.', '[.]')}(-|$)/" in driver.preferences(asked)
+    assert any("/cuda/debian13/x86_64 /" in line for line in resolve.sources(asked.base))
+
+
 def test_versions_without_their_packager() -> None:
     told = {"580.178.04-1": "580.178.04", "1:580.178.04-0ubuntu0.26.04.1": "580.178.04", "580.178.04": "580.178.04"}
     assert {version: driver.upstream(version) for version in told} == told
