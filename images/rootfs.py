@@ -97,8 +97,8 @@ def make(root: Path, lock: Lock, source: str) -> None:
     (root / SHIM).unlink()
     shim.unlink()
     # Only the bake leaves things out: what somebody adds on a machine comes whole.
-    for rule in (root / "etc/dpkg/dpkg.cfg.d").glob("99mmdebstrap"):
-        rule.unlink()
+    for folder in ("etc/dpkg/dpkg.cfg.d", "etc/apt/apt.conf.d"):
+        (root / folder / "99mmdebstrap").unlink(missing_ok=True)
 
 
 def _locked_kernel(lock: Lock) -> str:
