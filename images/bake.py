@@ -73,7 +73,7 @@ def bake(asked: Asked, given: Given, tell: Tell, *, again: bool = False) -> Made
         {
             "kubernetes": given.kubernetes,
             "versions": {name: given.versions[name] for name in asked.programs},
-            "containers": [one.told for one in given.containers],
+            "containers": [(one.told, baked.sha256(one.file)) for one in given.containers],
         },
         {name: given.programs[name] for name in asked.programs},
     )

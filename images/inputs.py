@@ -16,7 +16,9 @@ CODE = Path(__file__).parent
 
 
 def key(asked: Asked, locked: Lock, told: dict[str, object], programs: dict[str, Path]) -> str:
-    """`told` is what else is written into the image. Reads each program whole."""
+    """`told` is what else is written into the image. Reads each program whole; raises ImageError for one that lacks."""
+    for program in programs.values():
+        rootfs.there(program)
     trees = [tree for tree in rootfs.trees(asked) if tree.is_dir()]
     files = [file for place in trees for file in sorted(place.rglob("*")) if file.is_file()]
     parts = {

@@ -145,9 +145,14 @@ def _lay(tree: Path, root: Path) -> None:
         target.chmod(0o755 if file.stat().st_mode & stat.S_IXUSR else 0o644)
 
 
-def _program(program: Path, target: Path) -> None:
+def there(program: Path) -> None:
+    """Raises ImageError."""
     if not program.exists():
         raise ImageError(f"{program} is missing: it is built by `python3 tools/image.py`, once")
+
+
+def _program(program: Path, target: Path) -> None:
+    there(program)
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(program, target)
     target.chmod(0o755)

@@ -161,6 +161,9 @@ def test_whatever_an_image_is_made_of_changes_its_key(tmp_path: Path) -> None:
     program.write_text("two")
     keys.append(inputs.key(asked, locked, {"kubernetes": "1.36.2"}, {"kubelet": program}))
     assert len(set(keys)) == len(keys)
+    program.unlink()
+    with pytest.raises(ImageError, match=r"kubelet is missing: it is built by"):
+        inputs.key(asked, locked, {}, {"kubelet": program})
 
 
 def test_machines_without_gpus_have_no_unit_that_fails(tmp_path: Path) -> None:
