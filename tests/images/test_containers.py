@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +11,10 @@ from types import ModuleType
 
 import pytest
 
-from images import containers, rootfs
+from images import containers, recipe, rootfs
 from images.errors import ImageError
+from landbridge.commands import image as command
+from landbridge.errors import UsageError
 
 from . import oci
 
@@ -126,3 +129,19 @@ def test_containerd_has_them_pinned_and_their_archives_are_gone(
     assert [file.name for file in there.iterdir()] == [containers.LIST]
     # At the next start there is nothing to do.
     assert importer.main(there) == 0
+
+
+def test_a_bake_takes_what_the_fleet_file_names(folder: Path, tmp_path: Path) -> None:
+    digest = oci.archive(folder / "pause.tar", PAUSE)
+    root = Path(__file__).parents[2]
+    for name in ("fleet.yaml", "fleet.lock.yaml"):
+        shutil.copy(root / name, tmp_path)
+    file = tmp_path / "fleet.yaml"
+    file.write_text(f"{file.read_text()}\nimages:\n  prepull:\n    - {PAUSE}@{digest}\n")
+    node = recipe.asked(recipe.load(), "debian-13", "cpu")
+    assert [one.name for one in command.prepulled(node, folder, file)] == [PAUSE]
+    with pytest.raises(UsageError, match="gateway run no containers"):
+        command.prepulled(recipe.asked(recipe.load(), "debian-13", "gateway"), folder, file)
+    file.write_text(file.read_text().replace(digest, f"sha256:{'3' * 64}"))
+    with pytest.raises(ImageError, match=f"images.prepull asks for {'3' * 64}"):
+        command.prepulled(node, folder, file)
