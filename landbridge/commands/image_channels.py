@@ -95,7 +95,10 @@ def moved(moves: Iterable[Move]) -> list[dict[str, str]]:
 
 
 def tell(moves: Sequence[Move], out: Output) -> None:
-    table = Table("Place", "Channel", "Image", "Before", box=None)
+    table = Table(box=None)
+    for heading in ("Place", "Channel", "Image", "Before"):
+        # A name that is cut off names nothing.
+        table.add_column(heading, overflow="fold")
     for one in moves:
         table.add_row(one.place, str(one.slot), one.name, one.before or "none")
     out.console.print(table)

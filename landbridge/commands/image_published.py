@@ -76,7 +76,9 @@ def decided(one: Decision) -> dict[str, str]:
 
 def planned(decisions: Sequence[Decision]) -> Table:
     looks = {"deprecate": "yellow", "disable": "yellow", "remove": "red"}
-    table = Table("Place", "Image", "State", "Step", "Why", box=None)
+    table = Table(box=None)
+    for heading in ("Place", "Image", "State", "Step", "Why"):
+        table.add_column(heading, overflow="fold", no_wrap=heading in ("Place", "State", "Step"))
     for one in decisions:
         style = looks.get(one.action, "dim")
         table.add_row(one.image.place, one.image.name, one.image.state, f"[{style}]{one.action}[/]", one.why)
@@ -134,16 +136,14 @@ def listed(where: Where, out: Output) -> int:
     if not rows:
         out.console.print("Nothing was published yet. `landbridge image publish NAME` does.")
         return DONE
-    table = Table("Place", box=None)
-    table.add_column("Image", no_wrap=True)
-    for heading in ("Id", "Driver", "Days", "State", "Channels", "Used by"):
-        table.add_column(heading)
+    table = Table(box=None)
+    for heading in ("Place", "Image", "Driver", "Days", "State", "Channels", "Used by"):
+        table.add_column(heading, overflow="fold", no_wrap=heading in ("Place", "State"))
     for image, there, users in rows:
         more = f" and {len(users) - 1} more" if len(users) > 1 else ""
         table.add_row(
             image.place,
             image.name,
-            image.id if image.id != image.name else "",
             image.driver or "none",
             str((now - image.created).days),
             image.state,

@@ -71,7 +71,9 @@ def test_an_image_s_life_in_regions(said: Said, tmp_path: Path) -> None:
         said("promote", first.name, "--to", "retired")
 
 
-def test_old_images_go_only_when_somebody_agrees(said: Said, tmp_path: Path) -> None:
+def test_old_images_go_only_when_somebody_agrees(
+    said: Said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     images = [bed.bake(tmp_path / "images", mark)[1] for mark in ("four", "five", "six")]
     for one in images:
         said("publish", one.name, "--region", "eu-west-1")
@@ -82,6 +84,12 @@ def test_old_images_go_only_when_somebody_agrees(said: Said, tmp_path: Path) -> 
     told = said("gc", "--keep", "1", "--yes", "--region", "eu-west-1")
     assert {one["image"] for one in told["done"]} >= {images[0].name, images[1].name}
     assert {one["image"] for one in told["plan"] if one["action"] == "keep"} >= {images[2].name}
+    monkeypatch.setenv("COLUMNS", "160")
+    for words, shown in ((["list", "--published"], "deprecated"), (["gc", "--keep", "1"], "disable in 14 days")):
+        image.main([*words, "--region", "eu-west-1", "--fleet", str(ROOT / "fleet.yaml")], standalone_mode=False)
+        text = capsys.readouterr().out
+        assert images[0].name in text
+        assert shown in text
 
 
 def test_a_site_s_folder(said: Said, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
