@@ -17,15 +17,15 @@ from .stores.store import Published, Store
 
 KEEP = 3
 # How long an image is in a state before its next step. Nothing starts from a disabled one.
-DAY = datetime.timedelta(days=1)
+NONE, DAY = datetime.timedelta(), datetime.timedelta(days=1)
 DISABLE_AFTER, REMOVE_AFTER = 14 * DAY, 14 * DAY
 Action = Literal["keep", "wait", "deprecate", "disable", "remove"]
 STEPS: dict[str, tuple[Action, datetime.timedelta]] = {
-    "available": ("deprecate", datetime.timedelta()),
+    "available": ("deprecate", NONE),
     "deprecated": ("disable", DISABLE_AFTER),
     "disabled": ("remove", REMOVE_AFTER),
     # Half a copy, which nobody can start from.
-    "failed": ("remove", datetime.timedelta()),
+    "failed": ("remove", NONE),
 }
 
 
@@ -76,7 +76,7 @@ def _decision(image: Published, users: Sequence[str], number: int, keep: int, no
     if number < keep and image.state != "failed":
         return Decision(image, "keep", f"one of the newest {keep} of its kind")
     action, after = STEPS[image.state]
-    if (left := after - (now - image.since)) > datetime.timedelta():
+    if (left := after - max(now - image.since, NONE)) > NONE:
         return Decision(image, "wait", f"{image.state}; {action} in {-(-left // DAY)} days")
     return Decision(image, action, "nobody uses it")
 

@@ -21,7 +21,7 @@ from .store import Pointer, Published, Record, Slot, State, Tell
 
 SERVICES = ("ec2", "ssm", "ebs", "autoscaling")
 # EnableImageDeprecation wants a time to come, and rounds it to minutes.
-DEPRECATE_IN = datetime.timedelta(minutes=2)
+DEPRECATE_IN, SOON = datetime.timedelta(minutes=2), datetime.timedelta(minutes=5)
 LONGEST_DESCRIPTION = 1024
 STATES: dict[str, State] = {"pending": "pending", "available": "available", "disabled": "disabled"}
 
@@ -131,13 +131,15 @@ class Aws:
 
 def _published(place: str, one: Mapping[str, Any]) -> Published:
     held = {tag["Key"]: tag["Value"] for tag in one.get("Tags", [])}
-    created = datetime.datetime.fromisoformat(one["CreationDate"])
+    created, now = datetime.datetime.fromisoformat(one["CreationDate"]), datetime.datetime.now(datetime.UTC)
     state, since = STATES.get(one["State"], "failed"), created
-    if deprecated := one.get("DeprecationTime"):
-        state, since = "deprecated" if state == "available" else state, datetime.datetime.fromisoformat(deprecated)
+    deprecated = one.get("DeprecationTime")
+    # One whose day is set far ahead is not deprecated yet.
+    if state == "available" and deprecated and (when := datetime.datetime.fromisoformat(deprecated)) <= now + SOON:
+        state, since = "deprecated", min(when, now)
     if state == "disabled":
         # One that somebody disabled by hand counts from now on, and so stays.
-        since = datetime.datetime.fromisoformat(held.get(DISABLED) or datetime.datetime.now(datetime.UTC).isoformat())
+        since = datetime.datetime.fromisoformat(held.get(DISABLED) or now.isoformat())
     driver = held.get(tags.DRIVER, tags.DRIVERLESS)
     return Published(
         place,
