@@ -15,6 +15,7 @@ from fleet import images as tags
 from fleet.image_names import CHANNELS, ImageKind, parameter
 
 from ..baked import Baked
+from ..errors import ImageError
 from . import aws_publish, aws_uses
 from .aws_calls import DISABLED, DISK, FLEET, told
 from .store import Pointer, Published, Record, Slot, State, Tell
@@ -52,6 +53,11 @@ class Aws:
         return lambda service: self.clients[region, service]
 
     def publish(self, folder: Path, image: Baked, tell: Tell) -> Mapping[str, str]:
+        if image.variant not in get_args(ImageKind):
+            known = ", ".join(get_args(ImageKind))
+            raise ImageError(
+                f"{image.name}: no channel is for variant {image.variant}, only for {known}. Nothing was done"
+            )
         return aws_publish.publish(self, folder, image, tell)
 
     def tags(self, image: Baked) -> dict[str, str]:

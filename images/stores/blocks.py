@@ -92,7 +92,13 @@ def upload(ebs: Any, snapshot: str, raw: Path, journal: Journal, tell: Tell) -> 
             wait(waiting)
             _record(waiting, journal, digests)
             raise
-    _complete(ebs, snapshot, digests)
+    try:
+        _complete(ebs, snapshot, digests)
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "ValidationException":
+            # Not all has arrived that the journal says: the next run puts everything.
+            journal.end()
+        raise
     journal.end()
     return put
 

@@ -1,6 +1,7 @@
 """Images in three regions of the local AWS: whole or not at all, whenever it is interrupted."""
 
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from fleet.image_names import parameter
 from images import baked, channels
 from images.errors import ImageError
 from images.stores.aws import Aws
-from images.stores.blocks import BLOCK_BYTES
+from images.stores.blocks import BLOCK_BYTES, used
 from tests.local.aws.conftest import asker
 
 from . import store_bed as bed
@@ -190,3 +191,29 @@ def test_what_aws_refuses_is_one_error_that_says_how_to_go_on(endpoint: str, tmp
     with pytest.raises(ImageError, match=r"^us-west-1: CopyImage was refused .*the same command goes on with it"):
         channels.publish(store, folder, image, "alice", told)
     assert candidate(store, REGIONS[0]) == []
+
+
+def test_a_journal_that_says_too_much_is_found_out_and_dropped(endpoint: str, tmp_path: Path) -> None:
+    folder, image = bed.bake(tmp_path, "liar")
+    store = bed.store(endpoint, tmp_path / "journals", "liar", REGIONS[:1])
+    whole = store.clients[REGIONS[0], "ebs"]
+    store.clients[REGIONS[0], "ebs"] = Mortal(whole, lambda step: step == "after start_snapshot")
+    with pytest.raises(Killed):
+        channels.publish(store, folder, image, "alice", told)
+    store.clients[REGIONS[0], "ebs"] = whole
+    lines = [f"{index} {sha256(data).hexdigest()}" for index, data in used(folder / "disk.raw")]
+    (started,) = snapshots(store, REGIONS[0])
+    (tmp_path / "journals").mkdir()
+    (tmp_path / "journals" / f"{started['SnapshotId']}.blocks").write_text("\n".join(lines) + "\n")
+    with pytest.raises(ImageError, match=r"CompleteSnapshot was refused \(ValidationException\).*goes on with it"):
+        channels.publish(store, folder, image, "alice", told)
+    channels.publish(store, folder, image, "alice", told)
+    assert [one["State"] for one in snapshots(store, REGIONS[0])] == ["completed"]
+
+
+def test_a_variant_that_no_channel_is_for_is_refused_before_anything_is_sent(endpoint: str, tmp_path: Path) -> None:
+    folder, image = bed.bake(tmp_path, "own", "mine")
+    store = bed.store(endpoint, tmp_path / "journals", "own", REGIONS[:1])
+    with pytest.raises(ImageError, match="no channel is for variant mine, only for cpu, gpu"):
+        channels.publish(store, folder, image, "alice", told)
+    assert snapshots(store, REGIONS[0]) == []
