@@ -24,6 +24,8 @@ def told(region: str, more: str = "") -> Iterator[None]:
         ) from None
     except BotoCoreError as error:
         raise ImageError(f"{region} can't be reached: {error}{more}") from None
+    except OSError as error:  # the disk here, or its journal
+        raise ImageError(f"{error.filename or region}: {error.strerror or error}{more}") from None
 
 
 def token(*parts: str) -> str:

@@ -217,3 +217,12 @@ def test_a_variant_that_no_channel_is_for_is_refused_before_anything_is_sent(end
     with pytest.raises(ImageError, match="no channel is for variant mine, only for cpu, gpu"):
         channels.publish(store, folder, image, "alice", told)
     assert snapshots(store, REGIONS[0]) == []
+
+
+def test_a_journal_that_can_t_be_written_is_one_clear_error(endpoint: str, tmp_path: Path) -> None:
+    folder, image = bed.bake(tmp_path, "file")
+    (tmp_path / "journals").write_text("a file in the place of the folder")
+    store = bed.store(endpoint, tmp_path / "journals", "file", REGIONS[:1])
+    with pytest.raises(ImageError, match=r"journals.*: .*\. What is there is kept: the same command goes on"):
+        channels.publish(store, folder, image, "alice", told)
+    assert candidate(store, REGIONS[0]) == []
