@@ -52,9 +52,9 @@ def of_stick() -> tuple[str, str]:
     device, name = OWN
     if not device.exists():
         return "", ""
-    read = subprocess.run(["mount", "--mkdir", "-o", "ro", device, "/run/landbridge-esp"], check=False)
-    if read.returncode:
-        return "", ""
+    # As systemd may have it at /efi already: read-only it could not be mounted a second time.
+    if subprocess.run(["mount", "--mkdir", device, "/run/landbridge-esp"], check=False).returncode:
+        sys.exit(f"{device} can't be mounted: nothing was told; tried again")
     try:
         file = Path("/run/landbridge-esp") / name
         return "stick", file.read_text() if file.exists() else ""
