@@ -140,11 +140,14 @@ def test_the_launch_template_s_stub_has_fetched_and_checked_its_bundle(guest: Gu
 
 
 def test_its_units_run_under_systemd(guest: Guest) -> None:
-    """By their control groups, which real systemd alone makes."""
-    metrics = guest.awaited("its metrics", REST_SECONDS, lambda: guest.raw("metrics/cadvisor"))
-    assert {"/system.slice/kubelet.service", "/system.slice/containerd.service"} <= set(
-        re.findall(r'id="([^"]*)"', metrics)
-    )
+    """By systemd's own words on the console: each unit of the bundle, and their target once all of them are up."""
+
+    def said() -> str:
+        return re.sub(r"\x1b\[[0-9;]*m", "", guest.console())
+
+    guest.awaited("its target", REST_SECONDS, lambda: "Reached target landbridge.target" in said())
+    assert {"containerd.service", "kubelet.service"} <= set(re.findall(r"Started (\S+)", said()))
+    assert re.findall(r"\[FAILED\].*", said()) == []
 
 
 def test_nothing_but_the_pods_network_is_missing(guest: Guest) -> None:
