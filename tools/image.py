@@ -19,8 +19,8 @@ from images.running import BOOT_NEEDED, NEEDED
 
 # Read by `landbridge image bake`: programs of images → their versions, as they were built.
 VERSIONS = "versions.json"
-
-
+# What guests of the local cloud run beside what a boot test runs: local/machines/guest.py.
+GUESTS = {"dnsmasq": "dnsmasq-base"}
 # What tests run beside.
 TESTS = {"packer": "packer", "gpg": "gnupg"}
 # What the Go programs for GPUs are built with, beside Go.
@@ -29,7 +29,8 @@ COMPILER = {"gcc": "gcc", "/usr/include/stdlib.h": "libc6-dev"}
 
 def set_up(root: Path, cache: Path, logs: Path, progress: Progress, *, gpus: bool = False, tests: bool = False) -> None:
     """Raises SetupError."""
-    missing = debian.missing({**NEEDED, **BOOT_NEEDED, **(COMPILER if gpus else {}), **(TESTS if tests else {})})
+    more = {**GUESTS, **(COMPILER if gpus else {}), **(TESTS if tests else {})}
+    missing = debian.missing({**NEEDED, **BOOT_NEEDED, **more})
     if missing and debian.can_install():
         with progress.step(f"packages that make images: {', '.join(missing)}"):
             debian.install(missing, logs)

@@ -17,7 +17,7 @@ from pathlib import Path
 from . import tap
 from .lease import Lease
 from .machine import Live, Machine, MachineError
-from .network import Interface, at, hardware_address
+from .network import SYSTEM, Interface, at, hardware_address
 from .waiting import readable
 
 FIRMWARE = Path("/usr/share/OVMF/OVMF_CODE_4M.fd")
@@ -31,7 +31,6 @@ NEEDED = {
     "setpriv": "util-linux",
     str(FIRMWARE): "ovmf",
 }
-SYSTEM = "/usr/local/sbin:/usr/sbin:/sbin"
 # An instance type's are what there may be; this computer has others to feed. A kubelet keeps 2 GiB for itself.
 MOST_CPUS, MOST_MEMORY_MIB, MOST_DISK_GIB = 2, 8192, 32
 # What QEMU does not like it says at once.

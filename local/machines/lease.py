@@ -3,11 +3,12 @@
 Names are those of a hosts file; any other is none, as without a way out. VPC user guide, "DHCP option sets".
 """
 
+import os
 import signal
 import subprocess
 from pathlib import Path
 
-from .network import Interface, addresses, at, hardware_address
+from .network import SYSTEM, Interface, addresses, at, hardware_address
 from .tap import RESOLVER, gateway, netmask
 
 LEASE_SECONDS = 3600
@@ -31,8 +32,9 @@ class Lease:
         if self.process and self.process.poll() is None:
             self.process.send_signal(signal.SIGHUP)
             return
+        env = {**os.environ, "PATH": f"{os.environ.get('PATH', os.defpath)}:{SYSTEM}"}
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env)
 
     def end(self) -> None:
         if self.process:
