@@ -7,8 +7,9 @@ from .manifests import NODE_CRITICAL, Manifest, container, daemon_set, host_path
 from .spec import AddOnsSpec
 
 ADDON, RUNTIME = labels.DEVICE_PLUGIN[1], "nvidia"
-# Those of GPU pools, and that of a broken machine: the plugin is how a GPU comes back.
-TOLERATED = (*labels.TAINTS["gpu"], labels.GPU_FAILED)
+# Those of GPU pools; those of a broken machine, for the plugin is how a GPU comes back; and that of one that is to be
+# replaced, whose work may run on for a day.
+TOLERATED = (*labels.TAINTS["gpu"], labels.GPU_FAILED, labels.GPU_BURN_IN, labels.ROLLING)
 SETTINGS = {
     # The device nodes stand in the container's own specification, so that a reload of systemd takes none away
     # (nvidia-container-toolkit issue 48); and no container sees a GPU that it did not ask for.

@@ -40,9 +40,13 @@ GPU_TAINT = Taint("nvidia.com/gpu", "present", "NoSchedule")
 # Until GPUs are advertised. The autoscaler knows the prefix: such a node is on its way, not broken.
 GPU_STARTING = Taint("startup-taint.cluster-autoscaler.kubernetes.io/gpu", "starting", "NoSchedule", start_up=True)
 GPU_FAILED = Taint(f"{DOMAIN}/gpu-failed", "true", "NoSchedule")
-# Of a machine that is to be replaced (`landbridge pool roll`). The autoscaler knows this prefix, too: the node stays
-# ready, new work finds no room there, and the pool's next machine is not taken to have the taint.
-ROLLING = Taint("status-taint.cluster-autoscaler.kubernetes.io/rolling", "true", "NoSchedule")
+# The autoscaler knows this prefix, too: the node stays ready, new work finds no room there, and the pool's next machine
+# is not taken to have the taint.
+STATUS = "status-taint.cluster-autoscaler.kubernetes.io"
+# Of a machine that failed its burn-in (`landbridge image burn-in`), and of one that is to be replaced (`landbridge pool
+# roll`).
+GPU_BURN_IN = Taint(f"{STATUS}/gpu-failed", "burn-in", "NoSchedule")
+ROLLING = Taint(f"{STATUS}/rolling", "true", "NoSchedule")
 SYSTEM = Taint(f"{DOMAIN}/system", "true", "NoSchedule")
 # Pods have no business where laptops come in; what every node needs tolerates everything.
 WAY_IN = Taint(f"{DOMAIN}/laptops", "true", "NoSchedule")

@@ -10,18 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from components.pools.labels import DOMAIN, Taint
+from components.pools.labels import DOMAIN, GPU_BURN_IN, STATUS, Taint
 from images.burn_in.findings import Kind, Outcome, Result
 
 from ..cluster.kube import Kube, KubeError
 from ..errors import LandbridgeError
 
-# The autoscaler knows the prefix: such a node is ready, and no pattern for its pool's next machine.
-STATUS = "status-taint.cluster-autoscaler.kubernetes.io"
 # The value says which kind of burn-in has set it: a quick one does not answer what a full one has found.
 FAILED: dict[Kind, Taint] = {
-    "full": Taint(f"{STATUS}/gpu-failed", "burn-in", "NoSchedule"),
-    "quick": Taint(f"{STATUS}/gpu-failed", "burn-in-quick", "NoSchedule"),
+    "full": GPU_BURN_IN,
+    "quick": GPU_BURN_IN._replace(value="burn-in-quick"),
 }
 RUNNING = Taint(f"{STATUS}/gpu-burn-in", "running", "NoSchedule")
 CONDITION = "GPUBurnInFailed"

@@ -5,10 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from components.pools.labels import GPU_FAILED
+from components.pools.labels import GPU_BURN_IN, GPU_FAILED
 from fleet.model import Fleet
 
-from ..burn_in import marks as burn_in
 from ..cluster.session import Session
 from ..site import nodes
 from ..site.nodes import Node
@@ -19,7 +18,7 @@ from .images import Run
 from .sizes import Group
 
 NAMED = 3
-SICK = {GPU_FAILED.key, burn_in.FAILED["full"].key}
+SICK = {GPU_FAILED.key, GPU_BURN_IN.key}
 
 
 @dataclass(frozen=True)
