@@ -92,8 +92,13 @@ def _promoted(place: str, there: There, image: Published, slot: Slot, *, force: 
     yield from _moved(place, there, slot, image.id)
 
 
-def rollback(places: Mapping[str, There], variant: str | None, kubernetes: str | None) -> list[Move]:
-    """Stable says in every place what it said before, and what it says now retires. Raises ImageError."""
+def rollback(
+    places: Mapping[str, There], variant: str | None, kubernetes: str | None
+) -> tuple[list[Move], dict[str, str]]:
+    """Stable says in every place what it said before, and what it says now retires.
+
+    The second is, by place, the image that stays, because it was the first there. Raises ImageError.
+    """
     slots = sorted(
         {
             slot
@@ -109,21 +114,28 @@ def rollback(places: Mapping[str, There], variant: str | None, kubernetes: str |
             if slots
             else "No such image was ever promoted to stable: there is nothing to go back from"
         )
-    moves: list[Move] = []
+    slot, moves, first = slots[0], list[Move](), dict[str, str]()
     for place, there in places.items():
-        if slots[0] in there.pointers:
-            moves += _rolled_back(place, there, slots[0])
-    return moves
+        if slot not in there.pointers:
+            continue
+        if target := _before(there, slot):
+            moves += _rolled_back(place, there, slot, target)
+        else:
+            first[place] = there.name(there.pointers[slot].image)
+    if not moves:
+        held = ", ".join(f"{name} in {place}" for place, name in first.items())
+        raise ImageError(f"Nothing was stable before {held}: there is nothing to go back to. Nothing was changed")
+    return moves, first
 
 
-def _rolled_back(place: str, there: There, slot: Slot) -> Iterator[Move]:
+def _before(there: There, slot: Slot) -> str:
+    """Empty where nothing was stable before."""
     now, retired = there.pointers[slot], slot._replace(channel=RETIRED)
-    target = next((one for one in (_said(there, retired), now.previous) if one and one != now.image), None)
-    if target is None:
-        raise ImageError(
-            f"Nothing was stable in {place} before {there.name(now.image)}: there is nothing to go back to. "
-            "Nothing was changed"
-        )
+    return next((one for one in (_said(there, retired), now.previous) if one and one != now.image), "")
+
+
+def _rolled_back(place: str, there: There, slot: Slot, target: str) -> Iterator[Move]:
+    now, retired = there.pointers[slot], slot._replace(channel=RETIRED)
     gone = next((one for one in there.images if one.id == target), None)
     if gone is not None and gone.state in ("pending", "failed"):
         raise ImageError(f"{gone.name} is {gone.state} in {place}: machines can't start from it. Nothing was changed")

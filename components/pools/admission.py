@@ -15,6 +15,8 @@ POOLS, POOLS_KEY = "landbridge-pools", "pools.json"
 NODE_USER = "system:node:"
 SIGNERS = ["kubernetes.io/kube-apiserver-client-kubelet", "kubernetes.io/kubelet-serving"]
 REQUESTS = "certificatesigningrequests"
+# Whom kubelets see in an API server: its certificate, components/control_plane/pki.py.
+API_SERVER = "kube-apiserver-kubelet-client"
 
 
 def manifests(known: Iterable[Joining]) -> list[Manifest]:
@@ -69,6 +71,12 @@ def rights() -> list[Manifest]:
             [_rule("certificates.k8s.io", REQUESTS, "create", "get", "list", "watch")],
             newcomers,
         ),
+        # Kubelets ask the cluster who may have logs, run things and measure; the role is Kubernetes' own.
+        _bound(
+            "landbridge-api-servers",
+            "system:kubelet-api-admin",
+            [{"apiGroup": RBAC, "kind": "User", "name": API_SERVER}],
+        ),
     ]
 
 
@@ -122,14 +130,18 @@ def _rule(group: str, resource: str, *verbs: str) -> Manifest:
 def _cluster_role(name: str, rules: list[Manifest], subjects: list[Manifest]) -> list[Manifest]:
     return [
         {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": _meta(name), "rules": rules},
-        {
-            "apiVersion": f"{RBAC}/v1",
-            "kind": "ClusterRoleBinding",
-            "metadata": _meta(name),
-            "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": name},
-            "subjects": subjects,
-        },
+        _bound(name, name, subjects),
     ]
+
+
+def _bound(name: str, role: str, subjects: list[Manifest]) -> Manifest:
+    return {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": _meta(name),
+        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": role},
+        "subjects": subjects,
+    }
 
 
 def _role(space: str, rules: list[Manifest], subject: Manifest) -> list[Manifest]:

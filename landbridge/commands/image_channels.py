@@ -185,15 +185,20 @@ def rollback(
     where: Where,
     as_json: bool,
 ) -> int:
-    """Makes stable, in every region, what was stable before; done twice, it is as it was."""
+    """Makes stable, in every region, what was stable before; done twice, it is as it was.
+
+    A region where nothing was stable before keeps what it has, and is named.
+    """
     out = options.output(as_json=as_json)
     at = opened(where)
-    moves = channels.rollback(channels.look(at.store), variant, kubernetes)
+    moves, first = channels.rollback(channels.look(at.store), variant, kubernetes)
     channels.do(at.store, moves, at.who, "rollback")
     if as_json:
-        out.document({"moved": moved(moves)})
+        out.document({"moved": moved(moves), "kept": first})
         return DONE
     tell(moves, out)
+    for place, name in first.items():
+        out.console.print(f"{place} keeps {name}: nothing was stable there before it.", soft_wrap=True)
     follow(moves, out)
     return DONE
 

@@ -48,6 +48,8 @@ def check(cloud: Cloud, folder: Path, regions: tuple[str, ...]) -> Mapping[str, 
     assert rolled("a pool of two rolled to it") == {stable[HOME]}
     (state,) = [one for one in cloud.report("pool", "list", "--local")["pools"] if one["pool"] == POOL]
     assert image.name in json.dumps(state), "a pool says which image it runs"
-    timed("rolled back", "image", "rollback", "--variant", "cpu", "--kubernetes", image.kubernetes)
+    back = timed("rolled back", "image", "rollback", "--variant", "cpu", "--kubernetes", image.kubernetes)
+    assert {one["place"] for one in back["moved"]} == {HOME}
+    assert back["kept"] == dict.fromkeys(regions[1:], image.name), "it was the first that they have had"
     assert rolled("a pool of two rolled back") == set(before.values())
     return took

@@ -66,9 +66,6 @@ class Guest:
         self.node = self.awaited("a Node", JOIN_SECONDS, lambda: next(iter(self.nodes("-l", POOL)), None))
         self.joined_seconds = time.monotonic() - self.began
         self.name: str = self.node["metadata"]["name"]
-        # Real kubelets ask the cluster whether the API server may look: nothing of ours has let it yet.
-        rights = ("--clusterrole=system:kubelet-api-admin", "--user=kube-apiserver-kubelet-client")
-        self.kubectl("create", "clusterrolebinding", "api-server-looks", *rights)
 
     def awaited(self, what: str, seconds: float, found: Callable[[], Any]) -> Any:
         """Says how long after its power-on."""

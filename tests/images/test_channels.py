@@ -90,28 +90,35 @@ def test_force_skips_candidate_alone() -> None:
 
 def test_a_rollback_leads_to_what_was_stable_and_another_one_back() -> None:
     there = place(BOTH, stable=("ami-new", "ami-old"), retired="ami-old")
-    assert told(channels.rollback({"west": there}, None, None)) == [
+    assert told(channels.rollback({"west": there}, None, None)[0]) == [
         ("west", "stable", "old"),
         ("west", "retired", "new"),
     ]
     back = place(BOTH, stable=("ami-old", "ami-new"), retired="ami-new")
-    assert told(channels.rollback({"west": back}, "cpu", "1.36.2"))[0] == ("west", "stable", "new")
+    assert told(channels.rollback({"west": back}, "cpu", "1.36.2")[0])[0] == ("west", "stable", "new")
     # One that ended between its two writes.
     half = place(BOTH, stable=("ami-old", "ami-new"), retired="ami-old")
-    assert told(channels.rollback({"west": half}, None, None))[0] == ("west", "stable", "new")
+    assert told(channels.rollback({"west": half}, None, None)[0])[0] == ("west", "stable", "new")
+
+
+def test_a_region_where_an_image_was_the_first_keeps_it_and_holds_up_no_other_one() -> None:
+    places = {"west": place(BOTH, stable=("ami-new", "ami-old")), "east": place(BOTH, stable="ami-new")}
+    moves, kept = channels.rollback(places, None, None)
+    assert told(moves) == [("west", "stable", "old"), ("west", "retired", "new")]
+    assert kept == {"east": "new"}
 
 
 def test_what_can_t_be_rolled_back() -> None:
     with pytest.raises(ImageError, match="nothing to go back from"):
         channels.rollback({"west": place(BOTH, candidate="ami-new")}, None, None)
-    with pytest.raises(ImageError, match=r"Nothing was stable in west before new"):
+    with pytest.raises(ImageError, match=r"Nothing was stable before new in west"):
         channels.rollback({"west": place(BOTH, stable="ami-new")}, None, None)
     two = place(BOTH, stable=("ami-new", "ami-old"))
     other = Slot("gpu", "1.36.2", "stable")
     two = There(BOTH, {**two.pointers, other: two.pointers[STABLE]._replace(slot=other)})
     with pytest.raises(ImageError, match=r"--variant cpu --kubernetes 1.36.2, --variant gpu"):
         channels.rollback({"west": two}, None, None)
-    assert channels.rollback({"west": two}, "cpu", None)[0].slot == STABLE
+    assert channels.rollback({"west": two}, "cpu", None)[0][0].slot == STABLE
 
 
 def steps(there: There, keep: int, users: dict[str, list[str]] | None = None) -> dict[str, tuple[str, str]]:

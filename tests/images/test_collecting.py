@@ -60,7 +60,7 @@ def test_candidate_stable_retired_and_back(store: Aws, published: dict[str, Bake
         promoted(store, second)
     promoted(store, third)
     assert said(store) == {"candidate": third.name, "stable": third.name, "retired": first.name}
-    channels.do(store, channels.rollback(channels.look(store), None, None), "carol", "rollback")
+    channels.do(store, channels.rollback(channels.look(store), None, None)[0], "carol", "rollback")
     assert said(store) == {"candidate": third.name, "stable": first.name, "retired": third.name}
     stable = next(one for one in store.pointers(REGION) if one.slot.channel == "stable")
     assert stable.record[0] == "carol"

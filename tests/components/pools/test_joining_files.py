@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from components.control_plane import pki
 from components.control_plane.machines import cluster_spec
 from components.control_plane.units import ON_MACHINE
 from components.pools import admission, joining, kubelet
@@ -127,6 +128,13 @@ def test_no_right_is_wider_than_its_use(world: World) -> None:
         if {"update", "approve"} & set(rule["verbs"]) and rule["resources"] != ["certificatesigningrequests/approval"]:
             assert rule["resourceNames"], rule
     assert len({(one["kind"], one["metadata"]["name"], one["metadata"].get("namespace")) for one in made}) == len(made)
+
+
+def test_kubelets_let_in_whom_they_see_in_an_api_server(world: World) -> None:
+    spec = cluster_spec(world.fleet, world.plan, "main")
+    shown = {one.common_name for one in pki.certificates(spec, spec.api[0]) if one.file.endswith("/kubelet-client")}
+    let = [one for one in admission.rights() if one.get("roleRef", {}).get("name") == "system:kubelet-api-admin"]
+    assert shown == {subject["name"] for one in let for subject in one["subjects"]}
 
 
 def test_a_departed_machine_s_name_is_cut_from_its_user_as_long_as_it_is() -> None:
