@@ -20,7 +20,7 @@ demo: setup  ## Brings the example fleet up on the local cloud and shows what st
 test: setup lint  ## Passes every test
 	@$(PYTHON) tools/lab.py || true
 	@$(PYTHON) tools/image.py --tests
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 25
+	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations 25
 
 lab: setup  ## Real tunnels between namespaces: the rendered gateway under failures; wants root, installs strongSwan and FRR
 	$(PYTHON) tools/lab.py
