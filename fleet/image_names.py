@@ -13,6 +13,8 @@ ImageKind = Literal["cpu", "gpu", "gateway", "laptop"]
 CANDIDATE, STABLE, RETIRED = "candidate", "stable", "retired"
 # In the order that an image goes through them.
 CHANNELS = (CANDIDATE, STABLE, RETIRED)
+# The container of our own services, and its tag: part of machines' images, and in no registry.
+SERVICES = "localhost/landbridge-services", "0.1.0"
 
 
 def parameter(fleet: str, kubernetes: str, channel: str = STABLE, kind: ImageKind = "cpu") -> str:

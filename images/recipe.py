@@ -59,17 +59,27 @@ class Node(Part):
 class Variant(Part):
     """`most_mib` bounds its root file system. `idle` are units that its packages start, and only bundles may.
 
-    `gpus` says that it may have a driver.
+    `gpus` says that it may have a driver, `services` that it has the container of our own services.
     """
 
     kernel: str
     node: bool
     gpus: bool = False
+    services: bool = False
     packages: list[Package]
     programs: list[str]
     enabled: list[Unit] = Field(default_factory=list)
     idle: list[Unit] = Field(default_factory=list)
     most_mib: int
+
+
+class Services(Part):
+    """The container of our own services: those `packages` of a variant's lock, and what goes with that Python."""
+
+    base: str
+    variant: str
+    python: str = Field(pattern=r"^\d+\.\d+$")
+    packages: list[Package]
 
 
 class Driver(Part):
@@ -92,6 +102,7 @@ class Recipe(Part):
     common: Common
     node: Node
     drivers: dict[str, Driver] = Field(default_factory=dict)
+    services: Services
     variants: dict[str, Variant]
 
 

@@ -1,9 +1,11 @@
 """What baking node images needs here: `python3 tools/image.py`, which `landbridge image bake` calls by itself.
 
 The system's packages are installed where root asks, and the programs that images have are built once. With `--gpus`
-those of images for GPUs are, too, with `--tests` what tests run beside.
+those of images for GPUs are, too, with `--services VERSION` what our services have beside that Python, with `--tests`
+what tests run beside.
 """
 
+import argparse
 import json
 import sys
 from functools import partial
@@ -12,6 +14,7 @@ from pathlib import Path
 import building
 import debian
 import go_tools
+import service_packages
 from progress import Progress
 
 sys.path.append(str(building.ROOT))
@@ -27,7 +30,9 @@ TESTS = {"packer": "packer", "gpg": "gnupg"}
 COMPILER = {"gcc": "gcc", "/usr/include/stdlib.h": "libc6-dev"}
 
 
-def set_up(root: Path, cache: Path, logs: Path, progress: Progress, *, gpus: bool = False, tests: bool = False) -> None:
+def set_up(
+    root: Path, cache: Path, logs: Path, progress: Progress, *, gpus: bool, python: str | None, tests: bool
+) -> None:
     """Raises SetupError."""
     more = {**GUESTS, **(COMPILER if gpus else {}), **(TESTS if tests else {})}
     missing = debian.missing({**NEEDED, **BOOT_NEEDED, **more})
@@ -41,8 +46,13 @@ def set_up(root: Path, cache: Path, logs: Path, progress: Progress, *, gpus: boo
     names = [tool.name for tool in tools]
     versions = {name: go_tools.version(name) for name in names}
     (root / ".landbridge/image" / VERSIONS).write_text(json.dumps(versions, indent=1) + "\n")
+    if python:
+        service_packages.set_up(root, python, logs, progress)
 
 
 if __name__ == "__main__":
-    wanted = partial(set_up, gpus="--gpus" in sys.argv[1:], tests="--tests" in sys.argv[1:])
-    sys.exit(building.built("What node images need", wanted))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--gpus", action="store_true")
+    parser.add_argument("--services", dest="python", metavar="VERSION")
+    parser.add_argument("--tests", action="store_true")
+    sys.exit(building.built("What node images need", partial(set_up, **vars(parser.parse_args()))))

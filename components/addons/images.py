@@ -5,6 +5,8 @@ Digests are not pinned: none could be confirmed from a source that can be read w
 
 from typing import NamedTuple
 
+from fleet import image_names
+
 
 class Image(NamedTuple):
     """`source` is where the version and the licence were read."""
@@ -77,7 +79,7 @@ AUTOSCALER = Image(
 # That of every machine's own pods: components/pools/containerd.py.
 PAUSE = Image("registry.k8s.io/pause", "3.10.2", APACHE, "kubernetes/kubernetes, build/pause")
 # Part of the machines' own image: no registry has it, and no node asks one for it.
-SERVICES = Image("localhost/landbridge-services", "0.1.0", "not stated", "services/, in this repository")
+SERVICES = Image(*image_names.SERVICES, "not stated", "services/, in this repository")
 
 
 def kube_proxy(kubernetes: str) -> Image:

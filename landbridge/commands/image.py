@@ -9,7 +9,7 @@ import click
 from rich.table import Table
 
 from images import bake as baking
-from images import baked, checking, containers, digest, guest, lock, recipe, resolve, running
+from images import baked, checking, containers, digest, guest, lock, recipe, resolve, running, services
 from images.baked import Baked
 from images.checking import Check
 from images.containers import Container
@@ -104,11 +104,15 @@ def bake(
     archives: Path | None, again: bool, fleet_file: Path | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Bakes an image: raw, qcow2 and VHD, the same inside. Wants root; the same recipe gives the same image."""
-    out, asked = options.output(as_json=as_json), asked_for(base, variant, driver, recipe_file)
+    out, loaded = options.output(as_json=as_json), recipe.load(recipe_file or recipe.RECIPE)
+    asked = recipe.asked(loaded, base, variant, driver)
     running.check({}, root=True)
     there = prepulled(asked, archives, fleet_file) if archives else []
-    taken = given(asked, locks or lock.FOLDER)._replace(containers=there)
-    made = baking.bake(asked, taken, out.progress.print, again=again)
+    python = loaded.recipe.services.python if asked.variant.services else None
+    taken = given(asked, locks or lock.FOLDER, python)
+    if python:
+        there.append(services.make(loaded, taken.locks, taken.packages, BUILT / "services", BUILT / "services.tar"))
+    made = baking.bake(asked, taken._replace(containers=there), out.progress.print, again=again)
     if as_json:
         times = {one.phase: round(one.seconds, 2) for one in made.times}
         out.document({"folder": str(made.folder), "seconds": times, **made.image.model_dump(mode="json")})
@@ -130,10 +134,11 @@ def prepulled(asked: Asked, archives: Path, fleet_file: Path | None) -> list[Con
     return containers.taken(archives, containers.asked_for(options.the_fleet(fleet_file).fleet.images.prepull))
 
 
-def given(asked: Asked, locks: Path) -> baking.Given:
+def given(asked: Asked, locks: Path, python: str | None) -> baking.Given:
     """Programs of this checkout, built where they are not yet, and what they are called by."""
     # What it tells goes to stderr: stdout is the command's own.
     command = [sys.executable, str(BUILDER), *(["--gpus"] if asked.variant.gpus else [])]
+    command += ["--services", python] if python else []
     if subprocess.run(command, stdout=sys.stderr, check=False).returncode:
         raise ImageError("What a bake needs could not be built, and nothing was baked: see above")
     versions = json.loads((BUILT / "versions.json").read_text())

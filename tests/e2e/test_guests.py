@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from components.addons.images import SERVICES
 from images import baked
 from local.machines.guest import lacking
 from tests.support import cloud as clouds
@@ -159,6 +160,16 @@ def test_nothing_but_the_pods_network_is_missing(guest: Guest) -> None:
     ready = guest.awaited("its conditions", REST_SECONDS, reasons)
     assert (ready["status"], ready["reason"]) == ("False", "KubeletNotReady")
     assert "cni plugin not initialized" in ready["message"]
+
+
+def test_the_services_container_is_there_without_a_registry(guest: Guest) -> None:
+    """Given to the real containerd at the first start."""
+
+    def there() -> bool:
+        (node,) = guest.nodes("-l", POOL)
+        return str(SERVICES) in [name for one in node["status"].get("images", []) for name in one["names"]]
+
+    assert guest.awaited("its container", REST_SECONDS, there)
 
 
 def test_it_is_published_promoted_rolled_out_and_rolled_back(guest: Guest, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,30 @@
+"""The Python packages of our services' container, for the Python in it: what services/requirements.lock says."""
+
+import hashlib
+import shutil
+from pathlib import Path
+
+from progress import Progress
+from running import run
+
+# Beside the programs of images.
+FOLDER = "services"
+# glibc of Debian 12, which wheels for newer ones would not run on.
+PLATFORM = "x86_64-manylinux_2_36"
+
+
+def set_up(root: Path, python: str, logs: Path, progress: Progress) -> None:
+    """`python` is a version such as 3.13. Raises SetupError. Does nothing where they lie there already."""
+    lock, folder = root / "services/requirements.lock", root / ".landbridge/image" / FOLDER
+    stamp = folder.with_suffix(".stamp")
+    digest = hashlib.sha256(f"{python} {PLATFORM}\n".encode() + lock.read_bytes()).hexdigest()
+    if stamp.exists() and stamp.read_text() == digest:
+        progress.reused("Python packages of the services' container")
+        return
+    with progress.step("Python packages of the services' container"):
+        shutil.rmtree(folder, ignore_errors=True)
+        stamp.unlink(missing_ok=True)
+        command = [str(root / ".venv/bin/uv"), "pip", "install", "--target", str(folder), "--python-version", python]
+        command += ["--python-platform", PLATFORM, "--only-binary", ":all:", "--no-deps", "--require-hashes"]
+        run([*command, "--link-mode", "copy", "--requirement", str(lock)], logs / "services.log")
+        stamp.write_text(digest)
