@@ -19,8 +19,7 @@ def key(asked: Asked, locked: Lock, told: dict[str, object], programs: dict[str,
     """`told` is what else is written into the image. Reads each program whole; raises ImageError for one that lacks."""
     for program in programs.values():
         rootfs.there(program)
-    trees = [tree for tree in rootfs.trees(asked) if tree.is_dir()]
-    files = [file for place in trees for file in sorted(place.rglob("*")) if file.is_file()]
+    files = [file for tree in rootfs.trees(asked) for file in rootfs.files(tree)]
     parts = {
         "packages": written(locked),
         "driver": asked.driver_name,

@@ -110,15 +110,20 @@ def _locked_kernel(lock: Lock) -> str:
 
 
 def trees(asked: Asked) -> list[Path]:
-    """Folders of our own files, the later over the earlier; the last need not be there."""
-    return [FILES / "all", *([FILES / "node"] if asked.variant.node else []), FILES / asked.variant_name]
+    """Folders of our own files, the later over the earlier."""
+    found = [FILES / "all", *([FILES / "node"] if asked.variant.node else []), FILES / asked.variant_name]
+    return [tree for tree in found if tree.is_dir()]
+
+
+def files(tree: Path) -> list[Path]:
+    """What a folder brings into an image; not what Python has left there, which says nothing of the image."""
+    return [file for file in sorted(tree.rglob("*")) if file.is_file() and "__pycache__" not in file.parts]
 
 
 def finish(root: Path, asked: Asked, programs: Mapping[str, Path], documents: Mapping[str, str]) -> None:
     """Our own on top: files of all images and of the variant, programs, units; `documents` are texts by their path."""
     for tree in trees(asked):
-        if tree.is_dir():
-            _lay(tree, root)
+        _lay(tree, root)
     for name, program in programs.items():
         _program(program, root / PROGRAMS / name)
         if name.startswith(LINKED[0]):
@@ -136,9 +141,7 @@ def finish(root: Path, asked: Asked, programs: Mapping[str, Path], documents: Ma
 
 def _lay(tree: Path, root: Path) -> None:
     """With the rights of their place: a checkout's own umask decides nothing."""
-    for file in sorted(tree.rglob("*")):
-        if file.is_dir():
-            continue
+    for file in files(tree):
         target = root / file.relative_to(tree)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, target)

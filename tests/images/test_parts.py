@@ -218,3 +218,10 @@ def test_metadata_wants_a_token(tmp_path: Path) -> None:
 def test_a_host_that_is_not_there_is_told_once() -> None:
     with pytest.raises(ImageError, match=r"alice@127.0.0.1:1 can't be checked: (.|\n)*Connection refused"):
         checking.of_machine("alice@127.0.0.1:1")
+
+
+def test_what_python_leaves_among_our_files_comes_into_no_image(tmp_path: Path) -> None:
+    (tmp_path / "usr/__pycache__").mkdir(parents=True)
+    for name in ("usr/boot.py", "usr/__pycache__/boot.cpython-311.pyc"):
+        (tmp_path / name).write_text("")
+    assert rootfs.files(tmp_path) == [tmp_path / "usr/boot.py"]

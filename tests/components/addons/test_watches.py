@@ -8,7 +8,7 @@ from components.addons import gangs
 from components.addons.manifests import Manifest
 from components.addons.spec import AddOnsSpec
 from components.addons.watches import ALLOWED, GROWING, LOOKS
-from components.pools.admission import JOINING_GROUP
+from components.pools.admission import API_SERVER, JOINING_GROUP
 from components.pools.joining import USER
 from tests.components.addons import bed
 from tests.support.apiserver import Server
@@ -19,7 +19,9 @@ PROXY_LACKS = {("", "endpoints"), ("", "events")}
 ROLES = ("ClusterRole", "Role")
 # Who joins, and who lets them: they run in no pod.
 EDIT = "rbac.authorization.k8s.io/aggregate-to-edit"
-OUTSIDE = {("User", USER), ("Group", JOINING_GROUP), ("Group", "system:bootstrappers")}
+OUTSIDE = {("User", USER), ("Group", JOINING_GROUP), ("Group", "system:bootstrappers"), ("User", API_SERVER)}
+# Kubernetes' own role: it is for kubelets, and lists nothing.
+KUBELETS = ("ClusterRole", "system:kubelet-api-admin")
 
 
 def looks(manifests: list[Manifest]) -> Iterator[tuple[str, str]]:
@@ -61,7 +63,7 @@ def test_nobody_has_rights_by_another_s_role(example: AddOnsSpec) -> None:
     ours = {(one["kind"], one["metadata"]["name"]) for one in roles if one not in added}
     assert [one["metadata"]["name"] for one in added] == [gangs.EDITOR]
     bindings = [one for one in made if one["kind"] in ("ClusterRoleBinding", "RoleBinding")]
-    assert {(one["roleRef"]["kind"], one["roleRef"]["name"]) for one in bindings} == ours
+    assert {(one["roleRef"]["kind"], one["roleRef"]["name"]) for one in bindings} == {*ours, KUBELETS}
     # Teams' own are bound to nothing: their token is for the cloud.
     accounts = {one["metadata"]["name"] for one in made if bed.asks([one])}
     bound = {(subject["kind"], subject["name"]) for one in bindings for subject in one["subjects"]}
