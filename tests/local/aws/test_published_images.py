@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from local.aws import blocks
 
@@ -120,8 +121,6 @@ def test_an_image_is_what_was_registered(ec2: Any, ebs: Any) -> None:
     given = {"EnaSupport": True, "ImdsSupport": "v2.0", "BootMode": "uefi", "Description": "some"}
     made = ec2.register_image(**registered("named", snapshot, **given))["ImageId"]
     machine = {"ImageId": made, "InstanceType": "t3.micro", "MinCount": 1, "MaxCount": 1}
-    assert ec2.describe_images(ImageIds=[made])["Images"][0]["State"] == "pending"
-    assert refused(ec2.run_instances, **machine) == "InvalidAMIID.Unavailable"
     told = available(ec2, made)
     assert {key: told[key] for key in given} == given
     assert told["BlockDeviceMappings"][0]["Ebs"]["SnapshotId"] == snapshot
@@ -143,6 +142,20 @@ def test_an_image_is_what_was_registered(ec2: Any, ebs: Any) -> None:
     ec2.deregister_image(ImageId=made)
     assert ec2.describe_snapshots(SnapshotIds=[snapshot])["Snapshots"], "its snapshot stays unless it is asked for"
     ec2.delete_snapshot(SnapshotId=snapshot)
+
+
+def test_an_image_is_pending_for_a_moment_in_which_no_machine_starts_from_it(ec2: Any, ebs: Any) -> None:
+    """A busy machine may miss the moment: one of ten is seen in it."""
+    snapshot, codes, states = completed(ebs, "a"), list[str](), set[str]()
+    while not codes and len(states) < 10:
+        made = ec2.register_image(**registered(f"waiting-{len(states)}", snapshot))["ImageId"]
+        seen = ec2.describe_images(ImageIds=[made])["Images"][0]["State"]
+        try:
+            ec2.run_instances(ImageId=made, InstanceType="t3.micro", MinCount=1, MaxCount=1)
+        except ClientError as error:
+            codes.append(f"{seen} {error.response['Error']['Code']}")
+        states.add(f"{made} {seen}")
+    assert codes == ["pending InvalidAMIID.Unavailable"], states
 
 
 def test_a_copy_is_encrypted_has_tags_of_its_own_and_is_made_once(client: Client, ec2: Any, image: str) -> None:
