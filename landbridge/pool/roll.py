@@ -23,6 +23,7 @@ from .listing import named
 from .rolling import State, Step
 from .seen import Look
 from .shrink import SETTLE_SECONDS
+from .waits import Waits
 
 # Each look lists all pods of the cluster: seldom where there is nothing to do but to wait for work to end.
 PAUSE = {"real": 10.0, "local": 1.0}
@@ -84,9 +85,9 @@ class Roll:
         self.patience = READY_SECONDS[self.place.world] if how.seconds is None else how.seconds
         self.ending = Ending(session, pool, tell)
         self.outcome, self.said = Outcome(session.info.name, pool), dict[str, str]()
-        # Launches that had failed before, by group, and since when machines have been seen as not at work.
+        # Launches that had failed before, by group.
         self.failed: dict[str, str] = {}
-        self.since: dict[str, float] = {}
+        self.waits = Waits()
 
     def run(self) -> Outcome:
         """Raises RollError at the first successor that is not at work, and LandbridgeError."""
@@ -149,36 +150,33 @@ class Roll:
     def check(self, now: Look) -> None:
         """Raises RollError where no machine may be ended now."""
         moment, states = time.monotonic(), now.states.values()
-        lacking = {state.name for state in states if not state.behind and state.lacks}
-        lacking |= {group.name for group in now.groups if rolling.owed([group])}
-        self.since = {name: self.since.get(name, moment) for name in lacking}
-        ages = {name: moment - since for name, since in self.since.items()}
-        late = [
-            f"{group.name} has launched {len(group.live)} of {group.desired} machines after {self.patience:.0f} s"
-            for group in now.groups
-            if ages.get(group.name, 0.0) > self.patience
-        ]
+        self.waits = self.waits.then(states, now.groups, moment)
+        ages = self.waits.ages(moment)
+        # Asked after the look: by then what a machine of it came of is known to have moved.
+        moved = self.moved()
         whys = [
             *rolling.refused(now.groups, self.failed),
             *rolling.broken(states, ages, self.patience),
-            *late,
-            *(
-                f"{state.name} was launched after it had begun, and has an older {' and '.join(state.behind)}"
-                for state in states
-                if state.behind and state.name not in self.known
-            ),
-            *filter(None, [rolling.out_of_sight(states), self.moved()]),
+            *rolling.late(now.groups, ages, self.patience),
+            *(moved or rolling.outdated(states, self.known)),
+            *filter(None, [rolling.out_of_sight(states)]),
         ]
         if whys:
             raise RollError(f"The roll of {self.pool} stops: {'; '.join(whys)}. {self.left(now)}")
 
-    def moved(self) -> str:
-        """Why what was wanted at the start is wanted no more; empty if it is."""
-        region = self.ending.region
-        named_now = images.values(self.session, region, [self.wanted.parameter]).get(self.wanted.parameter, "")
-        if named_now == self.wanted.id:
-            return ""
-        return f"{self.wanted.parameter} names {named_now or 'no image'} now, and named {self.wanted.id} when it began"
+    def moved(self) -> list[str]:
+        """Why what was wanted at the start is wanted no more, in words; none if it is."""
+        region, first = self.ending.region, self.wanted
+        id_ = images.values(self.session, region, [first.parameter]).get(first.parameter, "")
+        template, _ = images.template(self.session, region, self.pool)
+        told = (
+            (id_ != first.id, f"{first.parameter} names {id_ or 'no image'} now, and named {first.id} when it began"),
+            (
+                template != first.template,
+                f"the launch template's newest version is {template} now, and was {first.template} when it began",
+            ),
+        )
+        return [why for differs, why in told if differs]
 
     def mark(self, now: Look) -> bool:
         """Taints nodes that are to go, and takes the taint from those that stay; whether one got it."""

@@ -143,6 +143,24 @@ def broken(states: Collection[State], since: Mapping[str, float], patience: floa
     return found
 
 
+def late(groups: Sequence[Group], since: Mapping[str, float], patience: float) -> list[str]:
+    """Groups of which no owed machine came for so many seconds, in words."""
+    return [
+        f"{group.name} has launched {len(group.live)} of {group.desired} machines, and no more for {patience:.0f} s"
+        for group in groups
+        if since.get(group.name, 0.0) > patience
+    ]
+
+
+def outdated(states: Collection[State], known: Collection[str]) -> list[str]:
+    """Machines that are not `known` from the start and are not the newest all the same, in words."""
+    return [
+        f"{state.name} was launched after it had begun, and has an older {' and '.join(state.behind)}"
+        for state in states
+        if state.behind and state.name not in known
+    ]
+
+
 def out_of_sight(states: Collection[State]) -> str:
     """Why no machine may go; empty if some may."""
     nodes = [state for state in states if state.joined]

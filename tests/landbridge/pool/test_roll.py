@@ -4,6 +4,7 @@ One test after the other: each takes the machines that the one before has left.
 """
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -12,11 +13,14 @@ import click
 import pytest
 
 from components.pools.labels import ROLLING
+from components.pools.names import Names
 from landbridge.burn_in import marks as burn_in
 from landbridge.cluster import freeze
 from landbridge.commands.pool import pool
 from landbridge.errors import ConsentError, LandbridgeError, UsageError
 from landbridge.pool.ending import Ending
+from landbridge.pool.roll import How, Roll, RollError
+from landbridge.pool.sizes import Group, Machine
 
 from . import bed as beds
 from .bed import Bed, Run
@@ -151,8 +155,25 @@ def test_a_successor_that_does_not_come_stops_it_and_the_others_take_work_again(
     assert (code, list(told["replaced"])) == (0, [left]), "it goes on from what is"
 
 
-def test_a_cloud_without_capacity_stops_it_in_its_own_words(bed: Bed, run: Run) -> None:
+def test_an_up_meanwhile_stops_it_and_is_named(bed: Bed, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    ec2, end = bed.session.at(region(bed))("ec2"), Ending.end
+    name = {"LaunchTemplateName": Names(bed.session.world.fleet).template(POOL)}
+    (first,) = ec2.describe_launch_template_versions(**name, Versions=["1"])["LaunchTemplateVersions"]
+
+    def changed(self: Ending, machine: str, *, replace: bool) -> None:
+        data = {**first["LaunchTemplateData"], "EbsOptimized": True}
+        ec2.create_launch_template_version(**name, LaunchTemplateData=data)
+        end(self, machine, replace=replace)
+
+    monkeypatch.setattr(Ending, "end", changed)
     bed.promote(POOL, "gpu-5")
+    with pytest.raises(RollError, match=r"newest version is 2 now, and was 1 when it began\. Replaced: 1") as caught:
+        run("roll", POOL, "--yes")
+    assert "older template" not in str(caught.value), "its machine has the newer one"
+
+
+def test_a_cloud_without_capacity_stops_it_in_its_own_words(bed: Bed, run: Run) -> None:
+    bed.promote(POOL, "gpu-6")
     shape = bed.session.world.fleet.pools[POOL].instance_type
     zones = {group["AvailabilityZones"][0] for group in bed.groups(POOL)}
     bed.fault(*({"region": region(bed), "zone": zone, "instance_type": shape, "capacity": 0} for zone in zones))
@@ -169,7 +190,7 @@ def test_an_image_without_a_driver_another_channel_and_a_frozen_cluster_are_refu
     with pytest.raises(LandbridgeError, match=r"No machine of eu-gpu is replaced: .* \(a drill\)"):
         run("roll", POOL, "--yes")
     freeze.release(bed.session.admin)
-    bed.promote(POOL, "gpu-6", **{"landbridge:driver": "none"})
+    bed.promote(POOL, "gpu-7", **{"landbridge:driver": "none"})
     with pytest.raises(LandbridgeError, match="says that it has no NVIDIA driver, and the machines have 8 GPUs"):
         run("roll", POOL, "--yes")
     fleet = bed.session.world.fleet
@@ -180,6 +201,24 @@ def test_an_image_without_a_driver_another_channel_and_a_frozen_cluster_are_refu
     with pytest.raises(LandbridgeError, match=r"by the fleet file from .*/candidate\. `landbridge up eu-gpu --local`"):
         run("roll", POOL, "--yes")
     assert bed.machines(POOL) == before
+
+
+def test_a_group_with_many_away_is_late_only_when_none_comes(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
+    bed.promote(POOL, "gpu-8")
+    roll = Roll(bed.session, POOL, How(seconds=900), lambda _: None, lambda _: None)
+    look = roll.begin()
+
+    def check(moment: float, *machines: str) -> None:
+        monkeypatch.setattr(time, "monotonic", lambda: moment)
+        there = tuple(Machine(name, "a", "InService") for name in machines)
+        roll.check(look._replace(groups=[Group("g", 0, 500, 3, there)]))
+
+    check(1000, "i-1", "i-2")
+    check(1800, "i-2", "i-3")
+    check(2600, "i-3", "i-4")
+    check(3500, "i-4")
+    with pytest.raises(RollError, match=r"g has launched 1 of 3 machines, and no more for 900 s"):
+        check(3501, "i-4")
 
 
 @pytest.mark.parametrize("words", [["--deadline", "1w"], ["--deadline", "soon"], ["--fraction", "0"]])

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from landbridge.pool.images import Wanted
-from landbridge.pool.rolling import State, broken, most_away, out_of_sight, owed, refused, step
+from landbridge.pool.rolling import State, broken, late, most_away, out_of_sight, owed, refused, step
 from landbridge.pool.sizes import Group, Machine
+from landbridge.pool.waits import Waits
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 OLD = ("image",)
@@ -101,6 +102,31 @@ def test_successors_have_their_time_but_a_broken_gpu_ends_it_at_once() -> None:
     assert broken([late], {"late": 11.0}, 10.0) == ["late, which has the new image, has not joined after 10 s"]
     assert broken([sick], {}, 10.0) == ["sick, which has the new image, is gpu-failed"]
     assert broken([old("a", failed=True, joined=False)], {"a": 99.0}, 10.0) == [], "it is the one to be replaced"
+
+
+def owing(*there: int, desired: int = 50) -> Group:
+    return Group("g", 0, 500, desired, tuple(Machine(f"i-{n}", "a", "InService") for n in there))
+
+
+def test_a_group_that_always_owes_some_has_its_time_anew_with_each_machine_that_comes() -> None:
+    waits, patience = Waits(), 900.0
+    for moment in range(0, 5000, 500):
+        # One goes and one comes in each look: never all of them are there.
+        waits = waits.then([], [owing(*range(moment, moment + 49))], float(moment))
+        assert late([owing(*range(49))], waits.ages(float(moment)), patience) == []
+    stuck = owing(*range(4500, 4549))
+    waits = waits.then([], [owing(*range(4501, 4549))], 5000.0)
+    assert waits.ages(5000.0) == {"g": 500.0}, "one that goes is no progress"
+    waits = waits.then([], [stuck._replace(machines=stuck.machines[1:])], 5401.0)
+    assert late([stuck], waits.ages(5401.0), patience) == ["g has launched 49 of 50 machines, and no more for 900 s"]
+    assert waits.then([], [owing(*range(50))], 5402.0).ages(9999.0) == {}, "it owes none"
+
+
+def test_a_successor_has_its_time_from_when_it_was_first_seen() -> None:
+    waits = Waits().then([new("n", joined=False), old("o", joined=False)], [], 0.0)
+    waits = waits.then([new("n", ready=False)], [], 10.0)
+    assert waits.ages(15.0) == {"n": 15.0}
+    assert waits.then([new("n")], [], 20.0).ages(20.0) == {}
 
 
 def test_no_machine_goes_while_a_third_of_the_pool_is_out_of_sight() -> None:
