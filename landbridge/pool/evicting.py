@@ -12,6 +12,8 @@ from .usage import Pod
 
 # What the autoscaler moves at any time, too.
 MOVABLE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+# In the API's words: no pod has the name, or one with another uid.
+GONE = ("NotFound", "not found", "UID in the precondition", "UID in precondition")
 
 
 def name(pod: Pod) -> str:
@@ -32,16 +34,18 @@ def leaving(pod: Pod) -> bool:
     return "deletionTimestamp" in pod["metadata"]
 
 
-def evict(kube: Kube, pod: str) -> str:
-    """NAMESPACE/NAME is asked to leave; why it may not now, empty if it goes or has gone."""
+def evict(kube: Kube, pod: str, uid: str) -> str:
+    """NAMESPACE/NAME is asked to leave; why it may not now, empty if it goes or has gone.
+
+    Only the one that was seen: another of its name, as of a StatefulSet, runs on another machine by now.
+    """
     namespace, _, alone = pod.partition("/")
     body: Mapping[str, Any] = {
         "apiVersion": "policy/v1",
         "kind": "Eviction",
         "metadata": {"name": alone, "namespace": namespace},
+        "deleteOptions": {"preconditions": {"uid": uid}},
     }
     path = f"/api/v1/namespaces/{namespace}/pods/{alone}/eviction"
     said = kube.run("create", f"--raw={path}", "--filename=-", stdin=json.dumps(body))
-    if said.code == 0 or "NotFound" in said.err or "not found" in said.err:
-        return ""
-    return said.why
+    return "" if said.code == 0 or any(words in said.err for words in GONE) else said.why

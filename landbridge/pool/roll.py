@@ -220,7 +220,8 @@ class Roll:
             if room <= 0:
                 break
             pods = [*state.movable, *(state.work if state.until and datetime.now(UTC) >= state.until else ())]
-            held = {pod: why for pod in pods if pod not in now.leaving and (why := evicting.evict(self.kube, pod))}
+            asked = [pod for pod in pods if pod not in now.leaving]
+            held = {pod: why for pod in asked if (why := evicting.evict(self.kube, pod, now.uids[pod]))}
             if len(held) < len(pods):
                 room -= 1
                 self.say(f"{name} is drained: {named(sorted(set(pods) - set(held)))}")

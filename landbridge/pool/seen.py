@@ -21,11 +21,12 @@ CLAIMED, STARTING = "ToBeDeletedByClusterAutoscaler", "startup-taint.cluster-aut
 
 
 class Look(NamedTuple):
-    """One look. `leaving` are pods that are on their way out already."""
+    """One look. `uids` are of the machines' pods, by NAMESPACE/NAME; `leaving` are those on their way out."""
 
     groups: Sequence[Group]
     states: Mapping[str, State]
     nodes: Mapping[str, Node]
+    uids: Mapping[str, str]
     leaving: frozenset[str]
 
 
@@ -38,9 +39,10 @@ def look(session: Session, pool: str, wanted: Wanted) -> Look:
     # Pods after nodes: a node that joins in between has none that are not seen.
     there, pods = usage.of_pool(session.admin, pool), usage.pods(session.admin)
     found = list(states(groups, told, there, pods, wanted))
-    names = {state.name for state in found}
-    gone = {evicting.name(pod) for node, some in pods.items() if node in names for pod in some if evicting.leaving(pod)}
-    return Look(groups, {state.name: state for state in found}, there, frozenset(gone))
+    mine = [pod for state in found for pod in pods.get(state.name, ())]
+    uids = {evicting.name(pod): str(pod["metadata"]["uid"]) for pod in mine}
+    gone = frozenset(evicting.name(pod) for pod in mine if evicting.leaving(pod))
+    return Look(groups, {state.name: state for state in found}, there, uids, gone)
 
 
 def states(
