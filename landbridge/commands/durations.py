@@ -6,6 +6,8 @@ from datetime import timedelta
 import click
 
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+# Beyond it a moment from now may be none that a calendar has.
+MOST = timedelta(days=365)
 WRITTEN = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
 
 
@@ -21,6 +23,9 @@ class Duration(click.ParamType[timedelta]):
         if found is None:
             self.fail(f"{value!r} is no time: write a number and s, m, h or d, such as 24h.", param, ctx)
         try:
-            return timedelta(**{UNITS[found[2]]: float(found[1])})
+            told = timedelta(**{UNITS[found[2]]: float(found[1])})
         except OverflowError:
-            self.fail(f"{value} is too long.", param, ctx)
+            told = timedelta.max
+        if told > MOST:
+            self.fail(f"{value} is too long: {MOST.days}d at most.", param, ctx)
+        return told
