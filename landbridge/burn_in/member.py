@@ -11,10 +11,15 @@ from components.pools.spec import pool_spec
 from fleet.world import World
 
 from ..cluster.kube import Kube
+from ..errors import LandbridgeError
 from ..pool import usage
 from ..site.nodes import ENDED
 
 Node = Mapping[str, Any]
+
+
+class NoNode(LandbridgeError):
+    """The machine is known to be a node of no cluster of the fleet's."""
 
 
 class Member(NamedTuple):
@@ -25,15 +30,18 @@ class Member(NamedTuple):
 
 
 def find(kube: Kube, world: World, names: Set[str]) -> Member | None:
-    """By any of its names and addresses. Raises KubeError."""
+    """By any of its names and addresses. Raises KubeError, and LandbridgeError where more than one is meant."""
     node = chosen(kube.get("nodes")["items"], names)
     return None if node is None else Member(node["metadata"]["name"], gpus(world, node))
 
 
 def chosen(nodes: Iterable[Node], names: Set[str]) -> Node | None:
-    """None where none or more than one is meant: a taint must not hit another's node."""
+    """Raises LandbridgeError where more than one is meant: a taint must not hit another's node."""
     found = [node for node in nodes if names & _names(node)]
-    return found[0] if len(found) == 1 else None
+    if len(found) > 1:
+        told = ", ".join(sorted(node["metadata"]["name"] for node in found))
+        raise LandbridgeError(f"More than one node is called {' or '.join(sorted(names))}: {told}.")
+    return found[0] if found else None
 
 
 def _names(node: Node) -> set[str]:

@@ -9,6 +9,7 @@ import click
 from botocore.exceptions import BotoCoreError, ClientError
 
 from fleet.errors import FleetError
+from fleet.where import fleet_path
 from images.burn_in import thresholds as given
 from images.burn_in.findings import Result
 from images.burn_in.run import NoGpu, Tools, begin, burn_in
@@ -16,9 +17,9 @@ from local.client import LocalCloudError
 
 from ..burn_in import member, report, ways
 from ..burn_in.marks import Marks
-from ..burn_in.member import Member
+from ..burn_in.member import Member, NoNode
 from ..cluster.kube import Kube
-from ..errors import DONE, FAILED, LandbridgeError, UsageError
+from ..errors import DONE, FAILED, LandbridgeError
 from . import options
 from .options import Output, cluster_option, fleet_option, json_option, local_option, together
 
@@ -54,7 +55,7 @@ def burn_in_(
 
     A node that fails gets the taint gpu-failed and a condition that names the part; one that passes gets a label.
     A test that could not run is no pass. Load is put only on GPUs that nobody uses, and new work is kept off the
-    node meanwhile. Exit code 1 for all but a pass.
+    node meanwhile: where the cluster can't be asked for it, no load is put on. Exit code 1 for all but a pass.
     """
     out, limits = options.output(as_json=as_json), given.load(thresholds or given.THRESHOLDS)
     way = ways.way(node)
@@ -70,6 +71,8 @@ def burn_in_(
         except (LandbridgeError, FleetError, LocalCloudError, BotoCoreError, ClientError) as error:
             if taint:
                 raise
+            if not quick and not isinstance(error, NoNode):
+                raise unasked(node, error) from None
             out.progress.print(f"No node shows the result: {error}", soft_wrap=True, markup=False)
     expected = expect if expect is not None or mine is None else mine.member.gpus
     with kept_free(mine, out) if mine and not quick else nullcontext():
@@ -91,19 +94,32 @@ class Mine(NamedTuple):
 
 
 def at_hand(names: Set[str], fleet_file: Path | None, cluster: str | None, *, local: bool) -> Mine:
-    """The machine as a node of the fleet's cluster. Raises for whatever stands between."""
+    """The machine as a node of the fleet's cluster. Raises NoNode where it is none, and for whatever stands between."""
     from ..cluster import session as sessions  # speaks to clouds: a machine outside of all does without
 
+    if fleet_file is None and not (path := fleet_path()).is_file():
+        raise NoNode(f"{path}: there is no such fleet file.")
     world = options.the_fleet(fleet_file)
+    if not world.fleet.clusters:
+        raise NoNode(f"{world.path.name} has no cluster.")
     if world.fleet.state is None and not local:
         # Else the process would go on inside a local cloud that runs, from where no machine is reached.
-        raise UsageError(f"{world.path.name} has no state, so its cluster is in no cloud. --local means the local one.")
+        raise NoNode(f"{world.path.name} has no state, so its cluster is in no cloud. --local means the local one.")
     session = sessions.opened(world, cluster, local=local)
     found = member.find(session.admin, world, names)
     if found is None:
         told = ", ".join(sorted(names)) or "this machine"
-        raise LandbridgeError(f"Cluster {session.info.name} has no node that is called {told}.")
+        raise NoNode(f"Cluster {session.info.name} has no node that is called {told}.")
     return Mine(found, session.admin)
+
+
+def unasked(node: str, error: Exception) -> LandbridgeError:
+    """For a full burn-in: what nobody can ask for may be at work, and gets more of it meanwhile."""
+    why = str(error).rstrip(".")
+    return LandbridgeError(
+        f"Whether {node} is a node of the cluster could not be asked, so no load was put on it and nothing was tested: "
+        f"{why}. If it has no work and gets none, --no-taint tests it all the same; --quick only looks."
+    )
 
 
 @contextmanager

@@ -29,6 +29,16 @@ asyncssh = pytest.importorskip("asyncssh", reason="asyncssh is not installed")
 ROOT = Path(__file__).parents[3]
 SSH = shutil.which("ssh")
 NODE = "/api/v1/nodes/gpu-1"
+# Nothing listens on the port of discard.
+NOBODY = json.dumps(
+    {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:9"}}],
+        "contexts": [{"name": "c", "context": {"cluster": "c"}}],
+        "current-context": "c",
+    }
+)
 JOINER = {"key": labels.GPU_FAILED.key, "value": "true", "effect": "NoSchedule"}
 
 
@@ -223,6 +233,34 @@ def test_a_machine_of_no_cluster(programs: Path, run: Any, api: Server) -> None:
         run("--local", "--quick", "--taint")
     # The example's fleet lives in no cloud: nobody gets into a local one unasked.
     assert "has no state" in run("--quick").output
+
+
+def test_no_load_is_put_on_what_the_cluster_cannot_be_asked_for(
+    programs: Path, run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions.opened("", ""), "admin", Kube(NOBODY))
+    (programs / "nvbandwidth").write_text(f"#!/bin/bash\ntouch {tmp_path}/load\nexec cat {programs}/nvbandwidth.out\n")
+    with pytest.raises(LandbridgeError, match=r"could not be asked, so no load .* failed: .*--no-taint .*--quick only"):
+        run("--local")
+    broken = tmp_path / "fleet.yaml"
+    broken.write_text("fleet: [\n")
+    with pytest.raises(LandbridgeError, match=r"could not be asked, so no load .*fleet\.yaml"):
+        run("--local", "--fleet", str(broken))
+    assert not (tmp_path / "load").exists()
+    done = run("--local", "--quick")
+    assert (done.exit_code, "No node shows the result: kubectl get nodes" in done.output) == (0, True), done.output
+    assert run("--local", "--no-taint").exit_code == 0
+    assert (tmp_path / "load").exists()
+
+
+def test_a_machine_of_no_cluster_gets_its_load(
+    programs: Path, run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = run("--local")
+    assert (done.exit_code, "has no node that is called" in " ".join(done.output.split())) == (0, True), done.output
+    monkeypatch.setenv("LANDBRIDGE_FLEET", str(tmp_path / "none.yaml"))
+    done = run()
+    assert (done.exit_code, "there is no such fleet file" in " ".join(done.output.split())) == (0, True), done.output
 
 
 def test_the_table_fits_into_80_columns(programs: Path, run: Any) -> None:

@@ -8,6 +8,7 @@ import pytest
 from components.pools import labels
 from images.burn_in.findings import Kind, Result
 from landbridge.burn_in import marks, member
+from landbridge.errors import LandbridgeError
 from tests.components.pools import joining_bed  # noqa: F401 - the scripts as modules
 from tests.images.burn_in.bed import Played
 
@@ -137,17 +138,24 @@ def test_the_autoscaler_takes_no_such_node_for_its_pattern() -> None:
         assert taint.effect == "NoSchedule", "running work is not ended"
 
 
+TWO = [
+    {"metadata": {"name": "gpu-1"}},
+    {"metadata": {"name": "gpu-2"}, "status": {"addresses": [{"type": "InternalIP", "address": "192.0.2.2"}]}},
+]
+
+
 @pytest.mark.parametrize(
     ("names", "wanted"),
-    [({"gpu-1"}, "gpu-1"), ({"192.0.2.2"}, "gpu-2"), ({"gpu-3"}, None), ({"gpu-1", "192.0.2.2"}, None), (set(), None)],
+    [({"gpu-1"}, "gpu-1"), ({"192.0.2.2"}, "gpu-2"), ({"gpu-3"}, None), (set(), None)],
 )
 def test_which_node_a_machine_is(names: set[str], wanted: str | None) -> None:
-    some = [
-        {"metadata": {"name": "gpu-1"}},
-        {"metadata": {"name": "gpu-2"}, "status": {"addresses": [{"type": "InternalIP", "address": "192.0.2.2"}]}},
-    ]
-    one = member.chosen(some, names)
+    one = member.chosen(TWO, names)
     assert (one["metadata"]["name"] if one else None) == wanted
+
+
+def test_a_machine_that_may_be_two_nodes_is_none_that_can_be_asked_for() -> None:
+    with pytest.raises(LandbridgeError, match=r"More than one node is called 192\.0\.2\.2 or gpu-1: gpu-1, gpu-2\."):
+        member.chosen(TWO, {"gpu-1", "192.0.2.2"})
 
 
 def test_what_a_machine_is_called() -> None:
