@@ -77,7 +77,8 @@ def test_it_starts_and_is_as_it_should_be(home: Path, made: dict[str, Any]) -> N
     found = document(home, "test", made["name"], "--boot")
     assert {one["name"]: one["why"] for one in found["checks"] if one["outcome"] == "failed"} == {}
     assert sum(one["outcome"] == "passed" for one in found["checks"]) >= 22
-    assert found["started_seconds"] > 1
+    # Some 35 s where nothing else runs; a busy machine takes many times that, and no kernel is up in five.
+    assert 5 < found["started_seconds"] < 300
 
 
 def test_a_gateway_is_as_it_should_be() -> None:
