@@ -13,6 +13,8 @@ ImageKind = Literal["cpu", "gpu", "gateway", "laptop"]
 CANDIDATE, STABLE, RETIRED = "candidate", "stable", "retired"
 # In the order that an image goes through them.
 CHANNELS = (CANDIDATE, STABLE, RETIRED)
+# Before a parameter's name in the place of an image's id: EC2 and Auto Scaling look it up at each launch.
+RESOLVE = "resolve:ssm:"
 # The container of our own services, and its tag: part of machines' images, and in no registry.
 SERVICES = "localhost/landbridge-services", "0.1.0"
 

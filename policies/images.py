@@ -7,7 +7,7 @@ Which image stands behind the parameter, and how old that is, changes without an
 import re
 from collections.abc import Iterator
 
-from fleet.image_names import of_pool
+from fleet.image_names import RESOLVE, of_pool
 from fleet.kubernetes_versions import minor
 from fleet.model import Pool
 from fleet.world import World
@@ -15,7 +15,6 @@ from fleet.world import World
 from .boot import POOL
 from .reading import UNKNOWN, Finding, Item, finding, of_types, tag, undecidable
 
-RESOLVE = "resolve:ssm:"
 NAMED = re.compile(r"/(?P<fleet>[^/]+)/images/(?P<kind>[^/]+)/(?P<kubernetes>[^/]+)/(?P<channel>[^/]+)")
 # Type → where it says what machines start from, and what they are.
 STARTS = {"aws:ec2/launchTemplate:LaunchTemplate": ("imageId", "instanceType")}

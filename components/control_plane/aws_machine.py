@@ -12,7 +12,7 @@ from components.boot.user_data import user_data
 from components.preview import VERIFY_KEY, known_in_preview, known_key_arn
 from components.tags import Owner
 from fleet.buckets import bucket_name
-from fleet.image_names import parameter
+from fleet.image_names import RESOLVE, parameter
 from fleet.model import Fleet
 
 from .authority import Authority
@@ -166,7 +166,7 @@ class ControlPlaneMachine(pulumi.ComponentResource):
         return One(
             named=(self._named(128), self._named(255)),
             zone=f"{self.spec.region}{self.machine.zone}",
-            image_id=f"resolve:ssm:{parameter(self.args['fleet'].fleet, self.spec.kubernetes)}",
+            image_id=RESOLVE + parameter(self.args["fleet"].fleet, self.spec.kubernetes),
             kubernetes=self.spec.kubernetes,
             instance_type=types[self.machine.role],
             profile=profile,

@@ -5,7 +5,7 @@ from typing import Any
 
 from components.boot.user_data import user_data
 from components.tags import KUBERNETES
-from fleet.image_names import of_pool
+from fleet.image_names import RESOLVE, of_pool
 from fleet.model import Fleet
 
 from .hardware import ROOT_GIB, fabric
@@ -22,7 +22,7 @@ def plain(fleet: Fleet, spec: PoolSpec, tags: dict[str, str]) -> dict[str, Any]:
     pool = fleet.pools[spec.name]
     found: dict[str, Any] = {
         # Looked up at each launch: a promoted image comes with the next machine.
-        "image_id": f"resolve:ssm:{image(fleet, spec)}",
+        "image_id": RESOLVE + image(fleet, spec),
         "instance_type": spec.hardware.shape,
         # One hop: pods, which are a second one away, do not reach the machine's credentials.
         "metadata_options": {"http_endpoint": "enabled", "http_tokens": "required", "http_put_response_hop_limit": 1},

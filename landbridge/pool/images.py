@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from components.pools.names import Names
-from fleet.image_names import of_pool
+from fleet.image_names import RESOLVE, of_pool
 from fleet.images import DRIVER, NAME, TAG, refusals
 from fleet.model import Fleet
 
@@ -17,7 +17,6 @@ from .sizes import Group, Machine
 
 # SSM takes so many names in one question (GetParameters).
 NAMES = 10
-RESOLVE = "resolve:ssm:"
 
 
 class Wanted(NamedTuple):

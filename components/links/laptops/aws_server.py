@@ -15,7 +15,7 @@ from components.pools.hardware import ROOT_GIB
 from components.pools.spec import LAPTOPS
 from components.preview import VERIFY_KEY, known_in_preview, known_key_arn
 from components.tags import Owner
-from fleet.image_names import parameter
+from fleet.image_names import RESOLVE, parameter
 from fleet.model import Fleet
 
 from .aws_authority import LaptopsAuthority
@@ -145,7 +145,7 @@ class LaptopServer(pulumi.ComponentResource):
         return One(
             named=(owner.name(self.name, 128), owner.name(self.name, GROUP)),
             zone=f"{self.spec.region}{self.server.zone}",
-            image_id=f"resolve:ssm:{parameter(self.spec.fleet, kubernetes, kind='laptop')}",
+            image_id=RESOLVE + parameter(self.spec.fleet, kubernetes, kind="laptop"),
             kubernetes=kubernetes,
             instance_type=INSTANCE_TYPE,
             profile=profile,
