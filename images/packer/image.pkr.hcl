@@ -24,6 +24,26 @@ variable "name" {
   type = string
 }
 
+# What the image is tagged with, so that it can be promoted. The build stops where the bake made another one.
+variable "fleet" {
+  type = string
+}
+
+variable "kubernetes" {
+  type = string
+}
+
+variable "variant" {
+  type    = string
+  default = "cpu"
+}
+
+# NVIDIA's version, such as "580.95.05".
+variable "driver" {
+  type    = string
+  default = "none"
+}
+
 variable "volume_gib" {
   type    = number
   default = 8
@@ -53,20 +73,27 @@ source "amazon-ebssurrogate" "image" {
   }
 
   ami_name                = var.name
+  encrypt_boot            = true # with the account's own key for disks
   ami_virtualization_type = "hvm"
   ena_support             = true
   boot_mode               = "uefi" # since the plugin's 1.0
 
   ami_root_device {
     source_device_name    = "/dev/xvdf"
-    device_name           = "/dev/xvda"
+    device_name           = "/dev/sda1" # as launch templates call it
     volume_type           = "gp3"
     volume_size           = var.volume_gib
     delete_on_termination = true
   }
 
+  # Without the digest, which is known on the builder alone.
   tags = {
-    "landbridge:bake" = var.bake
+    "landbridge:bake"       = var.bake
+    "landbridge:fleet"      = var.fleet
+    "landbridge:image"      = var.name
+    "landbridge:kubernetes" = var.kubernetes
+    "landbridge:variant"    = var.variant
+    "landbridge:driver"     = var.driver
   }
 }
 
@@ -82,6 +109,7 @@ build {
     execute_command = "sudo env {{ .Vars }} bash -euo pipefail {{ .Path }}"
     environment_vars = [
       "BAKE=${var.bake}",
+      "TAGGED=${var.variant} ${var.kubernetes} ${var.driver}",
       "LANDBRIDGE_IMAGES=/opt/landbridge-images",
     ]
     script = "${path.root}/bake.sh"
