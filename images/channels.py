@@ -14,6 +14,9 @@ from .baked import Baked
 from .errors import ImageError
 from .stores.store import Pointer, Published, Record, Slot, Store, Tell
 
+# Why a pointer moved, in its record: a rollback that ended early is known by it.
+ROLLBACK = "rollback"
+
 
 class Move(NamedTuple):
     """A pointer that is to say another image; `name` and `before` are for people."""
@@ -97,7 +100,7 @@ def rollback(
 ) -> tuple[list[Move], dict[str, str]]:
     """Stable says in every place what it said before, and what it says now retires.
 
-    The second is, by place, the image that stays, because it was the first there. Raises ImageError.
+    One that ended early goes on: where it was already, at most its second write is missing. The second is, by place, the image that stays, because it was the first there. Raises ImageError.
     """
     slots = sorted(
         {
@@ -115,17 +118,49 @@ def rollback(
             else "No such image was ever promoted to stable: there is nothing to go back from"
         )
     slot, moves, first = slots[0], list[Move](), dict[str, str]()
-    for place, there in places.items():
-        if slot not in there.pointers:
+    held = {place: there for place, there in places.items() if slot in there.pointers}
+    for place, there in held.items():
+        if _halfway(there, slot):
+            moves += _moved(place, there, slot._replace(channel=RETIRED), there.pointers[slot].previous)
+        elif _done(place, held, slot):
             continue
-        if target := _before(there, slot):
+        elif target := _before(there, slot):
             moves += _rolled_back(place, there, slot, target)
         else:
             first[place] = there.name(there.pointers[slot].image)
     if not moves:
-        held = ", ".join(f"{name} in {place}" for place, name in first.items())
-        raise ImageError(f"Nothing was stable before {held}: there is nothing to go back to. Nothing was changed")
+        kept = ", ".join(f"{name} in {place}" for place, name in first.items())
+        raise ImageError(f"Nothing was stable before {kept}: there is nothing to go back to. Nothing was changed")
     return moves, first
+
+
+def _halfway(there: There, slot: Slot) -> bool:
+    """A rollback ended here between its two writes: stable has moved, and retired has not since."""
+    now, retired = there.pointers[slot], there.pointers.get(slot._replace(channel=RETIRED))
+    if now.record.why != ROLLBACK or not now.previous:
+        return False
+    return retired is None or (retired.image != now.previous and retired.record.when < now.record.when)
+
+
+def _done(place: str, places: Mapping[str, There], slot: Slot) -> bool:
+    """A rollback that ended early was here already, and has yet to come to another place.
+
+    That one is halfway back from the same image, or still has it as stable, by an older record: the second rollback of
+    two leaves the same but for their order. One that can't go back says nothing. Images have their names everywhere.
+    """
+    record = places[place].pointers[slot].record
+    if record.why != ROLLBACK:
+        return False
+    for name, there in places.items():
+        now = there.pointers[slot]
+        if name == place:
+            continue
+        if _halfway(there, slot) and now.record.before == record.before:
+            return True
+        still = there.name(now.image) == record.before and now.record.when < record.when
+        if still and _before(there, slot):
+            return True
+    return False
 
 
 def _before(there: There, slot: Slot) -> str:

@@ -187,12 +187,12 @@ def rollback(
 ) -> int:
     """Makes stable, in every region, what was stable before; done twice, it is as it was.
 
-    A region where nothing was stable before keeps what it has, and is named.
+    What is interrupted goes on with the same command. A region where nothing was stable before keeps what it has, and is named.
     """
     out = options.output(as_json=as_json)
     at = opened(where)
     moves, first = channels.rollback(channels.look(at.store), variant, kubernetes)
-    channels.do(at.store, moves, at.who, "rollback")
+    channels.do(at.store, moves, at.who, channels.ROLLBACK)
     if as_json:
         out.document({"moved": moved(moves), "kept": first})
         return DONE

@@ -96,9 +96,59 @@ def test_a_rollback_leads_to_what_was_stable_and_another_one_back() -> None:
     ]
     back = place(BOTH, stable=("ami-old", "ami-new"), retired="ami-new")
     assert told(channels.rollback({"west": back}, "cpu", "1.36.2")[0])[0] == ("west", "stable", "new")
-    # One that ended between its two writes.
-    half = place(BOTH, stable=("ami-old", "ami-new"), retired="ami-old")
-    assert told(channels.rollback({"west": half}, None, None)[0])[0] == ("west", "stable", "new")
+
+
+def moved(there: There, hours: int, stable: tuple[str, str], retired: str = "") -> There:
+    """What a rollback has written, so many hours from now."""
+    pointers = dict(there.pointers)
+    now, before = stable
+    when = NOW + datetime.timedelta(hours=hours)
+    record = Record("alice", when, "rollback", before)
+    pointers[STABLE] = pointers[STABLE]._replace(image=f"ami-{now}", previous=f"ami-{before}", record=record)
+    if retired:
+        after = record._replace(when=when + datetime.timedelta(seconds=1))
+        pointers[RETIRED] = Pointer("west", RETIRED, f"ami-{retired}", "", after)
+    return There(there.images, pointers)
+
+
+PROMOTED = place(BOTH, stable=("ami-new", "ami-old"), retired="ami-old")
+FIRST = place(BOTH, stable="ami-new")
+HALF = moved(PROMOTED, 1, ("old", "new"))
+BACK = moved(PROMOTED, 1, ("old", "new"), "new")
+FORTH = moved(BACK, 2, ("new", "old"), "old")
+FORTH_HALF = moved(BACK, 2, ("new", "old"))
+
+
+@pytest.mark.parametrize(
+    ("west", "east", "moves"),
+    [
+        (HALF, FIRST, [("west", "retired", "new")]),
+        (HALF, PROMOTED, [("west", "retired", "new"), ("east", "stable", "old"), ("east", "retired", "new")]),
+        (BACK, PROMOTED, [("east", "stable", "old"), ("east", "retired", "new")]),
+        (BACK, HALF, [("east", "retired", "new")]),
+        # One that found nothing retired, but a history.
+        (moved(place(BOTH, stable="ami-new"), 1, ("old", "new")), BACK, [("west", "retired", "new")]),
+        # All is done: back again, which goes on from halfway, too.
+        (BACK, BACK, [(where, *one) for where in ("west", "east") for one in (("stable", "new"), ("retired", "old"))]),
+        (FORTH, BACK, [("east", "stable", "new"), ("east", "retired", "old")]),
+        (FORTH_HALF, BACK, [("west", "retired", "old"), ("east", "stable", "new"), ("east", "retired", "old")]),
+        (FORTH, FORTH_HALF, [("east", "retired", "old")]),
+        # A region that keeps its first image has it still, and always will.
+        (BACK, FIRST, [("west", "stable", "new"), ("west", "retired", "old")]),
+    ],
+)
+def test_a_rollback_that_ended_early_goes_on_and_never_back(
+    west: There, east: There, moves: list[tuple[str, str, str]]
+) -> None:
+    assert told(channels.rollback({"west": west, "east": east}, None, None)[0]) == moves
+
+
+def test_a_retired_image_that_was_named_since_is_where_a_rollback_leads() -> None:
+    third = image("third", 20)
+    back = There([*BOTH, third], BACK.pointers)
+    later = Record("bob", NOW + DAY, "promote", "new")
+    named = There(back.images, {**back.pointers, RETIRED: Pointer("west", RETIRED, "ami-third", "ami-new", later)})
+    assert told(channels.rollback({"west": named}, None, None)[0])[0] == ("west", "stable", "third")
 
 
 def test_a_region_where_an_image_was_the_first_keeps_it_and_holds_up_no_other_one() -> None:
