@@ -182,10 +182,13 @@ def _rolled_back(place: str, there: There, slot: Slot, target: str) -> Iterator[
 def do(store: Store, moves: Sequence[Move], who: str, why: str) -> None:
     """Moves the pointers in their order; images that were being taken away are whole again before. Raises ImageError.
 
-    When it fails midway, the same command moves the rest.
+    All images are asked for before the first pointer moves. When it fails midway, the same command moves the rest.
     """
     places = {move.place for move in moves}
     held = {(one.place, one.id): one for place in sorted(places) for one in store.published(place)}
+    for move in moves:
+        if move.slot.channel != RETIRED and (move.place, move.image) not in held:
+            _whole(store, move)
     for move in moves:
         image = held.get((move.place, move.image))
         if image is not None and image.state in ("deprecated", "disabled") and move.slot.channel != RETIRED:
@@ -193,6 +196,15 @@ def do(store: Store, moves: Sequence[Move], who: str, why: str) -> None:
     for move in moves:
         record = Record(who, datetime.datetime.now(datetime.UTC), why, move.before)
         store.point(move.place, move.slot, move.image, record)
+
+
+def _whole(store: Store, move: Move) -> None:
+    """An image that we have not published, or that somebody took away by hand. Raises ImageError."""
+    if not store.exists(move.place, move.image):
+        raise ImageError(
+            f"{move.name} is not in {move.place}, or nothing can start from it: somebody took it away. Promote another "
+            "one: `landbridge image promote NAME --force`. Nothing was changed"
+        )
 
 
 def _said(there: There, slot: Slot) -> str:

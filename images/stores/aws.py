@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
+from botocore.exceptions import ClientError
+
 from fleet import images as tags
 from fleet.image_names import CHANNELS, ImageKind, parameter
 
@@ -82,6 +84,16 @@ class Aws:
             pages = self.of(place)("ec2").get_paginator("describe_images")
             found = pages.paginate(Owners=["self"], Filters=filters, IncludeDisabled=True, IncludeDeprecated=True)
             return [_published(place, one) for page in found for one in page["Images"]]
+
+    def exists(self, place: str, image: str) -> bool:
+        with told(place):
+            try:
+                found = self.of(place)("ec2").describe_images(ImageIds=[image], IncludeDisabled=True)["Images"]
+            except ClientError as error:
+                if not error.response["Error"]["Code"].startswith("InvalidAMIID."):
+                    raise
+                return False
+        return [one["State"] for one in found] == ["available"]
 
     def pointers(self, place: str) -> list[Pointer]:
         with told(place):

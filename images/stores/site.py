@@ -55,6 +55,10 @@ class Site:
             for name, one in self._index().images.items()
         ]  # fmt: skip
 
+    def exists(self, place: str, image: str) -> bool:  # noqa: ARG002
+        one = self._index().images.get(image)
+        return one is not None and one.state != "disabled"
+
     def pointers(self, place: str) -> list[Pointer]:
         return [
             Pointer(

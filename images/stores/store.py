@@ -72,6 +72,9 @@ class Store(Protocol):
 
     def published(self, place: str) -> list[Published]: ...
 
+    def exists(self, place: str, image: str) -> bool:
+        """Whether machines can start from an image of this id, whoever made it."""
+
     def pointers(self, place: str) -> list[Pointer]: ...
 
     def point(self, place: str, slot: Slot, image: str, record: Record) -> None:
