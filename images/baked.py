@@ -8,9 +8,9 @@ import hashlib
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from .errors import ImageError
 
@@ -19,6 +19,10 @@ DIGITS = 12
 CHUNK_BYTES = 1 << 20
 # Disks by what takes them: EBS and bare metal, QEMU, Azure.
 Format = Literal["raw", "qcow2", "vhd"]
+# Names become paths and addresses: of none does a slash come, nor a way up.
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
+File = Annotated[str, StringConstraints(pattern=r"^disk\.[a-z0-9]+$")]
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Part(BaseModel):
@@ -30,19 +34,19 @@ class Part(BaseModel):
 class Disk(Part):
     """A file beside `image.json`, its length and SHA-256."""
 
-    file: str
+    file: File
     size_bytes: int
-    sha256: str
+    sha256: Sha256
 
 
 class Baked(Part):
     """`digest` is the SHA-256 of the listing of all files, `driver` NVIDIA's version, None where it is driverless."""
 
-    name: str
+    name: Name
     variant: str
     base: str
     kubernetes: str
-    digest: str
+    digest: Sha256
     driver: str | None
     kernel: str
     root_mib: int
@@ -58,7 +62,7 @@ def read(folder: Path) -> Baked:
     """Raises ImageError for a folder that no bake has made, or that was changed since."""
     file = folder / DOCUMENT
     try:
-        return Baked.model_validate_json(file.read_bytes())
+        image = Baked.model_validate_json(file.read_bytes())
     except OSError as error:
         told = f"{file}: {error.strerror}. Name a folder that `landbridge image bake` made: `landbridge image list`"
         raise ImageError(told) from None
@@ -68,6 +72,12 @@ def read(folder: Path) -> Baked:
         raise ImageError(
             f"{file}: {where}: {first['msg']}. It is none of this version's: remove the folder, or bake it again"
         ) from None
+    if image.name != (right := name_of(image.variant, image.kubernetes, image.digest)):
+        raise ImageError(
+            f"{file}: name: it is {image.name}, and what it says of its contents makes {right}: it was changed since. "
+            "Bake the image again"
+        )
+    return image
 
 
 def beside(folder: Path, name: str) -> str:

@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError
 from fleet.errors import FleetError
 from fleet.yaml import EntryPath, Lines, plain, read
 
-from .baked import Part
+from .baked import Name, Part
 from .errors import ImageError
 
 RECIPE = Path(__file__).with_name("recipe.yaml")
@@ -103,7 +103,7 @@ class Recipe(Part):
     node: Node
     drivers: dict[str, Driver] = Field(default_factory=dict)
     services: Services
-    variants: dict[str, Variant]
+    variants: dict[Name, Variant]
 
 
 class Asked(NamedTuple):

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
 from pydantic import ValidationError
 
-from ..baked import Baked, Part
+from ..baked import Baked, Name, Part
 from ..errors import ImageError
 from .store import State
 
@@ -50,7 +50,7 @@ class Index(Part):
     site: str
     number: int
     written: datetime.datetime
-    images: Mapping[str, Listed]
+    images: Mapping[Name, Listed]
     pointers: Mapping[str, Said]
 
 

@@ -1,5 +1,6 @@
 """What needs no bake: recipe, lock, listings, baked folders. Each mistake is one clear error."""
 
+import json
 import runpy
 from pathlib import Path
 
@@ -37,6 +38,7 @@ def test_every_part_of_the_recipe_says_where_it_is_asked_for() -> None:
         ("kernel: cloud", "kernel: clowd", "debian-13 has no kernel 'clowd'. Name one of: cloud, any"),
         ("mirror: security", "mirror: safety", "there is no mirror 'safety'"),
         ("most_mib:", "most_mb:", "variants.cpu.most_m"),
+        ("  laptop:", "  Laptop/1:", "variants.Laptop/1.[key]: String should match pattern"),
         ("- chrony", "- Chrony", "should match pattern"),
     ],
 )
@@ -119,8 +121,8 @@ def image(folder: Path) -> Baked:
     (folder / "disk.raw").write_bytes(b"a disk")
     disk = Disk(file="disk.raw", size_bytes=6, sha256=baked.sha256(folder / "disk.raw"))
     made = Baked(
-        name=folder.name, variant="cpu", base="debian-13", kubernetes="1.36.2", digest=DIGEST, driver=None,
-        kernel="6.12", root_mib=1, packages=1, disks={"raw": disk},
+        name=baked.name_of("cpu", "1.36.2", DIGEST), variant="cpu", base="debian-13", kubernetes="1.36.2",
+        digest=DIGEST, driver=None, kernel="6.12", root_mib=1, packages=1, disks={"raw": disk},
     )  # fmt: skip
     (folder / "image.json").write_text(made.model_dump_json())
     return made
@@ -190,6 +192,28 @@ def test_folders_that_are_no_images(tmp_path: Path) -> None:
     (tmp_path / "other/image.json").write_text('{"name": 1}')
     with pytest.raises(ImageError, match=r"image\.json: name: .*bake it again"):
         baked.read(tmp_path / "other")
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"name": "../../etc"}, r"image\.json: name: .*pattern"),
+        ({"name": "cpu-1.36.2-000000000000"}, r"name: it is cpu-1\.36\.2-0{12}, and .* makes cpu-1\.36\.2-a{12}: it was"),
+        ({"variant": "../cpu"}, r"name: it is cpu-1\.36\.2-a{12}, and"),
+        ({"digest": "../" + "a" * 61}, r"image\.json: digest: .*pattern"),
+        ({"file": "../disk.raw"}, r"image\.json: disks\.raw\.file: .*pattern"),
+        ({"file": "/etc/shadow"}, r"image\.json: disks\.raw\.file: .*pattern"),
+        ({"sha256": "A" * 64}, r"image\.json: disks\.raw\.sha256: .*pattern"),
+    ],
+)
+def test_documents_that_lead_elsewhere_are_refused(changed: dict[str, str], why: str, tmp_path: Path) -> None:
+    image(tmp_path / "cpu-1")
+    document = json.loads((tmp_path / "cpu-1/image.json").read_text())
+    where = document if changed.keys() <= document.keys() else document["disks"]["raw"]
+    where.update(changed)
+    (tmp_path / "cpu-1/image.json").write_text(json.dumps(document))
+    with pytest.raises(ImageError, match=why):
+        baked.read(tmp_path / "cpu-1")
 
 
 def test_a_vhd_is_the_same_twice_and_one_that_is_read(tmp_path: Path) -> None:
