@@ -47,6 +47,7 @@ def look(store: Store) -> dict[str, There]:
 
 def publish(store: Store, folder: Path, image: Baked, who: str, tell: Tell) -> list[Move]:
     """Brings an image to all places, and only then into their candidate channels. Raises ImageError."""
+    _driven(image, CANDIDATE)
     ids = store.publish(folder, image, tell)
     slot = Slot(image.variant, image.kubernetes, CANDIDATE)
     moves: list[Move] = []
@@ -64,13 +65,18 @@ def promotion(places: Mapping[str, There], name: str, to: str, *, force: bool) -
     for place, there in places.items():
         image = _found(place, there, name)
         slot = Slot(image.variant, image.kubernetes, to)
-        if image.variant == "gpu" and image.driver is None and to == STABLE:
-            raise ImageError(
-                f"{name} has no driver, and machines with GPUs would start from it. Bake variant gpu with one; nothing "
-                "was changed"
-            )
+        _driven(image, to)
         moves += _promoted(place, there, image, slot, force=force)
     return moves
+
+
+def _driven(image: Baked | Published, to: str) -> None:
+    """Pools start from any channel that they name, and nothing but `retired` is sure to be named by none."""
+    if image.variant == "gpu" and image.driver is None and to != RETIRED:
+        raise ImageError(
+            f"{image.name} has no driver, and machines with GPUs would start from it. Bake one that has: `landbridge "
+            "image bake --variant gpu --driver NAME`. Nothing was changed"
+        )
 
 
 def _promoted(place: str, there: There, image: Published, slot: Slot, *, force: bool) -> Iterator[Move]:

@@ -72,7 +72,8 @@ def test_a_promotion_that_ended_halfway_goes_on() -> None:
         (BOTH, {"candidate": "ami-old"}, "stable", r"new is not the candidate .* in west, which is old.*--force"),
         (BOTH, {}, "stable", r"not the candidate .* which is none"),
         (BOTH, {"stable": "ami-new"}, "retired", r"Machines in west start from new"),
-        ([image("new", variant="gpu")], {}, "stable", r"new has no driver.*Bake variant gpu with one"),
+        ([image("new", variant="gpu")], {}, "stable", r"new has no driver.*--variant gpu --driver NAME"),
+        ([image("new", variant="gpu")], {}, "candidate", r"new has no driver"),
         (BOTH, {}, "steady", r"no channel steady. Name one of: candidate, stable, retired"),
     ],
 )

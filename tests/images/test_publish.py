@@ -211,10 +211,19 @@ def test_a_journal_that_says_too_much_is_found_out_and_dropped(endpoint: str, tm
     assert [one["State"] for one in snapshots(store, REGIONS[0])] == ["completed"]
 
 
-def test_a_variant_that_no_channel_is_for_is_refused_before_anything_is_sent(endpoint: str, tmp_path: Path) -> None:
-    folder, image = bed.bake(tmp_path, "own", "mine")
+@pytest.mark.parametrize(
+    ("variant", "why"),
+    [
+        ("mine", "no channel is for variant mine, only for cpu, gpu"),
+        ("gpu", r"has no driver, and machines with GPUs would start from it.*--variant gpu --driver NAME"),
+    ],
+)
+def test_what_no_machine_can_use_is_refused_before_anything_is_sent(
+    variant: str, why: str, endpoint: str, tmp_path: Path
+) -> None:
+    folder, image = bed.bake(tmp_path, "own", variant)
     store = bed.store(endpoint, tmp_path / "journals", "own", REGIONS[:1])
-    with pytest.raises(ImageError, match="no channel is for variant mine, only for cpu, gpu"):
+    with pytest.raises(ImageError, match=why):
         channels.publish(store, folder, image, "alice", told)
     assert snapshots(store, REGIONS[0]) == []
 
