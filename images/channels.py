@@ -71,7 +71,7 @@ def promotion(places: Mapping[str, There], name: str, to: str, *, force: bool) -
 
 
 def _driven(image: Baked | Published, to: str) -> None:
-    """Pools start from any channel that they name, and nothing but `retired` is sure to be named by none."""
+    """Pools may start from `candidate`, too, if the fleet file says so."""
     if image.variant == "gpu" and image.driver is None and to != RETIRED:
         raise ImageError(
             f"{image.name} has no driver, and machines with GPUs would start from it. Bake one that has: `landbridge "

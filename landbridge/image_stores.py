@@ -11,6 +11,7 @@ from fleet.world import World
 from images.running import cache_folder
 from images.stores import signed
 from images.stores.aws import Aws, Waits
+from images.stores.aws_calls import CREDENTIALS, told
 from images.stores.blocks import WORKERS
 from images.stores.site import Site
 from images.stores.store import Store
@@ -53,7 +54,9 @@ def at_site(world: World, site: str, folder: Path, key: Path) -> Site:
 
 
 def who(store: Store, world: World, place: Place | None) -> str:
-    """For the record: an identity of AWS, else a user of this machine."""
+    """For the record: an identity of AWS, else a user of this machine. Raises ImageError without credentials."""
     if place is None:
         return f"{getpass.getuser()}@{socket.gethostname()}"
-    return str(clients_at(world, place, store.places[0])("sts").get_caller_identity()["Arn"])
+    region = store.places[0]
+    with told(region, CREDENTIALS):
+        return str(clients_at(world, place, region)("sts").get_caller_identity()["Arn"])

@@ -19,7 +19,7 @@ from fleet.image_names import CHANNELS, ImageKind, parameter
 from ..baked import Baked
 from ..errors import ImageError
 from . import aws_publish, aws_uses
-from .aws_calls import DISABLED, DISK, FLEET, told
+from .aws_calls import CREDENTIALS, DISABLED, DISK, FLEET, told
 from .store import Pointer, Published, Record, Slot, State, Tell
 
 SERVICES = ("ec2", "ssm", "ebs", "autoscaling")
@@ -37,7 +37,10 @@ class Waits(NamedTuple):
 
 
 class Aws:
-    """`at` gives a region's clients by service; regions are told in order, the first gets the disk."""
+    """`at` gives a region's clients by service; regions are told in order, the first gets the disk.
+
+    Raises ImageError where there are no credentials.
+    """
 
     def __init__(
         self,
@@ -49,7 +52,10 @@ class Aws:
     ) -> None:
         self.fleet, self.places, self.journals, self.waits = fleet, tuple(regions), journals, waits
         # Made here, one after the other: boto3 is not safe for making them at once.
-        self.clients = {(region, name): at(region)(name) for region in regions for name in SERVICES}
+        self.clients: dict[tuple[str, str], Any] = {}
+        for region in regions:
+            with told(region, CREDENTIALS):
+                self.clients |= {(region, name): at(region)(name) for name in SERVICES}
 
     def of(self, region: str) -> Callable[[str], Any]:
         return lambda service: self.clients[region, service]

@@ -11,6 +11,8 @@ from ..errors import ImageError
 # On every image and snapshot: whose it is, the SHA-256 of its disk, and since when an image is disabled.
 FLEET, DISK, DISABLED = "landbridge:fleet", "landbridge:disk", "landbridge:disabled"
 
+CREDENTIALS = ". Nothing was done. Look at your credentials: `aws sts get-caller-identity` has to answer"
+
 
 @contextmanager
 def told(region: str, more: str = "") -> Iterator[None]:

@@ -2,12 +2,15 @@
 
 import json
 import subprocess
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
 
 from images.errors import ImageError
@@ -132,6 +135,57 @@ def test_mistakes_on_the_command_line(said: Said, words: list[str], why: str, tm
     bed.bake(tmp_path / "images", "x")[0].rename(tmp_path / "images/x")
     with pytest.raises(UsageError, match=why):
         said(*words)
+
+
+class Expired(BaseHTTPRequestHandler):
+    """What AWS' services say of a session that is over."""
+
+    def do_POST(self) -> None:
+        text = (
+            b"<ErrorResponse><Error><Type>Sender</Type><Code>ExpiredToken</Code>"
+            b"<Message>The security token included in the request is expired</Message></Error></ErrorResponse>"
+        )
+        self.send_response(403)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_: object) -> None:
+        """To nobody."""
+
+
+@pytest.fixture(scope="module")
+def expired() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Expired)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.parametrize(
+    ("profile", "why"),
+    [
+        (None, r"^us-west-2: GetCallerIdentity was refused \(ExpiredToken\): The security token .* is expired\. Nothing"),
+        ("nobody", r"^us-west-2 can't be reached: The config profile \(nobody\) could not be found.*get-caller-identity"),
+    ],
+)
+def test_credentials_that_are_over_or_missing_are_one_clear_error(
+    profile: str | None, why: str, expired: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = Place("local", ROOT, "file:///dev/null", "passphrase", ROOT)
+    monkeypatch.setattr(sessions, "the_place", lambda *_, **__: place)
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_ENDPOINT_URL", expired)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        monkeypatch.setenv(name, "played")
+    if profile:
+        monkeypatch.setenv("AWS_PROFILE", profile)
+    with pytest.raises(ImageError, match=why):
+        image.main(["gc", "--region", "us-west-2", "--fleet", str(ROOT / "fleet.yaml")], standalone_mode=False)
 
 
 def test_a_disk_that_is_kept_has_a_name(tmp_path: Path) -> None:
