@@ -40,9 +40,11 @@ class There(NamedTuple):
 
 def look(store: Store) -> dict[str, There]:
     """By place."""
-    return {
-        place: There(store.published(place), {one.slot: one for one in store.pointers(place)}) for place in store.places
-    }
+    return {place: look_at(store, place) for place in store.places}
+
+
+def look_at(store: Store, place: str) -> There:
+    return There(store.published(place), {one.slot: one for one in store.pointers(place)})
 
 
 def publish(store: Store, folder: Path, image: Baked, who: str, tell: Tell) -> list[Move]:

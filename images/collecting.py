@@ -5,6 +5,7 @@ Between the steps whoever still uses an image unseen has time to say so: each bu
 """
 
 import datetime
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Literal, NamedTuple
@@ -12,10 +13,12 @@ from typing import Literal, NamedTuple
 from fleet.image_names import STABLE
 from fleet.kubernetes_versions import minor
 
-from .channels import There, look
+from .channels import There, look_at
 from .stores.store import Published, Store
 
 KEEP = 3
+# The breaker: a run takes steps on so many images of a place, or on a third of them, if that is more.
+FEW, SHARE = 5, 3
 # How long an image is in a state before its next step. Nothing starts from a disabled one.
 NONE, DAY = datetime.timedelta(), datetime.timedelta(days=1)
 DISABLE_AFTER, REMOVE_AFTER = 14 * DAY, 14 * DAY
@@ -37,8 +40,21 @@ class Decision(NamedTuple):
 
 def plan(store: Store, keep: int, now: datetime.datetime) -> list[Decision]:
     """For every image in every place. Raises ImageError."""
+    return [decision for place in store.places for decision in _planned(store, place, keep, now)]
+
+
+def _planned(store: Store, place: str, keep: int, now: datetime.datetime) -> list[Decision]:
+    return list(decided(look_at(store, place), store.users(place), keep, now))
+
+
+def above(decisions: Sequence[Decision]) -> list[str]:
+    """What a plan does that is more than one run may: a sentence for each such place."""
+    there = Counter(one.image.place for one in decisions)
+    due = Counter(one.image.place for one in decisions if one.action in ACTS)
     return [
-        decision for place, there in look(store).items() for decision in decided(there, store.users(place), keep, now)
+        f"{number} of {there[place]} images in {place} would go a step"
+        for place, number in due.items()
+        if number > max(FEW, there[place] // SHARE)
     ]
 
 
@@ -82,14 +98,18 @@ def _decision(image: Published, users: Sequence[str], number: int, keep: int, no
 
 
 def do(store: Store, decisions: Sequence[Decision], keep: int, now: datetime.datetime) -> list[Decision]:
-    """What was done of a plan. Each place is looked at once more: what is used since then stays. Raises ImageError."""
+    """What was done of a plan. Each place is planned once more just before: what is used since then stays.
+
+    Raises ImageError.
+    """
     wanted = {(one.image.place, one.image.id, one.action) for one in decisions}
     done = []
-    for decision in plan(store, keep, now):
-        image = decision.image
-        if decision.action in ACTS and (image.place, image.id, decision.action) in wanted:
-            getattr(store, decision.action)(image)
-            done.append(decision)
+    for place in dict.fromkeys(one.image.place for one in decisions):
+        for decision in _planned(store, place, keep, now):
+            image = decision.image
+            if decision.action in ACTS and (place, image.id, decision.action) in wanted:
+                getattr(store, decision.action)(image)
+                done.append(decision)
     return done
 
 

@@ -16,7 +16,7 @@ from images.stores import verify as verifying
 from images.stores.store import Pointer, Published
 
 from ..consent import ask
-from ..errors import DONE, UsageError
+from ..errors import DONE, ConsentError, UsageError
 from . import options
 from .image_channels import Where, opened, placed
 from .options import Output, json_option
@@ -32,19 +32,21 @@ from .options import Output, json_option
     help="How many of each variant and Kubernetes minor stay, whoever uses them.",
 )
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--many", is_flag=True, help="Though it is more than a third of a region's images, and more than 5.")
 @placed
 @json_option
 def gc(
     *,
     keep: int,
     yes: bool,
+    many: bool,
     where: Where,
     as_json: bool,
 ) -> int:
     """Takes old images away that nothing uses: deprecated at first, disabled two weeks later, then removed.
 
     What a channel names or named last, a machine runs from, or a launch template or configuration has stays. The plan
-    is shown before anything is done.
+    is shown before anything is done, and one that takes many at once is refused.
     """
     out = options.output(as_json=as_json)
     at, now = opened(where), datetime.now(UTC)
@@ -52,6 +54,11 @@ def gc(
     due = [one for one in decisions if one.action in collecting.ACTS]
     if not as_json:
         out.console.print(planned(decisions) if decisions else "Nothing was published yet.")
+    if not many and (refused := collecting.above(decisions)):
+        raise ConsentError(
+            f"Nothing was changed: {', '.join(refused)}, and a run takes a third of a place's, or {collecting.FEW}, at "
+            "most. Look at what is listed there: `landbridge image list --published`. To agree: --many"
+        )
     if due and not yes:
         ask(f"Do these {len(due)} steps?", out)
     done = collecting.do(at.store, due, keep, now) if due else []

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from fleet import images as tags
 from images import baked
 from images.baked import Baked, Disk
 from images.stores.aws import Aws, Waits
@@ -48,3 +49,18 @@ def bake(home: Path, mark: str, variant: str = "cpu", driver: str | None = None)
 def store(endpoint: str, journals: Path, fleet: str = "example", regions: tuple[str, ...] = REGIONS) -> Aws:
     make: Callable[..., Any] = cache(clients(endpoint))
     return Aws(fleet, regions, lambda region: lambda service: make(service, region), journals, Waits(0.1, 100))
+
+
+def registered(store: Aws, region: str, name: str, *, tagged: bool = True) -> str:
+    """A copy of a stand-in; the tags say whether it is one that was published."""
+    held = {tags.NAME: name, tags.VARIANT: "cpu", tags.TAG: KUBERNETES, "landbridge:fleet": store.fleet}
+    given: dict[str, Any] = {}
+    if tagged:
+        listed = [{"Key": key, "Value": value} for key, value in held.items()]
+        given = {"TagSpecifications": [{"ResourceType": "image", "Tags": listed}]}
+    ec2 = store.of(region)("ec2")
+    source = ec2.describe_images(Filters=[{"Name": "state", "Values": ["available"]}])["Images"][0]["ImageId"]
+    name = f"{store.fleet}-{name}"
+    made = str(ec2.copy_image(Name=name, SourceImageId=source, SourceRegion=region, **given)["ImageId"])
+    ec2.get_waiter("image_available").wait(ImageIds=[made], WaiterConfig={"Delay": 0.1, "MaxAttempts": 100})
+    return made

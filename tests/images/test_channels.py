@@ -214,3 +214,15 @@ def test_what_anything_uses_stays() -> None:
     gone = image("gone", 90, "disabled", since_days=90)
     found = steps(place([NEW, gone]), 1, {"ami-gone": ["machine i-1", "machine i-2", "machine i-3"]})["gone"]
     assert found == ("keep", "used by machine i-1 and 2 more")
+
+
+@pytest.mark.parametrize(
+    ("due", "kept", "refused"),
+    [(5, 0, []), (6, 11, ["6 of 17 images in west would go a step"]), (6, 12, []), (7, 14, []), (8, 13, ["8 of 21"])],
+)
+def test_a_run_that_takes_more_than_a_third_wants_consent(due: int, kept: int, refused: list[str]) -> None:
+    plan = [collecting.Decision(image(f"d{n}"), "remove", "") for n in range(due)]
+    plan += [collecting.Decision(image(f"k{n}"), "keep", "") for n in range(kept)]
+    found = collecting.above(plan)
+    assert len(found) == len(refused)
+    assert all(said.startswith(told) for said, told in zip(found, refused, strict=True))

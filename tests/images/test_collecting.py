@@ -12,6 +12,7 @@ from images import channels, collecting
 from images.baked import Baked
 from images.errors import ImageError
 from images.stores.aws import Aws
+from images.stores.store import Published, Record, Slot
 from tests.local.aws.conftest import asker
 
 from . import store_bed as bed
@@ -149,6 +150,25 @@ def test_what_is_used_between_the_plan_and_its_doing_stays(store: Aws, published
     gone = [one._replace(action="deprecate") for one in collecting.plan(store, 1, now) if one.image.name == third]
     assert collecting.do(store, gone, 1, now) == []
     assert [one.state for one in store.published(REGION) if one.name == third] == ["available"]
+
+
+def test_each_region_is_planned_again_just_before_its_steps(endpoint: str, home: Path) -> None:
+    places = bed.REGIONS[:2]
+    store, now = bed.store(endpoint, home / "journals", "twice", places), datetime.datetime.now(datetime.UTC)
+    old = {place: bed.registered(store, place, "old") for place in places}
+    plan = collecting.plan(store, 0, now)
+    assert [(one.image.place, one.action) for one in plan] == [(place, "deprecate") for place in places]
+    deprecate = store.deprecate
+
+    def meanwhile(image: Published) -> None:
+        """Somebody starts to use it in the other region, while this one is worked on."""
+        deprecate(image)
+        slot = Slot("cpu", bed.KUBERNETES, "candidate")
+        store.point(places[1], slot, old[places[1]], Record("dave", now, "by hand", ""))
+
+    store.deprecate = meanwhile  # type: ignore[method-assign]
+    assert [one.image.place for one in collecting.do(store, plan, 0, now)] == [places[0]]
+    assert [one.state for one in store.published(places[1])] == ["available"]
 
 
 def test_a_throttled_region_is_one_clear_error(endpoint: str, store: Aws) -> None:

@@ -13,8 +13,11 @@ from typing import Any
 import boto3
 import pytest
 
+from images import channels
 from images.errors import ImageError
+from images.stores import signed
 from images.stores.aws import Waits
+from images.stores.site import Site
 from landbridge import image_stores
 from landbridge.cluster import session as sessions
 from landbridge.commands.image import image
@@ -118,6 +121,20 @@ def test_a_site_s_folder(said: Said, tmp_path: Path, capsys: pytest.CaptureFixtu
     )
     told = json.loads(capsys.readouterr().out)
     assert (code, told["site"], [one["name"] for one in told["images"]]) == (0, "lab", [made.name])
+
+
+def test_a_run_that_takes_many_at_once_wants_its_own_consent(said: Said, tmp_path: Path) -> None:
+    key, folder = tmp_path / "key.pem", tmp_path / "served"
+    subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", key], check=True)
+    key.chmod(0o600)
+    store = Site("lab", folder, signed.private_key(key))
+    for number in range(7):
+        channels.publish(store, *bed.bake(tmp_path / "images", f"many {number}"), "alice", bed.told)
+    at = ["--keep", "1", "--yes", "--site", "lab", "--folder", str(folder), "--key", str(key)]
+    with pytest.raises(ConsentError, match=r"6 of 7 images in lab would go a step.*To agree: --many"):
+        said("gc", *at)
+    assert {one.state for one in store.published("lab")} == {"available"}
+    assert len(said("gc", *at, "--many")["done"]) == 6
 
 
 @pytest.mark.parametrize(

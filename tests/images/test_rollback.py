@@ -1,11 +1,9 @@
 """Rollbacks in two regions of the local AWS: ended early after each write, and to images that are gone or not ours."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from fleet import images as tags
 from fleet.image_names import STABLE, parameter
 from images import channels
 from images.errors import ImageError
@@ -15,21 +13,6 @@ from . import store_bed as bed
 
 REGIONS = bed.REGIONS[:2]
 OLD, NEW = "cpu-1.36.2-000000000000", "cpu-1.36.2-111111111111"
-
-
-def registered(store: Aws, region: str, name: str, *, tagged: bool = True) -> str:
-    """A copy of a stand-in; the tags say whether it is one that was published."""
-    held = {tags.NAME: name, tags.VARIANT: "cpu", tags.TAG: bed.KUBERNETES, "landbridge:fleet": store.fleet}
-    given: dict[str, Any] = {}
-    if tagged:
-        listed = [{"Key": key, "Value": value} for key, value in held.items()]
-        given = {"TagSpecifications": [{"ResourceType": "image", "Tags": listed}]}
-    ec2 = store.of(region)("ec2")
-    source = ec2.describe_images(Filters=[{"Name": "state", "Values": ["available"]}])["Images"][0]["ImageId"]
-    name = f"{store.fleet}-{name}"
-    made = str(ec2.copy_image(Name=name, SourceImageId=source, SourceRegion=region, **given)["ImageId"])
-    ec2.get_waiter("image_available").wait(ImageIds=[made], WaiterConfig={"Delay": 0.1, "MaxAttempts": 100})
-    return made
 
 
 def promoted(store: Aws, *names: str) -> None:
@@ -56,9 +39,10 @@ def test_whichever_write_it_ends_after_the_same_command_ends_it(endpoint: str, t
     store = bed.store(endpoint, tmp_path, "rolled", REGIONS)
     for region in REGIONS:
         for name in (OLD, NEW):
-            registered(store, region, name)
+            bed.registered(store, region, name)
+    promoted(store, OLD)
     for writes in range(1, 4):
-        promoted(store, OLD, NEW)
+        promoted(store, NEW)
         rolled_back(store, writes)
         rolled_back(store)
         assert said(store) == [(OLD, NEW)] * 2, writes
@@ -69,11 +53,11 @@ def test_whichever_write_it_ends_after_the_same_command_ends_it(endpoint: str, t
 
 def test_no_channel_is_led_to_an_image_that_is_gone(endpoint: str, tmp_path: Path) -> None:
     store = bed.store(endpoint, tmp_path, "gone", REGIONS)
-    first = {region: registered(store, region, "first", tagged=False) for region in REGIONS}
+    first = {region: bed.registered(store, region, "first", tagged=False) for region in REGIONS}
     for region in REGIONS:
         name = parameter("gone", bed.KUBERNETES)
         store.of(region)("ssm").put_parameter(Name=name, Value=first[region], Type="String")
-        registered(store, region, NEW)
+        bed.registered(store, region, NEW)
     promoted(store, NEW)
     before = said(store)
     east = store.of(REGIONS[1])("ec2")
