@@ -108,7 +108,8 @@ def rollback(
 ) -> tuple[list[Move], dict[str, str]]:
     """Stable says in every place what it said before, and what it says now retires.
 
-    One that ended early goes on: where it was already, at most its second write is missing. The second is, by place, the image that stays, because it was the first there. Raises ImageError.
+    One that ended early goes on: where it was already, at most its second write is missing. The second is, by place,
+    the image that stays, because it was the first there. Raises ImageError.
     """
     slots = sorted(
         {

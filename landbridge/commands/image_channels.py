@@ -187,7 +187,8 @@ def rollback(
 ) -> int:
     """Makes stable, in every region, what was stable before; done twice, it is as it was.
 
-    What is interrupted goes on with the same command. A region where nothing was stable before keeps what it has, and is named.
+    What is interrupted goes on with the same command. A region where nothing was stable before keeps what it has, and
+    is named.
     """
     out = options.output(as_json=as_json)
     at = opened(where)

@@ -11,6 +11,7 @@ from rich.table import Table
 from images import channels, collecting
 from images.channels import There
 from images.collecting import Decision
+from images.errors import ImageError
 from images.stores import signed
 from images.stores import verify as verifying
 from images.stores.store import Pointer, Published
@@ -101,18 +102,24 @@ def planned(decisions: Sequence[Decision]) -> Table:
 @click.option(
     "--out", "keep", type=click.Path(path_type=Path), metavar="FILE", help="Keep the disk of NAME there, verified."
 )
+@click.option("--at-least", type=int, default=0, metavar="NUMBER", help="Refuse an index that is older than this one.")
 @json_option
-def verify(where_: str, name: str | None, *, key_file: Path, keep: Path | None, as_json: bool) -> int:
+def verify(where_: str, name: str | None, *, key_file: Path, keep: Path | None, at_least: int, as_json: bool) -> int:
     """Checks a site's images: the index by its signature, disks by the digests in it.
 
-    NAME is an image, or a channel such as cpu/1.36.2/stable; without it all are read.
+    NAME is an image, or a channel such as cpu/1.36.2/stable; without it all are read but those that are disabled.
     """
     out = options.output(as_json=as_json)
     if keep and not name:
         raise UsageError("--out keeps one disk: name its image or channel, too")
     key = signed.public_key(key_file)
     index = verifying.read(where_, key)
-    checked = list(verifying.verify(where_, key, name, keep))
+    if index.number < at_least:
+        raise ImageError(
+            f"{where_} has index {index.number} of {index.written:%Y-%m-%d %H:%M} UTC, and {at_least} or a later one "
+            "was asked for: it is an old one, or another site's. Nothing was read"
+        )
+    checked = list(verifying.verify(where_, index, name, keep))
     if as_json:
         told = {"site": index.site, "number": index.number, "written": index.written}
         out.document({**told, "images": [one._asdict() for one in checked]})

@@ -121,6 +121,10 @@ def test_a_site_s_folder(said: Said, tmp_path: Path, capsys: pytest.CaptureFixtu
     )
     told = json.loads(capsys.readouterr().out)
     assert (code, told["site"], [one["name"] for one in told["images"]]) == (0, "lab", [made.name])
+    last, verify = told["number"], ["verify", str(folder), "--key", str(public), "--at-least"]
+    assert image.main([*verify, str(last)], standalone_mode=False) == 0
+    with pytest.raises(ImageError, match=rf"has index {last} of .*, and {last + 1} or a later one was asked for"):
+        image.main([*verify, str(last + 1)], standalone_mode=False)
 
 
 def test_a_run_that_takes_many_at_once_wants_its_own_consent(said: Said, tmp_path: Path) -> None:
@@ -185,8 +189,14 @@ def expired() -> Iterator[str]:
 @pytest.mark.parametrize(
     ("profile", "why"),
     [
-        (None, r"^us-west-2: GetCallerIdentity was refused \(ExpiredToken\): The security token .* is expired\. Nothing"),
-        ("nobody", r"^us-west-2 can't be reached: The config profile \(nobody\) could not be found.*get-caller-identity"),
+        (
+            None,
+            r"^us-west-2: GetCallerIdentity was refused \(ExpiredToken\): The security token .* is expired\. Nothing",
+        ),
+        (
+            "nobody",
+            r"^us-west-2 can't be reached: The config profile \(nobody\) could not be found.*get-caller-identity",
+        ),
     ],
 )
 def test_credentials_that_are_over_or_missing_are_one_clear_error(

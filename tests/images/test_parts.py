@@ -198,7 +198,10 @@ def test_folders_that_are_no_images(tmp_path: Path) -> None:
     ("changed", "why"),
     [
         ({"name": "../../etc"}, r"image\.json: name: .*pattern"),
-        ({"name": "cpu-1.36.2-000000000000"}, r"name: it is cpu-1\.36\.2-0{12}, and .* makes cpu-1\.36\.2-a{12}: it was"),
+        (
+            {"name": "cpu-1.36.2-000000000000"},
+            r"name: it is cpu-1\.36\.2-0{12}, and .* makes cpu-1\.36\.2-a{12}: it was",
+        ),
         ({"variant": "../cpu"}, r"name: it is cpu-1\.36\.2-a{12}, and"),
         ({"digest": "../" + "a" * 61}, r"image\.json: digest: .*pattern"),
         ({"file": "../disk.raw"}, r"image\.json: disks\.raw\.file: .*pattern"),

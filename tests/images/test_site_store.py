@@ -3,7 +3,9 @@
 import datetime
 import errno
 import json
+import os
 import shutil
+import socket
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -37,20 +39,24 @@ def names(store: Site) -> list[str]:
     return sorted(file.name for file in (store.folder / "images").iterdir())
 
 
+def checked(where: str, name: str | None = None, keep: Path | None = None) -> list[verify.Checked]:
+    return list(verify.verify(where, verify.read(where, PUBLIC), name, keep))
+
+
 def test_published_promoted_verified_by_folder_and_by_web(store: Site, tmp_path: Path) -> None:
     folder, image = bed.bake(tmp_path, "a")
     channels.publish(store, folder, image, "alice", told)
     assert names(store) == [image.name]
     moves = channels.promotion(channels.look(store), image.name, "stable", force=False)
     channels.do(store, moves, "alice", "promote")
-    (checked,) = verify.verify(str(store.folder), PUBLIC)
-    assert (checked.name, checked.sha256) == (image.name, image.disks["qcow2"].sha256)
+    (found,) = checked(str(store.folder))
+    assert (found.name, found.sha256) == (image.name, image.disks["qcow2"].sha256)
     with served(store.folder) as url:
         kept = tmp_path / "disk"
-        (checked,) = verify.verify(url, PUBLIC, "cpu/1.36.2/stable", kept)
+        (found,) = checked(url, "cpu/1.36.2/stable", kept)
         assert kept.read_bytes() == (folder / "disk.qcow2").read_bytes()
         with pytest.raises(ImageError, match=r"no image or channel gpu. It has: cpu/1.36.2/candidate, "):
-            list(verify.verify(url, PUBLIC, "gpu"))
+            checked(url, "gpu")
         with pytest.raises(ImageError, match=r"missing/index\.json can't be read: File not found"):
             verify.read(f"{url}/missing", PUBLIC)
     number = verify.read(str(store.folder), PUBLIC).number
@@ -91,7 +97,7 @@ def test_what_was_changed_on_the_way_is_refused(store: Site, tmp_path: Path) -> 
     with pytest.raises(
         ImageError, match=r"disk\.qcow2 has \d+ bytes with the digest .* Do not start a machine from it"
     ):
-        list(verify.verify(str(store.folder), PUBLIC, image.name, kept))
+        checked(str(store.folder), image.name, kept)
     assert [file.name for file in tmp_path.iterdir() if "disk" in file.name] == []
     channels.publish(store, folder, image, "alice", told)
     assert disk.read_bytes() == whole, "publishing again mends it"
@@ -105,6 +111,71 @@ def test_what_was_changed_on_the_way_is_refused(store: Site, tmp_path: Path) -> 
     index.write_text("{}")
     with pytest.raises(ImageError, match="is no index of images"):
         verify.read(str(store.folder), PUBLIC)
+
+
+def test_a_disabled_image_is_given_to_nobody(store: Site, tmp_path: Path) -> None:
+    folder, image = bed.bake(tmp_path, "a")
+    channels.publish(store, folder, image, "alice", told)
+    store.disable(store.published("lab")[0])
+    for name in (image.name, "cpu/1.36.2/candidate"):
+        with pytest.raises(ImageError, match=rf"^{image.name} is disabled: it was taken back"):
+            checked(str(store.folder), name, tmp_path / "kept")
+    assert checked(str(store.folder)) == []
+    assert not (tmp_path / "kept").exists()
+
+
+@pytest.mark.parametrize(
+    ("out", "why"),
+    [
+        (".", r"^\. is a folder: name a file by --out"),
+        ("pipe", r"^pipe is no file: name a file by --out"),
+        ("missing/disk", r"^missing/disk can't be written: No such file or directory\. Name another file by --out"),
+        # Whatever is written there, the disk is full.
+        ("full", r"^full can't be written: No space left on device\. Name another file by --out"),
+    ],
+)
+def test_a_copy_that_can_t_be_kept_is_not_the_source_s_fault(
+    out: str, why: str, store: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, image = bed.bake(tmp_path, "a")
+    channels.publish(store, folder, image, "alice", told)
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    Path(".full.half").symlink_to("/dev/full")
+    with pytest.raises(ImageError, match=why):
+        checked(str(store.folder), image.name, Path(out))
+    assert not Path(out).is_file()
+
+
+@pytest.mark.parametrize(
+    ("where", "why"),
+    [
+        ("http://[::1", r"^http://\[::1/index\.json is no address: Invalid IPv6 URL"),
+        ("http://images.example.com:port", r"can't be read: nonnumeric port: 'port'"),
+        ("http://127.0.0.1:9/a b", r"can't be read: URL can't contain control characters"),
+        ("a\0b", r"can't be read: embedded null byte"),
+        ("ftp://images.example.com", r"name a folder, or an address that begins with https://"),
+    ],
+)
+def test_addresses_that_are_none(where: str, why: str) -> None:
+    with pytest.raises(ImageError, match=why):
+        verify.read(where, PUBLIC)
+
+
+def test_what_speaks_no_http_is_one_clear_error() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(4096)
+                connection.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with pytest.raises(ImageError, match=r"index\.json can't be read: SSH-2\.0"):
+            verify.read(f"http://127.0.0.1:{server.getsockname()[1]}", PUBLIC)
+        thread.join()
 
 
 def test_another_key_and_another_site_are_refused(store: Site, tmp_path: Path) -> None:
@@ -147,7 +218,7 @@ def test_a_full_disk_leaves_all_as_it_was(full: Path, tmp_path: Path) -> None:
         channels.publish(store, *images[1], "alice", told)
     assert (full / "index.json").read_bytes() == before
     assert names(store) == [images[0][1].name]
-    assert [one.name for one in verify.verify(str(full), PUBLIC)] == [images[0][1].name]
+    assert [one.name for one in checked(str(full))] == [images[0][1].name]
 
 
 def test_an_interrupted_copy_counts_for_nothing_and_is_done_again(
@@ -178,7 +249,7 @@ def test_old_ones_go_with_their_files(store: Site, tmp_path: Path) -> None:
         done += [(one.image.name[-12:], one.action) for one in collecting.do(store, due, 1, when)]
     assert [what for _, what in done] == ["deprecate", "deprecate", "disable", "disable", "remove", "remove"]
     assert len(names(store)) == 1
-    assert [one.name for one in verify.verify(str(store.folder), PUBLIC)] == names(store)
+    assert [one.name for one in checked(str(store.folder))] == names(store)
 
 
 def pem(key: Ed25519PrivateKey | X25519PrivateKey) -> bytes:
