@@ -127,11 +127,11 @@ def rollback(
             else "No such image was ever promoted to stable: there is nothing to go back from"
         )
     slot, moves, first = slots[0], list[Move](), dict[str, str]()
-    held = {place: there for place, there in places.items() if slot in there.pointers}
-    for place, there in held.items():
+    having = {place: there for place, there in places.items() if slot in there.pointers}
+    for place, there in having.items():
         if _halfway(there, slot):
             moves += _moved(place, there, slot._replace(channel=RETIRED), there.pointers[slot].previous)
-        elif _done(place, held, slot):
+        elif _done(place, having, slot):
             continue
         elif target := _before(there, slot):
             moves += _rolled_back(place, there, slot, target)
