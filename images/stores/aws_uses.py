@@ -9,7 +9,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-RESOLVE = "resolve:ssm:"
+from fleet.image_names import RESOLVE
+
 LIVE = ["pending", "running", "shutting-down", "stopping", "stopped"]
 Client = Callable[[str], Any]
 
