@@ -59,7 +59,9 @@ def registered(store: Aws, region: str, name: str, *, tagged: bool = True) -> st
         listed = [{"Key": key, "Value": value} for key, value in held.items()]
         given = {"TagSpecifications": [{"ResourceType": "image", "Tags": listed}]}
     ec2 = store.of(region)("ec2")
-    source = ec2.describe_images(Filters=[{"Name": "state", "Values": ["available"]}])["Images"][0]["ImageId"]
+    source = ec2.describe_images(Owners=["self"], Filters=[{"Name": "state", "Values": ["available"]}])["Images"][0][
+        "ImageId"
+    ]
     name = f"{store.fleet}-{name}"
     made = str(ec2.copy_image(Name=name, SourceImageId=source, SourceRegion=region, **given)["ImageId"])
     ec2.get_waiter("image_available").wait(ImageIds=[made], WaiterConfig={"Delay": 0.1, "MaxAttempts": 100})
