@@ -44,10 +44,10 @@ KIND = "application/vnd.oci.image"
 LAYER, CONFIG, MANIFEST = f"{KIND}.layer.v1.tar", f"{KIND}.config.v1+json", f"{KIND}.manifest.v1+json"
 
 
-def make(loaded: Loaded, locks: Path, cache: Path, site: Path, file: Path) -> Container:
-    """Writes the archive. `site` is a folder of installed Python packages, `cache` that of fetched ones of Debian.
+def make(loaded: Loaded, locks: Path, cache: Path, site: Path, folder: Path) -> Container:
+    """Writes the archive into `folder`, which nobody else uses meanwhile.
 
-    Raises ImageError.
+    `site` is a folder of installed Python packages, `cache` that of fetched ones of Debian. Raises ImageError.
     """
     asked = loaded.recipe.services
     of = recipe.asked(loaded, asked.base, asked.variant)
@@ -56,15 +56,12 @@ def make(loaded: Loaded, locks: Path, cache: Path, site: Path, file: Path) -> Co
     if lacking := sorted(set(asked.packages) - {package.name for package in wanted}):
         raise ImageError(f"{locked.file.name} lacks {lacking[0]}, which {loaded.file} has under services")
     debs = packages.fetch(locked._replace(packages=tuple(wanted)), of.base, cache, lambda *_: None)
-    root = file.with_suffix(".root")
-    shutil.rmtree(root, ignore_errors=True)
-    try:
-        for deb in debs:
-            run(["dpkg-deb", "--extract", str(deb), str(root)])
-        _furnish(root, site)
-        file.write_bytes(archive(_layer(root, locked.epoch_seconds), f"{SERVICES[0]}:{SERVICES[1]}"))
-    finally:
-        shutil.rmtree(root, ignore_errors=True)
+    root, file = folder / "root", folder / "services.tar"
+    for deb in debs:
+        run(["dpkg-deb", "--extract", str(deb), str(root)])
+    _furnish(root, site)
+    file.write_bytes(archive(_layer(root, locked.epoch_seconds), f"{SERVICES[0]}:{SERVICES[1]}"))
+    shutil.rmtree(root)
     return containers.read(file)
 
 
@@ -104,7 +101,7 @@ def _layer(root: Path, epoch_seconds: int) -> bytes:
             entry = tar.gettarinfo(path, str(path.relative_to(root)))
             entry.uid = entry.gid = 0
             entry.uname = entry.gname = ""
-            entry.mtime = min(epoch_seconds, int(entry.mtime)) if epoch_seconds else 0
+            entry.mtime = min(epoch_seconds, int(entry.mtime))
             if entry.isfile():
                 with path.open("rb") as content:
                     tar.addfile(entry, content)

@@ -1,5 +1,6 @@
 """The Python packages of our services' container, for the Python in it: what services/requirements.lock says."""
 
+import fcntl
 import hashlib
 import shutil
 from pathlib import Path
@@ -16,6 +17,13 @@ PLATFORM = "x86_64-manylinux_2_36"
 def set_up(root: Path, python: str, logs: Path, progress: Progress) -> None:
     """`python` is a version such as 3.13. Raises SetupError. Does nothing where they lie there already."""
     lock, folder = root / "services/requirements.lock", root / ".landbridge/image" / FOLDER
+    # Bakes run beside each other.
+    with folder.with_suffix(".lock").open("w") as alone:
+        fcntl.flock(alone, fcntl.LOCK_EX)
+        _set_up(root, lock, folder, python, logs, progress)
+
+
+def _set_up(root: Path, lock: Path, folder: Path, python: str, logs: Path, progress: Progress) -> None:
     stamp = folder.with_suffix(".stamp")
     digest = hashlib.sha256(f"{python} {PLATFORM}\n".encode() + lock.read_bytes()).hexdigest()
     if stamp.exists() and stamp.read_text() == digest:

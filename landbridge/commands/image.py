@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import click
@@ -110,9 +111,11 @@ def bake(
     there = prepulled(asked, archives, fleet_file) if archives else []
     python = loaded.recipe.services.python if asked.variant.services else None
     taken = given(asked, locks or lock.FOLDER, python)
-    if python:
-        there.append(services.make(loaded, taken.locks, taken.packages, BUILT / "services", BUILT / "services.tar"))
-    made = baking.bake(asked, taken._replace(containers=there), out.progress.print, again=again)
+    # Of this bake alone: others may run beside it.
+    with tempfile.TemporaryDirectory(prefix="services-", dir=BUILT) as own:
+        if python:
+            there.append(services.make(loaded, taken.locks, taken.packages, BUILT / "services", Path(own)))
+        made = baking.bake(asked, taken._replace(containers=there), out.progress.print, again=again)
     if as_json:
         times = {one.phase: round(one.seconds, 2) for one in made.times}
         out.document({"folder": str(made.folder), "seconds": times, **made.image.model_dump(mode="json")})
