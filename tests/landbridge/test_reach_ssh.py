@@ -134,7 +134,8 @@ def test_an_operator_runs_commands_as_root(door: Door, become: Become) -> None:
 def test_the_etcd_commands_work_and_give_what_the_local_way_gives(door: Door, become: Become) -> None:
     become("alice")
     ours, local = Ctl(door.way, door.bed.info), Ctl(door.bed.reach, door.bed.info)
-    eventually(lambda: local.look("main").ails(door.bed.info.etcd) == [])
+    for ring in ("main", "events"):
+        eventually(lambda ring=ring: local.look(ring).ails(door.bed.info.etcd) == [])
     names = [(member.name, member.id, member.leader) for member in local.look("main").members]
     assert [(member.name, member.id, member.leader) for member in ours.look("main").members] == names
     done = defrag(door.way, door.bed.info, "events", lambda _line: None)
