@@ -14,7 +14,7 @@ from .baked import Baked
 from .containers import Container
 from .errors import ImageError
 from .recipe import Asked
-from .running import NEEDED, cache_folder, check, full_disk_told, made, room
+from .running import NEEDED, cache_folder, check, full_disk_told, image_umask, made, room
 
 ROOT = "root"
 NEEDED_GIB = 6.0
@@ -148,14 +148,12 @@ def _contents(workshop: Path, asked: Asked, locked: lock.Lock, given: Given) -> 
 def _workshop(place: Path) -> Iterator[Path]:
     """A folder that is gone in the end, whatever happens; on the disk where the image is to lie."""
     folder = Path(tempfile.mkdtemp(prefix=".baking-", dir=place))
-    # Folders that we make have the rights of an image's, whoever bakes.
-    before = os.umask(0o022)
     try:
         # mmdebstrap's programs of other users pass through it.
         folder.chmod(0o755)
-        yield folder
+        with image_umask():
+            yield folder
     finally:
-        os.umask(before)
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -88,6 +88,16 @@ def room(folder: Path, needed_gib: float) -> None:
 
 
 @contextmanager
+def image_umask() -> Iterator[None]:
+    """Folders and files that we make have the rights of an image's, whoever bakes."""
+    before = os.umask(0o022)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+@contextmanager
 def full_disk_told(folder: Path) -> Iterator[None]:
     """A disk that fills up meanwhile is one clear error, too."""
     try:

@@ -21,7 +21,7 @@ from .containers import Container
 from .errors import ImageError
 from .recipe import Loaded
 from .rootfs import LEFT_OUT
-from .running import run
+from .running import image_umask, run
 
 ROOT = Path(__file__).resolve().parents[1]
 # In the container.
@@ -57,9 +57,10 @@ def make(loaded: Loaded, locks: Path, cache: Path, site: Path, folder: Path) -> 
         raise ImageError(f"{locked.file.name} lacks {lacking[0]}, which {loaded.file} has under services")
     debs = packages.fetch(locked._replace(packages=tuple(wanted)), of.base, cache, lambda *_: None)
     root, file = folder / "root", folder / "services.tar"
-    for deb in debs:
-        run(["dpkg-deb", "--extract", str(deb), str(root)])
-    _furnish(root, site)
+    with image_umask():
+        for deb in debs:
+            run(["dpkg-deb", "--extract", str(deb), str(root)])
+        _furnish(root, site)
     file.write_bytes(archive(_layer(root, locked.epoch_seconds), f"{SERVICES[0]}:{SERVICES[1]}"))
     shutil.rmtree(root)
     return containers.read(file)

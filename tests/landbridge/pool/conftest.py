@@ -26,6 +26,13 @@ def bed(whole: Bed, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bed]:
     whole.joining, whole.taint = True, ""
 
 
+@pytest.fixture(scope="module")
+def no_work(whole: Bed) -> None:
+    """What other modules have left on the machines that are shared."""
+    for pod in whole.pods():
+        whole.end_pod(pod["metadata"]["name"])
+
+
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     fleet = str(beds.ROOT / "fleet.yaml")

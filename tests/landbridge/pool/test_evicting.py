@@ -31,6 +31,7 @@ def test_what_says_so_may_be_moved_at_any_time() -> None:
     assert not movable(pod())
 
 
+@pytest.mark.usefixtures("no_work")
 def test_a_pod_that_has_come_under_its_name_since_stays_where_it_is(bed: Bed) -> None:
     kube, name = bed.session.admin, "default/worker-0"
     bed.pod("worker-0", "old-machine")

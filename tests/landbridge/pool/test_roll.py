@@ -27,15 +27,9 @@ from . import bed as beds
 from .bed import Bed, Run
 
 POOL = "eu-gpu"
+pytestmark = pytest.mark.usefixtures("no_work")
 HOUR = timedelta(hours=1)
 SINCE, UNTIL = "landbridge.dev/rolling-since", "landbridge.dev/rolling-until"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def no_work(whole: Bed) -> None:
-    """What other modules have left on the machines that are shared."""
-    for pod in whole.pods():
-        whole.end_pod(pod["metadata"]["name"])
 
 
 def images(bed: Bed) -> dict[str, str]:
