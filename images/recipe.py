@@ -102,7 +102,7 @@ class Recipe(Part):
     common: Common
     node: Node
     drivers: dict[str, Driver] = Field(default_factory=dict)
-    services: Services
+    services: Services | None = None
     variants: dict[Name, Variant]
 
 
@@ -161,6 +161,8 @@ def _broken(recipe: Recipe) -> Iterator[tuple[EntryPath, str]]:
             )
     yield from _broken_drivers(recipe)
     for name, variant in recipe.variants.items():
+        if variant.services and recipe.services is None:
+            yield ("variants", name, "services"), "the recipe does not say what services are made of. Add services"
         for base_name, base in recipe.bases.items():
             if variant.kernel not in base.kernels:
                 known = ", ".join(base.kernels)

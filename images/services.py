@@ -50,6 +50,7 @@ def make(loaded: Loaded, locks: Path, cache: Path, site: Path, folder: Path) -> 
     `site` is a folder of installed Python packages, `cache` that of fetched ones of Debian. Raises ImageError.
     """
     asked = loaded.recipe.services
+    assert asked is not None, "the recipe's own check"
     of = recipe.asked(loaded, asked.base, asked.variant)
     locked = lock.current(of, locks)
     wanted = [package for package in locked.packages if package.name in asked.packages]

@@ -109,12 +109,13 @@ def bake(
     asked = recipe.asked(loaded, base, variant, driver)
     running.check({}, root=True)
     there = prepulled(asked, archives, fleet_file) if archives else []
-    python = loaded.recipe.services.python if asked.variant.services else None
+    own = loaded.recipe.services
+    python = own.python if own and asked.variant.services else None
     taken = given(asked, locks or lock.FOLDER, python)
     # Of this bake alone: others may run beside it.
-    with tempfile.TemporaryDirectory(prefix="services-", dir=BUILT) as own:
+    with tempfile.TemporaryDirectory(prefix="services-", dir=BUILT) as folder:
         if python:
-            there.append(services.make(loaded, taken.locks, taken.packages, BUILT / "services", Path(own)))
+            there.append(services.make(loaded, taken.locks, taken.packages, BUILT / "services", Path(folder)))
         made = baking.bake(asked, taken._replace(containers=there), out.progress.print, again=again)
     if as_json:
         times = {one.phase: round(one.seconds, 2) for one in made.times}

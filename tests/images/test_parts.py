@@ -252,3 +252,12 @@ def test_what_python_leaves_among_our_files_comes_into_no_image(tmp_path: Path) 
     for name in ("usr/boot.py", "usr/__pycache__/boot.cpython-311.pyc"):
         (tmp_path / name).write_text("")
     assert rootfs.files(tmp_path) == [tmp_path / "usr/boot.py"]
+
+
+def test_services_that_are_made_of_nothing_are_told(tmp_path: Path) -> None:
+    own = tmp_path / "recipe.yaml"
+    text = recipe.RECIPE.read_text()
+    start, end = text.index("\nservices:"), text.index("\nvariants:")
+    own.write_text(text[:start] + text[end:])
+    with pytest.raises(ImageError, match=r"recipe\.yaml:\d+: variants\.cpu\.services: the recipe does not say"):
+        recipe.load(own)
