@@ -14,7 +14,7 @@ from .baked import Baked
 from .containers import Container
 from .errors import ImageError
 from .recipe import Asked
-from .running import NEEDED, cache_folder, check, full_disk_told, image_umask, made, room
+from .running import NEEDED, cache_folder, check, full_disk_told, image_umask, made, remove_tree, room
 
 ROOT = "root"
 NEEDED_GIB = 6.0
@@ -154,7 +154,7 @@ def _workshop(place: Path) -> Iterator[Path]:
         with image_umask():
             yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_tree(folder)
 
 
 def _phases(tell: Tell, times: list[Times]) -> Callable[[str], AbstractContextManager[None]]:

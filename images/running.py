@@ -77,6 +77,21 @@ def run(command: Sequence[str], *, env: Mapping[str, str] | None = None, stdin: 
     return done.stdout
 
 
+def mounted_below(folder: Path) -> list[str]:
+    """The deepest first. proc(5): a blank in a place is \\040."""
+    places = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
+    told = [place.encode().decode("unicode_escape") for place in places]
+    return sorted((place for place in told if Path(place).is_relative_to(folder.resolve())), reverse=True)
+
+
+def remove_tree(folder: Path) -> None:
+    """A killed mmdebstrap leaves this machine's own /proc and /sys mounted there: they go first, or all stays."""
+    for place in mounted_below(folder):
+        subprocess.run(["umount", "--lazy", place], capture_output=True, check=False)
+    if not mounted_below(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def room(folder: Path, needed_gib: float) -> None:
     """Raises ImageError where a disk has less room; asked before, so that nobody waits for a failure."""
     free_gib = shutil.disk_usage(folder).free / (1 << 30)

@@ -161,7 +161,7 @@ def disks(made: Baked) -> Table:
 
 def found(name: str) -> Path:
     """The folder of an image by its name, or by a path. Raises ImageError."""
-    folder = Path(name) if "/" in name else baking.home() / name
+    folder = image_channels.found(name)
     baked.read(folder)
     return folder
 

@@ -1,12 +1,14 @@
 """What needs no bake: recipe, lock, listings, baked folders. Each mistake is one clear error."""
 
 import json
+import os
 import runpy
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from images import baked, checking, digest, inputs, lock, metadata, recipe, rootfs, vhd
+from images import baked, checking, digest, inputs, lock, metadata, recipe, rootfs, running, vhd
 from images.baked import Baked, Disk
 from images.digest import Entry
 from images.errors import ImageError
@@ -261,3 +263,15 @@ def test_services_that_are_made_of_nothing_are_told(tmp_path: Path) -> None:
     own.write_text(text[:start] + text[end:])
     with pytest.raises(ImageError, match=r"recipe\.yaml:\d+: variants\.cpu\.services: the recipe does not say"):
         recipe.load(own)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root alone mounts")
+def test_what_is_still_mounted_in_a_bake_s_folder_is_not_removed_with_it(tmp_path: Path) -> None:
+    ours, folder = tmp_path / "ours", tmp_path / "baking"
+    (folder / "root/proc").mkdir(parents=True)
+    ours.mkdir()
+    (ours / "file").write_text("of this machine")
+    subprocess.run(["mount", "--bind", ours, folder / "root/proc"], check=True)
+    running.remove_tree(folder)
+    assert (ours / "file").read_text() == "of this machine"
+    assert not folder.exists()
