@@ -30,8 +30,9 @@ def main() -> None:
     from moto.server import DomainDispatcherApplication, create_backend_app
     from werkzeug.serving import make_server
 
+    from local.authority import Authority
+
     from . import blocks, front, own_api
-    from .authority import Authority
     from .extensions import install
 
     install()

@@ -1,4 +1,4 @@
-"""The local cloud's own certificate authority: machines trust it, and it vouches for AWS's names in there only."""
+"""The local cloud's own certificate authority: machines trust it, and it vouches for clouds' names in there only."""
 
 import ipaddress
 import os

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from cryptography import x509
 
-from local.aws.authority import Authority
+from local.authority import Authority
 
 NAME = "s3.us-west-2.amazonaws.com"
 

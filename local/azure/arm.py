@@ -1,0 +1,292 @@
+"""Azure Resource Manager: from a request's method and path to what is kept and answered.
+
+Source: azure-resource-manager-rpc, v1.0.
+"""
+
+import copy
+from typing import Any, NamedTuple
+
+from . import access, faults, groups, ids, parts, regions
+from .errors import ArmError, bad_request, conflict, not_found
+from .ids import Id
+from .kinds import Kind, Turn, World
+from .operations import Operation
+from .resources import KINDS
+from .store import Resource, merged
+from .tokens import Caller
+
+# Members of a body that stand beside `properties`.
+ENVELOPE = frozenset(
+    (
+        *("id", "name", "type", "etag", "location", "tags", "properties", "sku", "identity", "zones", "kind", "plan"),
+        *("managedBy", "extendedLocation", "scale"),
+    )
+)
+READ_ONLY = ("id", "name", "type", "etag")
+
+
+class Answer(NamedTuple):
+    """`body` None: none at all."""
+
+    status: int
+    body: Any = None
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+class Call(NamedTuple):
+    """A request to ARM, whose path is one resource's. `body` is the parsed JSON."""
+
+    method: str
+    id: Id
+    kind: Kind
+    version: str
+    body: dict[str, Any]
+    caller: Caller
+    match: str | None = None  # If-Match
+    none_match: str | None = None  # If-None-Match
+
+    @property
+    def verb(self) -> str:
+        """As roles name it."""
+        return {"GET": "read", "HEAD": "read", "DELETE": "delete"}.get(self.method, "write")
+
+
+def kind_of(id_: Id) -> Kind:
+    """Raises ArmError for a type that the local Azure does not have: it never says yes to what it does not do."""
+    kind = KINDS.get(id_.type.lower())
+    if kind is None:
+        message = f"The resource type '{id_.type}' could not be found: the local Azure does not have it."
+        raise ArmError(404, "InvalidResourceType", message)
+    return kind
+
+
+def serve(world: World, call: Call) -> Answer:
+    """One resource's GET, HEAD, PUT, PATCH or DELETE."""
+    if call.method not in call.kind.methods | {"HEAD"}:
+        raise ArmError(405, "MethodNotAllowed", f"{call.method} is not allowed on {call.kind.type}.")
+    access.require(world, call.caller, f"{call.kind.type}/{call.verb}", call.id.text)
+    old = world.store.find(call.id)
+    if call.method in ("GET", "HEAD"):
+        found = world.store.get(call.id)
+        return Answer(200, tell(world, found), etag(found))
+    _preconditions(call, old)
+    if call.method == "DELETE":
+        return _delete(world, call, old)
+    if call.method == "PATCH" and old is None:
+        raise not_found(call.id.text)
+    return _put(world, call, old)
+
+
+def tell(world: World, resource: Resource) -> dict[str, Any]:
+    """What a GET answers."""
+    kind = kind_of(resource.id)
+    body = copy.deepcopy(resource.body)
+    properties = body.setdefault("properties", {})
+    if kind.told:
+        body["properties"] = properties = merged(properties, kind.told(world, resource))
+    for path in kind.hidden:
+        _hide(properties, path.split("."))
+    for name, type_ in kind.parts.items():
+        properties[name] = [tell(world, one) for one in world.store.children(resource, type_)]
+    return {
+        "id": resource.id.text,
+        "name": resource.id.name,
+        "type": kind.type,
+        "etag": f'W/"{resource.etag}"',
+        **body,
+    }
+
+
+def etag(resource: Resource) -> tuple[tuple[str, str], ...]:
+    return (("ETag", f'W/"{resource.etag}"'),)
+
+
+def _hide(properties: Any, path: list[str]) -> None:
+    if isinstance(properties, list):
+        for one in properties:
+            _hide(one, path)
+    elif isinstance(properties, dict) and len(path) > 1:
+        _hide(properties.get(path[0]), path[1:])
+    elif isinstance(properties, dict):
+        properties.pop(path[0], None)
+
+
+def _preconditions(call: Call, old: Resource | None) -> None:
+    """RPC's matrix of ETags. Raises ArmError."""
+    mark = f'W/"{old.etag}"' if old else None
+    if call.match and (old is None or call.match not in ("*", mark, old.etag)):
+        raise ArmError(412, "PreconditionFailed", f"Precondition failed: the etag of '{call.id.text}' is another one.")
+    if call.none_match == "*" and old is not None:
+        raise ArmError(412, "PreconditionFailed", f"Precondition failed: '{call.id.text}' exists already.")
+
+
+def _put(world: World, call: Call, old: Resource | None) -> Answer:
+    turn = _turn(world, call, old)
+    place = turn.new.location
+    _refuse(call, place)
+    world.operations.refuse_second(call.id.key)
+    call.kind.check(turn)
+    listed = parts.drafts(world, turn, call.kind)
+    keep(world, turn, call.kind)
+    parts.keep(world, turn, call.kind, listed)
+    status = 200 if old else 201
+    if call.method not in call.kind.slow:
+        finish(turn, call.kind)
+        return Answer(status, tell(world, turn.new), etag(turn.new))
+    turn.new.properties["provisioningState"] = "Updating" if old else "Creating"
+
+    def over() -> Any:
+        if late := faults.planned(call.method, call.kind.type, place, call.id.name, late=True):
+            turn.new.properties["provisioningState"] = "Failed"
+            raise late
+        finish(turn, call.kind)
+        return tell(world, turn.new)
+
+    operation = begin(world, call, place, over)
+    return Answer(status, tell(world, turn.new), (*etag(turn.new), *pointers(operation)))
+
+
+def _turn(world: World, call: Call, old: Resource | None) -> Turn:
+    body = copy.deepcopy(call.body)
+    if strange := sorted(body.keys() - ENVELOPE):
+        raise bad_request(
+            "InvalidRequestContent", f"Could not find member '{strange[0]}' on object of type '{call.kind.type}'."
+        )
+    if not same_id(body, call.id):
+        raise bad_request("MismatchingResourceName", f"The body's id or name is not that of '{call.id.text}'.")
+    for name in READ_ONLY:
+        body.pop(name, None)
+    before = old.properties.get("provisioningState") if old else None
+    state = (
+        body.get("properties", {}).pop("provisioningState", before)
+        if isinstance(body.get("properties"), dict)
+        else before
+    )
+    if state not in (before, "Succeeded"):
+        raise bad_request("InvalidRequestContent", f"provisioningState '{state}' is not what it is: '{before}'.")
+    if call.method == "PATCH":
+        assert old is not None
+        body = merged(old.body, body)
+    _place(world, call, body, old)
+    new = Resource(old.id if old else call.id, body, secret=old.secret if old else {}, state=old.state if old else {})
+    return Turn(world, new, old, call.body, call.caller.principal, call.version)
+
+
+def same_id(body: dict[str, Any], id_: Id) -> bool:
+    told = body.get("id")
+    return (told is None or ids.same(str(told), id_.text)) and ids.same(body.get("name", id_.name), id_.name)
+
+
+def _place(world: World, call: Call, body: dict[str, Any], old: Resource | None) -> None:
+    """Its group, its parent and its location are there and right. Raises ArmError."""
+    if call.id.group:
+        groups.require(world, ids.group_id(call.id.subscription, call.id.group))
+    parent = call.id.parent
+    if parent is not None and world.store.find(parent) is None:
+        message = (
+            f"Failed to perform 'write' on resource(s) of type '{'/'.join(call.id.types)}', because the parent "
+            f"resource '{parent.text}' could not be found."
+        )
+        raise ArmError(404, "ParentResourceNotFound", message)
+    if not call.kind.tracked:
+        return
+    if "location" not in body and old:
+        body["location"] = old.location
+    place = ids.location(str(body.get("location", "")))
+    if not place:
+        raise bad_request("LocationRequired", "The location property is required for this definition.")
+    if place not in regions.NAMES and place != regions.GLOBAL:
+        raise bad_request("LocationNotAvailableForResourceType", f"The provided location '{place}' is not available.")
+    if old and old.location != place:
+        message = (
+            f"The resource '{call.id.name}' already exists in location '{old.location}' and can't be made in '{place}'."
+        )
+        raise conflict("InvalidResourceLocation", message)
+    body["location"] = place
+
+
+def _refuse(call: Call, place: str) -> None:
+    if fault := faults.planned(call.method, call.kind.type, place, call.id.name):
+        raise fault
+
+
+def keep(world: World, turn: Turn, kind: Kind) -> None:
+    """What was hidden and is not said again stays as it was."""
+    if turn.old:
+        for path in kind.hidden:
+            _carry(turn.old.properties, turn.new.properties, path.split("."))
+    for name in kind.parts:
+        turn.new.properties.pop(name, None)
+    turn.new.changed()
+    world.store.put(turn.new)
+
+
+def _carry(old: Any, new: Any, path: list[str]) -> None:
+    if isinstance(old, dict) and isinstance(new, dict) and path[0] in old:
+        if len(path) == 1:
+            new.setdefault(path[0], old[path[0]])
+        else:
+            _carry(old[path[0]], new.get(path[0]), path[1:])
+
+
+def finish(turn: Turn, kind: Kind) -> None:
+    try:
+        kind.settle(turn)
+    except ArmError:
+        turn.new.properties["provisioningState"] = "Failed"
+        raise
+    turn.new.properties["provisioningState"] = "Succeeded"
+
+
+def _delete(world: World, call: Call, old: Resource | None) -> Answer:
+    if old is None:
+        return Answer(204)
+    _refuse(call, old.location)
+    world.operations.refuse_second(call.id.key)
+    refuse_used(world, old, call.kind)
+    turn = Turn(world, old, old, {}, call.caller.principal, call.version)
+    call.kind.removing(turn)
+    if "DELETE" not in call.kind.slow:
+        drop(turn, call.kind)
+        return Answer(200)
+    old.properties["provisioningState"] = "Deleting"
+
+    def over() -> None:
+        if late := faults.planned("DELETE", call.kind.type, old.location, call.id.name, late=True):
+            old.properties["provisioningState"] = "Failed"
+            raise late
+        drop(turn, call.kind)
+
+    return Answer(202, None, pointers(begin(world, call, old.location, over)))
+
+
+def refuse_used(world: World, resource: Resource, kind: Kind) -> None:
+    """Raises ArmError for what another resource names."""
+    users = [one for one in world.store.users(resource) if one.id.type.lower() not in {t.lower() for t in kind.free}]
+    if users:
+        name = "".join(part[0].upper() + part[1:] for part in kind.type.rpartition("/")[2:])
+        message = f"{name} {resource.id.text} is in use by {users[0].id.text} and can't be deleted."
+        raise bad_request(f"InUse{name.removesuffix('s')}CannotBeDeleted", message)
+
+
+def drop(turn: Turn, kind: Kind) -> None:
+    for part in list(turn.world.store.children(turn.new)):
+        drop(Turn(turn.world, part, part, {}, turn.caller), kind_of(part.id))
+    kind.removed(turn)
+    turn.world.store.drop(turn.new)
+
+
+def begin(world: World, call: Call, place: str, over: Any) -> Operation:
+    operation = Operation(call.id.key, over, 0.0, call.id.namespace, call.id.subscription, place)
+    return world.operations.begin(call.kind.type, operation)
+
+
+def pointers(operation: Operation) -> tuple[tuple[str, str], ...]:
+    """Clients of Azure take `retry-after-ms` before `Retry-After`, which has whole seconds."""
+    base, version = "https://management.azure.com", "?api-version=2024-01-01"
+    return (
+        ("Azure-AsyncOperation", f"{base}{operation.path('operations')}{version}"),
+        ("Location", f"{base}{operation.path('operationResults')}{version}"),
+        ("Retry-After", "1"),
+        ("retry-after-ms", "50"),
+    )

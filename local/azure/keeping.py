@@ -1,0 +1,24 @@
+"""That something has changed, for whoever keeps machines and names by what the local Azure has."""
+
+import threading
+import time
+
+_version = 0
+_turn = threading.Condition()
+
+
+def changed() -> None:
+    """Something was written: who waits looks again."""
+    global _version
+    with _turn:
+        _version += 1
+        _turn.notify_all()
+
+
+def await_change(seen: int, seconds: float) -> int:
+    """The version, as soon as it is another than `seen`, or when the time is over."""
+    deadline = time.monotonic() + seconds
+    with _turn:
+        while _version == seen and (left := deadline - time.monotonic()) > 0:
+            _turn.wait(left)
+        return _version

@@ -1,0 +1,91 @@
+"""What the local Azure knows of a type of resource: one `Kind` each, in the files of `local.azure.resources`.
+
+A kind's functions get a `Turn`: the world they act in, and the resource before and after. They raise ArmError for what
+Azure refuses, by its own code and status; nothing is kept by then.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .ids import Id
+from .store import Resource, Store
+
+if TYPE_CHECKING:
+    from .operations import Operations
+
+
+@dataclass
+class World:
+    """What a resource can look at and act on."""
+
+    store: Store
+    operations: "Operations"
+
+
+@dataclass
+class Turn:
+    """One write. `new` is kept when it is over; `old` is None when it is made.
+
+    `body` is what the caller sent, whole. In an action, `new` is `old`, and `caller` is the principal's object id.
+    """
+
+    world: World
+    new: Resource
+    old: Resource | None
+    body: dict[str, Any]
+    caller: str = ""
+    version: str = ""  # the call's api-version
+
+    @property
+    def id(self) -> Id:
+        return self.new.id
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        return self.new.properties
+
+
+Check = Callable[[Turn], None]
+
+
+def nothing(_: Turn) -> None:
+    """For kinds that have nothing to check or to do."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One type.
+
+    check: refuses what Azure refuses before it answers.
+    settle: fills in what Azure computes; runs when the operation is over, and its ArmError makes that fail.
+    removing: refuses a delete; that of what others refer to is refused without it, unless `free` names their types.
+    removed: takes away what goes with it elsewhere.
+    parts: property of `properties` that lists children inline → their type; a PUT without the property leaves them
+        alone if `keeps_parts`, else a PUT says all.
+    actions: POST …/NAME → what it answers (None: 204), with a `Turn` whose `body` is the call's.
+    hidden: properties, as dotted paths in `properties`, that are written and never told.
+    slow: methods that Azure answers before it is done.
+    """
+
+    type: str
+    tracked: bool = True
+    check: Check = nothing
+    settle: Check = nothing
+    removing: Check = nothing
+    removed: Check = nothing
+    parts: Mapping[str, str] = field(default_factory=dict)
+    keeps_parts: bool = False
+    actions: Mapping[str, Callable[[Turn], Any]] = field(default_factory=dict)
+    slow_actions: frozenset[str] = frozenset()
+    hidden: tuple[str, ...] = ()
+    slow: frozenset[str] = frozenset()
+    free: frozenset[str] = frozenset()
+    methods: frozenset[str] = frozenset(("GET", "PUT", "PATCH", "DELETE"))
+    location_from_group: bool = False
+    told: Callable[[World, Resource], dict[str, Any]] | None = (
+        None  # what is computed at each read; merged into properties
+    )
+
+
+SLOW = frozenset(("PUT", "PATCH", "DELETE"))

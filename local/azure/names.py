@@ -1,0 +1,22 @@
+"""Azure's names inside the local cloud, and which service answers each. Names of others do not exist there."""
+
+import re
+
+ADDRESS, PORT = "168.63.129.16", 443  # Azure's own platform address, which no network of a fleet holds
+ARM, LOGIN = "management.azure.com", "login.microsoftonline.com"
+VAULT, BLOB = "vault.azure.net", "blob.core.windows.net"
+# Pattern → service.
+SERVICES = (
+    (re.compile(re.escape(ARM)), "arm"),
+    (re.compile(re.escape(LOGIN)), "login"),
+    (re.compile(rf"([a-z0-9-]{{3,24}})\.{re.escape(VAULT)}"), "vault"),
+    (re.compile(rf"([a-z0-9]{{3,24}})\.{re.escape(BLOB)}"), "blob"),
+)
+
+
+def service_of(name: str) -> tuple[str, str] | None:
+    """Service and, of a vault or a storage account, whose it is; None for a name that nobody has here."""
+    for pattern, service in SERVICES:
+        if found := pattern.fullmatch(name.lower()):
+            return service, found[1] if found.groups() else ""
+    return None

@@ -1,0 +1,100 @@
+"""Asynchronous operations: what ARM began and is not over yet, and what became of it.
+
+A caller gets `Azure-AsyncOperation` (a status document, always 200) and `Location` (202 until it is over, then the
+result), as azure-resource-manager-rpc's "Asynchronous operations" has them. With no pace set an operation is over at
+the next call of anybody.
+"""
+
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from .errors import ArmError, conflict
+
+# What is over is told of for so long.
+KEPT_SECONDS = 3600.0
+
+
+@dataclass
+class Operation:
+    """One. `finish` does what is left and gives the result for `Location` (None: nothing); its ArmError is the failure."""
+
+    target: str  # lower-case id of the resource, which takes no other write meanwhile
+    finish: Callable[[], Any]
+    ready: float
+    namespace: str = ""
+    subscription: str = ""
+    location: str = ""
+    id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    status: str = "InProgress"
+    result: Any = None
+    error: ArmError | None = None
+    started: str = field(default_factory=lambda: now())
+    ended: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        """As `Azure-AsyncOperation` leads to it."""
+        told: dict[str, Any] = {"id": self.path("operations"), "name": self.id, "status": self.status}
+        told["startTime"] = self.started
+        if self.ended:
+            told["endTime"] = self.ended
+        if self.error:
+            told["error"] = self.error.told()
+        if self.status == "Succeeded" and self.result is not None:
+            told["properties"] = {"output": self.result}
+        return told
+
+    def path(self, kind: str) -> str:
+        place = f"/subscriptions/{self.subscription}/providers/{self.namespace}/locations/{self.location or 'global'}"
+        return f"{place}/{kind}/{self.id}"
+
+
+class Operations:
+    """All of them. `pace_seconds` is how long each takes; by type (small letters) in `paces`, before that."""
+
+    def __init__(self) -> None:
+        self.pace_seconds = 0.0
+        self.paces: dict[str, float] = {}
+        self._known: dict[str, Operation] = {}
+
+    def begin(self, type_: str, operation: Operation) -> Operation:
+        operation.ready = time.monotonic() + self.paces.get(type_.lower(), self.pace_seconds)
+        self._known[operation.id] = operation
+        return operation
+
+    def find(self, id_: str) -> Operation | None:
+        return self._known.get(id_)
+
+    def running(self) -> list[Operation]:
+        return [one for one in self._known.values() if one.status == "InProgress"]
+
+    def settle_due(self) -> None:
+        """Ends those whose time has come, oldest first."""
+        at = time.monotonic()
+        for one in self.running():
+            if one.ready <= at:
+                self.end(one)
+        old = [one.id for one in self._known.values() if one.ended and at - one.ready > KEPT_SECONDS]
+        for id_ in old:
+            del self._known[id_]
+
+    def end(self, operation: Operation) -> None:
+        operation.status, operation.ended = "Succeeded", now()
+        try:
+            operation.result = operation.finish()
+        except ArmError as error:
+            operation.status, operation.error = "Failed", error
+
+    def refuse_second(self, key: str) -> None:
+        """Raises ArmError while the resource, or what it is a part of, or a part of it, is being written."""
+        for one in self.running():
+            if f"{one.target}/".startswith(f"{key}/") or f"{key}/".startswith(f"{one.target}/"):
+                message = f"Another operation on this or dependent resource is in progress: {one.path('operations')}"
+                raise conflict("AnotherOperationInProgress", message)
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

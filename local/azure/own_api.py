@@ -1,0 +1,71 @@
+"""What the local Azure answers beside Azure's own calls, below /landbridge-api/, over plain HTTP on loopback.
+
+For tests: inventory, faults, pace. For the machines service: changes (waits for one).
+"""
+
+import json
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from werkzeug.wrappers import Request as Incoming
+from werkzeug.wrappers import Response
+
+from . import faults, keeping
+from .application import Application, said
+from .kinds import World
+
+PREFIX = "/landbridge-api/"
+log = logging.getLogger("local.azure")
+# Method and name → what answers, with the world and the request's body. ValueError, TypeError and KeyError are the
+# caller's mistakes.
+ANSWERS: dict[tuple[str, str], Callable[[World, bytes], Any]] = {
+    ("GET", "inventory"): lambda world, _: inventory(world),
+    ("GET", "faults"): lambda *_: faults.listing(),
+    ("PUT", "faults"): lambda _, body: faults.put(body),
+    ("PUT", "pace"): lambda world, body: pace(world, **json.loads(body)),
+}
+
+
+def inventory(world: World) -> dict[str, list[str]]:
+    """All that is there, by type: for tests that compare before with after."""
+    world.operations.settle_due()
+    found: dict[str, list[str]] = {}
+    for one in world.store.all():
+        found.setdefault(one.id.type, []).append(one.id.text)
+    if world.store.groups:
+        found["Microsoft.Resources/resourceGroups"] = sorted(one["id"] for one in world.store.groups.values())
+    return {type_: sorted(ids) for type_, ids in sorted(found.items())}
+
+
+def pace(world: World, seconds: float = 0.0, by_type: dict[str, float] | None = None) -> dict[str, Any]:
+    """How long operations take from now on."""
+    world.operations.pace_seconds = float(seconds)
+    world.operations.paces = {type_.lower(): float(took) for type_, took in (by_type or {}).items()}
+    return {"seconds": seconds, "by_type": by_type or {}}
+
+
+class OwnApi:
+    """A WSGI application beside `Application`, over the same world."""
+
+    def __init__(self, application: Application) -> None:
+        self.world, self.turn = application.world, application.turn
+
+    def __call__(self, environ: Any, start_response: Any) -> Any:
+        return self.answer(Incoming(environ))(environ, start_response)
+
+    def answer(self, incoming: Incoming) -> Response:
+        method, name = incoming.method, incoming.path.removeprefix(PREFIX)
+        body = incoming.get_data()
+        try:
+            if (method, name) == ("POST", "changes"):  # waits, and so holds up nobody
+                return said(200, keeping.await_change(*json.loads(body)))
+            if (method, name) not in ANSWERS:
+                return said(404, f"the local Azure has no {method} {incoming.path}")
+            with self.turn:
+                return said(200, ANSWERS[method, name](self.world, body))
+        except (KeyError, TypeError, ValueError) as error:
+            return said(400, f"{name}: {error}")
+        except Exception as error:
+            log.exception("%s failed", name)
+            return said(500, f"{name}: {type(error).__name__}: {error}")

@@ -1,0 +1,53 @@
+"""Children that a resource's own body lists, such as a network's subnets: resources of their own, kept one by one."""
+
+from typing import Any
+
+from . import ids
+from .errors import bad_request
+from .kinds import Kind, Turn, World
+from .store import Resource
+
+
+def drafts(world: World, turn: Turn, kind: Kind) -> dict[str, list[Turn]]:
+    """The children as the body wants them, checked, by property; properties that leave theirs alone are not in it."""
+    found = {}
+    for name, type_ in kind.parts.items():
+        listed = turn.properties.get(name)
+        if listed is None and (kind.keeps_parts or turn.old is None):
+            continue
+        found[name] = [_draft(world, turn, type_, one) for one in listed or ()]
+        wanted = {one.id.key for one in found[name]}
+        for gone in (one for one in world.store.children(turn.new, type_) if one.id.key not in wanted):
+            from .arm import kind_of, refuse_used
+
+            refuse_used(world, gone, kind_of(gone.id))
+    return found
+
+
+def _draft(world: World, turn: Turn, type_: str, told: dict[str, Any]) -> Turn:
+    from .arm import kind_of
+
+    if not told.get("name"):
+        raise bad_request("InvalidRequestFormat", f"A part of {turn.id.text} has no name.")
+    id_ = ids.parse(f"{turn.id.text}/{type_.rpartition('/')[2]}/{told['name']}")
+    old = world.store.find(id_)
+    body = {key: value for key, value in told.items() if key not in ("id", "name", "type", "etag")}
+    if isinstance(body.get("properties"), dict):
+        body["properties"] = {key: value for key, value in body["properties"].items() if key != "provisioningState"}
+    new = Resource(old.id if old else id_, body, secret=old.secret if old else {}, state=old.state if old else {})
+    made = Turn(world, new, old, told, turn.caller, turn.version)
+    kind_of(id_).check(made)
+    return made
+
+
+def keep(world: World, turn: Turn, kind: Kind, listed: dict[str, list[Turn]]) -> None:
+    """Keeps the checked children, and drops those that the body lists no more."""
+    from . import arm
+
+    for name, drafted in listed.items():
+        wanted = {one.id.key for one in drafted}
+        for gone in [one for one in world.store.children(turn.new, kind.parts[name]) if one.id.key not in wanted]:
+            arm.drop(Turn(world, gone, gone, {}, turn.caller), arm.kind_of(gone.id))
+        for one in drafted:
+            arm.keep(world, one, arm.kind_of(one.id))
+            arm.finish(one, arm.kind_of(one.id))

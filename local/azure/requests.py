@@ -1,0 +1,252 @@
+"""From an HTTP request to ARM to its answer: subscriptions, groups, lists, operations, actions, single resources."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date
+from typing import Any, NamedTuple
+
+from . import access, arm, groups, ids, operations, regions
+from .arm import Answer
+from .errors import ArmError, bad_request
+from .kinds import Turn, World
+from .resources import KINDS
+from .tokens import TENANT, Caller
+
+VERSION = re.compile(r"(\d{4}-\d{2}-\d{2})(-preview|-beta|-alpha)?")
+OLDEST = "2014-01-01"
+
+
+class Request(NamedTuple):
+    """`path` as it came; `headers` with names in small letters."""
+
+    method: str
+    path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: Any
+    caller: Caller
+
+    @property
+    def version(self) -> str:
+        return self.query["api-version"]
+
+    @property
+    def object(self) -> dict[str, Any]:
+        """The body, which must be an object. Raises ArmError."""
+        if not isinstance(self.body, dict):
+            raise bad_request("InvalidRequestContent", "The request content was invalid and could not be deserialized.")
+        return self.body
+
+
+# Answers that hang on no resource, such as a region's usages: pattern of the path (small letters) → what answers.
+Read = Callable[[World, Request, re.Match[str]], Any]
+
+
+def answer(world: World, request: Request, reads: Mapping[str, Read]) -> Answer:
+    """Raises ArmError."""
+    world.operations.settle_due()
+    _check_version(request)
+    path = request.path.rstrip("/").lower()
+    for pattern, route in ROUTES:
+        if found := re.fullmatch(pattern, path):
+            return route(world, request, found)
+    for pattern, read in reads.items():
+        if request.method in ("GET", "POST") and (found := re.fullmatch(pattern, path)):
+            access.require(world, request.caller, "*/read", request.path)
+            return Answer(200, read(world, request, found))
+    return _of_resources(world, request)
+
+
+def _check_version(request: Request) -> None:
+    told = request.query.get("api-version")
+    if not told:
+        raise bad_request("MissingApiVersionParameter", "The api-version query parameter (?api-version=) is required.")
+    found = VERSION.fullmatch(told)
+    if not found or not OLDEST <= found[1] <= date.today().isoformat():
+        raise bad_request("InvalidApiVersionParameter", f"The api-version '{told}' is invalid.")
+
+
+def _of_resources(world: World, request: Request) -> Answer:
+    parts = request.path.rstrip("/").split("/")
+    at = [n for n, part in enumerate(parts) if part.lower() == "providers"]
+    if not at:
+        raise ArmError(404, "InvalidResourceType", f"The local Azure has nothing at '{request.path}'.")
+    rest = parts[at[-1] + 1 :]
+    if len(rest) % 2 == 1 and len(rest) > 1:
+        return _of_resource(world, request)
+    if request.method == "GET" and len(rest) > 1:
+        return _list(world, request, rest)
+    if request.method == "POST" and len(rest) > 2:
+        return _act(world, request)
+    raise ArmError(404, "InvalidResourceType", f"The local Azure has nothing at '{request.path}'.")
+
+
+def _of_resource(world: World, request: Request) -> Answer:
+    id_ = ids.parse(request.path)
+    body = request.object if request.method in ("PUT", "PATCH") else {}
+    match = (request.headers.get("if-match"), request.headers.get("if-none-match"))
+    call = arm.Call(request.method, id_, arm.kind_of(id_), request.version, body, request.caller, *match)
+    return arm.serve(world, call)
+
+
+def _list(world: World, request: Request, rest: list[str]) -> Answer:
+    """Of a type: in a subscription, in a group, or of one parent."""
+    type_ = "/".join((rest[0], *rest[1::2]))
+    if type_.lower() not in KINDS:
+        raise ArmError(404, "InvalidResourceType", f"The resource type '{type_}' could not be found.")
+    access.require(world, request.caller, f"{type_}/read", request.path)
+    if len(rest) > 2:
+        parent = world.store.get(request.path.rstrip("/").rpartition("/")[0])
+        found = list(world.store.children(parent, type_))
+    else:
+        scope = re.split(r"(?i)/providers/", request.path)[0]
+        if "/resourcegroups/" in f"{scope.lower()}/":
+            groups.get(world, scope)
+        found = list(world.store.all(type_, scope))
+    return Answer(200, {"value": [arm.tell(world, one) for one in found]})
+
+
+def _act(world: World, request: Request) -> Answer:
+    """POST …/NAME/action on a resource, or on all of a type below it."""
+    of, _, name = request.path.rstrip("/").rpartition("/")
+    id_ = ids.parse(of)
+    kind = arm.kind_of(id_)
+    action = next((known for known in kind.actions if known.lower() == name.lower()), None)
+    if action is None:
+        raise ArmError(404, "InvalidResourceType", f"The local Azure has no action '{name}' of {kind.type}.")
+    access.require(world, request.caller, f"{kind.type}/{action}/action", id_.text)
+    found = world.store.get(id_)
+    body = request.body if isinstance(request.body, dict) else {}
+    turn = Turn(world, found, found, body, request.caller.principal, request.version)
+    call = arm.Call("POST", id_, kind, request.version, body, request.caller)
+    arm._refuse(call, found.location)
+    if action not in kind.slow_actions:
+        told = kind.actions[action](turn)
+        return Answer(204) if told is None else Answer(200, told)
+    world.operations.refuse_second(id_.key)
+    operation = arm.begin(world, call, found.location, lambda: kind.actions[action](turn))
+    return Answer(202, None, arm.pointers(operation))
+
+
+def _subscriptions(world: World, request: Request, found: re.Match[str]) -> Answer:  # noqa: ARG001
+    return Answer(200, {"value": []})
+
+
+def _subscription(world: World, request: Request, found: re.Match[str]) -> Answer:  # noqa: ARG001
+    return Answer(200, groups.subscription(found[1], TENANT))
+
+
+def _locations(world: World, request: Request, found: re.Match[str]) -> Answer:  # noqa: ARG001
+    return Answer(200, {"value": [{"name": name, "id": f"{request.path}/{name}"} for name in sorted(regions.NAMES)]})
+
+
+def _providers(world: World, request: Request, found: re.Match[str]) -> Answer:  # noqa: ARG001
+    known = sorted({kind.type.partition("/")[0] for kind in KINDS.values()})
+    wanted = found.groupdict().get("namespace")
+    told = [_provider(found["subscription"], name) for name in known if wanted in (None, name.lower())]
+    if wanted is None:
+        return Answer(200, {"value": told})
+    if not told:
+        raise ArmError(404, "InvalidResourceNamespace", f"The resource namespace '{wanted}' is invalid.")
+    return Answer(200, told[0])
+
+
+def _provider(subscription: str, name: str) -> dict[str, Any]:
+    types = [
+        {"resourceType": kind.type.partition("/")[2]} for kind in KINDS.values() if kind.type.startswith(f"{name}/")
+    ]
+    id_ = f"/subscriptions/{subscription}/providers/{name}"
+    return {"id": id_, "namespace": name, "registrationState": "Registered", "resourceTypes": types}
+
+
+def _group(world: World, request: Request, found: re.Match[str]) -> Answer:  # noqa: ARG001
+    id_ = request.path.rstrip("/")
+    verb = {"GET": "read", "HEAD": "read", "DELETE": "delete"}.get(request.method, "write")
+    access.require(world, request.caller, f"{groups.GROUP}/{verb}", id_)
+    match request.method:
+        case "PUT":
+            return Answer(*groups.put(world, id_, request.object))
+        case "PATCH":
+            return Answer(200, groups.patch(world, id_, request.object))
+        case "HEAD":
+            return Answer(204 if id_.lower() in world.store.groups else 404)
+        case "GET":
+            return Answer(200, groups.get(world, id_))
+        case "DELETE":
+            return _delete_group(world, id_)
+    raise ArmError(405, "MethodNotAllowed", f"{request.method} is not allowed on a resource group.")
+
+
+def _delete_group(world: World, id_: str) -> Answer:
+    groups.mark_deleting(world, id_)
+
+    def over() -> None:
+        empty(world, id_)
+        del world.store.groups[id_.lower()]
+
+    subscription = id_.split("/")[2]
+    started = operations.Operation(id_.lower(), over, 0.0, "Microsoft.Resources", subscription, "global")
+    return Answer(202, None, arm.pointers(world.operations.begin(groups.GROUP, started)))
+
+
+def empty(world: World, id_: str) -> None:
+    """Deletes all in a group, in any order, for as long as that gets on. Raises ArmError for what is left."""
+    refused: list[ArmError] = []
+    while left := [one for one in world.store.all(None, id_) if one.id.parent is None]:
+        refused, before = [], len(left)
+        for one in left:
+            kind = arm.kind_of(one.id)
+            turn = Turn(world, one, one, {})
+            try:
+                arm.refuse_used(world, one, kind)
+                kind.removing(turn)
+                arm.drop(turn, kind)
+            except ArmError as error:
+                refused.append(error)
+        if len(refused) == before:
+            groups.get(world, id_)["properties"]["provisioningState"] = "Succeeded"
+            message = (
+                f"Deletion of resource group '{id_.split('/')[4]}' failed as resources in it could not be deleted."
+            )
+            raise ArmError(409, "ResourceGroupDeletionBlocked", message, details=refused)
+
+
+def _groups(world: World, request: Request, found: re.Match[str]) -> Answer:  # noqa: ARG001
+    return Answer(200, {"value": groups.listing(world, found[1])})
+
+
+def _resources(world: World, request: Request, found: re.Match[str]) -> Answer:  # noqa: ARG001
+    scope = request.path.rstrip("/").rpartition("/")[0]
+    told = [arm.tell(world, one) for one in world.store.all(None, scope) if one.id.parent is None]
+    short = ("id", "name", "type", "location", "tags", "sku", "kind", "identity", "zones")
+    return Answer(200, {"value": [{key: one[key] for key in short if key in one} for one in told]})
+
+
+def _operation(world: World, request: Request, found: re.Match[str]) -> Answer:  # noqa: ARG001
+    operation = world.operations.find(found["id"])
+    if operation is None:
+        raise ArmError(404, "OperationNotFound", f"There is no operation '{found['id']}'.")
+    wait = (("Retry-After", "1"), ("retry-after-ms", "50")) if operation.status == "InProgress" else ()
+    if found["what"] == "operations":
+        return Answer(200, operation.document(), wait)
+    if operation.status == "InProgress":
+        return Answer(202, None, (*arm.pointers(operation)[1:],))
+    if operation.error:
+        raise operation.error
+    return Answer(204) if operation.result is None else Answer(200, operation.result)
+
+
+SUBSCRIPTION = r"/subscriptions/(?P<subscription>[^/]+)"
+ROUTES: tuple[tuple[str, Callable[[World, Request, re.Match[str]], Answer]], ...] = (
+    (r"/subscriptions", _subscriptions),
+    (SUBSCRIPTION, _subscription),
+    (rf"{SUBSCRIPTION}/locations", _locations),
+    (rf"{SUBSCRIPTION}/providers(/(?P<namespace>[^/]+)(/register)?)?", _providers),
+    (rf"{SUBSCRIPTION}/resourcegroups", _groups),
+    (rf"{SUBSCRIPTION}/resourcegroups/[^/]+", _group),
+    (rf"{SUBSCRIPTION}(/resourcegroups/[^/]+)?/resources", _resources),
+    (
+        rf"{SUBSCRIPTION}/providers/[^/]+/locations/[^/]+/(?P<what>operations|operationresults)/(?P<id>[^/]+)",
+        _operation,
+    ),
+)

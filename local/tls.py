@@ -1,0 +1,50 @@
+"""HTTPS for clouds' names inside the local cloud: one server, a certificate for each name when it is asked for."""
+
+import socket
+import ssl
+from collections.abc import Callable
+from typing import Any
+
+from .authority import Authority
+
+IP_FREEBIND = 15
+
+
+def serve_names(application: Any, authority: Authority, address: str, port: int, known: Callable[[str], bool]) -> Any:
+    """The server of a WSGI application; its address need not be there yet. Names that are not known get no handshake.
+
+    Raises OSError.
+    """
+    from werkzeug.serving import make_server
+
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.setsockopt(socket.SOL_IP, IP_FREEBIND, 1)
+    listener.bind((address, port))
+    listener.listen(128)
+    server = make_server(address, port, application, threaded=True, fd=listener.fileno())
+    listener.detach()
+    # Not werkzeug's own way: the handshake belongs in the call's thread, or one slow client holds up all others.
+    context = _context(authority, known)
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    server.ssl_context = server.socket.context
+    return server
+
+
+def _context(authority: Authority, known: Callable[[str], bool]) -> ssl.SSLContext:
+    made: dict[str, ssl.SSLContext] = {}
+
+    def chosen(connection: ssl.SSLObject, name: str | None, _: ssl.SSLContext) -> int | None:
+        if not name or not known(name):
+            return ssl.ALERT_DESCRIPTION_UNRECOGNIZED_NAME
+        if name not in made:
+            # Whole before others see it: calls come at the same time.
+            own = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            own.load_cert_chain(authority.issue(name))
+            made[name] = own
+        connection.context = made[name]
+        return None
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.sni_callback = chosen
+    return context

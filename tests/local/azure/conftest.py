@@ -1,0 +1,33 @@
+"""One local Azure for a file's tests, and an empty group for each test."""
+
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .support import SUBSCRIPTION, LocalAzure, served
+
+
+@pytest.fixture(scope="module")
+def azure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalAzure]:
+    home: Path = tmp_path_factory.mktemp("azure")
+    yield from served(home)
+
+
+@pytest.fixture
+def group(azure: LocalAzure) -> Iterator[str]:
+    """The name of a resource group of the test's own, in southcentralus."""
+    name = f"test-{uuid.uuid4().hex[:8]}"
+    made: Any = azure.put(f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{name}", {"location": "southcentralus"})
+    assert made.status_code == 201
+    yield name
+    azure.own("faults", [])
+    azure.own("pace", {})
+
+
+@pytest.fixture
+def place(group: str) -> str:
+    """The group's id."""
+    return f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}"

@@ -1,0 +1,109 @@
+"""A real server of the local Azure on free ports of loopback, and Azure's own clients, which reach it by Azure's names."""
+
+import json
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import requests
+from azure.core.pipeline.transport import RequestsTransport
+from azure.identity import ClientSecretCredential
+from requests.adapters import HTTPAdapter
+
+from local.azure import tokens
+from local.azure.server import free_port
+
+SUBSCRIPTION = "00000000-0000-4000-8000-00000000000a"
+
+
+class _ToLocal(HTTPAdapter):
+    """Leads every name to one address; TLS and the Host header stay those of the name."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        super().__init__()
+
+    def get_connection_with_tls_context(self, request: Any, verify: Any, proxies: Any = None, cert: Any = None) -> Any:
+        host, key = self.build_connection_pool_key_attributes(request, verify, cert)
+        name = host["host"]
+        host = {**host, "host": "127.0.0.1", "port": self.port}
+        key = {**key, "server_hostname": name, "assert_hostname": name}
+        return self.poolmanager.connection_from_host(**host, pool_kwargs=key)
+
+    def add_headers(self, request: Any, **_: Any) -> None:
+        request.headers["Host"] = requests.utils.urlparse(request.url).hostname
+
+
+class LocalAzure(NamedTuple):
+    """`port` is our own API's, `tls` the names'; `authority` the file with whom to trust."""
+
+    port: int
+    tls: int
+    authority: Path
+
+    def transport(self) -> RequestsTransport:
+        session = requests.Session()
+        session.trust_env = False
+        session.verify = str(self.authority)
+        session.mount("https://", _ToLocal(self.tls))
+        return RequestsTransport(session=session, session_owner=False, connection_verify=str(self.authority))
+
+    def credential(self, client: str = tokens.CLIENT, secret: str = tokens.SECRET) -> ClientSecretCredential:
+        return ClientSecretCredential(
+            tokens.TENANT, client, secret, transport=self.transport(), disable_instance_discovery=True
+        )
+
+    def client(self, kind: Any, **more: Any) -> Any:
+        """A management client of azure-mgmt-…; `more` are its settings."""
+        return kind(self.credential(), SUBSCRIPTION, transport=self.transport(), **more)
+
+    def own(self, name: str, body: Any = None, method: str | None = None) -> Any:
+        """Our own API: own("inventory") gets, own("pace", {…}) puts."""
+        data = None if body is None else json.dumps(body).encode()
+        url = f"http://127.0.0.1:{self.port}/landbridge-api/{name}"
+        asked = urllib.request.Request(url, data, method=method or ("GET" if data is None else "PUT"))
+        with urllib.request.urlopen(asked, timeout=30) as answer:
+            return json.loads(answer.read())
+
+    def put(self, path: str, body: Any, version: str = "2024-05-01") -> requests.Response:
+        """A plain request to ARM: for what Azure's clients would not send."""
+        return self.ask("PUT", path, body, version)
+
+    def ask(self, method: str, path: str, body: Any = None, version: str | None = "2024-05-01", **headers: str) -> Any:
+        token = self.credential().get_token("https://management.azure.com/.default").token
+        with requests.Session() as session:
+            session.trust_env, session.verify = False, str(self.authority)
+            session.mount("https://", _ToLocal(self.tls))
+            return session.request(
+                method,
+                f"https://management.azure.com{path}",
+                params={"api-version": version} if version else {},
+                json=body,
+                headers={"Authorization": f"Bearer {token}", **headers},
+                timeout=30,
+            )
+
+
+def served(home: Path) -> Iterator[LocalAzure]:
+    """A server, which ends with the generator."""
+    azure = LocalAzure(free_port(), free_port(), home / "azure-authority/ca.crt")
+    command = [sys.executable, "-m", "local.azure.server", "--port", str(azure.port), "--home", str(home)]
+    server = subprocess.Popen([*command, "--tls", f"127.0.0.1:{azure.tls}"])
+    try:
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                azure.own("inventory")
+                break
+            except OSError:
+                assert time.monotonic() < deadline
+                assert server.poll() is None
+                time.sleep(0.05)
+        yield azure
+    finally:
+        server.terminate()
+        server.wait(30)
