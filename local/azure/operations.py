@@ -20,7 +20,7 @@ KEPT_SECONDS = 3600.0
 
 @dataclass
 class Operation:
-    """One. `finish` does what is left and gives the result for `Location` (None: nothing); its ArmError is the failure."""
+    """One. `finish` does what is left and gives the result for `Location`, or None; its ArmError is the failure."""
 
     target: str  # lower-case id of the resource, which takes no other write meanwhile
     finish: Callable[[], Any]

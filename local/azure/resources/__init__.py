@@ -1,4 +1,4 @@
-"""Every type that the local Azure knows, by its name in small letters. To add one, write its `Kind` in a fitting file."""
+"""Every type that the local Azure knows, by its name in small letters. A new one is a `Kind` in a fitting file."""
 
 from collections.abc import Mapping
 
