@@ -23,7 +23,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
+from .azure.names import ADDRESS as AZURE_ADDRESS
 from .environment import AWS_URL
+from .machines import network
 
 READY_SECONDS = 90.0
 END_SECONDS = 3.0
@@ -47,6 +49,7 @@ class Child(NamedTuple):
 
 CHILDREN = (
     Child("AWS API", "local.aws.server", 5000, ("--home", "{home}")),
+    Child("Azure API", "local.azure.server", 5003, ("--home", "{home}")),
     Child("provider host", "local.providers.host", 5001, ("--aws", AWS_URL)),
     Child("machines service", "local.keeper.server", 5002, ("--home", "{home}", "--aws", AWS_URL)),
 )
@@ -86,6 +89,7 @@ def live(home: Path, way: str, record: TextIO, ready: TextIO) -> None:
     record.write(json.dumps(identity))
     record.flush()
     loopback_up()
+    network.hold(AZURE_ADDRESS)
     own_hosts_file(home / "cloud.hosts")
     # Blocked, signals wait for `sigtimedwait`: no handler, no race.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD})

@@ -1,13 +1,20 @@
 """Which stacks a fleet has, and which must come before which."""
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from fleet import laptops
-from fleet.model import Fleet
+from fleet.model import Cloud, Fleet
 
 PROJECT = "landbridge"
 Kind = Literal["region", "links", "cluster", "laptops", "pool", "addons"]
 LINKS, ADDONS = "links", "-addons"
+CLOUDS: Mapping[Cloud, str] = {"aws": "AWS", "azure": "Azure"}
+# What can stand in a region of each cloud so far.
+BUILT: Mapping[Cloud, frozenset[Kind]] = {
+    "aws": frozenset(("region", "links", "cluster", "laptops", "pool", "addons")),
+    "azure": frozenset(("region",)),
+}
 
 
 class StackSpec(NamedTuple):
@@ -24,18 +31,18 @@ def catalogue(fleet: Fleet) -> list[StackSpec]:
 
     `unbuilt` names what is left out.
     """
-    regions = [StackSpec(name, "region", name) for name in fleet.regions if _built(fleet, name)]
+    regions = [StackSpec(name, "region", name) for name in fleet.regions if _built(fleet, name, "region")]
     clusters = [
         StackSpec(name, "cluster", cluster.region, (cluster.region, *([cluster.copies] if cluster.copies else [])))
         for name, cluster in fleet.clusters.items()
-        if _built(fleet, cluster.region)
+        if _built(fleet, cluster.region, "cluster")
     ]
     return [*regions, *links(fleet), *clusters, *ways_in(fleet), *pools(fleet), *addons(fleet)]
 
 
 def links(fleet: Fleet) -> list[StackSpec]:
     """The one stack of what joins regions and sites, where there are two; it stands in the first of the regions."""
-    regions = tuple(name for name in fleet.regions if _built(fleet, name))
+    regions = tuple(name for name in fleet.regions if _built(fleet, name, LINKS))
     return [StackSpec(LINKS, "links", regions[0], regions)] if regions and len(regions) + len(fleet.sites) > 1 else []
 
 
@@ -44,7 +51,7 @@ def ways_in(fleet: Fleet) -> list[StackSpec]:
     found = []
     for name in fleet.regions:
         cluster = laptops.cluster(fleet, name)
-        if cluster and _built(fleet, fleet.clusters[cluster].region):
+        if cluster and _built(fleet, name, "laptops") and _built(fleet, fleet.clusters[cluster].region, "cluster"):
             found.append(StackSpec(laptops.stack(name), "laptops", name, (name, cluster)))
     return found
 
@@ -55,7 +62,7 @@ def pools(fleet: Fleet) -> list[StackSpec]:
     for name, pool in fleet.pools.items():
         home = fleet.clusters[pool.cluster].region
         region = pool.region or home
-        if _built(fleet, region) and _built(fleet, home):
+        if _built(fleet, region, "pool") and _built(fleet, home, "cluster"):
             found.append(StackSpec(name, "pool", region, tuple(dict.fromkeys((region, pool.cluster)))))
     return found
 
@@ -66,7 +73,7 @@ def addons(fleet: Fleet) -> list[StackSpec]:
     for name, cluster in fleet.clusters.items():
         own = [pool for pool in fleet.pools.values() if pool.cluster == name and pool.kind != "ssh"]
         regions = dict.fromkeys([cluster.region, *(pool.region for pool in own if pool.region)])
-        if own and all(_built(fleet, region) for region in regions):
+        if own and all(_built(fleet, region, "pool") for region in regions):
             found.append(StackSpec(f"{name}{ADDONS}", "addons", cluster.region, (*regions, name)))
     return found
 
@@ -76,16 +83,17 @@ def cluster_of(stack: str) -> str:
     return stack.removesuffix(ADDONS)
 
 
-def _built(fleet: Fleet, region: str) -> bool:
-    return fleet.regions[region].cloud == "aws"
+def _built(fleet: Fleet, region: str, kind: Kind) -> bool:
+    return kind in BUILT[fleet.regions[region].cloud]
 
 
 def no_stack(fleet: Fleet, file: str, name: str) -> str:
     """Why there is no stack of this name, for the user."""
     stacks = ", ".join(stack.name for stack in catalogue(fleet)) or "none"
-    for kind, region in ((f"region {name}", name), (f"cluster {name}", _home(fleet, name))):
+    for kind, region in (("region", name), ("cluster", _home(fleet, name)), ("pool", _place(fleet, name))):
         if region in fleet.regions:
-            return f"{file}: {kind} has no stack: {fleet.regions[region].cloud} is not built yet. Stacks: {stacks}."
+            what = f"{kind} {name} has no stack: a {kind} in {CLOUDS[fleet.regions[region].cloud]} is not built yet"
+            return f"{file}: {what}. Stacks: {stacks}."
     return f"{file} has no stack {name}. Its stacks: {stacks}."
 
 
@@ -93,20 +101,28 @@ def _home(fleet: Fleet, name: str) -> str:
     return fleet.clusters[name].region if name in fleet.clusters else ""
 
 
+def _place(fleet: Fleet, name: str) -> str:
+    return fleet.pools[name].region or "" if name in fleet.pools else ""
+
+
 def unbuilt(fleet: Fleet) -> list[str]:
     """Entries of the fleet file that no stack builds yet, in words for the user."""
-    found = [f"region {name}: Azure is not built yet" for name in fleet.regions if not _built(fleet, name)]
-    found += [
-        f"{kind} {name}: Azure, where its region {region} is, is not built yet"
-        for kind, name, region in (
-            *(("cluster", name, cluster.region) for name, cluster in fleet.clusters.items()),
-            *(("pool", name, pool.region) for name, pool in fleet.pools.items() if pool.region),
-        )
-        if not _built(fleet, region)
+    joined = len(fleet.regions) + len(fleet.sites) > 1
+    wanted: list[tuple[Kind, str, str]] = [
+        *(("region", f"region {name}", name) for name in fleet.regions),
+        *((LINKS, f"region {name}: links with other places", name) for name in fleet.regions if joined),
+        *(("laptops", f"region {name}: laptops", name) for name, region in fleet.regions.items() if region.laptops),
+        *(("cluster", f"cluster {name}", cluster.region) for name, cluster in fleet.clusters.items()),
+        *(("pool", f"pool {name}", pool.region) for name, pool in fleet.pools.items() if pool.region),
+    ]
+    found = [
+        f"{what}: not built yet in {CLOUDS[fleet.regions[region].cloud]}"
+        for kind, what, region in wanted
+        if not _built(fleet, region, kind)
     ]
     found += [
         f"region {name}: laptops have no servers, for the fleet has no cluster that these would be nodes of"
         for name, region in fleet.regions.items()
-        if region.laptops and _built(fleet, name) and not laptops.served(fleet, name)
+        if region.laptops and _built(fleet, name, "laptops") and not laptops.served(fleet, name)
     ]
     return found

@@ -49,19 +49,22 @@ class RegionOutputs(TypedDict):
     network_id: pulumi.Input[str]
     network_cidr: str
     private_subnet_ids: dict[str, pulumi.Input[str]]  # by zone letter
+    fixed_subnet_ids: dict[str, pulumi.Input[str]]  # of planned addresses, by zone letter; on AWS the private ones
     public_subnet_ids: dict[str, pulumi.Input[str]]  # by zone letter
     route_table_ids: dict[str, pulumi.Input[str]]  # by name: public, private, private-ZONE
     # for links
     hub_id: pulumi.Input[str]
     hub_asn: int
-    hub_table_ids: dict[str, pulumi.Input[str]]  # by name: outward (of the network), inward (of tunnels and peerings)
+    hub_addresses: list[pulumi.Input[str]]  # public ones of its instances; none on AWS, where each tunnel has its own
+    hub_table_ids: dict[str, pulumi.Input[str]]  # by name: outward (of the network), inward (of tunnels and peerings);
+    # none on Azure, whose gateways have one of their own
     # for names
     zone_id: pulumi.Input[str]
     zone_name: str
     # for machines
     bucket: str
-    key_arn: pulumi.Input[str]
-    endpoint_ids: dict[str, pulumi.Input[str]]  # by name: s3, s3-interface, …
+    key_arn: pulumi.Input[str]  # empty on Azure, which encrypts by keys of its own
+    endpoint_ids: dict[str, pulumi.Input[str]]  # by name: s3, s3-interface, … on AWS; blob, vault on Azure
     # for mounts
     shares_id: pulumi.Input[str]
     share_ids: dict[str, pulumi.Input[str]]  # access points by share

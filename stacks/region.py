@@ -1,21 +1,21 @@
 """A region: its network, the fleet bucket, the shares."""
 
+from collections.abc import Callable
+
 import pulumi
-import pulumi_aws as aws
-from pulumi import ResourceOptions
 
 from components.links.paths import unreachable
-from components.network.aws import Network
-from components.network.spec import network_spec
-from components.storage.aws import Bucket, Shares
-from components.storage.shares import arn_prefix, shares_spec
-from components.tags import Owner
-from fleet.buckets import bucket_name
+from fleet.model import Cloud
 from fleet.world import World
 
+from . import region_aws, region_azure
 from .catalogue import StackSpec
-from .outputs import publish
-from .ssh import people_authority
+from .outputs import RegionOutputs, publish
+
+BUILDERS: dict[Cloud, Callable[[World, StackSpec], RegionOutputs]] = {
+    "aws": region_aws.build,
+    "azure": region_azure.build,
+}
 
 
 def program(world: World, stack: StackSpec) -> None:
@@ -23,51 +23,4 @@ def program(world: World, stack: StackSpec) -> None:
     fleet, region = world.fleet, stack.region
     if lost := unreachable(fleet, world.plan, region):
         raise pulumi.RunError("\n".join(["by the plan no packet gets through for the port matrix:", *lost]))
-    assert fleet.aws is not None  # fleet.rules: no region in AWS without an account
-    owner = Owner(fleet.fleet, fleet.owner, stack.name)
-    provider = aws.Provider(region, region=region, allowed_account_ids=[fleet.aws.account_id])
-    opts = ResourceOptions(providers={"aws": provider})
-    spec = network_spec(fleet, world.plan, region)
-    bucket = Bucket("bucket", {"fleet": fleet, "region": region, "owner": owner}, opts)
-    network = Network("network", {"spec": spec, "owner": owner, "flow_log_arn": bucket.flow_log_arn}, opts)
-    zones = world.plan.region(region).zones
-    shares_addresses = {zone: zones[zone].addresses["shares"] for zone in zones}
-    shares = Shares(
-        "shares",
-        {
-            "spec": shares_spec(fleet),
-            "owner": owner,
-            "arn_prefix": arn_prefix(fleet, region),
-            "key_arn": bucket.key.arn,
-            "subnets": network.private_subnets(),
-            "addresses": shares_addresses,
-            "group_id": network.groups["shares"].id,
-        },
-        opts,
-    )
-    public = [subnet for subnet in spec.subnets if subnet.public]
-    private = [subnet for subnet in spec.subnets if not subnet.public]
-    ssh = people_authority(world, owner, bucket.key.arn, opts)
-    publish(
-        {
-            "cloud": "aws",
-            "network_id": network.vpc.id,
-            "network_cidr": spec.cidr,
-            "private_subnet_ids": {subnet.zone: network.subnets[subnet.name].id for subnet in private},
-            "public_subnet_ids": {subnet.zone: network.subnets[subnet.name].id for subnet in public},
-            "route_table_ids": {name: table.id for name, table in network.tables.items()},
-            "hub_id": network.hub.gateway.id,
-            "hub_asn": spec.asn,
-            "hub_table_ids": {name: table.id for name, table in network.hub.tables.items()},
-            "zone_id": network.zone.id,
-            "zone_name": spec.zone_name,
-            "bucket": bucket_name(fleet, region),
-            "key_arn": bucket.key.arn,
-            "endpoint_ids": {name: endpoint.id for name, endpoint in network.endpoints.items()},
-            "shares_id": shares.files.id,
-            "share_ids": {name: point.id for name, point in shares.points.items()},
-            "home_ids": {name: point.id for name, point in shares.homes.items()},
-            "share_addresses": shares_addresses,
-            "ssh": ssh,
-        }
-    )
+    publish(BUILDERS[fleet.regions[region].cloud](world, stack))

@@ -10,19 +10,24 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat,
 
 MOST_BYTES = 4096
 STUB = Path(__file__).with_name("stub.py")
+# What differs between clouds comes into its place.
+CLOUD = "# CLOUD"
 COMMENT = re.compile(r"\s*(#.*)?")
 TEXT = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")')
 
 
-def user_data(region: str, bucket: str, prefix: str, verify_key: str) -> str:
+def user_data(region: str, bucket: str, prefix: str, verify_key: str, vault: str | None = None) -> str:
     """A script under 4 KB with no secret in it and no digest: only where the bundle lies and whose signature it bears.
 
-    `prefix` names the bundle's objects in the bucket and its secret; `verify_key` is `public_key`'s.
+    `prefix` names the bundle's objects in the bucket and its secret; `verify_key` is `public_key`'s. On Azure `bucket`
+    is the storage account, and `vault` the Key Vault that has the secret; None on AWS.
     """
-    pointer = json.dumps(
-        {"region": region, "bucket": bucket, "prefix": prefix, "key": verify_key}, separators=(",", ":")
-    )
-    kept = [line for n, line in enumerate(STUB.read_text().splitlines()) if n == 0 or not COMMENT.fullmatch(line)]
+    place = {"region": region, "bucket": bucket, "prefix": prefix, "key": verify_key}
+    pointer = json.dumps({**place, "vault": vault} if vault else place, separators=(",", ":"))
+    own = STUB.with_name("stub_azure.py" if vault else "stub_aws.py").read_text()
+    before, _, after = STUB.read_text().partition(CLOUD)
+    lines = f"{before}{own}{after.partition(chr(10))[2]}".splitlines()
+    kept = [line for n, line in enumerate(lines) if n == 0 or not COMMENT.fullmatch(line)]
     text = "\n".join(map(_shrunk, kept)).replace("PLACE={}", f"PLACE={pointer}", 1) + "\n"
     if len(text.encode()) > MOST_BYTES:
         raise ValueError(f"user-data has {len(text.encode())} bytes, more than {MOST_BYTES}: shorten {STUB.name}")

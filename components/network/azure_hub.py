@@ -1,0 +1,77 @@
+"""A region's hub on Azure: the VPN gateway that tunnels to sites and to other clouds end at.
+
+Two instances carry at the same time (active-active), each with a public address of its own. Only AZ SKUs can be made
+(Azure docs, "VPN Gateway SKU consolidation"), and a generation 2 gateway carries what a site's gateway can.
+"""
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+import pulumi
+import pulumi_azure_native as azure
+
+from components.tags import Owner
+
+SKU, GENERATION = "VpnGw2AZ", "Generation2"
+INSTANCES = (1, 2)
+
+
+class HubArgs(TypedDict):
+    """`subnet_id` is the GatewaySubnet's; `zones` are the region's."""
+
+    region: str
+    zones: Sequence[str]
+    asn: int
+    subnet_id: pulumi.Input[str]
+    group: pulumi.Input[str]
+    owner: Owner
+
+
+class Hub(pulumi.ComponentResource):
+    """`addresses` are the instances' public ones, in their order.
+
+    The inside addresses of tunnels are given by the links' stack, which alone knows them: this one leaves them alone.
+    """
+
+    def __init__(self, name: str, args: HubArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("landbridge:network:Hub", name, None, opts)
+        owner, child = args["owner"], pulumi.ResourceOptions(parent=self)
+        self.addresses = [
+            azure.network.PublicIPAddress(
+                f"hub-{n}",
+                public_ip_address_name=owner.name(f"hub-{n}", 80),
+                resource_group_name=args["group"],
+                location=args["region"],
+                sku={"name": "Standard", "tier": "Regional"},
+                public_ip_allocation_method="Static",
+                zones=list(args["zones"]),
+                tags=owner.tags(f"hub-{n}"),
+                opts=child,
+            )
+            for n in INSTANCES
+        ]
+        self.gateway = azure.network.VirtualNetworkGateway(
+            "hub",
+            virtual_network_gateway_name=owner.name("hub", 80),
+            resource_group_name=args["group"],
+            location=args["region"],
+            gateway_type="Vpn",
+            vpn_type="RouteBased",
+            vpn_gateway_generation=GENERATION,
+            sku={"name": SKU, "tier": SKU},
+            active_active=True,
+            enable_bgp=True,
+            bgp_settings={"asn": args["asn"]},
+            ip_configurations=[
+                {
+                    "name": f"hub-{n}",
+                    "private_ip_allocation_method": "Dynamic",
+                    "subnet": {"id": args["subnet_id"]},
+                    "public_ip_address": {"id": address.id},
+                }
+                for n, address in zip(INSTANCES, self.addresses, strict=True)
+            ],
+            tags=owner.tags("hub"),
+            opts=child,
+        )
+        self.register_outputs({})

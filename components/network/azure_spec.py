@@ -1,0 +1,60 @@
+"""Everything a region's network on Azure is, as plain data."""
+
+from collections.abc import Mapping
+from ipaddress import IPv4Network
+from typing import NamedTuple
+
+from fleet import hubs
+from fleet.address.plan import AddressPlan
+from fleet.model import Fleet
+
+from . import azure_groups, azure_subnets, ports, routes, subnets
+
+# Azure keeps the first four addresses of a subnet; the resolver's is the one after them.
+RESOLVER_OFFSET = 4
+
+
+class NetworkSpec(NamedTuple):
+    """`nat_zones` are where NAT gateways stand; `resolver` is where sites ask for names, None in a fleet without any.
+
+    `shares_address` is that of the endpoint of the shares, in `shares_zone`.
+    """
+
+    region: str
+    block: str
+    cidr: str
+    zone_name: str
+    asn: int
+    zones: tuple[str, ...]
+    subnets: tuple[azure_subnets.Subnet, ...]
+    tables: tuple[str, ...]
+    nat_zones: tuple[str, ...]
+    groups: Mapping[str, tuple[azure_groups.Rule, ...]]
+    resolver: str | None
+    shares_zone: str
+    shares_address: str
+
+
+def network_spec(fleet: Fleet, plan: AddressPlan, region_name: str) -> NetworkSpec:
+    region, here = fleet.regions[region_name], plan.region(region_name)
+    prefixes = ports.sources(region_name, plan.aggregates(), here.network)
+    oldest = subnets.nat_zone(here)
+    shares_address = here.zones[oldest].addresses["shares"]
+    found = azure_subnets.subnets(region, here)
+    groups = azure_groups.rules(ports.groups(prefixes, fleet.ingress), plan.supernet, f"{shares_address}/32")
+    used = {subnet.group for subnet in found}
+    return NetworkSpec(
+        region=region_name,
+        block=here.block,
+        cidr=here.network,
+        zone_name=f"{region_name}.{fleet.domain}",
+        asn=hubs.asn(region_name),
+        zones=tuple(sorted(region.zones)),
+        subnets=tuple(found),
+        tables=tuple(routes.table_names(region)),
+        nat_zones=tuple(sorted({subnet.nat_zone for subnet in found if subnet.nat_zone})),
+        groups={name: rules for name, rules in groups.items() if name in used},
+        resolver=str(IPv4Network(here.names)[RESOLVER_OFFSET]) if here.names else None,
+        shares_zone=oldest,
+        shares_address=shares_address,
+    )

@@ -1,0 +1,188 @@
+"""Storage of a region on Azure: the fleet bucket (an account with one container), the vault, and the file shares."""
+
+from typing import TypedDict
+
+import pulumi
+import pulumi_azure_native as azure
+
+from components.network.azure_endpoints import FILES, Endpoint
+from components.tags import Owner
+from fleet.buckets import bucket_name, shares_account, vault_name
+from fleet.model import Fleet
+
+from .azure_spec import CONTAINER, SHARE_GIB, lifecycle
+from .shares import SharesSpec
+
+# Azure keeps what was deleted for so long, and nobody can end it before.
+VAULT_DAYS = 90
+BLOB_DAYS = 7
+
+
+class BucketArgs(TypedDict):
+    fleet: Fleet
+    region: str
+    owner: Owner
+    group: pulumi.Input[str]
+
+
+class Bucket(pulumi.ComponentResource):
+    """`account` holds the container; `vault` keeps the region's secrets."""
+
+    def __init__(self, name: str, args: BucketArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("landbridge:storage:Bucket", name, None, opts)
+        fleet, region, owner, group = args["fleet"], args["region"], args["owner"], args["group"]
+        assert fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
+        child = pulumi.ResourceOptions(parent=self)
+        kept = pulumi.ResourceOptions(parent=self, protect=True)
+        self.account = azure.storage.StorageAccount(
+            "bucket",
+            account_name=bucket_name(fleet, region),
+            resource_group_name=group,
+            location=region,
+            kind="StorageV2",
+            sku={"name": "Standard_ZRS"},
+            allow_blob_public_access=False,
+            allow_cross_tenant_replication=False,
+            # Pulumi's own upload of blobs knows no other way: pulumi/pulumi-azure-native issue 2015.
+            allow_shared_key_access=True,
+            default_to_o_auth_authentication=True,
+            enable_https_traffic_only=True,
+            minimum_tls_version="TLS1_2",
+            public_network_access="Enabled",
+            encryption={
+                "key_source": "Microsoft.Storage",
+                "require_infrastructure_encryption": True,
+                "services": {"blob": {"enabled": True, "key_type": "Account"}},
+            },
+            tags=owner.tags("bucket"),
+            opts=kept,
+        )
+        azure.storage.BlobServiceProperties(
+            "bucket-service",
+            blob_services_name="default",
+            account_name=self.account.name,
+            resource_group_name=group,
+            is_versioning_enabled=True,
+            delete_retention_policy={"enabled": True, "days": BLOB_DAYS},
+            container_delete_retention_policy={"enabled": True, "days": BLOB_DAYS},
+            opts=child,
+        )
+        self.container = azure.storage.BlobContainer(
+            "bucket-container",
+            container_name=CONTAINER,
+            account_name=self.account.name,
+            resource_group_name=group,
+            public_access="None",
+            opts=kept,
+        )
+        azure.storage.ManagementPolicy(
+            "bucket-lifecycle",
+            management_policy_name="default",
+            account_name=self.account.name,
+            resource_group_name=group,
+            policy={"rules": lifecycle(fleet)},
+            opts=child,
+        )
+        self.vault = azure.keyvault.Vault(
+            "vault",
+            vault_name=vault_name(fleet, region),
+            resource_group_name=group,
+            location=region,
+            properties={
+                "tenant_id": fleet.azure.tenant_id,
+                "sku": {"family": "A", "name": "standard"},
+                "enable_rbac_authorization": True,
+                "enable_soft_delete": True,
+                "enable_purge_protection": True,
+                "soft_delete_retention_in_days": VAULT_DAYS,
+                "enabled_for_deployment": False,
+                "enabled_for_disk_encryption": False,
+                "enabled_for_template_deployment": False,
+                # Machines come by the private endpoint; what Pulumi writes goes by ARM, which no firewall is before.
+                "public_network_access": "Disabled",
+                "network_acls": {"default_action": "Deny", "bypass": "None"},
+            },
+            tags=owner.tags("vault"),
+            opts=kept,
+        )
+        self.register_outputs({})
+
+
+class SharesArgs(TypedDict):
+    """`address` is the endpoint's, planned, in the subnet."""
+
+    fleet: Fleet
+    region: str
+    spec: SharesSpec
+    owner: Owner
+    group: pulumi.Input[str]
+    network_id: pulumi.Input[str]
+    subnet_id: pulumi.Input[str]
+    address: str
+
+
+class Shares(pulumi.ComponentResource):
+    """`shares` by name. NFS on Azure comes without TLS: the network alone decides who comes in."""
+
+    def __init__(self, name: str, args: SharesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("landbridge:storage:Shares", name, None, opts)
+        fleet, region, owner, group = args["fleet"], args["region"], args["owner"], args["group"]
+        child = pulumi.ResourceOptions(parent=self)
+        kept = pulumi.ResourceOptions(parent=self, protect=True)
+        self.account = azure.storage.StorageAccount(
+            "shares",
+            account_name=shares_account(fleet, region),
+            resource_group_name=group,
+            location=region,
+            kind="FileStorage",
+            sku={"name": "Premium_ZRS"},
+            allow_blob_public_access=False,
+            allow_cross_tenant_replication=False,
+            allow_shared_key_access=False,
+            # Azure's rule for NFS 4.1, which has no encryption of its own.
+            enable_https_traffic_only=False,
+            minimum_tls_version="TLS1_2",
+            public_network_access="Disabled",
+            network_rule_set={"default_action": "Deny", "bypass": "None"},
+            tags=owner.tags("shares"),
+            opts=kept,
+        )
+        azure.storage.FileServiceProperties(
+            "shares-service",
+            file_services_name="default",
+            account_name=self.account.name,
+            resource_group_name=group,
+            share_delete_retention_policy={
+                "enabled": args["spec"].backups,
+                **({"days": 30} if args["spec"].backups else {}),
+            },
+            opts=child,
+        )
+        self.shares = {
+            share.name: azure.storage.FileShare(
+                f"share-{share.name}",
+                share_name=share.name,
+                account_name=self.account.name,
+                resource_group_name=group,
+                enabled_protocols="NFS",
+                root_squash="RootSquash",
+                share_quota=SHARE_GIB,
+                opts=kept,
+            )
+            for share in args["spec"].shares
+        }
+        self.endpoint = Endpoint(
+            "shares-endpoint",
+            {
+                "region": region,
+                "service": FILES,
+                "target_id": self.account.id,
+                "network_id": args["network_id"],
+                "subnet_id": args["subnet_id"],
+                "group": group,
+                "owner": owner,
+                "address": args["address"],
+            },
+            child,
+        )
+        self.register_outputs({})

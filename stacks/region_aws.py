@@ -1,0 +1,69 @@
+"""A region on AWS: its network, the fleet bucket, the shares."""
+
+import pulumi_aws as aws
+from pulumi import ResourceOptions
+
+from components.network.aws import Network
+from components.network.spec import network_spec
+from components.storage.aws import Bucket, Shares
+from components.storage.shares import arn_prefix, shares_spec
+from components.tags import Owner
+from fleet.buckets import bucket_name
+from fleet.world import World
+
+from .catalogue import StackSpec
+from .outputs import RegionOutputs
+from .ssh import people_authority
+
+
+def build(world: World, stack: StackSpec) -> RegionOutputs:
+    """Registers the region's resources, and gives what it publishes."""
+    fleet, region = world.fleet, stack.region
+    assert fleet.aws is not None  # fleet.rules: no region in AWS without an account
+    owner = Owner(fleet.fleet, fleet.owner, stack.name)
+    provider = aws.Provider(region, region=region, allowed_account_ids=[fleet.aws.account_id])
+    opts = ResourceOptions(providers={"aws": provider})
+    spec = network_spec(fleet, world.plan, region)
+    bucket = Bucket("bucket", {"fleet": fleet, "region": region, "owner": owner}, opts)
+    network = Network("network", {"spec": spec, "owner": owner, "flow_log_arn": bucket.flow_log_arn}, opts)
+    zones = world.plan.region(region).zones
+    shares_addresses = {zone: zones[zone].addresses["shares"] for zone in zones}
+    shares = Shares(
+        "shares",
+        {
+            "spec": shares_spec(fleet),
+            "owner": owner,
+            "arn_prefix": arn_prefix(fleet, region),
+            "key_arn": bucket.key.arn,
+            "subnets": network.private_subnets(),
+            "addresses": shares_addresses,
+            "group_id": network.groups["shares"].id,
+        },
+        opts,
+    )
+    public = [subnet for subnet in spec.subnets if subnet.public]
+    private = [subnet for subnet in spec.subnets if not subnet.public]
+    ssh = people_authority(world, owner, bucket.key.arn, opts)
+    return {
+        "cloud": "aws",
+        "network_id": network.vpc.id,
+        "network_cidr": spec.cidr,
+        "private_subnet_ids": {subnet.zone: network.subnets[subnet.name].id for subnet in private},
+        "fixed_subnet_ids": {subnet.zone: network.subnets[subnet.name].id for subnet in private},
+        "public_subnet_ids": {subnet.zone: network.subnets[subnet.name].id for subnet in public},
+        "route_table_ids": {name: table.id for name, table in network.tables.items()},
+        "hub_id": network.hub.gateway.id,
+        "hub_asn": spec.asn,
+        "hub_addresses": [],
+        "hub_table_ids": {name: table.id for name, table in network.hub.tables.items()},
+        "zone_id": network.zone.id,
+        "zone_name": spec.zone_name,
+        "bucket": bucket_name(fleet, region),
+        "key_arn": bucket.key.arn,
+        "endpoint_ids": {name: endpoint.id for name, endpoint in network.endpoints.items()},
+        "shares_id": shares.files.id,
+        "share_ids": {name: point.id for name, point in shares.points.items()},
+        "home_ids": {name: point.id for name, point in shares.homes.items()},
+        "share_addresses": shares_addresses,
+        "ssh": ssh,
+    }

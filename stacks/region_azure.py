@@ -1,0 +1,93 @@
+"""A region on Azure: its resource group, its network, the fleet bucket and vault, the shares."""
+
+import pulumi_azure_native as azure
+from pulumi import ResourceOptions
+
+from components.network.azure import Network
+from components.network.azure_endpoints import BLOB, VAULT, Endpoint
+from components.network.azure_spec import network_spec
+from components.network.azure_subnets import ENDPOINTS
+from components.storage.azure import Bucket, Shares
+from components.storage.shares import shares_spec
+from components.tags import Owner
+from fleet.buckets import bucket_name, resource_group
+from fleet.world import World
+
+from .catalogue import StackSpec
+from .outputs import RegionOutputs
+
+
+def build(world: World, stack: StackSpec) -> RegionOutputs:
+    """Registers the region's resources, and gives what it publishes."""
+    fleet, region = world.fleet, stack.region
+    assert fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
+    owner = Owner(fleet.fleet, fleet.owner, stack.name)
+    provider = azure.Provider(
+        region, location=region, subscription_id=fleet.azure.subscription_id, tenant_id=fleet.azure.tenant_id
+    )
+    opts = ResourceOptions(providers={"azure-native": provider})
+    spec = network_spec(fleet, world.plan, region)
+    group = azure.resources.ResourceGroup(
+        "group",
+        resource_group_name=resource_group(fleet, region),
+        location=region,
+        tags=owner.tags("group"),
+        opts=ResourceOptions(provider=provider, protect=True),
+    ).name
+    bucket = Bucket("bucket", {"fleet": fleet, "region": region, "owner": owner, "group": group}, opts)
+    network = Network(
+        "network", {"spec": spec, "owner": owner, "group": group, "flow_log_account_id": bucket.account.id}, opts
+    )
+    endpoints = {
+        service.group: Endpoint(
+            f"endpoint-{service.group}",
+            {
+                "region": region,
+                "service": service,
+                "target_id": target.id,
+                "network_id": network.network.id,
+                "subnet_id": network.subnet_ids[ENDPOINTS],
+                "group": group,
+                "owner": owner,
+            },
+            opts,
+        )
+        for service, target in ((BLOB, bucket.account), (VAULT, bucket.vault))
+    }
+    shares = Shares(
+        "shares",
+        {
+            "fleet": fleet,
+            "region": region,
+            "spec": shares_spec(fleet),
+            "owner": owner,
+            "group": group,
+            "network_id": network.network.id,
+            "subnet_id": network.subnet_ids[f"fixed-{spec.shares_zone}"],
+            "address": spec.shares_address,
+        },
+        opts,
+    )
+    return {
+        "cloud": "azure",
+        "network_id": network.network.id,
+        "network_cidr": spec.cidr,
+        "private_subnet_ids": {zone: network.subnet_ids[f"private-{zone}"] for zone in spec.zones},
+        "fixed_subnet_ids": {zone: network.subnet_ids[f"fixed-{zone}"] for zone in spec.zones},
+        "public_subnet_ids": {zone: network.subnet_ids[f"public-{zone}"] for zone in spec.zones},
+        "route_table_ids": {name: table.id for name, table in network.tables.items()},
+        "hub_id": network.hub.gateway.id,
+        "hub_asn": spec.asn,
+        "hub_addresses": [address.ip_address for address in network.hub.addresses],
+        "hub_table_ids": {},
+        "zone_id": network.zone.id,
+        "zone_name": spec.zone_name,
+        "bucket": bucket_name(fleet, region),
+        "key_arn": "",
+        "endpoint_ids": {name: endpoint.endpoint.id for name, endpoint in endpoints.items()},
+        "shares_id": shares.account.id,
+        "share_ids": {name: share.id for name, share in shares.shares.items()},
+        "home_ids": {},
+        "share_addresses": dict.fromkeys(spec.zones, spec.shares_address),
+        "ssh": {},
+    }
