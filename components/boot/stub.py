@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # Fetches this machine's bundle, checks it against its signature, writes it and starts it.
-import base64, hashlib, hmac, os, subprocess, sys, time
+import base64, hashlib, hmac, os, sys, time
 from json import dumps, loads
 from urllib import request
 
@@ -13,8 +13,7 @@ def step(name):
     AT = name
     line = time.strftime("%FT%TZ boot: ", time.gmtime()) + name
     print(line, file=sys.stderr)
-    with open("/var/log/landbridge-boot.log", "a") as log:
-        log.write(line + "\n")
+    open("/var/log/landbridge-boot.log", "a").write(line + "\n")
 
 
 def ask(url, **more):
@@ -25,16 +24,16 @@ def ask(url, **more):
 
 
 def run(command, wrong):
-    if subprocess.run(command.split()).returncode:
+    if os.system(command):
         raise ValueError(wrong)
 
 
 def verify(text, mark):
     os.chdir("/run")
-    write("boot.data", text)
-    for name, content in ("mark", mark), ("key", PLACE["key"]):
+    write("boot.d", text)
+    for name, content in ("m", mark), ("k", PLACE["key"]):
         open("boot." + name, "wb").write(base64.b64decode(content))
-    how = "openssl pkeyutl -verify -rawin -pubin -keyform DER -inkey boot.key -in boot.data -sigfile boot.mark"
+    how = "openssl pkeyutl -verify -rawin -pubin -keyform DER -inkey boot.k -in boot.d -sigfile boot.m"
     run(how, "not signed by our key")
 
 
@@ -54,8 +53,9 @@ def write(path, text, mode="644"):
 
 
 def boot():
+    global role
     step("credentials")
-    login()
+    role = login()
     step("manifest")
     sealed = stored("manifest")
     text = sealed["manifest"]

@@ -26,8 +26,7 @@ def signed(service, path, body=b"", **sent):
 
 
 def login():
-    global role
-    role = loads(meta(meta("")))
+    return loads(meta(meta("")))
 
 
 def stored(name):

@@ -8,8 +8,7 @@ def token(service):
 
 
 def login():
-    global role
-    role = token("storage.azure.com"), token("vault.azure.net")
+    return token("storage.azure.com"), token("vault.azure.net")
 
 
 def stored(name):
