@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import NamedTuple, TextIO
 
 from .azure.names import ADDRESS as AZURE_ADDRESS
+from .azure.names import ALWAYS as AZURE_NAMES
 from .environment import AWS_URL
 from .machines import network
 
@@ -200,7 +201,7 @@ def loopback_up() -> None:
 
 def own_hosts_file(hosts: Path) -> None:
     """Lays `hosts` over /etc/hosts, in this mount namespace only. Whoever plans names writes them into it, in place."""
-    hosts.write_text("127.0.0.1 localhost\n::1 localhost\n")
+    hosts.write_text(f"127.0.0.1 localhost\n::1 localhost\n{AZURE_ADDRESS} {' '.join(AZURE_NAMES)}\n")
     libc = ctypes.CDLL(None, use_errno=True)
     ms_bind = 0x1000
     if libc.mount(str(hosts).encode(), b"/etc/hosts", None, ms_bind, None) != 0:

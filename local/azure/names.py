@@ -5,6 +5,8 @@ import re
 ADDRESS, PORT = "168.63.129.16", 443  # Azure's own platform address, which no network of a fleet holds
 ARM, LOGIN = "management.azure.com", "login.microsoftonline.com"
 VAULT, BLOB = "vault.azure.net", "blob.core.windows.net"
+# Those that hang on no vault or account.
+ALWAYS = (ARM, LOGIN)
 # Pattern → service.
 SERVICES = (
     (re.compile(re.escape(ARM)), "arm"),
