@@ -258,9 +258,10 @@ class FleetRun:
         engine, story = self.engines[name], self.stories[name]
         if pending:
             story.enter("resume")
-            self.notes += [
-                f"{name}: {note}" for note in recovery.resume(engine, pending, self.clients(name), story.hear)
-            ]
+            azure = self.world.fleet.azure
+            subscription = azure.subscription_id if azure else ""
+            notes = recovery.resume(engine, pending, self.clients(name), story.hear, subscription)
+            self.notes += [f"{name}: {note}" for note in notes]
 
     def clients(self, name: str) -> lookups.ClientOf:
         aws = self.world.fleet.aws

@@ -7,7 +7,7 @@ undone, and what cannot be found is dropped from the state with a warning that n
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from . import lookups
+from . import azure_lookups, lookups
 from .engine import OnEvent, StackEngine
 from .story import STACK_TYPE, of_urn, short
 
@@ -49,15 +49,22 @@ def told(operations: Sequence[Pending]) -> list[str]:
 
 
 def resume(
-    engine: StackEngine, operations: Sequence[Pending], clients: lookups.ClientOf, on_event: OnEvent
+    engine: StackEngine,
+    operations: Sequence[Pending],
+    clients: lookups.ClientOf,
+    on_event: OnEvent,
+    subscription: str = "",
 ) -> list[str]:
-    """Brings the state in line with the cloud and returns notes for the user. Raises CommandError."""
+    """Brings the state in line with the cloud and returns notes for the user. `subscription` is Azure's.
+
+    Raises CommandError.
+    """
     notes = [f"an earlier run was killed: {len(operations)} operations had no end. Asking the cloud about them."]
     found = {}
     for op in operations:
         if op.operation != "creating":
             continue
-        id_ = op.id or lookups.find(clients, op.type, op.inputs)
+        id_ = op.id or find(clients, subscription, op)
         if id_:
             found[op.urn] = id_
             notes.append(f"found {short(op.type)} {op.name} ({id_}): it is kept.")
@@ -68,10 +75,17 @@ def resume(
     return notes
 
 
+def find(clients: lookups.ClientOf, subscription: str, op: Pending) -> str | None:
+    """What a creation has made, by its id, in the cloud that its type is of."""
+    if azure_lookups.known(op.type):
+        return azure_lookups.find(subscription, op.type, op.inputs)
+    return lookups.find(clients, op.type, op.inputs)
+
+
 def findable(type_: str) -> bool:
     """Whether "not found" means that nothing was created, or that creating it again does no harm."""
     known = type_ in lookups.TAGGED or type_ in lookups.FINDERS or type_ in lookups.REPEATABLE
-    return known or type_.startswith(lookups.NOWHERE)
+    return known or azure_lookups.known(type_) or type_.startswith(lookups.NOWHERE)
 
 
 def orphan(op: Pending) -> str:

@@ -25,7 +25,7 @@ from typing import NamedTuple, TextIO
 
 from .azure.names import ADDRESS as AZURE_ADDRESS
 from .azure.names import ALWAYS as AZURE_NAMES
-from .environment import AWS_URL
+from .environment import AUTHORITIES, AWS_URL
 from .machines import network
 
 READY_SECONDS = 90.0
@@ -92,6 +92,7 @@ def live(home: Path, way: str, record: TextIO, ready: TextIO) -> None:
     loopback_up()
     network.hold(AZURE_ADDRESS)
     own_hosts_file(home / "cloud.hosts")
+    own_authorities(home / "cloud.crt")
     # Blocked, signals wait for `sigtimedwait`: no handler, no race.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD})
     children: dict[str, subprocess.Popen[bytes]] = {}
@@ -101,6 +102,7 @@ def live(home: Path, way: str, record: TextIO, ready: TextIO) -> None:
                 child.argv(home), stdin=subprocess.DEVNULL, preexec_fn=die_with_parent
             )
         await_ports(children)
+        trust(home)
         log(f"ready, generation {identity['generation']}")
         tell(ready, identity)
         supervise(children, home)
@@ -202,11 +204,30 @@ def loopback_up() -> None:
 def own_hosts_file(hosts: Path) -> None:
     """Lays `hosts` over /etc/hosts, in this mount namespace only. Whoever plans names writes them into it, in place."""
     hosts.write_text(f"127.0.0.1 localhost\n::1 localhost\n{AZURE_ADDRESS} {' '.join(AZURE_NAMES)}\n")
+    lay_over(hosts, Path("/etc/hosts"))
+
+
+def own_authorities(file: Path) -> None:
+    """Lays `file` over those whom this computer trusts, in this mount namespace only. Nobody is in it yet."""
+    file.write_text("")
+    for place in AUTHORITIES:
+        if Path(place).exists():
+            lay_over(file, Path(place))
+
+
+def trust(home: Path) -> None:
+    """Programs in the local cloud trust its clouds' authorities and no other, from now on."""
+    authorities = [home / "authority/ca.crt", home / "azure-authority/ca.crt"]
+    (home / "cloud.crt").write_text("".join(one.read_text() for one in authorities))
+
+
+def lay_over(file: Path, place: Path) -> None:
+    """Raises DaemonError."""
     libc = ctypes.CDLL(None, use_errno=True)
     ms_bind = 0x1000
-    if libc.mount(str(hosts).encode(), b"/etc/hosts", None, ms_bind, None) != 0:
+    if libc.mount(str(file).encode(), str(place).encode(), None, ms_bind, None) != 0:
         code = ctypes.get_errno()
-        raise DaemonError(f"cannot mount {hosts} over /etc/hosts: {os.strerror(code)}")
+        raise DaemonError(f"cannot mount {file} over {place}: {os.strerror(code)}")
 
 
 def log(text: str) -> None:

@@ -2,6 +2,9 @@
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
+
+from .azure import sign_in
 
 AWS_URL = "http://127.0.0.1:5000"
 
@@ -20,10 +23,17 @@ DUMMIES = {
     "AWS_CONFIG_FILE": "/dev/null",
     "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
     "AWS_PAGER": "",
+    "AZURE_TENANT_ID": sign_in.TENANT,
+    "AZURE_CLIENT_ID": sign_in.CLIENT,
+    "AZURE_CLIENT_SECRET": sign_in.SECRET,
+    "AZURE_TOKEN_CREDENTIALS": "EnvironmentCredential",
 }
+# Where systems keep whom they trust: Debian and Alpine, Red Hat, others. The local cloud lays its own over it.
+AUTHORITIES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
     """What is left of `environment` inside the local cloud, with the dummy credentials."""
     kept = {name: value for name, value in environment.items() if KEPT.fullmatch(name)}
-    return kept | DUMMIES
+    trusted = next((name for name in AUTHORITIES if Path(name).exists()), None)
+    return kept | DUMMIES | ({"REQUESTS_CA_BUNDLE": trusted} if trusted else {})

@@ -12,11 +12,9 @@ from typing import Any, NamedTuple
 import jwt
 
 from .errors import ArmError
+from .sign_in import CLIENT, SECRET, TENANT
 
 LIFE_SECONDS = 3600
-TENANT = "00000000-0000-4000-8000-000000000001"
-# What the local cloud's own programs sign in with (local.environment): dummies, that nothing outside takes.
-CLIENT, SECRET = "00000000-0000-4000-8000-0000000000c1", "local"
 DEPLOYER = "00000000-0000-4000-8000-0000000000d1"  # its principal, the owner of every subscription
 ARM, VAULT, STORAGE = "https://management.azure.com", "https://vault.azure.net", "https://storage.azure.com"
 # What callers name → the audience that is meant.

@@ -58,13 +58,26 @@ def test_it_starts_answers_inside_and_stops_without_a_trace(home: Path) -> None:
     assert not client.inside(cloud)
     assert run_inside(cloud, "import boto3; print(boto3.client('ec2').describe_vpcs()['Vpcs'][0]['CidrBlock'])").stdout
     processes = [cloud.pid, *children_of(cloud.pid)]
-    assert len(processes) == 4
+    assert len(processes) == 5
 
     assert client.stop(home)
     assert not any(alive(pid) for pid in processes)
     assert client.status(home) is None
     assert not client.stop(home)
     assert client.last_words(home) == "ended by SIGTERM"
+
+
+def test_a_program_for_azure_runs_unchanged_inside(home: Path) -> None:
+    cloud = client.ensure(home)
+    code = """
+from azure.identity import DefaultAzureCredential
+from azure.mgmt.resource.resources import ResourceManagementClient
+client = ResourceManagementClient(DefaultAzureCredential(), "00000000-0000-4000-8000-00000000000a")
+client.resource_groups.create_or_update("one", {"location": "southcentralus"})
+print([group.name for group in client.resource_groups.list()])
+"""
+    done = run_inside(cloud, code)
+    assert done.stdout.strip() == "['one']", done.stderr
 
 
 def test_nothing_inside_reaches_the_machine_or_the_world(home: Path) -> None:
@@ -102,7 +115,7 @@ def test_commands_that_start_at_once_share_one_cloud(home: Path) -> None:
     assert len(set(found)) == 1
 
 
-@pytest.mark.parametrize(("which", "name"), [(0, "AWS API"), (1, "provider host"), (2, "machines service")])
+@pytest.mark.parametrize(("which", "name"), [(0, "AWS API"), (1, "Azure API"), (2, "provider host"), (3, "machines service")])
 def test_a_child_that_dies_ends_the_cloud_and_is_named(home: Path, which: int, name: str) -> None:
     cloud = client.ensure(home)
     children = children_of(cloud.pid)

@@ -1,0 +1,88 @@
+"""Finds in Azure what a killed run may have created without recording it.
+
+Azure's resources are PUT under ids that follow from names of ours: whether one is there is a question, not a search.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+GROUP, GROUPS = (
+    "azure-native:resources:ResourceGroup",
+    "/subscriptions/{subscription}/resourceGroups/{resourceGroupName}",
+)
+# Namespace → a version of its API that knows all of these types.
+VERSIONS = {
+    "Microsoft.KeyVault": "2023-07-01",
+    "Microsoft.Network": "2024-05-01",
+    "Microsoft.Network/dnsResolvers": "2022-07-01",
+    "Microsoft.Network/privateDnsZones": "2020-06-01",
+    "Microsoft.Storage": "2024-01-01",
+}
+NETWORK, DNS = "Microsoft.Network", "Microsoft.Network/privateDnsZones/{privateZoneName}"
+ACCOUNT = "Microsoft.Storage/storageAccounts/{accountName}"
+# Type → its place in its resource group, with inputs in braces.
+PLACES: Mapping[str, str] = {
+    f"azure-native:{token}": place
+    for token, place in {
+        "dnsresolver:DnsResolver": f"{NETWORK}/dnsResolvers/{{dnsResolverName}}",
+        "dnsresolver:InboundEndpoint": f"{NETWORK}/dnsResolvers/{{dnsResolverName}}"
+        "/inboundEndpoints/{inboundEndpointName}",
+        "keyvault:Secret": "Microsoft.KeyVault/vaults/{vaultName}/secrets/{secretName}",
+        "keyvault:Vault": "Microsoft.KeyVault/vaults/{vaultName}",
+        "network:FlowLog": f"{NETWORK}/networkWatchers/{{networkWatcherName}}/flowLogs/{{flowLogName}}",
+        "network:LocalNetworkGateway": f"{NETWORK}/localNetworkGateways/{{localNetworkGatewayName}}",
+        "network:NatGateway": f"{NETWORK}/natGateways/{{natGatewayName}}",
+        "network:NetworkSecurityGroup": f"{NETWORK}/networkSecurityGroups/{{networkSecurityGroupName}}",
+        "network:PrivateDnsZoneGroup": f"{NETWORK}/privateEndpoints/{{privateEndpointName}}"
+        "/privateDnsZoneGroups/{privateDnsZoneGroupName}",
+        "network:PrivateEndpoint": f"{NETWORK}/privateEndpoints/{{privateEndpointName}}",
+        "network:PublicIPAddress": f"{NETWORK}/publicIPAddresses/{{publicIpAddressName}}",
+        "network:RouteTable": f"{NETWORK}/routeTables/{{routeTableName}}",
+        "network:VirtualNetwork": f"{NETWORK}/virtualNetworks/{{virtualNetworkName}}",
+        "network:VirtualNetworkGateway": f"{NETWORK}/virtualNetworkGateways/{{virtualNetworkGatewayName}}",
+        "network:VirtualNetworkGatewayConnection": f"{NETWORK}/connections/{{virtualNetworkGatewayConnectionName}}",
+        "network:VirtualNetworkPeering": f"{NETWORK}/virtualNetworks/{{virtualNetworkName}}"
+        "/virtualNetworkPeerings/{virtualNetworkPeeringName}",
+        "privatedns:PrivateRecordSet": f"{DNS}/{{recordType}}/{{relativeRecordSetName}}",
+        "privatedns:PrivateZone": DNS,
+        "privatedns:VirtualNetworkLink": f"{DNS}/virtualNetworkLinks/{{virtualNetworkLinkName}}",
+        "storage:BlobContainer": f"{ACCOUNT}/blobServices/default/containers/{{containerName}}",
+        "storage:BlobServiceProperties": f"{ACCOUNT}/blobServices/default",
+        "storage:FileServiceProperties": f"{ACCOUNT}/fileServices/default",
+        "storage:FileShare": f"{ACCOUNT}/fileServices/default/shares/{{shareName}}",
+        "storage:ManagementPolicy": f"{ACCOUNT}/managementPolicies/{{managementPolicyName}}",
+        "storage:StorageAccount": ACCOUNT,
+    }.items()
+}
+
+
+def known(type_: str) -> bool:
+    """Whether this finds resources of the type."""
+    return type_ in PLACES or type_ == GROUP
+
+
+def id_of(subscription: str, type_: str, inputs: Mapping[str, Any]) -> str:
+    """Raises KeyError for a type that is not known, and for inputs without one of its names."""
+    place = GROUPS if type_ == GROUP else f"{GROUPS}/providers/{PLACES[type_]}"
+    return place.format(subscription=subscription, **inputs)
+
+
+def version_of(type_: str) -> str:
+    """Of the API that knows a type of `PLACES`."""
+    return VERSIONS[max((name for name in VERSIONS if PLACES[type_].startswith(f"{name}/")), key=len)]
+
+
+def find(subscription: str, type_: str, inputs: Mapping[str, Any]) -> str | None:
+    """The id of the resource if Azure has it."""
+    # A second of imports that few runs need.
+    from azure.core.exceptions import HttpResponseError
+    from azure.identity import DefaultAzureCredential
+    from azure.mgmt.resource.resources import ResourceManagementClient
+
+    client = ResourceManagementClient(DefaultAzureCredential(), subscription)
+    try:
+        if type_ == GROUP:
+            return str(client.resource_groups.get(inputs["resourceGroupName"]).id)
+        return str(client.resources.get_by_id(id_of(subscription, type_, inputs), version_of(type_)).id)
+    except (HttpResponseError, KeyError):
+        return None
