@@ -1,7 +1,10 @@
 """Which GPU a cloud's machine has: by the family of its instance type.
 
-AWS: "Amazon EC2 accelerated computing instances"; the models carry the names that sites use in fleet.yaml.
+AWS: "Amazon EC2 accelerated computing instances"; the models carry the names that sites use in fleet.yaml. Azure's are
+in `fleet.azure_sizes`.
 """
+
+from . import azure_sizes
 
 # Family → model. Two families with one chip and different memory have different models: jobs ask for memory by it.
 AWS_MODELS = {
@@ -20,4 +23,6 @@ AWS_MODELS = {
 
 def model(instance_type: str) -> str | None:
     """None for a type without GPUs, and for a family that is not known here."""
+    if theirs := azure_sizes.size(instance_type):
+        return theirs.gpu
     return AWS_MODELS.get(instance_type.partition(".")[0])

@@ -3,6 +3,7 @@
 Clouds read them to check pods' tokens. The address is fixed at birth: tokens and cloud roles name it.
 """
 
+from .buckets import in_azure, unique
 from .fitting import fitting
 from .model import Fleet
 
@@ -14,9 +15,12 @@ LONGEST_BUCKET = 63
 
 
 def bucket(fleet: Fleet, cluster: str) -> str:
-    """Unique in the world, because account numbers are."""
+    """Unique in the world, because account numbers are. On Azure a storage account, of which that is all."""
+    region = fleet.clusters[cluster].region
+    if in_azure(fleet, region):
+        return unique(fleet, region, f"issuer/{cluster}")
     assert fleet.aws is not None
-    end = f"{fleet.clusters[cluster].region}-{fleet.aws.account_id}"
+    end = f"{region}-{fleet.aws.account_id}"
     return f"{fitting(f'{fleet.fleet}-{cluster}-issuer', LONGEST_BUCKET - len(end) - 1)}-{end}"
 
 

@@ -103,14 +103,19 @@ class Images(Model):
 
 
 class Quotas(Model):
-    """vCPUs that AWS lets the account run in a region at a time, by family (see `fleet.quotas`). None: not checked."""
+    """vCPUs that the cloud lets the account run in a region at a time (see `fleet.quotas`). None: not checked."""
 
-    standard: int | None = Field(default=None, ge=0, description="families A, C, D, H, I, M, R, T and Z")
-    g: int | None = Field(default=None, ge=0, description="families G and VT")
-    p: int | None = Field(default=None, ge=0, description="family P")
+    standard: int | None = Field(default=None, ge=0, description="AWS: families A, C, D, H, I, M, R, T and Z")
+    g: int | None = Field(default=None, ge=0, description="AWS: families G and VT")
+    p: int | None = Field(default=None, ge=0, description="AWS: family P")
     standard_spot: int | None = Field(default=None, ge=0)
     g_spot: int | None = Field(default=None, ge=0)
     p_spot: int | None = Field(default=None, ge=0)
+    cores: int | None = Field(default=None, ge=0, description="Azure: all families on demand together")
+    spot: int | None = Field(default=None, ge=0, description="Azure: all spot machines together")
+    families: dict[str, Annotated[int, Field(ge=0)]] = Field(
+        default_factory=dict, description="Azure: on demand by family, such as standardNDSH100v5Family"
+    )
 
 
 Dollars = Annotated[float, Field(gt=0)]
@@ -133,7 +138,8 @@ class Region(Model):
     cidr: Cidr | None = Field(default=None, description="pins the region's whole block")
     quotas: Quotas = Quotas()
     prices: dict[str, Dollars] = Field(
-        default_factory=dict, description="US dollars an hour by instance type, where they are not AWS's list prices"
+        default_factory=dict,
+        description="US dollars an hour by instance type, where they are not the cloud's list prices",
     )
 
 

@@ -66,11 +66,15 @@ def _sizes_are_known(fleet: Fleet) -> Iterator[Wrong]:
     """The autoscaler decides by what a machine will have that is not there yet."""
     for name, pool in fleet.pools.items():
         region = fleet.regions.get(pool.region or "")
-        if pool.kind == "ssh" or region is None or region.cloud != "aws" or not pool.instance_type:
+        if region is None or not pool.instance_type:
             continue
-        if shapes.shape(pool.instance_type) is None:
+        entry, (form, example) = ("pools", name, "instance_type"), shapes.FORMS[region.cloud]
+        if not form.fullmatch(pool.instance_type):
+            what = f"pool {name} is in {pool.region}, and {pool.instance_type} is no machine type of {region.cloud}"
+            yield entry, what, f"Name one of its own, such as {example}"
+        elif pool.kind != "ssh" and shapes.shape(pool.instance_type) is None:
             what = f"pool {name}: the size of a {pool.instance_type} is not known here, and the autoscaler needs it"
-            yield ("pools", name, "instance_type"), what, "Choose a type that fleet/shapes.py knows, or add it there"
+            yield entry, what, f"Choose a type that {shapes.TABLES[region.cloud]} knows, or add it there"
 
 
 def _hosts_are_alike(fleet: Fleet) -> Iterator[Wrong]:

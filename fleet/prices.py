@@ -1,12 +1,13 @@
 """What a machine costs: US dollars an hour on demand, Linux, shared tenancy, before any discount.
 
-AWS's list of 20 July 2026 for us-east-1, as aws/karpenter-provider-aws carries it (zz_generated.pricing_aws.go). Other
-regions differ, and accounts have discounts: regions.REGION.prices in the fleet file goes before this table.
+AWS's list of 20 July 2026 for us-east-1, as aws/karpenter-provider-aws carries it (zz_generated.pricing_aws.go).
+Azure's is in `fleet.azure_prices`. Other regions differ, and accounts have discounts: regions.REGION.prices in the
+fleet file goes before both.
 """
 
 from collections.abc import Iterator
 
-from . import shapes
+from . import azure_prices, shapes
 from .model import Fleet
 
 Wrong = tuple[tuple[str | int, ...], str, str]
@@ -80,6 +81,8 @@ def price(fleet: Fleet, region: str, instance_type: str) -> float | None:
     """US dollars for an hour; None where nobody has said it."""
     if told := fleet.regions[region].prices.get(instance_type):
         return told
+    if region == azure_prices.REGION:
+        return azure_prices.price(instance_type)
     size, family = shapes.shape(instance_type), instance_type.partition(".")[0]
     if region != REGION or size is None:
         return None

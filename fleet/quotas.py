@@ -1,16 +1,18 @@
-"""What AWS lets an account run in a region at a time: vCPUs by family of instance types, spot and on demand apart.
+"""What a cloud lets an account run in a region at a time: vCPUs by family of machine types, spot and on demand apart.
 
-Amazon EC2 user guide: "Amazon EC2 On-Demand Instance quotas", "Spot Instance quotas". The fleet file says what an
-account was granted; pools must fit into it when all of them are as large as they may grow.
+Amazon EC2 user guide: "Amazon EC2 On-Demand Instance quotas", "Spot Instance quotas". Azure: "vCPU quotas", one for
+each family of sizes, one for all of them together, and one for all spot machines. The fleet file says what an account
+was granted; pools must fit into it when all of them are as large as they may grow.
 """
 
+import difflib
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from . import shapes
-from .model import Fleet, Pool
+from . import azure_sizes, shapes
+from .model import Cloud, Fleet, Pool, Quotas, Region
 
 Wrong = tuple[tuple[str | int, ...], str, str]
 
@@ -31,45 +33,87 @@ QUOTAS = {
     "g_spot": Quota("All G and VT Spot Instance Requests", "L-3819A6DF"),
     "p_spot": Quota("All P Spot Instance Requests", "L-7212CCBC"),
 }
-# Letters that a type begins with → the family that AWS counts it in. Others have quotas of their own.
+# Azure's, by the names that `az vm list-usage` has for them; a family's is its own.
+AZURE_QUOTAS = {"cores": "cores", "spot": "lowPriorityCores"}
+FAMILIES_KEY = "families"
+KEYS: Mapping[Cloud, tuple[str, ...]] = {"aws": tuple(QUOTAS), "azure": (*AZURE_QUOTAS, FAMILIES_KEY)}
+# Letters that a type of AWS begins with → the family that AWS counts it in. Others have quotas of their own.
 FAMILIES = {**dict.fromkeys("acdhimrtz", "standard"), "g": "g", "vt": "g", "p": "p"}
+# Where a quota stands below `quotas` in the fleet file.
+Place = tuple[str, ...]
 
 
 def key(pool: Pool) -> str | None:
-    """Which of the quotas a pool's machines count in; None for one that is not known here."""
+    """Which of AWS's quotas a pool's machines count in; None for one that is not known here."""
     letters = re.match(r"[a-z]+", pool.instance_type or "")
     family = FAMILIES.get(letters[0]) if letters else None
     return family and (f"{family}_spot" if pool.spot else family)
 
 
+def places(cloud: Cloud, pool: Pool) -> list[Place]:
+    """Every quota that a pool's machines count in."""
+    if cloud == "aws":
+        counted = key(pool)
+        return [(counted,)] if counted else []
+    if pool.spot:
+        return [("spot",)]
+    size = azure_sizes.size(pool.instance_type or "")
+    return [("cores",), *([(FAMILIES_KEY, size.family)] if size else [])]
+
+
 def wrong(fleet: Fleet) -> Iterator[Wrong]:
     """Every problem with its entry."""
     for name, region in fleet.regions.items():
-        granted = {key: most for key, most in region.quotas.model_dump().items() if most is not None}
-        if granted and region.cloud != "aws":
-            what = f"region {name} has quotas, and those are counted for aws alone"
-            yield ("regions", name, "quotas"), what, "Remove them"
-            continue
+        yield from _keys(name, region)
         pools = {pool: entry for pool, entry in fleet.pools.items() if entry.region == name}
-        yield from _of_region(name, pools, granted)
+        yield from _of_region(name, region.cloud, pools, _granted(region.quotas))
 
 
-def _of_region(region: str, pools: dict[str, Pool], granted: dict[str, int]) -> Iterator[Wrong]:
-    used: dict[str, dict[str, int]] = defaultdict(dict)
+def _granted(quotas: Quotas) -> dict[Place, int]:
+    plain = quotas.model_dump(exclude={FAMILIES_KEY}, exclude_none=True)
+    return {(key,): most for key, most in plain.items()} | {
+        (FAMILIES_KEY, family): most for family, most in quotas.families.items()
+    }
+
+
+def _keys(name: str, region: Region) -> Iterator[Wrong]:
+    known = KEYS[region.cloud]
+    for place in {place[0]: None for place in _granted(region.quotas)}:
+        if place not in known:
+            what = f"region {name} has a quota {place}, and {region.cloud} has none of that name"
+            yield ("regions", name, "quotas", place), what, f"Its quotas are {', '.join(known)}"
+    for family in region.quotas.families:
+        if region.cloud == "azure" and family not in azure_sizes.FAMILIES:
+            close = difflib.get_close_matches(family, azure_sizes.FAMILIES, 1)
+            what = f"region {name} has a quota of the family {family}, of which no machine type is known here"
+            remedy = f"Perhaps you mean {close[0]}" if close else f"Known: {', '.join(azure_sizes.FAMILIES)}"
+            yield ("regions", name, "quotas", FAMILIES_KEY, family), what, remedy
+
+
+def _of_region(region: str, cloud: Cloud, pools: dict[str, Pool], granted: dict[Place, int]) -> Iterator[Wrong]:
+    used: dict[Place, dict[str, int]] = defaultdict(dict)
     for name, pool in pools.items():
-        counted = key(pool)
-        if counted not in granted or not pool.instance_type:
+        counted = [place for place in places(cloud, pool) if place in granted]
+        if not counted or not pool.instance_type:
             continue
         size = shapes.shape(pool.instance_type)
         if size is None:
             what = f"pool {name}: how many vCPUs a {pool.instance_type} has is not known here, and {region} has quotas"
-            remedy = f"Choose a type that fleet/shapes.py knows, or take {counted} out of the quotas of {region}"
+            quota = counted[0][-1]
+            remedy = f"Choose a type that {shapes.TABLES[cloud]} knows, or take {quota} out of the quotas of {region}"
             yield ("pools", name, "instance_type"), what, remedy
-        else:
-            used[counted][name] = pool.max * size.cpus
-    for counted, grown in used.items():
-        if (total := sum(grown.values())) > granted[counted]:
-            of = ", ".join(f"{name} to {cpus}" for name, cpus in grown.items())
-            what = f"pools of {region} may grow to {total} vCPUs ({of}), and its quota {counted} is {granted[counted]}"
-            remedy = f"Lower their max, or ask AWS for more of {QUOTAS[counted].code} and write here what it granted"
-            yield ("regions", region, "quotas", counted), what, remedy
+            continue
+        for place in counted:
+            used[place][name] = pool.max * size.cpus
+    for place, grown in used.items():
+        if (total := sum(grown.values())) > granted[place]:
+            of, quota = ", ".join(f"{name} to {cpus}" for name, cpus in grown.items()), place[-1]
+            what = f"pools of {region} may grow to {total} vCPUs ({of}), and its quota {quota} is {granted[place]}"
+            remedy = f"Lower their max, or ask {_whom(cloud, quota)} and write here what it granted"
+            yield ("regions", region, "quotas", *place), what, remedy
+
+
+def _whom(cloud: Cloud, quota: str) -> str:
+    if cloud == "aws":
+        return f"AWS for more of {QUOTAS[quota].code}"
+    return f"Azure for more of {AZURE_QUOTAS.get(quota, quota)}"

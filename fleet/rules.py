@@ -1,11 +1,10 @@
 """What needs two entries to decide: a table of small checks, each yielding what is wrong and what would be right."""
 
-import difflib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from . import caps, hubs, pairs, people, pools, prices, quotas, shares, team_storage
+from . import caps, pairs, people, pools, prices, quotas, regions, shapes, shares, team_storage
 from .address import reserved, sizes
 from .address.blocks import Block, overlaps, parse
 from .model import Fleet, Pool
@@ -20,7 +19,6 @@ class Violation(NamedTuple):
 
 
 Rule = Callable[[Fleet], Iterator[Violation]]
-ZONES = {"aws": set("abcdef"), "azure": {"1", "2", "3"}}
 PRIVATE = tuple(parse(cidr) for cidr in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"))
 
 API_PORT = 6443
@@ -34,10 +32,6 @@ CERTIFICATE_NAME = 64  # X.509's bound of a common name, which is a machine's fu
 def violations(fleet: Fleet) -> list[Violation]:
     """Every rule over the whole fleet."""
     return [violation for rule in RULES for violation in rule(fleet)]
-
-
-def _known(names: Iterable[str]) -> str:
-    return f"Known: {', '.join(sorted(names)) or 'none'}"
 
 
 def _all_cidrs(fleet: Fleet) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -83,48 +77,7 @@ def _references(fleet: Fleet) -> Iterator[Violation]:
     for path, kind, target, known in wanted:
         if target not in known:
             where = ".".join(str(part) for part in path)
-            yield Violation(path, f"{where} names the {kind} {target}, which is not declared", _known(known))
-
-
-def _zones(fleet: Fleet) -> Iterator[Violation]:
-    for name, region in fleet.regions.items():
-        known = ZONES[region.cloud]
-        for n, zone in enumerate(region.zones):
-            if zone not in known:
-                what = f"zone {zone!r} of {name} is none that {region.cloud} has"
-                yield Violation(("regions", name, "zones", n), what, _known(known))
-            elif zone in region.zones[:n]:
-                yield Violation(
-                    ("regions", name, "zones", n), f"zone {zone} of {name} stands twice", "Remove one of them"
-                )
-    for name, pool in fleet.pools.items():
-        region_zones = fleet.regions[pool.region].zones if pool.region in fleet.regions else pool.zones
-        for n, zone in enumerate(pool.zones):
-            if zone not in region_zones:
-                what = f"pool {name} uses zone {zone}, which {pool.region} does not declare"
-                yield Violation(("pools", name, "zones", n), what, _known(region_zones))
-
-
-def _region_names(fleet: Fleet) -> Iterator[Violation]:
-    for name, region in fleet.regions.items():
-        if region.cloud == "aws" and name not in hubs.REGIONS:
-            close = difflib.get_close_matches(name, hubs.REGIONS, 1)
-            remedy = f"Perhaps you mean {close[0]}" if close else _known(hubs.REGIONS)
-            yield Violation(("regions", name), f"AWS has no region {name} that is known here", remedy)
-        if name in fleet.sites:
-            what = f"site {name} is called like a region, and each has names of machines below its own"
-            yield Violation(("sites", name), what, "Give the site another name")
-
-
-def _accounts(fleet: Fleet) -> Iterator[Violation]:
-    accounts = {"aws": fleet.aws, "azure": fleet.azure}
-    keys = {"aws": "aws: {account_id: …}", "azure": "azure: {subscription_id: …, tenant_id: …}"}
-    for name, region in fleet.regions.items():
-        if accounts[region.cloud] is None:
-            what = f"region {name} is in {region.cloud}, but the fleet names no {region.cloud} account"
-            yield Violation(
-                ("regions", name), what, f"Add {keys[region.cloud]} at the top, the only account the fleet may touch"
-            )
+            yield Violation(path, f"{where} names the {kind} {target}, which is not declared", regions.known(known))
 
 
 def _unique(fleet: Fleet) -> Iterator[Violation]:
@@ -143,23 +96,6 @@ def _unique(fleet: Fleet) -> Iterator[Violation]:
             yield Violation(path, f"{kind} {value} of {owner} is {other}'s already", f"Give {owner} another {kind}")
 
 
-def _asns(fleet: Fleet) -> Iterator[Violation]:
-    for name, site in fleet.sites.items():
-        if not (64512 <= site.asn <= 65534):
-            what, remedy = (
-                f"asn {site.asn} is not private",
-                "Choose one from 64512 to 65534 (AWS refuses the 4-byte private range)",
-            )
-            yield Violation(("sites", name, "asn"), what, remedy)
-        elif site.asn in range(hubs.FIRST_ASN, hubs.FIRST_ASN + 256):
-            what = f"asn {site.asn} lies in 64512-64767, which the regions' gateways use"
-            yield Violation(("sites", name, "asn"), what, "Choose one from 64768 to 65534, such as 65010")
-        elif site.asn in (65515, 65517, 65518, 65519, 65520):
-            yield Violation(
-                ("sites", name, "asn"), f"asn {site.asn} is kept by Azure's gateways", "Choose another, such as 65010"
-            )
-
-
 def _pool_place(fleet: Fleet) -> Iterator[Violation]:
     for name, pool in fleet.pools.items():
         if (pool.region is None) == (pool.site is None):
@@ -169,19 +105,20 @@ def _pool_place(fleet: Fleet) -> Iterator[Violation]:
 
 def _pool_machines(fleet: Fleet) -> Iterator[Violation]:
     for name, pool in fleet.pools.items():
-        for wrong, what, remedy in _machine_checks(pool):
+        region = fleet.regions.get(pool.region or "")
+        for wrong, what, remedy in _machine_checks(pool, shapes.FORMS[region.cloud if region else "aws"][1]):
             if wrong:
                 yield Violation(("pools", name), f"pool {name} {what}", remedy)
         if pool.site in fleet.sites:
             yield from _pool_hosts(fleet, name, pool)
 
 
-def _machine_checks(pool: Pool) -> Iterator[tuple[bool, str, str]]:
+def _machine_checks(pool: Pool, example: str) -> Iterator[tuple[bool, str, str]]:
     in_region, at_site = pool.region is not None and not pool.site, pool.site is not None and not pool.region
     yield (
         in_region and not pool.instance_type,
         "has no instance_type",
-        "Name the cloud's machine type, such as p5.48xlarge",
+        f"Name the cloud's machine type, such as {example}",
     )
     yield in_region and bool(pool.hosts), "stands in a region and lists hosts", "Hosts belong to sites: remove them"
     yield in_region and pool.max < pool.min, f"has max {pool.max} below min {pool.min}", "Raise max or lower min"
@@ -222,7 +159,7 @@ def _pool_hosts(fleet: Fleet, name: str, pool: Pool) -> Iterator[Violation]:
     for n, host in enumerate(pool.hosts):
         if host not in hosts:
             what = f"pool {name} lists the host {host}, which site {pool.site} does not have"
-            yield Violation(("pools", name, "hosts", n), what, _known(hosts))
+            yield Violation(("pools", name, "hosts", n), what, regions.known(hosts))
         elif pool.kind == "gpu" and hosts[host].gpus == 0:
             what = f"pool {name} is of kind gpu and its host {host} has no gpus"
             yield Violation(("pools", name, "hosts", n), what, "Say the host's gpus, or take it out")
@@ -356,6 +293,10 @@ def _state(fleet: Fleet) -> Iterator[Violation]:
             yield Violation(("state", "secrets"), f"state lies in {backend} and its secrets in {secrets}", remedy)
 
 
+def _regions(fleet: Fleet) -> Iterator[Violation]:
+    yield from (Violation(*found) for found in regions.wrong(fleet))
+
+
 def _pools_of_clusters(fleet: Fleet) -> Iterator[Violation]:
     yield from (Violation(*found) for found in pools.wrong(fleet))
 
@@ -375,11 +316,8 @@ def _people(fleet: Fleet) -> Iterator[Violation]:
 RULES: tuple[Rule, ...] = (
     _supernet,
     _references,
-    _zones,
-    _region_names,
-    _accounts,
+    _regions,
     _unique,
-    _asns,
     _pool_place,
     _pool_machines,
     _pools_of_clusters,

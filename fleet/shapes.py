@@ -1,9 +1,14 @@
 """How large a cloud's machine types are: what a machine that does not exist yet will have.
 
-EC2 user guide: "Amazon EC2 instance types", the families' pages. x86 alone: the images are for nothing else.
+EC2 user guide: "Amazon EC2 instance types", the families' pages. x86 alone: the images are for nothing else. Azure's
+are in `fleet.azure_sizes`.
 """
 
+import re
 from typing import NamedTuple
+
+from . import azure_sizes
+from .model import Cloud
 
 
 class Shape(NamedTuple):
@@ -54,8 +59,19 @@ OTHERS = {
 }
 
 
+# How each cloud writes its types, and one that everybody knows.
+FORMS: dict[Cloud, tuple[re.Pattern[str], str]] = {
+    "aws": (re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+"), "p5.48xlarge"),
+    "azure": (re.compile(r"Standard_[A-Za-z0-9_-]+"), "Standard_ND96isr_H100_v5"),
+}
+# Where users look up what is known.
+TABLES: dict[Cloud, str] = {"aws": "fleet/shapes.py", "azure": "fleet/azure_sizes.py"}
+
+
 def shape(instance_type: str) -> Shape | None:
-    """None for a type that is not known here."""
+    """None for a type that is not known here. Each cloud has names that no other has."""
+    if theirs := azure_sizes.size(instance_type):
+        return Shape(theirs.cpus, theirs.memory_gib)
     family, _, size = instance_type.partition(".")
     if found := OTHERS.get(instance_type):
         return found

@@ -46,7 +46,8 @@ def wrong(fleet: Fleet) -> Iterator[Wrong]:
             entry = ("teams", name, "buckets", n)
             if fleet.aws is None:
                 what = f"team {name} has the bucket {bucket.name}, and the fleet names no aws account"
-                yield entry, what, "Add aws: {account_id: …} at the top, or remove the bucket"
+                remedy = "Remove it: such buckets are S3's alone. Or add aws: {account_id: …} at the top"
+                yield entry, what, remedy
                 continue
             yield from ((entry, *found) for found in _problems(fleet, name, bucket))
             if bucket.name in [other.name for other in team.buckets[:n]]:

@@ -128,7 +128,7 @@ def _numbers(item: Item, world: World) -> Iterator[Finding]:
     address, asn = values["ipAddress"], str(values["bgpAsn"])
     if address not in sites:
         yield finding(item, "ipAddress", f"ipAddress {address} is no site's gateway", "Name it under `sites`")
-    if asn in {str(hubs.asn(region)) for region in world.fleet.regions if region in hubs.REGIONS}:
+    if asn in {str(hubs.asn(region)) for region in world.fleet.regions if region in hubs.ASNS}:
         yield finding(item, "bgpAsn", f"bgpAsn {asn} is a hub's: both ends have one number", "Take the site's asn")
     elif address in sites and asn != str(sites[address]):
         yield finding(item, "bgpAsn", f"bgpAsn {asn} is not that of its site", f"Take {sites[address]}")

@@ -9,10 +9,14 @@ from itertools import pairwise
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import load_der_public_key, load_ssh_public_key
 
+from fleet import azure_sizes
+
 # What it looks like → how such a thing is written.
 LOOKS = {
     "a private key": re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY"),
     "an AWS access key": re.compile(r"\b(?:AKIA|ASIA)[A-Z2-7]{16}\b"),
+    "a client secret of Entra": re.compile(r"[\w~.-]{3}\dQ~[\w~.-]{31,34}"),
+    "a shared access signature": re.compile(r"\bsig=[A-Za-z0-9%+/]{20,}"),
     "a bootstrap token": re.compile(r"\b[a-z0-9]{6}\.[a-z0-9]{16}\b"),
     "a JSON web token": re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\."),
 }
@@ -29,7 +33,7 @@ def secrets_in(text: str) -> Iterator[str]:
         for match in form.finditer(text):
             yield f"{kind} ({match[0][:12]}…)"
     for match in RUN.finditer(PEM.sub("", text)):
-        if _restless(match[0]) and not _public_key(match[0]):
+        if _restless(match[0]) and not _public_key(match[0]) and not _of_azure(match[0]):
             yield f"{RANDOM} ({match[0][:6]}…)"
 
 
@@ -39,6 +43,11 @@ def _restless(run: str) -> bool:
     # A capital that begins a word is no surprise.
     changes = sum(a != b and (a, b) != ("A", "a") for a, b in pairwise(kinds))
     return len(kinds) > 1 and changes / (len(kinds) - 1) >= RESTLESS
+
+
+def _of_azure(run: str) -> bool:
+    """Whether it is a machine type or a family of them, whose names are as restless as chance."""
+    return azure_sizes.size(run) is not None or run in azure_sizes.FAMILIES
 
 
 def _public_key(run: str) -> bool:

@@ -228,6 +228,9 @@ def test_sizes_are_those_of_the_plan() -> None:
     ]
     text = ADDRESS_PLAN.read_text()
     assert f"A laptop VPN server has a /{sizes.LAPTOPS}, a tunnel a /{sizes.TUNNEL}." in text
+    small, other = sizes.GATEWAYS["small"], sizes.GATEWAYS["medium"]
+    assert f"/{small} in a `small` region, else /{other} |" in text
+    assert f"| `region/R/names` | /{sizes.NAMES} |" in text
     assert (sizes.TUNNELS_A_GATEWAY, sizes.TUNNELS_BETWEEN_CLOUDS) == (2, 4), "address-plan.md says so in words"
 
 

@@ -1,6 +1,7 @@
 """The ledger's names and which prefix lies in which: the only place that knows their form.
 
 region/R  region/R/network  region/R/zone/Z  region/R/zone/Z/private|public  region/R/laptops/N
+region/R/gateway  region/R/names   (subnets of Azure's own, in the network)
 region/R/zone/Z/private/shares|resolver/N   region/R/zone/Z/private/C/balancer|etcd-N|api-N   (single addresses)
 site/S  site/S/lan     cluster/C  cluster/C/pods|services     link/A/B/N
 """
@@ -13,7 +14,7 @@ def parent_of(name: str) -> str:
     match name.split("/"):
         case ["region" | "site" | "cluster", _]:
             return SUPERNET
-        case ["region", region, "zone", _]:
+        case ["region", region, "zone", _] | ["region", region, "gateway" | "names"]:
             return f"region/{region}/network"
         case ["region", _, "network"] | ["site", _, "lan"] | ["cluster", _, "pods" | "services"]:
             return name.rpartition("/")[0]
@@ -26,6 +27,11 @@ def parent_of(name: str) -> str:
         case ["link", _, _, _]:
             return TUNNELS
     raise ValueError(f"{name!r} is no name of a prefix")
+
+
+def is_zone(name: str) -> bool:
+    """Whether this prefix is a zone's slot in its region's network."""
+    return name.startswith("region/") and name.split("/")[2:3] == ["zone"] and name.count("/") == 3
 
 
 def holds_machines(name: str) -> bool:

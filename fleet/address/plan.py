@@ -16,7 +16,7 @@ from . import reserved, sizes
 from .blocks import Block, Pool, parse
 from .ledger import Entry, Ledger, Resting
 from .lookup import Lookup
-from .names import SUPERNET, TUNNELS, holds_machines, is_aggregate, parent_of
+from .names import SUPERNET, TUNNELS, holds_machines, is_aggregate, is_zone, parent_of
 from .placement import misplaced
 from .requests import Request, requests
 
@@ -39,12 +39,15 @@ class RegionPlan(NamedTuple):
     """CIDRs: `block` is the region's one route, `network` the VPC or VNet in it, `laptops` a pool a VPN server.
 
     `zones` are the region's in the order in which they were added to the ledger, so that the first one stays the first.
+    In a VNet `gateway` is the VPN gateway's subnet, and `names` where sites ask for names; None where there is none.
     """
 
     block: str
     network: str
     zones: Mapping[str, ZonePlan]
     laptops: tuple[str, ...]
+    gateway: str | None = None
+    names: str | None = None
 
 
 class SitePlan(NamedTuple):
@@ -76,14 +79,21 @@ class AddressPlan:
 
     def region(self, region: str) -> RegionPlan:
         name = f"region/{region}"
-        slots = [(e.since, e.block, n) for n, e in self._entries.items() if parent_of(n) == f"{name}/network"]
+        slots = [
+            (e.since, e.block, n) for n, e in self._entries.items() if is_zone(n) and parent_of(n) == f"{name}/network"
+        ]
         zones = [slot.rpartition("/")[2] for _, _, slot in sorted(slots)]
         return RegionPlan(
             self.prefix(name),
             self.prefix(f"{name}/network"),
             {zone: self._zone(f"{name}/zone/{zone}") for zone in zones},
             tuple(str(block) for key, block in self.blocks.items() if key.startswith(f"{name}/laptops/")),
+            self._if_any(f"{name}/gateway"),
+            self._if_any(f"{name}/names"),
         )
+
+    def _if_any(self, name: str) -> str | None:
+        return self.prefix(name) if name in self.blocks else None
 
     def _zone(self, name: str) -> ZonePlan:
         private, addresses = f"{name}/private", f"{name}/private/"

@@ -47,6 +47,9 @@ def _regions(fleet: Fleet) -> list[Request]:
             found.append(Request(slot, size.zone, entry))
             found.append(Request(f"{slot}/private", size.private, entry))
             found.append(Request(f"{slot}/public", size.public, entry))
+        if region.cloud == "azure":
+            found.append(Request(f"{name}/gateway", sizes.GATEWAYS[region.size], entry))
+            found += [Request(f"{name}/names", sizes.NAMES, entry)] if fleet.sites else []
         if region.laptops:
             found += [Request(f"{name}/laptops/{n}", sizes.LAPTOPS, entry) for n in sizes.LAPTOP_POOLS]
     return found

@@ -1,11 +1,12 @@
 """What an account may hold and what a machine costs: families as AWS counts them, the table, and the file before it."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fleet import prices, quotas, shapes
+from fleet import azure_prices, azure_sizes, prices, quotas, shapes
 from fleet.loader import load
 from fleet.model import Fleet, Quotas
 from tests.components.pools.joining_bed import ROOT
@@ -46,7 +47,7 @@ def test_a_type_counts_where_aws_counts_it(instance_type: str, spot: bool, key: 
 
 
 def test_every_quota_of_the_file_has_its_code() -> None:
-    assert set(quotas.QUOTAS) == set(Quotas.model_fields)
+    assert {key for keys in quotas.KEYS.values() for key in keys} == set(Quotas.model_fields)
     assert len({quota.code for quota in quotas.QUOTAS.values()}) == 6
 
 
@@ -82,3 +83,35 @@ def test_the_file_s_price_goes_before_the_table_and_alone_elsewhere(fleet: Fleet
     assert dear[0] == ("pools", "west-gpu", "max_price_per_hour")
     assert list(prices.wrong(changed(fleet, {**capped, "spot": True}))) == [], "a spot pool bids"
     assert list(prices.wrong(changed(fleet, {"max_price_per_hour": None}))) == []
+
+
+@pytest.fixture(scope="module")
+def azure() -> Fleet:
+    return load(Path(__file__).parent / "good/azure.yaml")
+
+
+def test_azure_counts_by_family_and_all_together_and_all_spot_machines_apart(azure: Fleet) -> None:
+    south = azure.regions["southcentralus"]
+
+    def found(**told: Any) -> list[tuple[str | int, ...]]:
+        regions = {**azure.regions, "southcentralus": south.model_copy(update={"quotas": Quotas(**told)})}
+        return [entry for entry, _, _ in quotas.wrong(azure.model_copy(update={"regions": regions}))]
+
+    # 4 machines of 96 vCPUs, 4 of 2, 8 of 8; and 8 of 24 as spot machines, which no family counts.
+    family = "standardNDSH100v5Family"
+    assert found(cores=456, spot=192, families={family: 384, "StandardNCADSA100v4Family": 0}) == []
+    assert found(cores=455) == [("regions", "southcentralus", "quotas", "cores")]
+    assert found(spot=191) == [("regions", "southcentralus", "quotas", "spot")]
+    assert found(families={family: 383}) == [("regions", "southcentralus", "quotas", "families", family)]
+
+
+def test_azure_s_table_has_prices_of_what_is_known_alone(azure: Fleet) -> None:
+    east = azure.model_copy(update={"regions": {"eastus": azure.regions["westeurope"]}})
+    assert set(azure_prices.OTHERS) <= set(azure_sizes.OTHERS)
+    assert set(azure_prices.A_CPU) <= set(azure_sizes.SERIES)
+    assert prices.price(east, "eastus", "Standard_D8s_v5") == pytest.approx(0.384)
+    assert prices.price(east, "eastus", "Standard_ND96isr_H100_v5") == 98.32
+    assert prices.price(east, "eastus", "Standard_ND96isr_H200_v5") is None, "not sold there"
+    assert prices.price(east, "eastus", "Standard_D8as_v5") is None, "the list has two prices"
+    assert prices.price(azure, "southcentralus", "Standard_ND96isr_H100_v5") == 117.968, "the file's own"
+    assert prices.price(azure, "southcentralus", "Standard_D8s_v5") is None, "a price of somewhere else"

@@ -64,6 +64,11 @@ SSH = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINOk5puLA41q4RMG4uMfUR+liE8kq7tWNAwN4
         (PUBLIC["privateKeyPemPkcs8"], "a private key"),
         ("AKIAIOSFODNN7EXAMPLE", "an AWS access key"),
         ("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "a random text"),
+        ("secret=x1-8Q~0123456789-0123456789_0123456789ab", "a client secret of Entra"),
+        (
+            "https://a.blob.core.windows.net/c/b?sv=2024&sig=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa%3D",
+            "a shared access signature",
+        ),
         ("join abcdef.0123456789abcdef", "a bootstrap token"),
         ("Bearer eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJrdWJlIn0.c2lnbmF0dXJl", "a JSON web token"),
         ("ghp_16C7e42F292c6912E7710c838347Ae178B4a", "a random text"),
