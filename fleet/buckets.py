@@ -36,9 +36,9 @@ def vault_name(fleet: Fleet, region: str) -> str:
     return unique(fleet, region, "vault")
 
 
-def files_name(fleet: Fleet, region: str) -> str:
+def shares_account(fleet: Fleet, region: str) -> str:
     """The storage account of an Azure region's shares: those of NFS take no account that has anything else."""
-    return unique(fleet, region, "files")
+    return unique(fleet, region, "shares")
 
 
 def in_azure(fleet: Fleet, region: str) -> bool:

@@ -20,7 +20,7 @@ def fleet() -> Fleet:
 
 def names(fleet: Fleet) -> list[str]:
     regions = list(fleet.regions)
-    found = [name(fleet, region) for region in regions for name in (buckets.bucket_name, buckets.files_name)]
+    found = [name(fleet, region) for region in regions for name in (buckets.bucket_name, buckets.shares_account)]
     return [*found, *(buckets.vault_name(fleet, region) for region in regions), issuers.bucket(fleet, "main")]
 
 
