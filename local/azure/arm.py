@@ -6,7 +6,7 @@ Source: azure-resource-manager-rpc, v1.0.
 import copy
 from typing import Any, NamedTuple
 
-from . import access, faults, groups, ids, parts, regions
+from . import access, faults, groups, identities, ids, parts, regions
 from .errors import ArmError, bad_request, conflict, not_found
 from .ids import Id
 from .kinds import Kind, Turn, World
@@ -67,7 +67,7 @@ def serve(world: World, call: Call) -> Answer:
     access.require(world, call.caller, f"{call.kind.type}/{call.verb}", call.id.text)
     old = world.store.find(call.id)
     if call.method in ("GET", "HEAD"):
-        found = world.store.get(call.id)
+        found = old or (call.kind.given and call.kind.given(world, call.id)) or world.store.get(call.id)
         return Answer(200, tell(world, found), etag(found))
     _preconditions(call, old)
     if call.method == "DELETE":
@@ -125,11 +125,13 @@ def _put(world: World, call: Call, old: Resource | None) -> Answer:
     place = turn.new.location
     _refuse(call, place)
     world.operations.refuse_second(call.id.key)
+    identities.check(turn)
     call.kind.check(turn)
     listed = parts.drafts(world, turn, call.kind)
     keep(world, turn, call.kind)
     parts.keep(world, turn, call.kind, listed)
-    status = 200 if old else 201
+    identities.settle(turn)
+    status = call.kind.statuses[1 if old else 0]
     if call.method not in call.kind.slow:
         finish(turn, call.kind)
         return Answer(status, tell(world, turn.new), etag(turn.new))
@@ -270,9 +272,9 @@ def refuse_used(world: World, resource: Resource, kind: Kind) -> None:
 
 
 def drop(turn: Turn, kind: Kind) -> None:
+    kind.removed(turn)
     for part in list(turn.world.store.children(turn.new)):
         drop(Turn(turn.world, part, part, {}, turn.caller), kind_of(part.id))
-    kind.removed(turn)
     turn.world.store.drop(turn.new)
 
 

@@ -4,7 +4,7 @@ A kind's functions get a `Turn`: the world they act in, and the resource before 
 Azure refuses, by its own code and status; nothing is kept by then.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -63,9 +63,13 @@ class Kind:
     removed: takes away what goes with it elsewhere.
     parts: property of `properties` that lists children inline → their type; a PUT without the property leaves them
         alone if `keeps_parts`, else a PUT says all.
+    check_action: refuses an action.
     actions: POST …/NAME → what it answers (None: 204), with a `Turn` whose `body` is the call's.
     hidden: properties, as dotted paths in `properties`, that are written and never told.
     slow: methods that Azure answers before it is done.
+    statuses: of a PUT that makes one, and of one that changes one.
+    given: what is there without anybody's having made it, such as a built-in role.
+    lists: takes the place of "all below": what a GET of the type at a scope lists, with the call's query.
     """
 
     type: str
@@ -77,12 +81,16 @@ class Kind:
     parts: Mapping[str, str] = field(default_factory=dict)
     keeps_parts: bool = False
     actions: Mapping[str, Callable[[Turn], Any]] = field(default_factory=dict)
+    check_action: Check = nothing
     slow_actions: frozenset[str] = frozenset()
     hidden: tuple[str, ...] = ()
     slow: frozenset[str] = frozenset()
     free: frozenset[str] = frozenset()
     methods: frozenset[str] = frozenset(("GET", "PUT", "PATCH", "DELETE"))
     location_from_group: bool = False
+    statuses: tuple[int, int] = (201, 200)
+    given: Callable[[World, Id], Resource | None] | None = None
+    lists: Callable[[World, str, Mapping[str, str]], Iterable[Resource]] | None = None
     told: Callable[[World, Resource], dict[str, Any]] | None = (
         None  # what is computed at each read; merged into properties
     )

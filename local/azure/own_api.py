@@ -1,18 +1,20 @@
 """What the local Azure answers beside Azure's own calls, below /landbridge-api/, over plain HTTP on loopback.
 
-For tests: inventory, faults, pace. For the machines service: changes (waits for one).
+For tests: inventory, faults, pace. For the machines service: changes (waits for one), token (what IMDS hands out).
 """
 
 import json
 import logging
+import time
 from collections.abc import Callable
 from typing import Any
 
 from werkzeug.wrappers import Request as Incoming
 from werkzeug.wrappers import Response
 
-from . import faults, keeping
+from . import faults, identities, keeping, tokens
 from .application import Application, said
+from .errors import ArmError
 from .kinds import World
 
 PREFIX = "/landbridge-api/"
@@ -23,6 +25,7 @@ ANSWERS: dict[tuple[str, str], Callable[[World, bytes], Any]] = {
     ("GET", "inventory"): lambda world, _: inventory(world),
     ("GET", "faults"): lambda *_: faults.listing(),
     ("PUT", "faults"): lambda _, body: faults.put(body),
+    ("POST", "token"): lambda world, body: token(world, **json.loads(body)),
     ("PUT", "pace"): lambda world, body: pace(world, **json.loads(body)),
 }
 
@@ -45,6 +48,26 @@ def pace(world: World, seconds: float = 0.0, by_type: dict[str, float] | None = 
     return {"seconds": seconds, "by_type": by_type or {}}
 
 
+def token(world: World, identity: str, resource: str, client_id: str = "") -> dict[str, Any]:
+    """As a machine's 169.254.169.254/metadata/identity/oauth2/token answers (IMDS, "Get a token using HTTP").
+
+    `identity` is the id of a user-assigned identity, or of a machine or scale set that has some; `client_id` picks one.
+    """
+    principal = identities.of(world, identity, client_id)
+    told = tokens.give(principal.id, resource, principal.client)
+    at = int(time.time())
+    return {
+        "access_token": told["access_token"],
+        "client_id": principal.client,
+        "expires_in": str(told["expires_in"]),
+        "expires_on": str(at + told["expires_in"]),
+        "ext_expires_in": str(told["ext_expires_in"]),
+        "not_before": str(at),
+        "resource": resource,
+        "token_type": "Bearer",
+    }
+
+
 class OwnApi:
     """A WSGI application beside `Application`, over the same world."""
 
@@ -64,6 +87,8 @@ class OwnApi:
                 return said(404, f"the local Azure has no {method} {incoming.path}")
             with self.turn:
                 return said(200, ANSWERS[method, name](self.world, body))
+        except ArmError as error:
+            return said(error.status, {"error": error.code, "error_description": error.message})
         except (KeyError, TypeError, ValueError) as error:
             return said(400, f"{name}: {error}")
         except Exception as error:

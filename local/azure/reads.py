@@ -1,7 +1,24 @@
 """What ARM answers that is no resource of anybody's: usages, sizes. Pattern of the path, in small letters → answer."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from .requests import Read
+from .kinds import World
+from .requests import Read, Request
+from .resources import storage_accounts, vaults
 
-READS: Mapping[str, Read] = {}
+SUBSCRIPTION = r"/subscriptions/[^/]+"
+
+
+def _name_free(judge: Callable[[World, str], Any]) -> Read:
+    def answer(world: World, request: Request, _: re.Match[str]) -> Any:
+        return judge(world, str(request.object.get("name", "")))
+
+    return answer
+
+
+READS: Mapping[str, Read] = {
+    rf"{SUBSCRIPTION}/providers/microsoft\.storage/checknameavailability": _name_free(storage_accounts.availability),
+    rf"{SUBSCRIPTION}/providers/microsoft\.keyvault/checknameavailability": _name_free(vaults.availability),
+}

@@ -95,7 +95,9 @@ def _list(world: World, request: Request, rest: list[str]) -> Answer:
     if type_.lower() not in KINDS:
         raise ArmError(404, "InvalidResourceType", f"The resource type '{type_}' could not be found.")
     access.require(world, request.caller, f"{type_}/read", request.path)
-    if len(rest) > 2:
+    if lists := KINDS[type_.lower()].lists:
+        found = list(lists(world, re.split(r"(?i)/providers/[^/]+/[^/]+/?$", request.path)[0], request.query))
+    elif len(rest) > 2:
         parent = world.store.get(request.path.rstrip("/").rpartition("/")[0])
         found = list(world.store.children(parent, type_))
     else:
@@ -120,6 +122,7 @@ def _act(world: World, request: Request) -> Answer:
     turn = Turn(world, found, found, body, request.caller.principal, request.version)
     call = arm.Call("POST", id_, kind, request.version, body, request.caller)
     arm._refuse(call, found.location)
+    kind.check_action(turn)
     if action not in kind.slow_actions:
         told = kind.actions[action](turn)
         return Answer(204) if told is None else Answer(200, told)

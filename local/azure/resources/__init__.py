@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from ..kinds import Kind
-from . import network
+from . import blob_services, file_shares, identities, network, roles, storage_accounts, vault_contents, vaults
 
-KINDS: Mapping[str, Kind] = {kind.type.lower(): kind for kind in (*network.KINDS,)}
+TOPICS = (network, storage_accounts, blob_services, file_shares, vaults, vault_contents, identities, roles)
+KINDS: Mapping[str, Kind] = {kind.type.lower(): kind for topic in TOPICS for kind in topic.KINDS}

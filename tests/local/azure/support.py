@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import requests
+from azure.core.credentials import AccessToken
 from azure.core.pipeline.transport import RequestsTransport
 from azure.identity import ClientSecretCredential
 from requests.adapters import HTTPAdapter
@@ -38,6 +39,16 @@ class _ToLocal(HTTPAdapter):
         request.headers["Host"] = requests.utils.urlparse(request.url).hostname
 
 
+class GivenToken:
+    """A credential that is one token."""
+
+    def __init__(self, token: str) -> None:
+        self.token = token
+
+    def get_token(self, *_: str, **__: Any) -> AccessToken:
+        return AccessToken(self.token, int(time.time()) + 3600)
+
+
 class LocalAzure(NamedTuple):
     """`port` is our own API's, `tls` the names'; `authority` the file with whom to trust."""
 
@@ -57,9 +68,10 @@ class LocalAzure(NamedTuple):
             tokens.TENANT, client, secret, transport=self.transport(), disable_instance_discovery=True
         )
 
-    def client(self, kind: Any, **more: Any) -> Any:
-        """A management client of azure-mgmt-…; `more` are its settings."""
-        return kind(self.credential(), SUBSCRIPTION, transport=self.transport(), **more)
+    def client(self, kind: Any, token: str | None = None, **more: Any) -> Any:
+        """A management client of azure-mgmt-…, the deployer's or whose token it has; `more` are its settings."""
+        credential = GivenToken(token) if token else self.credential()
+        return kind(credential, SUBSCRIPTION, transport=self.transport(), **more)
 
     def own(self, name: str, body: Any = None, method: str | None = None) -> Any:
         """Our own API: own("inventory") gets, own("pace", {…}) puts."""

@@ -1,0 +1,101 @@
+"""Managed identities: the `identity` of any resource, and whose principal is whose.
+
+A system-assigned identity is its resource's own and goes with it; a user-assigned one is a resource that others name as
+a key of `userAssignedIdentities` (ARM's common types, "managedidentity").
+"""
+
+import uuid
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from . import ids
+from .errors import ArmError, bad_request
+from .kinds import Turn, World
+from .store import Resource
+from .tokens import DEPLOYER, TENANT
+
+IDENTITY = "Microsoft.ManagedIdentity/userAssignedIdentities"
+SYSTEM, USER = "SystemAssigned", "UserAssigned"
+
+
+class Principal(NamedTuple):
+    """`id` is the object id that roles are assigned to, `client` the application's."""
+
+    id: str
+    client: str
+
+
+def check(turn: Turn) -> None:
+    """Refuses an identity that is not there. Raises ArmError."""
+    told = turn.new.body.get("identity")
+    if told is None:
+        return
+    if not isinstance(told, dict) or not kinds(told) <= {SYSTEM, USER, "None"}:
+        raise bad_request("InvalidIdentityType", f"The identity type of '{turn.id.text}' is none of Azure's.")
+    named = told.get("userAssignedIdentities") or {}
+    if bool(named) != (USER in kinds(told)):
+        message = "The identity ids and the identity type do not fit: UserAssigned comes with userAssignedIdentities."
+        raise bad_request("InvalidIdentityIds", message)
+    for name in named:
+        found = turn.world.store.find(name)
+        if found is None or not ids.same(found.id.type, IDENTITY):
+            message = f"Resource '{turn.id.text}' was not written: no user assigned identity '{name}' could be found."
+            raise bad_request("FailedIdentityOperation", message)
+
+
+def settle(turn: Turn) -> None:
+    """Fills in object and client ids."""
+    told = turn.new.body.get("identity")
+    if not told:
+        turn.new.state.pop("principal", None)
+        return
+    for name in ("principalId", "tenantId"):
+        told.pop(name, None)
+    if SYSTEM in kinds(told):
+        own = turn.new.state.setdefault("principal", str(uuid.uuid4()))
+        told |= {"principalId": own, "tenantId": TENANT}
+    else:
+        turn.new.state.pop("principal", None)
+    if USER in kinds(told):
+        told["userAssignedIdentities"] = {
+            name: {key: turn.world.store.get(name).properties[key] for key in ("principalId", "clientId")}
+            for name in told["userAssignedIdentities"]
+        }
+
+
+def kinds(told: dict[str, Any]) -> set[str]:
+    return {part.strip() for part in str(told.get("type", "None")).split(",")}
+
+
+def principals(world: World) -> Iterator[tuple[Resource, Principal]]:
+    """Of every identity, with the resource whose it is."""
+    for one in world.store.all():
+        if ids.same(one.id.type, IDENTITY):
+            yield one, Principal(one.properties["principalId"], one.properties["clientId"])
+        elif own := one.state.get("principal"):
+            yield one, Principal(own, own)
+
+
+def known(world: World, principal: str) -> bool:
+    """Whether the tenant's directory has it. People and groups are not in the local one."""
+    return principal.lower() == DEPLOYER or any(one.id == principal.lower() for _, one in principals(world))
+
+
+def of(world: World, resource_id: str, client: str = "") -> Principal:
+    """What a machine gets tokens for: `resource_id` is that of an identity, or of a resource that has some.
+
+    `client` picks one of several by its client id. Raises ArmError, as IMDS says it.
+    """
+    resource = world.store.get(resource_id)
+    told = resource.body.get("identity") or {}
+    names = [resource_id] if ids.same(resource.id.type, IDENTITY) else list(told.get("userAssignedIdentities") or {})
+    found = [one for owner, one in principals(world) if any(ids.same(owner.id.text, name) for name in names)]
+    if own := resource.state.get("principal"):
+        found.insert(0, Principal(own, own))
+    fitting = [one for one in found if client in ("", one.client)]
+    if not fitting:
+        raise ArmError(400, "invalid_request", "Identity not found")
+    if len(fitting) > 1 and not resource.state.get("principal"):
+        message = "Multiple user assigned identities exist, please specify the clientId / resourceId of the identity"
+        raise ArmError(400, "invalid_request", message)
+    return fitting[0]

@@ -1,0 +1,141 @@
+"""What a storage account's blobs are kept by: service settings, containers, rules of their lives."""
+
+import re
+from typing import Any
+
+from .. import ids
+from ..errors import ArmError, bad_request, conflict
+from ..kinds import Kind, Turn, World
+from ..operations import now
+from ..store import Resource
+from .storage_accounts import ACCOUNT
+
+BLOBS = f"{ACCOUNT}/blobServices"
+CONTAINER = f"{BLOBS}/containers"
+POLICIES = f"{ACCOUNT}/managementPolicies"
+NAME = re.compile(r"(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*|\$root|\$web|\$logs")
+MOST_DAYS = 365
+MOST_RULES = 100
+METADATA = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# Which action may stand under which part of a rule ("Lifecycle management policy definition").
+ACTIONS = {
+    "baseBlob": {"tierToCool", "tierToCold", "tierToArchive", "tierToHot", "delete", "enableAutoTierToHotFromCool"},
+    "snapshot": {"tierToCool", "tierToCold", "tierToArchive", "tierToHot", "delete"},
+    "version": {"tierToCool", "tierToCold", "tierToArchive", "tierToHot", "delete"},
+}
+
+
+def blob_defaults() -> dict[str, Any]:
+    return {"cors": {"corsRules": []}, "deleteRetentionPolicy": {"allowPermanentDelete": False, "enabled": False}}
+
+
+def _service(turn: Turn) -> None:
+    default_only(turn)
+    for name in ("deleteRetentionPolicy", "containerDeleteRetentionPolicy"):
+        check_retention(name, turn.properties.get(name))
+    if (turn.properties.get("restorePolicy") or {}).get("enabled"):
+        kept = turn.properties.get("deleteRetentionPolicy") or {}
+        if not (turn.properties.get("isVersioningEnabled") and kept.get("enabled")):
+            raise bad_request("InvalidRequest", "A restore policy needs versioning and a delete retention policy.")
+
+
+def default_only(turn: Turn) -> None:
+    if turn.id.name.lower() != "default":
+        raise ArmError(404, "ResourceNotFound", f"{turn.id.type} has one name alone: default.")
+    if turn.old is None:
+        message = f"The kind of account {turn.id.names[0]} does not have {turn.id.types[-1]}."
+        raise bad_request("FeatureNotSupportedForAccount", message)
+
+
+def check_retention(name: str, told: dict[str, Any] | None) -> None:
+    if told and told.get("enabled") and not 1 <= int(told.get("days") or 0) <= MOST_DAYS:
+        raise bad_request("InvalidXmlNodeValue", f"{name} is enabled for 1 to {MOST_DAYS} days.")
+
+
+def _service_settled(turn: Turn) -> None:
+    turn.new.body["properties"] = {**blob_defaults(), **turn.properties}
+
+
+def _container(turn: Turn) -> None:
+    check_container(turn.world, turn.id.names[0], turn.id.name, turn.properties)
+
+
+def check_container(world: World, account: str, name: str, properties: dict[str, Any]) -> None:
+    """Raises ArmError; the blobs' own service refuses the same."""
+    if not NAME.fullmatch(name):
+        raise bad_request("ContainerOperationFailure", f"InvalidResourceName: '{name}' is no container's name.")
+    for key in properties.get("metadata") or {}:
+        if not METADATA.fullmatch(key):
+            raise bad_request("InvalidMetadata", f"The metadata specified is invalid: {key}.")
+    access = properties.get("publicAccess") or "None"
+    if access not in ("None", "Blob", "Container"):
+        raise bad_request("InvalidValuesForRequestParameters", "publicAccess is None, Blob or Container.")
+    found = next(one for one in world.store.all(ACCOUNT) if ids.same(one.id.name, account))
+    if access != "None" and not found.properties.get("allowBlobPublicAccess"):
+        raise conflict("PublicAccessNotPermitted", "Public access is not permitted on this storage account.")
+
+
+def settle_container(turn: Turn) -> None:
+    turn.new.state.setdefault("blobs", {})
+    turn.properties.setdefault("publicAccess", "None")
+    turn.properties["lastModifiedTime"] = now()
+
+
+def _container_told(_: World, __: Resource) -> dict[str, Any]:
+    return {
+        "leaseStatus": "Unlocked",
+        "leaseState": "Available",
+        "hasImmutabilityPolicy": False,
+        "hasLegalHold": False,
+        "defaultEncryptionScope": "$account-encryption-key",
+        "denyEncryptionScopeOverride": False,
+        "deleted": False,
+    }
+
+
+def _policy(turn: Turn) -> None:
+    if turn.id.name.lower() != "default":
+        raise bad_request("InvalidValuesForRequestParameters", "A management policy has one name alone: default.")
+    rules = (turn.properties.get("policy") or {}).get("rules") or []
+    names = [rule.get("name") for rule in rules]
+    if not 1 <= len(rules) <= MOST_RULES or len({str(name).lower() for name in names}) != len(names) or not all(names):
+        raise bad_request("InvalidRequestPropertyValue", f"A policy has 1 to {MOST_RULES} rules, each of its own name.")
+    for rule in rules:
+        _rule(rule)
+
+
+def _rule(rule: dict[str, Any]) -> None:
+    told = rule.get("definition") or {}
+    actions = told.get("actions") or {}
+    filters = told.get("filters") or {}
+    strange = [
+        f"{part}.{name}" for part, named in actions.items() for name in named or () if name not in ACTIONS.get(part, ())
+    ]
+    wrong = None
+    if rule.get("type") != "Lifecycle":
+        wrong = "type is Lifecycle"
+    elif not actions or strange:
+        wrong = f"actions are unknown or missing: {', '.join(strange)}"
+    elif not set(filters.get("blobTypes") or ["none"]) <= {"blockBlob", "appendBlob", "pageBlob"}:
+        wrong = "filters.blobTypes is of blockBlob, appendBlob, pageBlob"
+    if wrong:
+        raise bad_request("InvalidRequestPropertyValue", f"The rule {rule['name']} is not valid: {wrong}.")
+
+
+def _policy_settled(turn: Turn) -> None:
+    turn.properties["lastModifiedTime"] = now()
+    for rule in turn.properties["policy"]["rules"]:
+        rule.setdefault("enabled", True)
+
+
+KINDS = (
+    Kind(
+        BLOBS,
+        tracked=False,
+        check=_service,
+        settle=_service_settled,
+        methods=frozenset(("GET", "PUT")),
+    ),
+    Kind(CONTAINER, tracked=False, check=_container, settle=settle_container, told=_container_told),
+    Kind(POLICIES, tracked=False, check=_policy, settle=_policy_settled, statuses=(200, 200)),
+)

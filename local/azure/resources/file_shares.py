@@ -1,0 +1,78 @@
+"""Azure Files: a storage account's file service and its shares, by SMB or by NFS 4.1 ("File Shares - Create")."""
+
+import re
+from typing import Any
+
+from ..errors import bad_request, conflict
+from ..kinds import Kind, Turn
+from ..operations import now
+from .blob_services import check_retention, default_only
+from .storage_accounts import ACCOUNT
+
+FILES = f"{ACCOUNT}/fileServices"
+SHARE = f"{FILES}/shares"
+NAME = re.compile(r"(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*")
+LARGEST_GIB = 102_400
+# "Azure Files scalability and performance targets": a premium share is paid for by its size.
+SMALLEST_PREMIUM_GIB, SMALLEST_V2_GIB = 100, 32
+PROTOCOLS, SQUASHES = ("SMB", "NFS"), ("NoRootSquash", "RootSquash", "AllSquash")
+
+
+def file_defaults() -> dict[str, Any]:
+    return {"cors": {"corsRules": []}, "shareDeleteRetentionPolicy": {"enabled": True, "days": 7}}
+
+
+def _service(turn: Turn) -> None:
+    default_only(turn)
+    check_retention("shareDeleteRetentionPolicy", turn.properties.get("shareDeleteRetentionPolicy"))
+
+
+def _service_settled(turn: Turn) -> None:
+    turn.new.body["properties"] = {**file_defaults(), **turn.properties}
+
+
+def _share(turn: Turn) -> None:
+    if not NAME.fullmatch(turn.id.name):
+        raise bad_request("InvalidResourceName", f"'{turn.id.name}' is no share's name.")
+    told = turn.properties
+    account = turn.world.store.get("/".join(turn.id.text.split("/")[:-4]))
+    premium, sku = account.body["kind"] == "FileStorage", account.body["sku"]["name"]
+    smallest = 1 if not premium else SMALLEST_V2_GIB if sku.startswith("PremiumV2") else SMALLEST_PREMIUM_GIB
+    quota = told.setdefault("shareQuota", turn.old.properties["shareQuota"] if turn.old else LARGEST_GIB)
+    if not isinstance(quota, int) or not smallest <= quota <= LARGEST_GIB:
+        message = f"shareQuota is {quota}: a share of this account has {smallest} to {LARGEST_GIB} GiB."
+        raise bad_request("InvalidHeaderValue", message)
+    protocol = told.setdefault("enabledProtocols", turn.old.properties["enabledProtocols"] if turn.old else "SMB")
+    if turn.old and protocol != turn.old.properties["enabledProtocols"]:
+        raise conflict("ShareProtocolCannotBeChanged", f"Share {turn.id.name} keeps the protocol it was made with.")
+    if protocol not in PROTOCOLS or told.get("rootSquash", SQUASHES[0]) not in SQUASHES:
+        raise bad_request("InvalidHeaderValue", f"enabledProtocols is of {PROTOCOLS}, rootSquash of {SQUASHES}.")
+    if protocol != "NFS" and "rootSquash" in told:
+        raise bad_request("InvalidHeaderValue", "rootSquash is for NFS shares alone.")
+    if protocol == "NFS" and not premium:
+        message = "NFS shares are in accounts of kind FileStorage with a premium SKU alone."
+        raise bad_request("FeatureNotSupportedForAccount", message)
+    if protocol == "NFS" and account.properties.get("supportsHttpsTrafficOnly"):
+        message = "NFS knows no HTTPS: the account of an NFS share has supportsHttpsTrafficOnly false."
+        raise bad_request("FeatureNotSupportedForAccount", message)
+
+
+def _share_settled(turn: Turn) -> None:
+    told = turn.properties
+    if told["enabledProtocols"] == "NFS":
+        told.setdefault("rootSquash", SQUASHES[0])
+    premium = turn.world.store.get("/".join(turn.id.text.split("/")[:-4])).body["kind"] == "FileStorage"
+    told.setdefault("accessTier", "Premium" if premium else "TransactionOptimized")
+    told |= {"lastModifiedTime": now(), "leaseStatus": "unlocked", "leaseState": "available"}
+
+
+KINDS = (
+    Kind(
+        FILES,
+        tracked=False,
+        check=_service,
+        settle=_service_settled,
+        methods=frozenset(("GET", "PUT")),
+    ),
+    Kind(SHARE, tracked=False, check=_share, settle=_share_settled),
+)

@@ -1,0 +1,52 @@
+"""User-assigned managed identities, and whose tokens they take in place of a machine's (federated credentials)."""
+
+import re
+import uuid
+
+from ..errors import bad_request, conflict
+from ..identities import IDENTITY
+from ..kinds import Kind, Turn
+from ..tokens import TENANT
+
+FEDERATED = f"{IDENTITY}/federatedIdentityCredentials"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{2,127}")
+FEDERATED_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{2,119}")
+# "Federated identity credentials considerations and limitations".
+MOST_FEDERATED = 20
+
+
+def _identity(turn: Turn) -> None:
+    if not NAME.fullmatch(turn.id.name):
+        message = f"The resource name {turn.id.name} is invalid: 3 to 128 letters, digits, - and _."
+        raise bad_request("InvalidResourceName", message)
+
+
+def _settle(turn: Turn) -> None:
+    old = turn.old.properties if turn.old else {}
+    for name in ("principalId", "clientId"):
+        turn.properties[name] = old.get(name) or str(uuid.uuid4())
+    turn.properties["tenantId"] = TENANT
+
+
+def _federated(turn: Turn) -> None:
+    told, name = turn.properties, turn.id.name
+    if not FEDERATED_NAME.fullmatch(name):
+        raise bad_request("InvalidResourceName", f"The name {name} is invalid: 3 to 120 letters, digits, - and _.")
+    if not all(isinstance(told.get(key), str) and told[key] for key in ("issuer", "subject")):
+        raise bad_request("BadRequest", "A federated identity credential has an issuer and a subject.")
+    if not told["issuer"].startswith("https://"):
+        raise bad_request("BadRequest", "The issuer is a URL of https.")
+    if not isinstance(told.get("audiences"), list) or len(told["audiences"]) != 1:
+        raise bad_request("BadRequest", "A federated identity credential has one audience.")
+    parent = turn.world.store.get(turn.id.parent) if turn.id.parent else turn.new
+    others = [one for one in turn.world.store.children(parent, FEDERATED) if one.id.key != turn.id.key]
+    if len(others) >= MOST_FEDERATED:
+        raise bad_request("BadRequest", f"Too many federated identity credentials: an identity has {MOST_FEDERATED}.")
+    if any(all(one.properties[key] == told[key] for key in ("issuer", "subject")) for one in others):
+        raise conflict("Conflict", "Issuer and subject combination already exists for this managed identity.")
+
+
+KINDS = (
+    Kind(IDENTITY, check=_identity, settle=_settle),
+    Kind(FEDERATED, tracked=False, check=_federated),
+)

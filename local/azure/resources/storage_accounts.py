@@ -1,0 +1,231 @@
+"""Storage accounts: their names, kinds, keys and endpoints (Microsoft.Storage, "Storage Accounts - Create")."""
+
+import base64
+import re
+import secrets
+from typing import Any
+
+from .. import ids
+from ..errors import ArmError, bad_request, conflict
+from ..kinds import SLOW, Kind, Turn, World
+from ..operations import now
+from ..store import Resource, merged
+
+ACCOUNT = "Microsoft.Storage/storageAccounts"
+ENDPOINT = "Microsoft.Network/privateEndpoints"
+NAME = re.compile(r"[a-z0-9]{3,24}")
+PREMIUM = "Premium_"
+# Kind → the services it has, and whether it takes disks of the premium sort, of the standard one, or both.
+SERVICES = {
+    "StorageV2": ("blob", "file", "queue", "table", "dfs", "web"),
+    "Storage": ("blob", "file", "queue", "table"),
+    "BlobStorage": ("blob", "dfs"),
+    "BlockBlobStorage": ("blob", "dfs", "web"),
+    "FileStorage": ("file",),
+}
+PREMIUM_ONLY, STANDARD_ONLY = ("FileStorage", "BlockBlobStorage"), ("BlobStorage",)
+SKUS = re.compile(
+    r"Standard_(LRS|GRS|RAGRS|ZRS|GZRS|RAGZRS)|Premium_(LRS|ZRS)|StandardV2_(LRS|GRS|ZRS|GZRS)|PremiumV2_(LRS|ZRS)"
+)
+TLS = ("TLS1_0", "TLS1_1", "TLS1_2", "TLS1_3")
+# Property → what it may be.
+ENUMS: dict[str, tuple[Any, ...]] = {
+    "minimumTlsVersion": TLS,
+    "publicNetworkAccess": ("Enabled", "Disabled", "SecuredByPerimeter"),
+    "accessTier": ("Hot", "Cool", "Premium", "Cold"),
+    **dict.fromkeys(
+        (
+            *("allowBlobPublicAccess", "allowSharedKeyAccess", "supportsHttpsTrafficOnly", "isHnsEnabled"),
+            *("isNfsV3Enabled", "defaultToOAuthAuthentication", "allowCrossTenantReplication"),
+        ),
+        (True, False),
+    ),
+}
+FIXED = ("isHnsEnabled", "isNfsV3Enabled")
+ACLS = {"bypass": "AzureServices", "defaultAction": "Allow", "ipRules": [], "virtualNetworkRules": []}
+KEY_BYTES = 64
+
+
+def key(value: str) -> bytes:
+    return base64.b64decode(value)
+
+
+def find(world: World, name: str) -> Resource | None:
+    """The account of a name, of all subscriptions'."""
+    return next((one for one in world.store.all(ACCOUNT) if ids.same(one.id.name, name)), None)
+
+
+def _check(turn: Turn) -> None:
+    name, body = turn.id.name, turn.new.body
+    if not NAME.fullmatch(name):
+        message = (
+            f"{name} is not a valid storage account name. Storage account name must be between 3 and 24 characters in "
+            "length and use numbers and lower-case letters only."
+        )
+        raise bad_request("AccountNameInvalid", message)
+    _check_name_free(turn)
+    if turn.old and turn.old.body.get("kind"):
+        body.setdefault("kind", turn.old.body["kind"])
+        body.setdefault("sku", turn.old.body["sku"])
+    sku, kind = (body.get("sku") or {}).get("name", ""), body.get("kind", "")
+    for what, fits in (("sku", SKUS.fullmatch(sku)), ("kind", kind in SERVICES)):
+        if not fits:
+            raise bad_request(
+                "InvalidValuesForRequestParameters", f"Values for request parameters are invalid: {what}."
+            )
+    premium = sku.startswith("Premium")
+    if (kind in PREMIUM_ONLY and not premium) or (kind in STANDARD_ONLY and premium):
+        raise bad_request("InvalidAccountSku", f"The account kind {kind} does not come with the SKU {sku}.")
+    for property_, allowed in ENUMS.items():
+        if (value := turn.properties.get(property_)) is not None and value not in allowed:
+            message = f"Values for request parameters are invalid: {property_}. It is one of {allowed}."
+            raise bad_request("InvalidValuesForRequestParameters", message)
+    if turn.old:
+        _check_change(turn, sku)
+
+
+def _check_name_free(turn: Turn) -> None:
+    if turn.old or (other := find(turn.world, turn.id.name)) is None:
+        return
+    if ids.same(other.id.subscription, turn.id.subscription):
+        message = f"The account {turn.id.name} is already in another resource group in this subscription."
+        raise conflict("StorageAccountInAnotherResourceGroup", message)
+    raise conflict("StorageAccountAlreadyTaken", f"The storage account named {turn.id.name} is already taken.")
+
+
+def _check_change(turn: Turn, sku: str) -> None:
+    assert turn.old is not None
+    was, old = turn.old.body["sku"]["name"], turn.old.properties
+    if sku.partition("_")[0] != was.partition("_")[0]:
+        message = f"Storage account {turn.id.name}: a change from SKU {was} to {sku} is not allowed."
+        raise conflict("SkuUpdateNotAllowed", message)
+    for name in FIXED:
+        if turn.properties.get(name, old.get(name)) != old.get(name):
+            raise bad_request(
+                "AccountPropertyCannotBeUpdated", f"The property '{name}' was specified, but is read-only."
+            )
+
+
+def _settle(turn: Turn) -> None:
+    body, old = turn.new.body, turn.old.properties if turn.old else {}
+    sku, kind = body["sku"]["name"], body["kind"]
+    sku_tier = "Premium" if sku.startswith("Premium") else "Standard"
+    body["sku"] = {"name": sku, "tier": sku_tier}
+    # A PUT of one that is there changes what it names, and leaves the rest.
+    given = {name: value for name, value in turn.properties.items() if value is not None}
+    named = merged({name: value for name, value in old.items() if name in ENUMS}, given)
+    defaults: dict[str, Any] = {
+        "supportsHttpsTrafficOnly": True,
+        "minimumTlsVersion": "TLS1_0",
+        "allowBlobPublicAccess": False,
+        "publicNetworkAccess": "Enabled",
+        "networkAcls": ACLS,
+        "encryption": {"keySource": "Microsoft.Storage", "services": _encrypted(kind, old)},
+        "creationTime": now(),
+        "primaryLocation": turn.new.location,
+        "statusOfPrimary": "available",
+        "primaryEndpoints": {
+            service: f"https://{turn.id.name}.{service}.core.windows.net/" for service in SERVICES[kind]
+        },
+    }
+    if sku_tier == "Standard":
+        defaults["accessTier"] = "Hot"
+    computed = {name: old.get(name, defaults[name]) for name in ("creationTime", "primaryLocation")}
+    body["properties"] = merged(merged(defaults, named), computed)
+    if not turn.new.secret.get("keys"):
+        turn.new.secret["keys"] = [_key(name) for name in ("key1", "key2")]
+    from .blob_services import BLOBS, blob_defaults
+    from .file_shares import FILES, file_defaults
+
+    for service, type_, settings in (("blob", BLOBS, blob_defaults()), ("file", FILES, file_defaults())):
+        id_ = ids.parse(f"{turn.id.text}/{type_.rpartition('/')[2]}/default")
+        if service in SERVICES[kind] and turn.world.store.find(id_) is None:
+            turn.world.store.put(Resource(id_, {"properties": settings}))
+
+
+def _encrypted(kind: str, old: dict[str, Any]) -> dict[str, Any]:
+    since = old.get("creationTime") or now()
+    told = {"enabled": True, "keyType": "Account", "lastEnabledTime": since}
+    return {service: dict(told) for service in ("blob", "file") if service in SERVICES[kind]}
+
+
+def _key(name: str) -> dict[str, str]:
+    value = base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
+    return {"keyName": name, "value": value, "permissions": "FULL", "creationTime": now()}
+
+
+def _list_keys(turn: Turn) -> Any:
+    return {"keys": turn.new.secret["keys"]}
+
+
+def _regenerate(turn: Turn) -> Any:
+    keys = turn.new.secret["keys"]
+    at = next((n for n, one in enumerate(keys) if one["keyName"] == turn.body.get("keyName")), None)
+    if at is None:
+        raise bad_request("InvalidValuesForRequestParameters", "Values for request parameters are invalid: keyName.")
+    keys[at] = _key(keys[at]["keyName"])
+    return {"keys": keys}
+
+
+def connections(world: World, resource: Resource) -> dict[str, Any]:
+    """`privateEndpointConnections` of what private endpoints lead to."""
+    found = []
+    for endpoint in world.store.all(ENDPOINT):
+        for sort, automatic in (
+            ("privateLinkServiceConnections", True),
+            ("manualPrivateLinkServiceConnections", False),
+        ):
+            for one in endpoint.properties.get(sort) or ():
+                told = one.get("properties", {})
+                if ids.same(told.get("privateLinkServiceId"), resource.id.text):
+                    status = "Approved" if automatic else "Pending"
+                    state = told.get("privateLinkServiceConnectionState", {}).get("status", status)
+                    found.append(_connection(resource, endpoint, told, state))
+    return {"privateEndpointConnections": found}
+
+
+def _connection(resource: Resource, endpoint: Resource, told: dict[str, Any], status: str) -> dict[str, Any]:
+    name = f"{resource.id.name}.{endpoint.etag[:8]}"
+    return {
+        "id": f"{resource.id.text}/privateEndpointConnections/{name}",
+        "name": name,
+        "type": f"{resource.id.type}/privateEndpointConnections",
+        "properties": {
+            "provisioningState": "Succeeded",
+            "privateEndpoint": {"id": endpoint.id.text},
+            "groupIds": told.get("groupIds", []),
+            "privateLinkServiceConnectionState": {"status": status, "actionRequired": "None"},
+        },
+    }
+
+
+def availability(world: World, name: str) -> dict[str, Any]:
+    """POST …/checkNameAvailability."""
+    if not NAME.fullmatch(name):
+        return {"nameAvailable": False, "reason": "AccountNameInvalid", "message": f"{name} is not a valid name."}
+    if find(world, name):
+        message = f"The storage account named {name} is already taken."
+        return {"nameAvailable": False, "reason": "AlreadyExists", "message": message}
+    return {"nameAvailable": True}
+
+
+def require(world: World, name: str) -> Resource:
+    """Raises ArmError for a name that no account has."""
+    found = find(world, name)
+    if found is None:
+        raise ArmError(404, "ResourceNotFound", f"There is no storage account {name}.")
+    return found
+
+
+KINDS = (
+    Kind(
+        ACCOUNT,
+        check=_check,
+        settle=_settle,
+        actions={"listKeys": _list_keys, "regenerateKey": _regenerate},
+        slow=SLOW - {"DELETE", "PATCH"},
+        statuses=(202, 200),
+        free=frozenset((ENDPOINT,)),
+        told=connections,
+    ),
+)

@@ -1,0 +1,189 @@
+"""Key vaults: their names, which are unique in the world, and what is left of a deleted one until it is purged.
+
+Source: Azure Key Vault documentation, "soft-delete overview", and Microsoft.KeyVault, "Vaults - Create Or Update".
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from .. import ids
+from ..errors import ArmError, bad_request, conflict
+from ..kinds import SLOW, Kind, Turn, World
+from ..store import Resource
+from ..tokens import TENANT
+from .storage_accounts import ACLS, ENDPOINT, connections
+
+VAULT = "Microsoft.KeyVault/vaults"
+DELETED = "Microsoft.KeyVault/locations/deletedVaults"
+DELETED_LIST = "Microsoft.KeyVault/deletedVaults"
+NAME = re.compile(r"(?=.{3,24}$)[A-Za-z](-?[A-Za-z0-9])*")
+SHORTEST_DAYS, LONGEST_DAYS = 7, 90
+# The first version in which a vault that says nothing goes by roles.
+ROLES_FIRST = "2026-02-01"
+
+
+def find(world: World, name: str) -> Resource | None:
+    return next((one for one in world.store.all(VAULT) if ids.same(one.id.name, name)), None)
+
+
+def find_deleted(world: World, name: str) -> Resource | None:
+    return next((one for one in world.store.all(DELETED) if ids.same(one.id.name, name)), None)
+
+
+def _check(turn: Turn) -> None:
+    name, told = turn.id.name, turn.properties
+    if not NAME.fullmatch(name):
+        message = (
+            f"The vault name '{name}' is invalid. A vault's name must be between 3-24 alphanumeric characters. The "
+            "name must begin with a letter, end with a letter or digit, and not contain consecutive hyphens."
+        )
+        raise bad_request("VaultNameNotValid", message)
+    mode = told.pop("createMode", "default")
+    if turn.old is None:
+        _check_name_free(turn, mode)
+    if mode == "recover":
+        return
+    if not ids.same(told.get("tenantId"), TENANT):
+        message = f"The tenant ID '{told.get('tenantId')}' in request is not the directory's: {TENANT}."
+        raise bad_request("BadRequest", message)
+    sku = told.get("sku") or {}
+    if str(sku.get("name", "")).lower() not in ("standard", "premium") or sku.get("family", "A") != "A":
+        raise bad_request("BadRequest", "The vault's sku has the family A and the name standard or premium.")
+    if told.get("enableSoftDelete") is False:
+        raise bad_request("BadRequest", "The property 'enableSoftDelete' can't be set to false.")
+    if told.get("enablePurgeProtection") is False:
+        message = (
+            'The property "enablePurgeProtection" cannot be set to false. Enabling the purge protection for a vault '
+            "is an irreversible action."
+        )
+        raise bad_request("BadRequest", message)
+    _check_days(turn)
+    by_role = told.get("enableRbacAuthorization", turn.version >= ROLES_FIRST)
+    if not by_role and not isinstance(told.get("accessPolicies"), list):
+        raise bad_request("BadRequest", "The parameter accessPolicies is not specified.")
+
+
+def _check_name_free(turn: Turn, mode: str) -> None:
+    name = turn.id.name
+    if find(turn.world, name):
+        message = (
+            f"The vault name '{name}' is already in use. Vault names are globally unique so it is possible that the "
+            "name is already taken."
+        )
+        raise conflict("VaultAlreadyExists", message)
+    deleted = find_deleted(turn.world, name)
+    own = deleted is not None and ids.same(deleted.properties["vaultId"], turn.id.text)
+    if deleted and not own:
+        message = f"The vault name '{name}' is already in use by a deleted vault: {deleted.properties['vaultId']}."
+        raise conflict("VaultAlreadyExists", message)
+    if deleted and mode != "recover":
+        message = (
+            "A vault with the same name already exists in deleted state. You need to either recover or purge existing "
+            "key vault."
+        )
+        raise conflict("ConflictError", message)
+    if not deleted and mode == "recover":
+        raise ArmError(404, "DeletedVaultNotFound", f"The deleted vault '{name}' does not exist.")
+
+
+def _check_days(turn: Turn) -> None:
+    days = turn.properties.get("softDeleteRetentionInDays")
+    if days is not None and not SHORTEST_DAYS <= int(days) <= LONGEST_DAYS:
+        message = f"softDeleteRetentionInDays is {days}: it is {SHORTEST_DAYS} to {LONGEST_DAYS}."
+        raise bad_request("BadRequest", message)
+    if turn.old and days not in (None, turn.old.properties["softDeleteRetentionInDays"]):
+        message = "The property 'softDeleteRetentionInDays' has been set already and it can't be modified."
+        raise bad_request("BadRequest", message)
+
+
+def _settle(turn: Turn) -> None:
+    if turn.old is None and (deleted := find_deleted(turn.world, turn.id.name)):
+        _recover(turn, deleted)
+        return
+    told, old = turn.properties, turn.old.properties if turn.old else {}
+    told.setdefault("enableRbacAuthorization", turn.version >= ROLES_FIRST)
+    told.setdefault("accessPolicies", [])
+    told.setdefault("networkAcls", {**ACLS})
+    told.setdefault("publicNetworkAccess", "Enabled")
+    told["sku"] = {"family": "A", **told["sku"]}
+    told["enableSoftDelete"] = True
+    told.setdefault("softDeleteRetentionInDays", old.get("softDeleteRetentionInDays", LONGEST_DAYS))
+    if old.get("enablePurgeProtection"):
+        told["enablePurgeProtection"] = True
+    told["vaultUri"] = f"https://{turn.id.name.lower()}.vault.azure.net/"
+
+
+def _recover(turn: Turn, deleted: Resource) -> None:
+    was: Resource = deleted.state["vault"]
+    turn.new.body = {**was.body, **({"tags": turn.new.body["tags"]} if "tags" in turn.new.body else {})}
+    turn.new.state.update(was.state)
+    turn.world.store.drop(deleted)
+    for one in deleted.state["parts"]:
+        turn.world.store.put(one)
+
+
+def _removed(turn: Turn) -> None:
+    """What is deleted is kept for days, with all its secrets and keys."""
+    vault, at = turn.new, datetime.now(UTC)
+    until = at + timedelta(days=vault.properties["softDeleteRetentionInDays"])
+    id_ = ids.parse(
+        f"/subscriptions/{vault.id.subscription}/providers/Microsoft.KeyVault/locations/{vault.location}"
+        f"/deletedVaults/{vault.id.name}"
+    )
+    properties = {
+        "vaultId": vault.id.text,
+        "location": vault.location,
+        "tags": vault.body.get("tags", {}),
+        "deletionDate": f"{at:%Y-%m-%dT%H:%M:%SZ}",
+        "scheduledPurgeDate": f"{until:%Y-%m-%dT%H:%M:%SZ}",
+        "purgeProtectionEnabled": bool(vault.properties.get("enablePurgeProtection")),
+    }
+    parts = list(turn.world.store.children(vault))
+    state = {"vault": vault, "parts": parts}
+    turn.world.store.put(Resource(id_, {"properties": properties}, state=state))
+
+
+def _purge(turn: Turn) -> Any:
+    turn.world.store.drop(turn.new)
+
+
+def _may_purge(turn: Turn) -> None:
+    if turn.properties["purgeProtectionEnabled"]:
+        raise ArmError(405, "MethodNotAllowed", 'Operation "DeletedVaultPurge" is not allowed.')
+
+
+def _deleted(world: World, scope: str, query: Mapping[str, str]) -> Iterable[Resource]:  # noqa: ARG001
+    return world.store.all(DELETED, scope)
+
+
+def availability(world: World, name: str) -> dict[str, Any]:
+    """POST …/checkNameAvailability."""
+    if not NAME.fullmatch(name):
+        return {"nameAvailable": False, "reason": "AccountNameInvalid", "message": f"{name} is not a valid name."}
+    if find(world, name) or find_deleted(world, name):
+        return {"nameAvailable": False, "reason": "AlreadyExists", "message": f"The vault name '{name}' is in use."}
+    return {"nameAvailable": True}
+
+
+KINDS = (
+    Kind(
+        VAULT,
+        check=_check,
+        settle=_settle,
+        removed=_removed,
+        slow=SLOW - {"DELETE", "PATCH"},
+        free=frozenset((ENDPOINT, DELETED)),
+        told=connections,
+    ),
+    Kind(
+        DELETED,
+        tracked=False,
+        methods=frozenset(("GET",)),
+        check_action=_may_purge,
+        actions={"purge": _purge},
+        slow_actions=frozenset(("purge",)),
+    ),
+    Kind(DELETED_LIST, tracked=False, methods=frozenset(), lists=_deleted),
+)
