@@ -8,7 +8,8 @@ from fleet.model import Cloud, Fleet
 
 PROJECT = "landbridge"
 Kind = Literal["region", "links", "cluster", "laptops", "pool", "addons"]
-LINKS, ADDONS = "links", "-addons"
+LINKS: Kind = "links"
+ADDONS = "-addons"
 CLOUDS: Mapping[Cloud, str] = {"aws": "AWS", "azure": "Azure"}
 # What can stand in a region of each cloud so far.
 BUILT: Mapping[Cloud, frozenset[Kind]] = {

@@ -55,4 +55,4 @@ def _closed(*rules: Rule) -> tuple[Rule, ...]:
     """With the two that every group ends in: without them Azure lets the whole network in."""
     probes = Rule("probes", PROBES, "Allow", ANY, "AzureLoadBalancer", ANY, ANY, "health of what balancers lead to")
     rest = Rule("rest", REST, "Deny", ANY, ANY, ANY, ANY, "nothing else")
-    return (*sorted(rules, key=lambda rule: rule.priority), probes, rest)
+    return tuple(sorted((*rules, probes, rest), key=lambda rule: rule.priority))

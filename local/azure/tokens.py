@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import jwt
 
 from .errors import ArmError
-from .sign_in import CLIENT, SECRET, TENANT
+from .sign_in import CLIENT, SECRET
+from .sign_in import TENANT as TENANT
 
 LIFE_SECONDS = 3600
 DEPLOYER = "00000000-0000-4000-8000-0000000000d1"  # its principal, the owner of every subscription
