@@ -8,6 +8,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import requests
 from azure.core.credentials import AccessToken
@@ -17,6 +18,8 @@ from requests.adapters import HTTPAdapter
 
 from local.azure import tokens
 from local.azure.server import free_port
+
+from . import shapes
 
 SUBSCRIPTION = "00000000-0000-4000-8000-00000000000a"
 
@@ -36,7 +39,7 @@ class _ToLocal(HTTPAdapter):
         return self.poolmanager.connection_from_host(**host, pool_kwargs=key)
 
     def add_headers(self, request: Any, **_: Any) -> None:
-        request.headers["Host"] = requests.utils.urlparse(request.url).hostname
+        request.headers["Host"] = urlsplit(request.url).hostname
 
 
 class GivenToken:
@@ -83,7 +86,8 @@ class LocalAzure(NamedTuple):
 
     def put(self, path: str, body: Any, version: str = "2024-05-01") -> requests.Response:
         """A plain request to ARM: for what Azure's clients would not send."""
-        return self.ask("PUT", path, body, version)
+        answer: requests.Response = self.ask("PUT", path, body, version)
+        return answer
 
     def ask(self, method: str, path: str, body: Any = None, version: str | None = "2024-05-01", **headers: str) -> Any:
         token = self.credential().get_token("https://management.azure.com/.default").token
@@ -119,3 +123,9 @@ def served(home: Path) -> Iterator[LocalAzure]:
     finally:
         server.terminate()
         server.wait(30)
+
+
+def assert_model(model: Any, body: Any) -> None:
+    """That JSON is the model's, such as azure.mgmt.network.models.VirtualNetwork, with nothing that it would not know."""
+    found = shapes.problems(model, body)
+    assert not found, "\n".join(found)
