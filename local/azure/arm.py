@@ -4,6 +4,7 @@ Source: azure-resource-manager-rpc, v1.0.
 """
 
 import copy
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from . import access, faults, groups, identities, ids, parts, regions
@@ -124,8 +125,9 @@ def _put(world: World, call: Call, old: Resource | None) -> Answer:
     turn = _turn(world, call, old)
     place = turn.new.location
     _refuse(call, place)
-    world.operations.refuse_second(call.id.key)
+    world.operations.refuse_second(_held(call.id, call.kind))
     identities.check(turn)
+    parts.clean(turn.new, call.kind)
     call.kind.check(turn)
     listed = parts.drafts(world, turn, call.kind)
     keep(world, turn, call.kind)
@@ -244,7 +246,7 @@ def _delete(world: World, call: Call, old: Resource | None) -> Answer:
     if old is None:
         return Answer(204)
     _refuse(call, old.location)
-    world.operations.refuse_second(call.id.key)
+    world.operations.refuse_second(_held(call.id, call.kind))
     refuse_used(world, old, call.kind)
     turn = Turn(world, old, old, {}, call.caller.principal, call.version)
     call.kind.removing(turn)
@@ -262,13 +264,29 @@ def _delete(world: World, call: Call, old: Resource | None) -> Answer:
     return Answer(202, None, pointers(begin(world, call, old.location, over)))
 
 
+def _held(id_: Id, kind: Kind) -> str:
+    """Of what nothing else is written while this is."""
+    return id_.parent.key if kind.serial and id_.parent else id_.key
+
+
 def refuse_used(world: World, resource: Resource, kind: Kind) -> None:
-    """Raises ArmError for what another resource names."""
-    users = [one for one in world.store.users(resource) if one.id.type.lower() not in {t.lower() for t in kind.free}]
-    if users:
-        name = "".join(part[0].upper() + part[1:] for part in kind.type.rpartition("/")[2:])
-        message = f"{name} {resource.id.text} is in use by {users[0].id.text} and can't be deleted."
-        raise bad_request(f"InUse{name.removesuffix('s')}CannotBeDeleted", message)
+    """Raises ArmError for what another resource names, or a part of which it names."""
+    for part in world.store.children(resource):
+        for user in world.store.users(part):
+            if not user.id.key.startswith(f"{resource.id.key}/"):
+                _refuse_used(part, kind_of(part.id), [user])
+    _refuse_used(resource, kind, world.store.users(resource))
+
+
+def _refuse_used(resource: Resource, kind: Kind, users: Iterable[Resource]) -> None:
+    free = {type_.lower() for type_ in kind.free}
+    user = next((one for one in users if one.id.type.lower() not in free), None)
+    if user is None:
+        return
+    last = kind.type.rpartition("/")[2]
+    code = kind.in_use or f"InUse{last[0].upper()}{last[1:].removesuffix('s')}CannotBeDeleted"
+    message = f"{resource.id.text} is in use by {user.id.text} and cannot be deleted."
+    raise bad_request(code, message)
 
 
 def drop(turn: Turn, kind: Kind) -> None:
@@ -279,7 +297,7 @@ def drop(turn: Turn, kind: Kind) -> None:
 
 
 def begin(world: World, call: Call, place: str, over: Any) -> Operation:
-    operation = Operation(call.id.key, over, 0.0, call.id.namespace, call.id.subscription, place)
+    operation = Operation(_held(call.id, call.kind), over, 0.0, call.id.namespace, call.id.subscription, place)
     return world.operations.begin(call.kind.type, operation)
 
 

@@ -36,6 +36,8 @@ class Turn:
     body: dict[str, Any]
     caller: str = ""
     version: str = ""  # the call's api-version
+    within: Resource | None = None  # what lists it inline, as that will be
+    beside: list[Resource] | None = None  # the others of that list
 
     @property
     def id(self) -> Id:
@@ -44,6 +46,20 @@ class Turn:
     @property
     def properties(self) -> dict[str, Any]:
         return self.new.properties
+
+    @property
+    def parent(self) -> Resource:
+        """What it is a part of. Raises ArmError."""
+        assert self.id.parent is not None
+        return self.within or self.world.store.get(self.id.parent)
+
+    @property
+    def siblings(self) -> list[Resource]:
+        """The other parts of its type, as they will be."""
+        if self.beside is not None:
+            return self.beside
+        found = self.world.store.children(self.parent, self.id.type)
+        return [one for one in found if one.id.key != self.id.key]
 
 
 Check = Callable[[Turn], None]
@@ -66,6 +82,10 @@ class Kind:
     check_action: refuses an action.
     actions: POST …/NAME → what it answers (None: 204), with a `Turn` whose `body` is the call's.
     hidden: properties, as dotted paths in `properties`, that are written and never told.
+    known: all that `properties` may have; empty: anything.
+    read_only: properties that a caller may send back and that are not taken from it.
+    serial: a write of it holds what it is a part of, so that its siblings have to wait.
+    in_use: the code of a delete that is refused because others refer to it, if it is not InUse…CannotBeDeleted.
     slow: methods that Azure answers before it is done.
     statuses: of a PUT that makes one, and of one that changes one.
     given: what is there without anybody's having made it, such as a built-in role.
@@ -84,6 +104,10 @@ class Kind:
     check_action: Check = nothing
     slow_actions: frozenset[str] = frozenset()
     hidden: tuple[str, ...] = ()
+    known: frozenset[str] = frozenset()
+    read_only: tuple[str, ...] = ()
+    serial: bool = False
+    in_use: str = ""
     slow: frozenset[str] = frozenset()
     free: frozenset[str] = frozenset()
     methods: frozenset[str] = frozenset(("GET", "PUT", "PATCH", "DELETE"))

@@ -16,6 +16,7 @@ def drafts(world: World, turn: Turn, kind: Kind) -> dict[str, list[Turn]]:
         if listed is None and (kind.keeps_parts or turn.old is None):
             continue
         found[name] = [_draft(world, turn, type_, one) for one in listed or ()]
+        _check(found[name])
         wanted = {one.id.key for one in found[name]}
         for gone in (one for one in world.store.children(turn.new, type_) if one.id.key not in wanted):
             from .arm import kind_of, refuse_used
@@ -35,9 +36,28 @@ def _draft(world: World, turn: Turn, type_: str, told: dict[str, Any]) -> Turn:
     if isinstance(body.get("properties"), dict):
         body["properties"] = {key: value for key, value in body["properties"].items() if key != "provisioningState"}
     new = Resource(old.id if old else id_, body, secret=old.secret if old else {}, state=old.state if old else {})
-    made = Turn(world, new, old, told, turn.caller, turn.version)
-    kind_of(id_).check(made)
-    return made
+    clean(new, kind_of(id_))
+    return Turn(world, new, old, told, turn.caller, turn.version, within=turn.new)
+
+
+def _check(drafted: list[Turn]) -> None:
+    """Each of them, knowing of the others."""
+    from .arm import kind_of
+
+    for one in drafted:
+        one.beside = [other.new for other in drafted if other is not one]
+        kind_of(one.id).check(one)
+
+
+def clean(resource: Resource, kind: Kind) -> None:
+    """Takes off what Azure tells and does not take. Raises ArmError for a property that the type does not have."""
+    for name in kind.read_only:
+        resource.properties.pop(name, None)
+    if kind.known and (strange := sorted(resource.properties.keys() - kind.known - {"provisioningState"})):
+        message = (
+            f"Could not find member '{strange[0]}' on object of type '{kind.type}'. Path 'properties.{strange[0]}'."
+        )
+        raise bad_request("InvalidRequestFormat", message)
 
 
 def keep(world: World, turn: Turn, kind: Kind, listed: dict[str, list[Turn]]) -> None:

@@ -3,7 +3,26 @@
 from collections.abc import Mapping
 
 from ..kinds import Kind
-from . import blob_services, file_shares, identities, network, roles, storage_accounts, vault_contents, vaults
+from . import (
+    blob_services,
+    file_shares,
+    identities,
+    interfaces,
+    network,
+    peerings,
+    public_addresses,
+    roles,
+    routes,
+    security,
+    storage_accounts,
+    subnets,
+    vault_contents,
+    vaults,
+    watchers,
+)
 
-TOPICS = (network, storage_accounts, blob_services, file_shares, vaults, vault_contents, identities, roles)
+TOPICS = (
+    *(network, subnets, peerings, watchers, security, routes, public_addresses, interfaces),
+    *(storage_accounts, blob_services, file_shares, vaults, vault_contents, identities, roles),
+)
 KINDS: Mapping[str, Kind] = {kind.type.lower(): kind for topic in TOPICS for kind in topic.KINDS}

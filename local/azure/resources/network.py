@@ -1,29 +1,87 @@
-"""Virtual networks and their subnets."""
+"""Virtual networks."""
 
 from ipaddress import IPv4Network
+from typing import Any
 
 from ..errors import bad_request
-from ..kinds import SLOW, Kind, Turn
+from ..kinds import SLOW, Kind, Turn, World
 from ..store import Resource
+from . import common, watchers
+from .peerings import PEERING
+from .subnets import SUBNET, inside, prefixes_of
 
-NETWORK, SUBNET = "Microsoft.Network/virtualNetworks", "Microsoft.Network/virtualNetworks/subnets"
+NETWORK = "Microsoft.Network/virtualNetworks"
+FLOW_LOG = "Microsoft.Network/networkWatchers/flowLogs"
+# Azure's "Virtual Network FAQ": what no network may have.
+FORBIDDEN = tuple(
+    IPv4Network(one)
+    for one in ("224.0.0.0/4", "255.255.255.255/32", "127.0.0.0/8", "169.254.0.0/16", "168.63.129.16/32")
+)
 LARGEST, SMALLEST = 2, 29
+KNOWN = frozenset(
+    (
+        *("addressSpace", "dhcpOptions", "flowTimeoutInMinutes", "subnets", "virtualNetworkPeerings", "encryption"),
+        *("enableDdosProtection", "enableVmProtection", "bgpCommunities", "privateEndpointVNetPolicies"),
+    )
+)
+READ_ONLY = ("resourceGuid", "flowLogs", "defaultPublicNatGateway", "ipAllocations")
 
 
 def prefixes(network: Resource) -> list[IPv4Network]:
     return [IPv4Network(one) for one in network.properties.get("addressSpace", {}).get("addressPrefixes", ())]
 
 
-def _network(turn: Turn) -> None:
-    try:
-        spaces = prefixes(turn.new)
-    except ValueError as error:
-        raise bad_request("InvalidCIDRNotation", f"The address prefix is not valid: {error}.") from None
+def _check(turn: Turn) -> None:
+    common.name(turn)
+    told = turn.properties.get("addressSpace", {}).get("addressPrefixes") or ()
+    spaces = [common.network(one, turn.id.text) for one in told]
     if not spaces:
         raise bad_request("MissingAddressSpace", f"Virtual network {turn.id.name} has no address prefix.")
+    for n, one in enumerate(spaces):
+        if not LARGEST <= one.prefixlen <= SMALLEST or any(one.overlaps(never) for never in FORBIDDEN):
+            raise common.invalid(f"The address prefix {one} of virtual network {turn.id.name} is not allowed.")
+        if any(one.overlaps(other) for other in spaces[:n]):
+            raise common.invalid(f"The address prefix {one} of virtual network {turn.id.name} overlaps another of it.")
+    if turn.properties.get("subnets") is None:
+        for subnet in turn.world.store.children(turn.new, SUBNET):
+            inside(turn.new, subnet, prefixes_of(subnet, subnet.id.text))
+    turn.properties.setdefault("enableDdosProtection", False)
+    turn.properties.setdefault("privateEndpointVNetPolicies", "Disabled")
+    common.guid(turn)
+
+
+def _removed(turn: Turn) -> None:
+    """Flow logs go with what they watch."""
+    for log in list(turn.world.store.all(FLOW_LOG)):
+        target = str(log.properties["targetResourceId"]).lower()
+        if f"{target}/".startswith(f"{turn.id.key}/"):
+            turn.world.store.drop(log)
+    for other in turn.world.store.all(PEERING):
+        if str(other.properties["remoteVirtualNetwork"]["id"]).lower() == turn.id.key:
+            other.properties["peeringState"] = "Disconnected"
+
+
+def _told(world: World, network: Resource) -> dict[str, Any]:
+    logs = [
+        {"id": log.id.text}
+        for log in world.store.all(FLOW_LOG)
+        if str(log.properties["targetResourceId"]).lower() == network.id.key
+    ]
+    return {"flowLogs": logs} if logs else {}
 
 
 KINDS = (
-    Kind(NETWORK, check=_network, parts={"subnets": SUBNET}, keeps_parts=True, slow=SLOW),
-    Kind(SUBNET, tracked=False, slow=SLOW),
+    Kind(
+        NETWORK,
+        check=_check,
+        settle=watchers.watch_region,
+        removed=_removed,
+        told=_told,
+        parts={"subnets": SUBNET, "virtualNetworkPeerings": PEERING},
+        keeps_parts=True,
+        known=KNOWN,
+        read_only=READ_ONLY,
+        slow=SLOW,
+        free=frozenset((PEERING, FLOW_LOG)),
+    ),
 )

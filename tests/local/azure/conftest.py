@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from .network_support import Place
 from .support import SUBSCRIPTION, LocalAzure, served
 
 
@@ -31,3 +32,8 @@ def group(azure: LocalAzure) -> Iterator[str]:
 def place(group: str) -> str:
     """The group's id."""
     return f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}"
+
+
+@pytest.fixture
+def here(azure: LocalAzure, place: str) -> Place:
+    return Place(azure, place)

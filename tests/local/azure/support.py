@@ -1,5 +1,6 @@
 """A real server of the local Azure on free ports of loopback, and Azure's own clients, which reach it by Azure's names."""
 
+import functools
 import json
 import subprocess
 import sys
@@ -90,7 +91,7 @@ class LocalAzure(NamedTuple):
         return answer
 
     def ask(self, method: str, path: str, body: Any = None, version: str | None = "2024-05-01", **headers: str) -> Any:
-        token = self.credential().get_token("https://management.azure.com/.default").token
+        token = _token(self)
         with requests.Session() as session:
             session.trust_env, session.verify = False, str(self.authority)
             session.mount("https://", _ToLocal(self.tls))
@@ -102,6 +103,11 @@ class LocalAzure(NamedTuple):
                 headers={"Authorization": f"Bearer {token}", **headers},
                 timeout=30,
             )
+
+
+@functools.cache
+def _token(azure: LocalAzure) -> str:
+    return str(azure.credential().get_token("https://management.azure.com/.default").token)
 
 
 def served(home: Path) -> Iterator[LocalAzure]:

@@ -1,0 +1,120 @@
+"""What the types of Microsoft.Network have in common: names, zones, enums, lists of named configurations."""
+
+import re
+import uuid
+from collections.abc import Collection
+from ipaddress import IPv4Network
+from typing import Any
+
+from .. import ids, regions
+from ..errors import ArmError, bad_request
+from ..kinds import Turn
+
+NAME = re.compile(r"\w([\w.-]{0,78}\w)?", re.ASCII)
+SUB_READ_ONLY = ("etag", "type")
+
+
+def invalid(message: str) -> ArmError:
+    """What the provider says of a body that it cannot take, where it has no code of its own."""
+    return bad_request("InvalidRequestFormat", message)
+
+
+def name(turn: Turn) -> None:
+    if not NAME.fullmatch(turn.id.name):
+        message = (
+            f"Resource name {turn.id.name} is invalid. The name can be up to 80 characters long. It must begin with a "
+            "word character, and it must end with a word character or with '_'. The name may contain word characters "
+            "or '.', '-', '_'."
+        )
+        raise bad_request("InvalidResourceName", message)
+
+
+def zones(turn: Turn) -> list[str]:
+    told = turn.new.body.get("zones")
+    if told is None:
+        return []
+    allowed = regions.zones(turn.new.location)
+    if not isinstance(told, list) or any(one not in allowed for one in told) or len(set(told)) != len(told):
+        raise invalid(f"{turn.id.text}: zones {told} are not zones of {turn.new.location}, which has {list(allowed)}.")
+    if turn.old and sorted(turn.old.body.get("zones") or ()) != sorted(told):
+        raise bad_request(
+            "ResourceAvailabilityZonesCannotBeModified", f"The zones of {turn.id.text} cannot be changed."
+        )
+    return told
+
+
+def sku(turn: Turn, *allowed: str, default: str) -> str:
+    told = turn.new.body.setdefault("sku", {})
+    told.setdefault("name", default)
+    told.setdefault("tier", "Regional")
+    return choice(turn, told["name"], "sku.name", allowed)
+
+
+def choice(turn: Turn, value: Any, at: str, allowed: Collection[str]) -> str:
+    """The value as Azure writes it. Raises ArmError for none of those."""
+    for one in allowed:
+        if isinstance(value, str) and ids.same(one, value):
+            return one
+    raise invalid(f"{turn.id.text}: '{value}' at '{at}' is none of {', '.join(sorted(allowed))}.")
+
+
+def pick(turn: Turn, of: dict[str, Any], at: str, allowed: Collection[str], default: str | None = None) -> str:
+    """An enum in `of`, filled in with its default, kept as Azure writes it. `at` is its name."""
+    of[at] = choice(turn, of.get(at, default), at, allowed)
+    return str(of[at])
+
+
+def number(turn: Turn, of: dict[str, Any], at: str, least: int, most: int, default: int | None = None) -> int:
+    value = of.get(at, default)
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise invalid(f"{turn.id.text}: {at} is {value!r}; it must be a number from {least} to {most}.")
+    of[at] = value
+    return value
+
+
+def network(text: Any, at: str) -> IPv4Network:
+    """A prefix without host bits. Raises ArmError."""
+    try:
+        if not isinstance(text, str) or "/" not in text:
+            raise ValueError(f"{text!r} is no prefix")
+        return IPv4Network(text)
+    except ValueError as error:
+        raise bad_request("InvalidCIDRNotation", f"The address prefix {text} of {at} is not valid: {error}.") from None
+
+
+def listed(turn: Turn, at: str, known: Collection[str], read_only: Collection[str] = ()) -> list[dict[str, Any]]:
+    """A list of named configurations, each {"name", "properties", "zones"}; they get ids and states here."""
+    found = turn.properties.setdefault(at, [])
+    names: set[str] = set()
+    for one in found:
+        called = str(one.get("name") or "")
+        if not called or called.lower() in names:
+            raise invalid(f"{turn.id.text}: '{called}' in '{at}' has no name or one that another there has.")
+        names.add(called.lower())
+        for key in SUB_READ_ONLY:
+            one.pop(key, None)
+        one["id"] = sub_id(turn, at, called)
+        properties = one.setdefault("properties", {})
+        for key in read_only:
+            properties.pop(key, None)
+        if strange := sorted(properties.keys() - set(known) - {"provisioningState"}):
+            raise invalid(f"Could not find member '{strange[0]}' at 'properties.{at}.{called}' of {turn.id.text}.")
+        properties["provisioningState"] = "Succeeded"
+    return list(found)
+
+
+def sub_id(turn: Turn, at: str, called: str) -> str:
+    return f"{turn.id.text}/{at}/{called}"
+
+
+def guid(turn: Turn) -> None:
+    """What it is called besides its name, from when it is made until it is gone."""
+    turn.properties["resourceGuid"] = (turn.old.properties.get("resourceGuid") if turn.old else None) or str(
+        uuid.uuid4()
+    )
+
+
+def only_id(of: dict[str, Any], at: str) -> None:
+    """A reference is kept as its id, whatever else a caller says of what it refers to."""
+    if isinstance(of.get(at), dict):
+        of[at] = {"id": of[at].get("id")}

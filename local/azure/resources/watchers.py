@@ -1,0 +1,82 @@
+"""Network Watchers, one a region, which Azure makes with the first virtual network there; and their flow logs."""
+
+from typing import Any
+
+from .. import groups, ids
+from ..errors import bad_request
+from ..kinds import SLOW, Kind, Turn
+from ..references import require
+from ..store import Resource
+from . import common
+
+WATCHER, FLOW_LOG = "Microsoft.Network/networkWatchers", "Microsoft.Network/networkWatchers/flowLogs"
+GROUP = "NetworkWatcherRG"
+TARGETS = (
+    "Microsoft.Network/virtualNetworks",
+    "Microsoft.Network/virtualNetworks/subnets",
+    "Microsoft.Network/networkInterfaces",
+)
+KNOWN = frozenset(
+    (
+        *("targetResourceId", "storageId", "enabled", "retentionPolicy", "format", "flowAnalyticsConfiguration"),
+        *("enabledFilteringCriteria", "recordTypes"),
+    )
+)
+LONGEST_DAYS = 365
+
+
+def watch_region(turn: Turn) -> None:
+    """What Azure does in a subscription that has a network in a region and no watcher there.
+
+    Azure docs, "Enable or disable Azure Network Watcher": NetworkWatcher_REGION in the group NetworkWatcherRG.
+    """
+    region, store = turn.new.location, turn.world.store
+    if any(_same_place(turn.id.subscription, region, one) for one in store.all(WATCHER)):
+        return
+    group = ids.group_id(turn.id.subscription, GROUP)
+    if group.lower() not in store.groups:
+        groups.put(turn.world, group, {"location": region})
+    id_ = ids.parse(f"{group}/providers/{WATCHER}/NetworkWatcher_{region}")
+    store.put(Resource(id_, {"location": region, "properties": {"provisioningState": "Succeeded"}}))
+
+
+def _same_place(subscription: str, region: str, watcher: Resource) -> bool:
+    return ids.same(watcher.id.subscription, subscription) and watcher.location == region
+
+
+def _watcher(turn: Turn) -> None:
+    common.name(turn)
+    for one in turn.world.store.all(WATCHER):
+        if one.id.key != turn.id.key and _same_place(turn.id.subscription, turn.new.location, one):
+            message = (
+                "Cannot create more than 1 network watchers for this subscription in this region. There is "
+                f"{one.id.text}."
+            )
+            raise bad_request("NetworkWatcherCountLimitReached", message)
+
+
+def _log(turn: Turn) -> None:
+    common.name(turn)
+    if turn.new.location != turn.parent.location:
+        raise common.invalid(f"{turn.id.text} is in {turn.new.location}, its watcher in {turn.parent.location}.")
+    told = turn.properties
+    target = require(turn, told.get("targetResourceId"), "properties.targetResourceId", *TARGETS)
+    require(turn, told.get("storageId"), "properties.storageId", "Microsoft.Storage/storageAccounts")
+    for other in turn.siblings:
+        if ids.same(other.properties["targetResourceId"], target.id.text):
+            raise common.invalid(f"{target.id.text} has a flow log already: {other.id.text}.")
+    retention: dict[str, Any] = told.setdefault("retentionPolicy", {"days": 0, "enabled": False})
+    if strange := sorted(retention.keys() - {"days", "enabled"}):
+        raise common.invalid(f"Could not find member '{strange[0]}' at 'properties.retentionPolicy' of {turn.id.text}.")
+    common.number(turn, retention, "days", 0, LONGEST_DAYS, 0)
+    told.setdefault("enabled", True)
+    format_: dict[str, Any] = told.setdefault("format", {"type": "JSON", "version": 2})
+    common.pick(turn, format_, "type", ("JSON",), "JSON")
+    common.number(turn, format_, "version", 1, 2, 2)
+    told["targetResourceGuid"] = target.properties.get("resourceGuid", "")
+
+
+KINDS = (
+    Kind(WATCHER, check=_watcher, known=frozenset(("runningOperationIds",)), free=frozenset((FLOW_LOG,))),
+    Kind(FLOW_LOG, check=_log, known=KNOWN, read_only=("targetResourceGuid",), slow=SLOW),
+)
