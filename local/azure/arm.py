@@ -4,7 +4,7 @@ Source: azure-resource-manager-rpc, v1.0.
 """
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from . import access, faults, groups, identities, ids, parts, regions
@@ -59,6 +59,11 @@ def kind_of(id_: Id) -> Kind:
         message = f"The resource type '{id_.type}' could not be found: the local Azure does not have it."
         raise ArmError(404, "InvalidResourceType", message)
     return kind
+
+
+def view(namespace: str, types: list[str], name: str) -> Callable[[Turn, str], Any] | None:
+    kind = KINDS.get("/".join((namespace, *types)).lower())
+    return next((found for known, found in kind.views.items() if known.lower() == name.lower()), None) if kind else None
 
 
 def serve(world: World, call: Call) -> Answer:

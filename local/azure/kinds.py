@@ -81,6 +81,7 @@ class Kind:
         alone if `keeps_parts`, else a PUT says all.
     check_action: refuses an action.
     actions: POST …/NAME → what it answers (None: 204), with a `Turn` whose `body` is the call's.
+    views: what GET …/NAME, or PUT, answers that is no list, with a `Turn` as actions have it and the method.
     hidden: properties, as dotted paths in `properties`, that are written and never told.
     known: all that `properties` may have; empty: anything.
     read_only: properties that a caller may send back and that are not taken from it.
@@ -103,6 +104,7 @@ class Kind:
     actions: Mapping[str, Callable[[Turn], Any]] = field(default_factory=dict)
     check_action: Check = nothing
     slow_actions: frozenset[str] = frozenset()
+    views: Mapping[str, Callable[[Turn, str], Any]] = field(default_factory=dict)
     hidden: tuple[str, ...] = ()
     known: frozenset[str] = frozenset()
     read_only: tuple[str, ...] = ()

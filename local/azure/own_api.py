@@ -1,6 +1,7 @@
 """What the local Azure answers beside Azure's own calls, below /landbridge-api/, over plain HTTP on loopback.
 
-For tests: inventory, faults, pace. For the machines service: changes (waits for one), token (what IMDS hands out).
+For tests: inventory, faults, pace. For the machines service: changes (waits for one), token (what IMDS hands out),
+tunnels (how those of a connection are).
 """
 
 import json
@@ -16,6 +17,7 @@ from . import faults, identities, keeping, tokens
 from .application import Application, said
 from .errors import ArmError
 from .kinds import World
+from .resources import connections, watchers
 
 PREFIX = "/landbridge-api/"
 log = logging.getLogger("local.azure")
@@ -26,18 +28,20 @@ ANSWERS: dict[tuple[str, str], Callable[[World, bytes], Any]] = {
     ("GET", "faults"): lambda *_: faults.listing(),
     ("PUT", "faults"): lambda _, body: faults.put(body),
     ("POST", "token"): lambda world, body: token(world, **json.loads(body)),
+    ("PUT", "tunnels"): lambda world, body: connections.set_tunnels(world, *json.loads(body)),
     ("PUT", "pace"): lambda world, body: pace(world, **json.loads(body)),
 }
 
 
 def inventory(world: World) -> dict[str, list[str]]:
-    """All that is there, by type: for tests that compare before with after."""
+    """All that somebody made, by type: for tests that compare before with after. What Azure makes is not in it."""
     world.operations.settle_due()
     found: dict[str, list[str]] = {}
     for one in world.store.all():
-        found.setdefault(one.id.type, []).append(one.id.text)
-    if world.store.groups:
-        found["Microsoft.Resources/resourceGroups"] = sorted(one["id"] for one in world.store.groups.values())
+        if not watchers.is_azures(one):
+            found.setdefault(one.id.type, []).append(one.id.text)
+    if made := [one["id"] for one in world.store.groups.values() if one["name"] != watchers.GROUP]:
+        found["Microsoft.Resources/resourceGroups"] = made
     return {type_: sorted(ids) for type_, ids in sorted(found.items())}
 
 

@@ -74,6 +74,8 @@ def _of_resources(world: World, request: Request) -> Answer:
     rest = parts[at[-1] + 1 :]
     if len(rest) % 2 == 1 and len(rest) > 1:
         return _of_resource(world, request)
+    if len(rest) > 3 and (found := arm.view(rest[0], rest[1:-1:2], rest[-1])):
+        return _view(world, request, found)
     if request.method == "GET" and len(rest) > 1:
         return _list(world, request, rest)
     if request.method == "POST" and len(rest) > 2:
@@ -87,6 +89,18 @@ def _of_resource(world: World, request: Request) -> Answer:
     match = (request.headers.get("if-match"), request.headers.get("if-none-match"))
     call = arm.Call(request.method, id_, arm.kind_of(id_), request.version, body, request.caller, *match)
     return arm.serve(world, call)
+
+
+def _view(world: World, request: Request, view: Callable[[Turn, str], Any]) -> Answer:
+    """GET or PUT of what has no name of its own below a resource."""
+    if request.method not in ("GET", "PUT"):
+        raise ArmError(405, "MethodNotAllowed", f"{request.method} is not allowed on {request.path}.")
+    of, _, name = request.path.rstrip("/").rpartition("/")
+    id_ = ids.parse(of)
+    access.require(world, request.caller, f"{id_.type}/{name}/{'read' if request.method == 'GET' else 'write'}", of)
+    found = world.store.get(id_)
+    body = request.object if request.method == "PUT" else {}
+    return Answer(200, view(Turn(world, found, found, body, request.caller.principal, request.version), request.method))
 
 
 def _list(world: World, request: Request, rest: list[str]) -> Answer:

@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from ..kinds import Kind
 from . import (
     blob_services,
+    connections,
     file_shares,
     identities,
     interfaces,
+    local_gateways,
     network,
     peerings,
     public_addresses,
@@ -18,11 +20,13 @@ from . import (
     subnets,
     vault_contents,
     vaults,
+    vpn_gateways,
     watchers,
 )
 
 TOPICS = (
     *(network, subnets, peerings, watchers, security, routes, public_addresses, interfaces),
+    *(vpn_gateways, local_gateways, connections),
     *(storage_accounts, blob_services, file_shares, vaults, vault_contents, identities, roles),
 )
 KINDS: Mapping[str, Kind] = {kind.type.lower(): kind for topic in TOPICS for kind in topic.KINDS}

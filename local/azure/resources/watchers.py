@@ -40,6 +40,10 @@ def watch_region(turn: Turn) -> None:
     store.put(Resource(id_, {"location": region, "properties": {"provisioningState": "Succeeded"}}))
 
 
+def is_azures(resource: Resource) -> bool:
+    return ids.same(resource.id.type, WATCHER) and resource.id.group == GROUP
+
+
 def _same_place(subscription: str, region: str, watcher: Resource) -> bool:
     return ids.same(watcher.id.subscription, subscription) and watcher.location == region
 

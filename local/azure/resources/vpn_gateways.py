@@ -1,0 +1,217 @@
+"""VPN gateways of virtual networks, and what they say of BGP."""
+
+from ipaddress import IPv4Address
+from typing import Any
+
+from .. import addresses, ids
+from ..errors import bad_request
+from ..ids import Id
+from ..kinds import SLOW, Kind, Turn, World
+from ..references import require
+from ..store import Resource
+from . import common
+from .public_addresses import require_public
+from .subnets import GATEWAY as SUBNET_NAME
+from .subnets import SUBNET
+
+GATEWAY = "Microsoft.Network/virtualNetworkGateways"
+CONNECTION = "Microsoft.Network/connections"
+SKUS = tuple(f"VpnGw{n}AZ" for n in range(1, 6))
+# Which generations there are of a size (Azure docs, "About gateway SKUs").
+GENERATIONS = {"1": ("Generation1",), "4": ("Generation2",), "5": ("Generation2",)}
+BOTH = ("Generation1", "Generation2")
+WITHOUT_ZONES = (*(f"VpnGw{n}" for n in range(1, 6)), "Standard", "HighPerformance")
+SMALLEST = 27
+DEFAULT_ASN = 65515
+# Azure docs, "VPN Gateway FAQ", "BGP and routing": Azure's own, and IANA's.
+RESERVED_ASNS = (8074, 8075, 12076, *range(65515, 65521), 23456, *range(64496, 64512), *range(65535, 65552))
+APIPA = (IPv4Address("169.254.21.0"), IPv4Address("169.254.22.255"))
+KNOWN = frozenset(
+    (
+        *("ipConfigurations", "gatewayType", "vpnType", "vpnGatewayGeneration", "enableBgp", "activeActive", "sku"),
+        *(
+            "enablePrivateIpAddress",
+            "disableIPSecReplayProtection",
+            "bgpSettings",
+            "customRoutes",
+            "allowVirtualWanTraffic",
+        ),
+        *("enableDnsForwarding", "allowRemoteVnetTraffic", "enableBgpRouteTranslationForNat", "adminState", "natRules"),
+        "virtualNetworkGatewayPolicyGroups",
+    )
+)
+READ_ONLY = ("resourceGuid", "inboundDnsForwardingEndpoint", "resiliencyModel")
+CONFIGURATION = frozenset(("privateIPAllocationMethod", "subnet", "publicIPAddress"))
+BGP = frozenset(("asn", "bgpPeeringAddress", "peerWeight", "bgpPeeringAddresses"))
+
+
+def asn(turn: Turn, value: Any, *, own: bool = False) -> int:
+    """`own`: it is a gateway's, which may have Azure's default."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value < 2**32:
+        raise common.invalid(f"{turn.id.text}: asn is {value!r}; it must be a number from 1 to 4294967295.")
+    if value in RESERVED_ASNS and not (own and value == DEFAULT_ASN):
+        raise common.invalid(f"{turn.id.text}: ASN {value} is reserved by Azure or by IANA.")
+    return value
+
+
+def _check(turn: Turn) -> None:
+    common.name(turn)
+    told = turn.properties
+    common.pick(turn, told, "gatewayType", ("Vpn",))
+    common.pick(turn, told, "vpnType", ("RouteBased",), "RouteBased")
+    for at in ("enableBgp", "activeActive", "enablePrivateIpAddress", "disableIPSecReplayProtection"):
+        if not isinstance(told.setdefault(at, False), bool):
+            raise common.invalid(f"{turn.id.text}: {at} must be true or false.")
+    _sku(turn)
+    listed = common.listed(turn, "ipConfigurations", CONFIGURATION, ("privateIPAddress",))
+    wanted = 2 if told["activeActive"] else 1
+    if len(listed) != wanted:
+        raise common.invalid(
+            f"Gateway {turn.id.text} has {len(listed)} ipConfigurations; with activeActive {told['activeActive']} it "
+            f"needs {wanted}, each with a public address."
+        )
+    subnet = _configurations(turn, listed)
+    if wanted == 2:
+        wishes: list[tuple[Resource, str | None, str]] = [(subnet, None, one["id"]) for one in listed]
+    else:  # Azure's one instance has the last address that can be had
+        wishes = [(subnet, str(addresses.prefix(subnet)[-2]), listed[0]["id"])]
+    held = addresses.allot(turn.world, turn.new, wishes)
+    _bgp(turn, listed, [one.address for one in held])
+    common.guid(turn)
+
+
+def _sku(turn: Turn) -> None:
+    told = turn.properties
+    sku = told.setdefault("sku", {})
+    if sku.get("name") in WITHOUT_ZONES:
+        message = (
+            "VpnGw1-5 non-AZ SKUs are no longer supported for VPN gateways. Only VpnGw1-5AZ SKUs can be created going "
+            "forward."
+        )
+        raise bad_request("NonAzSkusNotAllowedForVPNGateway", message)
+    if sku.get("name") not in SKUS:
+        message = (
+            f"Virtual network gateway Sku specified is not valid for gateway {turn.id.text} with DeploymentType "
+            f"VMScaleSet. The allowed Skus are {','.join(SKUS)}."
+        )
+        raise bad_request("InvalidGatewaySkuSpecifiedForGatewayDeploymentType", message)
+    if sku.setdefault("tier", sku["name"]) != sku["name"]:
+        raise common.invalid(f"{turn.id.text}: sku tier {sku['tier']} is not its name {sku['name']}.")
+    allowed = GENERATIONS.get(sku["name"][len("VpnGw")], BOTH)
+    generation = common.pick(turn, told, "vpnGatewayGeneration", BOTH, allowed[0])
+    if generation not in allowed:
+        message = (
+            f"The Virtual Network Gateway Sku {sku['name']} cannot be used when VirtualNetworkVpnGatewayGeneration is "
+            f"set to {generation}."
+        )
+        raise bad_request("VirtualNetworkGatewaySkuCannotBeCreatedForSpecifiedVmGeneration", message)
+    if turn.old and turn.old.properties["vpnGatewayGeneration"] != generation:
+        raise common.invalid(f"The generation of gateway {turn.id.text} cannot be changed.")
+    sku["capacity"] = 2
+
+
+def _configurations(turn: Turn, listed: list[dict[str, Any]]) -> Resource:
+    """Their subnet, which must be one and a network's GatewaySubnet with no other gateway in it."""
+    found: list[Resource] = []
+    public: list[str] = []
+    for one in listed:
+        of, at = one["properties"], "properties.ipConfigurations"
+        common.pick(turn, of, "privateIPAllocationMethod", ("Dynamic",), "Dynamic")
+        subnet = require(turn, of.get("subnet"), f"{at}.subnet.id", SUBNET)
+        if not ids.same(subnet.id.name, SUBNET_NAME):
+            raise common.invalid(f"{one['id']}: a gateway's subnet is called GatewaySubnet, not {subnet.id.name}.")
+        address = require_public(turn, of.get("publicIPAddress"), f"{at}.publicIPAddress.id")
+        if not address.body.get("zones"):
+            message = "Standard Public IPs associated with VPN Gateways with AZ VPN skus must have zones configured."
+            raise bad_request("VmssVpnGatewayPublicIpsMustHaveZonesConfigured", message)
+        for property_ in ("subnet", "publicIPAddress"):
+            common.only_id(of, property_)
+        found.append(subnet)
+        public.append(address.id.key)
+    if len({one.id.key for one in found}) != 1 or len(set(public)) != len(public):
+        raise common.invalid(f"The configurations of {turn.id.text} need one subnet, and a public address each.")
+    if addresses.prefix(found[0]).prefixlen > SMALLEST:
+        raise common.invalid(
+            f"{found[0].id.text} is smaller than the /{SMALLEST} that a gateway like {turn.id.name} needs."
+        )
+    for entry in addresses.held(turn.world, found[0], turn.id):
+        raise common.invalid(f"{found[0].id.text} has a gateway already: {entry.by}.")
+    return found[0]
+
+
+def _bgp(turn: Turn, listed: list[dict[str, Any]], private: list[str]) -> None:
+    told: dict[str, Any] = turn.properties.setdefault("bgpSettings", {})
+    if strange := sorted(told.keys() - BGP):
+        raise common.invalid(f"Could not find member '{strange[0]}' at 'properties.bgpSettings' of {turn.id.text}.")
+    told["asn"] = asn(turn, told.get("asn", DEFAULT_ASN), own=True)
+    common.number(turn, told, "peerWeight", 0, 100, 0)
+    custom: dict[str, list[str]] = {one["id"].lower(): [] for one in listed}
+    for one in told.get("bgpPeeringAddresses") or ():
+        key = str(one.get("ipconfigurationId") or "").lower()
+        if key not in custom:
+            raise common.invalid(f"{turn.id.text}: '{one.get('ipconfigurationId')}' is no configuration of it.")
+        custom[key] = [_apipa(turn, text) for text in one.get("customBgpIpAddresses") or ()]
+    every = [text for some in custom.values() for text in some]
+    if len(set(every)) != len(every):
+        raise common.invalid(f"{turn.id.text} has a custom BGP address twice: {', '.join(every)}.")
+    _still_used(turn, custom)
+    told["bgpPeeringAddress"] = ",".join(private)
+    told["bgpPeeringAddresses"] = [
+        {
+            "ipconfigurationId": one["id"],
+            "defaultBgpIpAddresses": [address],
+            "customBgpIpAddresses": custom[one["id"].lower()],
+            "tunnelIpAddresses": [
+                turn.world.store.get(one["properties"]["publicIPAddress"]["id"]).properties["ipAddress"]
+            ],
+        }
+        for one, address in zip(listed, private, strict=True)
+    ]
+
+
+def _apipa(turn: Turn, text: Any) -> str:
+    try:
+        address = IPv4Address(text)
+    except ValueError:
+        raise common.invalid(f"{turn.id.text}: custom BGP address '{text}' is no IPv4 address.") from None
+    if not APIPA[0] <= address <= APIPA[1]:
+        raise common.invalid(f"{turn.id.text}: custom BGP address {text} is not from {APIPA[0]} to {APIPA[1]}.")
+    return str(address)
+
+
+def _still_used(turn: Turn, custom: dict[str, list[str]]) -> None:
+    for connection in connections_of(turn.world, turn.id):
+        for one in connection.properties.get("gatewayCustomBgpIpAddresses") or ():
+            if one["customBgpIpAddress"] not in custom.get(one["ipConfigurationId"].lower(), ()):
+                raise common.invalid(
+                    f"{turn.id.text}: {connection.id.text} uses the custom BGP address {one['customBgpIpAddress']}, "
+                    "which this would take away."
+                )
+
+
+def connections_of(world: World, gateway: Id) -> list[Resource]:
+    return [
+        one
+        for one in world.store.all(CONNECTION)
+        for at in ("virtualNetworkGateway1", "virtualNetworkGateway2")
+        if ids.same((one.properties.get(at) or {}).get("id"), gateway.text)
+    ]
+
+
+def network_of(world: World, gateway: Resource) -> Resource:
+    """The virtual network that it is in."""
+    subnet = ids.parse(gateway.properties["ipConfigurations"][0]["properties"]["subnet"]["id"])
+    assert subnet.parent is not None
+    return world.store.get(subnet.parent)
+
+
+KINDS = (
+    Kind(
+        GATEWAY,
+        check=_check,
+        known=KNOWN,
+        read_only=READ_ONLY,
+        slow=SLOW,
+        in_use="VirtualNetworkGatewayCannotBeDeleted",
+    ),
+)
