@@ -20,7 +20,7 @@ from .tokens import Caller
 ENVELOPE = frozenset(
     (
         *("id", "name", "type", "etag", "location", "tags", "properties", "sku", "identity", "zones", "kind", "plan"),
-        *("managedBy", "extendedLocation", "scale"),
+        *("managedBy", "extendedLocation", "scale", "instanceId"),
     )
 )
 READ_ONLY = ("id", "name", "type", "etag")
@@ -45,6 +45,7 @@ class Call(NamedTuple):
     caller: Caller
     match: str | None = None  # If-Match
     none_match: str | None = None  # If-None-Match
+    expand: str = ""  # $expand
 
     @property
     def verb(self) -> str:
@@ -74,7 +75,7 @@ def serve(world: World, call: Call) -> Answer:
     old = world.store.find(call.id)
     if call.method in ("GET", "HEAD"):
         found = old or (call.kind.given and call.kind.given(world, call.id)) or world.store.get(call.id)
-        return Answer(200, tell(world, found), etag(found))
+        return Answer(200, tell(world, found, call.expand), etag(found))
     _preconditions(call, old)
     if call.method == "DELETE":
         return _delete(world, call, old)
@@ -83,13 +84,16 @@ def serve(world: World, call: Call) -> Answer:
     return _put(world, call, old)
 
 
-def tell(world: World, resource: Resource) -> dict[str, Any]:
-    """What a GET answers."""
+def tell(world: World, resource: Resource, expand: str = "") -> dict[str, Any]:
+    """What a GET answers. `expand` is the query's, with names between commas."""
     kind = kind_of(resource.id)
     body = copy.deepcopy(resource.body)
     properties = body.setdefault("properties", {})
     if kind.told:
         body["properties"] = properties = merged(properties, kind.told(world, resource))
+    for name in filter(None, expand.lower().split(",")):
+        if name in kind.expands:
+            body["properties"] = properties = merged(properties, kind.expands[name](world, resource))
     for path in kind.hidden:
         _hide(properties, path.split("."))
     for name, type_ in kind.parts.items():
@@ -130,7 +134,8 @@ def _put(world: World, call: Call, old: Resource | None) -> Answer:
     turn = _turn(world, call, old)
     place = turn.new.location
     _refuse(call, place)
-    world.operations.refuse_second(_held(call.id, call.kind))
+    if not call.kind.preempts:
+        world.operations.refuse_second(_held(call.id, call.kind))
     identities.check(turn)
     parts.clean(turn.new, call.kind)
     call.kind.check(turn)
@@ -138,6 +143,9 @@ def _put(world: World, call: Call, old: Resource | None) -> Answer:
     keep(world, turn, call.kind)
     parts.keep(world, turn, call.kind, listed)
     identities.settle(turn)
+    if call.kind.preempts:
+        world.operations.preempt(call.id.key)
+    call.kind.begun(turn)
     status = call.kind.statuses[1 if old else 0]
     if call.method not in call.kind.slow:
         finish(turn, call.kind)
@@ -147,6 +155,7 @@ def _put(world: World, call: Call, old: Resource | None) -> Answer:
     def over() -> Any:
         if late := faults.planned(call.method, call.kind.type, place, call.id.name, late=True):
             turn.new.properties["provisioningState"] = "Failed"
+            call.kind.failed(turn)
             raise late
         finish(turn, call.kind)
         return tell(world, turn.new)
@@ -251,13 +260,15 @@ def _delete(world: World, call: Call, old: Resource | None) -> Answer:
     if old is None:
         return Answer(204)
     _refuse(call, old.location)
-    world.operations.refuse_second(_held(call.id, call.kind))
+    if not call.kind.preempts:
+        world.operations.refuse_second(_held(call.id, call.kind))
     refuse_used(world, old, call.kind)
     turn = Turn(world, old, old, {}, call.caller.principal, call.version)
     call.kind.removing(turn)
     if "DELETE" not in call.kind.slow:
         drop(turn, call.kind)
         return Answer(200)
+    world.operations.preempt(call.id.key)
     old.properties["provisioningState"] = "Deleting"
 
     def over() -> None:
@@ -303,6 +314,7 @@ def drop(turn: Turn, kind: Kind) -> None:
 
 def begin(world: World, call: Call, place: str, over: Any) -> Operation:
     operation = Operation(_held(call.id, call.kind), over, 0.0, call.id.namespace, call.id.subscription, place)
+    operation.writes = call.method in ("PUT", "PATCH")
     return world.operations.begin(call.kind.type, operation)
 
 

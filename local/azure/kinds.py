@@ -65,6 +65,17 @@ class Turn:
 Check = Callable[[Turn], None]
 
 
+@dataclass(frozen=True)
+class Later:
+    """What an action answers that is begun and not over: `finish` does the rest and gives the operation's result.
+
+    `undo` is what a planned fault does to it instead.
+    """
+
+    finish: Callable[[], Any]
+    undo: Callable[[], None] = lambda: None
+
+
 def nothing(_: Turn) -> None:
     """For kinds that have nothing to check or to do."""
 
@@ -74,13 +85,15 @@ class Kind:
     """One type.
 
     check: refuses what Azure refuses before it answers.
+    begun: runs once a write is kept: sets going what is not over before the operation is.
     settle: fills in what Azure computes; runs when the operation is over, and its ArmError makes that fail.
+    failed: cleans up after an operation that a planned fault ended.
     removing: refuses a delete; that of what others refer to is refused without it, unless `free` names their types.
     removed: takes away what goes with it elsewhere.
     parts: property of `properties` that lists children inline → their type; a PUT without the property leaves them
         alone if `keeps_parts`, else a PUT says all.
     check_action: refuses an action.
-    actions: POST …/NAME → what it answers (None: 204), with a `Turn` whose `body` is the call's.
+    actions: POST …/NAME → what it answers (None: 204), with a `Turn` whose `body` is the call's; a `Later`: 202.
     views: what GET …/NAME, or PUT, answers that is no list, with a `Turn` as actions have it and the method.
     hidden: properties, as dotted paths in `properties`, that are written and never told.
     known: all that `properties` may have; empty: anything.
@@ -91,12 +104,16 @@ class Kind:
     statuses: of a PUT that makes one, and of one that changes one.
     given: what is there without anybody's having made it, such as a built-in role.
     lists: takes the place of "all below": what a GET of the type at a scope lists, with the call's query.
+    preempts: a write ends an earlier one that is still going on ("OperationPreempted"), and waits for no part's.
+    expands: what $expand can name, in small letters → what is merged into properties then.
     """
 
     type: str
     tracked: bool = True
     check: Check = nothing
+    begun: Check = nothing
     settle: Check = nothing
+    failed: Check = nothing
     removing: Check = nothing
     removed: Check = nothing
     parts: Mapping[str, str] = field(default_factory=dict)
@@ -111,6 +128,8 @@ class Kind:
     serial: bool = False
     in_use: str = ""
     slow: frozenset[str] = frozenset()
+    preempts: bool = False
+    expands: Mapping[str, Callable[["World", Resource], dict[str, Any]]] = field(default_factory=dict)
     free: frozenset[str] = frozenset()
     methods: frozenset[str] = frozenset(("GET", "PUT", "PATCH", "DELETE"))
     location_from_group: bool = False

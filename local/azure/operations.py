@@ -32,6 +32,7 @@ class Operation:
     status: str = "InProgress"
     result: Any = None
     error: ArmError | None = None
+    writes: bool = False  # begun by PUT or PATCH
     started: str = field(default_factory=lambda: now())
     ended: str | None = None
 
@@ -87,6 +88,13 @@ class Operations:
             operation.result = operation.finish()
         except ArmError as error:
             operation.status, operation.error = "Failed", error
+
+    def preempt(self, key: str) -> None:
+        """Ends writes of the resource that are not over, as Compute does when a newer one comes."""
+        for one in self.running():
+            if one.writes and one.target == key:
+                message = "Operation execution has been preempted by a more recent operation."
+                one.status, one.ended, one.error = "Canceled", now(), conflict("OperationPreempted", message)
 
     def refuse_second(self, key: str) -> None:
         """Raises ArmError while the resource, or what it is a part of, or a part of it, is being written."""

@@ -1,7 +1,7 @@
 """What the local Azure answers beside Azure's own calls, below /landbridge-api/, over plain HTTP on loopback.
 
-For tests: inventory, faults, pace. For the machines service: changes (waits for one), token (what IMDS hands out),
-tunnels (how those of a connection are).
+For tests: inventory, faults, pace, quotas, capacity, evict. For the machines service: changes (waits for one),
+machines, power, token (what IMDS hands out), tunnels (how those of a connection are).
 """
 
 import json
@@ -15,6 +15,7 @@ from werkzeug.wrappers import Response
 
 from . import faults, identities, keeping, tokens
 from .application import Application, said
+from .compute import own_api as compute
 from .errors import ArmError
 from .kinds import World
 from .resources import connections, watchers
@@ -30,6 +31,7 @@ ANSWERS: dict[tuple[str, str], Callable[[World, bytes], Any]] = {
     ("POST", "token"): lambda world, body: token(world, **json.loads(body)),
     ("PUT", "tunnels"): lambda world, body: connections.set_tunnels(world, *json.loads(body)),
     ("PUT", "pace"): lambda world, body: pace(world, **json.loads(body)),
+    **compute.ANSWERS,
 }
 
 
@@ -90,7 +92,10 @@ class OwnApi:
             if (method, name) not in ANSWERS:
                 return said(404, f"the local Azure has no {method} {incoming.path}")
             with self.turn:
-                return said(200, ANSWERS[method, name](self.world, body))
+                answer = said(200, ANSWERS[method, name](self.world, body))
+            if method != "GET":
+                keeping.changed()
+            return answer
         except ArmError as error:
             return said(error.status, {"error": error.code, "error_description": error.message})
         except (KeyError, TypeError, ValueError) as error:

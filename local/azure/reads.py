@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .compute import reads as compute
 from .kinds import World
 from .requests import Read, Request
 from .resources import storage_accounts, vaults
@@ -19,6 +20,7 @@ def _name_free(judge: Callable[[World, str], Any]) -> Read:
 
 
 READS: Mapping[str, Read] = {
+    **compute.READS,
     rf"{SUBSCRIPTION}/providers/microsoft\.storage/checknameavailability": _name_free(storage_accounts.availability),
     rf"{SUBSCRIPTION}/providers/microsoft\.keyvault/checknameavailability": _name_free(vaults.availability),
 }

@@ -4,16 +4,19 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
-from . import access, arm, groups, ids, operations, regions
+from . import access, arm, faults, groups, ids, operations, regions
 from .arm import Answer
 from .errors import ArmError, bad_request
-from .kinds import Turn, World
+from .kinds import Later, Turn, World
 from .resources import KINDS
+from .store import Resource
 from .tokens import TENANT, Caller
 
 VERSION = re.compile(r"(\d{4}-\d{2}-\d{2})(-preview|-beta|-alpha)?")
 OLDEST = "2014-01-01"
+PAGE = 100  # of a list; Azure's pages differ by type
 
 
 class Request(NamedTuple):
@@ -87,7 +90,8 @@ def _of_resource(world: World, request: Request) -> Answer:
     id_ = ids.parse(request.path)
     body = request.object if request.method in ("PUT", "PATCH") else {}
     match = (request.headers.get("if-match"), request.headers.get("if-none-match"))
-    call = arm.Call(request.method, id_, arm.kind_of(id_), request.version, body, request.caller, *match)
+    expand = request.query.get("$expand", "")
+    call = arm.Call(request.method, id_, arm.kind_of(id_), request.version, body, request.caller, *match, expand)
     return arm.serve(world, call)
 
 
@@ -119,7 +123,21 @@ def _list(world: World, request: Request, rest: list[str]) -> Answer:
         if "/resourcegroups/" in f"{scope.lower()}/":
             groups.get(world, scope)
         found = list(world.store.all(type_, scope))
-    return Answer(200, {"value": [arm.tell(world, one) for one in found]})
+    return _page(world, request, found)
+
+
+def _page(world: World, request: Request, found: list[Resource]) -> Answer:
+    """One page of a list, with the address of the next one."""
+    skipped = request.query.get("$skiptoken", "0")
+    if not skipped.isdecimal():
+        raise bad_request("InvalidParameter", f"The skip token '{skipped}' is not valid.")
+    end = int(skipped) + PAGE
+    expand = request.query.get("$expand", "")
+    body: dict[str, Any] = {"value": [arm.tell(world, one, expand) for one in found[int(skipped) : end]]}
+    if len(found) > end:
+        query = urlencode({**request.query, "$skiptoken": str(end)})
+        body["nextLink"] = f"https://management.azure.com{request.path}?{query}"
+    return Answer(200, body)
 
 
 def _act(world: World, request: Request) -> Answer:
@@ -138,11 +156,25 @@ def _act(world: World, request: Request) -> Answer:
     arm._refuse(call, found.location)
     kind.check_action(turn)
     if action not in kind.slow_actions:
+        if not kind.preempts:
+            world.operations.refuse_second(id_.key)
         told = kind.actions[action](turn)
+        if isinstance(told, Later):
+            return _later(world, call, found.location, told)
         return Answer(204) if told is None else Answer(200, told)
     world.operations.refuse_second(id_.key)
     operation = arm.begin(world, call, found.location, lambda: kind.actions[action](turn))
     return Answer(202, None, arm.pointers(operation))
+
+
+def _later(world: World, call: arm.Call, place: str, told: Later) -> Answer:
+    def over() -> Any:
+        if late := faults.planned(call.method, call.kind.type, place, call.id.name, late=True):
+            told.undo()
+            raise late
+        return told.finish()
+
+    return Answer(202, None, arm.pointers(arm.begin(world, call, place, over)))
 
 
 def _subscriptions(world: World, request: Request, found: re.Match[str]) -> Answer:  # noqa: ARG001

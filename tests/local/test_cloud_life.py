@@ -115,7 +115,9 @@ def test_commands_that_start_at_once_share_one_cloud(home: Path) -> None:
     assert len(set(found)) == 1
 
 
-@pytest.mark.parametrize(("which", "name"), [(0, "AWS API"), (1, "Azure API"), (2, "provider host"), (3, "machines service")])
+@pytest.mark.parametrize(
+    ("which", "name"), [(0, "AWS API"), (1, "Azure API"), (2, "provider host"), (3, "machines service")]
+)
 def test_a_child_that_dies_ends_the_cloud_and_is_named(home: Path, which: int, name: str) -> None:
     cloud = client.ensure(home)
     children = children_of(cloud.pid)

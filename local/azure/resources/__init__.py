@@ -15,6 +15,8 @@ from . import (
     public_addresses,
     roles,
     routes,
+    scale_set_instances,
+    scale_sets,
     security,
     storage_accounts,
     subnets,
@@ -28,5 +30,6 @@ TOPICS = (
     *(network, subnets, peerings, watchers, security, routes, public_addresses, interfaces),
     *(vpn_gateways, local_gateways, connections),
     *(storage_accounts, blob_services, file_shares, vaults, vault_contents, identities, roles),
+    *(scale_sets, scale_set_instances),
 )
 KINDS: Mapping[str, Kind] = {kind.type.lower(): kind for topic in TOPICS for kind in topic.KINDS}

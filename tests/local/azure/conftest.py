@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from azure.mgmt.compute import ComputeManagementClient
 
+from .machines import Pools
 from .network_support import Place
 from .support import SUBSCRIPTION, LocalAzure, served
 
@@ -37,3 +39,21 @@ def place(group: str) -> str:
 @pytest.fixture
 def here(azure: LocalAzure, place: str) -> Place:
     return Place(azure, place)
+
+
+@pytest.fixture(scope="module")
+def compute(azure: LocalAzure) -> Any:
+    """Azure's client of Compute."""
+    return azure.client(ComputeManagementClient)
+
+
+@pytest.fixture
+def pools(azure: LocalAzure, compute: Any, group: str) -> Iterator[Pools]:
+    """A test's scale set, which is gone after it: quotas and hardware count the machines of all groups."""
+    pools = Pools(azure, compute, group)
+    yield pools
+    azure.own("faults", [])
+    azure.own("pace", {})
+    azure.ask("DELETE", pools.path)
+    azure.own("capacity", [])
+    azure.own("quotas", {})

@@ -1,0 +1,79 @@
+"""Which image a machine starts from: a version of a gallery, the latest of a gallery's image, or the market's."""
+
+from typing import Any
+
+from .. import ids
+from ..errors import ArmError, bad_request
+from ..kinds import World
+from ..store import Resource
+
+GALLERY = "Microsoft.Compute/galleries"
+IMAGE, VERSION = f"{GALLERY}/images", f"{GALLERY}/images/versions"
+# The market's images that the local Azure knows: publisher, offer → SKUs.
+MARKET = {
+    ("canonical", "ubuntu-24_04-lts"): ("server", "server-gen1", "minimal"),
+    ("canonical", "0001-com-ubuntu-server-jammy"): ("22_04-lts", "22_04-lts-gen2"),
+}
+MARKET_VERSION = "24.04.202510010"
+OS_DISK_GIB = 30
+
+
+def resolve(world: World, reference: dict[str, Any], location: str) -> dict[str, Any]:
+    """`imageReference` as a machine tells of it, with the exact version. Raises ArmError for one that is not there."""
+    if reference.get("id"):
+        version = gallery_version(world, str(reference["id"]), location)
+        return {"id": reference["id"], "exactVersion": version.id.name}
+    name = tuple(str(reference.get(part, "")).lower() for part in ("publisher", "offer"))
+    if str(reference.get("sku", "")).lower() not in MARKET.get(name, ()):  # type: ignore[arg-type]
+        told = ":".join(str(reference.get(part)) for part in ("publisher", "offer", "sku", "version"))
+        message = (
+            f"The platform image '{told}' is not available. Verify that all fields in the storage profile are correct."
+        )
+        raise ArmError(404, "PlatformImageNotFound", message)
+    version_told = str(reference.get("version", "latest"))
+    return {**reference, "exactVersion": MARKET_VERSION if version_told == "latest" else version_told}
+
+
+def gallery_version(world: World, reference: str, location: str) -> Resource:
+    """The version that an id leads to: of a version, or of an image, which means its latest. Raises ArmError."""
+    found = world.store.find(reference)
+    if found is None or not ids.same(found.id.namespace, "Microsoft.Compute"):
+        raise ArmError(404, "GalleryImageNotFound", f"The gallery image {reference} could not be found.")
+    if ids.same(found.id.type, VERSION):
+        if ids.same(found.properties.get("provisioningState"), "Failed") or not _replicated(found, location):
+            raise _elsewhere(reference, location)
+        return found
+    if not ids.same(found.id.type, IMAGE):
+        raise bad_request("InvalidParameter", f"{reference} is no gallery image that a machine can start from.")
+    versions = [one for one in world.store.children(found, VERSION) if _counts(one, location)]
+    if not versions:
+        raise _elsewhere(reference, location)
+    return max(versions, key=lambda one: number(one.id.name))
+
+
+def number(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+def _target(version: Resource, location: str) -> dict[str, Any] | None:
+    targets = (version.properties.get("publishingProfile") or {}).get("targetRegions") or ()
+    return next((one for one in targets if ids.location(str(one["name"])) == location), None)
+
+
+def _replicated(version: Resource, location: str) -> bool:
+    return _target(version, location) is not None and location in version.state.get("replicas", ())
+
+
+def _counts(version: Resource, location: str) -> bool:
+    """Whether it can be the latest there."""
+    profile, target = version.properties.get("publishingProfile") or {}, _target(version, location) or {}
+    hidden = profile.get("excludeFromLatest") or target.get("excludeFromLatest")
+    return not hidden and version.properties.get("provisioningState") == "Succeeded" and _replicated(version, location)
+
+
+def _elsewhere(reference: str, location: str) -> ArmError:
+    message = (
+        f"The gallery image {reference} is not available in {location} region. Please contact image owner to replicate "
+        f"to this region, or change your requested region."
+    )
+    return ArmError(404, "GalleryImageNotFound", message)

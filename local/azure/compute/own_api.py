@@ -1,0 +1,85 @@
+"""What tests, and whoever keeps the machines, ask of Compute over our own API."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..errors import ArmError
+from ..kinds import World
+from ..store import Resource
+from . import limits, power
+
+
+def machines(world: World) -> list[dict[str, Any]]:
+    """GET machines: all that a machine is started from, its custom data (base64) included."""
+    world.operations.settle_due()
+    return [machine(world, one) for one in limits.machines(world)]
+
+
+def machine(world: World, one: Resource) -> dict[str, Any]:
+    held, identity = limits.hardware(one), one.body.get("identity") or {}
+    storage = one.properties.get("storageProfile") or {}
+    return {
+        "id": one.id.text,
+        "name": one.body.get("name", one.id.name),
+        "computer_name": (one.properties.get("osProfile") or {}).get("computerName", ""),
+        "vm_id": one.properties.get("vmId"),
+        "location": held.location,
+        "zone": held.zone,
+        "size": held.size,
+        "spot": held.spot,
+        "addresses": addresses(world, one),
+        "custom_data": one.secret.get("customData"),
+        "identities": list(identity.get("userAssignedIdentities") or {}),
+        "tags": one.body.get("tags") or {},
+        "image": (storage.get("imageReference") or {}).get("id"),
+        "disks": list(storage.get("dataDisks") or ()),
+        "provisioning_state": one.properties.get("provisioningState"),
+        "power": one.state.get("power"),
+        "starts": one.state.get("starts", 0),
+    }
+
+
+def addresses(world: World, one: Resource) -> list[dict[str, str]]:
+    """Of all its interfaces, the first the primary one's: its address, subnet's id and interface's id."""
+    found = []
+    for nic in interfaces(world, one):
+        for told in nic["properties"]["ipConfigurations"]:
+            where = {
+                "address": told["properties"].get("privateIPAddress"),
+                "subnet": told["properties"]["subnet"]["id"],
+            }
+            found.append({**where, "interface": nic["id"]})
+    return found
+
+
+def interfaces(world: World, one: Resource) -> list[dict[str, Any]]:
+    if "interfaces" in one.state:
+        return list(one.state["interfaces"])
+    listed = (one.properties.get("networkProfile") or {}).get("networkInterfaces") or ()
+    found = [world.store.find(str(told["id"])) for told in listed]
+    return [{"id": nic.id.text, "properties": nic.properties} for nic in found if nic is not None]
+
+
+def evict(world: World, told: dict[str, Any]) -> dict[str, Any]:
+    """POST evict {"id": …}: a spot machine loses its hardware."""
+    from ..resources import scale_set_instances
+
+    world.operations.settle_due()
+    found = world.store.find(str(told["id"]))
+    if found is None or found.id.type != limits.INSTANCE:
+        raise ValueError(f"there is no machine {told['id']}")
+    try:
+        scale_set_instances.evict(world, found)
+    except ArmError as error:
+        raise ValueError(error.message) from None
+    return told
+
+
+ANSWERS: Mapping[tuple[str, str], Callable[[World, bytes], Any]] = {
+    ("GET", "machines"): lambda world, _: machines(world),
+    ("PUT", "power"): lambda world, body: power.told(world, json.loads(body)),
+    ("PUT", "quotas"): lambda _, body: limits.put_quotas(json.loads(body)),
+    ("PUT", "capacity"): lambda _, body: limits.put_capacity(json.loads(body)),
+    ("POST", "evict"): lambda world, body: evict(world, json.loads(body)),
+}

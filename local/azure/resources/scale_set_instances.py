@@ -1,0 +1,95 @@
+"""The machines of a scale set, one by one: their protection, power, deletion and eviction."""
+
+from typing import Any
+
+from ..compute import limits, power, scaling
+from ..errors import bad_request, conflict
+from ..kinds import Kind, Later, Turn, World
+from ..store import Resource
+from .scale_sets import going_away
+
+# What a PUT can change; the rest stays as the set's model has it (compute 2024-11-01, "VM instances: Update").
+OWN = ("protectionPolicy",)
+
+
+def scale_set(world: World, instance: Resource) -> Resource:
+    assert instance.id.parent
+    return world.store.get(instance.id.parent)
+
+
+def _check(turn: Turn) -> None:
+    if turn.old is None:
+        message = f"The VM instance '{turn.id.name}' is not there: a scale set makes its own, by its capacity."
+        raise bad_request("InvalidParameter", message)
+    changed = {name: turn.properties.get(name) for name in OWN}
+    policy = changed["protectionPolicy"] or {}
+    if policy.get("protectFromScaleSetActions") and not policy.get("protectFromScaleIn", True):
+        message = "protectFromScaleSetActions is allowed only together with protectFromScaleIn."
+        raise bad_request("InvalidParameter", message)
+    if scaling.going(turn.old):
+        raise conflict("OperationNotAllowed", f"VM instance {turn.id.name} is being deleted.")
+    told = {key: value for key, value in turn.old.properties.items() if key not in OWN}
+    told |= {name: value for name, value in changed.items() if value is not None}
+    turn.new.body = {**turn.old.body, "properties": told}
+
+
+def _settle(turn: Turn) -> None:
+    turn.properties.setdefault("vmId", "")
+
+
+def _removing(turn: Turn) -> None:
+    if not scaling.going(turn.new):
+        going_away(turn.world, scale_set(turn.world, turn.new), [turn.new])
+
+
+def _power(action: str) -> Any:
+    def act(turn: Turn) -> Later:
+        def over() -> None:
+            power.act(turn.world, [turn.new], action)
+            if action.lower().startswith("reimage"):
+                scaling.take_model(turn.world, scale_set(turn.world, turn.new), turn.new)
+
+        return Later(over)
+
+    return act
+
+
+def evict(world: World, instance: Resource) -> None:
+    """Takes a spot machine's hardware away: by its policy it goes, or stands deallocated. Raises ArmError."""
+    if instance.state.get("priority") != "Spot":
+        raise conflict("OperationNotAllowed", f"{instance.id.text} is no Azure Spot Virtual Machine.")
+    owner = scale_set(world, instance)
+    if owner.properties["virtualMachineProfile"].get("evictionPolicy") == "Delete":
+        going_away(world, owner, [instance]).finish()
+    else:
+        instance.state["power"] = "deallocated"
+        instance.changed()
+
+
+def _simulate_eviction(turn: Turn) -> None:
+    evict(turn.world, turn.new)
+
+
+def _told(world: World, instance: Resource) -> dict[str, Any]:
+    owner = scale_set(world, instance)
+    return {"latestModelApplied": instance.state["model"] == scaling.model(owner)}
+
+
+ACTIONS = {
+    name: _power(name) for name in ("start", "restart", "powerOff", "deallocate", "redeploy", "reimage", "reimageAll")
+}
+KINDS = (
+    Kind(
+        limits.INSTANCE,
+        tracked=False,
+        check=_check,
+        settle=_settle,
+        removing=_removing,
+        actions={**ACTIONS, "simulateEviction": _simulate_eviction},
+        slow=frozenset(("PUT", "DELETE")),
+        methods=frozenset(("GET", "PUT", "DELETE")),
+        preempts=True,
+        expands={"instanceview": power.expanded},
+        told=_told,
+    ),
+)

@@ -1,0 +1,266 @@
+"""Scale sets of machines that are all alike (Uniform orchestration).
+
+Azure docs, "Virtual Machine Scale Sets" (compute 2024-11-01); what the local Azure does not do of it is refused.
+"""
+
+import uuid
+from typing import Any
+
+from ..compute import limits, power, profile, scaling
+from ..errors import bad_request, conflict
+from ..kinds import SLOW, Kind, Later, Turn, World
+from ..operations import now
+from ..store import Resource
+
+SET, INSTANCE = limits.SET, limits.INSTANCE
+MOST, MOST_OF_ONE_GROUP = 1000, 100  # Azure docs, "Working with large scale sets"
+MODES = ("Manual", "Automatic")
+NOT_HONOURED = ("priorityMixPolicy", "spotRestorePolicy", "skuProfile", "hostGroup", "resiliencyPolicy", "standbyPool")
+COMPUTED = ("uniqueId", "timeCreated")
+
+
+def _check(turn: Turn) -> None:
+    body, told, old = turn.new.body, turn.properties, turn.old
+    _sku(body, old)
+    _policies(told)
+    if old is None:
+        told.update({"uniqueId": str(uuid.uuid4()), "timeCreated": now()})
+    else:
+        told.update({name: old.properties[name] for name in COMPUTED})
+        _fixed(turn, old)
+    told["provisioningState"] = old.properties["provisioningState"] if old else "Creating"
+    told.setdefault("orchestrationMode", "Uniform")
+    told["singlePlacementGroup"] = bool(told.get("singlePlacementGroup", True))
+    if told.get("overprovision", True):
+        message = "The local Azure does not overprovision, and Azure does by default: set overprovision to false."
+        raise bad_request("InvalidParameter", message)
+    machine = told.get("virtualMachineProfile") or {}
+    os = (old.properties["virtualMachineProfile"].get("osProfile") or {}) if old else {}
+    for secret in ("customData", "adminPassword"):
+        if secret in os and machine.get("osProfile"):
+            machine["osProfile"].setdefault(secret, os[secret])
+    profile.check_zones(body.get("zones"), turn.new.location)
+    if not (machine.get("storageProfile") or {}).get("imageReference"):
+        raise profile.missing("virtualMachineProfile.storageProfile.imageReference")
+    if not machine.get("osProfile"):
+        raise profile.missing("virtualMachineProfile.osProfile")
+    profile.check(turn.world, machine, turn.new.location, turn.id.text)
+    network = (machine.get("networkProfile") or {}).get("networkInterfaceConfigurations") or []
+    profile.check_network(turn.world, network, turn.id.text, turn.new.location)
+    if not machine["osProfile"].get("computerNamePrefix"):
+        machine["osProfile"]["computerNamePrefix"] = turn.id.name
+    _room(turn, machine)
+
+
+def _sku(body: dict[str, Any], old: Resource | None) -> None:
+    sku = body.setdefault("sku", {})
+    if old:
+        body["sku"] = sku = {**old.body["sku"], **{key: value for key, value in sku.items() if value is not None}}
+    if not sku.get("name"):
+        raise profile.missing("sku.name")
+    wanted = limits.require_size(str(sku["name"]), body["location"])
+    sku.update({"name": wanted.name, "tier": sku.get("tier") or "Standard"})
+    sku["capacity"] = _count(sku.get("capacity", 0))
+
+
+def _count(told: Any) -> int:
+    try:
+        return int(told)
+    except (TypeError, ValueError):
+        raise bad_request("InvalidParameter", f"The value '{told}' of parameter 'sku.capacity' is invalid.") from None
+
+
+def _policies(told: dict[str, Any]) -> None:
+    if told.get("orchestrationMode", "Uniform") != "Uniform":
+        raise profile.not_honoured("orchestrationMode", told["orchestrationMode"])
+    for member in NOT_HONOURED:
+        if told.get(member):
+            raise profile.not_honoured(member, told[member])
+    if (told.get("automaticRepairsPolicy") or {}).get("enabled"):
+        raise profile.not_honoured("automaticRepairsPolicy", told["automaticRepairsPolicy"])
+    mode = (told.get("upgradePolicy") or {}).get("mode")
+    if mode is None:
+        raise profile.missing("upgradePolicy.mode")
+    if mode not in MODES:
+        raise profile.not_honoured("upgradePolicy.mode", mode)
+    rules = (told.get("scaleInPolicy") or {}).get("rules") or ["Default"]
+    if len(rules) != 1 or rules[0] not in ("Default", "OldestVM", "NewestVM"):
+        raise bad_request("InvalidParameter", f"The value {rules} of parameter 'scaleInPolicy.rules' is invalid.")
+
+
+def _fixed(turn: Turn, old: Resource) -> None:
+    """Azure docs, "Modify a scale set": what cannot change after it is made."""
+    new, told = turn.properties, old.properties
+    fixed = {"zones": (old.body.get("zones") or [], turn.new.body.get("zones") or [])}
+    fixed["zones"] = (sorted(fixed["zones"][0]), sorted(fixed["zones"][1]))
+    if not set(fixed["zones"][0]) <= set(fixed["zones"][1]) or (fixed["zones"][1] and not fixed["zones"][0]):
+        raise conflict("PropertyChangeNotAllowed", "Changing property 'zones' is not allowed but to add zones.")
+    for name in ("priority", "evictionPolicy"):
+        before, after = (one["virtualMachineProfile"].get(name) for one in (told, new))
+        if (before or "Regular") != (after or "Regular"):
+            message = f"Changing property 'virtualMachineProfile.{name}' is not allowed."
+            raise conflict("PropertyChangeNotAllowed", message)
+    if new.get("singlePlacementGroup", told["singlePlacementGroup"]) and not told["singlePlacementGroup"]:
+        raise conflict("PropertyChangeNotAllowed", "Changing property 'singlePlacementGroup' to true is not allowed.")
+
+
+def _room(turn: Turn, machine: dict[str, Any]) -> None:
+    """How many there may be: of its placement group, and by quota. Those protected stay."""
+    wanted = scaling.capacity(turn.new)
+    most = MOST_OF_ONE_GROUP if turn.properties["singlePlacementGroup"] else MOST
+    if not 0 <= wanted <= most:
+        message = (
+            f"The specified capacity {wanted} is out of range: a scale set with singlePlacementGroup "
+            f"{str(turn.properties['singlePlacementGroup']).lower()} has 0 to {most} instances."
+        )
+        raise bad_request("InvalidParameter", message)
+    have = scaling.staying(turn.world, turn.new)
+    size = limits.require_size(turn.new.body["sku"]["name"], turn.new.location)
+    more, spot = wanted - len(have), profile.is_spot(machine)
+    limits.require_quota(turn.world, turn.new.location, turn.id.subscription, size, more, spot=spot)
+    if more < 0:
+        scaling.choose(turn.world, turn.new, -more)
+
+
+def _begun(turn: Turn) -> None:
+    """Instances come and go from now on."""
+    _tags(turn)
+    _drop_failed(turn)
+    more = scaling.capacity(turn.new) - len(scaling.staying(turn.world, turn.new))
+    if more > 0:
+        scaling.grow(turn, more)
+    elif more < 0:
+        scaling.leave(turn.world, turn.new, -more)
+
+
+def _tags(turn: Turn) -> None:
+    """A set's tags and identity hold for its instances, too."""
+    for one in scaling.staying(turn.world, turn.new):
+        for member in ("tags", "identity"):
+            if turn.new.body.get(member):
+                one.body[member] = dict(turn.new.body[member])
+            else:
+                one.body.pop(member, None)
+
+
+def _drop_failed(turn: Turn) -> None:
+    """Those that got no hardware are tried again."""
+    for one in scaling.staying(turn.world, turn.new):
+        if one.state.get("power") == "none":
+            one.properties["provisioningState"], one.state["power"] = "Creating", "starting"
+            one.state.pop("failure", None)
+
+
+def _settle(turn: Turn) -> None:
+    world, scale_set = turn.world, turn.new
+    for one in scaling.instances(world, scale_set):
+        if scaling.going(one) and not one.state.get("asked"):  # deletes that were asked for are their own operations
+            world.store.drop(one)
+    failed = scaling.allocate(turn)
+    if scale_set.properties["upgradePolicy"]["mode"] == "Automatic":
+        _upgrade(world, scale_set, scaling.staying(world, scale_set))
+    if failed:
+        raise failed
+
+
+def _failed(turn: Turn) -> None:
+    for one in scaling.instances(turn.world, turn.new):
+        if one.properties["provisioningState"] == "Creating":
+            turn.world.store.drop(one)
+        elif scaling.going(one) and not one.state.get("asked"):
+            one.properties["provisioningState"] = "Succeeded"
+
+
+def _removing(turn: Turn) -> None:
+    for one in scaling.staying(turn.world, turn.new):
+        one.properties["provisioningState"] = "Deleting"
+
+
+def _upgrade(world: World, scale_set: Resource, chosen: list[Resource]) -> None:
+    for one in chosen:
+        if one.state["model"] != scaling.model(scale_set):
+            scaling.take_model(world, scale_set, one)
+            one.changed()
+
+
+def _named(turn: Turn, *, required: bool) -> list[Resource]:
+    """Those that a call's instanceIds name; all, without. Raises ArmError."""
+    told, have = turn.body.get("instanceIds"), scaling.staying(turn.world, turn.new)
+    if told is None and required:
+        raise profile.missing("instanceIds")
+    if told is None or "*" in told:
+        return have
+    by_id = {one.body["instanceId"]: one for one in have}
+    if unknown := [str(one) for one in told if str(one) not in by_id]:
+        message = (
+            f"The provided instanceId {unknown[0]} is not an active Virtual Machine Scale Set VM instanceId of "
+            f"{turn.id.name}."
+        )
+        raise bad_request("InvalidParameter", message)
+    return [by_id[one] for one in dict.fromkeys(str(one) for one in told)]
+
+
+def _delete(turn: Turn) -> Later:
+    return going_away(turn.world, turn.new, _named(turn, required=True))
+
+
+def going_away(world: World, scale_set: Resource, chosen: list[Resource]) -> Later:
+    """Those go, and the capacity is smaller at once."""
+    for one in chosen:
+        one.properties["provisioningState"], one.state["asked"] = "Deleting", True
+    scale_set.body["sku"]["capacity"] = max(0, scaling.capacity(scale_set) - len(chosen))
+    scale_set.changed()
+
+    def over() -> None:
+        for one in chosen:
+            world.store.drop(one)
+
+    def undo() -> None:
+        scale_set.body["sku"]["capacity"] += len(chosen)
+        for one in chosen:
+            one.properties["provisioningState"] = "Failed"
+            one.state.pop("asked")
+
+    return Later(over, undo)
+
+
+def _power(action: str) -> Any:
+    def act(turn: Turn) -> Later:
+        chosen = _named(turn, required=False)
+        for one in chosen:
+            power.require_not_protected(one, action)
+
+        def over() -> None:
+            power.act(turn.world, chosen, action)
+            if action.lower().startswith("reimage"):
+                _upgrade(turn.world, turn.new, chosen)
+
+        return Later(over)
+
+    return act
+
+
+def _manual_upgrade(turn: Turn) -> Later:
+    chosen = _named(turn, required=True)
+    for one in chosen:
+        power.require_not_protected(one, "Upgrade")
+    return Later(lambda: _upgrade(turn.world, turn.new, chosen))
+
+
+ACTIONS = {
+    name: _power(name) for name in ("start", "restart", "poweroff", "deallocate", "redeploy", "reimage", "reimageall")
+}
+KINDS = (
+    Kind(
+        SET,
+        check=_check,
+        begun=_begun,
+        settle=_settle,
+        failed=_failed,
+        removing=_removing,
+        actions={**ACTIONS, "delete": _delete, "manualupgrade": _manual_upgrade},
+        hidden=tuple(f"virtualMachineProfile.{path}" for path in profile.HIDDEN),
+        slow=SLOW,
+        preempts=True,
+    ),
+)
