@@ -8,6 +8,7 @@ from typing import Any
 from .authority import Authority
 
 IP_FREEBIND = 15
+RAW_HEADERS = "landbridge.headers"
 
 
 def serve_names(application: Any, authority: Authority, address: str, port: int, known: Callable[[str], bool]) -> Any:
@@ -15,14 +16,20 @@ def serve_names(application: Any, authority: Authority, address: str, port: int,
 
     Raises OSError.
     """
-    from werkzeug.serving import make_server
+    from werkzeug.serving import WSGIRequestHandler, make_server
+
+    class Handler(WSGIRequestHandler):
+        """WSGI knows neither names with _ nor names' case: headers are in the environment as they came, too."""
+
+        def make_environ(self) -> Any:
+            return {**super().make_environ(), RAW_HEADERS: list(self.headers.items())}
 
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.setsockopt(socket.SOL_IP, IP_FREEBIND, 1)
     listener.bind((address, port))
     listener.listen(128)
-    server = make_server(address, port, application, threaded=True, fd=listener.fileno())
+    server = make_server(address, port, application, threaded=True, request_handler=Handler, fd=listener.fileno())
     listener.detach()
     # Not werkzeug's own way: the handshake belongs in the call's thread, or one slow client holds up all others.
     context = _context(authority, known)

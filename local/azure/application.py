@@ -11,6 +11,7 @@ from werkzeug.wrappers import Request as Incoming
 from werkzeug.wrappers import Response
 
 from . import keeping, requests, tokens
+from .blobs import service as blobs
 from .errors import ArmError
 from .kinds import World
 from .names import service_of
@@ -110,4 +111,4 @@ def refusal(error: ArmError) -> Response:
     return answer
 
 
-SERVICES: Mapping[str, Service] = {"arm": arm, "login": login}
+SERVICES: Mapping[str, Service] = {"arm": arm, "login": login, "blob": blobs.serve}
