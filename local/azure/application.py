@@ -16,6 +16,7 @@ from .errors import ArmError
 from .kinds import World
 from .names import service_of
 from .reads import READS
+from .vaults import service as vaults
 
 log = logging.getLogger("local.azure")
 Service = Callable[[World, Incoming, str], Response]
@@ -111,4 +112,4 @@ def refusal(error: ArmError) -> Response:
     return answer
 
 
-SERVICES: Mapping[str, Service] = {"arm": arm, "login": login, "blob": blobs.serve}
+SERVICES: Mapping[str, Service] = {"arm": arm, "login": login, "blob": blobs.serve, "vault": vaults.serve}

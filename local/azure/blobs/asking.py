@@ -31,7 +31,7 @@ SET = {
 
 @dataclass
 class Ask:
-    """`headers` have names in small letters, but those of metadata; `container` and `blob` are names, empty where the path has none."""
+    """`headers` have names in small letters, but those of metadata; `container` and `blob` may be empty."""
 
     world: World
     account: Resource

@@ -2,7 +2,6 @@
 
 import os
 import uuid
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -54,7 +53,7 @@ class Account:
 
 
 @pytest.fixture
-def account(azure: LocalAzure, place: str) -> Iterator[Account]:
+def account(azure: LocalAzure, place: str) -> Account:
     return Account(azure, place)
 
 
