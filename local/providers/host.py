@@ -11,12 +11,15 @@ import socket
 import socketserver
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import grpc
 from pulumi.runtime.proto import provider_pb2_grpc
 
 from .aws.backend import Aws
+from .azure.backend import Azure
+from .azure.transport import Transport
 from .kubernetes.servicer import KubernetesServicer
 from .randoms import Random
 from .servicer import Servicer
@@ -63,6 +66,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--aws", required=True, metavar="URL", help="where the local AWS answers")
+    parser.add_argument("--azure", metavar="ADDRESS:PORT", help="where all of the local Azure's names answer")
+    parser.add_argument("--azure-authority", type=Path, metavar="FILE", help="who has signed those names")
     options = parser.parse_args()
     # Nothing here may find real credentials or a proxy, whatever the environment holds.
     for name in [name for name in os.environ if name.startswith(("AWS_", "http", "HTTP"))]:
@@ -75,6 +80,9 @@ def main() -> None:
         "random": lambda _: Servicer(Random()),
         "kubernetes": KubernetesServicer,
     }
+    if options.azure:
+        transport = Transport(options.azure, options.azure_authority)
+        host.plugins["azure-native"] = lambda _: Servicer(Azure(transport))  # type: ignore[attr-defined]
     signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=host.shutdown).start())
     threading.Thread(target=_warm_up, daemon=True).start()
     host.serve_forever(poll_interval=0.2)

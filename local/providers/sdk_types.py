@@ -17,6 +17,7 @@ from .codec import UNKNOWN
 
 PACKAGES = {
     "aws": "pulumi_aws",
+    "azure-native": "pulumi_azure_native",
     "kubernetes": "pulumi_kubernetes",
     "random": "pulumi_random",
     "tls": "pulumi_tls",
@@ -122,7 +123,7 @@ def _value_mistakes(path: str, expected: Any, value: Any) -> Iterator[Mistake]:
         if _types.is_input_type(choice) and isinstance(value, dict):
             yield from _object_mistakes(path, object_type(choice), value)
             return
-        if isinstance(choice, type) and _is_scalar(choice, value):
+        if isinstance(choice, type) and (_is_scalar(choice, value) or _is_asset(choice, value)):
             return
     yield Mistake(path, f"expected {' or '.join(_word(choice) for choice in choices)}, got {value!r:.60}")
 
@@ -157,6 +158,12 @@ def _is_scalar(choice: type, value: Any) -> bool:
     if issubclass(choice, str):  # enums of the SDK are strings
         return isinstance(value, str)
     return isinstance(value, choice)
+
+
+def _is_asset(choice: type, value: Any) -> bool:
+    """The engine passes assets and archives as objects with a mark of its own."""
+    marks = {pulumi.Asset: rpc._special_asset_sig, pulumi.Archive: rpc._special_archive_sig}
+    return isinstance(value, dict) and choice in marks and value.get(rpc._special_sig_key) == marks[choice]
 
 
 def _word(choice: Any) -> str:

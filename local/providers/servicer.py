@@ -8,7 +8,7 @@ from typing import Any, NoReturn, Protocol
 
 import grpc
 from google.protobuf import empty_pb2
-from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
+from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc, status_pb2
 
 from . import sdk_types
 from .codec import UNKNOWN, Properties, decode, encode, has_unknown
@@ -17,6 +17,14 @@ from .compare import changed_paths
 
 class ProviderError(Exception):
     """What the user reads when an operation fails."""
+
+
+class HalfMade(ProviderError):
+    """Something is there, and is not as it was asked for: the engine keeps it in state and tries again next time."""
+
+    def __init__(self, text: str, id_: str, state: Properties, inputs: Properties | None = None) -> None:
+        super().__init__(text)
+        self.id, self.state, self.inputs = id_, state, inputs
 
 
 class Backend(Protocol):
@@ -171,8 +179,24 @@ def _failures(context: Any, what: str) -> Iterator[None]:
     """Turns a failure into the one line that the user reads."""
     try:
         yield
+    except HalfMade as half:
+        abort_half_made(context, what, half)
     except ProviderError as error:
         _abort(context, f"{what}: {error}")
+
+
+def abort_half_made(context: Any, what: str, half: Any) -> NoReturn:
+    """`half` has id, state and inputs, and its text is what the user reads."""
+    detail = provider_pb2.ErrorResourceInitFailed(
+        id=half.id,
+        properties=encode(half.state),
+        reasons=[str(half)],
+        inputs=None if half.inputs is None else encode(half.inputs),
+    )
+    status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=f"{what}: {half}")
+    status.details.add().Pack(detail)
+    context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
+    _abort(context, f"{what}: {half}")
 
 
 def _abort(context: Any, message: str) -> NoReturn:

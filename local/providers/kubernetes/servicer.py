@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import grpc
 from google.protobuf import empty_pb2
-from pulumi.runtime.proto import provider_pb2, status_pb2
+from pulumi.runtime.proto import provider_pb2
 
 from .. import sdk_types
 from ..codec import Properties, decode, encode, has_unknown
 from ..compare import changed_paths
-from ..servicer import ProviderError, Servicer, _abort, _diff_response, _parsed, _token, _what
+from ..servicer import ProviderError, Servicer, _abort, _diff_response, _parsed, _token, _what, abort_half_made
 from . import check
 from .api import Unreachable
 from .check import Autonaming, Naming
@@ -174,13 +173,4 @@ def _told(
     except ProviderError as error:
         _abort(context, f"{what}: {error}")
     except Unfinished as unfinished:
-        detail = provider_pb2.ErrorResourceInitFailed(
-            id=unfinished.id,
-            properties=encode(unfinished.state),
-            reasons=[str(unfinished)],
-            inputs=None if unfinished.inputs is None else encode(unfinished.inputs),
-        )
-        status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=f"{what}: {unfinished}")
-        status.details.add().Pack(detail)
-        context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
-        _abort(context, f"{what}: {unfinished}")
+        abort_half_made(context, what, unfinished)
