@@ -25,6 +25,7 @@ from typing import NamedTuple, TextIO
 
 from .azure.names import ADDRESS as AZURE_ADDRESS
 from .azure.names import ALWAYS as AZURE_NAMES
+from .azure.names import PORT as AZURE_PORT
 from .environment import AUTHORITIES, AWS_URL
 from .machines import network
 
@@ -48,10 +49,11 @@ class Child(NamedTuple):
         return [sys.executable, "-m", self.module, "--port", str(self.port), *flags]
 
 
+AZURE_FLAGS = ("--azure", f"{AZURE_ADDRESS}:{AZURE_PORT}", "--azure-authority", "{home}/azure-authority/ca.crt")
 CHILDREN = (
     Child("AWS API", "local.aws.server", 5000, ("--home", "{home}")),
     Child("Azure API", "local.azure.server", 5003, ("--home", "{home}")),
-    Child("provider host", "local.providers.host", 5001, ("--aws", AWS_URL)),
+    Child("provider host", "local.providers.host", 5001, ("--aws", AWS_URL, *AZURE_FLAGS)),
     Child("machines service", "local.keeper.server", 5002, ("--home", "{home}", "--aws", AWS_URL)),
 )
 

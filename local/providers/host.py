@@ -11,6 +11,7 @@ import socket
 import socketserver
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -82,10 +83,28 @@ def main() -> None:
     }
     if options.azure:
         transport = Transport(options.azure, options.azure_authority)
-        host.plugins["azure-native"] = lambda _: Servicer(Azure(transport))  # type: ignore[attr-defined]
+        host.plugins["azure-native"] = lambda _: _azure(transport)  # type: ignore[attr-defined]
     signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=host.shutdown).start())
     threading.Thread(target=_warm_up, daemon=True).start()
     host.serve_forever(poll_interval=0.2)
+
+
+def _azure(transport: Transport) -> Servicer:
+    threading.Thread(target=_warm_azure, daemon=True).start()
+    return Servicer(Azure(transport))
+
+
+@cache
+def _warm_azure() -> None:
+    """As `_warm_up`, for those who have something in Azure only: it takes seconds and 300 MB."""
+    from . import sdk_types
+    from .azure import models
+    from .azure.tables import KINDS
+
+    for token, kind in KINDS.items():
+        sdk_types.input_type(token)
+        if kind.model:
+            models.places(models.model(kind.model))
 
 
 def _warm_up() -> None:

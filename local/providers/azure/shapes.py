@@ -71,14 +71,15 @@ def as_inputs(outputs: Mapping[str, Any], types: Types) -> Properties:
 
 
 def _input(value: Any, expected: Any) -> Any:
-    inner = object_types(expected)
     if isinstance(value, list):
-        return [_input(item, expected) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if is_sequence(expected):  # told as an object whose keys are the items
-        return sorted(value)
-    if inner is None:
+        return [_input_item(item, expected) for item in value]
+    # An object whose keys are what a program gives as a list.
+    return sorted(value) if isinstance(value, dict) and is_sequence(expected) else _input_item(value, expected)
+
+
+def _input_item(value: Any, expected: Any) -> Any:
+    inner = object_types(expected)
+    if not isinstance(value, dict) or inner is None:
         return value
     if is_mapping(expected):
         return {key: as_inputs(item, inner) if isinstance(item, dict) else item for key, item in value.items()}
