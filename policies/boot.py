@@ -7,14 +7,36 @@ import io
 import re
 from collections.abc import Iterator
 
-from .reading import UNKNOWN, Finding, Item, finding, of_types, tag, undecidable, values
+from .reading import AZURE, UNKNOWN, Finding, Item, finding, of_types, tag, undecidable, values
 from .sealed import secrets_in
+from .settings import Setting, judged
 
 BASE64, PLAIN = "base64", "plain"
 # Type → property with user-data → how it is written.
 USER_DATA = {
     "aws:ec2/launchTemplate:LaunchTemplate": {"userData": BASE64},
     "aws:ec2/instance:Instance": {"userData": PLAIN, "userDataBase64": BASE64},
+    "azure-native:compute:VirtualMachine": {"osProfile.customData": BASE64, "userData": BASE64},
+    "azure-native:compute:VirtualMachineScaleSet": {
+        "virtualMachineProfile.osProfile.customData": BASE64,
+        "virtualMachineProfile.userData": BASE64,
+    },
+}
+# Who comes in, and as whom a machine speaks to the cloud: keys and certificates, and an identity that is its own.
+NO_PASSWORD = Setting((True,), "Set it to true: keys and certificates let people in")
+NO_SECRET = Setting((None, ""), "Leave it out: a password in a program is none")
+IDENTITY = Setting(("UserAssigned", None), "Give it an identity of its own, which roles can name before it exists")
+LOGINS = {
+    "azure-native:compute:VirtualMachine": {
+        "osProfile.linuxConfiguration.disablePasswordAuthentication": NO_PASSWORD,
+        "osProfile.adminPassword": NO_SECRET,
+        "identity.type": IDENTITY,
+    },
+    "azure-native:compute:VirtualMachineScaleSet": {
+        "virtualMachineProfile.osProfile.linuxConfiguration.disablePasswordAuthentication": NO_PASSWORD,
+        "virtualMachineProfile.osProfile.adminPassword": NO_SECRET,
+        "identity.type": IDENTITY,
+    },
 }
 # The metadata service without tokens (version 1) hands a machine's role to whoever makes it fetch a URL.
 METADATA = {
@@ -22,7 +44,8 @@ METADATA = {
     "aws:ec2/instance:Instance": ("metadataOptions.httpTokens",),
 }
 MACHINE, POOL = "landbridge:machine", "landbridge:pool"
-MOST_BYTES = 16 * 1024  # AWS's limit, before base64
+# Each cloud's limit, before base64.
+MOST_BYTES = {"AWS": 16 * 1024, "Azure": 64 * 1024 - 1}
 MOST_STUB_BYTES = 4 * 1024  # ours, for machines that boot from a bundle
 MOST_TEXT_BYTES = 1024 * 1024
 DIGEST = re.compile(r"[0-9a-f]{40}")  # what the provider keeps of an instance's user-data
@@ -32,11 +55,12 @@ BUNDLE = "Put it in the bundle's keys, which come from the secrets store"
 def findings(found: list[Item]) -> Iterator[Finding]:
     for item in of_types(found, USER_DATA):
         for path, written in USER_DATA[item.type].items():
-            value = item.props.get(path)
+            value = next(iter(values(item.props, path)), None)
             if value is UNKNOWN:
                 yield undecidable(item, path)
             elif value and not (written == PLAIN and DIGEST.fullmatch(str(value))):
                 yield from _user_data(item, path, str(value), written)
+    yield from judged(found, LOGINS)
     for item in of_types(found, METADATA):
         for path in METADATA[item.type]:
             asked = list(values(item.props, path))
@@ -56,7 +80,8 @@ def _user_data(item: Item, path: str, value: str, written: str) -> Iterator[Find
     named = [tag(item, MACHINE), tag(item, POOL)]
     if UNKNOWN in named:
         yield undecidable(item, f"tags.{MACHINE}")._replace(path=path)
-    most, whose = (MOST_STUB_BYTES, "a stub") if any(named) else (MOST_BYTES, "AWS")
+    cloud = "Azure" if item.type.startswith(AZURE) else "AWS"
+    most, whose = (MOST_STUB_BYTES, "a stub") if any(named) else (MOST_BYTES[cloud], cloud)
     if len(raw) > most:
         what = f"{path} has {len(raw)} bytes, and {whose} may have {most}"
         yield finding(item, path, what, "Put the rest in the bundle")

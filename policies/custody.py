@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fleet.world import World
 
-from . import buckets
+from . import azure_stores, buckets
 from .reading import UNKNOWN, Finding, Item, finding, tag, undecidable, values
 
 ALWAYS, IF_ANY = "always", "if there are any"
@@ -28,6 +28,13 @@ STATEFUL = {
     "aws:ebs/volume:Volume": ("protect",),
     "aws:kms/key:Key": ("protect",),
     "aws:rds/instance:Instance": ("protect",),
+    # Deleting it deletes everything in it.
+    "azure-native:resources:ResourceGroup": ("protect",),
+    "azure-native:storage:StorageAccount": ("protect",),
+    "azure-native:storage:BlobContainer": ("protect",),
+    "azure-native:storage:FileShare": ("protect",),
+    "azure-native:keyvault:Vault": ("protect",),
+    "azure-native:compute:Disk": ("protect",),
 }
 FLEET, OWNER = "landbridge:fleet", "landbridge:owner"
 # The engine's names for the providers that it makes by itself: default, default_7_51_1, with a download URL behind.
@@ -46,6 +53,7 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
         if taggable(item.type):
             yield from _tags(item, world)
     yield from buckets.findings(found, buckets.AT_REST)
+    yield from azure_stores.kept(found)
 
 
 def _encrypted(item: Item, path: str, when: str) -> Iterator[Finding]:
@@ -79,7 +87,9 @@ def has_property(token: str, name: str) -> bool:
     if spec is None or spec.origin is None:
         return False
     folder, _, file = module.removeprefix("index/").rpartition("/")
-    if package == "kubernetes":  # a folder for each version, and rbac for rbac.authorization.k8s.io
+    if package == "azure-native":  # a folder for each service, and in it a file for each resource
+        source = Path(spec.origin).parent / file / f"{_snake(kind)}.py"
+    elif package == "kubernetes":  # a folder for each version, and rbac for rbac.authorization.k8s.io
         source = Path(spec.origin).parent / folder.partition(".")[0] / file / f"{kind}.py"
     else:
         source = Path(spec.origin).parent / folder / f"{_snake(file)}.py"
@@ -87,4 +97,5 @@ def has_property(token: str, name: str) -> bool:
 
 
 def _snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
+    # Two capitals belong together, but for the last before a small letter: PublicIPAddress is public_ip_address.
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()

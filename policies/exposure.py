@@ -8,7 +8,7 @@ from fleet.address.blocks import parse
 from fleet.model import Fleet
 from fleet.world import World
 
-from . import buckets, grants
+from . import azure_exposure, azure_stores, buckets, grants
 from .reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unknown_in, unlisted, values
 
 DECLARE = "Name a prefix of the plan, or declare the port under `ingress` in the fleet file"
@@ -63,6 +63,8 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
     yield from grants.findings(found, {arn for arns in issuing.values() for arn in arns})
     yield from buckets.acls(found)
     yield from buckets.findings(found, buckets.COMPANIONS, issuing)
+    yield from azure_exposure.findings(found, world)
+    yield from azure_stores.closed(found, world)
 
 
 def _issuers(fleet: Fleet) -> dict[str, list[str]]:

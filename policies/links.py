@@ -8,6 +8,7 @@ from typing import Any
 from fleet import hubs
 from fleet.world import World
 
+from . import azure_links
 from .reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unknown_in
 
 CONNECTION = "aws:ec2/vpnConnection:VpnConnection"
@@ -49,10 +50,17 @@ NUMBERS = {
 ROUTES = {"aws:ec2transitgateway/route:Route": ("destinationCidrBlock",)}
 PLAN = "Take it from the address plan (`landbridge plan`)"
 POLICY = "Take the fleet's policy (components/links/policy.py) for both tunnels"
-KEYS = "Make it with random.RandomPassword and keep it in Secrets Manager"
+KEYS = "Make it with random.RandomPassword and keep it in the cloud's secrets store"
 # Where a tunnel's key may stand: secrets of the state, all of them.
 MAKER = "random:index/randomPassword:RandomPassword"
-KEEPERS = (CONNECTION, MAKER, "aws:secretsmanager/secretVersion:SecretVersion")
+KEEPERS = (
+    *(CONNECTION, azure_links.CONNECTION, MAKER),
+    *("aws:secretsmanager/secretVersion:SecretVersion", "azure-native:keyvault:Secret"),
+)
+HOLDERS = (
+    (CONNECTION, [f"tunnel{number}PresharedKey" for number in TUNNELS], "AWS"),
+    (azure_links.CONNECTION, ["sharedKey"], "Azure"),
+)
 # A gateway of a site hears no more from a region (MOST_PREFIXES in components/links/gateway/bgp.py).
 MOST_PREFIXES = 20
 JOINED = "aws:ec2transitgateway/routeTableAssociation:RouteTableAssociation"
@@ -75,6 +83,7 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
         yield from _route(item, world)
     yield from _keys(found)
     yield from _told(found)
+    yield from azure_links.findings(found, world)
 
 
 def _way(item: Item) -> Iterator[Finding]:
@@ -114,6 +123,9 @@ def _inside(item: Item, path: str, world: World, seen: dict[str, str]) -> Iterat
 
 def _numbers(item: Item, world: World) -> Iterator[Finding]:
     values = {path: item.props.get(path) for path in NUMBERS[item.type]}
+    clouds = {str(hubs.asn(name)): region.cloud for name, region in world.fleet.regions.items() if name in hubs.ASNS}
+    if clouds.get(str(values.get("bgpAsn"))) == "azure":
+        return  # an instance of a gateway in Azure, which gives its address
     for path, value in values.items():
         if value is UNKNOWN:
             yield undecidable(item, path)
@@ -128,7 +140,7 @@ def _numbers(item: Item, world: World) -> Iterator[Finding]:
     address, asn = values["ipAddress"], str(values["bgpAsn"])
     if address not in sites:
         yield finding(item, "ipAddress", f"ipAddress {address} is no site's gateway", "Name it under `sites`")
-    if asn in {str(hubs.asn(region)) for region in world.fleet.regions if region in hubs.ASNS}:
+    if asn in clouds:
         yield finding(item, "bgpAsn", f"bgpAsn {asn} is a hub's: both ends have one number", "Take the site's asn")
     elif address in sites and asn != str(sites[address]):
         yield finding(item, "bgpAsn", f"bgpAsn {asn} is not that of its site", f"Take {sites[address]}")
@@ -150,15 +162,16 @@ def _keys(found: list[Item]) -> Iterator[Finding]:
     """A key that the preview can't know comes from what makes it; a known one must be one that was made so."""
     made = {str(item.props.get("result")) for item in of_types(found, [MAKER])} - {"None"}
     keys: dict[str, str] = {}
-    for item in of_types(found, CONNECTIONS):
-        for path in (f"tunnel{number}PresharedKey" for number in TUNNELS):
-            key = item.props.get(path)
-            if not key:
-                yield finding(item, path, f"{path} is left to AWS, and another one at the next connection", KEYS)
-            elif key is not UNKNOWN:
-                keys[str(key)] = f"{path} of {item.name}"
-                if not any(one in str(key) for one in made):
-                    yield finding(item, path, f"{path} is none that a RandomPassword of the stack has made", KEYS)
+    for item, path, cloud in (
+        (item, path, cloud) for type_, paths, cloud in HOLDERS for item in of_types(found, [type_]) for path in paths
+    ):
+        key = item.props.get(path)
+        if not key:
+            yield finding(item, path, f"{path} is left to {cloud}, and another one at the next connection", KEYS)
+        elif key is not UNKNOWN:
+            keys[str(key)] = f"{path} of {item.name}"
+            if not any(one in str(key) for one in made):
+                yield finding(item, path, f"{path} is none that a RandomPassword of the stack has made", KEYS)
     for item in (one for one in found if one.type not in KEEPERS):
         held = repr(item.props)
         for key, whose in keys.items():

@@ -7,6 +7,7 @@ from typing import Any
 from fleet.model import Pool
 from fleet.world import World
 
+from . import azure_pools
 from .boot import POOL
 from .custody import OWNER
 from .reading import UNKNOWN, Finding, Item, finding, of_types, tag, undecidable, unknown_in, values
@@ -48,6 +49,7 @@ POOLED: dict[str, dict[str, tuple[Judge, str]]] = {
         "metadataOptions.httpPutResponseHopLimit": (_only([1]), "Set it to 1, which pods are beyond"),
         "instanceMarketOptions.spotOptions.maxPrice": (_price, "Take the pool's max_price_per_hour"),
     },
+    azure_pools.SCALE_SET: azure_pools.OF_SCALE_SETS,
 }
 # Groups' pauses have no tags: every one before an end is judged.
 HOOKS = {"aws:autoscaling/lifecycleHook:LifecycleHook": ("heartbeatTimeout", "defaultResult", "notificationMetadata")}
@@ -60,6 +62,7 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
     for item in of_types(found, HOOKS):
         if item.props.get("lifecycleTransition") in (TERMINATING, UNKNOWN):
             yield from _hook(item)
+    yield from azure_pools.rivals(found)
 
 
 def _pooled(item: Item, world: World) -> Iterator[Finding]:

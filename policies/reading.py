@@ -20,6 +20,7 @@ class Unknown:
 
 UNKNOWN = Unknown()
 UNDECIDABLE = "undecidable:"
+AZURE = "azure-native:"
 # URN → what the program sets.
 Given = dict[str, dict[str, Any]]
 
@@ -78,7 +79,7 @@ def items(resources: Iterable[PolicyResource], given: Given | None = None) -> li
             r.provider.name if r.provider else None,
         )
         for r in resources
-        if r.resource_type.startswith(("aws:", "azure-native:", "tls:", "random:", "kubernetes:"))
+        if r.resource_type.startswith(("aws:", AZURE, "tls:", "random:", "kubernetes:"))
     ]
 
 
@@ -90,7 +91,18 @@ def _props(resource: PolicyResource, given: dict[str, Any] | None) -> dict[str, 
     not known yet, like that of a cluster that is still to come, is not asked, and then there are no outputs at all.
     """
     props: dict[str, Any] = plain(resource.props) or given or {}
+    if given and resource.resource_type.startswith(AZURE):
+        props = _with(props, given)
     return {name: value for name, value in props.items() if value is not UNKNOWN or given is None or name in given}
+
+
+def _with(props: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Azure never shows again what is for writing alone, such as what a machine boots from: the program's stands."""
+    return props | {
+        name: _with(props[name], value) if isinstance(value, dict) and isinstance(props.get(name), dict) else value
+        for name, value in given.items()
+        if name not in props or (isinstance(value, dict) and isinstance(props[name], dict))
+    }
 
 
 def plain(value: Any) -> Any:

@@ -11,6 +11,7 @@ from fleet import autoscaler, issuers, team_storage
 from fleet.model import Fleet
 from fleet.world import World
 
+from . import azure_roles
 from .reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unknown_in
 from .role_documents import ATTACHMENT, ROLE, allowed, asks, attached_to, documents, inlined, judged, listed
 
@@ -44,6 +45,7 @@ class Own(NamedTuple):
 
 
 def findings(found: list[Item], world: World) -> Iterator[Finding]:
+    yield from azure_roles.findings(found, world)
     if world.fleet.aws is None:
         return
     inline, attached = inlined(found), [item for item in found if item.type.startswith(ATTACHMENT)]

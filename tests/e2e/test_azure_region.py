@@ -56,7 +56,10 @@ def test_drift_is_seen_and_repaired(cloud: Cloud) -> None:
     network = cloud.azure("GET", f"{GROUP}/Microsoft.Network/virtualNetworks/test-southcentralus-network")
     group = f"{GROUP}/Microsoft.Network/networkSecurityGroups/test-southcentralus-fixed"
     rules = cloud.azure("GET", group)
-    opened = [{**rule, "properties": {**rule["properties"], "sourceAddressPrefix": "*"}} for rule in rules["properties"]["securityRules"]]
+    opened = [
+        {**rule, "properties": {**rule["properties"], "sourceAddressPrefix": "*"}}
+        for rule in rules["properties"]["securityRules"]
+    ]
     cloud.azure("PUT", group, {**rules, "properties": {**rules["properties"], "securityRules": opened}})
     cloud.azure("PATCH", network["id"], {"tags": {**network["tags"], "landbridge:owner": "somebody"}})
     assert drift(cloud, REGION) == {

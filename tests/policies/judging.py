@@ -4,6 +4,8 @@
 that are not known, or a mapping with their values (default: the engine does not say).
 """
 
+import datetime
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,8 @@ from pulumi_policy.policy import _PolicyAnalyzerServicer
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE as UNKNOWN_TEXT
 from ruamel.yaml import YAML
 
+from fleet.address.plan import draft
+from fleet.loader import load as read
 from fleet.model import Ingress
 from fleet.world import World, current
 from policies import pack
@@ -23,6 +27,7 @@ from policies.reading import Finding, items
 HERE = Path(__file__).parent
 DECLARED = Ingress(port=8443, protocol="tcp", cidr="203.0.113.0/24", why="a partner")
 STACK = "us-west-2"
+AZURE, AZURE_STACK = "azure-native:", "southcentralus"
 
 
 def example() -> World:
@@ -34,6 +39,21 @@ def example() -> World:
 
 
 @cache
+def azure() -> World:
+    """A fleet in Azure with one region of AWS beside, the same port open, and a price on the machines of one pool."""
+    alone, beside = read(HERE.parent / "fleet/good/azure.yaml"), read(HERE.parents[1] / "fleet.yaml")
+    pools = {**alone.pools, "spot": alone.pools["spot"].model_copy(update={"max_price_per_hour": 2.5})}
+    regions = {**alone.regions, "us-west-2": beside.regions["us-west-2"]}
+    fleet = alone.model_copy(update={"ingress": [DECLARED], "pools": pools, "regions": regions, "aws": beside.aws})
+    return World(fleet, draft(fleet, None, datetime.date(2026, 1, 1)).plan, HERE)
+
+
+def world_of(types: Iterable[str], example: World) -> World:
+    """The fleet that has a use for resources of these types."""
+    return azure() if any(type_.startswith(AZURE) for type_ in types) else example
+
+
+@cache
 def load(path: Path) -> Any:
     return YAML(typ="safe").load(path.read_text().replace("<unknown>", UNKNOWN_TEXT))
 
@@ -41,11 +61,12 @@ def load(path: Path) -> Any:
 def request(resources: list[dict[str, Any]]) -> Any:
     asked = analyzer_pb2.AnalyzeStackRequest()
     for resource in resources:
-        urn = f"urn:pulumi:{STACK}::landbridge::{resource['type']}::{resource['name']}"
+        stack = resource.get("stack", AZURE_STACK if resource["type"].startswith(AZURE) else STACK)
+        urn = f"urn:pulumi:{stack}::landbridge::{resource['type']}::{resource['name']}"
         message = asked.resources.add(type=resource["type"], urn=urn, name=resource["name"])
         json_format.ParseDict(resource["props"], message.properties)
         message.options.protect = resource.get("protect", False)
-        message.provider.name = resource.get("provider", STACK)
+        message.provider.name = resource.get("provider", stack)
         message.provider.type = "pulumi:providers:aws"
     return asked
 
@@ -65,7 +86,8 @@ def analyze(resources: list[dict[str, Any]], policies: list[Policy]) -> list[Any
 
 def judge(path: Path, world: World) -> list[str]:
     """The messages of every mandatory violation."""
-    diagnostics = analyze(load(path), pack.policies(world))
+    resources = load(path)
+    diagnostics = analyze(resources, pack.policies(world_of([one["type"] for one in resources], world)))
     assert all(d.enforcementLevel == analyzer_pb2.MANDATORY for d in diagnostics), diagnostics
     return [diagnostic.message for diagnostic in diagnostics]
 

@@ -16,12 +16,13 @@ from fleet.world import World
 from policies import buckets, custody
 from policies.reading import UNDECIDABLE, values
 
-from .judging import HERE, example, findings, load
+from .judging import AZURE, HERE, example, findings, load, world_of
 
 CASES = HERE / "cases"
 TYPE = re.compile(r"[\w-]+:[\w/]+:\w+")
 OPTION = "protect"  # of a resource, known at all times
 TAGS = {"landbridge:fleet": "example", "landbridge:owner": "platform"}
+AZURE_TAGS = {"landbridge:fleet": "azure-alone", "landbridge:owner": "ops"}
 
 
 class Entry(NamedTuple):
@@ -71,17 +72,20 @@ def rows(entry: Entry) -> dict[str, Any]:
 def judged(entry: Entry, row: dict[str, Any], world: World) -> list[str]:
     """What is found about the entry, in a resource with these properties."""
     props = {name: value for name, value in row.items() if name != OPTION}
-    props["tags"] = tagged(props.get("tags", {}))
+    azure = entry.type.startswith(AZURE)
+    if custody.taggable(entry.type):
+        props["tags"] = tagged(props.get("tags", {}), AZURE_TAGS if azure else TAGS)
     resource = {"type": entry.type, "name": "it", "protect": row.get(OPTION, True), "props": props}
     beside = {"type": buckets.BUCKET, "name": "bucket", "protect": True, "props": {"bucket": "b", "tags": TAGS}}
     resources = [resource] if entry.finding[0] == entry.type else [resource, beside]
     mine = {entry.finding, (entry.type, entry.path)}
-    return [found.what for found in findings(resources, world) if (found.type, found.path) in mine]
+    fleet = world_of([entry.type], world)
+    return [found.what for found in findings(resources, fleet) if (found.type, found.path) in mine]
 
 
-def tagged(tags: Any) -> Any:
+def tagged(tags: Any, ours: dict[str, str]) -> Any:
     """A row's own tags with ours; scaling groups list theirs."""
-    return {**TAGS, **tags} if isinstance(tags, dict) else [*({"key": k, "value": v} for k, v in TAGS.items()), *tags]
+    return {**ours, **tags} if isinstance(tags, dict) else [*({"key": k, "value": v} for k, v in ours.items()), *tags]
 
 
 @pytest.fixture(scope="module")

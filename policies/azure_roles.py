@@ -1,0 +1,98 @@
+"""Roles on Azure: none that may do everything, none over the whole subscription, and pods come by their own token."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from fleet import autoscaler, buckets, issuers, team_storage
+from fleet.model import Fleet
+from fleet.world import World
+
+from .reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unknown_in, values
+
+ASSIGNMENT = "azure-native:authorization:RoleAssignment"
+DEFINITION = "azure-native:authorization:RoleDefinition"
+# Type → what is judged of it.
+ASSIGNED = {ASSIGNMENT: ("roleDefinitionId", "scope")}
+DEFINED = {DEFINITION: ("permissions.actions", "permissions.dataActions", "assignableScopes")}
+TRUSTED = {"azure-native:managedidentity:FederatedIdentityCredential": ("subject", "audiences", "issuer")}
+# "Azure built-in roles": who has one may do everything, or give himself what he lacks.
+TOO_MUCH = {
+    "8e3af657-a8ff-443c-a75c-2fe8c4bcb635": "Owner",
+    "b24988ac-6180-42a0-ab88-20f7382dd24c": "Contributor",
+    "18d7d88d-d35e-4fb5-a5c3-7773c20a72d9": "User Access Administrator",
+    "f58310d9-a9f6-439a-9e8d-f62e7b41a168": "Role Based Access Control Administrator",
+}
+# Whatever a role has of these is a way to everything.
+FORBIDDEN = re.compile(r"\*|\*/.*|Microsoft\.Authorization/(?!.*/read$).*|[^/]+/\*", re.IGNORECASE)
+AUDIENCE = "api://AzureADTokenExchange"
+NARROW = "Name what is needed: a role for one thing, over one thing"
+TRUST = "Trust one issuer of the fleet, one service account, one audience"
+
+
+def findings(found: list[Item], world: World) -> Iterator[Finding]:
+    if world.fleet.azure is None:
+        return
+    own = [item for item in found if item.type == DEFINITION]
+    for item in of_types(found, ASSIGNED):
+        yield from _role(item, own)
+        yield from _scope(item, "scope", item.props.get("scope"), world.fleet)
+    for item in of_types(found, DEFINED):
+        yield from _defined(item, world.fleet)
+    for item in of_types(found, TRUSTED):
+        yield from _trusted(item, world.fleet)
+
+
+def _role(item: Item, own: list[Item]) -> Iterator[Finding]:
+    role = item.props.get("roleDefinitionId")
+    if role is UNKNOWN and own:
+        return  # one that the stack defines, which is judged by itself
+    if role is UNKNOWN:
+        yield undecidable(item, "roleDefinitionId")
+    elif name := TOO_MUCH.get(str(role).rpartition("/")[2].lower()):
+        yield finding(item, "roleDefinitionId", f"it gives the role {name}", NARROW)
+
+
+def _scope(item: Item, path: str, scope: Any, fleet: Fleet) -> Iterator[Finding]:
+    """Within a group of the fleet: what names the subscription or another group is more than ours."""
+    if unknown_in(scope):
+        yield undecidable(item, path)
+        return
+    assert fleet.azure is not None
+    groups = [buckets.resource_group(fleet, name) for name, one in fleet.regions.items() if one.cloud == "azure"]
+    begin = f"/subscriptions/{fleet.azure.subscription_id}/resourceGroups/"
+    held = f"{str(scope).lower()}/"
+    if not any(held.startswith(f"{begin}{group}/".lower()) for group in groups):
+        what = f"{path} {scope} lies in no resource group of the fleet"
+        yield finding(item, path, what, f"Scope it to what is in {', '.join(sorted(groups))}")
+
+
+def _defined(item: Item, fleet: Fleet) -> Iterator[Finding]:
+    for path in ("permissions.actions", "permissions.dataActions"):
+        for action in values(item.props, path):
+            if unknown_in(action):
+                yield undecidable(item, path)
+            elif action and FORBIDDEN.fullmatch(str(action)):
+                yield finding(item, path, f"{path} has {action}, which is a way to everything", NARROW)
+    for scope in [*values(item.props, "assignableScopes")] or [None]:
+        yield from _scope(item, "assignableScopes", scope, fleet)
+
+
+def _trusted(item: Item, fleet: Fleet) -> Iterator[Finding]:
+    subjects = {autoscaler.SUBJECT, *(team_storage.subject(team) for team in fleet.teams)}
+    subject, audiences, issuer = (item.props.get(path) for path in ("subject", "audiences", "issuer"))
+    if unknown_in(subject):
+        yield undecidable(item, "subject")
+    elif subject not in subjects:
+        whose = f"no team's {team_storage.ACCOUNT} and not the autoscaler's"
+        yield finding(item, "subject", f"subject {subject} is {whose}", TRUST)
+    if unknown_in(audiences):
+        yield undecidable(item, "audiences")
+    elif audiences != [AUDIENCE]:
+        yield finding(item, "audiences", f"audiences {audiences} is not {AUDIENCE} alone", TRUST)
+    # The address of an issuer has its bucket's name, which is its own in the world.
+    ours = [issuers.bucket(fleet, name) for name in fleet.clusters]
+    if unknown_in(issuer):
+        yield undecidable(item, "issuer")
+    elif not any(str(issuer).startswith(f"https://{name}.") for name in ours):
+        yield finding(item, "issuer", f"issuer {issuer} is of no cluster of the fleet", TRUST)
