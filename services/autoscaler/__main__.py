@@ -14,10 +14,9 @@ from pathlib import Path
 import grpc
 import prometheus_client
 
-from . import decisions, nodes, settings
-from .aws import Aws
+from . import clouds, decisions, nodes, settings
 from .freeze import frozen
-from .rehearsal import Rehearsal
+from .rehearsal import rehearsed
 from .scaling import Scaling
 from .service import Service, serve
 
@@ -48,7 +47,7 @@ def main() -> int:
         decisions.mark(dry_run=True)
     try:
         stopped = functools.partial(nodes.stop, nodes.Nodes(given.account).ready) if given.account else nodes.unasked
-        cloud = Rehearsal if given.dry_run else Aws
+        cloud = rehearsed if given.dry_run else clouds.cloud
         scaling = Scaling(settings.read(given.settings), lambda: frozen(given.freeze), cloud, stopped)
         server = serve(Service(scaling), given.listen, credentials(given.pair))
         told = watched(given.metrics)

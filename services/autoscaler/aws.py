@@ -6,7 +6,8 @@ TerminateInstanceInAutoScalingGroup, CompleteLifecycleAction.
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import boto3
@@ -15,16 +16,14 @@ from botocore.exceptions import BotoCoreError, ClientError, ConnectionClosedErro
 
 from fleet.autoscaler import CLUSTER_TAG
 
-from . import metrics
+from . import metrics, provider_ids
+from .cloud import AT_ONCE, AnswerLostError, CloudError
 from .group import Failure, Machine, Seen, State
 
-# The autoscaler waits for 30 s at most (grpc_timeout), and what it has given up must not happen after that: a change is
-# tried once, and begun only where there is time for it. AWS takes a second; the local one launches meanwhile.
-CHANGE_SECONDS = 23.0
+# A change is tried once, within cloud.CHANGE_SECONDS. AWS takes a second; the local one launches meanwhile.
 CHANGES = Config(connect_timeout=2, read_timeout=20, retries={"total_max_attempts": 1})
 LOOKS = Config(connect_timeout=3, read_timeout=12, retries={"total_max_attempts": 2, "mode": "standard"})
-# After a change whose answer is lost, while its caller still waits.
-CHECK_SECONDS = 6.0
+# Within cloud.CHECK_SECONDS.
 CHECKS = Config(connect_timeout=1, read_timeout=4, retries={"total_max_attempts": 1})
 # What a call fails with that AWS may have heard.
 LOST = (ConnectionClosedError, ReadTimeoutError)
@@ -50,16 +49,10 @@ LAUNCH = "Launching"
 SPOT_STATES = ("PendingSpotBidPlacement", "WaitingForSpotInstanceRequestId", "WaitingForSpotInstanceId")
 
 
-class CloudError(Exception):
-    """A region's API did not do what it was asked. The text says what and why."""
-
-
-class AnswerLostError(CloudError):
-    """It may have done it all the same."""
-
-
 class Aws:
     """`cluster` is the value of its machines' tag."""
+
+    busy_seconds = 2.0
 
     def __init__(self, region: str, cluster: str) -> None:
         self.region, self.cluster = region, cluster
@@ -100,7 +93,20 @@ class Aws:
             told = self.check.describe_auto_scaling_groups(AutoScalingGroupNames=[group])
             return int(told["AutoScalingGroups"][0]["DesiredCapacity"])
 
-    def end(self, instance: str) -> None:
+    def end(self, group: str, ids: Collection[str]) -> dict[str, CloudError]:  # noqa: ARG002
+        """A call each, all at once."""
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            tried = zip(ids, pool.map(self._end, ids), strict=True)
+            return {id_: problem for id_, problem in tried if problem}
+
+    def _end(self, instance: str) -> CloudError | None:
+        try:
+            self._terminate(instance)
+        except CloudError as error:
+            return error
+        return None
+
+    def _terminate(self, instance: str) -> None:
         """Not another in its place."""
         with self.asking("TerminateInstanceInAutoScalingGroup"):
             self.hands.terminate_instance_in_auto_scaling_group(
@@ -145,7 +151,7 @@ class Aws:
 def _machines(told: dict[str, Any]) -> Iterator[Machine]:
     for one in told["Instances"]:
         if state := STATES.get(one["LifecycleState"]):
-            yield Machine(one["InstanceId"], one["AvailabilityZone"], state)
+            yield Machine(one["InstanceId"], provider_ids.aws(one["AvailabilityZone"], one["InstanceId"]), state)
 
 
 def _failures(activities: list[dict[str, Any]], now: float) -> Iterator[Failure]:

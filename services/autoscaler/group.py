@@ -17,9 +17,12 @@ SKEW_SECONDS = 2.0
 
 
 class Machine(NamedTuple):
+    """`provider` is the ID by which its node names it; `node` is the node's own name, where that is not `id`."""
+
     id: str
-    zone: str
+    provider: str
     state: State
+    node: str = ""
 
 
 class Failure(NamedTuple):
@@ -31,13 +34,14 @@ class Failure(NamedTuple):
 
 class Seen(NamedTuple):
     """What the cloud said of a group in an answer to a question asked at `at` of the monotonic clock; failures newest
-    first.
+    first. `spoilt` are instances that never will be machines, or are none any more, and still hold a place.
     """
 
     at: float
     desired: int
     machines: tuple[Machine, ...]
     failures: tuple[Failure, ...] = ()
+    spoilt: tuple[str, ...] = ()
 
 
 class Refused(NamedTuple):

@@ -9,20 +9,17 @@ import math
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from . import group as groups
 from . import metrics
-from .aws import CHANGE_SECONDS, CHECK_SECONDS, AnswerLostError, Aws, CloudError
+from .cloud import AT_ONCE, CHANGE_SECONDS, CHECK_SECONDS, AnswerLostError, Cloud, CloudError
 from .decisions import told
 from .group import Group, Seen
 from .settings import Group as GroupSettings
 
-# While something is under way, and else: two calls a minute for a region that rests.
-BUSY_SECONDS, REST_SECONDS = 2.0, 30.0
-# Ends of machines are a call each, and all of one request are made at once: the autoscaler does not wait for more.
-AT_ONCE = 32
+# Two looks a minute at a region that rests.
+REST_SECONDS = 30.0
 
 
 class Caller(NamedTuple):
@@ -38,7 +35,7 @@ ANYBODY = Caller()
 class Region:
     """`memory` guards the groups of all regions: limits are counted over them. `answered`: whether it ever has."""
 
-    def __init__(self, name: str, settings: Iterable[GroupSettings], cloud: Aws, memory: threading.Lock) -> None:
+    def __init__(self, name: str, settings: Iterable[GroupSettings], cloud: Cloud, memory: threading.Lock) -> None:
         self.name, self.cloud, self.memory = name, cloud, memory
         self.settings = {one.name: one for one in settings}
         self.groups: dict[str, Group] = {}
@@ -91,6 +88,8 @@ class Region:
             (self._judge, (seen[name], name)) for name in short
         ]
         if leads:
+            # After they were judged: with them goes what the cloud says of them.
+            todo += [(self._clear, (seen[name], name)) for name in sorted(mine) if seen[name].spoilt]
             todo += [(self._withdraw, (seen[name], name)) for name in sorted(mine)]
             todo += [(self._let_go, (id_, waiting[id_])) for id_ in sorted(waiting.keys() & self.ended)]
         for do, about in todo:
@@ -123,6 +122,15 @@ class Region:
                     return
                 one = self.groups[name] = groups.telling(one)
             self._resize(one)
+
+    def _clear(self, seen: Seen, name: str) -> None:
+        """What is no machine holds a place, and is paid for."""
+        with self.changing:
+            problems = self.cloud.end(name, seen.spoilt)
+        if gone := [id_ for id_ in seen.spoilt if id_ not in problems]:
+            told("cleared", group=name, region=self.name, ids=gone)
+        if problems:
+            raise next(iter(problems.values()))
 
     def _let_go(self, instance: str, group: str) -> None:
         self.cloud.let_go(instance, group)
@@ -200,22 +208,12 @@ class Region:
             with self.memory:
                 before = self.groups[name]
                 self.groups[name] = groups.ended(before, ids)
-            with ThreadPoolExecutor(AT_ONCE) as pool:
-                tried = zip(ids, pool.map(self._end_one, ids), strict=True)
-                problems = {id_: problem for id_, problem in tried if problem}
+            problems = self.cloud.end(name, ids)
             with self.memory:
+                self.ended |= {*ids} - problems.keys()
                 self.groups[name] = groups.staying(self.groups[name], before, problems)
             self._settle(name)
         return problems
-
-    def _end_one(self, instance: str) -> CloudError | None:
-        try:
-            self.cloud.end(instance)
-        except CloudError as error:
-            return error
-        with self.memory:
-            self.ended.add(instance)
-        return None
 
     def _count(self) -> None:
         with self.memory:

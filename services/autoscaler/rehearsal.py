@@ -1,23 +1,33 @@
 """A dry run: a region that is looked at as ever, and asked for nothing. What it would be asked for is remembered."""
 
-from .aws import Aws, CloudError
+from collections.abc import Collection
+
+from . import clouds
+from .cloud import Cloud, CloudError
 from .group import Failure, Seen
+from .settings import Settings
 
 
-class Rehearsal(Aws):
+class Rehearsal:
     """Machines that would have been bought are owed for as long as the autoscaler waits for them."""
 
-    def __init__(self, region: str, cluster: str) -> None:
-        super().__init__(region, cluster)
+    def __init__(self, cloud: Cloud) -> None:
+        self.cloud = cloud
         # Of each group: what the cloud itself wants, and what it would be told to want beyond that.
         self.real: dict[str, int] = {}
         self.more: dict[str, int] = {}
 
+    @property
+    def busy_seconds(self) -> float:
+        return self.cloud.busy_seconds
+
     def groups(self) -> tuple[dict[str, Seen], dict[str, str]]:
-        found, _ = super().groups()
+        found, _ = self.cloud.groups()
         self.real = {name: seen.desired for name, seen in found.items()}
-        wished = {name: seen._replace(desired=seen.desired + self.more.get(name, 0)) for name, seen in found.items()}
-        return wished, {}
+        return {name: self._wished(name, seen) for name, seen in found.items()}, {}
+
+    def _wished(self, name: str, seen: Seen) -> Seen:
+        return seen._replace(desired=seen.desired + self.more.get(name, 0), spoilt=())
 
     def failures(self, group: str) -> tuple[Failure, ...]:  # noqa: ARG002
         """Nobody refuses what nobody is asked for."""
@@ -26,6 +36,16 @@ class Rehearsal(Aws):
     def resize(self, group: str, machines: int) -> None:
         self.more[group] = max(0, machines - self.real.get(group, 0))
 
-    def end(self, instance: str) -> None:
-        """Raises CloudError: the autoscaler is to know that the machine stays."""
-        raise CloudError(f"dry-run: {instance} would end now")
+    def size(self, group: str) -> int:
+        return self.cloud.size(group) + self.more.get(group, 0)
+
+    def end(self, group: str, ids: Collection[str]) -> dict[str, CloudError]:  # noqa: ARG002
+        """The autoscaler is to know that the machines stay."""
+        return {id_: CloudError(f"dry-run: {id_} would end now") for id_ in ids}
+
+    def let_go(self, instance: str, group: str) -> None:
+        """Nobody's end waits for a dry run."""
+
+
+def rehearsed(told: Settings, region: str) -> Rehearsal:
+    return Rehearsal(clouds.cloud(told, region))

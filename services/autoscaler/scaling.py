@@ -10,12 +10,12 @@ import traceback
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor, wait
 
+from . import clouds, limits, metrics, nodes
 from . import group as groups
-from . import limits, metrics, nodes
-from .aws import Aws, CloudError
+from .cloud import AT_ONCE, Cloud, CloudError
 from .decisions import told
 from .group import Group, NotPossibleError
-from .region import ANYBODY, AT_ONCE, BUSY_SECONDS, REST_SECONDS, Caller, Region
+from .region import ANYBODY, REST_SECONDS, Caller, Region
 from .settings import Settings
 
 # The replica that does not lead is asked nothing, and asks no cloud. Before that it takes nothing back any more, since
@@ -31,14 +31,14 @@ SHARE, LATELY_SECONDS = 0.1, 900.0
 
 class Scaling:
     """`frozen` says why no machine may be ended, `stopped` why none of a region with these machines; `cloud` makes a
-    region's side of a cloud from its name and the cluster's.
+    region's side of a cloud from the settings and its name.
     """
 
     def __init__(
         self,
         settings: Settings,
         frozen: Callable[[], str] = str,
-        cloud: Callable[[str, str], Aws] = Aws,
+        cloud: Callable[[Settings, str], Cloud] = clouds.cloud,
         stopped: Callable[[str, Collection[str]], str] = nodes.unasked,
     ) -> None:
         self.settings, self.frozen, self.stopped, self.memory = settings, frozen, stopped, threading.Lock()
@@ -46,7 +46,7 @@ class Scaling:
             name: Region(
                 name,
                 [one for one in settings.groups if one.region == name],
-                cloud(name, settings.cluster),
+                cloud(settings, name),
                 self.memory,
             )
             for name in settings.region_clouds
@@ -64,7 +64,8 @@ class Scaling:
             threading.Thread(target=self._watch, args=(name,), name=f"look-{name}", daemon=True).start()
 
     def _watch(self, name: str) -> None:
-        region, pause, failing = self.regions[name], BUSY_SECONDS, False
+        region, failing = self.regions[name], False
+        busy = pause = region.cloud.busy_seconds
         while True:
             quiet = time.monotonic() - self.asked_at
             if quiet < STANDBY_SECONDS:
@@ -72,11 +73,11 @@ class Scaling:
                     region.look(leads=quiet < LEADS_SECONDS)
                     if failing:
                         told("region-well", region=name)
-                    pause, failing = BUSY_SECONDS if region.busy else REST_SECONDS, False
+                    pause, failing = busy if region.busy else REST_SECONDS, False
                 except Exception as error:  # a mistake of ours is no reason to look never again
                     if not failing:
                         told("region-problem", region=name, why=_why(error))
-                    pause, failing = min(2 * pause, MOST_PAUSE_SECONDS) if failing else BUSY_SECONDS, True
+                    pause, failing = min(2 * pause, MOST_PAUSE_SECONDS) if failing else busy, True
             self.wake[name].wait(pause)
             self.wake[name].clear()
 
@@ -158,7 +159,7 @@ class Scaling:
         if frozen := self.frozen():
             return f"frozen: {frozen}"
         with self.memory:
-            live = [machine.id for one in region.groups.values() for machine in one.live]
+            live = [machine.node or machine.id for one in region.groups.values() for machine in one.live]
         return self.stopped(region.name, live)
 
     def delete(self, name: str, ids: Collection[str], caller: Caller = ANYBODY) -> None:

@@ -2,14 +2,14 @@
 
 import math
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import grpc
 
-from . import metrics
-from .aws import CloudError
+from . import metrics, provider_ids
+from .cloud import CloudError
 from .group import Machine, NotPossibleError, Refused
 from .node import encoded
 from .protocol import messages, services
@@ -19,7 +19,6 @@ from .scaling import Scaling
 # cloudprovider.InstanceErrorClass.
 OUT_OF_RESOURCES, OTHER = 1, 99
 STATES = {"running": "instanceRunning", "starting": "instanceCreating", "ending": "instanceDeleting"}
-OURS = "aws:///"
 # More than the autoscaler's changes side by side: those that wait for a region must not keep it from its answers.
 THREADS = 48
 # What a call may fail with → what the autoscaler is told.
@@ -31,16 +30,6 @@ STATUS: dict[type[Exception], grpc.StatusCode] = {
 NOTHING = messages.Nothing()
 # Whose id is empty, as the autoscaler wants it.
 NO_GROUP = messages.NodeGroupForNodeResponse(nodeGroup=messages.NodeGroup())
-
-
-def provider_id(zone: str, instance: str) -> str:
-    """As the kubelet of a machine has it: components/pools/on_machine/node_facts.py."""
-    return f"{OURS}{zone}/{instance}"
-
-
-def instance(provider: str) -> str:
-    """The cloud's id of a machine, or a placeholder's own."""
-    return provider.rpartition("/")[2] if provider.startswith(OURS) else provider
 
 
 class Service(services.CloudProviderServicer):  # type: ignore[misc]
@@ -76,8 +65,8 @@ class Service(services.CloudProviderServicer):  # type: ignore[misc]
 
     def NodeGroupForNode(self, asked: Any, _: Any) -> Any:  # noqa: N802
         """Of a node of a site, or of another cloud: none. The autoscaler keeps each answer until its next pass."""
-        provider = asked.node.providerID
-        name = self.scaling.owner(instance(provider)) if provider.startswith(OURS) else None
+        machine = provider_ids.instance(asked.node.providerID)
+        name = self.scaling.owner(machine) if machine else None
         if name is None:
             return NO_GROUP
         owners = self.owners
@@ -119,7 +108,7 @@ class Service(services.CloudProviderServicer):  # type: ignore[misc]
         return NOTHING
 
     def NodeGroupDeleteNodes(self, asked: Any, context: Any) -> Any:  # noqa: N802
-        self.scaling.delete(asked.id, [instance(node.providerID) for node in asked.nodes], caller(context))
+        self.scaling.delete(asked.id, _ids(asked.nodes), caller(context))
         return NOTHING
 
 
@@ -128,9 +117,14 @@ def caller(context: Any) -> Caller:
     return Caller(math.inf if left is None else time.monotonic() + left, context.is_active)
 
 
+def _ids(asked: Iterable[Any]) -> list[str]:
+    """Of machines, as their cloud calls them, and of placeholders."""
+    return [provider_ids.instance(node.providerID) or node.providerID for node in asked]
+
+
 def _machine(machine: Machine) -> Any:
     state = messages.InstanceStatus(instanceState=STATES[machine.state])
-    return messages.Instance(id=provider_id(machine.zone, machine.id), status=state)
+    return messages.Instance(id=machine.provider, status=state)
 
 
 def _refused(one: Refused) -> Any:

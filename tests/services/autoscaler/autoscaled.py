@@ -20,7 +20,7 @@ from components.pools.spec import pool_spec
 from fleet.world import World
 from local.providers.kubernetes.api import ApiError
 from local.workers.kwok import STAGES
-from services.autoscaler.service import provider_id
+from services.autoscaler import provider_ids
 from tests.components.pools.joining_client import eventually
 from tests.local.aws.conftest import served
 from tests.services.autoscaler import bed
@@ -178,7 +178,7 @@ class Autoscaled:
 
     def join(self, id_: str, pool: str, zone: str) -> None:
         node = node_template.template(pool_spec(self.world.fleet, self.world.plan, pool), zone, id_)
-        node["spec"]["providerID"] = provider_id(zone, id_)
+        node["spec"]["providerID"] = provider_ids.aws(zone, id_)
         self.register(node)
         self.joined[id_] = id_
 

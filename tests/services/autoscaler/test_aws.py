@@ -8,7 +8,8 @@ import pytest
 
 from components.pools import hooks
 from services.autoscaler import aws
-from services.autoscaler.aws import AnswerLostError, Aws, CloudError
+from services.autoscaler.aws import Aws
+from services.autoscaler.cloud import AnswerLostError, CloudError
 from tests.components.pools.joining_client import eventually
 from tests.local.aws.conftest import served
 from tests.services.autoscaler import bed
@@ -62,7 +63,7 @@ def test_a_machine_that_we_ended_does_not_wait_for_its_hook(west: Aws, cloud: Cl
     scaling.put_lifecycle_hook(AutoScalingGroupName=WEST, **told)
     west.resize(WEST, 1)
     (machine,) = eventually(lambda: west.groups()[0][WEST].machines)
-    west.end(machine.id)
+    assert west.end(WEST, [machine.id]) == {}
     found, waiting = west.groups()
     assert waiting == {machine.id: WEST}
     assert [one.state for one in found[WEST].machines] == ["ending"]

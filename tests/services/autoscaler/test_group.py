@@ -12,7 +12,7 @@ EMPTY = Group("example-west-gpu-a", 0)
 
 
 def machines(*numbers: int, state: Any = "running") -> tuple[Machine, ...]:
-    return tuple(Machine(f"i-{number}", "us-west-2a", state) for number in numbers)
+    return tuple(Machine(f"i-{number}", f"aws:///us-west-2a/i-{number}", state) for number in numbers)
 
 
 def seen(at: float, desired: int, *numbers: int, failed: float | None = None) -> Seen:

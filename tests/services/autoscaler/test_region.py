@@ -3,12 +3,14 @@
 import contextlib
 import threading
 import time
+from collections.abc import Collection
 from typing import Any
 
 import pytest
 
 from services.autoscaler import group as groups
-from services.autoscaler.aws import AnswerLostError, CloudError
+from services.autoscaler import provider_ids
+from services.autoscaler.cloud import AnswerLostError, CloudError
 from services.autoscaler.group import Failure, Machine, Seen
 from services.autoscaler.region import ANYBODY, Caller, Region
 from services.autoscaler.settings import Group as Told
@@ -44,7 +46,9 @@ class Cloud:
     def groups(self) -> Any:
         self.check("groups")
         at = time.monotonic()
-        machines = tuple(Machine(id_, "us-west-2a", state) for id_, state in self.machines.items())  # type: ignore[arg-type]
+        machines = tuple(
+            Machine(id_, provider_ids.aws("us-west-2a", id_), state) for id_, state in self.machines.items()
+        )  # type: ignore[arg-type]
         seen = Seen(at, self.desired, machines)
         self.meanwhile()
         return {NAME: seen, "of-another-fleet": seen}, {}
@@ -60,10 +64,16 @@ class Cloud:
     def size(self, _: str) -> int:
         return self.desired
 
-    def end(self, instance: str) -> None:
-        self.check(f"end {instance}")
-        del self.machines[instance]
-        self.desired -= 1
+    def end(self, _: str, ids: Collection[str]) -> dict[str, CloudError]:
+        problems = {}
+        for id_ in ids:
+            try:
+                self.check(f"end {id_}")
+                self.machines.pop(id_, None)
+                self.desired -= 1
+            except CloudError as error:
+                problems[id_] = error
+        return problems
 
 
 @pytest.fixture

@@ -2,12 +2,14 @@
 
 import threading
 import time
+from collections.abc import Collection
 from typing import Any
 
 import pytest
 
+from services.autoscaler import provider_ids
 from services.autoscaler import scaling as module
-from services.autoscaler.aws import CloudError
+from services.autoscaler.cloud import CloudError
 from services.autoscaler.group import Machine, NotPossibleError, Seen
 from services.autoscaler.scaling import Scaling
 from services.autoscaler.settings import Settings
@@ -25,7 +27,9 @@ def settings(**limits: Any) -> Settings:
 
 
 class Cloud:
-    def __init__(self, region: str, _: str) -> None:
+    busy_seconds = 0.01
+
+    def __init__(self, _: Settings, region: str) -> None:
         self.region, self.machines, self.desired = region, list[str](), 0
         self.fail: Exception | None = None
         self.looked = threading.Event()
@@ -36,7 +40,7 @@ class Cloud:
         if self.fail:
             raise self.fail
         self.at += 1e12
-        live = tuple(Machine(id_, f"{self.region}a", "running") for id_ in self.machines)
+        live = tuple(Machine(id_, provider_ids.aws(f"{self.region}a", id_), "running") for id_ in self.machines)
         return {self.region: Seen(self.at, self.desired, live)}, {}
 
     def failures(self, _: str) -> Any:
@@ -45,9 +49,11 @@ class Cloud:
     def resize(self, _: str, machines: int) -> None:
         self.desired = machines
 
-    def end(self, instance: str) -> None:
-        self.machines.remove(instance)
-        self.desired -= 1
+    def end(self, _: str, ids: Collection[str]) -> dict[str, CloudError]:
+        for id_ in ids:
+            self.machines.remove(id_)
+            self.desired -= 1
+        return {}
 
 
 def clouds(made: Scaling) -> dict[str, Any]:
@@ -106,7 +112,6 @@ def test_a_pause_is_noticed_by_a_clock_that_nobody_sets(monkeypatch: pytest.Monk
 
 
 def test_a_mistake_of_ours_ends_no_watch(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(module, "BUSY_SECONDS", 0.01)
     monkeypatch.setattr(module, "REST_SECONDS", 0.01)
     made = Scaling(settings(), cloud=Cloud)  # type: ignore[arg-type]
     cloud = clouds(made)["us-west-2"]

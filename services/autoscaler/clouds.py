@@ -1,0 +1,15 @@
+"""Which cloud a region is in, and so who asks it."""
+
+from .cloud import Cloud
+from .settings import Settings
+
+
+def cloud(told: Settings, region: str) -> Cloud:
+    """Each is loaded where it is wanted: a cloud's SDK takes as much memory as all else here."""
+    if told.region_clouds[region] == "azure":
+        from .azure import Azure
+
+        return Azure.connected(told, region)
+    from .aws import Aws
+
+    return Aws(region, told.cluster)
