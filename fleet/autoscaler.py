@@ -1,6 +1,6 @@
 """Who a cluster's autoscaler is, and which scaling groups are its own: what its role and the policy pack both go by."""
 
-from .model import Fleet, Pool, PoolKind
+from .model import Cloud, Fleet, Pool, PoolKind
 
 SPACE, ACCOUNT = "kube-system", "cluster-autoscaler"
 # Whom a token of its service account is about.
@@ -12,15 +12,15 @@ CLUSTER_TAG = "landbridge:cluster"
 KINDS: dict[PoolKind, str] = {"gpu": "?", "system": "?", "cpu": "all"}
 
 
-def pools(fleet: Fleet, cluster: str) -> dict[str, Pool]:
-    """The cluster's pools that have scaling groups in AWS, by name."""
+def pools(fleet: Fleet, cluster: str, cloud: Cloud | None = None) -> dict[str, Pool]:
+    """The cluster's pools that have scaling groups, in one cloud or in any, by name."""
     return {
         name: pool
         for name, pool in sorted(fleet.pools.items())
         if pool.cluster == cluster
         and pool.kind in KINDS
         and pool.region is not None
-        and fleet.regions[pool.region].cloud == "aws"
+        and cloud in (None, fleet.regions[pool.region].cloud)
     }
 
 
@@ -29,9 +29,9 @@ def wanted(fleet: Fleet, cluster: str) -> bool:
     return any(pool.kind in ("gpu", "cpu") for pool in pools(fleet, cluster).values())
 
 
-def regions(fleet: Fleet, cluster: str) -> list[str]:
-    """Those in AWS with scaling groups of the cluster."""
-    return sorted({pool.region for pool in pools(fleet, cluster).values() if pool.region})
+def regions(fleet: Fleet, cluster: str, cloud: Cloud | None = None) -> list[str]:
+    """Those with scaling groups of the cluster, of one cloud or of any."""
+    return sorted({pool.region for pool in pools(fleet, cluster, cloud).values() if pool.region})
 
 
 def group_arns(fleet: Fleet, cluster: str) -> list[str]:
@@ -40,7 +40,7 @@ def group_arns(fleet: Fleet, cluster: str) -> list[str]:
     return [
         f"arn:aws:autoscaling:{pool.region}:{fleet.aws.account_id}:autoScalingGroup:*:"
         f"autoScalingGroupName/{fleet.fleet}-{name}-{KINDS[pool.kind]}"
-        for name, pool in pools(fleet, cluster).items()
+        for name, pool in pools(fleet, cluster, "aws").items()
     ]
 
 

@@ -151,7 +151,7 @@ def _of_team(fleet: Fleet, team: str) -> Own:
 
 def _of_autoscaler(fleet: Fleet, cluster: str) -> Own:
     arns, tags = autoscaler.group_arns(fleet, cluster), autoscaler.group_tags(fleet, cluster)
-    regions = set(autoscaler.regions(fleet, cluster))
+    regions = set(autoscaler.regions(fleet, cluster, "aws"))
 
     def looks(_: str, statement: dict[str, Any]) -> bool:
         return _only(statement, "StringEquals", "aws:RequestedRegion", regions.__contains__)

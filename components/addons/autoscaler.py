@@ -7,8 +7,9 @@ starts: the two programs speak over loopback, and nobody else can.
 from components.pools import admission, labels
 from fleet import autoscaler as identity
 from fleet import issuers
+from fleet.model import Cloud
 
-from . import autoscaler_notes, autoscaler_role, gangs, team_pods, team_roles
+from . import autoscaler_notes, autoscaler_role, azure_autoscaler, gangs, team_pods, team_roles
 from .autoscaler_flags import CLOUD_CONFIG, METRICS_PORT, arguments
 from .autoscaler_settings import priorities, settings
 from .gpu import tolerated
@@ -170,9 +171,19 @@ def pod(spec: AddOnsSpec) -> Manifest:
             {"name": "webhooks", "secret": {"secretName": WEBHOOKS_SECRET, "optional": True, "defaultMode": 0o440}},
             {"name": "pair", "emptyDir": {"medium": "Memory", "sizeLimit": "1Mi"}},
             {"name": "decisions", "emptyDir": {"sizeLimit": "10Mi"}},
-            {"name": "aws", "projected": {"sources": [{"serviceAccountToken": token}]}},
+            *(
+                [{"name": "aws", "projected": {"sources": [{"serviceAccountToken": token}]}}]
+                if _in(spec, "aws")
+                else []
+            ),
+            *([azure_autoscaler.volume()] if _in(spec, "azure") else []),
         ],
     }
+
+
+def _in(spec: AddOnsSpec, cloud: Cloud) -> bool:
+    """Whether the cluster has scaling groups there."""
+    return bool(identity.regions(spec.fleet, spec.cluster.name, cloud))
 
 
 def _certificates() -> Manifest:
@@ -183,12 +194,20 @@ def _certificates() -> Manifest:
 def _cloud(spec: AddOnsSpec) -> Manifest:
     """Beside the autoscaler for as long as that lives, and up before it."""
     alive = get(SERVICE_PORT, "/healthz", "")
-    role = autoscaler_role.role_arn(spec.fleet, spec.cluster.name)
-    env = {team_pods.ROLE: role, **team_pods.variables(spec.cluster)}
+    env, mounts = list[Manifest](), list[Manifest]()
+    if _in(spec, "aws"):
+        role = autoscaler_role.role_arn(spec.fleet, spec.cluster.name)
+        known = {team_pods.ROLE: role, **team_pods.variables(spec.cluster)}
+        env += [{"name": name, "value": value} for name, value in known.items()]
+        mounts.append({"name": "aws", "mountPath": team_pods.FOLDER, "readOnly": True})
+    if _in(spec, "azure"):
+        env += azure_autoscaler.variables(spec.fleet)
+        mounts.append(azure_autoscaler.mount())
     return _ours(
         "cloud",
         "100m",
-        "256Mi",
+        # Azure's clients alone take 100 MiB.
+        "384Mi" if _in(spec, "azure") else "256Mi",
         [
             "python3",
             "-m",
@@ -203,7 +222,7 @@ def _cloud(spec: AddOnsSpec) -> Manifest:
             *(["--dry-run"] if dry_run(spec) else []),
         ],
         restartPolicy="Always",
-        env=[{"name": name, "value": value} for name, value in env.items()],
+        env=env,
         ports=[{"name": "cloud-metrics", "containerPort": SERVICE_PORT}],
         # Python and the protocol take seconds to come up on a busy machine.
         startupProbe={**alive, "periodSeconds": 2, "failureThreshold": 60},
@@ -212,7 +231,7 @@ def _cloud(spec: AddOnsSpec) -> Manifest:
             _settings(),
             {"name": "freeze", "mountPath": FREEZE, "readOnly": True},
             {"name": "pair", "mountPath": PAIR, "readOnly": True},
-            {"name": "aws", "mountPath": team_pods.FOLDER, "readOnly": True},
+            *mounts,
             {"name": "decisions", "mountPath": DECISIONS},
         ],
     )

@@ -50,7 +50,7 @@ def permissions(fleet: Fleet, cluster: str) -> Document:
         "Effect": "Allow",
         "Action": [*LOOKS],
         "Resource": "*",
-        "Condition": {"StringEquals": {"aws:RequestedRegion": autoscaler.regions(fleet, cluster)}},
+        "Condition": {"StringEquals": {"aws:RequestedRegion": autoscaler.regions(fleet, cluster, "aws")}},
     }
     acts = {
         "Sid": "Size",

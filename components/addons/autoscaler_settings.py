@@ -7,10 +7,11 @@ zones are asked one after another.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from components.pools.names import Group, Names
+from components.pools.names import Group, Names, zone_name
 from components.pools.node_template import template
 from components.pools.spec import PoolSpec
 from fleet import autoscaler, prices
+from fleet.buckets import resource_group
 
 from .manifests import compact
 from .spec import AddOnsSpec
@@ -39,6 +40,12 @@ def settings(spec: AddOnsSpec) -> Settings:
             "fleet": _limits(fleet.max_gpus, fleet.max_usd_per_hour),
         },
     }
+    if in_azure := autoscaler.regions(fleet, spec.cluster.name, "azure"):
+        assert fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
+        found["azure"] = {
+            "subscription_id": fleet.azure.subscription_id,
+            "resource_groups": {name: resource_group(fleet, name) for name in in_azure},
+        }
     size = len(compact(found).encode())
     if size > LARGEST_BYTES:
         raise ValueError(
@@ -79,8 +86,15 @@ def _group(spec: AddOnsSpec, pool: PoolSpec, group: Group) -> Mapping[str, Any]:
         "most": group.most,
         "gpus": pool.hardware.gpus,
         "price_usd": prices.machine(spec.fleet, pool.name),
-        "template": template(pool, f"{pool.place}{group.zones[0]}"),
+        "template": _template(spec, pool, group),
     }
+
+
+def _template(spec: AddOnsSpec, pool: PoolSpec, group: Group) -> Mapping[str, Any]:
+    """In the first of the group's zones."""
+    azure = spec.fleet.regions[pool.place].cloud == "azure"
+    zone = zone_name(spec.fleet, pool.place, group.zones[0])
+    return template(pool, zone, provider_id=f"azure:///{group.name}" if azure else "")
 
 
 def _limits(gpus: int | None, dollars: float | None) -> Mapping[str, Any]:

@@ -76,6 +76,11 @@ def zones(fleet: Fleet, pool: Pool) -> tuple[str, ...]:
     return tuple(sorted(pool.zones or fleet.regions[pool.region].zones))
 
 
+def zone_name(fleet: Fleet, region: str, zone: str) -> str:
+    """As nodes are labelled: us-west-2a on AWS; on Azure, as cloud-provider-azure has it, southcentralus-1."""
+    return f"{region}-{zone}" if fleet.regions[region].cloud == "azure" else f"{region}{zone}"
+
+
 def least(number: int, groups: int, place: int) -> int:
     """What the group at a place has of a minimum that is spread over so many; the first ones have the rest."""
     return number // groups + (place < number % groups)

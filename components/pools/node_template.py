@@ -25,8 +25,10 @@ ANNOTATIONS = {"volumes.kubernetes.io/controller-managed-attach-detach": "true"}
 UNITS = {"Ki": 1 << 10, "Mi": MI, "Gi": GI}
 
 
-def template(spec: PoolSpec, zone: str, name: str = "template") -> Node:
-    """A cloud's machine of that name in a zone, such as us-west-2a. Raises ValueError for a type of unknown size."""
+def template(spec: PoolSpec, zone: str, name: str = "template", provider_id: str = "") -> Node:
+    """A cloud's machine of that name in a zone, such as us-west-2a; AWS's, if no ID is given. Raises ValueError for a
+    type of unknown size.
+    """
     size = shapes.shape(spec.hardware.shape)
     if spec.site or size is None:
         raise ValueError(f"pool {spec.name}: nobody can tell what a new machine of {spec.hardware.shape} will have")
@@ -38,7 +40,7 @@ def template(spec: PoolSpec, zone: str, name: str = "template") -> Node:
         "kind": "Node",
         "metadata": {"name": name, "labels": node_labels(spec, zone, name), "annotations": ANNOTATIONS},
         "spec": {
-            "providerID": f"aws:///{zone}/{name}",
+            "providerID": provider_id or f"aws:///{zone}/{name}",
             "taints": [
                 {"key": one.key, "value": one.value, "effect": one.effect}
                 for one in labels.taints(spec)

@@ -47,9 +47,17 @@ class Limits(Strict):
     fleet: Limit = Limit()
 
 
+class Azure(Strict):
+    """`resource_groups` are by region."""
+
+    subscription_id: str
+    resource_groups: dict[str, str]
+
+
 class Settings(Strict):
     cluster: str
-    region_clouds: dict[str, Literal["aws"]]
+    region_clouds: dict[str, Literal["aws", "azure"]]
+    azure: Azure | None = None
     groups: tuple[Group, ...]
     limits: Limits = Limits()
 
@@ -69,6 +77,9 @@ def read(file: Path) -> Settings:
         raise SettingsError(f"{file}: {wrong}") from None
     if unknown := sorted({group.region for group in found.groups} - set(found.region_clouds)):
         raise SettingsError(f"{file}: groups are in {', '.join(unknown)}, which region_clouds lacks")
+    in_azure = {name for name, cloud in found.region_clouds.items() if cloud == "azure"}
+    if homeless := sorted(in_azure - (found.azure.resource_groups.keys() if found.azure else set())):
+        raise SettingsError(f"{file}: {', '.join(homeless)} are in Azure, and azure.resource_groups lacks them")
     if len(found.by_name) < len(found.groups):
         raise SettingsError(f"{file}: two groups have one name")
     return found

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from components.addons import autoscaler, autoscaler_settings, kube_proxy, team_pods
+from components.addons import autoscaler, autoscaler_role, autoscaler_settings, kube_proxy, team_pods
 from components.addons.autoscaler_flags import DRY_RUN, FLAGS, arguments
 from components.addons.autoscaler_settings import priorities, settings
 from components.addons.priorities import BUYS_FROM
@@ -15,7 +15,8 @@ from components.addons.spec import AddOnsSpec
 from components.pools import hooks, labels
 from components.pools.names import Names
 from fleet.address import sizes
-from fleet.model import Fleet, Pool
+from fleet.model import AzureSubscription, Fleet, Pool
+from services.autoscaler import settings as service_settings
 from services.autoscaler.backoffs import seconds
 from tests.components.addons import bed
 from tests.test_docs import tables
@@ -241,3 +242,68 @@ def test_whoever_holds_one_gpu_keeps_its_machine() -> None:
 def test_the_guide_has_every_flag() -> None:
     (found,) = tables(GUIDE)["Flags"]
     assert [tuple(row) for row in found[1:]] == [(name, flag.value, flag.why) for name, flag in FLAGS.items()]
+
+
+SUBSCRIPTION, TENANT = "00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b"
+
+
+@pytest.fixture
+def both(example: AddOnsSpec) -> AddOnsSpec:
+    """The example with a pool in a region of Azure."""
+    update = {
+        "region": "southcentralus",
+        "zones": None,
+        "instance_type": "Standard_ND96isr_H100_v5",
+        "max": 20,
+    }
+    pools = {**example.fleet.pools, "south-gpu": example.fleet.pools["east-gpu"].model_copy(update=update)}
+    region = example.fleet.regions["us-east-1"].model_copy(update={"cloud": "azure", "zones": ["1", "2"]})
+    fleet = example.fleet.model_copy(
+        update={
+            "pools": pools,
+            "regions": {**example.fleet.regions, "southcentralus": region},
+            "azure": AzureSubscription(subscription_id=SUBSCRIPTION, tenant_id=TENANT),
+        }
+    )
+    east = next(pool for pool in example.pools if pool.name == "east-gpu")
+    hardware = east.hardware._replace(shape="Standard_ND96isr_H100_v5")
+    south = east._replace(name="south-gpu", place="southcentralus", zones=("1", "2"), hardware=hardware)
+    return example._replace(fleet=fleet, pools=(*example.pools, south))
+
+
+def test_scale_sets_of_azure_are_known_beside_aws_s(both: AddOnsSpec) -> None:
+    found = settings(both)
+    assert found["region_clouds"]["southcentralus"] == "azure"
+    groups = {"southcentralus": "example-southcentralus"}
+    assert found["azure"] == {"subscription_id": SUBSCRIPTION, "resource_groups": groups}
+    south = {group["name"]: group for group in found["groups"] if group["region"] == "southcentralus"}
+    assert [*south] == ["example-south-gpu-1", "example-south-gpu-2"]
+    template = south["example-south-gpu-2"]["template"]
+    assert template["metadata"]["labels"][labels.ZONE] == "southcentralus-2", "as cloud-provider-azure labels nodes"
+    assert template["status"]["allocatable"][labels.GPU_RESOURCE] == "8"
+    assert service_settings.Settings.model_validate(found).azure is not None
+
+
+def _cloud(of: AddOnsSpec) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The service's container and its pod's volumes, by name."""
+    spec = pod(of)["spec"]
+    (container,) = [one for one in spec["initContainers"] if one["name"] == "cloud"]
+    return container, {volume["name"]: volume for volume in spec["volumes"]}
+
+
+def test_the_pod_has_a_token_for_each_cloud_and_for_no_other(example: AddOnsSpec, both: AddOnsSpec) -> None:
+    container, volumes = _cloud(both)
+    env = {one["name"]: one.get("value") for one in container["env"]}
+    mounted = {one["name"]: one["mountPath"] for one in container["volumeMounts"]}
+    (source,) = volumes["azure"]["projected"]["sources"]
+    assert source["serviceAccountToken"]["audience"] == "api://AzureADTokenExchange"
+    assert env["AZURE_FEDERATED_TOKEN_FILE"] == f"{mounted['azure']}/{source['serviceAccountToken']['path']}"
+    assert env["AZURE_TENANT_ID"] == TENANT
+    assert {"AWS_ROLE_ARN", "AZURE_CLIENT_ID", "AZURE_AUTHORITY_HOST"} <= env.keys()
+    alone, without = _cloud(example)
+    assert "azure" not in without
+    assert not [one["name"] for one in alone["env"] if one["name"].startswith("AZURE")]
+
+
+def test_aws_s_role_is_of_aws_s_regions_alone(both: AddOnsSpec, example: AddOnsSpec) -> None:
+    assert autoscaler_role.permissions(both.fleet, "main") == autoscaler_role.permissions(example.fleet, "main")

@@ -1,0 +1,40 @@
+"""What the autoscaler's pod needs to be heard by Azure: a token that is meant for Entra, and whose identity it is for.
+
+The identity's number is Azure's own and known only when it is made; the stack lays it into a ConfigMap beside the pod.
+"""
+
+from fleet.model import Fleet
+
+from .manifests import Manifest
+from .team_roles import TOKEN_SECONDS
+
+# Whom Entra takes a foreign token for ("Workload identity federation").
+AUDIENCE = "api://AzureADTokenExchange"
+AUTHORITY = "https://login.microsoftonline.com/"
+VOLUME, FOLDER, FILE = "azure", "/var/run/secrets/landbridge.dev/azure", "token"
+# A ConfigMap of the cluster's, with the identity's client id.
+IDENTITY, CLIENT_ID = "cluster-autoscaler-identity", "client-id"
+
+
+def volume() -> Manifest:
+    token = {"audience": AUDIENCE, "expirationSeconds": TOKEN_SECONDS, "path": FILE}
+    return {"name": VOLUME, "projected": {"sources": [{"serviceAccountToken": token}]}}
+
+
+def mount() -> Manifest:
+    return {"name": VOLUME, "mountPath": FOLDER, "readOnly": True}
+
+
+def variables(fleet: Fleet) -> list[Manifest]:
+    """As azure-identity reads them (WorkloadIdentityCredential)."""
+    assert fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
+    plain = {
+        "AZURE_AUTHORITY_HOST": AUTHORITY,
+        "AZURE_TENANT_ID": fleet.azure.tenant_id,
+        "AZURE_FEDERATED_TOKEN_FILE": f"{FOLDER}/{FILE}",
+    }
+    known = {"configMapKeyRef": {"name": IDENTITY, "key": CLIENT_ID}}
+    return [
+        *({"name": name, "value": value} for name, value in plain.items()),
+        {"name": "AZURE_CLIENT_ID", "valueFrom": known},
+    ]
