@@ -35,4 +35,5 @@ def azure(subscription: str, resource_group: str, scale_set: str, number: str) -
 def instance(provider: str) -> str | None:
     """The machine's name in its cloud; None for a machine of a site, of another cloud, and for a placeholder."""
     found = ((form.fullmatch(provider), name) for form, name in FORMS)
-    return next((match.expand(name) for match, name in found if match), None)
+    # Azure's names are alike in any case, and so are told in any.
+    return next((match.expand(name).lower() for match, name in found if match), None)

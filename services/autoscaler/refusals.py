@@ -1,7 +1,9 @@
 """Why a cloud did not launch a machine, in one word, from its own sentence.
 
-Sources: EC2 Auto Scaling user guide, "Troubleshoot: EC2 instance launch failures"; EC2 API, "Error codes". A launch
-that fails for a reason of its own (a template's mistake) is no want of capacity, and another region would not help.
+Sources: EC2 Auto Scaling user guide, "Troubleshoot: EC2 instance launch failures"; EC2 API, "Error codes"; Azure,
+"Troubleshoot allocation failures", "Resolve errors for SKU not available", "Resolve errors for resource quotas". A
+launch that fails for a reason of its own (a template's mistake) is no want of capacity, and another region would not
+help.
 """
 
 import re
@@ -33,6 +35,11 @@ SENTENCES: tuple[tuple[re.Pattern[str], Kind], ...] = tuple(
         (r"VolumeLimitExceeded|MaxIOPSLimitExceeded|volume limit", QUOTA),
         (r"InsufficientInstanceCapacity|insufficient capacity|not have sufficient|capacity-not-available", CAPACITY),
         (r"InsufficientFreeAddressesInSubnet|insufficient free addresses", CAPACITY),
+        # Azure's, with the code in front. A quota that is used up comes as OperationNotAllowed too, which means much.
+        (r"QuotaExceeded|SpotQuota|exceeding (approved|quota)|exceeds? .*quota limit|quota.* exceeded", QUOTA),
+        (r"(Allocation|SkuNotAvailable).*\b(spot|low.priority)\b|\bspot\b.*not available", SPOT),
+        (r"AllocationFailed|AllocationRequest|SkuNotAvailable|NotAvailableForSubscription", CAPACITY),
+        (r"SubnetIsFull", CAPACITY),
     )
 )
 

@@ -1,0 +1,271 @@
+"""One region's virtual machine scale sets of Azure, of uniform orchestration: docs/decisions/0033-scale-sets.md.
+
+Compute REST API: Virtual Machine Scale Sets (List, Get, Update, Delete Instances, Get Instance View), Virtual Machine
+Scale Set VMs (List), Usage (List). A scale set takes a size and begins; what becomes of it the operation tells, or the
+instances. A size that was asked for counts here until it is there, or was taken back after a refusal, whatever the
+scale set says by then: so refusals are judged as those of other clouds are.
+"""
+
+import time
+from collections.abc import Collection, Iterator
+from typing import Any, NamedTuple
+
+from azure.identity import WorkloadIdentityCredential
+from azure.mgmt.compute import ComputeManagementClient
+from azure.mgmt.compute.models import Sku, VirtualMachineScaleSetUpdate, VirtualMachineScaleSetVMInstanceRequiredIDs
+
+from fleet.autoscaler import CLUSTER_TAG
+
+from . import azure_answers, azure_quota
+from .azure_answers import Instance, Place
+from .azure_calls import CHECKS, LOOKS, Calls, RefusedError, limits
+from .cloud import CHANGE_SECONDS, AnswerLostError, CloudError
+from .group import Failure, Seen
+from .settings import Settings
+
+# Azure takes 900 looks at sets and their instances in half an hour from a subscription ("HighCostGetVMScaleSet30Min").
+LIST_SECONDS = 60.0
+# A size that was asked for so long ago is nobody's any more, nor is a refusal that nobody has taken back: another
+# replica has led since.
+ASK_SECONDS, REFUSAL_SECONDS = 900.0, 120.0
+# An instance that was told to end is so for so long, though the set's list does not know it yet.
+ENDING_SECONDS = 300.0
+SUCCEEDED, FAILED = "Succeeded", "Failed"
+SPOT = "Spot"
+
+
+class Known(NamedTuple):
+    """A set as it was when its instances were last listed."""
+
+    capacity: int
+    state: str
+    etag: str
+    instances: tuple[Instance, ...]
+    at: float
+
+
+class Ask(NamedTuple):
+    """A size that was asked for, `at` by the epoch. `url` tells of the operation, from `next_at` on; it is empty where
+    that was lost.
+    """
+
+    machines: int
+    at: float
+    url: str = ""
+    next_at: float = 0.0
+    failure: Failure | None = None
+
+
+class Azure:
+    """`cluster` is the value of its sets' tag."""
+
+    busy_seconds = 5.0
+
+    def __init__(self, region: str, cluster: str, place: Place, client: Any) -> None:
+        self.region, self.cluster, self.place, self.group = region, cluster, place, place.resource_group
+        self.calls, self.sets, self.vms = (
+            Calls(region, client),
+            client.virtual_machine_scale_sets,
+            client.virtual_machine_scale_set_vms,
+        )
+        self.usage = client.usage
+        self.known: dict[str, Known] = {}
+        self.asks: dict[str, Ask] = {}
+        # When each was told to end, by the monotonic clock; and when each was first seen to have failed, by the epoch.
+        self.ending: dict[str, float] = {}
+        self.failed: dict[str, float] = {}
+
+    @classmethod
+    def connected(cls, told: Settings, region: str) -> "Azure":
+        """With the token of the pod's service account, for which Entra gives one of its identity."""
+        assert told.azure is not None  # settings.read
+        place = Place(told.azure.subscription_id, told.azure.resource_groups[region])
+        client = ComputeManagementClient(WorkloadIdentityCredential(), place.subscription)
+        return cls(region, told.cluster, place, client)
+
+    def groups(self) -> tuple[dict[str, Seen], dict[str, str]]:
+        """Nobody's end waits for us: a machine itself lets the cloud go on (Scheduled Events)."""
+        at = time.monotonic()
+        with self.calls.asking("VirtualMachineScaleSets_List"):
+            told = [one for one in self.sets.list(self.group, **LOOKS) if self._ours(one)]
+        found = {one.name: self._seen(at, one) for one in told}
+        for gone in self.known.keys() - found.keys():
+            del self.known[gone]
+        here = {one.machine.id for known in self.known.values() for one in known.instances}
+        self.failed = {id_: when for id_, when in self.failed.items() if id_ in here}
+        return found, {}
+
+    def _ours(self, told: Any) -> bool:
+        return bool((told.tags or {}).get(CLUSTER_TAG) == self.cluster)
+
+    def _seen(self, at: float, told: Any) -> Seen:
+        known, name = self._instances(told), told.name
+        ask = self.asks.get(name)
+        if ask and _over(ask, known, time.time()):
+            self.asks.pop(name, None)
+            ask = None
+        desired = max(known.capacity, ask.machines if ask else 0)
+        ending = {id_ for id_, when in self.ending.items() if at - when < ENDING_SECONDS}
+        machines = tuple(
+            one.machine._replace(state="ending") if one.machine.id in ending else one.machine
+            for one in known.instances
+            if not one.spoilt
+        )
+        spoilt = tuple(one.machine.id for one in known.instances if one.spoilt and one.machine.id not in ending)
+        return Seen(at, desired, machines, spoilt=spoilt)
+
+    def _instances(self, told: Any) -> Known:
+        """Asked for anew only where something has changed, or may have: it is a call for each set."""
+        capacity, state, etag = told.sku.capacity or 0, told.properties.provisioning_state or SUCCEEDED, told.etag or ""
+        known, now = self.known.get(told.name), time.monotonic()
+        still = (
+            known is not None
+            and (known.capacity, known.state, known.etag) == (capacity, state, etag)
+            and len(known.instances) == capacity
+            and all(one.settled and one.machine.id not in self.ending for one in known.instances)
+            and state == SUCCEEDED
+            and (not capacity or now - known.at < LIST_SECONDS)
+        )
+        if known is None or not still:
+            found = tuple(self._listed(told))
+            known = self.known[told.name] = Known(capacity, state, etag, found, now)
+        return known
+
+    def _listed(self, told: Any) -> Iterator[Instance]:
+        profile = told.properties.virtual_machine_profile
+        spot = bool(profile and profile.priority == SPOT)
+        with self.calls.asking("VirtualMachineScaleSetVMs_List"):
+            vms = list(self.vms.list(self.group, told.name, expand="instanceView", **LOOKS))
+        found = [azure_answers.instance(self.place, told.name, one, spot=spot) for one in vms]
+        there = {one.machine.id for one in found}
+        prefix = f"{told.name}_".lower()
+        for gone in [id_ for id_ in self.ending if id_.startswith(prefix) and id_ not in there]:
+            self.ending.pop(gone, None)
+        for one in found:
+            if one.sentence:
+                self.failed.setdefault(one.machine.id, time.time())
+            yield one
+
+    def failures(self, group: str) -> tuple[Failure, ...]:
+        """Of its instances, and of the operation that was to make them."""
+        known, ask = self.known.get(group), self.asks.get(group)
+        found = [
+            Failure(self.failed[one.machine.id], one.sentence)
+            for one in (known.instances if known else ())
+            if one.sentence and one.machine.id in self.failed
+        ]
+        # Where its operation is not known, instances say more than their set does.
+        if ask and not ask.failure and (ask.url or not found):
+            ask = self._asked(group, ask, known.state if known else SUCCEEDED)
+        if ask and ask.failure:
+            found.append(ask.failure)
+        return tuple(sorted(found, key=lambda one: -one.at))
+
+    def _asked(self, group: str, ask: Ask, state: str) -> Ask | None:
+        """What has become of it; None where it is over and well."""
+        if not ask.url:
+            said = self._set_failed(group) if state == FAILED else ""
+            return self._refused(group, ask.machines, said) if said else ask
+        if time.monotonic() < ask.next_at:
+            return ask
+        document, seconds = self.calls.status(ask.url)
+        over, said = azure_answers.outcome(document)
+        if over == "done":
+            self.asks.pop(group, None)
+            return None
+        if over == "failed":
+            return self._refused(group, ask.machines, said)
+        self.asks[group] = ask._replace(next_at=time.monotonic() + seconds)
+        return ask
+
+    def _set_failed(self, group: str) -> str:
+        with self.calls.asking("VirtualMachineScaleSets_GetInstanceView"):
+            return azure_answers.set_failed(self.sets.get_instance_view(self.group, group, **LOOKS))
+
+    def _refused(self, group: str, machines: int, said: str) -> Ask:
+        """From now on: Azure's clock is not ours."""
+        self.asks[group] = Ask(machines, time.time(), failure=Failure(time.time(), said))
+        return self.asks[group]
+
+    def resize(self, group: str, machines: int) -> None:
+        """Never to fewer than there are: Azure would choose itself which go."""
+        until = time.monotonic() + CHANGE_SECONDS
+        with self.calls.asking("VirtualMachineScaleSets_Get"):
+            told = self.sets.get(self.group, group, **limits(until))
+        capacity = told.sku.capacity or 0
+        if machines > capacity:
+            self._grow(told, machines, until)
+            return
+        if machines < capacity:
+            self._lower(group, machines, until)
+        self.asks.pop(group, None)
+
+    def _grow(self, told: Any, machines: int, until: float) -> None:
+        """What Azure refuses at once, as what it refuses later, is told by `failures`."""
+        profile = told.properties.virtual_machine_profile
+        spot, more = bool(profile and profile.priority == SPOT), machines - (told.sku.capacity or 0)
+        with self.calls.asking("Usage_List"):
+            usage = list(self.usage.list(self.region, **limits(until)))
+        if said := azure_quota.lacking(usage, told.sku.name, more, spot=spot):
+            self._refused(told.name, machines, said)
+            return
+        try:
+            url = self._update(told.name, machines, until)
+        except RefusedError as error:
+            self._refused(told.name, machines, error.sentence)
+            return
+        except AnswerLostError:
+            self.asks[told.name] = Ask(machines, time.time())
+            raise
+        self.asks[told.name] = Ask(machines, time.time(), url)
+
+    def _lower(self, group: str, machines: int, until: float) -> None:
+        with self.calls.asking("VirtualMachineScaleSetVMs_List"):
+            vms = list(self.vms.list(self.group, group, **limits(until)))
+        there = sum(
+            one.properties.provisioning_state != "Deleting" and azure_answers.machine_id(group, one) not in self.ending
+            for one in vms
+        )
+        if there > machines:
+            raise CloudError(f"{self.region}: {group} has {there} machines by now, and is not made smaller than that")
+        self._update(group, machines, until)
+
+    def _update(self, group: str, machines: int, until: float) -> str:
+        size = VirtualMachineScaleSetUpdate(sku=Sku(capacity=machines))
+        return self.calls.change(
+            "VirtualMachineScaleSets_Update",
+            until,
+            lambda **how: self.sets.begin_update(self.group, group, size, **how),
+        )
+
+    def size(self, group: str) -> int:
+        """The machines that the scale set is to have. Raises CloudError."""
+        with self.calls.asking("VirtualMachineScaleSets_Get"):
+            return int(self.sets.get(self.group, group, **CHECKS).sku.capacity or 0)
+
+    def end(self, group: str, ids: Collection[str]) -> dict[str, CloudError]:
+        """All in one call, which makes the set as much smaller."""
+        numbers = VirtualMachineScaleSetVMInstanceRequiredIDs(instance_ids=[id_.rpartition("_")[2] for id_ in ids])
+        try:
+            self.calls.change(
+                "VirtualMachineScaleSets_DeleteInstances",
+                time.monotonic() + CHANGE_SECONDS,
+                lambda **how: self.sets.begin_delete_instances(self.group, group, numbers, **how),
+            )
+        except CloudError as error:
+            return dict.fromkeys(ids, error)
+        self.ending |= dict.fromkeys(ids, time.monotonic())
+        if ask := self.asks.get(group):
+            self.asks[group] = ask._replace(machines=ask.machines - len(ids))
+        return {}
+
+    def let_go(self, instance: str, group: str) -> None:
+        """Nothing waits."""
+
+
+def _over(ask: Ask, known: Known, now: float) -> bool:
+    """Whether the set itself tells all there is to know."""
+    if ask.failure:
+        there = sum(not one.spoilt for one in known.instances) >= ask.machines
+        return there or now - ask.failure.at > REFUSAL_SECONDS
+    return now - ask.at > ASK_SECONDS or (known.state == SUCCEEDED and known.capacity >= ask.machines)

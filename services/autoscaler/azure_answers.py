@@ -1,0 +1,102 @@
+"""What Azure's answers about scale sets and their instances mean, in our words: pure.
+
+Compute REST API: "States and billing status of Azure Virtual Machines"; an instance's view has a status for its making
+and one for its power, such as ProvisioningState/failed/AllocationFailed and PowerState/running.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+from . import provider_ids
+from .group import Machine, State
+
+MAKING, POWER = "ProvisioningState/", "PowerState/"
+# What the cloud does with an instance → ours, where it is not to be told by its power.
+DOING: dict[str, State] = {"Creating": "starting", "Deleting": "ending"}
+# Of a spot machine it means that it was evicted: it holds its place in the set, and comes back by itself at no time.
+OFF = ("deallocated", "deallocating")
+ON = ("running", "starting")
+
+
+class Place(NamedTuple):
+    """Of a region's scale sets."""
+
+    subscription: str
+    resource_group: str
+
+
+class Instance(NamedTuple):
+    """`spoilt` is one that is no machine, and never will be; `sentence` is the cloud's, where it could not make it."""
+
+    machine: Machine
+    spoilt: bool = False
+    sentence: str = ""
+
+    @property
+    def settled(self) -> bool:
+        return self.machine.state == "running" and not self.spoilt
+
+
+def machine_id(scale_set: str, told: Any) -> str:
+    """As provider_ids.instance reads it out of the ID that a node has."""
+    return f"{scale_set}_{told.instance_id}".lower()
+
+
+def instance(place: Place, scale_set: str, told: Any, *, spot: bool) -> Instance:
+    """`told` is a VirtualMachineScaleSetVM with its view."""
+    about, number = told.properties, str(told.instance_id)
+    statuses = list((about.instance_view and about.instance_view.statuses) or ())
+    power = next((one.code.removeprefix(POWER) for one in statuses if (one.code or "").startswith(POWER)), "")
+    making = about.provisioning_state or "Succeeded"
+    computer = about.os_profile.computer_name if about.os_profile else ""
+    state: State = DOING.get(making, "running")
+    if making == "Updating" and power not in ON:
+        state = "starting"
+    provider = provider_ids.azure(*place, scale_set, number)
+    machine = Machine(machine_id(scale_set, told), provider, state, (computer or "").lower())
+    if state == "ending":
+        return Instance(machine)
+    # One that runs although something of it failed is a machine, whatever its node says.
+    if making == "Failed" and power not in ON:
+        return Instance(machine, spoilt=True, sentence=_failed(statuses))
+    return Instance(machine, spoilt=spot and power in OFF)
+
+
+def _failed(statuses: list[Any]) -> str:
+    """Of an instance, with the code in front."""
+    for one in statuses:
+        code = one.code or ""
+        if code.startswith(f"{MAKING}failed"):
+            why = code.removeprefix(f"{MAKING}failed").strip("/") or "ProvisioningFailed"
+            return f"{why}: {one.message or one.display_status or 'Azure does not say why'}"
+    return "ProvisioningFailed: Azure does not say why"
+
+
+def set_failed(view: Any) -> str:
+    """Of a whole set, of its instance view; empty if it did not fail."""
+    statuses = list(view.statuses or ())
+    return _failed(statuses) if any((one.code or "").startswith(f"{MAKING}failed") for one in statuses) else ""
+
+
+def sentence(error: Mapping[str, Any] | None) -> str:
+    """Of ARM's error document: its code and message, and those of what is behind them."""
+    if not error:
+        return "Azure does not say why"
+    said = f"{error.get('code') or 'Error'}: {error.get('message') or 'no message'}"
+    behind = [sentence(one) for one in error.get("details") or () if isinstance(one, Mapping)]
+    return " ".join([said, *(one for one in behind if one not in said)])
+
+
+Outcome = Literal["going", "done", "failed"]
+OVER: dict[str, Outcome] = {"succeeded": "done", "failed": "failed", "canceled": "failed"}
+# Another request has taken the operation's place: that one will tell.
+REPLACED = "OperationPreempted"
+
+
+def outcome(document: Mapping[str, Any]) -> tuple[Outcome, str]:
+    """Of an operation's status document, with the sentence of a failure."""
+    found = OVER.get(str(document.get("status", "")).lower(), "going")
+    if found != "failed":
+        return found, ""
+    said = sentence(document.get("error"))
+    return ("done", "") if REPLACED in said else (found, said)

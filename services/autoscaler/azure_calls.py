@@ -1,0 +1,131 @@
+"""How a region of Azure is called: each call counted and with a limit in time, its failures told in our words, and its
+wish to be left alone granted.
+
+The SDK tries nothing again: while it did, for as long as it liked, the autoscaler would give up waiting.
+"""
+
+import contextlib
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from azure.core.exceptions import AzureError, HttpResponseError, ServiceResponseError
+from azure.core.rest import HttpRequest
+
+from . import metrics, refusals
+from .azure_answers import sentence
+from .cloud import AnswerLostError, CloudError
+
+LOOKS: Mapping[str, Any] = {"connection_timeout": 3, "read_timeout": 12, "retry_total": 0}
+CHECKS: Mapping[str, Any] = {"connection_timeout": 1, "read_timeout": 4, "retry_total": 0}
+# What a call of a change is given at least, and at most.
+LEAST_SECONDS, MOST_SECONDS = 3.0, 12.0
+# Azure says how long with most answers of the kind; operations on a set take about as long.
+THROTTLED_SECONDS, BUSY_SECONDS = 10.0, 3.0
+CONFLICT, TOO_MANY = 409, 429
+# A conflict that passes by itself, as opposed to one that says no.
+PASSES = re.compile(r"another operation|in progress|AnotherOperation|RetryableError|\bConflict\b", re.IGNORECASE)
+OPERATION = "Azure-AsyncOperation"
+
+
+class LaterError(CloudError):
+    """Azure does not take the call now, and may in so many seconds."""
+
+    def __init__(self, text: str, seconds: float) -> None:
+        super().__init__(text)
+        self.seconds = seconds
+
+
+class RefusedError(CloudError):
+    """There is no room for what was asked; `sentence` is Azure's own."""
+
+    def __init__(self, text: str, said: str) -> None:
+        super().__init__(text)
+        self.sentence = said
+
+
+class Calls:
+    """Of one region."""
+
+    def __init__(self, region: str, client: Any) -> None:
+        self.region, self.client = region, client
+        self.quiet_until = 0.0
+
+    @contextlib.contextmanager
+    def asking(self, operation: str) -> Iterator[None]:
+        """Counts the call. Raises CloudError; at once while Azure wants to be left alone."""
+        count: Callable[[str], Any] = lambda how: metrics.calls.labels(self.region, operation, how).inc()  # noqa: E731
+        if (left := self.quiet_until - time.monotonic()) > 0:
+            raise LaterError(f"{self.region}: {operation}: Azure takes no call for another {left:.0f} s", left)
+        try:
+            yield
+        except HttpResponseError as error:
+            problem, how = self._problem(operation, error)
+            count(how)
+            raise problem from None
+        except AzureError as error:
+            count("unreachable")
+            kind = AnswerLostError if isinstance(error, ServiceResponseError) else CloudError
+            raise kind(f"{self.region}: {operation}: {error}") from None
+        except Exception as error:
+            # Such as an answer that is no JSON, or a token's file that is not there.
+            count(type(error).__name__)
+            raise CloudError(f"{self.region}: {operation}: {type(error).__name__}: {error}") from error
+        count("ok")
+
+    def _problem(self, operation: str, error: HttpResponseError) -> tuple[CloudError, str]:
+        """With one word for who counts."""
+        told = error.error
+        said = sentence({"code": told.code, "message": told.message, "details": _details(told)}) if told else ""
+        said = said or str(error.message).splitlines()[0]
+        text, how = f"{self.region}: {operation}: {said}", str((told and told.code) or error.status_code or "denied")
+        # Throttling has OperationNotAllowed for its code, as quotas have: the status comes first.
+        if error.status_code == TOO_MANY:
+            seconds = _after(error.response, THROTTLED_SECONDS)
+            self.quiet_until = max(self.quiet_until, time.monotonic() + seconds)
+            return LaterError(f"{text} (for {seconds:.0f} s)", seconds), "TooManyRequests"
+        if refusals.kind(said).elsewhere:
+            return RefusedError(text, said), how
+        if error.status_code == CONFLICT and PASSES.search(said):
+            return LaterError(text, _after(error.response, BUSY_SECONDS)), how
+        return CloudError(text), how
+
+    def change(self, operation: str, until: float, call: Callable[..., Any]) -> str:
+        """Begins an operation, as soon as Azure takes it and while there is time; where its status is told, or nothing.
+
+        `call` takes a client method's own settings. Raises CloudError.
+        """
+        heard: list[Any] = []
+        while True:
+            try:
+                with self.asking(operation):
+                    call(polling=False, raw_response_hook=heard.append, **limits(until))
+                return str(heard[-1].http_response.headers.get(OPERATION, ""))
+            except LaterError as error:
+                if time.monotonic() + error.seconds + LEAST_SECONDS > until:
+                    raise
+                time.sleep(error.seconds)
+
+    def status(self, url: str) -> tuple[Mapping[str, Any], float]:
+        """An operation's document, and in how many seconds to ask again. Raises CloudError."""
+        with self.asking("Operations_Get"):
+            answer = self.client.send_request(HttpRequest("GET", url), **LOOKS)
+            answer.raise_for_status()
+            return answer.json(), _after(answer, 0.0)
+
+
+def limits(until: float) -> Mapping[str, Any]:
+    """Of a call that is to be over by then."""
+    left = max(LEAST_SECONDS, min(MOST_SECONDS, until - time.monotonic()))
+    return {"connection_timeout": 2, "read_timeout": left - 1, "retry_total": 0}
+
+
+def _details(told: Any) -> list[Mapping[str, Any]]:
+    return [{"code": one.code, "message": one.message} for one in told.details or ()]
+
+
+def _after(answer: Any, else_seconds: float) -> float:
+    """Its Retry-After."""
+    told = str(answer.headers.get("Retry-After", "")) if answer is not None else ""
+    return float(told) if told.isdigit() else else_seconds
