@@ -1,0 +1,74 @@
+"""What add-ons need in Azure: the identity of the autoscaler's pod, and what it may do."""
+
+from typing import TypedDict
+
+import pulumi
+import pulumi_azure_native as azure
+
+from fleet.buckets import resource_group
+from fleet.model import Fleet
+
+from . import azure_autoscaler_role as role
+
+
+class IdentityArgs(TypedDict):
+    """Names and rights follow from the fleet and the cluster's name."""
+
+    fleet: Fleet
+    cluster: str
+
+
+class AutoscalerIdentity(pulumi.ComponentResource):
+    """`client_id` is what its pod names it by: see azure_autoscaler.py. Pools' scale sets must be there before."""
+
+    def __init__(self, name: str, args: IdentityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("landbridge:addons:AutoscalerIdentity", name, None, opts)
+        fleet, cluster, child = args["fleet"], args["cluster"], pulumi.ResourceOptions(parent=self)
+        region = role.home(fleet, cluster)
+        identity = azure.managedidentity.UserAssignedIdentity(
+            "autoscaler",
+            resource_name_=role.identity_name(fleet, cluster),
+            resource_group_name=resource_group(fleet, region),
+            location=region,
+            tags=role.owner(fleet, cluster).tags("autoscaler"),
+            opts=child,
+        )
+        azure.managedidentity.FederatedIdentityCredential(
+            "autoscaler",
+            federated_identity_credential_resource_name="autoscaler",
+            resource_name_=identity.name,
+            resource_group_name=resource_group(fleet, region),
+            opts=child,
+            **role.federation(fleet, cluster),
+        )
+        definitions = {kind: self._definition(fleet, cluster, kind, child) for kind in role.ROLES}
+        for grant in role.grants(fleet, cluster):
+            azure.authorization.RoleAssignment(
+                f"{grant.role}-{grant.scope.rpartition('/')[2]}",
+                role_assignment_name=role.assignment_id(fleet, cluster, grant),
+                scope=grant.scope,
+                role_definition_id=definitions[grant.role].id,
+                principal_id=identity.principal_id,
+                # Else Azure looks for a principal that it does not know everywhere yet.
+                principal_type="ServicePrincipal",
+                opts=child,
+            )
+        self.client_id = identity.client_id
+        self.register_outputs({})
+
+    def _definition(
+        self, fleet: Fleet, cluster: str, kind: str, child: pulumi.ResourceOptions
+    ) -> azure.authorization.RoleDefinition:
+        scope = role.subscription(fleet)
+        return azure.authorization.RoleDefinition(
+            f"may-{kind}",
+            role_definition_id=role.role_id(fleet, cluster, kind),
+            # Unique in the tenant, which may have several subscriptions with a fleet of that name.
+            role_name=f"{role.owner(fleet, cluster).name('autoscaler', 400)} {kind} {scope.rpartition('/')[2]}",
+            role_type="CustomRole",
+            description=f"The autoscaler of {cluster} may {role.WHY[kind]}",
+            scope=scope,
+            assignable_scopes=[scope],
+            permissions=[{"actions": role.ROLES[kind], "not_actions": []}],
+            opts=child,
+        )

@@ -1,0 +1,107 @@
+"""The autoscaler's identity in Azure: its rights as the local Azure judges them, for all that the service does."""
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from azure.core.exceptions import HttpResponseError
+from azure.mgmt.authorization import AuthorizationManagementClient
+from azure.mgmt.compute import ComputeManagementClient
+from azure.mgmt.msi import ManagedServiceIdentityClient
+
+from components.addons import azure_autoscaler_role as role
+from components.addons.azure_autoscaler_role import Grant
+from components.pools.names import Names
+from fleet import issuers
+from fleet.loader import load
+from fleet.model import Fleet, Pool
+from services.autoscaler.azure import Azure
+from services.autoscaler.azure_answers import Place
+from tests.components.test_specs import HERE
+from tests.local.azure.conftest import azure, group  # noqa: F401
+from tests.local.azure.support import SUBSCRIPTION, LocalAzure
+from tests.services.autoscaler.azure_bed import REGION, SET, Bed, laid
+
+CLUSTER = "main"
+
+
+@pytest.fixture(scope="module")
+def fleet() -> Fleet:
+    """With pools of its cluster in Azure: on two zones, and on all."""
+    found = load(HERE / "variants/azure-beside.yaml")
+    shape: dict[str, Any] = {"kind": "gpu", "region": REGION, "instance_type": "Standard_ND96isr_H100_v5", "gpus": 8, "max": 4}
+    zones = found.regions[REGION].zones[:2]
+    south = Pool(cluster=CLUSTER, owner=found.owner, zones=zones, **shape)
+    spare = south.model_copy(update={"kind": "cpu", "gpus": 0, "instance_type": "Standard_D8s_v5", "zones": None})
+    return found.model_copy(update={"pools": {**found.pools, "south-gpu": south, "spare": spare}})
+
+
+def test_it_may_change_the_scale_sets_of_its_own_pools_and_nothing_else(fleet: Fleet) -> None:
+    assert fleet.azure is not None
+    about = f"/subscriptions/{fleet.azure.subscription_id}"
+    place = f"{about}/resourceGroups/{fleet.fleet}-{REGION}"
+    names = Names(fleet)
+    own = [name for pool in ("south-gpu", "spare") for name in names.groups(pool)]
+    assert len(own) == 3
+    found = role.grants(fleet, CLUSTER)
+    assert [(one.role, one.scope) for one in found if one.role != "pool"] == [
+        ("subscription", about),
+        ("region", place),
+    ]
+    assert [one.scope for one in found if one.role == "pool"] == [
+        f"{place}/providers/{role.SETS}/{name}" for name in own
+    ]
+    writes = [
+        action for kind in ("subscription", "region") for action in role.ROLES[kind] if not action.endswith("/read")
+    ]
+    assert writes == []
+    assert not [action for actions in role.ROLES.values() for action in actions if "*" in action]
+    assert len({role.assignment_id(fleet, CLUSTER, one) for one in found}) == len(found)
+    assert role.federation(fleet, CLUSTER)["issuer"] == issuers.url(fleet, CLUSTER)
+
+
+@pytest.fixture
+def bed(azure: LocalAzure, group: str) -> Iterator[Bed]:  # noqa: F811
+    yield from laid(azure, group)
+
+
+def granted(bed: Bed) -> Any:
+    """A client of an identity with the role's rights, in the bed's group and to one of its scale sets."""
+    made = bed.azure.client(ManagedServiceIdentityClient).user_assigned_identities
+    identity = made.create_or_update(bed.group, "autoscaler", {"location": REGION})
+    about = f"/subscriptions/{SUBSCRIPTION}"
+    place = f"{about}/resourceGroups/{bed.group}"
+    roles = bed.azure.client(AuthorizationManagementClient)
+    for grant in (
+        Grant("subscription", about),
+        Grant("region", place),
+        Grant("pool", f"{place}/providers/{role.SETS}/{SET}"),
+    ):
+        told = {"roleName": f"{bed.group} {grant.role}", "roleType": "CustomRole", "assignableScopes": [about]}
+        permissions = [{"actions": role.ROLES[grant.role]}]
+        kind = roles.role_definitions.create_or_update(
+            about, str(uuid.uuid4()), {"properties": {**told, "permissions": permissions}}
+        )
+        who = {"roleDefinitionId": kind.id, "principalId": identity.principal_id, "principalType": "ServicePrincipal"}
+        roles.role_assignments.create(grant.scope, str(uuid.uuid4()), {"properties": who})
+    token = bed.azure.own("token", {"identity": identity.id, "resource": "https://management.azure.com/"}, "POST")
+    return bed.azure.client(ComputeManagementClient, token=token["access_token"])
+
+
+def test_its_rights_are_enough_for_all_that_it_does_and_for_no_other_scale_set(bed: Bed) -> None:
+    client = granted(bed)
+    bed.region.cloud = own = Azure(REGION, "main", Place(SUBSCRIPTION, bed.group), client)
+    bed.azure.own("capacity", [{"location": REGION, "most": 1, "leaves_failed": True}])
+    bed.grow(2)
+    (machine,) = bed.running(1)
+    assert [one.sentence[:16] for one in bed.region.groups[SET].refused] == ["AllocationFailed"]
+    assert own.size(SET) == 1
+    assert own.end(SET, [machine]) == {}
+    for act in (
+        lambda: client.virtual_machine_scale_sets.begin_update(bed.group, "other", {"sku": {"capacity": 1}}),
+        lambda: client.virtual_machine_scale_sets.begin_delete(bed.group, SET),
+        lambda: client.virtual_machine_scale_set_vms.begin_restart(bed.group, SET, "0"),
+    ):
+        with pytest.raises(HttpResponseError, match="AuthorizationFailed"):
+            act()
