@@ -44,7 +44,7 @@ class SiteLink(pulumi.ComponentResource):
             tags=self.owner.tags(name),
             opts=self.child,
         )
-        made: dict[str, Any] = options(self.connection)
+        made: dict[str, Any] = options(one.inside_cidr for one in self.connection.tunnels)
         logs = {"log_enabled": True, "log_group_arn": self._log_group().arn, "log_output_format": "json"}
         keys = {tunnel.name: self._key(tunnel.number) for tunnel in self.connection.tunnels}
         for number, tunnel in enumerate(self.connection.tunnels, 1):

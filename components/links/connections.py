@@ -1,10 +1,11 @@
-"""What AWS is told of a site's tunnels: a connection for each gateway and region, with all options of both. Pure."""
+"""What clouds are told of a site's tunnels: a connection for each gateway and region, with all options of AWS's. Pure."""
 
+from collections.abc import Iterable
 from itertools import groupby
 from typing import NamedTuple
 
 from fleet.address.plan import AddressPlan
-from fleet.model import Fleet
+from fleet.model import Cloud, Fleet
 
 from . import policy
 from .plan import Tunnel, tunnels
@@ -50,10 +51,10 @@ OPTIONS: dict[str, object] = {
 }
 
 
-def connections(fleet: Fleet, plan: AddressPlan) -> list[Connection]:
-    """Of every gateway of every site with every region of AWS."""
+def connections(fleet: Fleet, plan: AddressPlan, cloud: Cloud = "aws") -> list[Connection]:
+    """Of every gateway of every site with every region of a cloud."""
     found = []
-    mine = [one for one in tunnels(fleet, plan) if fleet.regions[one.region].cloud == "aws"]
+    mine = [one for one in tunnels(fleet, plan) if fleet.regions[one.region].cloud == cloud]
     for (site, region, address), both in groupby(mine, key=lambda one: (one.site, one.region, one.gateway)):
         about = fleet.sites[site]
         number = about.gateways.index(address) + 1
@@ -61,12 +62,15 @@ def connections(fleet: Fleet, plan: AddressPlan) -> list[Connection]:
     return found
 
 
-def options(connection: Connection) -> dict[str, object]:
-    """Of `aws.ec2.VpnConnection`, less what other resources make: gateways' ids, keys and logs."""
+def options(inside_cidrs: Iterable[str], **other: object) -> dict[str, object]:
+    """Of `aws.ec2.VpnConnection`, less what other resources make: gateways' ids, keys and logs.
+
+    `inside_cidrs` are those of both tunnels, `other` the options that both have in place of OPTIONS.
+    """
     found: dict[str, object] = {"type": "ipsec.1", "static_routes_only": False, "tunnel_inside_ip_version": "ipv4"}
-    for number, tunnel in enumerate(connection.tunnels, 1):
-        found |= {f"tunnel{number}_{name}": value for name, value in OPTIONS.items()}
-        found[f"tunnel{number}_inside_cidr"] = tunnel.inside_cidr
+    for number, cidr in enumerate(inside_cidrs, 1):
+        found |= {f"tunnel{number}_{name}": value for name, value in (OPTIONS | other).items()}
+        found[f"tunnel{number}_inside_cidr"] = cidr
     return found
 
 

@@ -8,11 +8,14 @@ from components.links import policy
 from .spec import End, GatewaySpec
 
 CONFIG, DAEMONS = "/etc/frr/frr.conf", "/etc/frr/daemons"
-# AWS tells a handful; whoever tells more has lost its way, and is heard again after a while. `force` counts those that
+# Whoever tells more than its cloud may has lost its way, and is heard again after a while. `force` counts those that
 # the list refuses, too, and FRR has to keep them for that (soft-reconfiguration); it looks when it believes one.
-MOST_PREFIXES, AGAIN_MINUTES = 20, 5
+AGAIN_MINUTES = 5
+MOST_PREFIXES = policy.CLOUDS["aws"].most_prefixes
 # Lists of what is told, usually and by a tunnel that shall draw all traffic; regions' names have no capitals.
 OWN, DRAWING = "OWN", "DRAWING"
+# How it is told to Azure.
+NOT_ON = "NOT-ON"
 
 
 def files(spec: GatewaySpec) -> dict[str, str]:
@@ -33,13 +36,13 @@ def config(spec: GatewaySpec) -> str:
     block stays outside. The site's block is told; the watchdog has a tunnel tell the block's halves, too, which draws
     all traffic to it.
     """
-    by_region = groupby(sorted(spec.ends), key=lambda end: (end.region, end.region_cidr))
-    believed = "\n".join(f"ip prefix-list {region} seq 10 permit {cidr}" for (region, cidr), _ in by_region)
+    by_region = groupby(sorted(spec.ends), key=lambda end: (end.region, f"{end.region_cidr} {end.rules.believed}"))
+    believed = "\n".join(f"ip prefix-list {region} seq 10 permit {what}".rstrip() for (region, what), _ in by_region)
     block = IPv4Network(spec.block_cidr)
     told = [str(one) for one in (block, *block.subnets())]
     nowhere = "\n".join(f"ip route {one} Null0 250" for one in told)
     networks = "\n".join(f"  network {one}" for one in told)
-    sessions = "\n".join(_session(end) for end in spec.ends)
+    sessions = "\n".join(line for end in spec.ends for line in _session(spec, end))
     families = "\n".join(_family(end) for end in spec.ends)
     return f"""\
 frr defaults traditional
@@ -54,7 +57,7 @@ ip prefix-list {OWN} seq 10 permit {block}
 ip prefix-list {DRAWING} seq 10 permit {block} le {block.prefixlen + 1}
 {believed}
 !
-router bgp {spec.asn}
+{_not_on(spec)}router bgp {spec.asn}
  bgp router-id {spec.address}
  ! A restarting peer would be believed for minutes after its tunnel is gone.
  bgp graceful-restart-disable
@@ -72,15 +75,33 @@ exit
 """
 
 
-def _session(end: End) -> str:
-    return f" neighbor {end.there} remote-as {end.asn}\n neighbor {end.there} description {end.name}"
+def _session(spec: GatewaySpec, end: End) -> list[str]:
+    lines = [f"remote-as {end.asn}", f"description {end.name}"]
+    if end.tunnel.cloud == "azure":
+        # Azure's end never begins.
+        lines.append(f"update-source {spec.speaker(end)}")
+        lines.append(f"timers {end.rules.hello_seconds} {end.rules.hold_seconds}")
+    return [f" neighbor {end.there} {line}" for line in lines]
+
+
+def _not_on(spec: GatewaySpec) -> str:
+    """Azure passes on to AWS what it hears. With AWS's own numbers in the path no hub there believes it: by Azure it
+    would reach the site through a tunnel whose firewall lets Azure's packets pass alone.
+    """
+    hubs = sorted({end.asn for end in spec.ends if end.tunnel.cloud == "aws"})
+    if not spec.azure:
+        return ""
+    path = f" set as-path prepend {' '.join(map(str, [*hubs, spec.asn]))}\n" if hubs else ""
+    return f"route-map {NOT_ON} permit 10\n{path}exit\n!\n"
 
 
 def _family(end: End) -> str:
-    lines = (
+    lines = [
         f"prefix-list {OWN} out",
         f"prefix-list {end.region} in",
         "soft-reconfiguration inbound",
-        f"maximum-prefix {MOST_PREFIXES} restart {AGAIN_MINUTES} force",
-    )
+        f"maximum-prefix {end.rules.most_prefixes} restart {AGAIN_MINUTES} force",
+    ]
+    if end.tunnel.cloud == "azure":
+        lines.append(f"route-map {NOT_ON} out")
     return "\n".join(f"  neighbor {end.there} {line}" for line in lines)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from ipaddress import IPv4Network
 from typing import NamedTuple
 
-from components.links.connections import connections
-from components.links.plan import Tunnel
+from components.links.plan import Tunnel, tunnels
+from components.links.policy import CLOUDS, Rules
 from fleet import hubs, pairs
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
@@ -31,6 +31,11 @@ class End(NamedTuple):
     def there(self) -> str:
         """The hub's address inside."""
         return self.tunnel.hub_address
+
+    @property
+    def rules(self) -> Rules:
+        """Of the cloud at the other end."""
+        return CLOUDS[self.tunnel.cloud]
 
     @property
     def key(self) -> int:
@@ -62,14 +67,23 @@ class GatewaySpec(NamedTuple):
     ends: tuple[End, ...]
     pair: Pair | None = None
 
+    @property
+    def azure(self) -> tuple[End, ...]:
+        return tuple(end for end in self.ends if end.tunnel.cloud == "azure")
+
+    def speaker(self, end: End) -> str:
+        """From where the gateway speaks BGP: Azure knows one address of it for the tunnels to both instances."""
+        both = (one for one in self.ends if one.region == end.region)
+        return (end if end.tunnel.cloud == "aws" else min(both)).tunnel.gateway_address
+
 
 def gateway_specs(fleet: Fleet, plan: AddressPlan, site: str, outside: Mapping[str, str]) -> list[GatewaySpec]:
     """Of each gateway of the site. `outside` has the hubs' public addresses by tunnels' names. Raises KeyError."""
     about, block = fleet.sites[site], plan.site(site).block
-    mine = [one for one in connections(fleet, plan) if one.site == site]
+    mine = [one for one in tunnels(fleet, plan) if one.site == site]
 
     def ends(address: str) -> tuple[End, ...]:
-        found = [tunnel for one in mine if one.address == address for tunnel in one.tunnels]
+        found = [one for one in mine if one.gateway == address]
         return tuple(End(one, outside[one.name], hubs.asn(one.region), plan.region(one.region).block) for one in found)
 
     pair = _pair(plan.site(site).lan) if len(about.gateways) > 1 else (None,)

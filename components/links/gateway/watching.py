@@ -7,7 +7,7 @@ from components.control_plane.units import SCRIPTS, TARGET, UNITS, script, servi
 from . import pair
 from .bgp import DRAWING, OWN
 from .firewall import CONFIG as FIREWALL
-from .spec import GatewaySpec
+from .spec import End, GatewaySpec
 
 ON_MACHINE = Path(__file__).parents[1] / "on_machine"
 NAMES = (
@@ -15,6 +15,7 @@ NAMES = (
     "partner",
     "watchdog",
     "gateway_lan",
+    "gateway_azure",
     "gateway_causes",
     "gateway_state",
     "gateway_verify",
@@ -24,6 +25,8 @@ NAMES = (
 # Where Debian's node exporter looks for what others measure.
 METRICS = "/var/lib/prometheus/node-exporter/landbridge.prom"
 METRICS_SECONDS, RAISE_SECONDS = 30, 60
+# A watchdog draws a region's traffic until its hub's hold timer has ended, and so much longer.
+SPARE_SECONDS = 10
 DOG, WALL = "landbridge-watchdog.service", "landbridge-firewall.service"
 STATE, RAISE = "landbridge-state", "landbridge-raise"
 
@@ -45,9 +48,19 @@ def files(spec: GatewaySpec) -> dict[str, str]:
 
 def told(spec: GatewaySpec) -> dict[str, object]:
     """What watchdog.py reads."""
-    tunnels = [{"name": end.name, "region": end.region, "device": end.device, "peer": end.there} for end in spec.ends]
+    tunnels = [
+        {"name": end.name, "region": end.region, "device": end.device, "peer": end.there, **_of_azure(spec, end)}
+        for end in spec.ends
+    ]
     about = {"pair": spec.pair._asdict()} if spec.pair else {}
     return {"asn": spec.asn, "usual": OWN, "drawing": DRAWING, "tunnels": tunnels, **about}
+
+
+def _of_azure(spec: GatewaySpec, end: End) -> dict[str, object]:
+    """What goes without saying of AWS's ends."""
+    if end.tunnel.cloud != "azure":
+        return {}
+    return {"cloud": "azure", "source": spec.speaker(end), "draw_seconds": end.rules.hold_seconds + SPARE_SECONDS}
 
 
 def watchdog(spec: GatewaySpec) -> str:

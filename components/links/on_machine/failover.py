@@ -12,21 +12,26 @@ SILENT_SECONDS = 2.0
 # A tunnel that was left has to answer for so long without a pause, and twice as long each time that it was taken too
 # soon; after a time without trouble all is forgotten.
 STEADY_SECONDS, MOST_STEADY_SECONDS, FORGIVEN_SECONDS = 30.0, 600.0, 1800.0
-# By then the hub's BGP, which holds for 30 s, has forgotten a silent tunnel: the whole block tells enough, and its
-# halves are free for the next failure.
+# By then the hub's BGP, which holds for 30 s at AWS, has forgotten a silent tunnel: the whole block tells enough, and its
+# halves are free for the next failure. Azure holds longer.
 DRAW_SECONDS = 40.0
 
 
 class Path(NamedTuple):
-    """A tunnel as it is now: when something last came out of it, if ever, and whether BGP believes in it."""
+    """A tunnel as it is now: when something last came out of it, if ever, and whether BGP believes in it.
+
+    The silence of an end that does not answer questions at all says nothing.
+    """
 
     name: str
     region: str
     heard: float | None
     believed: bool
+    draw_seconds: float = DRAW_SECONDS
+    answers: bool = True
 
     def speaks(self, now: float) -> bool:
-        return self.heard is not None and now - self.heard < SILENT_SECONDS
+        return not self.answers or (self.heard is not None and now - self.heard < SILENT_SECONDS)
 
 
 class Left(NamedTuple):
@@ -54,8 +59,8 @@ def reached(paths: Sequence[Path], memory: Memory, now: float) -> frozenset[str]
 
 def drawn(paths: Sequence[Path], memory: Memory, now: float) -> frozenset[str]:
     """The regions whose other tunnels have to draw the traffic of one that was left just now."""
-    gone = {name for name, left in memory.left.items() if now - left.since < DRAW_SECONDS}
-    return frozenset(path.region for path in paths if path.name in gone)
+    since = {name: left.since for name, left in memory.left.items()}
+    return frozenset(one.region for one in paths if one.name in since and now - since[one.name] < one.draw_seconds)
 
 
 def step(paths: Sequence[Path], memory: Memory, now: float) -> Memory:

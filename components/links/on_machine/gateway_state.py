@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import gateway_azure
 import gateway_causes
 import gateway_lan
 
@@ -29,7 +30,8 @@ SILENT = {
 class Tunnel(NamedTuple):
     """`ike` and `esp` are strongSwan's words for both phases, `bgp` FRR's; empty where there is nothing.
 
-    `prefixes` are those that BGP took from the hub, `cause` is what strongSwan's log says of a tunnel without keys.
+    `prefixes` are those that BGP took from the hub, `cause` is what strongSwan's log says of a tunnel without keys, or
+    FRR's configuration of one to Azure without BGP.
     """
 
     name: str
@@ -60,7 +62,7 @@ class Tunnel(NamedTuple):
             return self.cause or f"the hub's end does not agree to a key: {says}"
         if self.esp != "INSTALLED":
             return self.cause or f"the hub's end takes no traffic: {says}"
-        return SILENT.get(
+        return self.cause or SILENT.get(
             self.bgp, "the hub's end does not speak BGP: TCP 179 inside the tunnel, and both ends' numbers"
         )
 
@@ -165,11 +167,20 @@ def look(root: Path = Path("/")) -> State:
         tunnel(one, found.get(one["name"], {}), peers.get(one["peer"], ("", 0)), causes.get(one["name"], ""))
         for one in told["tunnels"]
     )
+    tunnels = tuple(map(explained, tunnels, told["tunnels"]))
     clock = gateway_causes.WRONG_CLOCK if synchronized.strip() == "no" else ""
     pair = told.get("pair")
     next_hop, no_pair = paired(pair) if pair else ("", "")
     troubles = tuple(why for why in (no_swan, no_bgp, no_pair, clock) if why)
     return State(listed["site"], listed["gateway"], listed["plan"], tunnels, tuple(differing(root)), troubles, next_hop)
+
+
+def explained(one: Tunnel, told: Mapping[str, str]) -> Tunnel:
+    """FRR is asked how it is set up where there are keys and Azure does not speak."""
+    if told.get("cloud") != gateway_azure.AZURE or one.bgp in (UP, SHUT) or one.esp != "INSTALLED":
+        return one
+    config, _ = asked(*gateway_azure.CONFIG)
+    return one._replace(cause=gateway_azure.cause(told, config))
 
 
 def paired(pair: Mapping[str, str]) -> tuple[str, str]:

@@ -27,18 +27,21 @@ class Known(NamedTuple):
     drawn: Mapping[str, float] = {}
 
 
-def step(known: Known, reached: Set[str], now: float) -> Known:
-    """After a word of the partner, or its silence: it reaches nothing then. What it loses is drawn for a while."""
+def step(known: Known, reached: Set[str], now: float, draws: Mapping[str, float] | None = None) -> Known:
+    """After a word of the partner, or its silence: it reaches nothing then. What it loses is drawn for a while.
+
+    `draws` are how many seconds, by region, where these are not DRAW_SECONDS.
+    """
     drawn = {region: until for region, until in known.drawn.items() if now < until}
-    drawn |= dict.fromkeys(known.reached - reached, now + DRAW_SECONDS)
+    drawn |= {region: now + (draws or {}).get(region, DRAW_SECONDS) for region in known.reached - reached}
     return Known(frozenset(reached), drawn)
 
 
 class Partner:
-    """Speaks with it from turn to turn. `own` and `address` are both gateways' in the LAN."""
+    """Speaks with it from turn to turn. `own` and `address` are both gateways' in the LAN, `draws` as in `step`."""
 
-    def __init__(self, own: str, address: str) -> None:
-        self.own, self.address = own, address
+    def __init__(self, own: str, address: str, draws: Mapping[str, float] | None = None) -> None:
+        self.own, self.address, self.draws = own, address, draws
         self.known = Known()
         self.word: frozenset[str] = frozenset()
         self.heard, self.said = -SILENT_SECONDS, -SAY_SECONDS
@@ -61,7 +64,7 @@ class Partner:
             # The LAN's card has no address yet, or nobody is there: silence says the same.
             self.close()
         there = self.word if now - self.heard < SILENT_SECONDS else frozenset()
-        self.known = step(self.known, there, now)
+        self.known = step(self.known, there, now, self.draws)
         return self.known.drawn.keys() & reached
 
     def _hear(self, line: socket.socket, now: float) -> None:

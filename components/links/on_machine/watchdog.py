@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence, Set
 from pathlib import Path as File
 from typing import Any, NamedTuple
 
-from failover import NOTHING, Memory, Path, drawn, reached, step
+from failover import DRAW_SECONDS, NOTHING, Memory, Path, drawn, reached, step
 from partner import Partner
 
 SETTINGS = File("/etc/landbridge/gateway.json")
@@ -22,18 +22,24 @@ DEVICES = File("/sys/class/net")
 ASK_SECONDS, TURN_SECONDS, BELIEVED_SECONDS, VTYSH_SECONDS = 0.5, 0.25, 0.5, 5.0
 # Of a pair, while all is well: the other gateway has to know when FRR falls.
 CALM_SECONDS = 1.0
+MOST_BYTES = 2048
 # Class selector 6, as BGP's own packets: a full tunnel drops them last.
 CONTROL = 0xC0
-ECHO_REQUEST = 8
+ECHO_REQUEST, ECHO_REPLY, ECHO_ID = 8, 0, 0x1B
+# Nobody says whether its ends answer: one that has not yet is no silent one.
+SHY = "azure"
 
 
 class Tunnel(NamedTuple):
-    """`peer` is the hub's address inside."""
+    """`peer` is the hub's address inside, `source` the gateway's where that is not the device's own."""
 
     name: str
     region: str
     device: str
     peer: str
+    cloud: str = "aws"
+    source: str = ""
+    draw_seconds: float = DRAW_SECONDS
 
 
 class Gateway(NamedTuple):
@@ -93,30 +99,40 @@ def received(device: str) -> int | None:
 
 
 def echo(number: int) -> bytes:
-    """A question of ICMP (RFC 792). Any answer counts by the interface's counter, so none is looked at."""
-    head = struct.pack("!BBHHH", ECHO_REQUEST, 0, 0, 0x1B, number & 0xFFFF)
+    """A question of ICMP (RFC 792). An answer counts by the interface's counter, as all that comes does."""
+    head = struct.pack("!BBHHH", ECHO_REQUEST, 0, 0, ECHO_ID, number & 0xFFFF)
     total = sum(struct.unpack("!4H", head))
     total = (total & 0xFFFF) + (total >> 16)
     return head[:2] + struct.pack("!H", ~total & 0xFFFF) + head[4:]
 
 
+def is_answer(packet: bytes) -> bool:
+    """Of what a raw socket hears, with IPv4's head."""
+    at = (packet[0] & 0xF) * 4 if packet else 0
+    return packet[at : at + 1] == bytes([ECHO_REPLY]) and packet[at + 4 : at + 6] == ECHO_ID.to_bytes(2)
+
+
 class Watch:
     """What is known of each tunnel from turn to turn."""
 
-    def __init__(self, gateway: Gateway, asking: socket.socket) -> None:
+    def __init__(self, gateway: Gateway, asking: socket.socket, hearing: socket.socket | None = None) -> None:
         self.gateway, self.memory = gateway, NOTHING
         self.drawn: Set[str] = frozenset()
-        self.partner = Partner(gateway.pair["own"], gateway.pair["partner"]) if gateway.pair else None
+        draws = {one.region: one.draw_seconds for one in gateway.tunnels}
+        self.partner = Partner(gateway.pair["own"], gateway.pair["partner"], draws) if gateway.pair else None
         self.counts: dict[str, int] = {}
         self.heard: dict[str, float] = {}
+        self.answers: set[str] = set()
         self.asked, self.number = 0.0, 0
         self.believed, self.believed_at = set[str](), -BELIEVED_SECONDS
         self.socket = asking
         self.socket.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, CONTROL)
+        self.hearing = hearing
 
     def turn(self, now: float) -> None:
         """Raises what `believed` raises, and then nothing has changed."""
         self.look(now)
+        self.hear()
         if now - self.asked >= ASK_SECONDS:
             self.asked, self.number = now, self.number + 1
             self.ask(self.gateway.tunnels)
@@ -134,7 +150,17 @@ class Watch:
 
     def paths(self, now: float) -> list[Path]:
         """FRR is asked only where its answer decides."""
-        found = [Path(one.name, one.region, self.heard.get(one.name), believed=True) for one in self.gateway.tunnels]
+        found = [
+            Path(
+                one.name,
+                one.region,
+                self.heard.get(one.name),
+                believed=True,
+                draw_seconds=one.draw_seconds,
+                answers=one.cloud != SHY or one.peer in self.answers,
+            )
+            for one in self.gateway.tunnels
+        ]
         troubled = self.memory.left or any(path.heard is not None and not path.speaks(now) for path in found)
         if not troubled and not self.partner:
             return found
@@ -150,6 +176,17 @@ class Watch:
             if count > self.counts.get(one.name, count):
                 self.heard[one.name] = now
             self.counts[one.name] = count
+
+    def hear(self) -> None:
+        """Who answers. Another socket than that which asks, which is one tunnel's at a time."""
+        shy = {one.peer for one in self.gateway.tunnels if one.cloud == SHY}
+        while self.hearing and shy - self.answers:
+            try:
+                packet, (who, _) = self.hearing.recvfrom(MOST_BYTES)
+            except OSError:
+                return
+            if who in shy and is_answer(packet):
+                self.answers.add(who)
 
     def ask(self, tunnels: Sequence[Tunnel]) -> None:
         for one in tunnels:
@@ -174,7 +211,9 @@ class Watch:
 
 def main() -> None:
     gateway = read(SETTINGS)
-    watch = Watch(gateway, socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP))
+    asking, hearing = (socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) for _ in range(2))
+    hearing.setblocking(False)
+    watch = Watch(gateway, asking, hearing)
     troubled = ""
     begun = False
     while True:

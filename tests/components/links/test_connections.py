@@ -36,7 +36,7 @@ def test_nothing_of_either_tunnel_is_left_at_its_default() -> None:
         of_tunnel = {name.removeprefix(f"tunnel{number}_") for name in known if name.startswith(f"tunnel{number}_")}
         assert set(OPTIONS) == of_tunnel - ELSEWHERE
     one = connections(*planned())[0]
-    told = options(one)
+    told = options(tunnel.inside_cidr for tunnel in one.tunnels)
     assert set(told) < known
     assert {told["tunnel1_inside_cidr"], told["tunnel2_inside_cidr"]} == {end.inside_cidr for end in one.tunnels}
     assert not told["static_routes_only"], "BGP, or a dead tunnel is chosen by lot"

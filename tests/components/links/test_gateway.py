@@ -10,7 +10,7 @@ from components.links.gateway.files import files
 from policies import links as policies_of_links
 from tests.support import golden
 
-from .bed import PAIR, gateways
+from .bed import AZURE, PAIR, gateways
 
 TOLD = (bgp.OWN, bgp.DRAWING)
 GOLDEN = Path(__file__).parent / "golden"
@@ -26,6 +26,65 @@ def test_the_files_of_the_example_s_gateway() -> None:
         golden.same(GOLDEN / spec.site / path.lstrip("/"), text)
     kept = {f"/{path.relative_to(GOLDEN / spec.site)}" for path in (GOLDEN / spec.site).rglob("*") if path.is_file()}
     assert kept == set(made)
+
+
+# Of a gateway with both clouds: what Azure's rules change.
+OF_BOTH = (
+    "/etc/frr/frr.conf",
+    "/etc/landbridge/gateway.json",
+    "/etc/nftables.d/landbridge.nft",
+    "/etc/swanctl/conf.d/westeurope-1.conf",
+)
+
+
+@pytest.mark.golden
+def test_the_files_of_a_gateway_with_both_clouds() -> None:
+    (spec,) = gateways("lab", AZURE)
+    made = files(spec)
+    for path in OF_BOTH:
+        (GOLDEN / "both" / path.lstrip("/")).parent.mkdir(parents=True, exist_ok=True)
+        golden.same(GOLDEN / "both" / path.lstrip("/"), made[path])
+
+
+def test_what_is_told_of_aws_is_the_same_with_azure_beside_it() -> None:
+    (alone,), (both,) = gateways("lab"), gateways("lab", AZURE)
+    # Its hubs' addresses are by tunnels, and the plan's are where they were.
+    assert [end for end in both.ends if end.tunnel.cloud == "aws"] == list(alone.ends)
+    of_aws = {path: text for path, text in files(alone).items() if "swanctl" in path or "systemd/network" in path}
+    assert {path: text.split("\n", 1)[1] for path, text in of_aws.items()} == {
+        path: text.split("\n", 1)[1] for path, text in files(both).items() if path in of_aws
+    }
+    there = bgp.config(both).splitlines()
+    neighbours = [line for line in bgp.config(alone).splitlines() if "neighbor" in line]
+    assert neighbours == [line for line in there if line in neighbours]
+
+
+def test_azure_is_spoken_to_first_from_one_address_with_its_own_timers() -> None:
+    for spec in gateways("attic", AZURE, attic=PAIR):
+        lines = [line.strip() for line in bgp.config(spec).splitlines()]
+        first, second = spec.azure
+        assert first.tunnel.number < second.tunnel.number
+        for end in spec.azure:
+            assert f"neighbor {end.there} update-source {first.tunnel.gateway_address}" in lines
+            assert f"neighbor {end.there} timers 60 180" in lines
+            assert f"neighbor {end.there} route-map {bgp.NOT_ON} out" in lines
+        assert not [line for line in lines if "passive" in line]
+        assert len([line for line in lines if "update-source" in line or "timers 60" in line]) == 4
+
+
+def test_azure_tells_no_hub_of_aws_anything_of_a_site() -> None:
+    """Its gateways pass on what they hear; a hub believes no path that has its own number in it."""
+    (spec,) = gateways("lab", AZURE)
+    (line,) = (line for line in bgp.config(spec).splitlines() if "as-path prepend" in line)
+    hubs = {end.asn for end in spec.ends if end.tunnel.cloud == "aws"}
+    assert set(map(int, line.split()[3:])) == {*hubs, spec.asn}
+    assert len(hubs) == 3
+
+
+def test_of_azure_prefixes_inside_the_region_s_block_are_believed() -> None:
+    (spec,) = gateways("lab", AZURE)
+    (end, _) = spec.azure
+    assert f"ip prefix-list {AZURE} seq 10 permit {end.region_cidr} le 29" in bgp.config(spec).splitlines()
 
 
 def test_keys_lie_in_one_file_and_each_names_both_ends() -> None:
