@@ -1,8 +1,8 @@
 """What Azure is told of tunnels: of each site's gateway, and of each of AWS's ends. Pure.
 
-A VPN gateway of Azure knows another end as a local network gateway, which has one public address and one of BGP. Two
-with the same public address it takes none ("Highly Available cross-premises": they "must have unique public IP
-addresses"). So a site's gateway has one connection with both instances, and speaks BGP from one address on both tunnels.
+A VPN gateway of Azure knows another end as a local network gateway, which has one public address and one of BGP. No two
+may have the same ("Highly Available cross-premises": they "must have unique public IP addresses"). So a site's gateway
+has one connection with both instances, and speaks BGP from one address on both tunnels.
 """
 
 from typing import NamedTuple
@@ -16,8 +16,8 @@ from .plan import Crossing, crossings
 
 # 9 to 3,600 s; Azure's own, and the longest that it advises.
 DPD_SECONDS = 45
-# The other end begins: a site's gateway may stand behind NAT, and of AWS's ends each knows one instance alone. Were both
-# to begin, two pairs of keys would cross.
+# The other end begins: a site's gateway may stand behind NAT, and of AWS's ends each knows one instance alone. If both
+# did, two pairs of keys would cross.
 MODE = "ResponderOnly"
 
 
@@ -60,7 +60,7 @@ def _of_aws(one: Crossing, mine: list[Crossing]) -> OtherEnd:
 
 
 def inside_addresses(fleet: Fleet, plan: AddressPlan, region: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Of the first and the second instance of the region's gateway, which has to have them before any connection does."""
+    """Of the first and second instance of the region's gateway, which has to have them before any connection does."""
     ends = other_ends(fleet, plan, region)
     first, second = ({end.instances[number]: None for end in ends} for number in (0, 1))
     return tuple(first), tuple(second)

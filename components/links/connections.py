@@ -1,4 +1,4 @@
-"""What clouds are told of a site's tunnels: a connection for each gateway and region, with all options of AWS's. Pure."""
+"""What AWS is told of a site's tunnels: a connection for each gateway and region, with all options of both. Pure."""
 
 from collections.abc import Iterable
 from itertools import groupby

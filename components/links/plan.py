@@ -9,7 +9,6 @@ from fleet.address.plan import AddressPlan
 from fleet.address.reserved import AZURE_TUNNEL_ROOTS
 from fleet.model import Cloud, Fleet
 
-
 _AZURE = [IPv4Network(root) for root in AZURE_TUNNEL_ROOTS]
 # Which address of a tunnel's /30 the region's end has, where the other end is a site.
 HUB_PLACES: dict[Cloud, int] = {"aws": 1, "azure": 2}
@@ -48,7 +47,7 @@ class Tunnel(NamedTuple):
 
     @property
     def instance(self) -> int:
-        """Which of the hub's two ends it is at: AWS's tunnel 1 or 2, the first or second instance of Azure's gateway."""
+        """Which of the hub's two ends it is at, 0 or 1: a tunnel of AWS's connection, an instance of Azure's."""
         return (self.number - 1) % sizes.TUNNELS_A_GATEWAY
 
 

@@ -21,9 +21,9 @@ class Suite(NamedTuple):
 IKE = Suite("AES256", "SHA2-256", 20, "aes256-sha256-ecp384")
 # GCM protects by itself; AWS wants the field none the less.
 ESP = Suite("AES256-GCM-16", "SHA2-256", 20, "aes256gcm16-ecp384")
-# Of one connection of Azure: all fields, or none counts. GCM protects by itself, and has to stand for both all the same
-# ("Configure custom IPsec/IKE connection policies"). Its IKE keys last 28,800 s, which nobody can change; lifetimes need
-# not be the other end's, and with Azure's own of 27,000 s that end is the first to make new ones.
+# Of a connection of Azure: all fields, or none counts, and then it takes nothing else. GCM protects by itself, and has
+# to stand for both all the same ("Configure custom IPsec/IKE connection policies"). Its IKE keys last 28,800 s, which
+# nobody can change. Lifetimes need not be the other end's; with Azure's own 27,000 s that end makes new ones first.
 AZURE: dict[str, str | int] = {
     "ike_encryption": "AES256",
     "ike_integrity": "SHA256",

@@ -41,15 +41,17 @@ IKE = "-".join(
 ESP = "-".join(_only(f"phase2_{part}") for part in ("encryption_algorithms", "dh_group_numbers"))
 
 
-def endpoint(end: End, site: str, *, key: str, port: int, ike: str = IKE, esp: str = ESP) -> str:
-    """What swanctl loads at AWS's end. `port` is where the gateway's process listens behind NAT."""
+def endpoint(name: str, here: str, there: str, *, key: str, port: int, ike: str, esp: str, start: str) -> str:
+    """What swanctl loads at AWS's end. `here` and `there` are public addresses, `port` is where the other end's process
+    listens behind NAT.
+    """
     margin = int(str(OPTIONS["rekey_margin_time_seconds"]))
     return f"""\
 connections {{
-    {end.name} {{
+    {name} {{
         version = 2
-        local_addrs = {end.outside}
-        remote_addrs = {site}
+        local_addrs = {here}
+        remote_addrs = {there}
         remote_port = {port}
         proposals = {ike}
         rekey_time = {int(str(OPTIONS["phase1_lifetime_seconds"])) - margin}s
@@ -58,20 +60,20 @@ connections {{
         unique = replace
         local {{
             auth = psk
-            id = {end.outside}
+            id = {here}
         }}
         remote {{
             auth = psk
-            id = {site}
+            id = {there}
         }}
         children {{
-            {end.name} {{
+            {name} {{
                 local_ts = 0.0.0.0/0
                 remote_ts = 0.0.0.0/0
                 esp_proposals = {esp}
                 rekey_time = {int(str(OPTIONS["phase2_lifetime_seconds"])) - margin}s
                 life_time = {OPTIONS["phase2_lifetime_seconds"]}s
-                start_action = {START[str(OPTIONS["startup_action"])]}
+                start_action = {start}
                 close_action = none
                 dpd_action = {OPTIONS["dpd_timeout_action"]}
             }}
@@ -79,9 +81,9 @@ connections {{
     }}
 }}
 secrets {{
-    ike-{end.name} {{
-        id-here = {end.outside}
-        id-there = {site}
+    ike-{name} {{
+        id-here = {here}
+        id-there = {there}
         secret = "{key}"
     }}
 }}
@@ -108,8 +110,9 @@ class Endpoint(NamedTuple):
 
     def configure(self, **other: str) -> None:
         """As AWS would, but for what is said otherwise: key, ike, esp."""
-        told = {"key": self.key, **other}
-        self.machine.write({self.file: endpoint(self.end, self.site, port=self.port, **told)})  # type: ignore[arg-type]
+        told = {"key": self.key, "ike": IKE, "esp": ESP, "start": START[str(OPTIONS["startup_action"])], **other}
+        text = endpoint(self.end.name, self.end.outside, self.site, port=self.port, **told)
+        self.machine.write({self.file: text})
 
     def load(self) -> None:
         self.charon.load()

@@ -13,6 +13,7 @@ from fleet.model import Fleet
 from fleet.world import current
 
 from . import frr, traffic
+from .azure import Azure
 from .charon import Charon
 from .gateway import Gateway, ports
 from .hub import Endpoint, Hub
@@ -62,6 +63,7 @@ class Lab:
         ]
         self.spec = self.specs[0]
         self.lan = IPv4Network(plan.site(site).lan)
+        self.aws = [region for region in chosen if fleet.regions[region].cloud == "aws"]
         self.networks = {region: IPv4Network(plan.region(region).network) for region in chosen}
         # From AWS's alphabet; one differs from the next.
         self.keys = {one.name: f"k{number}.{'secret_' * 4}{number}" for number, one in enumerate(planned, 1)}
@@ -83,20 +85,29 @@ class Lab:
         self._lan()
         for number in range(len(self.specs)):
             self.gateways.append(self.site_end(number))
-        self.hubs = {region: self._hub(region) for region in self.networks}
+        self.hubs = {region: self._hub(region) for region in self.aws}
+        others = self.others()
         self.internet.sysctl("net.ipv4.ip_forward=1", "net.ipv4.conf.all.rp_filter=0")
         self.internet.nft(INTERNET)
         for gateway in self.gateways:
             gateway.start()
-        for hub in self.hubs.values():
-            hub.start()
-            traffic.serve(hub.host, self.addresses(self.networks[hub.region]))
+        for one in (*self.hubs.values(), *others):
+            one.start()
+            traffic.serve(one.host, self.addresses(self.networks[one.region]))
         traffic.serve(self.host, self.addresses(self.lan))
         begun = time.monotonic()
         for gateway in self.gateways:
             gateway.connect()
+        self.begin_others()
         awaited("all sessions", self.settled, self.ready_seconds, 0.5)
         self.took_seconds = time.monotonic() - begun
+
+    def others(self) -> list[Azure]:
+        """Regions of another cloud, cabled and not started yet."""
+        return []
+
+    def begin_others(self) -> None:
+        """What joins them with the hubs."""
 
     def _machine(self, name: str) -> Machine:
         self.machines.append(Machine(name, self.logs))
@@ -133,20 +144,28 @@ class Lab:
 
     def _hub(self, region: str) -> Hub:
         hub, host, network = self._machine(f"hub-{region}"), self._machine(f"host-{region}"), self.networks[region]
-        joined(hub, "vpc", host, "vpc")
-        hub.ip(f"addr add {network[1]}/{network.prefixlen} dev vpc")
+        self.cabled(hub, host, network)
+        endpoints = [self._endpoint(spec, end) for spec in self.specs for end in spec.ends if end.region == region]
+        return Hub(hub, host, endpoints, self.spec.asn, self.spec.block_cidr)
+
+    def cabled(self, router: Machine, host: Machine, network: IPv4Network) -> None:
+        joined(router, "vpc", host, "vpc")
+        router.ip(f"addr add {network[1]}/{network.prefixlen} dev vpc")
         host.ip(
             *(f"addr add {address}/{network.prefixlen} dev vpc" for address in self.addresses(network)),
             f"route add default via {network[1]}",
         )
-        endpoints = [self._endpoint(spec, end) for spec in self.specs for end in spec.ends if end.region == region]
-        return Hub(hub, host, endpoints, self.spec.asn, self.spec.block_cidr)
+
+    def outside(self, name: str, address: str) -> Machine:
+        """A machine with a public address."""
+        machine, device = self._machine(f"endpoint-{name}"), f"e{address.replace('.', '-')}"
+        joined(machine, "wan", self.internet, device)
+        self.internet.ip(f"addr add {UPLINK} peer {address} dev {device}")
+        machine.ip(f"addr add {address} peer {UPLINK} dev wan", f"route add default via {UPLINK}")
+        return machine
 
     def _endpoint(self, spec: GatewaySpec, end: End) -> Endpoint:
-        machine, number = self._machine(f"endpoint-{end.name}"), spec.ends.index(end)
-        joined(machine, "wan", self.internet, end.device)
-        self.internet.ip(f"addr add {UPLINK} peer {end.outside} dev {end.device}")
-        machine.ip(f"addr add {end.outside} peer {UPLINK} dev wan", f"route add default via {UPLINK}")
+        machine, number = self.outside(end.name, end.outside), spec.ends.index(end)
         charon = Charon(machine, "endpoint", 0, ["/etc/swanctl/conf.d/endpoint.conf"])
         key = self.keys[end.tunnel.name]
         return Endpoint(machine, end, charon, key, spec.address, ports(number)[1])
@@ -171,9 +190,16 @@ class Lab:
             if gateway.established() != {end.name for end in gateway.spec.ends}:
                 return False
             here, all_ends = frr.routes(gateway.machine), gateway.spec.ends
-            for cidr in {end.region_cidr for end in all_ends}:
-                if here.get(cidr) != {end.there for end in all_ends if end.region_cidr == cidr}:
+            for region in {end.region for end in all_ends}:
+                if here.get(self.told(region)) != {end.there for end in all_ends if end.region == region}:
                     return False
+        return self.hubs_settled()
+
+    def told(self, region: str) -> str:
+        """What its cloud tells a site of it."""
+        return next(end.region_cidr for spec in self.specs for end in spec.ends if end.region == region)
+
+    def hubs_settled(self) -> bool:
         both = {hub: {end.tunnel.gateway_address for end in hub.ends} for hub in self.hubs.values()}
         return all(frr.routes(hub.machine) == {self.spec.block_cidr: ways} for hub, ways in both.items())
 
@@ -189,7 +215,13 @@ class Lab:
     @contextlib.contextmanager
     def silent(self, *ends: End) -> Iterator[None]:
         """The path of these tunnels swallows everything."""
-        names = ", ".join(end.outside for end in ends)
+        with self.dead(*(end.outside for end in ends)):
+            yield
+
+    @contextlib.contextmanager
+    def dead(self, *addresses: str) -> Iterator[None]:
+        """Nothing comes to these public addresses, nor from them."""
+        names = ", ".join(addresses)
         self.internet.nft(f"add element ip lab dead {{ {names} }}")
         try:
             yield

@@ -12,8 +12,8 @@ SILENT_SECONDS = 2.0
 # A tunnel that was left has to answer for so long without a pause, and twice as long each time that it was taken too
 # soon; after a time without trouble all is forgotten.
 STEADY_SECONDS, MOST_STEADY_SECONDS, FORGIVEN_SECONDS = 30.0, 600.0, 1800.0
-# By then the hub's BGP, which holds for 30 s at AWS, has forgotten a silent tunnel: the whole block tells enough, and its
-# halves are free for the next failure. Azure holds longer.
+# By then AWS's BGP, which holds for 30 s, has forgotten a silent tunnel: the whole block tells enough, and its halves
+# are free for the next failure. Azure holds longer.
 DRAW_SECONDS = 40.0
 
 

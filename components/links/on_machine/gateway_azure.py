@@ -1,4 +1,4 @@
-"""Why BGP does not speak with an instance of Azure's gateway that there are keys with: what Azure asks of the other end.
+"""Why BGP does not speak with an instance of Azure's gateway that has its keys: what Azure asks of the other end.
 
 It never begins a session on addresses of 169.254.0.0/16, it has such of 169.254.21.0 to 169.254.22.255 alone, and it
 knows one address of this gateway ("About BGP and VPN Gateway").

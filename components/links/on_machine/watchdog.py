@@ -26,6 +26,7 @@ MOST_BYTES = 2048
 # Class selector 6, as BGP's own packets: a full tunnel drops them last.
 CONTROL = 0xC0
 ECHO_REQUEST, ECHO_REPLY, ECHO_ID = 8, 0, 0x1B
+IP_PKTINFO = 8
 # Nobody says whether its ends answer: one that has not yet is no silent one.
 SHY = "azure"
 
@@ -112,6 +113,13 @@ def is_answer(packet: bytes) -> bool:
     return packet[at : at + 1] == bytes([ECHO_REPLY]) and packet[at + 4 : at + 6] == ECHO_ID.to_bytes(2)
 
 
+def _from(source: str) -> list[tuple[int, int, bytes]]:
+    """Has a packet leave from an address that is not its device's: Azure answers to none that it does not know."""
+    if not source:
+        return []
+    return [(socket.IPPROTO_IP, IP_PKTINFO, struct.pack("=I4s4s", 0, socket.inet_aton(source), bytes(4)))]
+
+
 class Watch:
     """What is known of each tunnel from turn to turn."""
 
@@ -192,7 +200,7 @@ class Watch:
         for one in tunnels:
             try:
                 self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, one.device.encode() + b"\0")
-                self.socket.sendto(echo(self.number), (one.peer, 0))
+                self.socket.sendmsg([echo(self.number)], _from(one.source), 0, (one.peer, 0))
             except OSError:
                 # Silence says the same.
                 continue
@@ -212,7 +220,7 @@ class Watch:
 def main() -> None:
     gateway = read(SETTINGS)
     asking, hearing = (socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) for _ in range(2))
-    hearing.setblocking(False)
+    hearing.settimeout(0)
     watch = Watch(gateway, asking, hearing)
     troubled = ""
     begun = False
