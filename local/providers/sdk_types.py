@@ -3,11 +3,12 @@
 import difflib
 import importlib
 import inspect
+import threading
 import typing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from functools import cache, wraps
+from typing import Any, ParamSpec, TypeVar
 
 import pulumi
 from pulumi import _types
@@ -15,6 +16,8 @@ from pulumi.runtime import rpc
 
 from .codec import UNKNOWN
 
+P = ParamSpec("P")
+T = TypeVar("T")
 PACKAGES = {
     "aws": "pulumi_aws",
     "azure-native": "pulumi_azure_native",
@@ -44,7 +47,26 @@ class UnknownType(Exception):
     """The SDK has no such resource."""
 
 
-@cache
+_loading = threading.RLock()
+
+
+def loads(function: Callable[P, T]) -> Callable[P, T]:
+    """Each answer is made once, one at a time.
+
+    SDKs load their modules when these are first asked for, and of two threads that ask at once one may get half a
+    module: Python breaks circles of imports that wait for each other so.
+    """
+    made = cache(function)
+
+    @wraps(function)
+    def answer(*args: P.args, **named: P.kwargs) -> T:
+        with _loading:
+            return made(*args, **named)  # type: ignore[arg-type]
+
+    return answer
+
+
+@loads
 def resource_class(token: str) -> type[pulumi.Resource]:
     """Class of a token such as aws:ec2/vpc:Vpc. Raises UnknownType."""
     package, module, _ = token.split(":")
@@ -57,7 +79,7 @@ def resource_class(token: str) -> type[pulumi.Resource]:
     raise UnknownType(f"{PACKAGES[package]} has no resource type {token}")
 
 
-@cache
+@loads
 def input_type(token: str) -> ObjectType:
     """What a resource takes. Raises UnknownType."""
     found = resource_class(token)
@@ -66,7 +88,7 @@ def input_type(token: str) -> ObjectType:
     return object_type(getattr(home, f"{found.__name__}InitArgs", None) or getattr(home, f"{found.__name__}Args"))
 
 
-@cache
+@loads
 def object_type(args: type) -> ObjectType:
     names = _types.input_type_py_to_pulumi_names(args)
     hints = _types.input_type_types(args)
@@ -75,7 +97,7 @@ def object_type(args: type) -> ObjectType:
     return ObjectType({wire: hints.get(wire, Any) for wire in names.values()}, frozenset(required))
 
 
-@cache
+@loads
 def output_names(token: str) -> frozenset[str]:
     """Wire names of every output that the SDK's class declares."""
     found = resource_class(token)

@@ -66,9 +66,11 @@ class Engine:
         if not inputs:  # an import: what Azure says is all there is
             said = {name: value for name, value in now.items() if name not in OWN}
             return {**said, **self.path_values(id_), "azureApiVersion": self.version}, found[1]
-        for part in self.kind.parts:
-            if not has(inputs, part.split(".")):
-                before, now = without(before, part.split(".")), without(now, part.split("."))
+        # Azure does not tell what the id holds; a state that a killed run has left may have it all the same.
+        apart = [[name] for name in self.kind.in_path if name not in now]
+        apart += [path for part in self.kind.parts if not has(inputs, path := part.split("."))]
+        for path in apart:
+            before, now = without(before, path), without(now, path)
         return drifted(inputs, before, now), found[1]
 
     def update(self, id_: str, olds: Properties, news: Properties, state: Properties) -> Properties:  # noqa: ARG002

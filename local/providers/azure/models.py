@@ -7,8 +7,9 @@ generated code: older ones have an `_attribute_map` with dotted keys, newer ones
 import importlib
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import Any, NamedTuple
+
+from ..sdk_types import loads
 
 # What stands beside `properties` at the top of any resource of ARM.
 ENVELOPE = frozenset(
@@ -54,7 +55,7 @@ class Place(NamedTuple):
     fixed: bool = False
 
 
-@cache
+@loads
 def model(name: str) -> type:
     """The class that "network.VirtualNetwork" or "msi.v2024_11_30.Identity" names, below azure.mgmt."""
     package, _, found = name.rpartition(".")
@@ -62,7 +63,7 @@ def model(name: str) -> type:
     return cls
 
 
-@cache
+@loads
 def places(of: type) -> Mapping[str, Place]:
     """By a property's name, and by its dotted path, in small letters: each SDK spells abbreviations in its own way."""
     direct = {one.path: one for one in (_old(of) if hasattr(of, "_attribute_map") else _new(of))}
