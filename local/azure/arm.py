@@ -254,6 +254,8 @@ def finish(turn: Turn, kind: Kind) -> None:
         turn.new.properties["provisioningState"] = "Failed"
         raise
     turn.new.properties["provisioningState"] = "Succeeded"
+    if kind.stateless:
+        del turn.new.properties["provisioningState"]
 
 
 def _delete(world: World, call: Call, old: Resource | None) -> Answer:

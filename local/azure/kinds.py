@@ -98,6 +98,7 @@ class Kind:
     hidden: properties, as dotted paths in `properties`, that are written and never told.
     known: all that `properties` may have; empty: anything.
     read_only: properties that a caller may send back and that are not taken from it.
+    stateless: it tells no provisioningState.
     serial: a write of it holds what it is a part of, so that its siblings have to wait.
     in_use: the code of a delete that is refused because others refer to it, if it is not InUse…CannotBeDeleted.
     slow: methods that Azure answers before it is done.
@@ -126,6 +127,7 @@ class Kind:
     known: frozenset[str] = frozenset()
     read_only: tuple[str, ...] = ()
     serial: bool = False
+    stateless: bool = False
     in_use: str = ""
     slow: frozenset[str] = frozenset()
     preempts: bool = False

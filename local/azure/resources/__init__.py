@@ -12,7 +12,10 @@ from . import (
     local_gateways,
     network,
     peerings,
+    private_endpoints,
+    private_zones,
     public_addresses,
+    resolvers,
     roles,
     routes,
     scale_set_instances,
@@ -28,7 +31,7 @@ from . import (
 
 TOPICS = (
     *(network, subnets, peerings, watchers, security, routes, public_addresses, interfaces),
-    *(vpn_gateways, local_gateways, connections),
+    *(vpn_gateways, local_gateways, connections, private_endpoints, private_zones, resolvers),
     *(storage_accounts, blob_services, file_shares, vaults, vault_contents, identities, roles),
     *(scale_sets, scale_set_instances),
 )

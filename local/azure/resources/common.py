@@ -7,7 +7,7 @@ from ipaddress import IPv4Network
 from typing import Any
 
 from .. import ids, regions
-from ..errors import ArmError, bad_request
+from ..errors import ArmError, bad_request, conflict
 from ..kinds import Turn
 
 NAME = re.compile(r"\w([\w.-]{0,78}\w)?", re.ASCII)
@@ -118,3 +118,13 @@ def only_id(of: dict[str, Any], at: str) -> None:
     """A reference is kept as its id, whatever else a caller says of what it refers to."""
     if isinstance(of.get(at), dict):
         of[at] = {"id": of[at].get("id")}
+
+
+def refuse_nested(turn: Turn, type_: str) -> None:
+    """Before a delete that would take what is below along. Raises ArmError."""
+    for one in turn.world.store.children(turn.new, type_):
+        raise conflict(
+            "CannotDeleteResource",
+            "Cannot delete resource while nested resources exist. Some existing nested resource IDs include: "
+            f"'{one.id.text}'. Please delete all nested resources before deleting this resource.",
+        )

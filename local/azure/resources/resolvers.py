@@ -1,0 +1,74 @@
+"""DNS private resolvers and the addresses at which they answer what comes from outside."""
+
+from .. import addresses, ids
+from ..kinds import SLOW, Kind, Turn
+from ..references import require
+from . import common
+from .interfaces import settle_subnet, wish
+
+RESOLVER = "Microsoft.Network/dnsResolvers"
+INBOUND = "Microsoft.Network/dnsResolvers/inboundEndpoints"
+NETWORK = "Microsoft.Network/virtualNetworks"
+# Azure docs, "Azure DNS Private Resolver", "Subnet restrictions".
+LARGEST, SMALLEST = 24, 28
+CONFIGURATION = frozenset(("subnet", "privateIpAddress", "privateIpAllocationMethod"))
+
+
+def _resolver(turn: Turn) -> None:
+    common.name(turn)
+    network = require(turn, turn.properties.get("virtualNetwork"), "properties.virtualNetwork.id", NETWORK)
+    common.only_id(turn.properties, "virtualNetwork")
+    for other in turn.world.store.all(RESOLVER):
+        if other.id.key != turn.id.key and ids.same(other.properties["virtualNetwork"]["id"], network.id.text):
+            raise common.invalid(f"{network.id.text} has a resolver already: {other.id.text}.")
+    turn.properties["dnsResolverState"] = "Connected"
+    common.guid(turn)
+
+
+def _keep(turn: Turn) -> None:
+    common.refuse_nested(turn, INBOUND)
+
+
+def _inbound(turn: Turn) -> None:
+    common.name(turn)
+    told = turn.properties.get("ipConfigurations") or []
+    if len(told) != 1 or set(told[0]) - CONFIGURATION:
+        raise common.invalid(f"{turn.id.text} needs one of ipConfigurations, with {', '.join(sorted(CONFIGURATION))}.")
+    one = told[0]
+    subnet = settle_subnet(turn, one, "properties.ipConfigurations", service=RESOLVER)
+    if not ids.same(turn.parent.properties["virtualNetwork"]["id"], subnet.id.parent and subnet.id.parent.text):
+        raise common.invalid(f"{turn.id.text}: subnet {subnet.id.text} is not in the resolver's network.")
+    prefix = addresses.prefix(subnet)
+    if not LARGEST <= prefix.prefixlen <= SMALLEST:
+        raise common.invalid(f"{turn.id.text}: subnet {subnet.id.text} has a prefix outside /{LARGEST} to /{SMALLEST}.")
+    other = {"privateIPAllocationMethod": one.get("privateIpAllocationMethod")} | {
+        "privateIPAddress": one.get("privateIpAddress")
+    }
+    if other["privateIPAllocationMethod"] is None:
+        other.pop("privateIPAllocationMethod")
+    held = addresses.allot(
+        turn.world, turn.new, [wish(turn, other, subnet, f"{turn.id.text}/ipConfigurations/ipConfiguration")]
+    )
+    one["privateIpAllocationMethod"] = other["privateIPAllocationMethod"]
+    one["privateIpAddress"] = held[0].address
+    common.guid(turn)
+
+
+KINDS = (
+    Kind(
+        RESOLVER,
+        check=_resolver,
+        removing=_keep,
+        known=frozenset(("virtualNetwork",)),
+        read_only=("dnsResolverState", "resourceGuid"),
+        slow=SLOW,
+    ),
+    Kind(
+        INBOUND,
+        check=_inbound,
+        known=frozenset(("ipConfigurations",)),
+        read_only=("resourceGuid",),
+        serial=True,
+        slow=SLOW,
+    ),
+)
