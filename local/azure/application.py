@@ -10,7 +10,7 @@ from typing import Any
 from werkzeug.wrappers import Request as Incoming
 from werkzeug.wrappers import Response
 
-from . import keeping, requests, tokens
+from . import federation, keeping, requests, tokens
 from .blobs import service as blobs
 from .errors import ArmError
 from .kinds import World
@@ -71,12 +71,14 @@ def arm(world: World, incoming: Incoming, _: str) -> Response:
     return response
 
 
-def login(_: World, incoming: Incoming, __: str) -> Response:
+def login(world: World, incoming: Incoming, _: str) -> Response:
     """Token endpoints, v1 and v2, and what clients read before them."""
     path = incoming.path.lower()
     try:
         if path.endswith(("/oauth2/v2.0/token", "/oauth2/token")) and incoming.method == "POST":
-            return said(200, tokens.client_credentials(incoming.form.to_dict()))
+            form = incoming.form.to_dict()
+            given = federation.sign_in(world, form) if "client_assertion" in form else tokens.client_credentials(form)
+            return said(200, given)
         if path.endswith("/.well-known/openid-configuration"):
             return said(200, _openid(incoming.path.split("/")[1]))
     except ArmError as error:

@@ -1,10 +1,21 @@
 """Managed identities and whose tokens they take, by azure-mgmt-msi."""
 
+import json
+import time
+import uuid
 from typing import Any
+from urllib.error import HTTPError
 
+import jwt
 import pytest
-from azure.core.exceptions import HttpResponseError
+from azure.core.exceptions import ClientAuthenticationError, HttpResponseError
+from azure.identity import ClientAssertionCredential
 from azure.mgmt.msi import ManagedServiceIdentityClient
+from azure.storage.blob import BlobServiceClient
+from cryptography.hazmat.primitives.asymmetric import rsa
+from jwt.algorithms import RSAAlgorithm
+
+from local.azure.tokens import TENANT
 
 from .support import LocalAzure
 
@@ -40,3 +51,97 @@ def test_two_credentials_of_an_identity_take_different_tokens(identities: Any, g
         put(f"more-{number}", subject=f"b{number}")
     with pytest.raises(HttpResponseError, match="Too many"):
         put("last", subject="c")
+
+
+@pytest.fixture(scope="module")
+def key() -> Any:
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
+@pytest.fixture
+def issuer(azure: LocalAzure, place: str, key: Any) -> str:
+    """The URL of an issuer whose documents lie in a public container, as a cluster's do."""
+    name = f"st{uuid.uuid4().hex[:12]}"
+    account = f"{place}/providers/Microsoft.Storage/storageAccounts/{name}"
+    sorts = {"location": "southcentralus", "kind": "StorageV2", "sku": {"name": "Standard_LRS"}}
+    azure.put(account, {**sorts, "properties": {"allowBlobPublicAccess": True}})
+    azure.ask("GET", account)
+    azure.put(f"{account}/blobServices/default/containers/issuer", {"properties": {"publicAccess": "Blob"}})
+    url = f"https://{name}.blob.core.windows.net/issuer/cluster"
+    secret = azure.ask("POST", f"{account}/listKeys").json()["keys"][0]["value"]
+    blobs = BlobServiceClient(f"https://{name}.blob.core.windows.net", secret, transport=azure.transport())
+    public = {**json.loads(RSAAlgorithm.to_jwk(key.public_key())), "kid": "first", "use": "sig", "alg": "RS256"}
+    for file, told in (
+        (".well-known/openid-configuration", {"issuer": url, "jwks_uri": f"{url}/keys.json"}),
+        ("keys.json", {"keys": [public]}),
+    ):
+        blobs.get_container_client("issuer").upload_blob(f"cluster/{file}", json.dumps(told))
+    return url
+
+
+AUDIENCE = "api://AzureADTokenExchange"
+
+
+def test_a_pod_gets_an_identitys_token_by_its_clusters(azure: LocalAzure, place: str, issuer: str, key: Any) -> None:
+    group = place.rpartition("/")[2]
+    client = azure.client(ManagedServiceIdentityClient)
+    pods = client.user_assigned_identities.create_or_update(group, "pods", {"location": "southcentralus"})
+    told = {"issuer": issuer, "subject": "system:serviceaccount:a:b", "audiences": [AUDIENCE]}
+    client.federated_identity_credentials.create_or_update(group, "pods", "first", {"properties": told})
+
+    def ask(signer: Any = key, kid: str = "first", **claims: Any) -> str:
+        at = int(time.time())
+        right = {"iss": issuer, "sub": told["subject"], "aud": AUDIENCE, "iat": at, "exp": at + 600}
+        text = jwt.encode({**right, **claims}, signer, algorithm="RS256", headers={"kid": kid})
+        credential = ClientAssertionCredential(
+            TENANT, pods.client_id, lambda: text, transport=azure.transport(), disable_instance_discovery=True
+        )
+        return credential.get_token("https://vault.azure.net/.default").token
+
+    claims = jwt.decode(ask(), options={"verify_signature": False})
+    assert (claims["oid"], claims["appid"]) == (pods.principal_id, pods.client_id)
+    assert claims["aud"] == "https://vault.azure.net"
+    other = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    for wrong, code in (
+        ({"sub": "system:serviceaccount:a:c"}, "AADSTS700213"),
+        ({"iss": "https://other.example.com"}, "AADSTS700211"),
+        ({"aud": "other"}, "AADSTS700212"),
+        ({"exp": 1}, "AADSTS700024"),
+        ({"signer": other}, "AADSTS700027"),
+        ({"kid": "second"}, "AADSTS700027"),
+    ):
+        with pytest.raises(ClientAuthenticationError, match=code):
+            ask(**wrong)
+    client.federated_identity_credentials.delete(group, "pods", "first")
+    with pytest.raises(ClientAuthenticationError, match="AADSTS700211"):
+        ask()
+
+
+def test_a_machine_gets_tokens_of_what_it_has_alone(azure: LocalAzure, place: str) -> None:
+    group = place.rpartition("/")[2]
+    client = azure.client(ManagedServiceIdentityClient)
+    one, two = (
+        client.user_assigned_identities.create_or_update(group, name, {"location": "southcentralus"})
+        for name in ("one", "two")
+    )
+    resource = f"{place}/providers/Microsoft.Storage/storageAccounts/st{uuid.uuid4().hex[:12]}"
+
+    def have(*identities: str) -> None:
+        told = {"type": "UserAssigned", "userAssignedIdentities": {name: {} for name in identities}}
+        identity = told if identities else {"type": "None"}
+        body = {"location": "southcentralus", "kind": "StorageV2", "sku": {"name": "Standard_LRS"}}
+        azure.put(resource, {**body, "identity": identity})
+        azure.ask("GET", resource)
+
+    def token(**more: str) -> Any:
+        return azure.own("token", {"identity": resource, "resource": "https://vault.azure.net", **more}, "POST")
+
+    have(one.id)
+    assert token()["client_id"] == one.client_id
+    have(one.id, two.id)
+    assert token(client_id=two.client_id)["client_id"] == two.client_id
+    with pytest.raises(HTTPError, match="400"):
+        token()
+    have()
+    with pytest.raises(HTTPError, match="400"):
+        token()
