@@ -1,20 +1,28 @@
 """Azure beside AWS: a site's rendered gateway and both clouds' ends, by Azure's rules, which the far daemons keep."""
 
 import contextlib
+import json
 import time
 from collections.abc import Iterator
 
 import pytest
 
-from components.links.gateway import bgp
+from components.control_plane.units import SCRIPTS, SETTINGS
+from components.links.gateway import bgp, ipsec
+from components.links.gateway.spec import End
 from tests.components.links.bed import AZURE, planned
 
 from . import frr, report, traffic
 from .clouds import Clouds
-from .machines import awaited
+from .gateway import DAEMONS
+from .machines import LabError, awaited
+from .test_causes import LINE
+
+import gateway_causes  # isort: skip
 
 AWS = "us-west-2"
 START_SECONDS, DOG_SECONDS, BGP_SECONDS = 40.0, 5.0, 45.0
+TOLD, OUTSIDE = f"{SETTINGS}/gateway.json", "169.254.30.2"
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +74,7 @@ def silent(lab: Clouds) -> traffic.Result:
     lab.settle()
     end = lab.ends(AZURE)[1]
     with lab.asking(AZURE) as flows, lab.silent(end):
-        time.sleep(8)
+        time.sleep(6)
         assert "Admin" in frr.sessions(lab.gateway.machine)[end.there]
     return flows
 
@@ -132,22 +140,86 @@ def _not_on(lab: Clouds, no: str) -> list[str]:
 
 def test_azure_takes_its_own_network_s_prefix_from_nobody(lab: Clouds) -> None:
     """The other end's rule, which nothing that is rendered comes near: the site tells its block, and one prefix it is."""
-    end, line = lab.ends(AZURE)[0], lab.line(0)
-    assert lab.azure.taken(0, line.end.bgp_address) == {lab.spec.block_cidr}
-    own = ["configure terminal", "ip prefix-list OWN seq 99 permit 0.0.0.0/0 le 32", f"router bgp {lab.spec.asn}"]
-    frr.vtysh(
-        lab.gateway.machine,
-        *own,
-        "address-family ipv4 unicast",
-        "no bgp network import-check",
-        "network 100.64.9.0/24",
-        f"network {lab.about.network}",
-        "end",
-    )
+    peer, machine = lab.line(0).end.bgp_address, lab.gateway.machine
+    assert lab.azure.taken(0, peer) == {lab.spec.block_cidr}
+    told, begun = ("100.64.9.0/24", lab.about.network), ("configure terminal", f"router bgp {lab.spec.asn}")
+    everything = f"ip prefix-list {bgp.OWN} seq 99 permit 0.0.0.0/0 le 32"
+    frr.vtysh(machine, begun[0], everything, begun[1], "no bgp network import-check", "end")
+    frr.vtysh(machine, *begun, "address-family ipv4 unicast", *(f"network {one}" for one in told), "end")
     try:
-        awaited("Azure takes the other one", lambda: "100.64.9.0/24" in lab.azure.taken(0, line.end.bgp_address), 20.0)
-        assert lab.about.network not in lab.azure.taken(0, line.end.bgp_address)
+        awaited("Azure takes the other one", lambda: told[0] in lab.azure.taken(0, peer), 20.0)
+        assert told[1] not in lab.azure.taken(0, peer)
     finally:
-        gone = ["no network 100.64.9.0/24", f"no network {lab.about.network}", "exit", "exit"]
-        frr.vtysh(lab.gateway.machine, *own[:1], own[2], "address-family ipv4 unicast", *gone, f"no {own[1]}", "end")
-    assert end
+        frr.vtysh(machine, *begun, "address-family ipv4 unicast", *(f"no network {one}" for one in told), "end")
+        frr.vtysh(machine, begun[0], f"no {everything}", begun[1], "bgp network import-check", "end")
+
+
+def trouble(lab: Clouds, end: End) -> str:
+    """What the gateway's own verify.py says of a tunnel, which `links check --gateway` reads."""
+    charon = lab.gateway.charons[end.name]
+    done = lab.gateway.machine.attempt("python3", f"{SCRIPTS}/gateway_verify.py", "--json", seconds=30, env=charon.env)
+    return str(next(one["trouble"] for one in json.loads(done.stdout)["tunnels"] if one["name"] == end.name))
+
+
+@pytest.fixture
+def ends(lab: Clouds) -> Iterator[list[End]]:
+    """The tunnels to both instances. In the end all is as it was rendered."""
+    both = lab.ends(AZURE)
+    yield both
+    if lab.gateway.machine.read(bgp.CONFIG) != lab.gateway.rendered[bgp.CONFIG]:
+        anew(lab, {})
+    else:
+        set_up(lab, both[1])
+    awaited("all is as before", lab.settled, 60.0, 0.5)
+
+
+def set_up(lab: Clouds, end: End, pattern: str = "", by: str = "") -> dict[str, str]:
+    """The tunnel's keys agreed on anew with a changed file of strongSwan, or the rendered one; what its log says then."""
+    path, charon = f"{ipsec.FOLDER}/{end.name}.conf", lab.gateway.charons[end.name]
+    text = lab.gateway.change(path, pattern, by) if pattern else lab.gateway.rendered[path]
+    lab.gateway.machine.write({path: text})
+    charon.load()
+    begun = len(charon.log())
+    with contextlib.suppress(LabError):
+        charon.swanctl("--terminate", "--ike", end.name)
+    with contextlib.suppress(LabError):
+        charon.swanctl("--initiate", "--child", end.name, "--timeout", "5")
+    return gateway_causes.causes(LINE.findall(charon.log()[begun:]))
+
+
+def anew(lab: Clouds, files: dict[str, str]) -> None:
+    """FRR starts with the rendered files, or with others in place of some."""
+    machine = lab.gateway.machine
+    machine.write({path: lab.gateway.rendered[path] for path in (bgp.CONFIG, TOLD)} | files)
+    frr.stop(machine)
+    frr.start(machine, *DAEMONS)
+
+
+def test_another_policy_than_azure_s_one_does_not_come_up(lab: Clouds, ends: list[End]) -> None:
+    """It takes one set, and no other that would be as strong."""
+    found = set_up(lab, ends[1], "aes256-sha256-ecp384", "aes256-sha384-ecp384")
+    assert "ESTABLISHED" not in lab.gateway.charons[ends[1].name].swanctl("--list-sas")
+    assert "agree on no encryption of keys" in found[ends[1].name]
+    found = set_up(lab, ends[1], "aes256gcm16-ecp384", "aes256-sha256-ecp384")
+    assert "agree on no encryption of traffic" in found[ends[1].name]
+    assert not found.get(ends[0].name)
+
+
+def test_bgp_that_azure_does_not_answer_stays_down_and_its_cause_is_named(lab: Clouds, ends: list[End]) -> None:
+    """One tunnel waits for Azure to begin, the other is to an address outside of Azure's range."""
+    first, second = ends
+    config = lab.gateway.change(
+        bgp.CONFIG, rf"^ neighbor {first.there} timers.*$", rf"\g<0>\n neighbor {first.there} passive"
+    )
+    others = {
+        bgp.CONFIG: config.replace(second.there, OUTSIDE),
+        TOLD: lab.gateway.rendered[TOLD].replace(second.there, OUTSIDE),
+    }
+    anew(lab, others)
+    awaited("AWS's sessions", lambda: len(lab.gateway.established()) == 2, 20.0)
+    time.sleep(5)
+    for number, end in enumerate(ends):
+        assert lab.line(number).end.bgp_address not in frr.established(lab.azure.instances[number])
+        assert "INSTALLED" in lab.gateway.charons[end.name].swanctl("--list-sas")
+    assert f"FRR waits for {first.there} to begin" in trouble(lab, first)
+    assert f"{OUTSIDE} is none of Azure's for BGP" in trouble(lab, second)
