@@ -55,9 +55,15 @@ def answer(world: World, request: Request, reads: Mapping[str, Read]) -> Answer:
             return route(world, request, found)
     for pattern, read in reads.items():
         if request.method in ("GET", "POST") and (found := re.fullmatch(pattern, path)):
-            access.require(world, request.caller, "*/read", request.path)
+            access.require(world, request.caller, _right(request.path), request.path)
             return Answer(200, read(world, request, found))
     return _of_resources(world, request)
+
+
+def _right(path: str) -> str:
+    """To read what is no resource: of its types, without names, such as Microsoft.Compute/locations/usages/read."""
+    namespace, *rest = path.strip("/").rpartition("providers/")[2].split("/")
+    return "/".join((namespace, *rest[::2], "read"))
 
 
 def _check_version(request: Request) -> None:
