@@ -55,7 +55,6 @@ class Network(pulumi.ComponentResource):
             "hub",
             {
                 "region": self.spec.region,
-                "zones": self.spec.zones,
                 "asn": self.spec.asn,
                 "subnet_id": self.subnet_ids["GatewaySubnet"],
                 "group": self.group,
@@ -140,7 +139,8 @@ class Network(pulumi.ComponentResource):
             public_ip_allocation_method="Static",
             zones=[zone],
             tags=self.owner.tags(name),
-            opts=self.child,
+            # The gateway takes it, and Azure writes that down here.
+            opts=pulumi.ResourceOptions.merge(self.child, pulumi.ResourceOptions(ignore_changes=["natGateway"])),
         )
         return azure.network.NatGateway(
             name,

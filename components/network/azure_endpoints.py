@@ -63,7 +63,8 @@ class Endpoint(pulumi.ComponentResource):
                 {"name": name, "private_link_service_id": args["target_id"], "group_ids": [service.group]}
             ],
             tags=owner.tags(name),
-            opts=child,
+            # Azure tells here which names its zone group has.
+            opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(ignore_changes=["customDnsConfigs"])),
             **(fixed if "address" in args else {}),
         )
         zone = azure.privatedns.PrivateZone(

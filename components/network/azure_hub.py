@@ -4,7 +4,6 @@ Two instances carry at the same time (active-active), each with a public address
 (Azure docs, "VPN Gateway SKU consolidation"), and a generation 2 gateway carries what a site's gateway can.
 """
 
-from collections.abc import Sequence
 from typing import TypedDict
 
 import pulumi
@@ -14,13 +13,14 @@ from components.tags import Owner
 
 SKU, GENERATION = "VpnGw2AZ", "Generation2"
 INSTANCES = (1, 2)
+# Of all zones, whichever the fleet uses: Azure changes none of an address that is there.
+ZONES = ["1", "2", "3"]
 
 
 class HubArgs(TypedDict):
-    """`subnet_id` is the GatewaySubnet's; `zones` are the region's."""
+    """`subnet_id` is the GatewaySubnet's."""
 
     region: str
-    zones: Sequence[str]
     asn: int
     subnet_id: pulumi.Input[str]
     group: pulumi.Input[str]
@@ -44,7 +44,7 @@ class Hub(pulumi.ComponentResource):
                 location=args["region"],
                 sku={"name": "Standard", "tier": "Regional"},
                 public_ip_allocation_method="Static",
-                zones=list(args["zones"]),
+                zones=ZONES,
                 tags=owner.tags(f"hub-{n}"),
                 opts=child,
             )

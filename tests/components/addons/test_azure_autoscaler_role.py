@@ -30,7 +30,13 @@ CLUSTER = "main"
 def fleet() -> Fleet:
     """With pools of its cluster in Azure: on two zones, and on all."""
     found = load(HERE / "variants/azure-beside.yaml")
-    shape: dict[str, Any] = {"kind": "gpu", "region": REGION, "instance_type": "Standard_ND96isr_H100_v5", "gpus": 8, "max": 4}
+    shape: dict[str, Any] = {
+        "kind": "gpu",
+        "region": REGION,
+        "instance_type": "Standard_ND96isr_H100_v5",
+        "gpus": 8,
+        "max": 4,
+    }
     zones = found.regions[REGION].zones[:2]
     south = Pool(cluster=CLUSTER, owner=found.owner, zones=zones, **shape)
     spare = south.model_copy(update={"kind": "cpu", "gpus": 0, "instance_type": "Standard_D8s_v5", "zones": None})
