@@ -3,6 +3,7 @@
 import pulumi_azure_native as azure
 from pulumi import ResourceOptions
 
+from components.links.azure_connections import inside_addresses
 from components.network.azure import Network
 from components.network.azure_endpoints import BLOB, VAULT, Endpoint
 from components.network.azure_spec import network_spec
@@ -36,7 +37,15 @@ def build(world: World, stack: StackSpec) -> RegionOutputs:
     ).name
     bucket = Bucket("bucket", {"fleet": fleet, "region": region, "owner": owner, "group": group}, opts)
     network = Network(
-        "network", {"spec": spec, "owner": owner, "group": group, "flow_log_account_id": bucket.account.id}, opts
+        "network",
+        {
+            "spec": spec,
+            "owner": owner,
+            "group": group,
+            "flow_log_account_id": bucket.account.id,
+            "inside": inside_addresses(fleet, world.plan, region),
+        },
+        opts,
     )
     endpoints = {
         service.group: Endpoint(

@@ -19,12 +19,16 @@ FLOW_LOG_DAYS = 90
 
 
 class NetworkArgs(TypedDict):
-    """`group` is the region's resource group; `flow_log_account_id` the storage account that receives the flow log."""
+    """`group` is the region's resource group; `flow_log_account_id` the storage account that receives the flow log.
+
+    `inside` are addresses of tunnels, by instance of the hub.
+    """
 
     spec: NetworkSpec
     owner: Owner
     group: pulumi.Input[str]
     flow_log_account_id: pulumi.Input[str]
+    inside: tuple[tuple[str, ...], tuple[str, ...]]
 
 
 class Network(pulumi.ComponentResource):
@@ -56,6 +60,7 @@ class Network(pulumi.ComponentResource):
             {
                 "region": self.spec.region,
                 "asn": self.spec.asn,
+                "inside": args["inside"],
                 "subnet_id": self.subnet_ids["GatewaySubnet"],
                 "group": self.group,
                 "owner": self.owner,

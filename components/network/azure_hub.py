@@ -18,10 +18,11 @@ ZONES = ["1", "2", "3"]
 
 
 class HubArgs(TypedDict):
-    """`subnet_id` is the GatewaySubnet's."""
+    """`subnet_id` is the GatewaySubnet's; `inside` are the instances' addresses in tunnels, by the plan."""
 
     region: str
     asn: int
+    inside: tuple[tuple[str, ...], tuple[str, ...]]
     subnet_id: pulumi.Input[str]
     group: pulumi.Input[str]
     owner: Owner
@@ -30,7 +31,7 @@ class HubArgs(TypedDict):
 class Hub(pulumi.ComponentResource):
     """`addresses` are the instances' public ones, in their order.
 
-    The inside addresses of tunnels are given by the links' stack, which alone knows them: this one leaves them alone.
+    A connection can only name inside addresses that the gateway has, so these come with it, whatever links there are.
     """
 
     def __init__(self, name: str, args: HubArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -61,7 +62,13 @@ class Hub(pulumi.ComponentResource):
             sku={"name": SKU, "tier": SKU},
             active_active=True,
             enable_bgp=True,
-            bgp_settings={"asn": args["asn"]},
+            bgp_settings={
+                "asn": args["asn"],
+                "bgp_peering_addresses": [
+                    {"ipconfiguration_id": f"$self/ipConfigurations/hub-{n}", "custom_bgp_ip_addresses": list(inside)}
+                    for n, inside in zip(INSTANCES, args["inside"], strict=True)
+                ],
+            },
             ip_configurations=[
                 {
                     "name": f"hub-{n}",
