@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from ..kinds import Kind
 from . import (
+    balancers,
     blob_services,
     connections,
     file_shares,
@@ -30,7 +31,7 @@ from . import (
 )
 
 TOPICS = (
-    *(network, subnets, peerings, watchers, security, routes, public_addresses, interfaces),
+    *(network, subnets, peerings, watchers, security, routes, public_addresses, interfaces, balancers),
     *(vpn_gateways, local_gateways, connections, private_endpoints, private_zones, resolvers),
     *(storage_accounts, blob_services, file_shares, vaults, vault_contents, identities, roles),
     *(scale_sets, scale_set_instances),

@@ -1,0 +1,161 @@
+"""Standard internal load balancers: addresses in subnets, pools of machines behind them, probes and rules."""
+
+import copy
+from typing import Any
+
+from .. import addresses, ids, regions
+from ..errors import bad_request
+from ..kinds import SLOW, Kind, Turn, World
+from ..references import id_of
+from ..store import Resource
+from . import common
+from .interfaces import settle_subnet, wish
+
+BALANCER = "Microsoft.Network/loadBalancers"
+INTERFACE = "Microsoft.Network/networkInterfaces"
+FRONTENDS, POOLS, PROBES = "frontendIPConfigurations", "backendAddressPools", "probes"
+RULES = "loadBalancingRules"
+EMPTY = ("inboundNatRules", "inboundNatPools", "outboundRules")
+KNOWN = frozenset((FRONTENDS, POOLS, PROBES, RULES, *EMPTY))
+FIELDS = {
+    FRONTENDS: ("privateIPAddress", "privateIPAllocationMethod", "privateIPAddressVersion", "subnet"),
+    POOLS: ("drainPeriodInSeconds", "loadBalancerBackendAddresses"),
+    PROBES: (
+        *("protocol", "port", "intervalInSeconds", "numberOfProbes", "probeThreshold", "requestPath"),
+        "noHealthyBackendsBehavior",
+    ),
+    RULES: (
+        *("frontendIPConfiguration", "backendAddressPool", "backendAddressPools", "probe", "protocol", "frontendPort"),
+        *("backendPort", "loadDistribution", "idleTimeoutInMinutes", "enableFloatingIP", "enableTcpReset"),
+        "disableOutboundSnat",
+    ),
+}
+READ_ONLY = (RULES, "backendIPConfigurations", *EMPTY)
+
+
+def _check(turn: Turn) -> None:
+    common.name(turn)
+    common.sku(turn, "Standard", default="Standard")
+    for at in EMPTY:
+        if turn.properties.get(at):
+            raise common.invalid(f"{turn.id.text}: an internal load balancer of the local Azure has no {at}.")
+        turn.properties[at] = []
+    listed = {at: common.listed(turn, at, fields, READ_ONLY) for at, fields in FIELDS.items()}
+    if not listed[FRONTENDS]:
+        raise common.invalid(f"{turn.id.text} has no {FRONTENDS}.")
+    wishes = [_frontend(turn, one) for one in listed[FRONTENDS]]
+    for one, held in zip(listed[FRONTENDS], addresses.allot(turn.world, turn.new, wishes), strict=True):
+        one["properties"]["privateIPAddress"] = held.address
+    for one in listed[POOLS]:
+        if one["properties"].get("loadBalancerBackendAddresses"):
+            raise common.invalid(f"{one['id']}: the local Azure's pools have interfaces and scale sets, no addresses.")
+    for one in listed[PROBES]:
+        _probe(turn, one["properties"])
+    for one in listed[RULES]:
+        _rule(turn, one["properties"], listed)
+    _rules_apart(turn, listed[RULES])
+    common.guid(turn)
+
+
+def _frontend(turn: Turn, one: dict[str, Any]) -> tuple[Resource, str | None, str]:
+    allowed = regions.zones(turn.new.location)
+    if any(zone not in allowed for zone in one.get("zones") or ()):
+        raise common.invalid(f"{one['id']}: zones {one['zones']} are not zones of {turn.new.location}.")
+    subnet = settle_subnet(turn, one["properties"], f"properties.{FRONTENDS}")
+    return wish(turn, one["properties"], subnet, one["id"])
+
+
+def _probe(turn: Turn, of: dict[str, Any]) -> None:
+    protocol = common.pick(turn, of, "protocol", ("Tcp", "Http", "Https"))
+    common.number(turn, of, "port", 1, 65_535)
+    common.number(turn, of, "intervalInSeconds", 5, 2_147_483_646, 15)
+    common.number(turn, of, "numberOfProbes", 1, 2_147_483_646, 1)
+    common.number(turn, of, "probeThreshold", 1, 100, 1)
+    if bool(of.get("requestPath")) != (protocol != "Tcp"):
+        raise common.invalid(
+            f"{turn.id.text}: a probe by {protocol} has {'no' if protocol == 'Tcp' else 'a'} requestPath."
+        )
+
+
+def _own(turn: Turn, value: Any, at: str, listed: dict[str, list[dict[str, Any]]]) -> dict[str, str]:
+    """A reference to one of its own configurations."""
+    id_ = id_of(turn, value, f"properties.{RULES}.{at}.id")
+    if not any(ids.same(one["id"], id_.text) for one in listed[at]):
+        message = (
+            f"Resource {id_.text} referenced by resource {turn.id.text} was not found. Please make sure that the "
+            "referenced resource exists, and that both resources are in the same region."
+        )
+        raise bad_request("InvalidResourceReference", message)
+    return {"id": id_.text}
+
+
+def _rule(turn: Turn, of: dict[str, Any], listed: dict[str, list[dict[str, Any]]]) -> None:
+    of["frontendIPConfiguration"] = _own(turn, of.get("frontendIPConfiguration"), FRONTENDS, listed)
+    pools = of.get("backendAddressPools") or [of.get("backendAddressPool")]
+    if len(pools) != 1:
+        raise common.invalid(f"{turn.id.text}: a rule of an internal load balancer has one pool.")
+    of["backendAddressPool"] = _own(turn, pools[0], POOLS, listed)
+    of["backendAddressPools"] = [dict(of["backendAddressPool"])]
+    if of.get("probe"):
+        of["probe"] = _own(turn, of["probe"], PROBES, listed)
+    every = common.pick(turn, of, "protocol", ("Tcp", "Udp", "All")) == "All"
+    for at in ("frontendPort", "backendPort"):  # 0 on both, and only with All: all ports ("HA ports")
+        common.number(turn, of, at, 0 if every else 1, 0 if every else 65_535, of.get("frontendPort"))
+    common.pick(turn, of, "loadDistribution", ("Default", "SourceIP", "SourceIPProtocol"), "Default")
+    common.number(turn, of, "idleTimeoutInMinutes", 4, 100, 4)
+    for at in ("enableFloatingIP", "enableTcpReset"):
+        if not isinstance(of.setdefault(at, False), bool):
+            raise common.invalid(f"{turn.id.text}: {at} must be true or false.")
+    of.setdefault("disableOutboundSnat", False)
+
+
+def _rules_apart(turn: Turn, rules: list[dict[str, Any]]) -> None:
+    for n, one in enumerate(rules):
+        for other in rules[:n]:
+            a, b = one["properties"], other["properties"]
+            protocols = {a["protocol"], b["protocol"]}
+            alike = len(protocols) == 1 or "All" in protocols
+            if alike and _same_end(a, b, "frontendIPConfiguration", "frontendPort"):
+                raise common.invalid(
+                    f"Rules {other['name']} and {one['name']} of {turn.id.text} have one frontend port."
+                )
+            floating = a["enableFloatingIP"] and b["enableFloatingIP"]
+            if alike and not floating and _same_end(a, b, "backendAddressPool", "backendPort"):
+                message = (
+                    f"Load balancing rules {other['id']} and {one['id']} with floating IP disabled use the same "
+                    f"protocol {a['protocol']} and backend port {a['backendPort']}, and must not be used with the same "
+                    "backend address pool."
+                )
+                raise bad_request("RulesUseSameBackendPortProtocolAndPool", message)
+
+
+def _same_end(one: dict[str, Any], other: dict[str, Any], at: str, port: str) -> bool:
+    ports = {one[port], other[port]}
+    return ids.same(one[at]["id"], other[at]["id"]) and (len(ports) == 1 or 0 in ports)
+
+
+def _told(world: World, balancer: Resource) -> dict[str, Any]:
+    """Who refers to each of its configurations."""
+    found: dict[str, Any] = {at: copy.deepcopy(balancer.properties.get(at, [])) for at in (FRONTENDS, POOLS, PROBES)}
+    rules = balancer.properties.get(RULES, ())
+    for at, by in ((FRONTENDS, "frontendIPConfiguration"), (POOLS, "backendAddressPool"), (PROBES, "probe")):
+        for one in found[at]:
+            users = [rule for rule in rules if ids.same((rule["properties"].get(by) or {}).get("id"), one["id"])]
+            if users:
+                one["properties"][RULES] = [{"id": rule["id"]} for rule in users]
+    for pool in found[POOLS]:
+        if members := [{"id": one} for one in _members(world, pool["id"])]:
+            pool["properties"]["backendIPConfigurations"] = members
+    return found
+
+
+def _members(world: World, pool: str) -> list[str]:
+    return [
+        str(one["id"])
+        for interface in world.store.all(INTERFACE)
+        for one in interface.properties.get("ipConfigurations") or ()
+        if any(ids.same(of["id"], pool) for of in one["properties"].get("loadBalancerBackendAddressPools") or ())
+    ]
+
+
+KINDS = (Kind(BALANCER, check=_check, told=_told, known=KNOWN, read_only=("resourceGuid",), slow=SLOW),)
