@@ -61,6 +61,9 @@ def _frontend(turn: Turn, one: dict[str, Any]) -> tuple[Resource, str | None, st
     allowed = regions.zones(turn.new.location)
     if any(zone not in allowed for zone in one.get("zones") or ()):
         raise common.invalid(f"{one['id']}: zones {one['zones']} are not zones of {turn.new.location}.")
+    for before in turn.old.properties[FRONTENDS] if turn.old else ():
+        if ids.same(before["id"], one["id"]):
+            common.same_zones(one["id"], before.get("zones"), one.get("zones"))
     subnet = settle_subnet(turn, one["properties"], f"properties.{FRONTENDS}")
     return wish(turn, one["properties"], subnet, one["id"])
 

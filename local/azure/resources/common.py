@@ -30,17 +30,24 @@ def name(turn: Turn) -> None:
 
 
 def zones(turn: Turn) -> list[str]:
-    told = turn.new.body.get("zones")
-    if told is None:
-        return []
+    """A resource's, which stay what they were."""
+    told = turn.new.body.get("zones") or []
+    if turn.old:
+        same_zones(turn.id.text, turn.old.body.get("zones"), told)
     allowed = regions.zones(turn.new.location)
-    if not isinstance(told, list) or any(one not in allowed for one in told) or len(set(told)) != len(told):
+    if any(one not in allowed for one in told) or len(set(told)) != len(told):
         raise invalid(f"{turn.id.text}: zones {told} are not zones of {turn.new.location}, which has {list(allowed)}.")
-    if turn.old and sorted(turn.old.body.get("zones") or ()) != sorted(told):
-        raise bad_request(
-            "ResourceAvailabilityZonesCannotBeModified", f"The zones of {turn.id.text} cannot be changed."
+    return list(told)
+
+
+def same_zones(at: str, before: list[str] | None, now: list[str] | None) -> None:
+    if sorted(before or ()) != sorted(now or ()):
+        message = (
+            f"Resource {at} has an existing availability zone constraint {', '.join(before or ()) or 'NoZone'} and the "
+            f"request has availability zone constraint {', '.join(now or ()) or 'NoZone'}, which do not match. Zones "
+            "cannot be added/updated/removed once the resource is created."
         )
-    return told
+        raise bad_request("ResourceAvailabilityZonesCannotBeModified", message)
 
 
 def sku(turn: Turn, *allowed: str, default: str) -> str:

@@ -145,3 +145,13 @@ def test_a_static_address_is_free_and_in_the_subnet(here: Place) -> None:
         assert here.refused("networkInterfaces", "two", **fixed(address)) == code
     here.make("networkInterfaces", "one", **fixed("10.1.0.9"))
     here.make("networkInterfaces", "two", **fixed("10.1.0.4"))  # which is free again
+
+
+def test_zones_stay_what_they_were(here: Place) -> None:
+    body: dict[str, Any] = {"sku": {"name": "Standard"}, "properties": {"publicIPAllocationMethod": "Static"}}
+    here.make("publicIPAddresses", "one", **body, zones=["1", "2"])
+    for zones in ({"zones": ["1", "2", "3"]}, {}):
+        code = here.refused("publicIPAddresses", "one", **body, **zones)
+        assert code == "ResourceAvailabilityZonesCannotBeModified"
+    here.make("publicIPAddresses", "one", **body, zones=["2", "1"], tags={"a": "b"})
+    assert here.refused("publicIPAddresses", "two", **body, zones=["4"]) == "InvalidRequestFormat"
