@@ -1,0 +1,96 @@
+"""What the programs for Azure register, as a first preview sees it, passes every policy."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pulumi
+import pytest
+
+from fleet.world import World
+from policies import pack
+from policies.reading import UNKNOWN, Item
+from stacks import region_azure
+from stacks.catalogue import StackSpec
+
+from .judging import AZURE, AZURE_STACK, azure
+
+
+class Registering(pulumi.runtime.Mocks):
+    """Notes what is registered; what the cloud would say is not known."""
+
+    def __init__(self) -> None:
+        self.items: list[Item] = []
+
+    def new_resource(self, args: pulumi.runtime.MockResourceArgs) -> tuple[str, dict[str, Any]]:
+        if args.typ.startswith(AZURE):
+            urn = f"urn:pulumi:{AZURE_STACK}::landbridge::{args.typ}::{args.name}"
+            provider = args.provider.split("::")[-2]
+            self.items.append(Item(args.typ, args.name, urn, plain(args.inputs), protect=True, provider=provider))
+        return "", dict(args.inputs)
+
+    def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
+        raise AssertionError(args.token)
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: plain(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    if isinstance(value, pulumi.output.Unknown):
+        return UNKNOWN
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def registered(build: Callable[[World], Any]) -> list[Item]:
+    mocks = Registering()
+    pulumi.runtime.set_mocks(mocks, project="landbridge", stack=AZURE_STACK, preview=True)
+
+    @pulumi.runtime.test
+    def program() -> None:
+        build(azure())
+
+    program()
+    return mocks.items
+
+
+def judged(items: list[Item]) -> dict[str, list[str]]:
+    told = {
+        name: [f"{one.type} {one.name}: {one.what}" for one in rules(items, azure())]
+        for name, (_, rules) in pack.RULES.items()
+    }
+    return {name: lines for name, lines in told.items() if lines}
+
+
+@pytest.fixture(scope="module")
+def region() -> list[Item]:
+    spec = StackSpec(AZURE_STACK, "region", AZURE_STACK, ())
+    return registered(lambda world: region_azure.build(world, spec))
+
+
+def test_a_region_s_stack_passes(region: list[Item]) -> None:
+    assert len(region) > 40
+    assert judged(region) == {}
+
+
+@pytest.mark.parametrize(
+    ("type_", "change", "words"),
+    [
+        ("network:VirtualNetworkGateway", {"sku": {"name": "VpnGw2"}}, 'sku.name is "VpnGw2"'),
+        ("storage:StorageAccount", {"allowBlobPublicAccess": True}, "allowBlobPublicAccess is True"),
+        ("storage:StorageAccount", {"publicNetworkAccess": "Enabled"}, "enableHttpsTrafficOnly is false"),
+        ("network:FlowLog", {"enabled": False}, "enabled is false"),
+        ("network:NetworkSecurityGroup", {"securityRules": []}, "it ends in no rule"),
+        ("resources:ResourceGroup", {"tags": {}}, "tag landbridge:fleet is missing"),
+        ("keyvault:Vault", {"properties": {}}, "properties.enableRbacAuthorization is left out"),
+    ],
+)
+def test_and_does_not_once_it_is_changed(region: list[Item], type_: str, change: dict[str, Any], words: str) -> None:
+    wrong = [one._replace(props={**one.props, **change}) if one.type == AZURE + type_ else one for one in region]
+    assert any(words in line for lines in judged(wrong).values() for line in lines)
+
+
+def test_a_network_without_a_flow_log_is_refused(region: list[Item]) -> None:
+    told = judged([one for one in region if not one.type.endswith(":FlowLog")])
+    assert list(told) == ["exposure"]
+    assert "no FlowLog of its stack" in told["exposure"][0]
