@@ -12,6 +12,8 @@ AUDIENCE = "sts.amazonaws.com"
 CONFIGURATION, KEYS = ".well-known/openid-configuration", "openid/v1/jwks"
 DOCUMENTS = (CONFIGURATION, KEYS)
 LONGEST_BUCKET = 63
+# Of the storage account on Azure, which holds nothing else.
+CONTAINER = "issuer"
 
 
 def bucket(fleet: Fleet, cluster: str) -> str:
@@ -25,6 +27,8 @@ def bucket(fleet: Fleet, cluster: str) -> str:
 
 
 def url(fleet: Fleet, cluster: str) -> str:
+    if in_azure(fleet, fleet.clusters[cluster].region):
+        return f"https://{bucket(fleet, cluster)}.blob.core.windows.net/{CONTAINER}"
     return f"https://{bucket(fleet, cluster)}.s3.{fleet.clusters[cluster].region}.amazonaws.com"
 
 

@@ -36,7 +36,7 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
     own = [item for item in found if item.type == DEFINITION]
     for item in of_types(found, ASSIGNED):
         yield from _role(item, own)
-        yield from _scope(item, "scope", item.props.get("scope"), world.fleet)
+        yield from _assigned(item, own, world.fleet)
     for item in of_types(found, DEFINED):
         yield from _defined(item, world.fleet)
     for item in of_types(found, TRUSTED):
@@ -53,14 +53,35 @@ def _role(item: Item, own: list[Item]) -> Iterator[Finding]:
         yield finding(item, "roleDefinitionId", f"it gives the role {name}", NARROW)
 
 
+def _subscription(fleet: Fleet) -> str:
+    assert fleet.azure is not None
+    return f"/subscriptions/{fleet.azure.subscription_id}"
+
+
+def _assigned(item: Item, own: list[Item], fleet: Fleet) -> Iterator[Finding]:
+    """Some of what one may look at, such as quotas, is the subscription's: a role of ours that only reads has that."""
+    scope, role = item.props.get("scope"), str(item.props.get("roleDefinitionId")).rpartition("/")[2].lower()
+    if scope != _subscription(fleet):
+        yield from _scope(item, "scope", scope, fleet)
+        return
+    if item.props.get("roleDefinitionId") is UNKNOWN:
+        yield undecidable(item, "roleDefinitionId")._replace(path="scope")
+        return
+    defined = next((one for one in own if str(one.props.get("roleDefinitionId")).lower() == role), None)
+    actions = [*values(defined.props, "permissions.actions")] if defined else []
+    data = [*values(defined.props, "permissions.dataActions")] if defined else []
+    if not actions or any(data) or not all(str(action).endswith("/read") for action in actions):
+        what = f"scope {scope} is the whole subscription, and the role is not one of the stack's own that only reads"
+        yield finding(item, "scope", what, NARROW)
+
+
 def _scope(item: Item, path: str, scope: Any, fleet: Fleet) -> Iterator[Finding]:
-    """Within a group of the fleet: what names the subscription or another group is more than ours."""
+    """Within a group of the fleet: what names another group, or all of them, is more than ours."""
     if unknown_in(scope):
         yield undecidable(item, path)
         return
-    assert fleet.azure is not None
     groups = [buckets.resource_group(fleet, name) for name, one in fleet.regions.items() if one.cloud == "azure"]
-    begin = f"/subscriptions/{fleet.azure.subscription_id}/resourceGroups/"
+    begin = f"{_subscription(fleet)}/resourceGroups/"
     held = f"{str(scope).lower()}/"
     if not any(held.startswith(f"{begin}{group}/".lower()) for group in groups):
         what = f"{path} {scope} lies in no resource group of the fleet"
@@ -75,7 +96,8 @@ def _defined(item: Item, fleet: Fleet) -> Iterator[Finding]:
             elif action and FORBIDDEN.fullmatch(str(action)):
                 yield finding(item, path, f"{path} has {action}, which is a way to everything", NARROW)
     for scope in [*values(item.props, "assignableScopes")] or [None]:
-        yield from _scope(item, "assignableScopes", scope, fleet)
+        if scope != _subscription(fleet):  # where it may be given; what is given is judged there
+            yield from _scope(item, "assignableScopes", scope, fleet)
 
 
 def _trusted(item: Item, fleet: Fleet) -> Iterator[Finding]:
@@ -90,9 +112,8 @@ def _trusted(item: Item, fleet: Fleet) -> Iterator[Finding]:
         yield undecidable(item, "audiences")
     elif audiences != [AUDIENCE]:
         yield finding(item, "audiences", f"audiences {audiences} is not {AUDIENCE} alone", TRUST)
-    # The address of an issuer has its bucket's name, which is its own in the world.
-    ours = [issuers.bucket(fleet, name) for name in fleet.clusters]
+    ours = [issuers.url(fleet, name) for name in fleet.clusters]
     if unknown_in(issuer):
         yield undecidable(item, "issuer")
-    elif not any(str(issuer).startswith(f"https://{name}.") for name in ours):
+    elif issuer not in ours:
         yield finding(item, "issuer", f"issuer {issuer} is of no cluster of the fleet", TRUST)

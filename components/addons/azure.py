@@ -47,11 +47,12 @@ class AutoscalerIdentity(pulumi.ComponentResource):
                 f"{grant.role}-{grant.scope.rpartition('/')[2]}",
                 role_assignment_name=role.assignment_id(fleet, cluster, grant),
                 scope=grant.scope,
-                role_definition_id=definitions[grant.role].id,
+                # By its name, which policies can tell before it is made.
+                role_definition_id=role.definition_id(fleet, cluster, grant.role),
                 principal_id=identity.principal_id,
                 # Else Azure looks for a principal that it does not know everywhere yet.
                 principal_type="ServicePrincipal",
-                opts=child,
+                opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=definitions[grant.role])),
             )
         self.client_id = identity.client_id
         self.register_outputs({})

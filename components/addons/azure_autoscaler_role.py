@@ -73,6 +73,12 @@ def role_id(fleet: Fleet, cluster: str, role: str) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{subscription(fleet)}/{fleet.fleet}/{cluster}/autoscaler/{role}"))
 
 
+def definition_id(fleet: Fleet, cluster: str, role: str) -> str:
+    """Where the role is defined, as assignments name it."""
+    defined = role_id(fleet, cluster, role)
+    return f"{subscription(fleet)}/providers/Microsoft.Authorization/roleDefinitions/{defined}"
+
+
 def assignment_id(fleet: Fleet, cluster: str, grant: Grant) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{role_id(fleet, cluster, grant.role)}{grant.scope}"))
 

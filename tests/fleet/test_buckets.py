@@ -50,3 +50,8 @@ def test_names_of_aws_are_as_they_were() -> None:
     example = load(HERE.parents[1] / "fleet.yaml")
     assert buckets.bucket_name(example, "us-west-2") == "example-us-west-2-123456789012"
     assert issuers.bucket(example, "main") == "example-main-issuer-us-west-2-123456789012"
+
+
+def test_an_issuer_on_azure_has_an_address_in_its_account(fleet: Fleet) -> None:
+    account = issuers.bucket(fleet, "main")
+    assert issuers.url(fleet, "main") == f"https://{account}.blob.core.windows.net/issuer"

@@ -4,10 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pulumi
+import pulumi_azure_native as azure_native
 import pytest
 
+from components.addons.azure import AutoscalerIdentity
 from fleet.world import World
 from policies import pack
+from policies.azure_roles import ASSIGNMENT
 from policies.reading import UNKNOWN, Item
 from stacks import region_azure
 from stacks.catalogue import StackSpec
@@ -88,6 +91,22 @@ def test_a_region_s_stack_passes(region: list[Item]) -> None:
 def test_and_does_not_once_it_is_changed(region: list[Item], type_: str, change: dict[str, Any], words: str) -> None:
     wrong = [one._replace(props={**one.props, **change}) if one.type == AZURE + type_ else one for one in region]
     assert any(words in line for lines in judged(wrong).values() for line in lines)
+
+
+def test_the_autoscaler_s_identity_passes_and_no_other_role_is_over_the_subscription() -> None:
+    def build(world: World) -> AutoscalerIdentity:
+        provider = azure_native.Provider("p", subscription_id="s", tenant_id="t")
+        opts = pulumi.ResourceOptions(providers={"azure-native": provider})
+        return AutoscalerIdentity("autoscaler", {"fleet": world.fleet, "cluster": "main"}, opts)
+
+    items = registered(build)
+    roles = [one for one in items if one.type == ASSIGNMENT]
+    assert len(roles) > 4
+    assert judged(items) == {}
+    wide = [one._replace(props={**one.props, "scope": roles[0].props["scope"]}) for one in roles]
+    told = judged([*wide, *(one for one in items if one.type != ASSIGNMENT)])
+    # Roles that only look at machines may be as wide as that; those that size may not.
+    assert len(told["roles"]) == len([one for one in roles if one.name.startswith("pool-")]) > 2
 
 
 def test_a_network_without_a_flow_log_is_refused(region: list[Item]) -> None:
