@@ -6,18 +6,22 @@ from typing import Any
 
 import pulumi
 import pulumi_aws as aws
+import pulumi_azure_native as azure
 import pulumi_kubernetes as kubernetes
 from pulumi import ResourceOptions
 
 from components.addons.addons import wanted
 from components.addons.autoscaler import ADDON as AUTOSCALER
 from components.addons.aws import AutoscalerRole, TeamRoles
+from components.addons.azure import AutoscalerIdentity
+from components.addons.azure_autoscaler import CLIENT_ID, IDENTITY
 from components.addons.component import AddOns
 from components.addons.gpu import ADDON as DEVICE_PLUGIN
-from components.addons.manifests import SPACE
+from components.addons.manifests import SPACE, config_map
 from components.addons.spec import AddOnsSpec, addons_spec
 from components.control_plane.kubeconfig import kubeconfig
 from components.storage.mounts import FileSystem
+from fleet import autoscaler
 from fleet.world import World
 
 from . import versions
@@ -58,6 +62,8 @@ async def _program(world: World, stack: StackSpec) -> None:
     having = wanted(spec)
     if AUTOSCALER in having:
         AutoscalerRole("autoscaler", {"fleet": fleet, "cluster": name}, ResourceOptions(providers=[cloud]))
+        if autoscaler.regions(fleet, name, "azure"):
+            _autoscaler_in_azure(world, name, provider)
     try:
         AddOns("add-ons", {"spec": spec}, ResourceOptions(providers=[provider]))
     except ValueError as error:  # settings that no ConfigMap holds
@@ -71,6 +77,22 @@ async def _program(world: World, stack: StackSpec) -> None:
             "sites": list(spec.sites),
             "regions": list(spec.regions),
         }
+    )
+
+
+def _autoscaler_in_azure(world: World, cluster: str, provider: kubernetes.Provider) -> None:
+    """Its identity, and in the cluster what its pod names it by."""
+    fleet = world.fleet
+    assert fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
+    cloud = azure.Provider("azure", subscription_id=fleet.azure.subscription_id, tenant_id=fleet.azure.tenant_id)
+    providers = ResourceOptions(providers={"azure-native": cloud})
+    made = AutoscalerIdentity("autoscaler-azure", {"fleet": fleet, "cluster": cluster}, providers)
+    about = config_map(IDENTITY, AUTOSCALER, {})
+    kubernetes.core.v1.ConfigMap(
+        IDENTITY,
+        metadata=about["metadata"],
+        data={CLIENT_ID: made.client_id},
+        opts=ResourceOptions(provider=provider),
     )
 
 

@@ -59,6 +59,12 @@ def test_every_program_that_add_ons_start_in_it_runs_as_nobody(root: Path) -> No
         assert (done.returncode, done.stdout[:6]) == (0, "usage:"), (module, done.stderr)
 
 
+def test_each_cloud_s_clients_are_in_it(root: Path) -> None:
+    """They are loaded only where a cluster has machines in that cloud."""
+    done = python(root, "-c", "import services.autoscaler.aws, services.autoscaler.azure")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_it_makes_its_certificates_and_trusts_the_public_authorities(root: Path) -> None:
     pair = root / "pair"
     pair.mkdir(mode=0o777)

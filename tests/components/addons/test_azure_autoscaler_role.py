@@ -1,9 +1,11 @@
 """The autoscaler's identity in Azure: its rights as the local Azure judges them, for all that the service does."""
 
+import asyncio
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import pulumi
 import pytest
 from azure.core.exceptions import HttpResponseError
 from azure.mgmt.authorization import AuthorizationManagementClient
@@ -11,6 +13,8 @@ from azure.mgmt.compute import ComputeManagementClient
 from azure.mgmt.msi import ManagedServiceIdentityClient
 
 from components.addons import azure_autoscaler_role as role
+from components.addons.azure import AutoscalerIdentity
+from components.addons.azure_autoscaler import AUDIENCE
 from components.addons.azure_autoscaler_role import Grant
 from components.pools.names import Names
 from fleet import issuers
@@ -104,10 +108,53 @@ def test_its_rights_are_enough_for_all_that_it_does_and_for_no_other_scale_set(b
     assert [one.sentence[:16] for one in bed.region.groups[SET].refused] == ["AllocationFailed"]
     assert own.size(SET) == 1
     assert own.end(SET, [machine]) == {}
-    for act in (
+    acts: tuple[Callable[[], Any], ...] = (
         lambda: client.virtual_machine_scale_sets.begin_update(bed.group, "other", {"sku": {"capacity": 1}}),
         lambda: client.virtual_machine_scale_sets.begin_delete(bed.group, SET),
         lambda: client.virtual_machine_scale_set_vms.begin_restart(bed.group, SET, "0"),
-    ):
+    )
+    for act in acts:
         with pytest.raises(HttpResponseError, match="AuthorizationFailed"):
             act()
+
+
+class Mocks(pulumi.runtime.Mocks):
+    """Resources by type and name, with outputs that name them."""
+
+    def __init__(self) -> None:
+        self.made = dict[tuple[str, str], dict[str, Any]]()
+
+    def new_resource(self, args: pulumi.runtime.MockResourceArgs) -> tuple[str, dict[str, Any]]:
+        kind = args.typ.rpartition(":")[2]
+        self.made[kind, args.name] = args.inputs
+        known = {"name": args.inputs.get("resourceName"), "clientId": "the client", "principalId": "the principal"}
+        return f"{kind} {args.name}", {**args.inputs, **known}
+
+    def call(self, _: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
+        return {}
+
+
+def test_the_identity_has_each_right_once_and_takes_tokens_of_the_autoscaler_s_account_alone(fleet: Fleet) -> None:
+    mocks, found = Mocks(), list[Any]()
+
+    async def program() -> None:
+        pulumi.runtime.set_mocks(mocks, project="landbridge", stack="addons")
+        made = AutoscalerIdentity("autoscaler-azure", {"fleet": fleet, "cluster": CLUSTER})
+        found.append(await made.client_id.future())
+        await pulumi.runtime.stack.wait_for_rpcs()
+
+    asyncio.run(program())
+    assert found == ["the client"]
+    identity = mocks.made["UserAssignedIdentity", "autoscaler"]
+    assert (identity["resourceName"], identity["resourceGroupName"]) == (
+        "azure-beside-main-addons-autoscaler",
+        f"azure-beside-{REGION}",
+    )
+    trusted = mocks.made["FederatedIdentityCredential", "autoscaler"]
+    assert trusted["subject"] == "system:serviceaccount:kube-system:cluster-autoscaler"
+    assert (trusted["issuer"], trusted["audiences"]) == (issuers.url(fleet, CLUSTER), [AUDIENCE])
+    given = [one for (kind, _), one in mocks.made.items() if kind == "RoleAssignment"]
+    assert {(one["scope"], one["roleDefinitionId"]) for one in given} == {
+        (grant.scope, f"RoleDefinition may-{grant.role}") for grant in role.grants(fleet, CLUSTER)
+    }
+    assert {one["principalId"] for one in given} == {"the principal"}
