@@ -80,7 +80,9 @@ class Azure:
         """With the token of the pod's service account, for which Entra gives one of its identity."""
         assert told.azure is not None  # settings.read
         place = Place(told.azure.subscription_id, told.azure.resource_groups[region])
-        client = ComputeManagementClient(WorkloadIdentityCredential(), place.subscription)
+        # Whose authority it is the pod says: nobody need be asked whether there is such a one.
+        credential = WorkloadIdentityCredential(disable_instance_discovery=True)
+        client = ComputeManagementClient(credential, place.subscription)
         return cls(region, told.cluster, place, client)
 
     def groups(self) -> tuple[dict[str, Seen], dict[str, str]]:

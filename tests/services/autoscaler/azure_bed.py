@@ -27,7 +27,8 @@ KIND = "Microsoft.Compute/virtualMachineScaleSets"
 
 def told(name: str) -> Told:
     about = {"pool": name, "owner": "research", "region": REGION, "least": 0, "most": 40, "gpus": 8}
-    return Told.model_validate({"name": name, **about, "price_usd": None, "template": {}})
+    empty = {"metadata": {}, "spec": {}, "status": {"capacity": {}, "allocatable": {}}}
+    return Told.model_validate({"name": name, **about, "price_usd": None, "template": empty})
 
 
 class Bed(NamedTuple):

@@ -14,11 +14,15 @@ from services.autoscaler import provider_ids
 from services.autoscaler.azure import Azure
 from services.autoscaler.azure_answers import Place
 from services.autoscaler.cloud import CloudError
+from services.autoscaler.protocol import messages
 from services.autoscaler.region import ANYBODY
+from services.autoscaler.scaling import Scaling
+from services.autoscaler.service import Service
+from services.autoscaler.settings import Settings
 from tests.components.pools.joining_client import eventually
 from tests.local.azure.conftest import azure, group  # noqa: F401
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure
-from tests.services.autoscaler.azure_bed import FAMILY, KIND, REGION, SET, SIZE, SPOT, Bed, laid
+from tests.services.autoscaler.azure_bed import FAMILY, KIND, REGION, SET, SIZE, SPOT, Bed, laid, told
 
 
 @pytest.fixture
@@ -259,3 +263,53 @@ def test_a_region_that_is_not_to_be_reached_says_so(bed: Bed, monkeypatch: pytes
     )
     with pytest.raises(CloudError, match="southcentralus: VirtualMachineScaleSets_List: "):
         Azure(REGION, "main", Place(SUBSCRIPTION, bed.group), wrong).groups()
+
+
+class Asker:
+    """As gRPC tells of whoever calls."""
+
+    def time_remaining(self) -> None:
+        return None
+
+    def is_active(self) -> bool:
+        return True
+
+
+def test_the_autoscaler_is_told_of_instances_by_their_state_and_of_refusals_as_errors(bed: Bed) -> None:
+    settings = Settings.model_validate(
+        {
+            "cluster": "main",
+            "region_clouds": {REGION: "azure"},
+            "azure": {"subscription_id": SUBSCRIPTION, "resource_groups": {REGION: bed.group}},
+            "groups": [told(SET), told(SPOT)],
+        }
+    )
+    scaling = Scaling(settings, cloud=lambda *_: bed.cloud)
+    service = Service(scaling)
+
+    def nodes() -> list[tuple[int, str, int]]:
+        scaling.regions[REGION].look()
+        found = service.NodeGroupNodes(messages.GroupRequest(id=SET), None).instances
+        return [
+            (one.status.instanceState, one.status.errorInfo.errorCode, one.status.errorInfo.instanceErrorClass)
+            for one in found
+        ]
+
+    running, creating, deleting = 1, 2, 3
+    service.Refresh(None, None)
+    assert [one.id for one in service.NodeGroups(None, None).nodeGroups] == [SET, SPOT]
+    bed.azure.own("pace", {"by_type": {KIND: 1}})
+    bed.azure.own("capacity", [{"location": REGION, "most": 1}])
+    service.NodeGroupIncreaseSize(messages.ChangeRequest(id=SET, delta=3), Asker())
+    assert nodes() == [(creating, "", 0)] * 3
+    eventually(lambda: sorted(nodes()) == [(running, "", 0), (creating, "capacity", 1), (creating, "capacity", 1)])
+    assert service.NodeGroupTargetSize(messages.GroupRequest(id=SET), None).targetSize == 3
+    machine, *placeholders = (messages.AskedNode(providerID=one.id) for one in service.machines[SET][1].instances)
+    assert machine.providerID.startswith(f"azure:///subscriptions/{SUBSCRIPTION}/resourceGroups/{bed.group}/providers/")
+    asked = messages.NodeGroupForNodeRequest(node=machine)
+    assert service.NodeGroupForNode(asked, None).nodeGroup.id == SET
+    service.NodeGroupDeleteNodes(messages.DeleteNodesRequest(id=SET, nodes=placeholders), Asker())
+    assert nodes() == [(running, "", 0)]
+    service.NodeGroupDeleteNodes(messages.DeleteNodesRequest(id=SET, nodes=[machine]), Asker())
+    assert (nodes(), bed.capacity()) == ([(deleting, "", 0)], 0)
+    eventually(lambda: nodes() == [])
