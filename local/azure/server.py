@@ -15,7 +15,7 @@ from typing import Any
 from local.authority import Authority
 from local.tls import serve_names
 
-from . import names
+from . import federation, names
 from .application import Application
 from .kinds import World
 from .operations import Operations
@@ -33,6 +33,7 @@ def main() -> None:
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     from werkzeug.serving import make_server
 
+    federation.authorities.append(options.home / "authority/ca.crt")  # the local AWS's
     application = Application(World(Store(), Operations()))
     own = make_server("127.0.0.1", options.port, OwnApi(application), threaded=True)
     address, _, port = options.tls.rpartition(":")

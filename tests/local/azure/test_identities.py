@@ -1,8 +1,10 @@
 """Managed identities and whose tokens they take, by azure-mgmt-msi."""
 
 import json
+import threading
 import time
 import uuid
+from collections.abc import Iterator
 from typing import Any
 from urllib.error import HTTPError
 
@@ -14,8 +16,12 @@ from azure.mgmt.msi import ManagedServiceIdentityClient
 from azure.storage.blob import BlobServiceClient
 from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
+from werkzeug.wrappers import Response
 
+from local.authority import Authority
+from local.azure.server import free_port
 from local.azure.tokens import TENANT
+from local.tls import serve_names
 
 from .support import LocalAzure
 
@@ -82,7 +88,35 @@ def issuer(azure: LocalAzure, place: str, key: Any) -> str:
 AUDIENCE = "api://AzureADTokenExchange"
 
 
-def test_a_pod_gets_an_identitys_token_by_its_clusters(azure: LocalAzure, place: str, issuer: str, key: Any) -> None:
+@pytest.fixture
+def other_cloud(azure: LocalAzure, key: Any) -> Iterator[str]:
+    """The URL of an issuer at another name of the local cloud, which another authority vouches for."""
+    port = free_port()
+    url = f"https://localhost:{port}/cluster"
+    public = {**json.loads(RSAAlgorithm.to_jwk(key.public_key())), "kid": "first"}
+    told = {
+        "/cluster/.well-known/openid-configuration": {"issuer": url, "jwks_uri": f"{url}/keys.json"},
+        "/cluster/keys.json": {"keys": [public]},
+    }
+
+    def application(environ: Any, start_response: Any) -> Any:
+        return Response(json.dumps(told[environ["PATH_INFO"]]))(environ, start_response)
+
+    authority = Authority(azure.authority.parents[1] / "authority")
+    server = serve_names(application, authority, "127.0.0.1", port, lambda name: name == "localhost")
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    yield url
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.parametrize("whose", ["issuer", "other_cloud"])
+def test_a_pod_gets_an_identitys_token_by_its_clusters(
+    request: Any, azure: LocalAzure, place: str, whose: str, key: Any
+) -> None:
+    issuer = request.getfixturevalue(whose)
     group = place.rpartition("/")[2]
     client = azure.client(ManagedServiceIdentityClient)
     pods = client.user_assigned_identities.create_or_update(group, "pods", {"location": "southcentralus"})
