@@ -98,13 +98,8 @@ def tell(world: World, resource: Resource, expand: str = "") -> dict[str, Any]:
         _hide(properties, path.split("."))
     for name, type_ in kind.parts.items():
         properties[name] = [tell(world, one) for one in world.store.children(resource, type_)]
-    return {
-        "id": resource.id.text,
-        "name": resource.id.name,
-        "type": kind.type,
-        "etag": f'W/"{resource.etag}"',
-        **body,
-    }
+    marked = {} if kind.untagged else {"etag": f'W/"{resource.etag}"'}
+    return {"id": resource.id.text, "name": resource.id.name, "type": kind.type, **marked, **body}
 
 
 def etag(resource: Resource) -> tuple[tuple[str, str], ...]:
@@ -150,7 +145,7 @@ def _put(world: World, call: Call, old: Resource | None) -> Answer:
     if call.method not in call.kind.slow:
         finish(turn, call.kind)
         return Answer(status, tell(world, turn.new), etag(turn.new))
-    turn.new.properties["provisioningState"] = "Updating" if old else "Creating"
+    turn.new.properties["provisioningState"] = call.kind.busy[1 if old else 0]
 
     def over() -> Any:
         if late := faults.planned(call.method, call.kind.type, place, call.id.name, late=True):

@@ -99,6 +99,8 @@ class Kind:
     known: all that `properties` may have; empty: anything.
     read_only: properties that a caller may send back and that are not taken from it.
     stateless: it tells no provisioningState.
+    busy: its provisioningState while it is made, and while it is changed.
+    untagged: it tells no etag; ETag is among the headers all the same.
     serial: a write of it holds what it is a part of, so that its siblings have to wait.
     in_use: the code of a delete that is refused because others refer to it, if it is not InUse…CannotBeDeleted.
     slow: methods that Azure answers before it is done.
@@ -128,6 +130,8 @@ class Kind:
     read_only: tuple[str, ...] = ()
     serial: bool = False
     stateless: bool = False
+    untagged: bool = False
+    busy: tuple[str, str] = ("Creating", "Updating")
     in_use: str = ""
     slow: frozenset[str] = frozenset()
     preempts: bool = False

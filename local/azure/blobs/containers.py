@@ -26,7 +26,6 @@ def create(ask: Ask) -> Response:
     check_container(ask.world, ask.account.id.name, ask.container, properties)
     made = Resource(ids.parse(ask.container_id), {"properties": properties})
     settle_container(Turn(ask.world, made, None, {}))
-    made.properties["provisioningState"] = "Succeeded"
     ask.world.store.put(made)
     return _told(201, made)
 

@@ -131,11 +131,21 @@ def _policy_settled(turn: Turn) -> None:
 KINDS = (
     Kind(
         BLOBS,
+        untagged=True,
+        stateless=True,
         tracked=False,
         check=_service,
         settle=_service_settled,
         methods=frozenset(("GET", "PUT")),
     ),
-    Kind(CONTAINER, tracked=False, check=_container, settle=settle_container, told=_container_told),
-    Kind(POLICIES, tracked=False, check=_policy, settle=_policy_settled, statuses=(200, 200)),
+    Kind(CONTAINER, stateless=True, tracked=False, check=_container, settle=settle_container, told=_container_told),
+    Kind(
+        POLICIES,
+        untagged=True,
+        stateless=True,
+        tracked=False,
+        check=_policy,
+        settle=_policy_settled,
+        statuses=(200, 200),
+    ),
 )

@@ -63,16 +63,18 @@ def _share_settled(turn: Turn) -> None:
         told.setdefault("rootSquash", SQUASHES[0])
     premium = turn.world.store.get("/".join(turn.id.text.split("/")[:-4])).body["kind"] == "FileStorage"
     told.setdefault("accessTier", "Premium" if premium else "TransactionOptimized")
-    told |= {"lastModifiedTime": now(), "leaseStatus": "unlocked", "leaseState": "available"}
+    told |= {"lastModifiedTime": now(), "leaseStatus": "Unlocked", "leaseState": "Available"}
 
 
 KINDS = (
     Kind(
         FILES,
+        untagged=True,
+        stateless=True,
         tracked=False,
         check=_service,
         settle=_service_settled,
         methods=frozenset(("GET", "PUT")),
     ),
-    Kind(SHARE, tracked=False, check=_share, settle=_share_settled),
+    Kind(SHARE, stateless=True, tracked=False, check=_share, settle=_share_settled),
 )

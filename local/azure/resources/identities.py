@@ -47,6 +47,6 @@ def _federated(turn: Turn) -> None:
 
 
 KINDS = (
-    Kind(IDENTITY, check=_identity, settle=_settle),
-    Kind(FEDERATED, tracked=False, check=_federated),
+    Kind(IDENTITY, untagged=True, stateless=True, check=_identity, settle=_settle),
+    Kind(FEDERATED, untagged=True, stateless=True, tracked=False, check=_federated),
 )

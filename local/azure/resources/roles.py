@@ -194,6 +194,8 @@ def _assignments(world: World, scope: str, query: Mapping[str, str]) -> Iterable
 KINDS = (
     Kind(
         DEFINITION,
+        untagged=True,
+        stateless=True,
         tracked=False,
         check=_definition,
         settle=_definition_settled,
@@ -206,6 +208,8 @@ KINDS = (
     ),
     Kind(
         ASSIGNMENT,
+        untagged=True,
+        stateless=True,
         tracked=False,
         check=_assignment,
         settle=_assignment_settled,

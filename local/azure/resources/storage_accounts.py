@@ -220,6 +220,8 @@ def require(world: World, name: str) -> Resource:
 KINDS = (
     Kind(
         ACCOUNT,
+        untagged=True,
+        busy=("Creating", "ResolvingDNS"),
         check=_check,
         settle=_settle,
         actions={"listKeys": _list_keys, "regenerateKey": _regenerate},

@@ -129,6 +129,8 @@ def _key_settled(turn: Turn) -> None:
 KINDS = (
     Kind(
         SECRET,
+        untagged=True,
+        stateless=True,
         tracked=False,
         check=_secret,
         settle=_secret_settled,
@@ -138,6 +140,8 @@ KINDS = (
     ),
     Kind(
         KEY,
+        untagged=True,
+        stateless=True,
         tracked=False,
         check=_key,
         settle=_key_settled,

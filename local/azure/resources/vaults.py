@@ -170,6 +170,8 @@ def availability(world: World, name: str) -> dict[str, Any]:
 KINDS = (
     Kind(
         VAULT,
+        untagged=True,
+        busy=("RegisteringDns", "RegisteringDns"),
         check=_check,
         settle=_settle,
         removed=_removed,
@@ -179,11 +181,13 @@ KINDS = (
     ),
     Kind(
         DELETED,
+        untagged=True,
+        stateless=True,
         tracked=False,
         methods=frozenset(("GET",)),
         check_action=_may_purge,
         actions={"purge": _purge},
         slow_actions=frozenset(("purge",)),
     ),
-    Kind(DELETED_LIST, tracked=False, methods=frozenset(), lists=_deleted),
+    Kind(DELETED_LIST, untagged=True, stateless=True, tracked=False, methods=frozenset(), lists=_deleted),
 )

@@ -68,7 +68,6 @@ class Secrets:
         made = Version(told["value"], _attributes(told), told.get("contentType"), dict(told.get("tags") or {}))
         secret.state["versions"].append(made)
         secret.body["tags"] = made.tags
-        secret.properties["provisioningState"] = "Succeeded"
         secret.changed()
         self.world.store.put(secret)
         return secret, made
