@@ -17,6 +17,7 @@ AUDIENCE = f"https://{ARM}"
 BUSY = frozenset((408, 429, 500, 502, 503, 504))
 # The real provider's three pauses: 20, 60 and 120 seconds. We ask more often, and for as long.
 PATIENCE_SECONDS = 200.0
+MOST_FAILURES = 3
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.05, 2.0
 # Its longest operation: a VPN gateway takes up to 45 minutes in Azure.
 OPERATION_SECONDS = 7200.0
@@ -113,16 +114,17 @@ class Arm:
 
 
 def patiently(once: Callable[[], Answer]) -> Answer:
-    """Asks again what is refused for a while only."""
-    deadline, pause = time.monotonic() + PATIENCE_SECONDS, FIRST_PAUSE_SECONDS
+    """Asks again what is refused for a while only; what has failed, as often as the real provider does."""
+    deadline, pause, failures = time.monotonic() + PATIENCE_SECONDS, FIRST_PAUSE_SECONDS, 0
     while True:
         answer = once()
         told = answer.json if answer.status == 409 else None
         code = (told.get("error") or {}).get("code") if isinstance(told, dict) else None
+        failures += answer.status >= 500
         if answer.status not in BUSY and code != "AnotherOperationInProgress":
             return answer
         wait = _pause(answer, pause)
-        if time.monotonic() + wait > deadline:
+        if failures > MOST_FAILURES or time.monotonic() + wait > deadline:
             return answer
         time.sleep(wait)
         pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
