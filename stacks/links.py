@@ -1,5 +1,7 @@
 """What joins a fleet's regions with each other and with its sites."""
 
+from collections.abc import Iterable
+
 import pulumi
 import pulumi_aws as aws
 import pulumi_random as random
@@ -9,11 +11,12 @@ from components.links.aws import Links
 from components.links.connections import Connection, connections, key_place
 from components.links.ends import RegionEnd
 from components.links.names import site_zones
-from components.links.plan import peerings
+from components.links.plan import Peering, peerings
 from components.network.hub_tables import INWARD, OUTWARD
 from components.tags import Owner
 from fleet.world import World
 
+from . import links_azure
 from .catalogue import StackSpec
 from .outputs import ConnectionOutputs, publish, region_outputs
 
@@ -24,28 +27,37 @@ def program(world: World, stack: StackSpec) -> None:
 
 
 async def _program(world: World, stack: StackSpec) -> None:
-    fleet = world.fleet
-    assert fleet.aws is not None  # fleet.rules: no region in AWS without an account
-    ends = {region: await _end(world, region) for region in stack.depends_on}
+    fleet, clouds = world.fleet, {name: world.fleet.regions[name].cloud for name in stack.depends_on}
+    owner = Owner(fleet.fleet, fleet.owner, stack.name)
+    opts = ResourceOptions(providers={"random": random.Provider("random")})
+    ends = {region: await _end(world, region) for region, cloud in clouds.items() if cloud == "aws"}
     joined = [one for one in connections(fleet, world.plan) if one.region in ends]
-    made = Links(
-        "links",
-        {
-            "regions": ends,
-            "connections": joined,
-            "peerings": [pair for pair in peerings(fleet) if {pair.here, pair.there} <= ends.keys()],
-            "zones": site_zones(fleet),
-            "account_id": fleet.aws.account_id,
-            "owner": Owner(fleet.fleet, fleet.owner, stack.name),
-        },
-        ResourceOptions(providers={"random": random.Provider("random")}),
-    )
-    publish(
-        {
-            "regions": list(ends),
-            "connections": {one.name: _published(fleet.fleet, one, made.sites[one.name].vpn) for one in joined},
-        }
-    )
+    published: dict[str, ConnectionOutputs] = {}
+    if ends:
+        assert fleet.aws is not None  # fleet.rules: no region in AWS without an account
+        made = Links(
+            "links",
+            {
+                "regions": ends,
+                "connections": joined,
+                "peerings": between(peerings(fleet), ends),
+                "zones": site_zones(fleet),
+                "account_id": fleet.aws.account_id,
+                "owner": owner,
+            },
+            opts,
+        )
+        published |= {one.name: _published(fleet.fleet, one, made.sites[one.name].vpn) for one in joined}
+    azure = [region for region, cloud in clouds.items() if cloud == "azure"]
+    if azure:
+        published |= await links_azure.build(world, azure, ends, owner, opts)
+    publish({"regions": list(clouds), "connections": published})
+
+
+def between(found: Iterable[Peering], regions: Iterable[str]) -> list[Peering]:
+    """Those of which both ends are there."""
+    there = set(regions)
+    return [pair for pair in found if {pair.here, pair.there} <= there]
 
 
 async def _end(world: World, region: str) -> RegionEnd:

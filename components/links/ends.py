@@ -1,12 +1,13 @@
 """A region as its links need it."""
 
+from collections.abc import Sequence
 from typing import TypedDict
 
 import pulumi
 
 
 class RegionEnd(TypedDict):
-    """Its provider, its one route and outputs of its stack."""
+    """One of AWS: its provider, its one route and outputs of its stack."""
 
     provider: pulumi.ProviderResource
     block: str
@@ -15,3 +16,16 @@ class RegionEnd(TypedDict):
     hub_id: pulumi.Input[str]
     table_ids: dict[str, pulumi.Input[str]]  # of the hub, by name
     key_arn: pulumi.Input[str]
+
+
+class AzureEnd(TypedDict):
+    """The same of Azure: `hub_addresses` are public ones, by instance; `group` is the region's, as its vault."""
+
+    provider: pulumi.ProviderResource
+    region: str
+    group: str
+    vault: str
+    network_id: pulumi.Input[str]
+    zone_name: str
+    hub_id: pulumi.Input[str]
+    hub_addresses: Sequence[pulumi.Input[str]]

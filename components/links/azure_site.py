@@ -1,0 +1,51 @@
+"""A link between a region of Azure and one gateway of a site: a connection of two tunnels, and their key."""
+
+import json
+from typing import TypedDict
+
+import pulumi
+import pulumi_azure_native as azure
+
+from components.tags import Owner
+
+from .aws_vpn import key
+from .azure_connections import OtherEnd, key_name
+from .azure_vpn import vpn
+from .connections import Connection
+from .ends import AzureEnd
+
+
+class SiteLinkArgs(TypedDict):
+    """`here` is the connection's region, `end` the gateway as Azure knows it."""
+
+    connection: Connection
+    end: OtherEnd
+    here: AzureEnd
+    owner: Owner
+
+
+class SiteLink(pulumi.ComponentResource):
+    """`vpn` is Azure's part of `connection`. The gateway reaches both instances of the hub, at its public addresses."""
+
+    def __init__(self, name: str, args: SiteLinkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("landbridge:links:SiteLink", name, None, opts)
+        here, owner, connection = args["here"], args["owner"], args["connection"]
+        self.connection = connection
+        one = key(name, self)
+        self.vpn = vpn(
+            {"here": here, "end": args["end"], "address": connection.address, "key": one, "owner": owner}, self
+        )
+        names = [tunnel.name for tunnel in connection.tunnels]
+        azure.keyvault.Secret(
+            name,
+            secret_name=key_name(owner.fleet, connection),
+            vault_name=here["vault"],
+            resource_group_name=here["group"],
+            properties={
+                "content_type": "application/json",
+                "value": one.apply(lambda told: json.dumps(dict.fromkeys(names, told), sort_keys=True)),
+            },
+            tags=owner.tags(name),
+            opts=pulumi.ResourceOptions(parent=self, provider=here["provider"]),
+        )
+        self.register_outputs({})

@@ -1,0 +1,82 @@
+"""The part of the links' stack that is in regions of Azure: with sites, with each other, and with those of AWS."""
+
+from collections.abc import Mapping, Sequence
+
+import pulumi
+import pulumi_azure_native as azure
+
+from components.links.azure import Links
+from components.links.azure_connections import key_name, other_ends
+from components.links.crossing import crossed
+from components.links.ends import AzureEnd, RegionEnd
+from components.links.names import site_zones
+from components.links.plan import peerings
+from components.tags import Owner
+from fleet.buckets import resource_group, vault_name
+from fleet.world import World
+
+from .outputs import ConnectionOutputs, region_outputs
+
+
+async def build(
+    world: World, regions: Sequence[str], aws: Mapping[str, RegionEnd], owner: Owner, opts: pulumi.ResourceOptions
+) -> dict[str, ConnectionOutputs]:
+    """Registers it, and gives the connections with sites by name. `aws` are the regions of AWS."""
+    fleet, plan = world.fleet, world.plan
+    here = {region: await _end(world, region) for region in regions}
+    made = Links(
+        "azure-links",
+        {
+            "regions": here,
+            "aws": aws,
+            "ends": [
+                end
+                for region in regions
+                for end in other_ends(fleet, plan, region)
+                if end.tunnel is None or end.tunnel.aws in aws
+            ],
+            "crossed": [one for one in crossed(fleet, plan) if one.aws in aws and one.azure in here],
+            "peerings": [pair for pair in peerings(fleet) if {pair.here, pair.there} <= here.keys()],
+            "zones": site_zones(fleet),
+            "owner": owner,
+        },
+        opts,
+    )
+    return {
+        name: {
+            "id": link.vpn.id,
+            "site": link.connection.site,
+            "region": link.connection.region,
+            "gateway": link.connection.address,
+            "secret": key_name(fleet.fleet, link.connection),
+            "hub_addresses": {
+                tunnel.name: here[link.connection.region]["hub_addresses"][tunnel.instance]
+                for tunnel in link.connection.tunnels
+            },
+        }
+        for name, link in made.sites.items()
+    }
+
+
+async def _end(world: World, region: str) -> AzureEnd:
+    """Raises RunError where the region's stack is of an older version."""
+    assert world.fleet.azure is not None
+    try:
+        outputs = await region_outputs(region)
+    except LookupError as error:
+        raise pulumi.RunError(str(error)) from None
+    return {
+        "provider": azure.Provider(
+            region,
+            location=region,
+            subscription_id=world.fleet.azure.subscription_id,
+            tenant_id=world.fleet.azure.tenant_id,
+        ),
+        "region": region,
+        "group": resource_group(world.fleet, region),
+        "vault": vault_name(world.fleet, region),
+        "network_id": outputs["network_id"],
+        "zone_name": f"{region}.{world.fleet.domain}",
+        "hub_id": outputs["hub_id"],
+        "hub_addresses": outputs["hub_addresses"],
+    }
