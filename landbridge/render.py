@@ -187,10 +187,14 @@ def ways_in(shown: Iterable[Story], console: Console) -> None:
 
 
 def said(output: Any) -> str:
-    """An output in one line: of a mapping, what there is; an address without its scheme, so that it fits."""
+    """An output in one line: of a mapping, what there is; an address without its scheme, so that it fits.
+
+    Of an id of Azure's, the name: the rest is the region's resource group.
+    """
     if isinstance(output, Mapping):
         return " ".join(sorted(output))
-    return "" if output is None else str(output).removeprefix("https://")
+    text = "" if output is None else str(output).removeprefix("https://")
+    return text.rpartition("/")[2] if text.startswith("/subscriptions/") else text
 
 
 def as_json(stories: Iterable[Story], place: Place) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ CLOUDS: Mapping[Cloud, str] = {"aws": "AWS", "azure": "Azure"}
 # What can stand in a region of each cloud so far.
 BUILT: Mapping[Cloud, frozenset[Kind]] = {
     "aws": frozenset(("region", "links", "cluster", "laptops", "pool", "addons")),
-    "azure": frozenset(("region",)),
+    "azure": frozenset(("region", "links")),
 }
 
 

@@ -48,8 +48,7 @@ def regions(fleet: Fleet, plan: AddressPlan) -> list[Card]:
         ]
         if planned.laptops:
             rows.append(Row("laptops", planned.laptops, address=True))
-        if region.cloud == "aws":
-            rows.append(Row("ASN", (str(hubs.asn(name)),), address=True))
+        rows.append(Row("ASN", (str(hubs.asn(name)),), address=True))
         parts = (*_control_planes(fleet, plan, name), *_pools(fleet, region=name))
         found.append(Card("region", name, CLOUDS[region.cloud], tuple(rows), parts))
     return found

@@ -12,8 +12,8 @@ from ..store import Resource
 from . import common
 
 ADDRESS, NAT = "Microsoft.Network/publicIPAddresses", "Microsoft.Network/natGateways"
-# RFC 5737: TEST-NET-3 and TEST-NET-2, and when these are used up what RFC 2544 keeps for benchmarks.
-SPACES = tuple(IPv4Network(one) for one in ("203.0.113.0/24", "198.51.100.0/24", "198.18.0.0/15"))
+# RFC 5737: TEST-NET-2, for the local AWS begins with TEST-NET-3; then of what RFC 2544 keeps for benchmarks.
+SPACES = tuple(IPv4Network(one) for one in ("198.51.100.0/24", "198.19.0.0/16"))
 KNOWN = frozenset(
     (
         *("publicIPAllocationMethod", "publicIPAddressVersion", "idleTimeoutInMinutes", "ddosSettings", "ipTags"),

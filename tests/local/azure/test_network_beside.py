@@ -86,7 +86,7 @@ def test_routes_go_somewhere_and_once(here: Place) -> None:
 
 def test_a_nat_gateway_has_standard_addresses_of_its_own(here: Place) -> None:
     address = here.public("one", zones=["1"])
-    assert address["properties"]["ipAddress"].startswith("203.0.113.")
+    assert address["properties"]["ipAddress"].startswith("198.51.100.")
     assert_model(models.PublicIPAddress, address)
     body: dict[str, Any] = {"sku": {"name": "Standard"}, "properties": {"publicIpAddresses": [reference(address)]}}
     assert here.refused("natGateways", "nat", **body, zones=["2"]) == "InvalidRequestFormat"

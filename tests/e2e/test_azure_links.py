@@ -1,0 +1,100 @@
+"""A fleet in two clouds on the real engine: regions of AWS and of Azure and a site, all joined with each other."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.e2e.test_azure_region import SUBSCRIPTION
+from tests.e2e.test_lifecycle import changes, drift
+from tests.support import cloud as clouds
+from tests.support.cloud import Cloud
+
+pytestmark = pytest.mark.cloud
+FLEET = f"""\
+fleet: both
+owner: ops
+domain: both.example.com
+supernet: 10.128.0.0/12
+aws: {{account_id: "123456789012"}}
+azure: {{subscription_id: {SUBSCRIPTION}, tenant_id: 00000000-0000-4000-8000-000000000001}}
+regions:
+  us-west-2: {{cloud: aws, zones: [a]}}
+  southcentralus: {{cloud: azure, zones: ["1"]}}
+  westeurope: {{cloud: azure, zones: ["1"]}}
+sites:
+  lab: {{gateways: [192.0.2.10], asn: 65010}}
+teams:
+  ops: {{gid: 2000}}
+"""
+PROVIDERS = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/both-southcentralus/providers/Microsoft.Network"
+
+
+@pytest.fixture(scope="module")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+    made = clouds.make(tmp_path_factory.mktemp("both"), FLEET)
+    yield made
+    made.stop()
+
+
+def test_all_of_it_comes_up_and_stays_unchanged(cloud: Cloud) -> None:
+    created = changes(cloud.report("up", "--local", "--yes"))
+    assert created.keys() == {"us-west-2", "southcentralus", "westeurope", "links"}
+    assert all(set(counts) == {"created"} for counts in created.values()), created
+    unchanged = changes(cloud.report("up", "--local", "--yes", "--expect-no-changes"))
+    assert all(set(counts) == {"same"} for counts in unchanged.values()), unchanged
+    assert drift(cloud, "links") == set()
+
+
+def connections(cloud: Cloud) -> dict[str, Any]:
+    listed = cloud.azure("GET", f"{PROVIDERS}/connections")["value"]
+    return {one["name"]: one["properties"] for one in listed}
+
+
+def test_each_end_of_a_tunnel_between_clouds_knows_the_other(cloud: Cloud) -> None:
+    gateways = {
+        one["id"]: one["properties"] for one in cloud.azure("GET", f"{PROVIDERS}/localNetworkGateways")["value"]
+    }
+    code = 'import json; print(json.dumps(client("ec2", "us-west-2").describe_vpn_connections()["VpnConnections"], default=str))'
+    aws = [one for one in json.loads(cloud.python(code)) if one["State"] == "available"]
+    tunnels = {t["OutsideIpAddress"]: t for one in aws for t in one["Options"]["TunnelOptions"]}
+    crossing = {name: one for name, one in connections(cloud).items() if "us-west-2" in name}
+    assert len(crossing) == 4
+    for one in crossing.values():
+        other = gateways[one["localNetworkGateway2"]["id"]]
+        tunnel = tunnels[other["gatewayIpAddress"]]
+        first, second = (str(n) for n in hosts(tunnel["TunnelInsideCidr"]))
+        assert other["bgpSettings"]["bgpPeeringAddress"] == first, "AWS has the first address"
+        assert second in [each["customBgpIpAddress"] for each in one["gatewayCustomBgpIpAddresses"]]
+    listed = cloud.azure("GET", f"{PROVIDERS}/publicIPAddresses")["value"]
+    hubs = {one["properties"]["ipAddress"] for one in listed if "-hub-" in one["name"]}
+    code = 'import json; print(json.dumps(client("ec2", "us-west-2").describe_customer_gateways()["CustomerGateways"]))'
+    assert hubs <= {one["IpAddress"] for one in json.loads(cloud.python(code))}
+
+
+def hosts(cidr: str) -> list[Any]:
+    from ipaddress import IPv4Network
+
+    return list(IPv4Network(cidr).hosts())
+
+
+def test_every_connection_has_the_one_policy_and_no_key_in_sight(cloud: Cloud) -> None:
+    for one in connections(cloud).values():
+        (policy,) = one["ipsecPolicies"]
+        assert (policy["ipsecEncryption"], policy["ipsecIntegrity"]) == ("GCMAES256", "GCMAES256")
+        assert (policy["ikeEncryption"], policy["dhGroup"], policy["pfsGroup"]) == ("AES256", "ECP384", "ECP384")
+        assert one["enableBgp"] is True
+        assert "sharedKey" not in one
+
+
+def test_destroy_leaves_nothing_in_either_cloud(cloud: Cloud) -> None:
+    cloud.run("destroy", "--local", "--yes", "--ignore-protect")
+    left = cloud.azure_inventory()
+    assert left.keys() <= {
+        "Microsoft.KeyVault/locations/deletedVaults",
+        "Microsoft.Network/networkWatchers",
+        "Microsoft.Resources/resourceGroups",
+    }
+    assert "both-" not in str(left)
+    assert "vpn connections" not in str(cloud.inventory())
