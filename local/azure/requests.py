@@ -247,7 +247,8 @@ def _delete_group(world: World, id_: str) -> Answer:
 def empty(world: World, id_: str) -> None:
     """Deletes all in a group, in any order, for as long as that gets on. Raises ArmError for what is left."""
     refused: list[ArmError] = []
-    while left := [one for one in world.store.all(None, id_) if one.id.parent is None]:
+    while left := [one for one in world.store.all(None, id_) if one.id.parent is None or arm.kind_of(one.id).tracked]:
+        left.sort(key=lambda one: -len(one.id.names))  # a gallery goes after its images
         refused, before = [], len(left)
         for one in left:
             kind = arm.kind_of(one.id)

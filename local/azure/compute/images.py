@@ -1,5 +1,6 @@
 """Which image a machine starts from: a version of a gallery, the latest of a gallery's image, or the market's."""
 
+import re
 from typing import Any
 
 from .. import ids
@@ -16,10 +17,17 @@ MARKET = {
 }
 MARKET_VERSION = "24.04.202510010"
 OS_DISK_GIB = 30
+# As disks say what they were made of.
+MARKET_ID = re.compile(
+    r"(?i)/Publishers/(?P<publisher>[^/]+)/ArtifactTypes/VMImage/Offers/(?P<offer>[^/]+)/Skus/(?P<sku>[^/]+)"
+    r"/Versions/(?P<version>[^/]+)$"
+)
 
 
 def resolve(world: World, reference: dict[str, Any], location: str) -> dict[str, Any]:
     """`imageReference` as a machine tells of it, with the exact version. Raises ArmError for one that is not there."""
+    if found := MARKET_ID.search(str(reference.get("id", ""))):
+        reference = found.groupdict()
     if reference.get("id"):
         version = gallery_version(world, str(reference["id"]), location)
         return {"id": reference["id"], "exactVersion": version.id.name}
@@ -77,3 +85,23 @@ def _elsewhere(reference: str, location: str) -> ArmError:
         f"to this region, or change your requested region."
     )
     return ArmError(404, "GalleryImageNotFound", message)
+
+
+def size_gib(world: World, resolved: dict[str, Any], location: str) -> int:
+    """Of the OS disk that `resolve` led to."""
+    if not resolved.get("id"):
+        return OS_DISK_GIB
+    version = gallery_version(world, str(resolved["id"]), location)
+    return int(version.properties["storageProfile"]["osDiskImage"].get("sizeInGB", OS_DISK_GIB))
+
+
+def disk_reference(world: World, resolved: dict[str, Any], location: str) -> dict[str, Any]:
+    """`creationData`'s part that says from which image a disk is."""
+    if resolved.get("id"):
+        return {"galleryImageReference": {"id": gallery_version(world, str(resolved["id"]), location).id.text}}
+    told = {**resolved, "location": location}
+    path = (
+        "/Subscriptions/00000000-0000-0000-0000-000000000000/Providers/Microsoft.Compute/Locations/{location}/Publishers/"
+        "{publisher}/ArtifactTypes/VMImage/Offers/{offer}/Skus/{sku}/Versions/{exactVersion}"
+    )
+    return {"imageReference": {"id": path.format(**told)}}

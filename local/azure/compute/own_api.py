@@ -29,11 +29,11 @@ def machine(world: World, one: Resource) -> dict[str, Any]:
         "size": held.size,
         "spot": held.spot,
         "addresses": addresses(world, one),
-        "custom_data": one.secret.get("customData"),
+        "custom_data": one.secret.get("customData") or (one.properties.get("osProfile") or {}).get("customData"),
         "identities": list(identity.get("userAssignedIdentities") or {}),
         "tags": one.body.get("tags") or {},
         "image": (storage.get("imageReference") or {}).get("id"),
-        "disks": list(storage.get("dataDisks") or ()),
+        "disks": storage.get("dataDisks") or [],
         "provisioning_state": one.properties.get("provisioningState"),
         "power": one.state.get("power"),
         "starts": one.state.get("starts", 0),
@@ -63,14 +63,16 @@ def interfaces(world: World, one: Resource) -> list[dict[str, Any]]:
 
 def evict(world: World, told: dict[str, Any]) -> dict[str, Any]:
     """POST evict {"id": …}: a spot machine loses its hardware."""
+    from ..resources import machines as alone
     from ..resources import scale_set_instances
 
     world.operations.settle_due()
     found = world.store.find(str(told["id"]))
-    if found is None or found.id.type != limits.INSTANCE:
+    evictions = {limits.INSTANCE.lower(): scale_set_instances.evict, limits.MACHINE.lower(): alone.evict}
+    if found is None or found.id.type.lower() not in evictions:
         raise ValueError(f"there is no machine {told['id']}")
     try:
-        scale_set_instances.evict(world, found)
+        evictions[found.id.type.lower()](world, found)
     except ArmError as error:
         raise ValueError(error.message) from None
     return told

@@ -49,7 +49,7 @@ def told(world: World, states: dict[str, str]) -> dict[str, str]:
     """PUT /landbridge-api/power {ID: "running"}, by whoever keeps the machines. Raises ValueError."""
     for id_, power in states.items():
         machine = world.store.find(id_)
-        if machine is None or machine.id.type not in (limits.MACHINE, limits.INSTANCE):
+        if machine is None or machine.id.type.lower() not in (limits.MACHINE.lower(), limits.INSTANCE.lower()):
             raise ValueError(f"there is no machine {id_}")
         if power not in SHOWN:
             raise ValueError(f"a machine's power is one of {', '.join(SHOWN)}, not {power}")

@@ -26,8 +26,11 @@ NOT_HONOURED = (
 )
 
 
-def check(world: World, profile: dict[str, Any], location: str, name: str) -> dict[str, Any]:
-    """Refuses what is wrong in it. Gives the image reference with its exact version, or {}. Raises ArmError."""
+def check(world: World, profile: dict[str, Any], location: str, name: str, *, image: bool = True) -> dict[str, Any]:
+    """Refuses what is wrong in it. Gives the image reference with its exact version, or {}. Raises ArmError.
+
+    Without `image`, the image that it was made from need not be there any more.
+    """
     for member in NOT_HONOURED:
         if profile.get(member):
             raise not_honoured(member, profile[member])
@@ -35,7 +38,7 @@ def check(world: World, profile: dict[str, Any], location: str, name: str) -> di
     _encoded(profile.get("userData"), "userData")
     _spot(profile)
     reference = (profile.get("storageProfile") or {}).get("imageReference")
-    if not reference:
+    if not reference or not image:
         return {}
     require_image_id(reference, name)
     return images.resolve(world, reference, location)
@@ -166,7 +169,15 @@ def _check_address(world: World, nic: dict[str, Any], told: dict[str, Any], by: 
     subnet = require(world, id_, by, SUBNET)
     assert subnet.id.parent
     require(world, subnet.id.parent.text, by, None, location)
-    for member in ("loadBalancerBackendAddressPools", "applicationSecurityGroups"):
-        for one in properties.get(member) or ():
-            require(world, one["id"], by)
+    for one in properties.get("applicationSecurityGroups") or ():
+        require(world, one["id"], by)
+    for one in properties.get("loadBalancerBackendAddressPools") or ():
+        _require_pool(world, one["id"], by)
     return subnet.id.parent.key
+
+
+def _require_pool(world: World, id_: str, by: str) -> None:
+    """A pool is a part of its balancer's body."""
+    balancer = require(world, id_.rpartition("/backendAddressPools/")[0], by)
+    if not any(ids.same(one.get("id"), id_) for one in balancer.properties.get("backendAddressPools") or ()):
+        require(world, id_, by)

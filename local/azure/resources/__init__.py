@@ -7,10 +7,13 @@ from . import (
     balancers,
     blob_services,
     connections,
+    disks,
     file_shares,
+    galleries,
     identities,
     interfaces,
     local_gateways,
+    machines,
     network,
     peerings,
     private_endpoints,
@@ -34,6 +37,6 @@ TOPICS = (
     *(network, subnets, peerings, watchers, security, routes, public_addresses, interfaces, balancers),
     *(vpn_gateways, local_gateways, connections, private_endpoints, private_zones, resolvers),
     *(storage_accounts, blob_services, file_shares, vaults, vault_contents, identities, roles),
-    *(scale_sets, scale_set_instances),
+    *(scale_sets, scale_set_instances, machines, disks, galleries),
 )
 KINDS: Mapping[str, Kind] = {kind.type.lower(): kind for topic in TOPICS for kind in topic.KINDS}

@@ -61,6 +61,35 @@ def scale_set(
     }
 
 
+def interface(azure: LocalAzure, subnet_id: str, name: str = "nic") -> str:
+    """The id of a network interface in a subnet."""
+    path = f"{subnet_id.partition('/providers/')[0]}/providers/Microsoft.Network/networkInterfaces/{name}"
+    configuration = {"name": "primary", "properties": {"subnet": {"id": subnet_id}}}
+    made = azure.put(path, {"location": LOCATION, "properties": {"ipConfigurations": [configuration]}})
+    assert made.status_code == 201, made.text
+    return path
+
+
+def machine(interface_id: str, *disks: dict[str, Any], zone: str = "1", **more: Any) -> dict[str, Any]:
+    """A body to PUT. `more` are properties."""
+    os_disk = {
+        "createOption": "FromImage",
+        "managedDisk": {"storageAccountType": "Premium_LRS"},
+        "deleteOption": "Delete",
+    }
+    return {
+        "location": LOCATION,
+        "zones": [zone],
+        "properties": {
+            "hardwareProfile": {"vmSize": SIZE},
+            "osProfile": os_profile(),
+            "storageProfile": {"imageReference": MARKET, "osDisk": os_disk, "dataDisks": list(disks)},
+            "networkProfile": {"networkInterfaces": [{"id": interface_id}]},
+            **more,
+        },
+    }
+
+
 class Pools:
     """One test's client, group and subnet."""
 

@@ -1,0 +1,209 @@
+"""Managed disks and snapshots (Azure docs, "Introduction to Azure managed disks"; compute disks 2024-03-02).
+
+POST …/beginGetAccess, which uploads and downloads need, is not here.
+"""
+
+import uuid
+from typing import Any
+
+from .. import ids
+from ..compute import images, limits, profile
+from ..errors import bad_request, conflict
+from ..kinds import SLOW, Kind, Turn, World
+from ..operations import now
+from ..store import Resource
+
+DISK, SNAPSHOT = "Microsoft.Compute/disks", "Microsoft.Compute/snapshots"
+SKUS = (
+    *("Standard_LRS", "StandardSSD_LRS", "StandardSSD_ZRS", "Premium_LRS", "Premium_ZRS", "PremiumV2_LRS"),
+    "UltraSSD_LRS",
+)
+SNAPSHOT_SKUS = ("Standard_LRS", "Premium_LRS", "Standard_ZRS")
+ZONAL = ("PremiumV2_LRS", "UltraSSD_LRS")  # which must be in a zone where there are zones, and can say their speed
+MOST_GIB, MOST_V2_GIB = 32_767, 65_536
+COMPUTED = ("uniqueId", "timeCreated", "diskState", "osType", "hyperVGeneration")
+GIB = 1024**3
+# createOption → the member of creationData that says of what.
+SOURCES = {
+    "Empty": None,
+    "Copy": "sourceResourceId",
+    "FromImage": "imageReference",
+    "Import": "sourceUri",
+    "Upload": "uploadSizeBytes",
+}
+
+
+def _check(turn: Turn) -> None:
+    body, told, old = turn.new.body, turn.properties, turn.old
+    sku = body.setdefault("sku", dict(old.body["sku"]) if old else {"name": "Standard_LRS"})
+    sku["tier"] = _sku(str(sku.get("name")), SKUS).partition("_")[0].removesuffix("SSD")
+    body.pop("managedBy", None)
+    if old:
+        _fixed(turn, old)
+        if old.body.get("managedBy"):
+            body["managedBy"] = old.body["managedBy"]
+    else:
+        told.update({"uniqueId": str(uuid.uuid4()), "timeCreated": now(), "diskState": "Unattached"})
+    _zone(body, turn.new.location)
+    size = _created(turn, told.get("creationData") or {}, SOURCES)
+    _size(turn, size, MOST_V2_GIB if sku["name"] in ZONAL else MOST_GIB)
+    speeds = [name for name in ("diskIOPSReadWrite", "diskMBpsReadWrite") if name in told]
+    if speeds and sku["name"] not in ZONAL and old is None:
+        message = f"The property {speeds[0]} can be set only on disks of {' and '.join(ZONAL)}."
+        raise bad_request("InvalidParameter", message)
+    told.setdefault("encryption", {"type": "EncryptionAtRestWithPlatformKey"})
+    told.setdefault("networkAccessPolicy", "AllowAll")
+    told.setdefault("publicNetworkAccess", "Enabled")
+
+
+def _sku(name: str, known: tuple[str, ...]) -> str:
+    if name not in known:
+        raise bad_request(
+            "InvalidParameter", f"The value '{name}' of parameter 'sku.name' is none of {', '.join(known)}."
+        )
+    return name
+
+
+def _fixed(turn: Turn, old: Resource) -> None:
+    told = turn.properties
+    told.update({name: old.properties[name] for name in COMPUTED if name in old.properties})
+    told.setdefault("creationData", old.properties["creationData"])
+    for name, before in old.properties["creationData"].items():
+        if told["creationData"].setdefault(name, before) != before:
+            raise conflict("PropertyChangeNotAllowed", f"Changing property 'creationData.{name}' is not allowed.")
+    if (turn.new.body.get("zones") or []) != (old.body.get("zones") or []):
+        raise conflict("PropertyChangeNotAllowed", "Changing property 'zones' is not allowed.")
+    if turn.new.body["sku"]["name"] != old.body["sku"]["name"] and old.body.get("managedBy"):
+        message = f"Cannot change the sku of disk {turn.id.name} while it is attached to {old.body['managedBy']}."
+        raise conflict("OperationNotAllowed", message)
+
+
+def _zone(body: dict[str, Any], location: str) -> None:
+    zones, name = body.get("zones") or [], body["sku"]["name"]
+    profile.check_zones(zones, location)
+    if len(zones) > 1 or (zones and name.endswith("_ZRS")):
+        raise bad_request("InvalidParameter", f"A disk of {name} cannot be in the zones {zones}.")
+    if name in ZONAL and not zones:
+        raise bad_request("InvalidParameter", f"A disk of {name} must be in an availability zone.")
+
+
+def _created(turn: Turn, told: dict[str, Any], sources: dict[str, str | None]) -> int:
+    """Of what it is made. Gives the size in GiB that it has by that, 0 for none. Raises ArmError."""
+    option = told.get("createOption")
+    if option not in sources:
+        raise bad_request(
+            "InvalidParameter", f"The value '{option}' of parameter 'creationData.createOption' is invalid."
+        )
+    source = sources[option]
+    if source and not told.get(source) and not (option == "FromImage" and told.get("galleryImageReference")):
+        raise profile.missing(f"creationData.{source}")
+    if turn.old is not None:
+        return 0
+    match option:
+        case "Copy":
+            return _copied(turn, str(told["sourceResourceId"]))
+        case "FromImage":
+            return _of_image(turn, told.get("galleryImageReference") or told["imageReference"])
+        case "Import":
+            profile.require(turn.world, told.get("storageAccountId", ""), turn.id.text)
+        case "Upload":
+            turn.properties["diskState"] = "ReadyToUpload"
+            return max(1, -(-int(told["uploadSizeBytes"]) // GIB))
+    return 0
+
+
+def _copied(turn: Turn, id_: str) -> int:
+    source = profile.require(turn.world, id_, turn.id.text, None, turn.new.location)
+    if source.id.type.lower() not in (DISK.lower(), SNAPSHOT.lower()):
+        raise bad_request("InvalidParameter", f"{source.id.text} is no disk or snapshot to copy.")
+    for name in ("osType", "hyperVGeneration"):
+        if name in source.properties:
+            turn.properties.setdefault(name, source.properties[name])
+    return int(source.properties["diskSizeGB"])
+
+
+def _of_image(turn: Turn, reference: dict[str, Any]) -> int:
+    found = images.resolve(turn.world, reference, turn.new.location)
+    turn.properties.setdefault("osType", "Linux")
+    return images.size_gib(turn.world, found, turn.new.location)
+
+
+def _size(turn: Turn, least: int, most: int) -> None:
+    told, old = turn.properties, turn.old
+    size = told.get("diskSizeGB", old.properties["diskSizeGB"] if old else least)
+    if not isinstance(size, int) or not 1 <= size <= most:
+        raise bad_request("InvalidParameter", f"The value '{size}' of parameter 'diskSizeGB' is not from 1 to {most}.")
+    before = old.properties["diskSizeGB"] if old else least
+    if size < before:
+        message = f"The new size {size} GiB of disk {turn.id.name} is below {before} GiB: a disk never shrinks."
+        raise bad_request("ResizeDiskError", message)
+    if old and size > before and told.get("osType") and (user := attached_to(turn.world, old)) and limits.holds(user):
+        message = f"Cannot resize disk {turn.id.name} while it is the OS disk of running VM {user.id.text}."
+        raise conflict("OperationNotAllowed", message)
+    told["diskSizeGB"], told["diskSizeBytes"] = size, size * GIB
+
+
+def attached_to(world: World, disk: Resource) -> Resource | None:
+    """The machine that has it."""
+    return world.store.find(str(disk.body["managedBy"])) if disk.body.get("managedBy") else None
+
+
+def attach(disk: Resource, machine: Resource | None) -> None:
+    """To a machine, or to none."""
+    if machine is None:
+        disk.body.pop("managedBy", None)
+        disk.properties["diskState"] = "Unattached"
+    else:
+        disk.body["managedBy"], disk.properties["diskState"] = machine.id.text, "Attached"
+    disk.changed()
+
+
+def make(world: World, machine: Resource, told: dict[str, Any], creation: dict[str, Any], size: int) -> Resource:
+    """A disk that comes with a machine: its OS disk, or an empty one that it asks for. Raises ArmError."""
+    name = told["name"]
+    scope = machine.id.text[: machine.id.text.lower().index("/providers/")]
+    id_ = ids.parse(f"{scope}/providers/{DISK}/{name}")
+    if world.store.find(id_):
+        raise conflict("ConflictingUserInput", f"A disk with name {name} already exists: it cannot be made for a VM.")
+    kind = (told.get("managedDisk") or {}).get("storageAccountType", "Premium_LRS")
+    body: dict[str, Any] = {"location": machine.location, "sku": {"name": kind}}
+    if machine.body.get("zones") and not kind.endswith("_ZRS"):
+        body["zones"] = list(machine.body["zones"])
+    body["properties"] = {"creationData": creation, "diskSizeGB": told.get("diskSizeGB") or size}
+    disk = Resource(id_, body)
+    _check(Turn(world, disk, None, {}))
+    disk.properties["provisioningState"] = "Succeeded"
+    return disk
+
+
+def _state(world: World, disk: Resource) -> dict[str, Any]:
+    machine = attached_to(world, disk)
+    return {"diskState": "Reserved"} if machine and machine.state.get("power") == "deallocated" else {}
+
+
+def _removing(turn: Turn) -> None:
+    if machine := attached_to(turn.world, turn.new):
+        message = f"Disk {turn.id.name} is attached to VM {machine.id.text}."
+        raise conflict("OperationNotAllowed", message)
+
+
+def _check_snapshot(turn: Turn) -> None:
+    told, old = turn.properties, turn.old
+    sku = turn.new.body.setdefault("sku", dict(old.body["sku"]) if old else {"name": "Standard_LRS"})
+    sku["tier"] = _sku(str(sku.get("name")), SNAPSHOT_SKUS).partition("_")[0]
+    if old:
+        _fixed(turn, old)
+    else:
+        told.update({"uniqueId": str(uuid.uuid4()), "timeCreated": now(), "diskState": "Unattached"})
+    size = _created(turn, told.get("creationData") or {}, {"Copy": "sourceResourceId", "Import": "sourceUri"})
+    _size(turn, size, MOST_V2_GIB)
+    told.setdefault("incremental", False)
+    told.setdefault("encryption", {"type": "EncryptionAtRestWithPlatformKey"})
+
+
+# What was made of a disk does not need it any more; a machine's own is judged by `_removing`.
+FREE = frozenset((DISK, SNAPSHOT, images.VERSION, limits.MACHINE))
+KINDS = (
+    Kind(DISK, check=_check, removing=_removing, told=_state, slow=SLOW, free=FREE, statuses=(202, 202), etags=False),
+    Kind(SNAPSHOT, check=_check_snapshot, slow=SLOW, free=FREE, statuses=(202, 202), etags=False),
+)
