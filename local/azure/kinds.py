@@ -105,7 +105,6 @@ class Kind:
     in_use: the code of a delete that is refused because others refer to it, if it is not InUse…CannotBeDeleted.
     slow: methods that Azure answers before it is done.
     statuses: of a PUT that makes one, and of one that changes one.
-    etags: whether its body has one.
     given: what is there without anybody's having made it, such as a built-in role.
     lists: takes the place of "all below": what a GET of the type at a scope lists, with the call's query.
     preempts: a write ends an earlier one that is still going on ("OperationPreempted"), and waits for no part's.
@@ -141,7 +140,6 @@ class Kind:
     methods: frozenset[str] = frozenset(("GET", "PUT", "PATCH", "DELETE"))
     location_from_group: bool = False
     statuses: tuple[int, int] = (201, 200)
-    etags: bool = True
     given: Callable[[World, Id], Resource | None] | None = None
     lists: Callable[[World, str, Mapping[str, str]], Iterable[Resource]] | None = None
     told: Callable[[World, Resource], dict[str, Any]] | None = (

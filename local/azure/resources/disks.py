@@ -204,6 +204,6 @@ def _check_snapshot(turn: Turn) -> None:
 # What was made of a disk does not need it any more; a machine's own is judged by `_removing`.
 FREE = frozenset((DISK, SNAPSHOT, images.VERSION, limits.MACHINE))
 KINDS = (
-    Kind(DISK, check=_check, removing=_removing, told=_state, slow=SLOW, free=FREE, statuses=(202, 202), etags=False),
-    Kind(SNAPSHOT, check=_check_snapshot, slow=SLOW, free=FREE, statuses=(202, 202), etags=False),
+    Kind(DISK, check=_check, removing=_removing, told=_state, slow=SLOW, free=FREE, statuses=(202, 202), untagged=True),
+    Kind(SNAPSHOT, check=_check_snapshot, slow=SLOW, free=FREE, statuses=(202, 202), untagged=True),
 )

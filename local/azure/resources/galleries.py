@@ -217,8 +217,8 @@ def _blocked(turn: Turn, end: str | None) -> ArmError:
 # Machines and disks keep what they were made from; a scale set whose image is gone cannot grow (Azure docs, FAQ).
 FREE = frozenset((limits.SET, limits.INSTANCE, limits.MACHINE, DISK, images.VERSION))
 KINDS = (
-    Kind(images.GALLERY, check=_gallery, removing=_empty, slow=SLOW, free=FREE, etags=False),
-    Kind(images.IMAGE, check=_image, removing=_empty, slow=SLOW, free=FREE, etags=False),
+    Kind(images.GALLERY, check=_gallery, removing=_empty, slow=SLOW, free=FREE, untagged=True),
+    Kind(images.IMAGE, check=_image, removing=_empty, slow=SLOW, free=FREE, untagged=True),
     Kind(
         images.VERSION,
         check=_version,
@@ -226,7 +226,7 @@ KINDS = (
         removing=_removing_version,
         slow=SLOW,
         free=FREE,
-        etags=False,
+        untagged=True,
         expands={"replicationstatus": _status},
     ),
 )
