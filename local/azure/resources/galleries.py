@@ -1,8 +1,7 @@
 """Galleries, their images and the versions of those, with a copy in each target region.
 
 Azure docs, "Store and share images in an Azure Compute Gallery"; compute galleries 2024-03-03. Not here: sharing with
-others, soft delete, encryption sets. Of a version that is made from a blob, it is checked that its account is there,
-and not that the blob is.
+others, soft delete, encryption sets.
 """
 
 import re
@@ -10,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from .. import ids, regions
-from ..compute import images, limits, profile
+from ..compute import images, limits, profile, vhd
 from ..errors import ArmError, bad_request, conflict
 from ..kinds import SLOW, Kind, Turn, World
 from ..operations import now
@@ -141,9 +140,9 @@ def _source(turn: Turn, storage: dict[str, Any]) -> None:
         size = _size(turn, found)
     elif source.get("uri"):
         account = profile.require(turn.world, source.get("storageAccountId") or source.get("id") or "", turn.id.text)
-        if not ids.same(account.id.type, ACCOUNT) or f"//{account.id.name}.blob." not in str(source["uri"]):
-            raise bad_request("InvalidParameter", f"{source['uri']} is no blob of {account.id.text}.")
-        size = images.OS_DISK_GIB
+        if not ids.same(account.id.type, ACCOUNT):
+            raise bad_request("InvalidParameter", f"{account.id.text} is no storage account.")
+        size = vhd.size_gib(turn.world, account, str(source["uri"]))
     else:
         raise profile.missing("storageProfile.source")
     disk.setdefault("hostCaching", "ReadWrite")

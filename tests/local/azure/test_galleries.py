@@ -8,6 +8,7 @@ from azure.mgmt.compute.models import Disk, Gallery, GalleryImage, GalleryImageV
 
 from .machines import LOCATION, Pools, interface, machine, scale_set
 from .support import LocalAzure, assert_model
+from .test_blobs import Account
 from .test_disks import disk
 
 IMAGE = {
@@ -126,6 +127,23 @@ def test_a_machines_disk_is_as_large_as_its_image(images: Images, pools: Pools) 
     images.compute.virtual_machines.begin_delete(images.group, "one").result()
 
 
+def test_a_version_is_made_of_a_vhd_that_was_uploaded(images: Images, place: str) -> None:
+    account = Account(images.azure, place)
+    blob, size = account.fleet().get_blob_client("gpu.vhd"), 3 << 20
+    body = images.body()
+    source = {"uri": blob.url, "storageAccountId": account.id}
+    body["properties"]["storageProfile"]["osDiskImage"]["source"] = source
+    for content, said in ((None, "there is no such blob"), (bytes(512), "no page blob with a fixed VHD")):
+        if content:
+            blob.create_page_blob(size + 512)
+            blob.upload_page(content, size, 512)
+        with pytest.raises(HttpResponseError, match=said):
+            images.put("1.0.0", body)
+    blob.upload_page(b"conectix".ljust(512, b"\0"), size, 512)
+    assert images.put("1.0.0", body).storage_profile.os_disk_image.size_in_gb == 1
+    assert images.put("1.0.0", body).provisioning_state == "Succeeded"
+
+
 def test_of_a_version_only_its_publishing_changes(images: Images) -> None:
     images.put("1.0.0")
     end = "2027-01-01T00:00:00+00:00"
@@ -165,7 +183,7 @@ def test_what_azure_refuses_is_refused(images: Images) -> None:
         body["properties"]["storageProfile"] = {}
 
     def of_a_blob(body: dict[str, Any]) -> None:
-        source = {"uri": "https://other.blob.core.windows.net/c/a.vhd", "storageAccountId": images.source}
+        source = {"uri": "https://example.blob.core.windows.net/fleet/a.vhd", "storageAccountId": images.source}
         body["properties"]["storageProfile"] = {"osDiskImage": {"source": source}}
 
     elsewhere = images.body()
@@ -177,7 +195,7 @@ def test_what_azure_refuses_is_refused(images: Images) -> None:
         ("1.0.0", elsewhere, "lack its own location"),
         ("1.0.0", images.body(endOfLifeDate="soon"), "is no date"),
     ]
-    for change, said in ((without_source, "storageProfile.source"), (of_a_blob, "is no blob of")):
+    for change, said in ((without_source, "storageProfile.source"), (of_a_blob, "is no storage account")):
         body = images.body()
         change(body)
         cases.append(("1.0.0", body, said))

@@ -94,8 +94,8 @@ def test_instances_that_are_deleted_lower_the_capacity_and_their_numbers_do_not_
     pools.put(3)
     pools.delete("1", "2")
     assert pools.sets.get(pools.group, "pool").sku.capacity == 1
-    pools.resize(2)
-    assert pools.ids() == ["0", "3"]
+    pools.resize(3)
+    assert pools.ids() == ["0", "3", "4"]
 
 
 def test_an_instance_that_is_not_there_is_not_deleted(pools: Pools) -> None:
