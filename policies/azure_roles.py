@@ -23,6 +23,20 @@ TOO_MUCH = {
     "18d7d88d-d35e-4fb5-a5c3-7773c20a72d9": "User Access Administrator",
     "f58310d9-a9f6-439a-9e8d-f62e7b41a168": "Role Based Access Control Administrator",
 }
+# Over an account each opens every folder, and over a vault every secret: a condition or a scope says which is meant.
+BLOBS = {
+    "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1": "Storage Blob Data Reader",
+    "ba92f5b4-2d11-453d-a403-e96b0029c9fe": "Storage Blob Data Contributor",
+    "b7e6dc6d-f1e8-4753-8033-0f276bb0955b": "Storage Blob Data Owner",
+}
+SECRETS = {
+    "4633458b-17de-408a-874b-0445c86b69e6": "Key Vault Secrets User",
+    "b86a8fe4-44ce-4948-aee5-eccb2c155cd7": "Key Vault Secrets Officer",
+    "00482a5a-887f-4fb3-b363-3b7fe8e74483": "Key Vault Administrator",
+}
+WRITER = "ba92f5b4-2d11-453d-a403-e96b0029c9fe"
+# "Azure role assignment condition format": the name of a blob, and what it must be like.
+FOLDERS = re.compile(r"blobs:path\]\s+String(?:Equals|Like)(?:IgnoreCase)?\s+'([^'*?]+/)[^']*'", re.IGNORECASE)
 # Whatever a role has of these is a way to everything.
 FORBIDDEN = re.compile(r"\*|\*/.*|Microsoft\.Authorization/(?!.*/read$).*|[^/]+/\*", re.IGNORECASE)
 AUDIENCE = "api://AzureADTokenExchange"
@@ -36,6 +50,7 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
     own = [item for item in found if item.type == DEFINITION]
     for item in of_types(found, ASSIGNED):
         yield from _role(item, own)
+        yield from _narrow(item, world.fleet)
         yield from _assigned(item, own, world.fleet)
     for item in of_types(found, DEFINED):
         yield from _defined(item, world.fleet)
@@ -51,6 +66,44 @@ def _role(item: Item, own: list[Item]) -> Iterator[Finding]:
         yield undecidable(item, "roleDefinitionId")
     elif name := TOO_MUCH.get(str(role).rpartition("/")[2].lower()):
         yield finding(item, "roleDefinitionId", f"it gives the role {name}", NARROW)
+
+
+def _narrow(item: Item, fleet: Fleet) -> Iterator[Finding]:
+    """A machine or a team reads its own: the account and the vault are everybody's."""
+    role = str(item.props.get("roleDefinitionId")).rpartition("/")[2].lower()
+    scope, condition = item.props.get("scope"), item.props.get("condition")
+    if role in BLOBS and condition is UNKNOWN:
+        yield undecidable(item, "condition")
+    elif role in BLOBS and not FOLDERS.search(str(condition or "")) and not _of_issuer(str(scope), fleet):
+        what = f"{BLOBS[role]} opens all that lies in {scope}"
+        yield finding(item, "condition", what, "Add a condition on blobs:path, such as StringLike 'teams/NAME/*'")
+    elif role in SECRETS and not unknown_in(scope) and "/secrets/" not in str(scope):
+        what = f"{SECRETS[role]} opens all that {scope} keeps"
+        yield finding(item, "scope", what, "Scope it to one secret: VAULT/secrets/NAME")
+
+
+def _of_issuer(scope: str, fleet: Fleet) -> bool:
+    """Two public documents, and nothing else."""
+    return any(f"/storageAccounts/{issuers.bucket(fleet, name)}" in scope for name in fleet.clusters)
+
+
+def snapshots(found: list[Item], clusters: dict[str, Item], world: World) -> Iterator[Finding]:
+    """`clusters` have members of etcd in the stack: some identity there may write each's snapshots, and copies."""
+    writers = [item for item in of_types(found, [ASSIGNMENT]) if _writes(item)]
+    folders = {folder for item in writers for folder in FOLDERS.findall(str(item.props.get("condition")))}
+    for name, item in sorted(clusters.items()):
+        known = world.fleet.clusters.get(name)
+        wanted = {"snapshots": f"backups/{name}/"}
+        if known and known.copies:
+            wanted["copies of snapshots"] = f"copies/{known.region}/{name}/"
+        for what, folder in wanted.items():
+            if folder not in folders:
+                remedy = f"Give its machines {BLOBS[WRITER]} with a condition on blobs:path StringLike '{folder}*'"
+                yield finding(item, "tags", f"{what} are off: no machine of {name} may write them", remedy)
+
+
+def _writes(item: Item) -> bool:
+    return str(item.props.get("roleDefinitionId")).rpartition("/")[2].lower() == WRITER
 
 
 def _subscription(fleet: Fleet) -> str:

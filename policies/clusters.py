@@ -10,10 +10,11 @@ from typing import Any
 
 from fleet.world import World
 
+from . import azure_roles
 from .boot import MACHINE
 from .machines import BACKUPS as SNAPSHOTS
 from .machines import COPIES, MEMBER, writes
-from .reading import UNKNOWN, Finding, Item, finding, of_types, tag, undecidable, unknown_in, values
+from .reading import AZURE, UNKNOWN, Finding, Item, finding, of_types, tag, undecidable, unknown_in, values
 
 DISK = "landbridge:disk"
 VOLUME, GROUP, INTERFACE = (
@@ -24,12 +25,23 @@ VOLUME, GROUP, INTERFACE = (
 # What every etcd member has one of, with its volumes told apart by their tag.
 PARTS = ("volume etcd-main", "volume etcd-events", "scaling group", "network interface")
 PART_OF = ((GROUP, "scaling group"), (INTERFACE, "network interface"))
+# The same in Azure, where a machine stands by itself: scale sets give no planned addresses.
+AZURE_PARTS = ("volume etcd-main", "volume etcd-events", "machine", "network interface")
+DISK_OF_AZURE, MACHINE_OF_AZURE, INTERFACE_OF_AZURE = (
+    "azure-native:compute:Disk",
+    "azure-native:compute:VirtualMachine",
+    "azure-native:network:NetworkInterface",
+)
+AZURE_PART_OF = ((MACHINE_OF_AZURE, "machine"), (INTERFACE_OF_AZURE, "network interface"))
 COUNTS = (3, 5)
 # Type → where it says in which region it stands.
 STANDS = {
     VOLUME: ("availabilityZone", "region"),
     GROUP: ("availabilityZones", "region"),
     INTERFACE: ("region",),
+    DISK_OF_AZURE: ("location",),
+    MACHINE_OF_AZURE: ("location",),
+    INTERFACE_OF_AZURE: ("location",),
 }
 ZONE = re.compile(r"([a-z]{2}(?:-[a-z]+)+-\d+)[a-z]?")
 API_PORT = 6443
@@ -65,9 +77,13 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
     for item in of_types(found, STANDS):
         if tag(item, MACHINE) is UNKNOWN:
             yield undecidable(item, f"tags.{MACHINE}")
-    yield from _counts(members)
+    there = [(item, match) for item, match in members if item.type.startswith(AZURE)]
+    here = [(item, match) for item, match in members if not item.type.startswith(AZURE)]
+    yield from _counts(here, PARTS, PART_OF)
+    yield from _counts(there, AZURE_PARTS, AZURE_PART_OF)
     yield from _regions(members, world)
-    yield from _snapshots(found, {match[0]: item for item, match in members}, world)
+    yield from _snapshots(found, {match[0]: item for item, match in here}, world)
+    yield from azure_roles.snapshots(found, {match["cluster"]: item for item, match in there}, world)
     for item in of_types(found, LIFECYCLES):
         yield from _lifecycle(item, "rules")
     for item in of_types(found, INSIDE):
@@ -80,16 +96,18 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
         yield from _token(item)
 
 
-def _counts(members: list[tuple[Item, re.Match[str]]]) -> Iterator[Finding]:
+def _counts(
+    members: list[tuple[Item, re.Match[str]]], own: tuple[str, ...], part_of: tuple[tuple[str, str], ...]
+) -> Iterator[Finding]:
     """Three or five of each part, and the same members for all."""
     clusters: dict[str, dict[str, dict[str, Item]]] = defaultdict(lambda: defaultdict(dict))
     for item, match in members:
         disk = tag(item, DISK)
-        part = dict(PART_OF).get(item.type, f"volume {disk}")
+        part = dict(part_of).get(item.type, f"volume {disk}")
         held = clusters[match["cluster"]][part]
         if disk is UNKNOWN:
             yield undecidable(item, f"tags.{DISK}")
-        elif part not in PARTS:
+        elif part not in own:
             what = f"the volume of {match[0]} has the tag {DISK} {disk}"
             yield finding(item, "tags", what, "Set it to etcd-main or etcd-events")
         elif match[0] in held:
@@ -104,7 +122,7 @@ def _counts(members: list[tuple[Item, re.Match[str]]]) -> Iterator[Finding]:
             what = f"cluster {cluster} has {len(known)} etcd members"
             yield finding(known[min(known)], "tags", what, "etcd needs 3 or 5: other numbers lose more than they bear")
         for machine, item in known.items():
-            if lacking := [part for part in PARTS if machine not in parts.get(part, {})]:
+            if lacking := [part for part in own if machine not in parts.get(part, {})]:
                 what = f"etcd member {machine} lacks its own {', '.join(lacking)}"
                 yield finding(item, "tags", what, f"Make it, with tag {MACHINE} {machine}")
 
