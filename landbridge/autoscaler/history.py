@@ -14,6 +14,7 @@ WORDS: dict[str, str] = {
     "refused": "{machines} refused ({code}): {why}",
     "backoff": "is asked again later ({code})",
     "shrink": "gives up {machines} that have not come",
+    "cleared": "takes {ids} away, which never were machines, or are none any more",
     "end": "ends {ids}",
     "no-end": "does not end {ids}: {why}",
     "region-problem": "does not answer: {why}",

@@ -104,10 +104,10 @@ class Azure:
         known, name = self._instances(told), told.name
         ask = self.asks.get(name)
         if ask and _over(ask, known, time.time()):
-            self.asks.pop(name, None)
-            ask = None
+            ask = self._became(name, ask, None)
         desired = max(known.capacity, ask.machines if ask else 0)
-        ending = {id_ for id_, when in self.ending.items() if at - when < ENDING_SECONDS}
+        # A copy: machines are told to end beside this.
+        ending = {id_ for id_, when in dict(self.ending).items() if at - when < ENDING_SECONDS}
         machines = tuple(
             one.machine._replace(state="ending") if one.machine.id in ending else one.machine
             for one in known.instances
@@ -141,7 +141,7 @@ class Azure:
         found = [azure_answers.instance(self.place, told.name, one, spot=spot) for one in vms]
         there = {one.machine.id for one in found}
         prefix = f"{told.name}_".lower()
-        for gone in [id_ for id_ in self.ending if id_.startswith(prefix) and id_ not in there]:
+        for gone in [id_ for id_ in dict(self.ending) if id_.startswith(prefix) and id_ not in there]:
             self.ending.pop(gone, None)
         for one in found:
             if one.sentence:
@@ -167,27 +167,30 @@ class Azure:
         """What has become of it; None where it is over and well."""
         if not ask.url:
             said = self._set_failed(group) if state == FAILED else ""
-            return self._refused(group, ask.machines, said) if said else ask
+            return self._became(group, ask, _refused(ask.machines, said)) if said else ask
         if time.monotonic() < ask.next_at:
             return ask
         document, seconds = self.calls.status(ask.url)
         over, said = azure_answers.outcome(document)
         if over == "done":
-            self.asks.pop(group, None)
-            return None
+            return self._became(group, ask, None)
         if over == "failed":
-            return self._refused(group, ask.machines, said)
-        self.asks[group] = ask._replace(next_at=time.monotonic() + seconds)
-        return ask
+            return self._became(group, ask, _refused(ask.machines, said))
+        return self._became(group, ask, ask._replace(next_at=time.monotonic() + seconds))
+
+    def _became(self, group: str, was: Ask, now: Ask | None) -> Ask | None:
+        """Unless another size has been asked for while Azure answered."""
+        if self.asks.get(group) is not was:
+            return None
+        if now:
+            self.asks[group] = now
+        else:
+            self.asks.pop(group, None)
+        return now
 
     def _set_failed(self, group: str) -> str:
         with self.calls.asking("VirtualMachineScaleSets_GetInstanceView"):
             return azure_answers.set_failed(self.sets.get_instance_view(self.group, group, **LOOKS))
-
-    def _refused(self, group: str, machines: int, said: str) -> Ask:
-        """From now on: Azure's clock is not ours."""
-        self.asks[group] = Ask(machines, time.time(), failure=Failure(time.time(), said))
-        return self.asks[group]
 
     def resize(self, group: str, machines: int) -> None:
         """Never to fewer than there are: Azure would choose itself which go."""
@@ -209,12 +212,12 @@ class Azure:
         with self.calls.asking("Usage_List"):
             usage = list(self.usage.list(self.region, **limits(until)))
         if said := azure_quota.lacking(usage, told.sku.name, more, spot=spot):
-            self._refused(told.name, machines, said)
+            self.asks[told.name] = _refused(machines, said)
             return
         try:
             url = self._update(told.name, machines, until)
         except RefusedError as error:
-            self._refused(told.name, machines, error.sentence)
+            self.asks[told.name] = _refused(machines, error.sentence)
             return
         except AnswerLostError:
             self.asks[told.name] = Ask(machines, time.time())
@@ -263,6 +266,11 @@ class Azure:
 
     def let_go(self, instance: str, group: str) -> None:
         """Nothing waits."""
+
+
+def _refused(machines: int, said: str) -> Ask:
+    """From now on: Azure's clock is not ours."""
+    return Ask(machines, time.time(), failure=Failure(time.time(), said))
 
 
 def _over(ask: Ask, known: Known, now: float) -> bool:

@@ -79,7 +79,7 @@ def read(file: Path) -> Settings:
         raise SettingsError(f"{file}: groups are in {', '.join(unknown)}, which region_clouds lacks")
     in_azure = {name for name, cloud in found.region_clouds.items() if cloud == "azure"}
     if homeless := sorted(in_azure - (found.azure.resource_groups.keys() if found.azure else set())):
-        raise SettingsError(f"{file}: {', '.join(homeless)} are in Azure, and azure.resource_groups lacks them")
+        raise SettingsError(f"{file}: azure.resource_groups lacks {', '.join(homeless)}")
     if len(found.by_name) < len(found.groups):
         raise SettingsError(f"{file}: two groups have one name")
     return found

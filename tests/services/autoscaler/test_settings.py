@@ -29,8 +29,8 @@ def test_a_region_of_azure_has_its_resource_group(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
-        ({"azure": None}, "southcentralus are in Azure, and azure.resource_groups lacks them"),
-        ({"azure": {**AZURE, "resource_groups": {}}}, "azure.resource_groups lacks them"),
+        ({"azure": None}, "azure.resource_groups lacks southcentralus"),
+        ({"azure": {**AZURE, "resource_groups": {}}}, "azure.resource_groups lacks southcentralus"),
         ({"region_clouds": {}}, "groups are in southcentralus, which region_clouds lacks"),
         ({"region_clouds": {"southcentralus": "other"}}, "region_clouds.southcentralus: Input should be"),
     ],
