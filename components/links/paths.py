@@ -12,10 +12,10 @@ from components.network.hub_tables import INWARD, OUTWARD
 from components.network.ports import MATRIX, Group, sources
 from components.network.routes import Route, RouteTable
 from components.network.spec import network_spec
-from components.network.subnets import Subnet
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
+from .azure_paths import azure_network
 from .gateway.spec import GatewaySpec, gateway_specs
 from .hub_routes import NETWORK, HubRoute, hub_routes
 from .laptops.spec import Server, laptops_spec
@@ -79,6 +79,8 @@ class Paths:
         here = [name for name, region in fleet.regions.items() if region.cloud == "aws"]
         self.networks = {name: network_spec(fleet, plan, name) for name in here}
         self.hubs = {name: hub_routes(fleet, plan, name) for name in here}
+        clouds = fleet.regions.items()
+        self.azure = {name: azure_network(fleet, plan, name) for name, about in clouds if about.cloud == "azure"}
         self.laptops = {name: found for name in here if (found := laptops_spec(fleet, plan, name))}
 
     def place(self, text: str) -> Place:
@@ -86,12 +88,15 @@ class Paths:
         if text in self.networks:
             first = next(one for one in self.networks[text].subnets if not one.public)
             return Place(REGION, text, str(IPv4Network(first.cidr)[-2]))
+        if text in self.azure:
+            of_machines = next(one for one in self.azure[text].subnets if one.group == "private")
+            return Place(REGION, text, str(IPv4Network(of_machines.cidr)[-2]))
         if text in self.fleet.sites:
             return Place(SITE, text, str(IPv4Network(self.plan.site(text).lan)[-2]))
         try:
             owner = self.plan.owner(text)
         except ValueError:
-            known = ", ".join([*self.networks, *self.fleet.sites])
+            known = ", ".join([*self.networks, *self.azure, *self.fleet.sites])
             raise NoPlaceError(f"{text} is neither an address nor one of {known}") from None
         kind, _, rest = (owner or "").partition("/")
         if kind not in (REGION, SITE):
@@ -112,6 +117,8 @@ class Paths:
     def _hops(self, source: Place, target: Place, port: Port | None) -> Iterator[Hop]:
         if source.kind == SITE:
             yield from self._out_of_site(source, target, port)
+        elif source.name in self.azure:
+            yield from self._out_of_azure(source, target, port)
         elif server := self._server(source):
             yield from self._out_of_laptop(server, source, target, port)
         else:
@@ -177,11 +184,42 @@ class Paths:
         elif route.via == NETWORK:
             yield Hop(at, f"{route.cidr} leads to the network")
             yield from self._into_network(source, target, port)
+        elif route.via in self.azure:
+            yield Hop(at, f"BGP tells {route.cidr} on the tunnels with {route.via}")
+            yield from self._into_azure(source, target, port)
         elif route.learned:
             yield from self._into_site(at, [one for one in found if one.cidr == route.cidr], source, target)
         else:
             yield Hop(at, f"{route.cidr} leads to the peering with {route.via}")
             yield from self._through_hub(route.via, INWARD, source, target, port)
+
+    def _out_of_azure(self, source: Place, target: Place, port: Port | None) -> Iterator[Hop]:
+        network, at = self.azure[source.name], f"network {source.name}"
+        if not any(_in(source.address, one.cidr) for one in network.subnets):
+            yield Hop(at, f"no subnet has {source.address}", passes=False)
+            return
+        if _in(target.address, network.cidr):
+            yield from self._into_azure(source, target, port)
+            return
+        route = _longest(target.address, [(one.cidr, one) for one in network.routes])
+        if route is None:
+            yield Hop(at, f"no route to {target.address}", passes=False)
+        elif route.via in self.azure:
+            yield Hop(at, f"{route.cidr} leads to the peering with {route.via}")
+            yield from self._into_azure(source, target, port)
+        elif route.via in self.networks:
+            yield Hop(f"hub {source.name}", f"BGP tells {route.cidr} on the tunnels with {route.via}")
+            yield from self._through_hub(route.via, INWARD, source, target, port)
+        else:
+            mine = [one for one in network.routes if one.cidr == route.cidr]
+            yield from self._into_site(f"hub {source.name}", mine, source, target)
+
+    def _into_azure(self, source: Place, target: Place, port: Port | None) -> Iterator[Hop]:
+        network, at = self.azure[target.name], f"network {target.name}"
+        subnet = next((one for one in network.subnets if _in(target.address, one.cidr)), None)
+        yield Hop(at, _arrived(subnet.name if subnet else "", target), passes=subnet is not None)
+        if port is not None:
+            yield _let_in(at, network.groups, source, port)
 
     def _into_network(self, source: Place, target: Place, port: Port | None) -> Iterator[Hop]:
         network = self.networks[target.name]
@@ -189,11 +227,10 @@ class Paths:
             yield from self._to_laptop(f"network {target.name}", server, target)
             return
         subnet = next((one for one in network.subnets if _in(target.address, one.cidr)), None)
-        yield Hop(f"network {target.name}", _arrived(subnet, target), passes=subnet is not None)
+        at = f"network {target.name}"
+        yield Hop(at, _arrived(subnet.name if subnet else "", target), passes=subnet is not None)
         if port is not None:
-            groups = list(_open(network.groups, source, port))
-            said = f"security group {' and '.join(groups)}" if groups else "no security group"
-            yield Hop(f"network {target.name}", f"{said} lets {port} of {source.address} in", passes=bool(groups))
+            yield _let_in(at, network.groups, source, port)
 
     def _into_site(self, at: str, routes: Iterable[HubRoute], source: Place, target: Place) -> Iterator[Hop]:
         names = [one.via for one in routes]
@@ -213,7 +250,9 @@ class Paths:
             return
         for gateway in self.gateways[source.name]:
             yield _leaves(gateway, source, target)
-        if target.kind == REGION:
+        if target.name in self.azure:
+            yield from self._into_azure(source, target, port)
+        elif target.kind == REGION:
             yield from self._through_hub(target.name, INWARD, source, target, port)
 
 
@@ -225,8 +264,8 @@ def unreachable(fleet: Fleet, plan: AddressPlan, region: str) -> list[str]:
     for row in MATRIX:
         for name in prefixes[row.source]:
             place = name.partition("-")[2]
-            if place not in paths.networks and place not in fleet.sites:
-                continue  # of a cloud that is not built yet
+            if place not in fleet.regions and place not in fleet.sites:
+                continue  # clusters and laptops have no machine of their own there
             source = paths.place(place)
             ways = paths.way(source, target, Port(row.protocol, row.port)), paths.way(target, source)
             for way in ways:
@@ -259,8 +298,14 @@ def _pushed(cidr: str | None, target: Place) -> str:
     return f"pushes {cidr}, and lets it through" if cidr else f"nothing is pushed for {target.address}"
 
 
-def _arrived(subnet: Subnet | None, target: Place) -> str:
-    return f"{target.address} is in subnet {subnet.name}" if subnet else f"no subnet has {target.address}"
+def _arrived(subnet: str, target: Place) -> str:
+    return f"{target.address} is in subnet {subnet}" if subnet else f"no subnet has {target.address}"
+
+
+def _let_in(at: str, of: Iterable[Group], source: Place, port: Port) -> Hop:
+    groups = list(_open(of, source, port))
+    said = f"security group {' and '.join(groups)}" if groups else "no security group"
+    return Hop(at, f"{said} lets {port} of {source.address} in", passes=bool(groups))
 
 
 def _in(address: str, cidr: str) -> bool:

@@ -1,6 +1,7 @@
 """What the plan lets pass, by the data that is built from: every pair that it joins, and no other."""
 
 from collections.abc import Callable
+from ipaddress import IPv4Network
 from itertools import permutations
 from typing import Any
 
@@ -9,12 +10,12 @@ import pytest
 from components.links import paths as module
 from components.links.gateway.spec import gateway_specs
 from components.links.hub_routes import HubRoute, hub_routes
-from components.links.paths import NoPlaceError, Paths, Port, unreachable
+from components.links.paths import NoPlaceError, Paths, Place, Port, unreachable
 from components.network.hub_tables import INWARD, OUTWARD
 from components.network.ports import MATRIX
-from fleet.model import Region, Site
+from fleet.model import Site
 
-from .bed import planned
+from .bed import AZURE, planned
 
 ATTIC = Site(gateways=["192.0.2.20", "192.0.2.21"], asn=65020)
 REGIONS, SITES = ("us-west-2", "us-east-1", "eu-west-1"), ("lab", "attic")
@@ -131,10 +132,42 @@ def test_a_hole_anywhere_on_the_way_is_found(
     assert all(" to " in one for one in found)
 
 
-def test_a_region_of_a_cloud_that_is_not_built_is_no_place() -> None:
-    fleet, plan = planned()
-    azure = {"us-east-1": Region(cloud="azure", zones=["1"])}
-    other = fleet.model_copy(update={"regions": {**fleet.regions, **azure}})
-    assert unreachable(other, plan, "us-west-2") == []
-    with pytest.raises(NoPlaceError):
-        Paths(other, plan).place("us-east-1")
+@pytest.fixture(scope="module")
+def clouds() -> Paths:
+    return Paths(*planned(AZURE, "southcentralus", attic=ATTIC))
+
+
+@pytest.mark.parametrize("source", ["us-west-2", "southcentralus", "lab", "attic"])
+def test_azure_is_in_reach_of_every_place_and_reaches_it(clouds: Paths, source: str) -> None:
+    one, other = clouds.place(source), clouds.place(AZURE)
+    for way in (clouds.way(one, other, Port("tcp", 2049)), clouds.way(other, one)):
+        assert way.arrives, way.hops
+    assert not clouds.way(one, other, Port("tcp", 22)).arrives
+
+
+@pytest.mark.parametrize(
+    ("source", "hop"),
+    [
+        ("us-west-2", "on the tunnels with westeurope"),
+        ("southcentralus", "leads to the peering with westeurope"),
+        ("lab", "is believed on westeurope-1 and westeurope-2"),
+    ],
+)
+def test_each_way_to_azure_is_its_own(clouds: Paths, source: str, hop: str) -> None:
+    way = clouds.way(clouds.place(source), clouds.place(AZURE))
+    assert [one.why for one in way.hops if hop in one.why]
+
+
+def test_what_azure_s_network_has_not_is_not_reached(clouds: Paths) -> None:
+    """AWS's hub knows the network alone, and not the whole block."""
+    block = clouds.plan.region(AZURE).block
+    beyond = Place("region", AZURE, str(IPv4Network(block)[-2]))
+    assert not clouds.way(clouds.place("us-west-2"), beyond).arrives
+    assert not clouds.way(clouds.place("southcentralus"), beyond).arrives
+    assert not clouds.way(clouds.place("lab"), beyond).arrives
+    assert not clouds.way(beyond, clouds.place("lab")).arrives
+
+
+def test_every_row_of_the_port_matrix_can_be_used_in_azure() -> None:
+    fleet, plan = planned(AZURE, attic=ATTIC)
+    assert unreachable(fleet, plan, AZURE) == unreachable(fleet, plan, "us-west-2") == []
