@@ -10,7 +10,6 @@ from components.links import policy
 from components.links.azure_connections import inside_addresses, other_ends
 from local.azure import tokens
 from tests.components.links.bed import planned
-from tests.local.azure.support import SUBSCRIPTION
 from tests.support.cloud import ROOT
 
 from .project import Plugins, Project
@@ -45,8 +44,8 @@ for region in ("{HERE}", "{THERE}"):
             "enable_rbac_authorization": True}}, opts=own)
     # One parent of a kind of its own for each: a stack has one hub otherwise.
     place = pulumi.ComponentResource(f"test:place:{{region}}", region, None, pulumi.ResourceOptions(providers=[here]))
-    hub = Hub(region, {{"region": region, "zones": ["1", "2", "3"], "asn": hubs.asn(region), "group": group, "owner": owner,
-        "subnet_id": net.id.apply(lambda id: f"{{id}}/subnets/GatewaySubnet"), "subscription_id": "{{subscription}}",
+    hub = Hub(region, {{"region": region, "asn": hubs.asn(region), "group": group, "owner": owner,
+        "subnet_id": net.id.apply(lambda id: f"{{id}}/subnets/GatewaySubnet"),
         "inside": inside_addresses(fleet, plan, region)}}, pulumi.ResourceOptions(parent=place))
     ends[region] = {{"provider": here, "region": region, "group": group, "vault": vault.name, "network_id": net.id,
         "zone_name": zone.name, "hub_id": hub.gateway.id, "hub_addresses": [one.ip_address for one in hub.addresses]}}
@@ -73,7 +72,7 @@ def state(project: Project, kind: str) -> list[Any]:
 
 
 def test_sites_and_regions_of_azure_are_joined(links: Project) -> None:
-    links.program(PROGRAM.replace("{tenant}", tokens.TENANT).replace("{subscription}", SUBSCRIPTION))
+    links.program(PROGRAM.replace("{tenant}", tokens.TENANT))
     links.up()
     fleet, plan = planned(HERE, THERE)
     connections = state(links, "network:VirtualNetworkGatewayConnection")
