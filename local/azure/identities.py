@@ -8,11 +8,11 @@ import uuid
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from . import ids
+from . import access, ids
 from .errors import ArmError, bad_request
 from .kinds import Turn, World
 from .store import Resource
-from .tokens import DEPLOYER, TENANT
+from .tokens import DEPLOYER, TENANT, Caller
 
 IDENTITY = "Microsoft.ManagedIdentity/userAssignedIdentities"
 SYSTEM, USER = "SystemAssigned", "UserAssigned"
@@ -41,6 +41,21 @@ def check(turn: Turn) -> None:
         if found is None or not ids.same(found.id.type, IDENTITY):
             message = f"Resource '{turn.id.text}' was not written: no user assigned identity '{name}' could be found."
             raise bad_request("FailedIdentityOperation", message)
+
+
+def require_assign(world: World, caller: Caller, body: dict[str, Any]) -> None:
+    """Nobody gives a resource an identity whose rights are none of its own to give. Raises ArmError."""
+    told = body.get("identity")
+    named = (told.get("userAssignedIdentities") or {}) if isinstance(told, dict) else {}
+    for name in (name for name, value in named.items() if value is not None):
+        try:
+            access.require(world, caller, f"{IDENTITY}/assign/action", name)
+        except ArmError as error:
+            message = (
+                f"{error.message} The client has permission to perform the write, but not the action "
+                f"'{IDENTITY}/assign/action' on the linked scope '{name}', or the linked scope is invalid."
+            )
+            raise ArmError(403, "LinkedAuthorizationFailed", message) from None
 
 
 def settle(turn: Turn) -> None:

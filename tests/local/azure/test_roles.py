@@ -133,6 +133,22 @@ def test_a_role_of_ones_own_counts_and_stays_while_somebody_has_it(
     roles.role_definitions.delete(place, guid)
 
 
+def test_nobody_gives_away_an_identity_that_is_not_its_own_to_give(
+    azure: LocalAzure, roles: Any, group: str, place: str, principal: Any
+) -> None:
+    assign(roles, place, principal.principal_id, "17d1049b-9a84-46fb-8f53-869881c3d3ab")
+    token = azure.own("token", {"identity": principal.id, "resource": "https://management.azure.com"}, "POST")
+    storage = azure.client(StorageManagementClient, token=token["access_token"])
+    identity = {"type": "UserAssigned", "userAssignedIdentities": {principal.id: {}}}
+    account = {"location": "southcentralus", "kind": "StorageV2", "sku": {"name": "Standard_LRS"}, "identity": identity}
+    name = f"st{uuid.uuid4().hex[:12]}"
+    with refused("LinkedAuthorizationFailed"):
+        storage.storage_accounts.begin_create(group, name, account)
+    assign(roles, principal.id, principal.principal_id, "f1a07417-d97a-45cb-824c-7a7467783830")
+    made = storage.storage_accounts.begin_create(group, name, account).result()
+    assert [one.principal_id for one in made.identity.user_assigned_identities.values()] == [principal.principal_id]
+
+
 PATH, NAME = attribute("Resource", "containers/blobs:path"), attribute("Resource", "containers:name")
 BELOW = (
     f"((!(ActionMatches{{'{READ}'}} AND NOT SubOperationMatches{{'Blob.List'}})) OR "

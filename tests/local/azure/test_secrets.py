@@ -12,6 +12,7 @@ from azure.mgmt.msi import ManagedServiceIdentityClient
 
 from local.azure.tokens import DEPLOYER, TENANT
 
+from .network_support import Place, reference
 from .support import SUBSCRIPTION, GivenToken, LocalAzure
 
 OFFICER, USER = "b86a8fe4-44ce-4948-aee5-eccb2c155cd7", "4633458b-17de-408a-b874-0445c86b69e6"
@@ -147,8 +148,19 @@ def test_a_vault_may_go_by_its_own_policies(azure: LocalAzure, place: str) -> No
         vault.client().begin_delete_secret("key")
 
 
-def test_nobody_comes_to_a_closed_vault_without_an_endpoint(azure: LocalAzure, place: str) -> None:
+def test_a_closed_vault_is_open_by_its_private_endpoint_alone(azure: LocalAzure, place: str, here: Place) -> None:
     vault = Vault(azure, place, publicNetworkAccess="Disabled")
     vault.assign(DEPLOYER, OFFICER)
     with refused("Public network access is disabled"):
         vault.client().set_secret("key", "one")
+    here.network()
+    subnet = here.subnet("10.1.0.0/24")
+    connection = {"name": "it", "properties": {"privateLinkServiceId": vault.id, "groupIds": ["vault"]}}
+    here.make(
+        "privateEndpoints",
+        "vault",
+        properties={"subnet": reference(subnet), "privateLinkServiceConnections": [connection]},
+    )
+    told = azure.ask("GET", vault.id).json()["properties"]["privateEndpointConnections"]
+    assert [one["properties"]["privateLinkServiceConnectionState"]["status"] for one in told] == ["Approved"]
+    vault.client().set_secret("key", "one")
