@@ -74,8 +74,7 @@ class LocalAzure(NamedTuple):
 
     def client(self, kind: Any, token: str | None = None, **more: Any) -> Any:
         """A management client of azure-mgmt-…, the deployer's or whose token it has; `more` are its settings."""
-        credential = GivenToken(token) if token else self.credential()
-        return kind(credential, SUBSCRIPTION, transport=self.transport(), **more)
+        return kind(GivenToken(token or _token(self)), SUBSCRIPTION, transport=self.transport(), **more)
 
     def own(self, name: str, body: Any = None, method: str | None = None) -> Any:
         """Our own API: own("inventory") gets, own("pace", {…}) puts."""
