@@ -1,14 +1,24 @@
-"""One local Azure and one provider host for a file's tests, a stack for each test."""
+"""One local Azure and one provider host for a file's tests; a plugin, a group or a stack for each test."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.local.azure.conftest import azure  # noqa: F401  (fixture)
-from tests.local.azure.support import LocalAzure
+from local.providers.azure.backend import Azure
+from local.providers.azure.transport import Transport
+from tests.local.azure.conftest import azure, group, place  # noqa: F401  (fixtures)
+from tests.local.azure.support import SUBSCRIPTION, LocalAzure
 
-from .project import Plugins, Project, plugins
+from .project import ACCOUNT, Plugins, Project, plugins
+
+
+@pytest.fixture
+def plugin(azure: LocalAzure) -> Azure:  # noqa: F811
+    """A provider of southcentralus, without an engine."""
+    made = Azure(Transport(f"127.0.0.1:{azure.tls}", azure.authority))
+    made.configure({"subscriptionId": SUBSCRIPTION, "location": "southcentralus", **ACCOUNT})
+    return made
 
 
 @pytest.fixture(scope="module")

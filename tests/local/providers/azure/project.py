@@ -20,6 +20,7 @@ import pulumi, pulumi_azure_native as az
 here = az.Provider("here", subscription_id="{subscription}", location="southcentralus")
 opts = pulumi.ResourceOptions(provider=here)
 """
+ACCOUNT = {"tenantId": tokens.TENANT, "clientId": tokens.CLIENT, "clientSecret": tokens.SECRET}
 SIGNED_IN = {"ARM_TENANT_ID": tokens.TENANT, "ARM_CLIENT_ID": tokens.CLIENT, "ARM_CLIENT_SECRET": tokens.SECRET}
 
 

@@ -1,7 +1,6 @@
 """The `azure-native` plugin against a local Azure, without an engine: what it does with ARM's answers."""
 
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -10,38 +9,25 @@ import certifi
 import pytest
 
 from local.azure import tokens
+from local.providers import sdk_types
 from local.providers.azure.backend import Azure
 from local.providers.azure.transport import Transport
 from local.providers.servicer import HalfMade, ProviderError
-from tests.local.azure.conftest import azure, group, place  # noqa: F401  (fixtures)
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure
 
+from .project import ACCOUNT
+
 VNET, SUBNET = "azure-native:network:VirtualNetwork", "azure-native:network:Subnet"
-ACCOUNT = {"tenantId": tokens.TENANT, "clientId": tokens.CLIENT, "clientSecret": tokens.SECRET}
 
 
-@pytest.fixture
-def plugin(azure: LocalAzure) -> Azure:  # noqa: F811
-    made = Azure(Transport(f"127.0.0.1:{azure.tls}", azure.authority))
-    made.configure({"subscriptionId": SUBSCRIPTION, "location": "southcentralus", **ACCOUNT})
-    return made
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_planned(azure: LocalAzure) -> Iterator[None]:  # noqa: F811
-    yield
-    azure.own("faults", [])
-    azure.own("pace", {})
-
-
-def network(group: str, name: str = "v", **more: Any) -> dict[str, Any]:  # noqa: F811
+def network(group: str, name: str = "v", **more: Any) -> dict[str, Any]:
     address = {"addressPrefixes": ["10.1.0.0/16"]}
     return {"resourceGroupName": group, "virtualNetworkName": name, "location": "southcentralus", **more} | {
         "addressSpace": address
     }
 
 
-def subnet(group: str, name: str, **more: Any) -> dict[str, Any]:  # noqa: F811
+def subnet(group: str, name: str, **more: Any) -> dict[str, Any]:
     return {
         "resourceGroupName": group,
         "virtualNetworkName": "v",
@@ -50,13 +36,13 @@ def subnet(group: str, name: str, **more: Any) -> dict[str, Any]:  # noqa: F811
     } | more
 
 
-def test_what_is_there_already_is_not_taken_over(plugin: Azure, group: str) -> None:  # noqa: F811
+def test_what_is_there_already_is_not_taken_over(plugin: Azure, group: str) -> None:
     id_, _ = plugin.create(VNET, network(group))
     with pytest.raises(ProviderError, match=f"cannot create already existing resource '{id_}'"):
         plugin.create(VNET, network(group))
 
 
-def test_parts_that_others_manage_outlive_a_change_of_the_whole(plugin: Azure, group: str) -> None:  # noqa: F811
+def test_parts_that_others_manage_outlive_a_change_of_the_whole(plugin: Azure, group: str) -> None:
     inputs = network(group)
     id_, state = plugin.create(VNET, inputs)
     plugin.create(SUBNET, subnet(group, "a"))
@@ -69,7 +55,7 @@ def test_parts_that_others_manage_outlive_a_change_of_the_whole(plugin: Azure, g
     assert read[0] == changed
 
 
-def test_parts_that_are_said_with_the_whole_are_all_there_is(plugin: Azure, group: str) -> None:  # noqa: F811
+def test_parts_that_are_said_with_the_whole_are_all_there_is(plugin: Azure, group: str) -> None:
     inputs = network(
         group, subnets=[{"name": "a", "addressPrefix": "10.1.1.0/24"}, {"name": "b", "addressPrefix": "10.1.2.0/24"}]
     )
@@ -80,7 +66,7 @@ def test_parts_that_are_said_with_the_whole_are_all_there_is(plugin: Azure, grou
     assert [one["name"] for one in state["subnets"]] == ["a"]
 
 
-def test_a_change_by_others_is_drift_and_a_default_is_none(plugin: Azure, azure: LocalAzure, group: str) -> None:  # noqa: F811
+def test_a_change_by_others_is_drift_and_a_default_is_none(plugin: Azure, azure: LocalAzure, group: str) -> None:
     inputs = network(group, tags={"a": "b"})
     id_, state = plugin.create(VNET, inputs)
     same = plugin.read(VNET, id_, inputs, state)
@@ -97,7 +83,7 @@ def test_a_change_by_others_is_drift_and_a_default_is_none(plugin: Azure, azure:
     assert plugin.read(VNET, id_, inputs, state) is None
 
 
-def test_an_import_says_what_a_program_would(plugin: Azure, group: str) -> None:  # noqa: F811
+def test_an_import_says_what_a_program_would(plugin: Azure, group: str) -> None:
     id_, state = plugin.create(VNET, network(group, tags={"a": "b"}))
     found = plugin.read(VNET, id_, {}, {})
     assert found is not None
@@ -106,7 +92,7 @@ def test_an_import_says_what_a_program_would(plugin: Azure, group: str) -> None:
     assert found[1] == state
 
 
-def test_a_slow_operation_is_followed_to_its_end(plugin: Azure, azure: LocalAzure, group: str) -> None:  # noqa: F811
+def test_a_slow_operation_is_followed_to_its_end(plugin: Azure, azure: LocalAzure, group: str) -> None:
     azure.own("pace", {"seconds": 0.3})
     began = time.monotonic()
     id_, state = plugin.create(VNET, network(group))
@@ -117,7 +103,7 @@ def test_a_slow_operation_is_followed_to_its_end(plugin: Azure, azure: LocalAzur
     plugin.delete(VNET, id_, state)
 
 
-def test_two_writes_of_one_network_wait_for_each_other(plugin: Azure, azure: LocalAzure, group: str) -> None:  # noqa: F811
+def test_two_writes_of_one_network_wait_for_each_other(plugin: Azure, azure: LocalAzure, group: str) -> None:
     plugin.create(VNET, network(group))
     azure.own("pace", {"seconds": 0.2})
     wanted = [subnet(group, f"n{n}", addressPrefix=f"10.1.{n}.0/24") for n in range(3)]
@@ -126,7 +112,7 @@ def test_two_writes_of_one_network_wait_for_each_other(plugin: Azure, azure: Loc
     assert [state["name"] for _, state in made] == ["n0", "n1", "n2"]
 
 
-def test_what_fails_half_way_is_told_of_with_its_state(plugin: Azure, azure: LocalAzure, group: str) -> None:  # noqa: F811
+def test_what_fails_half_way_is_told_of_with_its_state(plugin: Azure, azure: LocalAzure, group: str) -> None:
     match = {"type": "Microsoft.Network/virtualNetworks"}
     azure.own("faults", [{"match": match, "status": 409, "code": "AllocationFailed", "late": True, "times": 1}])
     with pytest.raises(HalfMade, match="AllocationFailed") as failed:
@@ -135,12 +121,12 @@ def test_what_fails_half_way_is_told_of_with_its_state(plugin: Azure, azure: Loc
     assert failed.value.id.endswith("/virtualNetworks/v")
 
 
-def test_a_refusal_says_azure_s_code(plugin: Azure, group: str) -> None:  # noqa: F811
+def test_a_refusal_says_azure_s_code(plugin: Azure, group: str) -> None:
     with pytest.raises(ProviderError, match='Status=404 Code="ParentResourceNotFound"'):
         plugin.create(SUBNET, subnet(group, "a"))
 
 
-def test_names_and_places_that_are_left_out_are_filled_in(plugin: Azure, azure: LocalAzure, group: str) -> None:  # noqa: F811
+def test_names_and_places_that_are_left_out_are_filled_in(plugin: Azure, azure: LocalAzure, group: str) -> None:
     checked = plugin.check(VNET, "net", {}, {"resourceGroupName": group}, b"seed")
     assert checked["virtualNetworkName"].startswith("net")
     assert len(checked["virtualNetworkName"]) == len("net") + 8
@@ -153,7 +139,7 @@ def test_names_and_places_that_are_left_out_are_filled_in(plugin: Azure, azure: 
     assert nowhere.check(VNET, "net", {}, {"resourceGroupName": group}, b"")["location"] == "southcentralus"
 
 
-def test_look_ups_answer_as_resources_do(plugin: Azure, group: str) -> None:  # noqa: F811
+def test_look_ups_answer_as_resources_do(plugin: Azure, group: str) -> None:
     id_, state = plugin.create(VNET, network(group))
     asked = {"resourceGroupName": group, "virtualNetworkName": "v"}
     assert plugin.invoke("azure-native:network:getVirtualNetwork", asked) == {**state, "id": id_}
@@ -161,6 +147,20 @@ def test_look_ups_answer_as_resources_do(plugin: Azure, group: str) -> None:  # 
     assert (told["objectId"], told["subscriptionId"]) == (tokens.DEPLOYER, SUBSCRIPTION)
     with pytest.raises(ProviderError, match="can't answer"):
         plugin.invoke("azure-native:network:listActiveConnectivityConfigurations", {})
+
+
+def test_what_it_can_t_honour_it_refuses(plugin: Azure) -> None:
+    with pytest.raises(ProviderError, match="the local cloud can't build azure-native:batch:BatchAccount yet"):
+        plugin.check("azure-native:batch:BatchAccount", "b", {}, {}, b"")
+    wrong = {**network("g"), "addressSpace": {"addressPrefixs": ["10.1.0.0/16"]}, "tags": {"a": 1}}
+    told = {one.path: one.reason for one in sdk_types.mistakes(VNET, wrong)}
+    assert told == {
+        "addressSpace.addressPrefixs": "no such property: did you mean addressPrefixes?",
+        "tags.a": "expected text, got 1",
+    }
+    # Types of one version of Azure's API are of a generated package of their own.
+    old = "azure-native:network/v20230201:VirtualNetwork"
+    assert [one.reason for one in sdk_types.mistakes(old, {})] == [f"pulumi_azure_native has no resource type {old}"]
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_settings_that_mean_nothing_here_are_refused(
         plugin.configure({"subscriptionId": SUBSCRIPTION, **ACCOUNT, **setting})
 
 
-def test_a_wrong_secret_is_told_and_a_stranger_s_certificate_is_not_taken(azure: LocalAzure, group: str) -> None:  # noqa: F811
+def test_a_wrong_secret_is_told_and_a_stranger_s_certificate_is_not_taken(azure: LocalAzure, group: str) -> None:
     wrong = Azure(Transport(f"127.0.0.1:{azure.tls}", azure.authority))
     wrong.configure({"subscriptionId": SUBSCRIPTION, **ACCOUNT, "clientSecret": "other"})
     with pytest.raises(ProviderError, match="AADSTS7000215"):

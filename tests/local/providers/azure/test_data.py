@@ -12,8 +12,6 @@ from local.providers.azure.backend import Azure
 from local.providers.servicer import ProviderError
 from tests.local.azure.support import SUBSCRIPTION
 
-from .test_backend import azure, group, place, plugin  # noqa: F401  (fixtures)
-
 STORAGE, BLOB = "azure-native:storage:StorageAccount", "azure-native:storage:Blob"
 CONTAINER, SERVICE = "azure-native:storage:BlobContainer", "azure-native:storage:BlobServiceProperties"
 VAULT, SECRET = "azure-native:keyvault:Vault", "azure-native:keyvault:Secret"
@@ -22,11 +20,11 @@ ROLES = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Authorization/roleDe
 READER, SECRETS_OFFICER = "acdd72a7-3385-48ef-bd42-f606fba81ae7", "b86a8fe4-44ce-4948-aee5-eccb2c155cd7"
 
 
-def short(group: str) -> str:  # noqa: F811
+def short(group: str) -> str:
     return hashlib.sha256(group.encode()).hexdigest()[:16]
 
 
-def account(group: str, **more: Any) -> dict[str, Any]:  # noqa: F811
+def account(group: str, **more: Any) -> dict[str, Any]:
     base = {"resourceGroupName": group, "accountName": f"a{short(group)}", "location": "southcentralus"}
     return base | {"kind": "StorageV2", "sku": {"name": "Standard_ZRS"}, "enableHttpsTrafficOnly": True} | more
 
@@ -41,7 +39,7 @@ def text(content: str) -> dict[str, str]:
     return {**mark, "hash": hashlib.sha256(content.encode()).hexdigest(), "text": content}
 
 
-def test_an_account_with_its_container_and_a_blob(plugin: Azure, group: str) -> None:  # noqa: F811
+def test_an_account_with_its_container_and_a_blob(plugin: Azure, group: str) -> None:
     inputs = account(group, allowSharedKeyAccess=True)
     id_, state = plugin.create(STORAGE, inputs)
     assert state["enableHttpsTrafficOnly"] is True
@@ -74,7 +72,7 @@ def test_an_account_with_its_container_and_a_blob(plugin: Azure, group: str) -> 
     plugin.delete(SERVICE, service_id, told)
 
 
-def test_an_account_without_shared_keys_takes_no_blob(plugin: Azure, group: str) -> None:  # noqa: F811
+def test_an_account_without_shared_keys_takes_no_blob(plugin: Azure, group: str) -> None:
     inputs = account(group, allowSharedKeyAccess=False)
     plugin.create(STORAGE, inputs)
     within = {name: inputs[name] for name in ("resourceGroupName", "accountName")}
@@ -83,7 +81,7 @@ def test_an_account_without_shared_keys_takes_no_blob(plugin: Azure, group: str)
         plugin.create(BLOB, {**within, "containerName": "fleet", "blobName": "a", "source": text("")})
 
 
-def test_a_secret_s_value_is_never_told_and_goes_by_the_vault(plugin: Azure, group: str) -> None:  # noqa: F811
+def test_a_secret_s_value_is_never_told_and_goes_by_the_vault(plugin: Azure, group: str) -> None:
     properties = {
         "tenantId": tokens.TENANT,
         "sku": {"family": "A", "name": "standard"},
@@ -107,7 +105,7 @@ def test_a_secret_s_value_is_never_told_and_goes_by_the_vault(plugin: Azure, gro
     plugin.delete(SECRET, id_, found)
 
 
-def test_an_identity_gets_a_role(plugin: Azure, group: str, place: str) -> None:  # noqa: F811
+def test_an_identity_gets_a_role(plugin: Azure, group: str, place: str) -> None:
     identity = {"resourceGroupName": group, "resourceName": "one", "location": "southcentralus"}
     _, state = plugin.create(IDENTITY, identity)
     wanted = assignment(place, state["principalId"], READER)
