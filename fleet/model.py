@@ -83,6 +83,12 @@ class AzureSubscription(Model):
 
     subscription_id: str = Field(pattern=r"^[0-9a-f-]{36}$")
     tenant_id: str = Field(pattern=r"^[0-9a-f-]{36}$")
+    operators: str | None = Field(
+        default=None,
+        pattern=r"^[0-9a-f-]{36}$",
+        description="object id of the Entra group that may read and delete the fleet's secrets; "
+        "whoever brings a region up first, where it is left out",
+    )
 
 
 class Limits(Model):

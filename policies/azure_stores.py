@@ -39,8 +39,6 @@ CLOSED = {
     },
     "azure-native:keyvault:Vault": {
         "properties.enableRbacAuthorization": Setting((True,), "Set it to true: roles say who may, and nothing else"),
-        "properties.publicNetworkAccess": Setting((DISABLED,), PRIVATE),
-        "properties.networkAcls.defaultAction": Setting((DENY,), "Set it to Deny"),
     },
     "azure-native:compute:Disk": {
         "networkAccessPolicy": Setting(("DenyAll",), "Set it to DenyAll: nobody copies a disk by its address"),

@@ -6,7 +6,7 @@ import pulumi
 import pulumi_azure_native as azure
 
 from components.links.azure import Links
-from components.links.azure_connections import key_name, other_ends
+from components.links.azure_connections import other_ends
 from components.links.crossing import crossed
 from components.links.ends import AzureEnd, RegionEnd
 from components.links.names import site_zones
@@ -48,7 +48,7 @@ async def build(
             "site": link.connection.site,
             "region": link.connection.region,
             "gateway": link.connection.address,
-            "secret": key_name(fleet.fleet, link.connection),
+            "secret": link.secret,
             "hub_addresses": {
                 tunnel.name: here[link.connection.region]["hub_addresses"][tunnel.instance]
                 for tunnel in link.connection.tunnels

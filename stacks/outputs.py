@@ -107,7 +107,7 @@ class ConnectionOutputs(TypedDict):
     site: str
     region: str
     gateway: str  # the site's public address
-    secret: str  # in the region; JSON: tunnel's name → its pre-shared key
+    secret: pulumi.Input[str]  # in the region; JSON: tunnel's name → its pre-shared key
     hub_addresses: dict[str, pulumi.Input[str]]  # public ones, by tunnel's name
 
 

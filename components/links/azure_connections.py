@@ -5,6 +5,7 @@ may have the same ("Highly Available cross-premises": they "must have unique pub
 has one connection with both instances, and speaks BGP from one address on both tunnels.
 """
 
+import hashlib
 from typing import NamedTuple
 
 from fleet import hubs
@@ -66,9 +67,9 @@ def inside_addresses(fleet: Fleet, plan: AddressPlan, region: str) -> tuple[tupl
     return tuple(first), tuple(second)
 
 
-def key_name(fleet: str, connection: Connection) -> str:
+def key_name(fleet: str, connection: Connection, key: str) -> str:
     """The secret in the vault of the connection's region: tunnels' names to their key, which is one for both.
 
-    A vault takes letters, digits and hyphens.
+    A vault takes letters, digits and hyphens. Another key has another name, by a digest of it.
     """
-    return f"{fleet}-links-{connection.name}"
+    return f"{fleet}-links-{connection.name}-{hashlib.sha256(key.encode()).hexdigest()[:8]}"

@@ -25,7 +25,10 @@ class SiteLinkArgs(TypedDict):
 
 
 class SiteLink(pulumi.ComponentResource):
-    """`vpn` is Azure's part of `connection`. The gateway reaches both instances of the hub, at its public addresses."""
+    """`vpn` is Azure's part of `connection`. The gateway reaches both instances of the hub, at its public addresses.
+
+    `secret` is the name of the secret with the key.
+    """
 
     def __init__(self, name: str, args: SiteLinkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:links:SiteLink", name, None, opts)
@@ -36,9 +39,11 @@ class SiteLink(pulumi.ComponentResource):
             {"here": here, "end": args["end"], "address": connection.address, "key": one, "owner": owner}, self
         )
         names = [tunnel.name for tunnel in connection.tunnels]
+        # A vault keeps the name of what was deleted for as long as its purge protection says.
+        self.secret = pulumi.Output.unsecret(one.apply(lambda told: key_name(owner.fleet, connection, told)))
         azure.keyvault.Secret(
             name,
-            secret_name=key_name(owner.fleet, connection),
+            secret_name=self.secret,
             vault_name=here["vault"],
             resource_group_name=here["group"],
             properties={

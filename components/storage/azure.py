@@ -10,7 +10,7 @@ from components.tags import Owner
 from fleet.buckets import bucket_name, shares_account, vault_name
 from fleet.model import Fleet
 
-from .azure_spec import CONTAINER, SHARE_GIB, lifecycle
+from .azure_spec import CONTAINER, SECRETS_OFFICER, SHARE_GIB, lifecycle, role, role_assignment
 from .shares import SharesSpec
 
 # Azure keeps what was deleted for so long, and nobody can end it before.
@@ -98,14 +98,31 @@ class Bucket(pulumi.ComponentResource):
                 "enabled_for_deployment": False,
                 "enabled_for_disk_encryption": False,
                 "enabled_for_template_deployment": False,
-                # Machines come by the private endpoint; what Pulumi writes goes by ARM, which no firewall is before.
-                "public_network_access": "Disabled",
-                "network_acls": {"default_action": "Deny", "bypass": "None"},
+                # Machines come by the private endpoint; operators from where they are, and by roles alone.
+                "public_network_access": "Enabled",
+                "network_acls": {"default_action": "Allow", "bypass": "None"},
             },
             tags=owner.tags("vault"),
             opts=kept,
         )
+        self._operators(fleet, region)
         self.register_outputs({})
+
+    def _operators(self, fleet: Fleet, region: str) -> None:
+        """Owning a vault lets nobody at what is in it, and deleting a secret is the vault's business, not ARM's."""
+        assert fleet.azure is not None
+        group = fleet.azure.operators
+        here = azure.authorization.get_client_config_output(opts=pulumi.InvokeOutputOptions(parent=self))
+        azure.authorization.RoleAssignment(
+            "vault-operators",
+            role_assignment_name=role_assignment(fleet, region, "vault-operators"),
+            scope=self.vault.id,
+            role_definition_id=role(fleet, SECRETS_OFFICER),
+            principal_id=group or here.object_id,
+            **({"principal_type": "Group"} if group else {}),
+            # Another operator's run takes nothing from the first one.
+            opts=pulumi.ResourceOptions(parent=self, ignore_changes=[] if group else ["principalId"]),
+        )
 
 
 class SharesArgs(TypedDict):

@@ -1,5 +1,6 @@
 """What a region's storage on Azure is, as plain data."""
 
+import uuid
 from typing import Any
 
 from fleet.model import Fleet
@@ -7,8 +8,23 @@ from fleet.model import Fleet
 from .bucket import EXPIRY_DAYS
 
 CONTAINER = "fleet"
+# Azure's own role: reads, writes and deletes secrets ("Azure built-in roles", Key Vault Secrets Officer).
+SECRETS_OFFICER = "b86a8fe4-44ce-4948-aee5-eccb2c155cd7"
 # The least that a premium share has (Azure docs, "Azure Files scale targets"); it is paid for whole, and grows by hand.
 SHARE_GIB = 100
+
+
+def role(fleet: Fleet, name: str) -> str:
+    """The id of one of Azure's own roles, whose names are GUIDs, in the fleet's subscription."""
+    assert fleet.azure is not None
+    subscription = f"/subscriptions/{fleet.azure.subscription_id}"
+    return f"{subscription}/providers/Microsoft.Authorization/roleDefinitions/{name}"
+
+
+def role_assignment(fleet: Fleet, region: str, what: str) -> str:
+    """Azure wants a GUID for a name: one that follows from what it is, so that it is found again."""
+    assert fleet.azure is not None
+    return str(uuid.uuid5(uuid.UUID(fleet.azure.subscription_id), f"{fleet.fleet}/{region}/{what}"))
 
 
 def lifecycle(fleet: Fleet) -> list[dict[str, Any]]:

@@ -113,6 +113,6 @@ def test_a_key_s_name_fits_a_vault() -> None:
     long = "a" * 32
     fleet, plan = planned(AZURE, **{long: Site(gateways=["192.0.2.40"], asn=65040)})
     for one in connections(fleet, plan, "azure"):
-        name = key_name(long, one)
+        name = key_name(long, one, "key")
         assert name.replace("-", "").isalnum()
         assert len(name) <= 127
