@@ -9,7 +9,7 @@ from ..errors import ArmError, conflict
 from ..kinds import Turn, World
 from ..operations import now
 from ..store import Resource
-from . import images, limits, profile
+from . import images, interfaces, limits, profile
 from .limits import Hardware
 
 # As Azure writes instance ids in computers' names (Azure docs, "Understand instance IDs").
@@ -77,8 +77,8 @@ def _instance(world: World, scale_set: Resource, number: int, zone: str, given: 
             body[member] = copy.deepcopy(scale_set.body[member])
     instance = Resource(id_, body)
     instance.properties.update({"vmId": str(uuid.uuid4()), "timeCreated": now(), "provisioningState": "Creating"})
-    instance.state.update({"power": "starting", "interfaces": _interfaces(scale_set, instance, given)})
-    instance.state["addresses"] = _held(instance.state["interfaces"])
+    instance.state.update({"power": "starting", "interfaces": interfaces.of(scale_set, instance, given)})
+    instance.state["addresses"] = interfaces.held(instance.state["interfaces"])
     take_model(world, scale_set, instance)
     instance.properties["networkProfile"] = {
         "networkInterfaces": [
@@ -113,63 +113,6 @@ def take_model(world: World, scale_set: Resource, instance: Resource) -> None:
     instance.body["sku"] = {key: value for key, value in scale_set.body["sku"].items() if key != "capacity"}
     instance.state["model"] = copy.deepcopy(model(scale_set))
     instance.state["priority"] = "Spot" if profile.is_spot(told) else "Regular"
-
-
-def _interfaces(scale_set: Resource, instance: Resource, given: list[str]) -> list[dict[str, Any]]:
-    """The virtual network interfaces, as …/networkInterfaces lists them."""
-    found, left = [], list(given)
-    network = scale_set.properties["virtualMachineProfile"]["networkProfile"]
-    for n, told in enumerate(network["networkInterfaceConfigurations"]):
-        id_, properties = f"{instance.id.text}/networkInterfaces/{told['name']}", told.get("properties") or {}
-        found.append(
-            {
-                "name": told["name"],
-                "id": id_,
-                "etag": f'W/"{uuid.uuid4()}"',
-                "properties": {
-                    **{
-                        key: value
-                        for key, value in properties.items()
-                        if key not in ("ipConfigurations", "deleteOption")
-                    },
-                    "provisioningState": "Succeeded",
-                    "primary": bool(properties.get("primary", n == 0)),
-                    "macAddress": "-".join(f"{byte:02X}" for byte in (0, 0x0D, 0x3A, *uuid.uuid4().bytes[:3])),
-                    "ipConfigurations": [
-                        _address(id_, one, left.pop(0), first=at == 0)
-                        for at, one in enumerate(properties.get("ipConfigurations") or ())
-                    ],
-                    "virtualMachine": {"id": instance.id.text},
-                },
-            }
-        )
-    return found
-
-
-def _held(interfaces: list[dict[str, Any]]) -> list[addresses.Held]:
-    """What nobody else in their subnets gets."""
-    found = []
-    for nic in interfaces:
-        for one in nic["properties"]["ipConfigurations"]:
-            told = one["properties"]
-            found.append(addresses.Held(told["subnet"]["id"].lower(), told["privateIPAddress"], one["id"]))
-    return found
-
-
-def _address(nic: str, told: dict[str, Any], address: str, *, first: bool) -> dict[str, Any]:
-    properties = told["properties"]
-    return {
-        "name": told["name"],
-        "id": f"{nic}/ipConfigurations/{told['name']}",
-        "properties": {
-            **properties,
-            "provisioningState": "Succeeded",
-            "privateIPAddress": address,
-            "privateIPAllocationMethod": "Dynamic",
-            "privateIPAddressVersion": properties.get("privateIPAddressVersion", "IPv4"),
-            "primary": bool(properties.get("primary", first)),
-        },
-    }
 
 
 def _base36(number: int) -> str:

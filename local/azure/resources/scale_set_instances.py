@@ -6,7 +6,7 @@ from ..compute import limits, power, scaling
 from ..errors import bad_request, conflict
 from ..kinds import Kind, Later, Turn, World
 from ..store import Resource
-from .scale_sets import going_away
+from .scale_set_actions import going_away
 
 # What a PUT can change; the rest stays as the set's model has it (compute 2024-11-01, "VM instances: Update").
 OWN = ("protectionPolicy",)

@@ -6,11 +6,12 @@ Azure docs, "Virtual Machine Scale Sets" (compute 2024-11-01); what the local Az
 import uuid
 from typing import Any
 
-from ..compute import limits, power, profile, scaling
+from ..compute import limits, profile, scaling
 from ..errors import bad_request, conflict
-from ..kinds import SLOW, Kind, Later, Turn, World
+from ..kinds import SLOW, Kind, Turn
 from ..operations import now
 from ..store import Resource
+from . import scale_set_actions
 
 SET, INSTANCE = limits.SET, limits.INSTANCE
 MOST, MOST_OF_ONE_GROUP = 1000, 100  # Azure docs, "Working with large scale sets"
@@ -158,7 +159,7 @@ def _settle(turn: Turn) -> None:
             world.store.drop(one)
     failed = scaling.allocate(turn)
     if scale_set.properties["upgradePolicy"]["mode"] == "Automatic":
-        _upgrade(world, scale_set, scaling.staying(world, scale_set))
+        scale_set_actions.upgrade(world, scale_set, scaling.staying(world, scale_set))
     if failed:
         raise failed
 
@@ -176,80 +177,6 @@ def _removing(turn: Turn) -> None:
         one.properties["provisioningState"] = "Deleting"
 
 
-def _upgrade(world: World, scale_set: Resource, chosen: list[Resource]) -> None:
-    for one in chosen:
-        if one.state["model"] != scaling.model(scale_set):
-            scaling.take_model(world, scale_set, one)
-            one.changed()
-
-
-def _named(turn: Turn, *, required: bool) -> list[Resource]:
-    """Those that a call's instanceIds name; all, without. Raises ArmError."""
-    told, have = turn.body.get("instanceIds"), scaling.staying(turn.world, turn.new)
-    if told is None and required:
-        raise profile.missing("instanceIds")
-    if told is None or "*" in told:
-        return have
-    by_id = {one.body["instanceId"]: one for one in have}
-    if unknown := [str(one) for one in told if str(one) not in by_id]:
-        message = (
-            f"The provided instanceId {unknown[0]} is not an active Virtual Machine Scale Set VM instanceId of "
-            f"{turn.id.name}."
-        )
-        raise bad_request("InvalidParameter", message)
-    return [by_id[one] for one in dict.fromkeys(str(one) for one in told)]
-
-
-def _delete(turn: Turn) -> Later:
-    return going_away(turn.world, turn.new, _named(turn, required=True))
-
-
-def going_away(world: World, scale_set: Resource, chosen: list[Resource]) -> Later:
-    """Those go, and the capacity is smaller at once."""
-    for one in chosen:
-        one.properties["provisioningState"], one.state["asked"] = "Deleting", True
-    scale_set.body["sku"]["capacity"] = max(0, scaling.capacity(scale_set) - len(chosen))
-    scale_set.changed()
-
-    def over() -> None:
-        for one in chosen:
-            world.store.drop(one)
-
-    def undo() -> None:
-        scale_set.body["sku"]["capacity"] += len(chosen)
-        for one in chosen:
-            one.properties["provisioningState"] = "Failed"
-            one.state.pop("asked")
-
-    return Later(over, undo)
-
-
-def _power(action: str) -> Any:
-    def act(turn: Turn) -> Later:
-        chosen = _named(turn, required=False)
-        for one in chosen:
-            power.require_not_protected(one, action)
-
-        def over() -> None:
-            power.act(turn.world, chosen, action)
-            if action.lower().startswith("reimage"):
-                _upgrade(turn.world, turn.new, chosen)
-
-        return Later(over)
-
-    return act
-
-
-def _manual_upgrade(turn: Turn) -> Later:
-    chosen = _named(turn, required=True)
-    for one in chosen:
-        power.require_not_protected(one, "Upgrade")
-    return Later(lambda: _upgrade(turn.world, turn.new, chosen))
-
-
-ACTIONS = {
-    name: _power(name) for name in ("start", "restart", "poweroff", "deallocate", "redeploy", "reimage", "reimageall")
-}
 KINDS = (
     Kind(
         SET,
@@ -258,7 +185,7 @@ KINDS = (
         settle=_settle,
         failed=_failed,
         removing=_removing,
-        actions={**ACTIONS, "delete": _delete, "manualupgrade": _manual_upgrade},
+        actions=scale_set_actions.ACTIONS,
         hidden=tuple(f"virtualMachineProfile.{path}" for path in profile.HIDDEN),
         slow=SLOW,
         preempts=True,

@@ -1,0 +1,64 @@
+"""The network interfaces of a scale set's instances, which are no resources of their own."""
+
+import uuid
+from typing import Any
+
+from .. import addresses
+from ..store import Resource
+
+
+def of(scale_set: Resource, instance: Resource, given: list[str]) -> list[dict[str, Any]]:
+    """The virtual network interfaces, as …/networkInterfaces lists them."""
+    found, left = [], list(given)
+    network = scale_set.properties["virtualMachineProfile"]["networkProfile"]
+    for n, told in enumerate(network["networkInterfaceConfigurations"]):
+        id_, properties = f"{instance.id.text}/networkInterfaces/{told['name']}", told.get("properties") or {}
+        found.append(
+            {
+                "name": told["name"],
+                "id": id_,
+                "etag": f'W/"{uuid.uuid4()}"',
+                "properties": {
+                    **{
+                        key: value
+                        for key, value in properties.items()
+                        if key not in ("ipConfigurations", "deleteOption")
+                    },
+                    "provisioningState": "Succeeded",
+                    "primary": bool(properties.get("primary", n == 0)),
+                    "macAddress": "-".join(f"{byte:02X}" for byte in (0, 0x0D, 0x3A, *uuid.uuid4().bytes[:3])),
+                    "ipConfigurations": [
+                        _address(id_, one, left.pop(0), first=at == 0)
+                        for at, one in enumerate(properties.get("ipConfigurations") or ())
+                    ],
+                    "virtualMachine": {"id": instance.id.text},
+                },
+            }
+        )
+    return found
+
+
+def held(interfaces: list[dict[str, Any]]) -> list[addresses.Held]:
+    """What nobody else in their subnets gets."""
+    found = []
+    for nic in interfaces:
+        for one in nic["properties"]["ipConfigurations"]:
+            told = one["properties"]
+            found.append(addresses.Held(told["subnet"]["id"].lower(), told["privateIPAddress"], one["id"]))
+    return found
+
+
+def _address(nic: str, told: dict[str, Any], address: str, *, first: bool) -> dict[str, Any]:
+    properties = told["properties"]
+    return {
+        "name": told["name"],
+        "id": f"{nic}/ipConfigurations/{told['name']}",
+        "properties": {
+            **properties,
+            "provisioningState": "Succeeded",
+            "privateIPAddress": address,
+            "privateIPAllocationMethod": "Dynamic",
+            "privateIPAddressVersion": properties.get("privateIPAddressVersion", "IPv4"),
+            "primary": bool(properties.get("primary", first)),
+        },
+    }
