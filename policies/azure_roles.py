@@ -29,9 +29,10 @@ BLOBS = {
     "ba92f5b4-2d11-453d-a403-e96b0029c9fe": "Storage Blob Data Contributor",
     "b7e6dc6d-f1e8-4753-8033-0f276bb0955b": "Storage Blob Data Owner",
 }
+OFFICER = "b86a8fe4-44ce-4948-aee5-eccb2c155cd7"
 SECRETS = {
     "4633458b-17de-408a-874b-0445c86b69e6": "Key Vault Secrets User",
-    "b86a8fe4-44ce-4948-aee5-eccb2c155cd7": "Key Vault Secrets Officer",
+    OFFICER: "Key Vault Secrets Officer",
     "00482a5a-887f-4fb3-b363-3b7fe8e74483": "Key Vault Administrator",
 }
 WRITER = "ba92f5b4-2d11-453d-a403-e96b0029c9fe"
@@ -77,9 +78,22 @@ def _narrow(item: Item, fleet: Fleet) -> Iterator[Finding]:
     elif role in BLOBS and not FOLDERS.search(str(condition or "")) and not _of_issuer(str(scope), fleet):
         what = f"{BLOBS[role]} opens all that lies in {scope}"
         yield finding(item, "condition", what, "Add a condition on blobs:path, such as StringLike 'teams/NAME/*'")
-    elif role in SECRETS and not unknown_in(scope) and "/secrets/" not in str(scope):
+    elif (
+        role in SECRETS
+        and not unknown_in(scope)
+        and "/secrets/" not in str(scope)
+        and not _of_people(item, role, fleet)
+    ):
         what = f"{SECRETS[role]} opens all that {scope} keeps"
         yield finding(item, "scope", what, "Scope it to one secret: VAULT/secrets/NAME")
+
+
+def _of_people(item: Item, role: str, fleet: Fleet) -> bool:
+    """Operators keep a region's secrets: a group of people, or whoever runs this. Machines are told by their kind."""
+    assert fleet.azure is not None
+    who, kind, group = item.props.get("principalId"), item.props.get("principalType"), fleet.azure.operators
+    known = isinstance(who, str) and kind != "ServicePrincipal"
+    return role == OFFICER and known and group in (None, who)
 
 
 def _of_issuer(scope: str, fleet: Fleet) -> bool:

@@ -10,7 +10,7 @@ from components.tags import Owner
 from fleet.buckets import bucket_name, shares_account, vault_name
 from fleet.model import Fleet
 
-from .azure_spec import CONTAINER, SECRETS_OFFICER, SHARE_GIB, lifecycle, role, role_assignment
+from .azure_spec import CONTAINER, SECRETS_OFFICER, SHARE_GIB, lifecycle, role, role_assignment, vault_id
 from .shares import SharesSpec
 
 # Azure keeps what was deleted for so long, and nobody can end it before.
@@ -116,12 +116,15 @@ class Bucket(pulumi.ComponentResource):
         azure.authorization.RoleAssignment(
             "vault-operators",
             role_assignment_name=role_assignment(fleet, region, "vault-operators"),
-            scope=self.vault.id,
+            # By its name, which policies can tell before it is made.
+            scope=vault_id(fleet, region),
             role_definition_id=role(fleet, SECRETS_OFFICER),
             principal_id=group or here.object_id,
             **({"principal_type": "Group"} if group else {}),
             # Another operator's run takes nothing from the first one.
-            opts=pulumi.ResourceOptions(parent=self, ignore_changes=[] if group else ["principalId"]),
+            opts=pulumi.ResourceOptions(
+                parent=self, depends_on=self.vault, ignore_changes=[] if group else ["principalId"]
+            ),
         )
 
 

@@ -3,6 +3,7 @@
 import uuid
 from typing import Any
 
+from fleet.buckets import resource_group, vault_name
 from fleet.model import Fleet
 
 from .bucket import EXPIRY_DAYS
@@ -19,6 +20,13 @@ def role(fleet: Fleet, name: str) -> str:
     assert fleet.azure is not None
     subscription = f"/subscriptions/{fleet.azure.subscription_id}"
     return f"{subscription}/providers/Microsoft.Authorization/roleDefinitions/{name}"
+
+
+def vault_id(fleet: Fleet, region: str) -> str:
+    """The region's vault, as Azure Resource Manager names it."""
+    assert fleet.azure is not None
+    group = f"/subscriptions/{fleet.azure.subscription_id}/resourceGroups/{resource_group(fleet, region)}"
+    return f"{group}/providers/Microsoft.KeyVault/vaults/{vault_name(fleet, region)}"
 
 
 def role_assignment(fleet: Fleet, region: str, what: str) -> str:

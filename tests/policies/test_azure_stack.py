@@ -32,7 +32,13 @@ class Registering(pulumi.runtime.Mocks):
         return "", dict(args.inputs)
 
     def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
-        raise AssertionError(args.token)
+        assert args.token == "azure-native:authorization:getClientConfig"
+        return {
+            "objectId": "00000000-0000-0000-0000-00000000000c",
+            "clientId": "",
+            "subscriptionId": "",
+            "tenantId": "",
+        }
 
 
 def plain(value: Any) -> Any:
@@ -85,6 +91,7 @@ def test_a_region_s_stack_passes(region: list[Item]) -> None:
         ("network:FlowLog", {"enabled": False}, "enabled is false"),
         ("network:NetworkSecurityGroup", {"securityRules": []}, "it ends in no rule"),
         ("resources:ResourceGroup", {"tags": {}}, "tag landbridge:fleet is missing"),
+        ("authorization:RoleAssignment", {"principalType": "ServicePrincipal"}, "Key Vault Secrets Officer opens all"),
         ("keyvault:Vault", {"properties": {}}, "properties.enableRbacAuthorization is left out"),
     ],
 )
