@@ -135,7 +135,7 @@ def _put(world: World, call: Call, old: Resource | None) -> Answer:
     identities.check(turn)
     parts.clean(turn.new, call.kind)
     call.kind.check(turn)
-    listed = parts.drafts(world, turn, call.kind)
+    listed = parts.drafts(world, turn, call.kind, keeps=call.kind.keeps_parts or call.method == "PATCH")
     keep(world, turn, call.kind)
     parts.keep(world, turn, call.kind, listed)
     identities.settle(turn)

@@ -8,12 +8,15 @@ from .kinds import Kind, Turn, World
 from .store import Resource
 
 
-def drafts(world: World, turn: Turn, kind: Kind) -> dict[str, list[Turn]]:
-    """The children as the body wants them, checked, by property; properties that leave theirs alone are not in it."""
+def drafts(world: World, turn: Turn, kind: Kind, *, keeps: bool) -> dict[str, list[Turn]]:
+    """The children as the body wants them, checked, by property; properties that leave theirs alone are not in it.
+
+    `keeps`: one that is not said does so.
+    """
     found = {}
     for name, type_ in kind.parts.items():
         listed = turn.properties.get(name)
-        if listed is None and (kind.keeps_parts or turn.old is None):
+        if listed is None and (keeps or turn.old is None):
             continue
         found[name] = [_draft(world, turn, type_, one) for one in listed or ()]
         _check(found[name])

@@ -153,10 +153,13 @@ def _told(world: World, balancer: Resource) -> dict[str, Any]:
 
 
 def _members(world: World, pool: str) -> list[str]:
+    """Configurations of interfaces, and of those that a scale set's machine keeps in `state["interfaces"]`."""
+    cards = [one.properties for one in world.store.all(INTERFACE)]
+    cards += [card["properties"] for one in world.store.all() for card in one.state.get("interfaces", ())]
     return [
         str(one["id"])
-        for interface in world.store.all(INTERFACE)
-        for one in interface.properties.get("ipConfigurations") or ()
+        for card in cards
+        for one in card.get("ipConfigurations") or ()
         if any(ids.same(of["id"], pool) for of in one["properties"].get("loadBalancerBackendAddressPools") or ())
     ]
 

@@ -173,7 +173,7 @@ def test_a_private_endpoint_has_a_card_and_a_name(
     told = here.get("virtualNetworks/subnets", "net", "a")["properties"]
     assert told["privateEndpoints"] == [{"id": made.id}]
     assert told["ipConfigurations"] == [{"id": f"{card['id']}/ipConfigurations/ip"}]
-    configuration = {"name": "blob", "properties": {"privateDnsZoneId": zone.id}}
+    configuration: dict[str, Any] = {"name": "blob", "properties": {"privateDnsZoneId": zone.id}}
     names = here.make(
         "privateEndpoints/privateDnsZoneGroups",
         "blob",
@@ -186,8 +186,18 @@ def test_a_private_endpoint_has_a_card_and_a_name(
     assert record["properties"]["aRecords"] == [{"ipv4Address": "10.1.0.9"}]
     assert here.get("privateEndpoints", "blob")["properties"]["customDnsConfigs"] == []
     assert here.delete("virtualNetworks/subnets", "net", "a") == "InUseSubnetCannotBeDeleted"
-    assert here.delete("privateEndpoints", "blob") == ""
+    other = here.make("privateDnsZones", "other.example.com", location="global", properties={})
+    configuration["properties"] = {"privateDnsZoneId": other["id"]}
+    here.make(
+        "privateEndpoints/privateDnsZoneGroups",
+        "blob",
+        "default",
+        properties={"privateDnsZoneConfigs": [configuration]},
+    )
     assert here.get("privateDnsZones/A", NAME, label)["error"]["code"] == "ResourceNotFound"
+    assert here.get("privateDnsZones/A", "other.example.com", label)["properties"]["ttl"] == 10
+    assert here.delete("privateEndpoints", "blob") == ""
+    assert here.get("privateDnsZones/A", "other.example.com", label)["error"]["code"] == "ResourceNotFound"
     assert here.get("networkInterfaces", "card")["error"]["code"] == "ResourceNotFound"
     assert here.delete("virtualNetworks/subnets", "net", "a") == ""
 

@@ -155,3 +155,14 @@ def test_zones_stay_what_they_were(here: Place) -> None:
         assert code == "ResourceAvailabilityZonesCannotBeModified"
     here.make("publicIPAddresses", "one", **body, zones=["2", "1"], tags={"a": "b"})
     assert here.refused("publicIPAddresses", "two", **body, zones=["4"]) == "InvalidRequestFormat"
+
+
+def test_new_tags_leave_rules_and_routes_alone(azure: LocalAzure, here: Place) -> None:
+    here.make("networkSecurityGroups", "g", properties={"securityRules": [{"name": "one", **rule_with()}]})
+    route = {"addressPrefix": "10.0.0.0/8", "nextHopType": "None"}
+    here.make("routeTables", "t", properties={"routes": [{"name": "one", "properties": route}]})
+    for type_, name, parts in (("networkSecurityGroups", "g", "securityRules"), ("routeTables", "t", "routes")):
+        answer = azure.ask("PATCH", here.path(type_, name), {"tags": {"a": "b"}})
+        assert answer.status_code == 200, answer.text
+        told = here.get(type_, name)
+        assert (told["tags"], len(told["properties"][parts])) == ({"a": "b"}, 1)
