@@ -46,6 +46,9 @@ def test_parts_that_others_manage_outlive_a_change_of_the_whole(plugin: Azure, g
     inputs = network(group)
     id_, state = plugin.create(VNET, inputs)
     plugin.create(SUBNET, subnet(group, "a"))
+    read = plugin.read(VNET, id_, inputs, state)
+    assert read is not None
+    assert read[0] == inputs, "somebody else's subnet is no drift of the network"
     changed = {**inputs, "tags": {"a": "b"}}
     state = plugin.update(VNET, id_, inputs, changed, state)
     assert [one["name"] for one in state["subnets"]] == ["a"]
