@@ -7,6 +7,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from components.links.gateway.spec import GatewaySpec, gateway_specs
+from fleet.buckets import in_azure
 from fleet.world import World
 from stacks.catalogue import LINKS
 
@@ -15,7 +16,9 @@ from ..cluster.session import clients_at
 from ..errors import LandbridgeError
 from ..lookups import ClientOf
 from ..places import Place
+from . import azure as of_azure
 
+VAULT_NEEDS = "You need the role Key Vault Secrets User on its vault"
 NEEDS = "You need secretsmanager:GetSecretValue on it, and kms:Decrypt with its region's key"
 
 
@@ -55,6 +58,8 @@ class Connections:
         return {tunnel: key for one in self.found.values() for tunnel, key in self._kept(one).items()}
 
     def _kept(self, one: Mapping[str, Any]) -> dict[str, str]:
+        if in_azure(self.world.fleet, one["region"]):
+            return self._in_vault(one["region"], one["secret"])
         try:
             secrets = self.of(one["region"])("secretsmanager")
             kept: dict[str, str] = json.loads(secrets.get_secret_value(SecretId=one["secret"])["SecretString"])
@@ -63,3 +68,11 @@ class Connections:
                 f"Secret {one['secret']} in {one['region']} can't be read: {error}. {NEEDS}."
             ) from None
         return kept
+
+    def _in_vault(self, region: str, secret: str) -> dict[str, str]:
+        from azure.core.exceptions import AzureError
+
+        try:
+            return of_azure.kept(self.world.fleet, region, secret)
+        except AzureError as error:
+            raise LandbridgeError(f"Secret {secret} in {region} can't be read: {error}. {VAULT_NEEDS}.") from None

@@ -8,17 +8,21 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from components.links.plan import Peering, peerings, tunnels
 from components.tags import Owner
+from fleet.buckets import in_azure
+from fleet.model import Fleet
 from stacks.catalogue import LINKS
 
+from . import azure as of_azure
 from .info import Connections
 
 UP, DOWN, UNKNOWN, NONE = "up", "down", "not known", "not built"
 # What AWS says beside a tunnel that is down → why that is, as far as AWS can tell, and what to do.
+SILENT, AGREED = "IPSEC IS DOWN", "IPSEC IS UP"
 CAUSES = {
-    "IPSEC IS DOWN": "the gateway has no keys agreed with this end. On the gateway: gateway_verify.py says whether it "
+    SILENT: "the gateway has no keys agreed with this end. On the gateway: gateway_verify.py says whether it "
     "is installed and answers; UDP 500 and 4500 must pass to this address; key and proposal are those of "
     "`landbridge site gateway`",
-    "IPSEC IS UP": "both ends have their keys, and BGP does not speak. On the gateway: `vtysh -c 'show bgp summary'`; "
+    AGREED: "both ends have their keys, and BGP does not speak. On the gateway: `vtysh -c 'show bgp summary'`; "
     "TCP 179 must pass inside the tunnel, and the site's asn be that of fleet.yaml",
 }
 OTHERWISE = "`aws ec2 describe-vpn-connections` and the tunnel's log have more"
@@ -75,13 +79,15 @@ def seen(links: Connections, site: str | None = None) -> list[Seen]:
     return [
         told.get(one.name) or Seen(one.name, one.site, one.region, one.gateway, "", NONE, f"run `{links.up}`")
         for one in planned
-        if world.fleet.regions[one.region].cloud == "aws"
     ]
 
 
 def _of_region(links: Connections, region: str) -> Iterator[Seen]:
     mine = {str(one["id"]): one for one in links.found.values() if one["region"] == region}
     if not mine:
+        return
+    if in_azure(links.world.fleet, region):
+        yield from _of_azure(links, region, mine)
         return
     try:
         found = links.of(region)("ec2").describe_vpn_connections(VpnConnectionIds=sorted(mine))["VpnConnections"]
@@ -96,6 +102,32 @@ def _of_region(links: Connections, region: str) -> Iterator[Seen]:
             yield _seen(name, one, at, states.get(id_, {}).get(at, {}), f"{region} has no such connection any more")
 
 
+def _of_azure(links: Connections, region: str, mine: Mapping[str, Mapping[str, Any]]) -> Iterator[Seen]:
+    """Azure has a state of keys and one of BGP, which AWS tells as one with a message."""
+    from azure.core.exceptions import AzureError
+
+    fleet = links.world.fleet
+    inside = {one.name: one.hub_address for one in tunnels(fleet, links.world.plan) if one.region == region}
+    for id_, one in mine.items():
+        addresses = {name: at for name, at in one["hub_addresses"].items() if name in inside}
+        told, why = dict[str, of_azure.Told](), f"{region} has no such tunnel any more"
+        try:
+            told = of_azure.tunnels(fleet, region, id_, {inside[name]: at for name, at in addresses.items()})
+        except AzureError as error:
+            why = f"{region} can't be asked: {error}"
+        for name, at in addresses.items():
+            yield _told_by_azure(name, one, at, told.get(inside[name]), why)
+
+
+def _told_by_azure(name: str, one: Mapping[str, Any], address: str, told: of_azure.Told | None, why: str) -> Seen:
+    head = (name, str(one["site"]), str(one["region"]), str(one["gateway"]), address)
+    if told is None:
+        return Seen(*head, UNKNOWN, why)
+    if told.keys and told.prefixes is not None:
+        return Seen(*head, UP, "", prefixes=told.prefixes)
+    return Seen(*head, DOWN, AGREED if told.keys else SILENT)
+
+
 def _seen(name: str, one: Mapping[str, Any], address: str, told: Mapping[str, Any], why: str) -> Seen:
     head = (name, str(one["site"]), str(one["region"]), str(one["gateway"]), address)
     if not told:
@@ -107,7 +139,8 @@ def _seen(name: str, one: Mapping[str, Any], address: str, told: Mapping[str, An
 def seen_peerings(links: Connections) -> list[SeenPeering]:
     """Every one that is planned, by its tag Name."""
     world, states = links.world, dict[str, str]()
-    for region in dict.fromkeys(one.here for one in peerings(world.fleet)):
+    states |= {_tag(world.fleet.fleet, one): state for one, state in _azure_peerings(world.fleet)}
+    for region in dict.fromkeys(one.here for one in peerings(world.fleet) if not in_azure(world.fleet, one.here)):
         try:
             found = links.of(region)("ec2").describe_transit_gateway_peering_attachments()
         except (ClientError, BotoCoreError):
@@ -122,6 +155,20 @@ def seen_peerings(links: Connections) -> list[SeenPeering]:
         SeenPeering(one.here, one.there, states.get(_tag(world.fleet.fleet, one), NONE))
         for one in peerings(world.fleet)
     ]
+
+
+def _azure_peerings(fleet: Fleet) -> Iterator[tuple[Peering, str]]:
+    from azure.core.exceptions import AzureError, ResourceNotFoundError
+
+    for one in peerings(fleet):
+        if in_azure(fleet, one.here):
+            try:
+                state = of_azure.peering(fleet, one.here, one.there)
+                yield one, "available" if state == of_azure.CONNECTED else state.lower()
+            except ResourceNotFoundError:
+                yield one, NONE
+            except AzureError:
+                yield one, UNKNOWN
 
 
 def _tag(fleet: str, peering: Peering) -> str:
