@@ -47,7 +47,7 @@ def test_a_killed_up_is_followed_by_one_that_completes(cloud: Cloud) -> None:
 
 
 def test_up_again_changes_nothing(cloud: Cloud) -> None:
-    unchanged = changes(cloud.report("up", "--local", "--yes", "--expect-no-changes"))
+    unchanged = changes(cloud.report("up", "--local", "--yes", "--expect-no-changes", REGION))
     assert set(unchanged[REGION]) == {"same"}
     assert unchanged[REGION]["same"] > 30
 
