@@ -155,6 +155,6 @@ def test_the_identity_has_each_right_once_and_takes_tokens_of_the_autoscaler_s_a
     assert (trusted["issuer"], trusted["audiences"]) == (issuers.url(fleet, CLUSTER), [AUDIENCE])
     given = [one for (kind, _), one in mocks.made.items() if kind == "RoleAssignment"]
     assert {(one["scope"], one["roleDefinitionId"]) for one in given} == {
-        (grant.scope, f"RoleDefinition may-{grant.role}") for grant in role.grants(fleet, CLUSTER)
+        (grant.scope, role.definition_id(fleet, CLUSTER, grant.role)) for grant in role.grants(fleet, CLUSTER)
     }
     assert {one["principalId"] for one in given} == {"the principal"}
