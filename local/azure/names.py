@@ -7,6 +7,8 @@ ARM, LOGIN = "management.azure.com", "login.microsoftonline.com"
 VAULT, BLOB = "vault.azure.net", "blob.core.windows.net"
 # Those that hang on no vault or account.
 ALWAYS = (ARM, LOGIN)
+# Type → below which domain each has a name of its own.
+OWNED = {"Microsoft.KeyVault/vaults": VAULT, "Microsoft.Storage/storageAccounts": BLOB}
 # Pattern → service.
 SERVICES = (
     (re.compile(re.escape(ARM)), "arm"),

@@ -12,15 +12,18 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from local import hosts_file
 from local.authority import Authority
 from local.tls import serve_names
 
-from . import federation, names
+from . import federation, keeping, names
 from .application import Application
 from .kinds import World
 from .operations import Operations
 from .own_api import OwnApi
 from .store import Store
+
+CHANGE_SECONDS = 20.0
 
 
 def main() -> None:
@@ -40,7 +43,20 @@ def main() -> None:
     front = serve_names(application, Authority(options.home / "azure-authority"), address, int(port), _known)
     signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=shut, args=([own, front],)).start())
     threading.Thread(target=front.serve_forever, args=(0.2,), daemon=True).start()
+    threading.Thread(target=tell_names, args=(application, options.home / "cloud.hosts"), daemon=True).start()
     own.serve_forever(poll_interval=0.2)
+
+
+def tell_names(application: Application, hosts: Path) -> None:
+    """Keeps the local cloud's hosts file at the names that there are; nothing where there is no such file."""
+    seen = 0
+    while True:
+        seen = keeping.await_change(seen, CHANGE_SECONDS)
+        with application.turn:
+            store = application.world.store
+            found = [f"{one.id.name.lower()}.{end}" for type_, end in names.OWNED.items() for one in store.all(type_)]
+        if hosts.exists():
+            hosts_file.lay(hosts, "".join(f"{names.ADDRESS} {name}\n" for name in sorted(found)), "the local Azure")
 
 
 def _known(name: str) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from local import hosts_file
 from local.kubernetes import BIN, BUILT_IN
 from local.machines import network
 from local.machines.network import NetworkError
@@ -95,7 +96,7 @@ class Keeper:
                 self.residents[id_].leave()
                 if not self.residents[id_].thread.is_alive():
                     del self.residents[id_]
-        names.lay(self.home / "cloud.hosts", names.of_cloud(world))
+        hosts_file.lay(self.home / "cloud.hosts", names.of_cloud(world), "the local AWS")
         self.hosts.tell(names.of_sites(world))
         self.volumes.drop_others(set(world["volumes"]) | self.held())
         self.attempt("balancers", lambda: self.balancers.update(world["balancers"], world["groups"]))

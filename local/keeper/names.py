@@ -2,14 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Set
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from local.aws.front import ADDRESS
 from local.aws.names import DOMAIN, names
-
-BEGIN, END = "# from the local AWS", "# end of what is from the local AWS"
 
 
 def of_network(world: dict[str, Any], vpc: str) -> str:
@@ -27,21 +24,6 @@ def of_sites(world: dict[str, Any]) -> str:
 def of_cloud(world: dict[str, Any]) -> str:
     """What the local cloud itself can resolve: the records of all zones."""
     return _text(world, None)
-
-
-def lay(hosts: Path, text: str) -> bool:
-    """Puts `text` in a hosts file, in place, beside what others wrote there. False if nothing changed."""
-    before = hosts.read_text()
-    others, begun, rest = before.partition(f"{BEGIN}\n")
-    others += rest.partition(f"{END}\n")[2] if begun else ""
-    after = f"{others}{BEGIN}\n{text}{END}\n" if text else others
-    if after == before:
-        return False
-    # In place, since a mount leads to this very file; readers at this moment may see half of it.
-    with hosts.open("r+") as file:
-        file.write(after)
-        file.truncate()
-    return True
 
 
 def _aws(world: dict[str, Any], private: Mapping[str, list[str]] = MappingProxyType({})) -> str:

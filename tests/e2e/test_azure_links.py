@@ -88,6 +88,21 @@ def test_every_connection_has_the_one_policy_and_no_key_in_sight(cloud: Cloud) -
         assert "sharedKey" not in one
 
 
+def test_a_site_s_gateway_gets_its_keys_out_of_the_region_s_vault(cloud: Cloud) -> None:
+    """And the vault's name resolves, for who runs in the local cloud."""
+    folder = cloud.home.parent / "gateways"
+    cloud.run("site", "gateway", "lab", "--local", "--output", str(folder))
+    written = "".join(path.read_text() for path in folder.rglob("*.conf"))
+    assert "southcentralus" in written
+    assert "westeurope" in written
+
+
+def test_azure_is_asked_how_its_tunnels_are(cloud: Cloud) -> None:
+    told = cloud.report("links", "check", "--local", code=None)
+    states = {one["tunnel"]: one["state"] for one in told["tunnels"]}
+    assert {states[f"lab/{region}/{n}"] for region in ("southcentralus", "westeurope") for n in (1, 2)} == {"down"}
+
+
 def test_destroy_leaves_nothing_in_either_cloud(cloud: Cloud) -> None:
     cloud.run("destroy", "--local", "--yes", "--ignore-protect")
     left = cloud.azure_inventory()

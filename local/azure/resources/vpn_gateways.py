@@ -9,13 +9,13 @@ from ..ids import Id
 from ..kinds import SLOW, Kind, Turn, World
 from ..references import require
 from ..store import Resource
-from . import common
+from . import bgp_peers, common
+from .bgp_peers import CONNECTION as CONNECTION
 from .public_addresses import require_public
 from .subnets import GATEWAY as SUBNET_NAME
 from .subnets import SUBNET
 
 GATEWAY = "Microsoft.Network/virtualNetworkGateways"
-CONNECTION = "Microsoft.Network/connections"
 SKUS = tuple(f"VpnGw{n}AZ" for n in range(1, 6))
 # Which generations there are of a size (Azure docs, "About gateway SKUs").
 GENERATIONS = {"1": ("Generation1",), "4": ("Generation2",), "5": ("Generation2",)}
@@ -213,5 +213,7 @@ KINDS = (
         read_only=READ_ONLY,
         slow=SLOW,
         in_use="VirtualNetworkGatewayCannotBeDeleted",
+        actions={"getBgpPeerStatus": bgp_peers.status},
+        slow_actions=frozenset(("getBgpPeerStatus",)),
     ),
 )

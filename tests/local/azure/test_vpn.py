@@ -194,6 +194,18 @@ def test_a_connection_tells_how_its_tunnels_are(azure: LocalAzure, here: Place, 
     assert sorted(one["connectionStatus"] for one in told["tunnelConnectionStatus"]) == ["Connected", "NotConnected"]
 
 
+def test_a_gateway_tells_whom_it_speaks_bgp_with(azure: LocalAzure, group: str, here: Place, ends: Any) -> None:
+    made = here.make("connections", "tunnel", properties=ends)
+    address = here.get("publicIPAddresses", "two")["properties"]["ipAddress"]
+    azure.own("tunnels", [made["id"], {address: "Connected"}])
+    client = azure.client(NetworkManagementClient).virtual_network_gateways
+    found = client.begin_get_bgp_peer_status(group, "hub").result().value
+    assert {(one.local_address, one.neighbor, one.asn, one.state) for one in found} == {
+        (INSIDE[0][0], SITE["bgpSettings"]["bgpPeeringAddress"], SITE["bgpSettings"]["asn"], "Connecting"),
+        (INSIDE[1][0], SITE["bgpSettings"]["bgpPeeringAddress"], SITE["bgpSettings"]["asn"], "Connected"),
+    }
+
+
 def test_connections_that_azure_refuses(here: Place, ends: Any) -> None:
     custom = ends["gatewayCustomBgpIpAddresses"]
     cases: list[dict[str, Any]] = [
