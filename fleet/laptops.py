@@ -31,7 +31,7 @@ def cluster(fleet: Fleet, region: str) -> str | None:
     would move servers.
     """
     about = fleet.regions.get(region)
-    if about is None or not about.laptops:
+    if about is None or not about.laptops or about.cloud != "aws":
         return None
     if isinstance(about.laptops, str):
         return about.laptops

@@ -6,29 +6,40 @@ Azure's resources are PUT under ids that follow from names of ours: whether one 
 from collections.abc import Mapping
 from typing import Any
 
+from .azure_sign_in import credential
+from .errors import LandbridgeError
+
 GROUP, GROUPS = (
     "azure-native:resources:ResourceGroup",
     "/subscriptions/{subscription}/resourceGroups/{resourceGroupName}",
 )
 # Namespace → a version of its API that knows all of these types.
 VERSIONS = {
+    "Microsoft.Authorization": "2022-04-01",
     "Microsoft.KeyVault": "2023-07-01",
+    "Microsoft.ManagedIdentity": "2023-01-31",
     "Microsoft.Network": "2024-05-01",
     "Microsoft.Network/dnsResolvers": "2022-07-01",
     "Microsoft.Network/privateDnsZones": "2020-06-01",
     "Microsoft.Storage": "2024-01-01",
 }
 NETWORK, DNS = "Microsoft.Network", "Microsoft.Network/privateDnsZones/{privateZoneName}"
+IDENTITY = "Microsoft.ManagedIdentity/userAssignedIdentities/{resourceName}"
 ACCOUNT = "Microsoft.Storage/storageAccounts/{accountName}"
 # Type → its place in its resource group, with inputs in braces.
 PLACES: Mapping[str, str] = {
     f"azure-native:{token}": place
     for token, place in {
+        "authorization:RoleAssignment": "Microsoft.Authorization/roleAssignments/{roleAssignmentName}",
+        "authorization:RoleDefinition": "Microsoft.Authorization/roleDefinitions/{roleDefinitionId}",
         "dnsresolver:DnsResolver": f"{NETWORK}/dnsResolvers/{{dnsResolverName}}",
         "dnsresolver:InboundEndpoint": f"{NETWORK}/dnsResolvers/{{dnsResolverName}}"
         "/inboundEndpoints/{inboundEndpointName}",
         "keyvault:Secret": "Microsoft.KeyVault/vaults/{vaultName}/secrets/{secretName}",
         "keyvault:Vault": "Microsoft.KeyVault/vaults/{vaultName}",
+        "managedidentity:FederatedIdentityCredential": f"{IDENTITY}"
+        "/federatedIdentityCredentials/{federatedIdentityCredentialResourceName}",
+        "managedidentity:UserAssignedIdentity": IDENTITY,
         "network:FlowLog": f"{NETWORK}/networkWatchers/{{networkWatcherName}}/flowLogs/{{flowLogName}}",
         "network:LocalNetworkGateway": f"{NETWORK}/localNetworkGateways/{{localNetworkGatewayName}}",
         "network:NatGateway": f"{NETWORK}/natGateways/{{natGatewayName}}",
@@ -47,13 +58,17 @@ PLACES: Mapping[str, str] = {
         "privatedns:PrivateZone": DNS,
         "privatedns:VirtualNetworkLink": f"{DNS}/virtualNetworkLinks/{{virtualNetworkLinkName}}",
         "storage:BlobContainer": f"{ACCOUNT}/blobServices/default/containers/{{containerName}}",
-        "storage:BlobServiceProperties": f"{ACCOUNT}/blobServices/default",
-        "storage:FileServiceProperties": f"{ACCOUNT}/fileServices/default",
+        "storage:BlobServiceProperties": f"{ACCOUNT}/blobServices/{{blobServicesName}}",
+        "storage:FileServiceProperties": f"{ACCOUNT}/fileServices/{{fileServicesName}}",
         "storage:FileShare": f"{ACCOUNT}/fileServices/default/shares/{{shareName}}",
         "storage:ManagementPolicy": f"{ACCOUNT}/managementPolicies/{{managementPolicyName}}",
         "storage:StorageAccount": ACCOUNT,
     }.items()
 }
+
+
+# Those that stand at any place, which an input names.
+SCOPED = ("azure-native:authorization:RoleAssignment", "azure-native:authorization:RoleDefinition")
 
 
 def known(type_: str) -> bool:
@@ -63,7 +78,7 @@ def known(type_: str) -> bool:
 
 def id_of(subscription: str, type_: str, inputs: Mapping[str, Any]) -> str:
     """Raises KeyError for a type that is not known, and for inputs without one of its names."""
-    place = GROUPS if type_ == GROUP else f"{GROUPS}/providers/{PLACES[type_]}"
+    place = GROUPS if type_ == GROUP else f"{'{scope}' if type_ in SCOPED else GROUPS}/providers/{PLACES[type_]}"
     return place.format(subscription=subscription, **inputs)
 
 
@@ -73,16 +88,22 @@ def version_of(type_: str) -> str:
 
 
 def find(subscription: str, type_: str, inputs: Mapping[str, Any]) -> str | None:
-    """The id of the resource if Azure has it."""
+    """The id of the resource if Azure has it. Raises LandbridgeError where that can't be asked."""
     # A second of imports that few runs need.
-    from azure.core.exceptions import HttpResponseError
-    from azure.identity import DefaultAzureCredential
+    from azure.core.exceptions import AzureError, ResourceNotFoundError
     from azure.mgmt.resource.resources import ResourceManagementClient
 
-    client = ResourceManagementClient(DefaultAzureCredential(), subscription)
     try:
+        client = ResourceManagementClient(credential(), subscription)
         if type_ == GROUP:
             return str(client.resource_groups.get(inputs["resourceGroupName"]).id)
         return str(client.resources.get_by_id(id_of(subscription, type_, inputs), version_of(type_)).id)
-    except (HttpResponseError, KeyError):
+    except (ResourceNotFoundError, KeyError):
         return None
+    except AzureError as error:
+        # Taken for "not there", what is there would be refused as existing already, for ever.
+        why = str(error).partition("\n")[0]
+        raise LandbridgeError(
+            f"Azure can't be asked whether a killed run has made {id_of(subscription, type_, inputs)}: {why}. Sign in "
+            "(`az login`, or ARM_CLIENT_ID and ARM_CLIENT_SECRET) and run `landbridge up` again."
+        ) from None

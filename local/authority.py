@@ -68,6 +68,12 @@ class Authority:
             )  # fmt: skip
             builder = builder.add_extension(usage, critical=True)
         if names:
-            known = [x509.IPAddress(ipaddress.ip_address(n)) if n[0].isdigit() else x509.DNSName(n) for n in names]
-            builder = builder.add_extension(x509.SubjectAlternativeName(known), critical=False)
+            builder = builder.add_extension(x509.SubjectAlternativeName([_known(n) for n in names]), critical=False)
         return builder.sign(self.key, hashes.SHA256())
+
+
+def _known(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)

@@ -2,6 +2,7 @@
 
 import socket
 import ssl
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -40,15 +41,17 @@ def serve_names(application: Any, authority: Authority, address: str, port: int,
 
 def _context(authority: Authority, known: Callable[[str], bool]) -> ssl.SSLContext:
     made: dict[str, ssl.SSLContext] = {}
+    making = threading.Lock()
 
     def chosen(connection: ssl.SSLObject, name: str | None, _: ssl.SSLContext) -> int | None:
         if not name or not known(name):
             return ssl.ALERT_DESCRIPTION_UNRECOGNIZED_NAME
-        if name not in made:
-            # Whole before others see it: calls come at the same time.
-            own = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            own.load_cert_chain(authority.issue(name))
-            made[name] = own
+        # Calls come at the same time: the file must not be written anew between its certificate and its key.
+        with making:
+            if name not in made:
+                own = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+                own.load_cert_chain(authority.issue(name))
+                made[name] = own
         connection.context = made[name]
         return None
 

@@ -2,6 +2,9 @@
 
 from collections.abc import Callable
 
+import pulumi
+
+from components.links.paths import unreachable
 from fleet.model import Cloud
 from fleet.world import World
 
@@ -17,4 +20,7 @@ BUILDERS: dict[Cloud, Callable[[World, StackSpec], RegionOutputs]] = {
 
 def program(world: World, stack: StackSpec) -> None:
     """Registers the region's resources, publishes `RegionOutputs`. Raises RunError for a port that nobody reaches."""
-    publish(BUILDERS[world.fleet.regions[stack.region].cloud](world, stack))
+    fleet, region = world.fleet, stack.region
+    if lost := unreachable(fleet, world.plan, region):
+        raise pulumi.RunError("\n".join(["by the plan no packet gets through for the port matrix:", *lost]))
+    publish(BUILDERS[fleet.regions[region].cloud](world, stack))

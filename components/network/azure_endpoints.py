@@ -82,6 +82,8 @@ class Endpoint(pulumi.ComponentResource):
             resource_group_name=group,
             location="global",
             registration_enabled=False,
+            # Else accounts and vaults of other regions, whose endpoints are in zones of their own, would have no name.
+            resolution_policy="NxDomainRedirect",
             virtual_network={"id": args["network_id"]},
             tags=owner.tags(f"{name}-zone-network"),
             opts=child,

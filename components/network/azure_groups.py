@@ -28,17 +28,21 @@ class Rule(NamedTuple):
     why: str
 
 
-def rules(groups: Sequence[Group], supernet: str, shares_cidr: str) -> Mapping[str, tuple[Rule, ...]]:
-    """By name of the group. `groups` are the matrix's; `shares_cidr` is the shares' one address."""
+def rules(groups: Sequence[Group], places: Mapping[str, str], shares_cidr: str) -> Mapping[str, tuple[Rule, ...]]:
+    """By name of the group. `groups` are the matrix's; `places` are the fleet's own prefixes by name.
+
+    `shares_cidr` is the shares' one address.
+    """
     rows = {group.name: group for group in groups}
-    to_machines = Rule(
-        "fleet", TO_MACHINES, "Allow", ANY, supernet, ANY, ANY, "groups of machines judge what comes to them"
-    )
+    why = "groups of machines judge what comes to them"
+    to_machines = [
+        Rule(name, TO_MACHINES + n, "Allow", ANY, cidr, ANY, ANY, why) for n, (name, cidr) in enumerate(places.items())
+    ]
     no_more = Rule("shares-rest", FIRST + 99 * STEP, "Deny", ANY, ANY, shares_cidr, ANY, "nothing but what is above")
     return {
-        "private": _closed(to_machines),
-        "fixed": _closed(*_allowed(rows.get("shares"), shares_cidr), no_more, to_machines),
-        "public": _closed(*_allowed(rows.get(WORLD), ANY), to_machines),
+        "private": _closed(*to_machines),
+        "fixed": _closed(*_allowed(rows.get("shares"), shares_cidr), no_more, *to_machines),
+        "public": _closed(*_allowed(rows.get(WORLD), ANY), *to_machines),
         "endpoints": _closed(*_allowed(rows.get("endpoints"), ANY)),
         "names": _closed(*_allowed(rows.get("names"), ANY)),
     }

@@ -41,7 +41,7 @@ def network_spec(fleet: Fleet, plan: AddressPlan, region_name: str) -> NetworkSp
     oldest = subnets.nat_zone(here)
     shares_address = here.zones[oldest].addresses["shares"]
     found = azure_subnets.subnets(region, here)
-    groups = azure_groups.rules(ports.groups(prefixes, fleet.ingress), plan.supernet, f"{shares_address}/32")
+    groups = azure_groups.rules(ports.groups(prefixes, fleet.ingress), _places(plan), f"{shares_address}/32")
     used = {subnet.group for subnet in found}
     return NetworkSpec(
         region=region_name,
@@ -58,3 +58,10 @@ def network_spec(fleet: Fleet, plan: AddressPlan, region_name: str) -> NetworkSp
         shares_zone=oldest,
         shares_address=shares_address,
     )
+
+
+def _places(plan: AddressPlan) -> dict[str, str]:
+    """All of the fleet's own addresses: the supernet, and what is pinned outside of it."""
+    supernet = IPv4Network(plan.supernet)
+    pinned = {name: cidr for name, cidr in plan.aggregates().items() if not IPv4Network(cidr).subnet_of(supernet)}
+    return {"fleet": plan.supernet, **{name.replace("/", "-"): cidr for name, cidr in sorted(pinned.items())}}

@@ -10,12 +10,11 @@ from components.tags import Owner
 from fleet.buckets import bucket_name, shares_account, vault_name
 from fleet.model import Fleet
 
-from .azure_spec import CONTAINER, SECRETS_OFFICER, SHARE_GIB, lifecycle, role, role_assignment, vault_id
+from .azure_spec import CONTAINER, SECRETS_OFFICER, SHARE_GIB, deleted_days, lifecycle, role, role_assignment, vault_id
 from .shares import SharesSpec
 
 # Azure keeps what was deleted for so long, and nobody can end it before.
 VAULT_DAYS = 90
-BLOB_DAYS = 7
 
 
 class BucketArgs(TypedDict):
@@ -63,8 +62,8 @@ class Bucket(pulumi.ComponentResource):
             account_name=self.account.name,
             resource_group_name=group,
             is_versioning_enabled=True,
-            delete_retention_policy={"enabled": True, "days": BLOB_DAYS},
-            container_delete_retention_policy={"enabled": True, "days": BLOB_DAYS},
+            delete_retention_policy={"enabled": True, "days": deleted_days(fleet)},
+            container_delete_retention_policy={"enabled": True, "days": deleted_days(fleet)},
             opts=child,
         )
         self.container = azure.storage.BlobContainer(

@@ -35,8 +35,16 @@ def role_assignment(fleet: Fleet, region: str, what: str) -> str:
     return str(uuid.uuid5(uuid.UUID(fleet.azure.subscription_id), f"{fleet.fleet}/{region}/{what}"))
 
 
+def deleted_days(fleet: Fleet) -> int:
+    """How long what was deleted can be had back; Azure takes a year at most ("Soft delete for blobs").
+
+    Its lifecycle counts a version's age from its writing, AWS's from its being replaced: this makes up for it.
+    """
+    return min(fleet.storage.noncurrent_days, 365)
+
+
 def lifecycle(fleet: Fleet) -> list[dict[str, Any]]:
-    """What goes by itself, and when, as on AWS. Deleted blobs are replaced versions from then on."""
+    """What goes by itself, and when. What goes can be had back for `deleted_days`."""
     replaced = _rule(
         "replaced-versions",
         [f"{CONTAINER}/"],

@@ -41,9 +41,11 @@ def main() -> None:
         shutil.rmtree(options.home / "blocks", ignore_errors=True)
         blocks.keep_in(options.home / "blocks")
     application = own_api.application(DomainDispatcherApplication(create_backend_app))
-    servers = [make_server(options.host, options.port, application, threaded=True)]
+    servers: list[Any] = []
     if options.home:
         servers.append(front.serve(application, Authority(options.home / "authority")))
+    # Last: once this port answers, all of it is there.
+    servers.insert(0, make_server(options.host, options.port, application, threaded=True))
     signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=shut, args=(servers,)).start())
     for server in servers[1:]:
         threading.Thread(target=server.serve_forever, args=(0.2,), daemon=True).start()

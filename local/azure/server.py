@@ -38,9 +38,10 @@ def main() -> None:
 
     federation.authorities.append(options.home / "authority/ca.crt")  # the local AWS's
     application = Application(World(Store(), Operations()))
-    own = make_server("127.0.0.1", options.port, OwnApi(application), threaded=True)
     address, _, port = options.tls.rpartition(":")
     front = serve_names(application, Authority(options.home / "azure-authority"), address, int(port), _known)
+    # Last: once this port answers, all of it is there.
+    own = make_server("127.0.0.1", options.port, OwnApi(application), threaded=True)
     signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=shut, args=([own, front],)).start())
     threading.Thread(target=front.serve_forever, args=(0.2,), daemon=True).start()
     threading.Thread(target=tell_names, args=(application, options.home / "cloud.hosts"), daemon=True).start()

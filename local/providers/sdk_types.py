@@ -7,7 +7,7 @@ import threading
 import typing
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, wraps
+from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 import pulumi
@@ -56,12 +56,15 @@ def loads(function: Callable[P, T]) -> Callable[P, T]:
     SDKs load their modules when these are first asked for, and of two threads that ask at once one may get half a
     module: Python breaks circles of imports that wait for each other so.
     """
-    made = cache(function)
+    made: dict[Any, T] = {}
 
     @wraps(function)
     def answer(*args: P.args, **named: P.kwargs) -> T:
-        with _loading:
-            return made(*args, **named)  # type: ignore[arg-type]
+        if args not in made:  # what is there is had without waiting
+            with _loading:
+                if args not in made:
+                    made[args] = function(*args, **named)
+        return made[args]
 
     return answer
 

@@ -10,7 +10,7 @@ from components.network.azure_spec import NetworkSpec, network_spec
 from components.storage.azure_spec import lifecycle
 from fleet.address.plan import draft
 from fleet.loader import load
-from fleet.model import Fleet
+from fleet.model import Fleet, Site
 from tests.components.test_specs import HERE, data
 from tests.support import golden
 
@@ -66,6 +66,15 @@ def test_only_the_matrix_comes_to_the_shares(spec: NetworkSpec) -> None:
     assert shares[-1].access == "Deny"
     machines = next(rule for rule in spec.groups["fixed"] if rule.name == "fleet")
     assert shares[-1].priority < machines.priority
+
+
+def test_a_place_that_is_pinned_outside_the_supernet_reaches_machines_too() -> None:
+    fleet = load(PATH)
+    site = Site(gateways=["192.0.2.40"], asn=65040, cidr="192.168.64.0/20")
+    groups = spec_of(fleet.model_copy(update={"sites": {"lab": site}})).groups
+    for name in ("private", "fixed", "public"):
+        to_machines = {rule.source for rule in groups[name] if rule.access == "Allow" and rule.to == "*"}
+        assert {fleet.supernet, "192.168.64.0/20"} <= to_machines
 
 
 def test_a_second_zone_moves_nothing(spec: NetworkSpec) -> None:
