@@ -131,7 +131,7 @@ def _put(world: World, call: Call, old: Resource | None) -> Answer:
     _refuse(call, place)
     if not call.kind.preempts:
         world.operations.refuse_second(_held(call.id, call.kind))
-    identities.require_assign(world, call.caller, call.body)
+    identities.require_assign(world, call.caller, call.body, patches=call.method == "PATCH")
     identities.check(turn)
     parts.clean(turn.new, call.kind)
     call.kind.check(turn)

@@ -43,11 +43,14 @@ def check(turn: Turn) -> None:
             raise bad_request("FailedIdentityOperation", message)
 
 
-def require_assign(world: World, caller: Caller, body: dict[str, Any]) -> None:
-    """Nobody gives a resource an identity whose rights are none of its own to give. Raises ArmError."""
+def require_assign(world: World, caller: Caller, body: dict[str, Any], *, patches: bool) -> None:
+    """Nobody gives a resource an identity whose rights are none of its own to give. Raises ArmError.
+
+    `patches`: null takes an identity away; a PUT's null gives it.
+    """
     told = body.get("identity")
     named = (told.get("userAssignedIdentities") or {}) if isinstance(told, dict) else {}
-    for name in (name for name, value in named.items() if value is not None):
+    for name in (name for name, value in named.items() if value is not None or not patches):
         try:
             access.require(world, caller, f"{IDENTITY}/assign/action", name)
         except ArmError as error:

@@ -144,6 +144,10 @@ def test_nobody_gives_away_an_identity_that_is_not_its_own_to_give(
     name = f"st{uuid.uuid4().hex[:12]}"
     with refused("LinkedAuthorizationFailed"):
         storage.storage_accounts.begin_create(group, name, account)
+    nothing = {**account, "identity": {**identity, "userAssignedIdentities": {principal.id: None}}}
+    path = f"{place}/providers/Microsoft.Storage/storageAccounts/{name}"
+    answer = azure.ask("PUT", path, nothing, Authorization=f"Bearer {token['access_token']}")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "LinkedAuthorizationFailed")
     assign(roles, principal.id, principal.principal_id, "f1a07417-d97a-45cb-824c-7a7467783830")
     made = storage.storage_accounts.begin_create(group, name, account).result()
     assert [one.principal_id for one in made.identity.user_assigned_identities.values()] == [principal.principal_id]
