@@ -5,6 +5,7 @@ result), as azure-resource-manager-rpc's "Asynchronous operations" has them. Wit
 the next call of anybody.
 """
 
+import logging
 import time
 import uuid
 from collections.abc import Callable
@@ -14,13 +15,14 @@ from typing import Any
 
 from .errors import ArmError, conflict
 
+log = logging.getLogger("local.azure")
 # What is over is told of for so long.
 KEPT_SECONDS = 3600.0
 
 
 @dataclass
 class Operation:
-    """One. `finish` does what is left and gives the result for `Location`, or None; its ArmError is the failure."""
+    """One. `finish` does what is left and gives the result for `Location`, or None; its error is the failure."""
 
     target: str  # lower-case id of the resource, which takes no other write meanwhile
     finish: Callable[[], Any]
@@ -82,12 +84,25 @@ class Operations:
         for id_ in old:
             del self._known[id_]
 
+    def finish(self) -> int:
+        """Ends all at once, whatever their pace; gives how many."""
+        found = self.running()
+        for one in found:
+            self.end(one)
+        return len(found)
+
     def end(self, operation: Operation) -> None:
-        operation.status, operation.ended = "Succeeded", now()
         try:
             operation.result = operation.finish()
         except ArmError as error:
             operation.status, operation.error = "Failed", error
+        except Exception:
+            log.exception("An operation of %s failed", operation.target)
+            message = "The local Azure has failed: see its log."
+            operation.status, operation.error = "Failed", ArmError(500, "InternalServerError", message)
+        else:
+            operation.status = "Succeeded"
+        operation.ended = now()
 
     def preempt(self, key: str) -> None:
         """Ends writes of the resource that are not over, as Compute does when a newer one comes."""

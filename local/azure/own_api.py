@@ -1,7 +1,7 @@
 """What the local Azure answers beside Azure's own calls, below /landbridge-api/, over plain HTTP on loopback.
 
-For tests: inventory, faults, pace, quotas, capacity, evict. For the machines service: changes (waits for one),
-machines, power, token (what IMDS hands out), tunnels (how those of a connection are).
+For tests: inventory, faults, pace, finish (ends all operations), quotas, capacity, evict. For the machines service:
+changes (waits for one), machines, power, token (what IMDS hands out), tunnels (how those of a connection are).
 """
 
 import json
@@ -30,6 +30,7 @@ ANSWERS: dict[tuple[str, str], Callable[[World, bytes], Any]] = {
     ("PUT", "faults"): lambda _, body: faults.put(body),
     ("POST", "token"): lambda world, body: token(world, **json.loads(body)),
     ("PUT", "tunnels"): lambda world, body: connections.set_tunnels(world, *json.loads(body)),
+    ("POST", "finish"): lambda world, _: world.operations.finish(),
     ("PUT", "pace"): lambda world, body: pace(world, **json.loads(body)),
     **compute.ANSWERS,
 }

@@ -237,7 +237,7 @@ def _delete_group(world: World, id_: str) -> Answer:
 
     def over() -> None:
         empty(world, id_)
-        del world.store.groups[id_.lower()]
+        world.store.groups.pop(id_.lower(), None)  # a second delete may have been first
 
     subscription = id_.split("/")[2]
     started = operations.Operation(id_.lower(), over, 0.0, "Microsoft.Resources", subscription, "global")

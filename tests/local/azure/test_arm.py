@@ -80,6 +80,15 @@ def test_a_group_goes_with_all_that_is_in_it(azure: LocalAzure, group: str) -> N
     assert group not in str(azure.own("inventory"))
 
 
+def test_a_group_that_is_deleted_twice_at_once_goes_once(azure: LocalAzure, place: str) -> None:
+    azure.own("pace", {"seconds": 30})
+    begun = [azure.ask("DELETE", place).headers["Azure-AsyncOperation"] for _ in range(2)]
+    azure.own("finish", {}, "POST")
+    for one in begun:
+        told = azure.ask("GET", one.removeprefix("https://management.azure.com").partition("?")[0]).json()
+        assert told["status"] == "Succeeded", told
+
+
 def test_a_planned_fault_comes_with_its_wait(azure: LocalAzure, group: str) -> None:
     match = {"method": "PUT", "type": "Microsoft.Network/virtualNetworks"}
     azure.own(
