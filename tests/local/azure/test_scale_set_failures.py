@@ -81,21 +81,24 @@ def test_an_eviction_does_as_the_policy_says(pools: Pools, policy: str, left: li
 
 def test_a_newer_write_ends_an_older_one(pools: Pools) -> None:
     pools.put(0)
-    pools.azure.own("pace", {"seconds": 0.4})
+    pools.azure.own("pace", {"seconds": 30})
     older = pools.sets.begin_update(pools.group, "pool", {"sku": {"capacity": 1}})
     newer = pools.sets.begin_update(pools.group, "pool", {"sku": {"capacity": 3}})
     with pytest.raises(HttpResponseError, match="preempted by a more recent operation"):
         older.result()
+    pools.azure.own("finish", {}, "POST")
     newer.result()
     assert len(pools.ids()) == 3
 
 
 def test_a_delete_waits_for_no_growth(pools: Pools) -> None:
     pools.put(2)
-    pools.azure.own("pace", {"seconds": 0.4})
+    pools.azure.own("pace", {"seconds": 30})
     growing = pools.sets.begin_update(pools.group, "pool", {"sku": {"capacity": 4}})
-    pools.delete("0")
+    deleting = pools.sets.begin_delete_instances(pools.group, "pool", {"instanceIds": ["0"]})
+    pools.azure.own("finish", {}, "POST")
     growing.result()
+    deleting.result()
     assert pools.ids() == ["1", "2", "3"]
     assert pools.sets.get(pools.group, "pool").sku.capacity == 3
 

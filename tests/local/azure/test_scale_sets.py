@@ -39,11 +39,12 @@ def test_a_set_makes_its_instances_and_takes_them_along(pools: Pools) -> None:
 
 
 def test_instances_are_created_before_they_run(pools: Pools) -> None:
-    pools.azure.own("pace", {"seconds": 0.4})
+    pools.azure.own("pace", {"seconds": 30})
     poller = pools.sets.begin_create_or_update(pools.group, "pool", VirtualMachineScaleSet(scale_set(pools.subnet, 1)))
     (one,) = pools.instances()
     assert one.provisioning_state == "Creating"
     assert [status.code for status in one.instance_view.statuses] == ["ProvisioningState/creating"]
+    pools.azure.own("finish", {}, "POST")
     poller.result()
     assert [one.provisioning_state for one in pools.instances()] == ["Succeeded"]
 
@@ -107,10 +108,11 @@ def test_an_instance_that_is_not_there_is_not_deleted(pools: Pools) -> None:
 
 def test_an_instance_is_deleted_by_itself_once(pools: Pools) -> None:
     pools.put(2)
-    pools.azure.own("pace", {"seconds": 0.3})
+    pools.azure.own("pace", {"seconds": 30})
     first = pools.machines.begin_delete(pools.group, "pool", "0")
     second = pools.machines.begin_delete(pools.group, "pool", "0")
     assert [one.provisioning_state for one in pools.instances()] == ["Deleting", "Succeeded"]
+    pools.azure.own("finish", {}, "POST")
     first.result()
     second.result()
     assert pools.ids() == ["1"]
