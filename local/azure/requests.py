@@ -50,8 +50,10 @@ def answer(world: World, request: Request, reads: Mapping[str, Read]) -> Answer:
     world.operations.settle_due()
     _check_version(request)
     path = request.path.rstrip("/").lower()
-    for pattern, route in ROUTES:
+    for methods, pattern, route in ROUTES:
         if found := re.fullmatch(pattern, path):
+            if request.method not in methods:
+                raise ArmError(405, "MethodNotAllowed", f"{request.method} is not allowed on {request.path}.")
             return route(world, request, found)
     for pattern, read in reads.items():
         if request.method in ("GET", "POST") and (found := re.fullmatch(pattern, path)):
@@ -187,15 +189,24 @@ def _subscriptions(world: World, request: Request, found: re.Match[str]) -> Answ
     return Answer(200, {"value": []})
 
 
-def _subscription(world: World, request: Request, found: re.Match[str]) -> Answer:  # noqa: ARG001
+def _require(world: World, request: Request, found: re.Match[str], what: str) -> None:
+    """A right to what is a subscription's own, over all of it. Raises ArmError."""
+    action = f"Microsoft.Resources/subscriptions/{what}"
+    access.require(world, request.caller, action, f"/subscriptions/{found['subscription']}")
+
+
+def _subscription(world: World, request: Request, found: re.Match[str]) -> Answer:
+    _require(world, request, found, "read")
     return Answer(200, groups.subscription(found[1], TENANT))
 
 
-def _locations(world: World, request: Request, found: re.Match[str]) -> Answer:  # noqa: ARG001
+def _locations(world: World, request: Request, found: re.Match[str]) -> Answer:
+    _require(world, request, found, "locations/read")
     return Answer(200, {"value": [{"name": name, "id": f"{request.path}/{name}"} for name in sorted(regions.NAMES)]})
 
 
-def _providers(world: World, request: Request, found: re.Match[str]) -> Answer:  # noqa: ARG001
+def _providers(world: World, request: Request, found: re.Match[str]) -> Answer:
+    _require(world, request, found, "providers/read")
     known = sorted({kind.type.partition("/")[0] for kind in KINDS.values()})
     wanted = found.groupdict().get("namespace")
     told = [_provider(found["subscription"], name) for name in known if wanted in (None, name.lower())]
@@ -204,6 +215,13 @@ def _providers(world: World, request: Request, found: re.Match[str]) -> Answer: 
     if not told:
         raise ArmError(404, "InvalidResourceNamespace", f"The resource namespace '{wanted}' is invalid.")
     return Answer(200, told[0])
+
+
+def _register(world: World, request: Request, found: re.Match[str]) -> Answer:
+    """All of them are registered always."""
+    scope = f"/subscriptions/{found['subscription']}"
+    access.require(world, request.caller, f"{found['namespace']}/register/action", scope)
+    return _providers(world, request, found)
 
 
 def _provider(subscription: str, name: str) -> dict[str, Any]:
@@ -217,7 +235,7 @@ def _provider(subscription: str, name: str) -> dict[str, Any]:
 def _group(world: World, request: Request, found: re.Match[str]) -> Answer:  # noqa: ARG001
     id_ = request.path.rstrip("/")
     verb = {"GET": "read", "HEAD": "read", "DELETE": "delete"}.get(request.method, "write")
-    access.require(world, request.caller, f"{groups.GROUP}/{verb}", id_)
+    access.require(world, request.caller, f"Microsoft.Resources/subscriptions/resourceGroups/{verb}", id_)
     match request.method:
         case "PUT":
             return Answer(*groups.put(world, id_, request.object))
@@ -225,11 +243,9 @@ def _group(world: World, request: Request, found: re.Match[str]) -> Answer:  # n
             return Answer(200, groups.patch(world, id_, request.object))
         case "HEAD":
             return Answer(204 if id_.lower() in world.store.groups else 404)
-        case "GET":
-            return Answer(200, groups.get(world, id_))
         case "DELETE":
             return _delete_group(world, id_)
-    raise ArmError(405, "MethodNotAllowed", f"{request.method} is not allowed on a resource group.")
+    return Answer(200, groups.get(world, id_))
 
 
 def _delete_group(world: World, id_: str) -> Answer:
@@ -267,12 +283,17 @@ def empty(world: World, id_: str) -> None:
             raise ArmError(409, "ResourceGroupDeletionBlocked", message, details=refused)
 
 
-def _groups(world: World, request: Request, found: re.Match[str]) -> Answer:  # noqa: ARG001
-    return Answer(200, {"value": groups.listing(world, found[1])})
+def _groups(world: World, request: Request, found: re.Match[str]) -> Answer:
+    _require(world, request, found, "resourceGroups/read")
+    return Answer(200, {"value": groups.listing(world, found["subscription"])})
 
 
-def _resources(world: World, request: Request, found: re.Match[str]) -> Answer:  # noqa: ARG001
+def _resources(world: World, request: Request, found: re.Match[str]) -> Answer:
     scope = request.path.rstrip("/").rpartition("/")[0]
+    of = "subscriptions/resourceGroups" if found["group"] else "subscriptions"
+    access.require(world, request.caller, f"Microsoft.Resources/{of}/resources/read", scope)
+    if found["group"]:
+        groups.get(world, scope)
     told = [arm.tell(world, one) for one in world.store.all(None, scope) if one.id.parent is None]
     short = ("id", "name", "type", "location", "tags", "sku", "kind", "identity", "zones")
     return Answer(200, {"value": [{key: one[key] for key in short if key in one} for one in told]})
@@ -293,15 +314,18 @@ def _operation(world: World, request: Request, found: re.Match[str]) -> Answer: 
 
 
 SUBSCRIPTION = r"/subscriptions/(?P<subscription>[^/]+)"
-ROUTES: tuple[tuple[str, Callable[[World, Request, re.Match[str]], Answer]], ...] = (
-    (r"/subscriptions", _subscriptions),
-    (SUBSCRIPTION, _subscription),
-    (rf"{SUBSCRIPTION}/locations", _locations),
-    (rf"{SUBSCRIPTION}/providers(/(?P<namespace>[^/]+)(/register)?)?", _providers),
-    (rf"{SUBSCRIPTION}/resourcegroups", _groups),
-    (rf"{SUBSCRIPTION}/resourcegroups/[^/]+", _group),
-    (rf"{SUBSCRIPTION}(/resourcegroups/[^/]+)?/resources", _resources),
+READ = frozenset(("GET",))
+ROUTES: tuple[tuple[frozenset[str], str, Callable[[World, Request, re.Match[str]], Answer]], ...] = (
+    (READ, r"/subscriptions", _subscriptions),
+    (READ, SUBSCRIPTION, _subscription),
+    (READ, rf"{SUBSCRIPTION}/locations", _locations),
+    (READ, rf"{SUBSCRIPTION}/providers(/(?P<namespace>[^/]+))?", _providers),
+    (frozenset(("POST",)), rf"{SUBSCRIPTION}/providers/(?P<namespace>[^/]+)/register", _register),
+    (READ, rf"{SUBSCRIPTION}/resourcegroups", _groups),
+    (frozenset(("GET", "HEAD", "PUT", "PATCH", "DELETE")), rf"{SUBSCRIPTION}/resourcegroups/[^/]+", _group),
+    (READ, rf"{SUBSCRIPTION}(/resourcegroups/(?P<group>[^/]+))?/resources", _resources),
     (
+        READ,
         rf"{SUBSCRIPTION}/providers/[^/]+/locations/[^/]+/(?P<what>operations|operationresults)/(?P<id>[^/]+)",
         _operation,
     ),

@@ -38,6 +38,22 @@ def test_a_type_that_is_not_there_is_refused(azure: LocalAzure, place: str) -> N
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "InvalidResourceType")
 
 
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("DELETE", ""),
+        ("DELETE", "/resourceGroups"),
+        ("PUT", "/resources"),
+        ("PUT", "/locations"),
+        ("PUT", "/providers/Microsoft.Compute"),
+        ("GET", "/providers/Microsoft.Compute/register"),
+    ],
+)
+def test_what_can_only_be_read_takes_no_other_call(azure: LocalAzure, method: str, path: str) -> None:
+    answer = azure.ask(method, f"/subscriptions/{SUBSCRIPTION}{path}", {})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (405, "MethodNotAllowed")
+
+
 def test_a_part_needs_its_parent(azure: LocalAzure, place: str) -> None:
     answer = azure.put(f"{place}/providers/Microsoft.Network/virtualNetworks/none/subnets/one", {"properties": {}})
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "ParentResourceNotFound")

@@ -104,6 +104,24 @@ def test_a_principal_does_what_its_role_says_and_only_there(
         assign(mine, place, principal.principal_id, READER)
 
 
+def test_a_subscriptions_lists_are_for_who_may_read_them(
+    azure: LocalAzure, roles: Any, place: str, principal: Any
+) -> None:
+    token = azure.own("token", {"identity": principal.id, "resource": "https://management.azure.com/"}, "POST")
+    subscription = f"/subscriptions/{SUBSCRIPTION}"
+    lists = [subscription, *(f"{subscription}/{name}" for name in ("resourceGroups", "resources", "providers"))]
+
+    def ask(path: str) -> int:
+        return int(azure.ask("GET", path, Authorization=f"Bearer {token['access_token']}").status_code)
+
+    assert [ask(path) for path in (*lists, f"{place}/resources")] == [403] * 5
+    assign(roles, place, principal.principal_id, READER)
+    assert [ask(path) for path in (*lists, f"{place}/resources")] == [403] * 4 + [200]
+    given = assign(roles, subscription, principal.principal_id, READER)
+    assert [ask(path) for path in lists] == [200] * 4
+    roles.role_assignments.delete_by_id(given.id)
+
+
 def test_a_role_of_ones_own_counts_and_stays_while_somebody_has_it(
     azure: LocalAzure, roles: Any, group: str, place: str, principal: Any
 ) -> None:
