@@ -32,7 +32,8 @@ def get(world: World, id_: str) -> dict[str, Any]:
 
 
 def put(world: World, id_: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-    old = world.store.groups.get(id_.lower())
+    if old := world.store.groups.get(id_.lower()):
+        require(world, id_)
     place = ids.location(str(body.get("location", "")))
     if not place or place not in regions.NAMES:
         raise bad_request("LocationNotAvailableForResourceGroup", f"The provided location '{place}' is not available.")
@@ -54,6 +55,7 @@ def put(world: World, id_: str, body: dict[str, Any]) -> tuple[int, dict[str, An
 
 
 def patch(world: World, id_: str, body: dict[str, Any]) -> dict[str, Any]:
+    require(world, id_)
     found = get(world, id_)
     if "tags" in body:
         found["tags"] = body["tags"]

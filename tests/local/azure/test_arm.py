@@ -96,9 +96,12 @@ def test_a_group_goes_with_all_that_is_in_it(azure: LocalAzure, group: str) -> N
     assert group not in str(azure.own("inventory"))
 
 
-def test_a_group_that_is_deleted_twice_at_once_goes_once(azure: LocalAzure, place: str) -> None:
+def test_a_group_that_is_deleted_twice_at_once_goes_once_and_takes_no_write(azure: LocalAzure, place: str) -> None:
     azure.own("pace", {"seconds": 30})
     begun = [azure.ask("DELETE", place).headers["Azure-AsyncOperation"] for _ in range(2)]
+    for method in ("PUT", "PATCH"):
+        answer = azure.ask(method, place, {"location": "southcentralus"})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (409, "ResourceGroupBeingDeleted")
     azure.own("finish", {}, "POST")
     for one in begun:
         told = azure.ask("GET", one.removeprefix("https://management.azure.com").partition("?")[0]).json()
