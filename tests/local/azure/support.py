@@ -6,9 +6,9 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import requests
@@ -109,21 +109,44 @@ def _token(azure: LocalAzure) -> str:
     return str(azure.credential().get_token("https://management.azure.com/.default").token)
 
 
+STARTS, START_SECONDS = 3, 60.0
+Made = TypeVar("Made")
+Process = subprocess.Popen[bytes]
+
+
+def started(start: Callable[[], tuple[Made, Process]], answers: Callable[[Made], bool]) -> tuple[Made, Process]:
+    """A server on ports that were free a moment ago, and its process; on new ones if it ended, as somebody took them."""
+    for _ in range(STARTS):
+        made, server = start()
+        deadline = time.monotonic() + START_SECONDS
+        while server.poll() is None:
+            if answers(made) and server.poll() is None:
+                return made, server
+            if time.monotonic() > deadline:
+                server.kill()
+                server.wait()
+                raise AssertionError(f"{server.args} did not answer within {START_SECONDS} s")
+            time.sleep(0.05)
+    raise AssertionError(f"{server.args} ended with {server.returncode}, {STARTS} times")
+
+
 def served(home: Path) -> Iterator[LocalAzure]:
     """A server, which ends with the generator."""
-    azure = LocalAzure(free_port(), free_port(), home / "azure-authority/ca.crt")
-    command = [sys.executable, "-m", "local.azure.server", "--port", str(azure.port), "--home", str(home)]
-    server = subprocess.Popen([*command, "--tls", f"127.0.0.1:{azure.tls}"])
+
+    def start() -> tuple[LocalAzure, Process]:
+        made = LocalAzure(free_port(), free_port(), home / "azure-authority/ca.crt")
+        command = [sys.executable, "-m", "local.azure.server", "--port", str(made.port), "--home", str(home)]
+        return made, subprocess.Popen([*command, "--tls", f"127.0.0.1:{made.tls}"])
+
+    def answers(made: LocalAzure) -> bool:
+        try:
+            made.own("inventory")
+        except OSError:
+            return False
+        return True
+
+    azure, server = started(start, answers)
     try:
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                azure.own("inventory")
-                break
-            except OSError:
-                assert time.monotonic() < deadline
-                assert server.poll() is None
-                time.sleep(0.05)
         yield azure
     finally:
         server.terminate()

@@ -1,10 +1,11 @@
 """Managed identities and whose tokens they take, by azure-mgmt-msi."""
 
+import contextlib
 import json
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.error import HTTPError
 
@@ -23,7 +24,7 @@ from local.azure.server import free_port
 from local.azure.tokens import TENANT
 from local.tls import serve_names
 
-from .support import LocalAzure
+from .support import STARTS, LocalAzure
 
 
 @pytest.fixture
@@ -91,25 +92,33 @@ AUDIENCE = "api://AzureADTokenExchange"
 @pytest.fixture
 def other_cloud(azure: LocalAzure, key: Any) -> Iterator[str]:
     """The URL of an issuer at another name of the local cloud, which another authority vouches for."""
-    port = free_port()
-    url = f"https://localhost:{port}/cluster"
-    public = {**json.loads(RSAAlgorithm.to_jwk(key.public_key())), "kid": "first"}
-    told = {
-        "/cluster/.well-known/openid-configuration": {"issuer": url, "jwks_uri": f"{url}/keys.json"},
-        "/cluster/keys.json": {"keys": [public]},
-    }
+    told: dict[str, Any] = {}
 
     def application(environ: Any, start_response: Any) -> Any:
         return Response(json.dumps(told[environ["PATH_INFO"]]))(environ, start_response)
 
     authority = Authority(azure.authority.parents[1] / "authority")
-    server = serve_names(application, authority, "127.0.0.1", port, lambda name: name == "localhost")
+    port, server = _listening(lambda port: serve_names(application, authority, "127.0.0.1", port, "localhost".__eq__))
+    url = f"https://localhost:{port}/cluster"
+    public = {**json.loads(RSAAlgorithm.to_jwk(key.public_key())), "kid": "first"}
+    told["/cluster/.well-known/openid-configuration"] = {"issuer": url, "jwks_uri": f"{url}/keys.json"}
+    told["/cluster/keys.json"] = {"keys": [public]}
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
     yield url
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+def _listening(serve: Callable[[int], Any]) -> tuple[int, Any]:
+    """A port and its server; another port if somebody took it meanwhile."""
+    for _ in range(STARTS - 1):
+        port = free_port()
+        with contextlib.suppress(OSError):
+            return port, serve(port)
+    port = free_port()
+    return port, serve(port)
 
 
 @pytest.mark.parametrize("whose", ["issuer", "other_cloud"])

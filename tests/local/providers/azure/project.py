@@ -2,9 +2,9 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from landbridge.places import written_whole
 from local.azure import tokens
 from local.providers import host
-from tests.local.azure.support import SUBSCRIPTION, LocalAzure
+from tests.local.azure.support import SUBSCRIPTION, LocalAzure, Process, started
 from tests.support.cloud import ROOT
 
 HEAD = """\
@@ -32,16 +32,14 @@ class Plugins(NamedTuple):
 
 
 def plugins(azure: LocalAzure) -> Iterator[Plugins]:
-    port = host.free_port()
-    command = [sys.executable, "-m", "local.providers.host", "--port", str(port), "--aws", "http://127.0.0.1:9"]
-    command += ["--azure", f"127.0.0.1:{azure.tls}", "--azure-authority", str(azure.authority)]
-    process = subprocess.Popen(command, env={**os.environ, **SIGNED_IN})
+    def start() -> tuple[int, Process]:
+        port = host.free_port()
+        command = [sys.executable, "-m", "local.providers.host", "--port", str(port), "--aws", "http://127.0.0.1:9"]
+        command += ["--azure", f"127.0.0.1:{azure.tls}", "--azure-authority", str(azure.authority)]
+        return port, subprocess.Popen(command, env={**os.environ, **SIGNED_IN})
+
+    port, process = started(start, _answers)
     try:
-        deadline = time.monotonic() + 60
-        while not _answers(port):
-            assert time.monotonic() < deadline
-            assert process.poll() is None
-            time.sleep(0.05)
         yield Plugins(port, azure)
     finally:
         process.terminate()
@@ -49,8 +47,6 @@ def plugins(azure: LocalAzure) -> Iterator[Plugins]:
 
 
 def _answers(port: int) -> bool:
-    import socket
-
     try:
         socket.create_connection(("127.0.0.1", port), timeout=1).close()
     except OSError:
