@@ -28,7 +28,7 @@ def _check(turn: Turn) -> None:
     body, told, old = turn.new.body, turn.properties, turn.old
     for member in NOT_HONOURED:
         if told.get(member):
-            raise profile.not_honoured(member, told[member])
+            raise profile.not_honoured(member)
     told.pop("instanceView", None)
     size = _size(turn, told)
     profile.check_zones(body.get("zones"), turn.new.location)
@@ -100,7 +100,7 @@ def _interfaces(turn: Turn) -> None:
     """They are there, of the same network, and nobody else's. Raises ArmError."""
     network = turn.properties.setdefault("networkProfile", {})
     if network.get("networkInterfaceConfigurations"):
-        raise profile.not_honoured("networkInterfaceConfigurations", network["networkInterfaceConfigurations"])
+        raise profile.not_honoured("networkInterfaceConfigurations")
     listed = network.get("networkInterfaces") or []
     if not listed:
         raise profile.missing("networkProfile.networkInterfaces")

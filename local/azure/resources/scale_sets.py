@@ -73,17 +73,17 @@ def _count(told: Any) -> int:
 
 def _policies(told: dict[str, Any]) -> None:
     if told.get("orchestrationMode", "Uniform") != "Uniform":
-        raise profile.not_honoured("orchestrationMode", told["orchestrationMode"])
+        raise profile.not_honoured("orchestrationMode")
     for member in NOT_HONOURED:
         if told.get(member):
-            raise profile.not_honoured(member, told[member])
+            raise profile.not_honoured(member)
     if (told.get("automaticRepairsPolicy") or {}).get("enabled"):
-        raise profile.not_honoured("automaticRepairsPolicy", told["automaticRepairsPolicy"])
+        raise profile.not_honoured("automaticRepairsPolicy")
     mode = (told.get("upgradePolicy") or {}).get("mode")
     if mode is None:
         raise profile.missing("upgradePolicy.mode")
     if mode not in MODES:
-        raise profile.not_honoured("upgradePolicy.mode", mode)
+        raise profile.not_honoured("upgradePolicy.mode")
     rules = (told.get("scaleInPolicy") or {}).get("rules") or ["Default"]
     if len(rules) != 1 or rules[0] not in ("Default", "OldestVM", "NewestVM"):
         raise bad_request("InvalidParameter", f"The value {rules} of parameter 'scaleInPolicy.rules' is invalid.")

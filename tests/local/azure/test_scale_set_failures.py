@@ -177,6 +177,14 @@ REFUSED = {
 }
 
 
+def test_a_refusal_names_what_is_not_done_and_tells_no_secret_of_it(pools: Pools) -> None:
+    extension = {"name": "one", "properties": {"protectedSettings": {"password": "open-sesame"}}}
+    answer = pools.azure.put(pools.path, scale_set(pools.subnet, extensionProfile={"extensions": [extension]}))
+    assert answer.status_code == 400
+    assert "does not do what extensionProfile asks for" in answer.text
+    assert "open-sesame" not in answer.text
+
+
 def test_what_azure_refuses_is_refused(pools: Pools) -> None:
     for case, (change, said) in REFUSED.items():
         body = scale_set(pools.subnet)
