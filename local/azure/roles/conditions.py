@@ -23,7 +23,10 @@ TOKEN = re.compile(
     r"|'(?P<text>(?:[^'\\]|\\.)*)'|\{(?P<set>[^}]*)\}|(?P<word>[A-Za-z:]+))",
     re.IGNORECASE,
 )
-TEXT = re.compile(r"\s*'((?:[^'\\]|\\.)*)'\s*(?:,|$)")
+TEXT = re.compile(r"'((?:[^'\\]|\\.)*)'")
+TEXTS = re.compile(rf"\s*{TEXT.pattern}\s*(?:,\s*{TEXT.pattern}\s*)*")
+# Of those that Azure has, the one that the blobs' service tells.
+PARTS = frozenset(("blob.list",))
 Test = Callable[["Asked"], bool]
 
 
@@ -147,6 +150,8 @@ class _Reader:
         bare, several = spelled.removeprefix(ANY), value["set"] is not None
         if bare not in OPERATORS or several != spelled.startswith(ANY):
             raise BadCondition(f"the local Azure does not know the operator {operator['word']} here")
+        if several and not TEXTS.fullmatch(value["set"]):
+            raise BadCondition(f"{{{value['set']}}} is no set of texts with commas between them")
         wanted = TEXT.findall(value["set"]) if several else [value["text"]]
         test = OPERATORS[bare]
         return lambda asked: (
@@ -168,6 +173,8 @@ def _known(name: str) -> str:
 def _function(name: str, argument: Any) -> Test:
     if name == "actionmatches":
         return lambda asked: action_fits(argument, asked.action)
+    if argument.lower() not in PARTS:
+        raise BadCondition(f"the local Azure does not know the suboperation {argument}")
     return lambda asked: asked.part.lower() == argument.lower()
 
 

@@ -211,6 +211,12 @@ def test_a_condition_holds_as_azure_says(condition: str, asked: Asked, holds: bo
         "@Resource[Microsoft.Storage/storageAccounts/blobServices/containers:name] DateTimeEquals 'a'",
         "@Resource[Microsoft.Storage/storageAccounts/blobServices/containers:name] StringEquals 'a' 'b'",
         "@Resource[Microsoft.Storage/storageAccounts/blobServices/containers:name] StringEquals {'a'}",
+        *(
+            "@Resource[Microsoft.Storage/storageAccounts/blobServices/containers:name] "
+            f"ForAnyOfAnyValues:StringEquals {{{several}}}"
+            for several in ("", "'a' 'b'", "'a', b", "a 'b'", "'a',")
+        ),
+        "SubOperationMatches{'Blob.Lists'}",
     ],
 )
 def test_a_condition_that_is_not_understood_is_none(text: str) -> None:
