@@ -96,8 +96,11 @@ def _definition(turn: Turn) -> None:
         raise bad_request("InvalidRoleDefinition", "A role has a roleName and at least one of assignableScopes.")
     for scope in scopes:
         _require_scope(turn.world, scope)
-    strange = [key for one in told.get("permissions") or () for key in one if key not in MARKED | {"condition"}]
-    if strange:
+    said = [key for one in told.get("permissions") or () for key, value in one.items() if value is not None]
+    if "condition" in said or "conditionVersion" in said:
+        # Azure has them in some built-in roles alone ("Understand Azure role definitions").
+        raise bad_request("InvalidRoleDefinition", "A custom role's permission has no condition; its assignment may.")
+    if strange := [key for key in said if key not in MARKED]:
         raise bad_request("InvalidRoleDefinition", f"A permission has no {strange[0]}.")
     for other in (*(_builtin(role, "") for role in ROLES), *turn.world.store.all(DEFINITION)):
         if other.id.name.lower() != turn.id.name.lower() and ids.same(other.properties["roleName"], told["roleName"]):
@@ -123,13 +126,7 @@ def _assignment(turn: Turn) -> None:
     told, scope = turn.properties, turn.id.scope
     _require_scope(turn.world, scope)
     _guid(str(told.get("principalId", "")), "principal")
-    role = str(told.get("roleDefinitionId", ""))
-    if (
-        not role
-        or _definition_given(turn.world, ids.parse(f"{scope}/providers/{DEFINITION}/{role.rpartition('/')[2]}")) is None
-    ):
-        message = f"The specified role definition with ID '{role.rpartition('/')[2]}' does not exist."
-        raise ArmError(404, "RoleDefinitionDoesNotExist", message)
+    _require_assignable(turn.world, scope, str(told.get("roleDefinitionId", "")).rpartition("/")[2])
     kind = told.get("principalType")
     if kind is not None and kind not in KINDS_OF_PRINCIPALS:
         raise bad_request("InvalidPrincipalType", f"principalType is one of {KINDS_OF_PRINCIPALS}.")
@@ -141,6 +138,15 @@ def _assignment(turn: Turn) -> None:
         raise bad_request("PrincipalNotFound", message)
     _conditions(turn)
     _unique(turn)
+
+
+def _require_assignable(world: World, scope: str, guid: str) -> None:
+    """Raises ArmError for a role that is not there, or only elsewhere."""
+    found = _definition_given(world, ids.parse(f"{scope}/providers/{DEFINITION}/{guid}")) if guid else None
+    if found is None or not any(_covers(at, scope) for at in found.properties["assignableScopes"]):
+        where = "" if found is None else f" at '{scope}', which is in none of its assignableScopes"
+        message = f"The specified role definition with ID '{guid}' does not exist{where}."
+        raise ArmError(404, "RoleDefinitionDoesNotExist", message)
 
 
 def _conditions(turn: Turn) -> None:

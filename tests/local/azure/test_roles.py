@@ -151,6 +151,22 @@ def test_a_role_of_ones_own_counts_and_stays_while_somebody_has_it(
     roles.role_definitions.delete(place, guid)
 
 
+def test_a_role_of_ones_own_has_no_condition_and_is_given_only_in_its_scopes(
+    azure: LocalAzure, roles: Any, group: str, place: str, principal: Any
+) -> None:
+    allowed = {"actions": ["*/read"], "condition": "Exists @Resource[a:b]"}
+    told = {"roleName": f"Reads {group}", "assignableScopes": [principal.id], "permissions": [allowed]}
+    guid = str(uuid.uuid4())
+    # Azure's client sends none.
+    answer = azure.put(f"{place}/providers/Microsoft.Authorization/roleDefinitions/{guid}", {"properties": told})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "InvalidRoleDefinition")
+    del allowed["condition"]
+    roles.role_definitions.create_or_update(place, guid, {"properties": told})
+    with refused("assignableScopes"):
+        assign(roles, place, principal.principal_id, guid)
+    assert assign(roles, principal.id, principal.principal_id, guid)
+
+
 def test_nobody_gives_away_an_identity_that_is_not_its_own_to_give(
     azure: LocalAzure, roles: Any, group: str, place: str, principal: Any
 ) -> None:
