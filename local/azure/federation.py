@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 import jwt
 
-from . import tokens
+from . import firewall, tokens
 from .blobs.contents import Blobs, Keeping
 from .blobs.grants import Grant
 from .errors import ArmError
@@ -107,7 +107,10 @@ def public(world: World, url: str) -> bytes:
     container, _, name = unquote(at.path).lstrip("/").partition("/")
     settings = world.store.find(f"{account.id.text}/blobServices/default") if account else None
     place = world.store.find(f"{settings.id.text}/containers/{container}") if settings else None
-    if account is None or settings is None or place is None or not Grant(world, account).may("read", place, name):
+    if account is None or settings is None or place is None:
+        raise LookupError(f"{url} is not there for everybody")
+    # Entra comes from the internet: a private endpoint is not for it.
+    if not firewall.public(account) or not Grant(world, account).may("read", place, name):
         raise LookupError(f"{url} is not there for everybody")
     found = Blobs(place, Keeping.of(settings)).find(name)
     if found is None:

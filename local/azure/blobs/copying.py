@@ -5,6 +5,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from werkzeug.wrappers import Response
 
+from .. import firewall
 from ..errors import ArmError
 from ..names import service_of
 from ..resources.storage_accounts import find
@@ -42,6 +43,9 @@ def source(ask: Ask) -> Blob:
     missing = ArmError(404, "CannotVerifyCopySource", "The specified blob does not exist.")
     if account is None:
         raise missing
+    denied = ArmError(403, "CannotVerifyCopySource", "This request is not authorized to perform this operation.")
+    if not firewall.lets_in(ask.world, account, "blob"):
+        raise denied
     container, _, name = unquote(url.path).lstrip("/").partition("/")
     query = {key.lower(): value for key, value in parse_qsl(url.query, keep_blank_values=True)}
     service_id = f"{account.id.text}/blobServices/default"
@@ -55,7 +59,7 @@ def source(ask: Ask) -> Blob:
     else:
         grant = ask.grant if account is ask.account else Grant(ask.world, account)
     if not grant.may("read", place, name):
-        raise ArmError(403, "CannotVerifyCopySource", "This request is not authorized to perform this operation.")
+        raise denied
     kept = Blobs(place, Keeping.of(ask.world.store.get(service_id)))
     found = kept.find(name, query.get("versionid"), query.get("snapshot"))
     if found is None:

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .. import access, tokens
+from .. import access, firewall, tokens
 from ..errors import ArmError
 from ..kinds import World
-from ..resources.storage_accounts import connections
 from ..roles.conditions import Asked, attribute
 from ..roles.judging import allowed
 from ..store import Resource
@@ -126,7 +125,8 @@ def of(
     path: tuple[str, str],
 ) -> Grant:
     """A request's. `path` is container and blob. Raises ArmError."""
-    _firewall(world, account)
+    if not firewall.lets_in(world, account, "blob"):
+        raise ArmError(403, "AuthorizationFailure", "This request is not authorized to perform this operation.")
     scheme = headers.get("authorization", "").partition(" ")[0].lower()
     if scheme == "bearer":
         return bearer(world, account, headers["authorization"])
@@ -150,14 +150,3 @@ def bearer(world: World, account: Resource, header: str) -> Grant:
         )
         marked: Any = (("WWW-Authenticate", challenge),)
         raise ArmError(401, "InvalidAuthenticationInfo", error.message, headers=marked) from None
-
-
-def _firewall(world: World, account: Resource) -> None:
-    """Raises ArmError where nobody comes in: without public access, and without a private endpoint.
-
-    Which network a caller is in is not known here: with a private endpoint, all may come.
-    """
-    if account.properties.get("publicNetworkAccess") != "Disabled":
-        return
-    if not connections(world, account)["privateEndpointConnections"]:
-        raise ArmError(403, "AuthorizationFailure", "This request is not authorized to perform this operation.")

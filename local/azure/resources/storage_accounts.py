@@ -113,7 +113,8 @@ def _settle(turn: Turn) -> None:
     body["sku"] = {"name": sku, "tier": sku_tier}
     # A PUT of one that is there changes what it names, and leaves the rest.
     given = {name: value for name, value in turn.properties.items() if value is not None}
-    named = merged({name: value for name, value in old.items() if name in ENUMS}, given)
+    kept = {name: value for name, value in old.items() if name in (*ENUMS, "networkAcls") and name not in given}
+    named = merged(kept, given)
     defaults: dict[str, Any] = {
         "supportsHttpsTrafficOnly": True,
         "minimumTlsVersion": "TLS1_0",

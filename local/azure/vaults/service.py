@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 from werkzeug.wrappers import Request as Incoming
 from werkzeug.wrappers import Response
 
-from .. import access, tokens
+from .. import access, firewall, tokens
 from ..errors import ArmError
 from ..kinds import World
-from ..resources.storage_accounts import connections
 from ..resources.vaults import find
 from ..store import Resource
 from .secrets import Secrets
@@ -146,7 +145,9 @@ def _answer(world: World, incoming: Incoming, name: str) -> Any:
         raise ArmError(404, "VaultNotFound", f"There is no vault {name}.")
     # Without a token there is nothing but the way to one: clients ask so first.
     caller = tokens.read(incoming.headers.get("Authorization", ""), tokens.VAULT)
-    _firewall(world, vault)
+    if not firewall.lets_in(world, vault, "vault"):
+        message = "Public network access is disabled and request is not via an approved private link."
+        raise ArmError(403, "Forbidden", message)
     if not VERSION.fullmatch(incoming.args.get("api-version", "")):
         raise ArmError(400, "BadParameter", "The api-version query parameter is missing or none that is known.")
     path = incoming.path.rstrip("/")
@@ -189,18 +190,6 @@ def _require(world: World, vault: Resource, principal: str, act: Act, name: str)
             f"definitions were changed recently, please observe propagation time. Caller: oid={principal}; Action: "
             f"'{SECRETS}/{act.action}'; Resource: '{vault.id.text}/secrets/{name}'."
         )
-        raise ArmError(403, "Forbidden", message)
-
-
-def _firewall(world: World, vault: Resource) -> None:
-    """Raises ArmError where nobody comes in: without public access, and without a private endpoint.
-
-    Which network a caller is in is not known here: with a private endpoint, all may come.
-    """
-    if vault.properties.get("publicNetworkAccess") != "Disabled":
-        return
-    if not connections(world, vault)["privateEndpointConnections"]:
-        message = "Public network access is disabled and request is not via an approved private link."
         raise ArmError(403, "Forbidden", message)
 
 

@@ -13,6 +13,7 @@ from azure.storage.blob import BlobBlock, BlobServiceClient, generate_blob_sas, 
 
 from local.azure.tokens import DEPLOYER
 
+from .network_support import Place, reference
 from .support import SUBSCRIPTION, GivenToken, LocalAzure
 
 READER, CONTRIBUTOR = "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1", "ba92f5b4-2d11-453d-a403-e96b0029c9fe"
@@ -294,3 +295,41 @@ def test_all_read_what_is_public_and_no_more(azure: LocalAzure, account: Account
         nobody.get_container_client("fleet").get_blob_client("a").download_blob()
     with pytest.raises(ResourceNotFoundError):
         list(nobody.get_container_client("open").list_blobs())
+
+
+@pytest.mark.parametrize(
+    "closed",
+    [{"networkAcls": {"defaultAction": "Deny"}}, {"publicNetworkAccess": "Disabled"}],
+    ids=["deny", "disabled"],
+)
+def test_a_closed_account_is_open_by_a_private_endpoint_for_blobs_alone(
+    account: Account, azure: LocalAzure, place: str, here: Place, closed: Any
+) -> None:
+    account.fleet().upload_blob("one", b"1")
+    other = Account(azure, place)
+    source = account.fleet().get_blob_client("one").url
+    soon = datetime.now(UTC) + timedelta(hours=1)
+    signature = generate_container_sas(account.name, "fleet", account.key, permission="r", expiry=soon)
+    account.change(closed)
+    account.change({"minimumTlsVersion": "TLS1_2"})  # a write that does not name the firewall leaves it as it was
+
+    def reads() -> None:
+        account.fleet().download_blob("one")
+
+    def copies() -> None:
+        other.fleet().get_blob_client("copy").start_copy_from_url(f"{source}?{signature}")
+
+    def open_for(group: str, subnet: Any) -> None:
+        to = {"name": "it", "properties": {"privateLinkServiceId": account.id, "groupIds": [group]}}
+        properties = {"subnet": reference(subnet), "privateLinkServiceConnections": [to]}
+        here.make("privateEndpoints", group, properties=properties)
+
+    here.network()
+    subnet = here.subnet("10.1.0.0/24")
+    open_for("file", subnet)
+    for act in (reads, copies):
+        with refused("not authorized to perform this operation"):
+            act()
+    open_for("blob", subnet)
+    reads()
+    copies()

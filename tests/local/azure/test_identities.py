@@ -155,6 +155,12 @@ def test_a_pod_gets_an_identitys_token_by_its_clusters(
     ):
         with pytest.raises(ClientAuthenticationError, match=code):
             ask(**wrong)
+    if whose == "issuer":
+        name = issuer.removeprefix("https://").partition(".")[0]
+        account = f"{place}/providers/Microsoft.Storage/storageAccounts/{name}"
+        azure.ask("PATCH", account, {"properties": {"networkAcls": {"defaultAction": "Deny"}}})
+        with pytest.raises(ClientAuthenticationError, match="AADSTS50166"):
+            ask()
     client.federated_identity_credentials.delete(group, "pods", "first")
     with pytest.raises(ClientAuthenticationError, match="AADSTS700211"):
         ask()

@@ -148,8 +148,11 @@ def test_a_vault_may_go_by_its_own_policies(azure: LocalAzure, place: str) -> No
         vault.client().begin_delete_secret("key")
 
 
-def test_a_closed_vault_is_open_by_its_private_endpoint_alone(azure: LocalAzure, place: str, here: Place) -> None:
-    vault = Vault(azure, place, publicNetworkAccess="Disabled")
+@pytest.mark.parametrize("closed", [{"publicNetworkAccess": "Disabled"}, {"networkAcls": {"defaultAction": "Deny"}}])
+def test_a_closed_vault_is_open_by_its_private_endpoint_alone(
+    azure: LocalAzure, place: str, here: Place, closed: Any
+) -> None:
+    vault = Vault(azure, place, **closed)
     vault.assign(DEPLOYER, OFFICER)
     with refused("Public network access is disabled"):
         vault.client().set_secret("key", "one")
