@@ -47,6 +47,21 @@ def _federated(turn: Turn) -> None:
 
 
 KINDS = (
-    Kind(IDENTITY, untagged=True, stateless=True, check=_identity, settle=_settle),
-    Kind(FEDERATED, untagged=True, stateless=True, tracked=False, check=_federated),
+    Kind(
+        IDENTITY,
+        untagged=True,
+        stateless=True,
+        check=_identity,
+        settle=_settle,
+        known=frozenset(("isolationScope",)),
+        read_only=("principalId", "clientId", "tenantId"),
+    ),
+    Kind(
+        FEDERATED,
+        untagged=True,
+        stateless=True,
+        tracked=False,
+        check=_federated,
+        known=frozenset(("issuer", "subject", "audiences")),
+    ),
 )

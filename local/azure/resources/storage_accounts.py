@@ -6,7 +6,7 @@ import secrets
 from typing import Any
 
 from .. import ids
-from ..errors import ArmError, bad_request, conflict
+from ..errors import bad_request, conflict
 from ..kinds import SLOW, Kind, Turn, World
 from ..operations import now
 from ..store import Resource, merged
@@ -14,7 +14,6 @@ from ..store import Resource, merged
 ACCOUNT = "Microsoft.Storage/storageAccounts"
 ENDPOINT = "Microsoft.Network/privateEndpoints"
 NAME = re.compile(r"[a-z0-9]{3,24}")
-PREMIUM = "Premium_"
 # Kind → the services it has, and whether it takes disks of the premium sort, of the standard one, or both.
 SERVICES = {
     "StorageV2": ("blob", "file", "queue", "table", "dfs", "web"),
@@ -42,12 +41,20 @@ ENUMS: dict[str, tuple[Any, ...]] = {
     ),
 }
 FIXED = ("isHnsEnabled", "isNfsV3Enabled")
+# What else a caller may say ("Storage Accounts - Create"): kept and told.
+ALSO = (
+    *("allowCrossTenantDelegationSas", "allowSharedKeyAccessForServices", "allowedCopyScope", "customDomain"),
+    *("azureFilesIdentityBasedAuthentication", "dataCollaborationPolicyProperties", "dnsEndpointType", "encryption"),
+    *("dualStackEndpointPreference", "enableExtendedGroups", "geoPriorityReplicationStatus", "isLocalUserEnabled"),
+    *("immutableStorageWithVersioning", "isSftpEnabled", "keyPolicy", "largeFileSharesState", "networkAcls"),
+    *("routingPreference", "sasPolicy", "turboTier"),
+)
+READ_ONLY = (
+    *("creationTime", "primaryEndpoints", "primaryLocation", "statusOfPrimary", "privateEndpointConnections"),
+    *("keyCreationTime", "isSkuConversionBlocked", "secondaryEndpoints", "secondaryLocation", "statusOfSecondary"),
+)
 ACLS = {"bypass": "AzureServices", "defaultAction": "Allow", "ipRules": [], "virtualNetworkRules": []}
 KEY_BYTES = 64
-
-
-def key(value: str) -> bytes:
-    return base64.b64decode(value)
 
 
 def find(world: World, name: str) -> Resource | None:
@@ -82,6 +89,7 @@ def _check(turn: Turn) -> None:
             raise bad_request("InvalidValuesForRequestParameters", message)
     if turn.old:
         _check_change(turn, sku)
+        _carry(turn.old.properties, turn.properties)
 
 
 def _check_name_free(turn: Turn) -> None:
@@ -106,15 +114,19 @@ def _check_change(turn: Turn, sku: str) -> None:
             )
 
 
+def _carry(old: dict[str, Any], new: dict[str, Any]) -> None:
+    """A PUT of one that is there changes what it names and leaves the rest: at once, or it were open until settled."""
+    for name in (*ENUMS, "networkAcls"):
+        if new.get(name) is None and name in old:
+            new[name] = old[name]
+
+
 def _settle(turn: Turn) -> None:
     body, old = turn.new.body, turn.old.properties if turn.old else {}
     sku, kind = body["sku"]["name"], body["kind"]
     sku_tier = "Premium" if sku.startswith("Premium") else "Standard"
     body["sku"] = {"name": sku, "tier": sku_tier}
-    # A PUT of one that is there changes what it names, and leaves the rest.
     given = {name: value for name, value in turn.properties.items() if value is not None}
-    kept = {name: value for name, value in old.items() if name in (*ENUMS, "networkAcls") and name not in given}
-    named = merged(kept, given)
     defaults: dict[str, Any] = {
         "supportsHttpsTrafficOnly": True,
         "minimumTlsVersion": "TLS1_0",
@@ -132,7 +144,7 @@ def _settle(turn: Turn) -> None:
     if sku_tier == "Standard":
         defaults["accessTier"] = "Hot"
     computed = {name: old.get(name, defaults[name]) for name in ("creationTime", "primaryLocation")}
-    body["properties"] = merged(merged(defaults, named), computed)
+    body["properties"] = merged(merged(defaults, given), computed)
     if not turn.new.secret.get("keys"):
         turn.new.secret["keys"] = [_key(name) for name in ("key1", "key2")]
     from .blob_services import BLOBS, blob_defaults
@@ -210,14 +222,6 @@ def availability(world: World, name: str) -> dict[str, Any]:
     return {"nameAvailable": True}
 
 
-def require(world: World, name: str) -> Resource:
-    """Raises ArmError for a name that no account has."""
-    found = find(world, name)
-    if found is None:
-        raise ArmError(404, "ResourceNotFound", f"There is no storage account {name}.")
-    return found
-
-
 KINDS = (
     Kind(
         ACCOUNT,
@@ -225,6 +229,8 @@ KINDS = (
         busy=("Creating", "ResolvingDNS"),
         check=_check,
         settle=_settle,
+        known=frozenset((*ENUMS, *ALSO)),
+        read_only=READ_ONLY,
         actions={"listKeys": _list_keys, "regenerateKey": _regenerate},
         slow=SLOW - {"DELETE", "PATCH"},
         statuses=(202, 200),

@@ -20,6 +20,13 @@ DELETED = "Microsoft.KeyVault/locations/deletedVaults"
 DELETED_LIST = "Microsoft.KeyVault/deletedVaults"
 NAME = re.compile(r"(?=.{3,24}$)[A-Za-z](-?[A-Za-z0-9])*")
 SHORTEST_DAYS, LONGEST_DAYS = 7, 90
+KNOWN = frozenset(
+    (
+        *("accessPolicies", "createMode", "enablePurgeProtection", "enableRbacAuthorization", "enableSoftDelete"),
+        *("enabledForDeployment", "enabledForDiskEncryption", "enabledForTemplateDeployment", "networkAcls"),
+        *("publicNetworkAccess", "sku", "softDeleteRetentionInDays", "tenantId"),
+    )
+)
 # The first version in which a vault that says nothing goes by roles.
 ROLES_FIRST = "2026-02-01"
 
@@ -174,6 +181,8 @@ KINDS = (
         busy=("RegisteringDns", "RegisteringDns"),
         check=_check,
         settle=_settle,
+        known=KNOWN,
+        read_only=("vaultUri", "hsmPoolResourceId", "privateEndpointConnections"),
         removed=_removed,
         slow=SLOW - {"DELETE", "PATCH"},
         free=frozenset((ENDPOINT, DELETED)),

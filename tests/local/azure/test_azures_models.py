@@ -3,13 +3,16 @@
 import uuid
 from typing import Any
 
+import pytest
 from azure.mgmt.authorization.v2022_04_01 import models as authorization
 from azure.mgmt.keyvault import models as keyvault
 from azure.mgmt.msi.v2024_11_30 import models as msi
 from azure.mgmt.storage import models as storage
 
+from local.azure.resources import KINDS
 from local.azure.tokens import DEPLOYER, TENANT
 
+from . import shapes
 from .support import LocalAzure, assert_model
 from .test_storage import FILES, PLAIN
 
@@ -89,3 +92,29 @@ def test_answers_are_of_azures_own_models(azure: LocalAzure, place: str) -> None
     deleted = f"/providers/Microsoft.KeyVault/locations/southcentralus/deletedVaults/{names['VAULT']}"
     assert_model(keyvault.DeletedVault, azure.ask("GET", f"{place.partition('/resourceGroups')[0]}{deleted}").json())
     assert problems == []
+
+
+MISSPELT = [
+    ("Microsoft.Storage/storageAccounts/NAME", PLAIN),
+    ("Microsoft.KeyVault/vaults/NAME", {"location": "southcentralus", "properties": VAULT}),
+    ("Microsoft.ManagedIdentity/userAssignedIdentities/NAME", {"location": "southcentralus"}),
+]
+
+
+@pytest.mark.parametrize(("path", "body"), MISSPELT)
+def test_a_misspelt_property_is_refused(azure: LocalAzure, place: str, path: str, body: Any) -> None:
+    wrong = {**body, "properties": {**body.get("properties", {}), "tpyo": True}}
+    answer = azure.put(f"{place}/providers/{path.replace('NAME', f'st{uuid.uuid4().hex[:12]}')}", wrong)
+    assert (answer.status_code, "Could not find member 'tpyo'" in answer.text) == (400, True)
+
+
+@pytest.mark.parametrize(
+    ("type_", "model"),
+    [
+        ("Microsoft.Storage/storageAccounts", storage.StorageAccountPropertiesCreateParameters),
+        ("Microsoft.KeyVault/vaults", keyvault.VaultProperties),
+    ],
+)
+def test_what_a_type_may_have_is_what_azures_model_has(type_: str, model: Any) -> None:
+    kind = KINDS[type_.lower()]
+    assert kind.known == set(shapes._fields(model)) - {*kind.read_only, "provisioningState"}
