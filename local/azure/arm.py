@@ -128,7 +128,7 @@ def _preconditions(call: Call, old: Resource | None) -> None:
 def _put(world: World, call: Call, old: Resource | None) -> Answer:
     turn = _turn(world, call, old)
     place = turn.new.location
-    _refuse(call, place)
+    refuse_planned(call, place)
     if not call.kind.preempts:
         world.operations.refuse_second(_held(call.id, call.kind))
     identities.require_assign(world, call.caller, call.body, patches=call.method == "PATCH")
@@ -219,7 +219,8 @@ def _place(world: World, call: Call, body: dict[str, Any], old: Resource | None)
     body["location"] = place
 
 
-def _refuse(call: Call, place: str) -> None:
+def refuse_planned(call: Call, place: str) -> None:
+    """Raises ArmError, the fault that a test has planned."""
     if fault := faults.planned(call.method, call.kind.type, place, call.id.name):
         raise fault
 
@@ -257,7 +258,7 @@ def finish(turn: Turn, kind: Kind) -> None:
 def _delete(world: World, call: Call, old: Resource | None) -> Answer:
     if old is None:
         return Answer(204)
-    _refuse(call, old.location)
+    refuse_planned(call, old.location)
     if not call.kind.preempts:
         world.operations.refuse_second(_held(call.id, call.kind))
     refuse_used(world, old, call.kind)

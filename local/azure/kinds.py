@@ -138,7 +138,6 @@ class Kind:
     expands: Mapping[str, Callable[["World", Resource], dict[str, Any]]] = field(default_factory=dict)
     free: frozenset[str] = frozenset()
     methods: frozenset[str] = frozenset(("GET", "PUT", "PATCH", "DELETE"))
-    location_from_group: bool = False
     statuses: tuple[int, int] = (201, 200)
     given: Callable[[World, Id], Resource | None] | None = None
     lists: Callable[[World, str, Mapping[str, str]], Iterable[Resource]] | None = None

@@ -62,8 +62,3 @@ def place(turn: Turn, resource: Resource) -> str:
 
 def _near(turn: Turn, found: Resource) -> bool:
     return ids.same(place(turn, turn.new), place(turn, found))
-
-
-def network_of(turn: Turn, subnet: Resource) -> Resource:
-    assert subnet.id.parent is not None
-    return turn.world.store.get(subnet.id.parent)

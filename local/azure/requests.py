@@ -161,7 +161,7 @@ def _act(world: World, request: Request) -> Answer:
     body = request.body if isinstance(request.body, dict) else {}
     turn = Turn(world, found, found, body, request.caller.principal, request.version)
     call = arm.Call("POST", id_, kind, request.version, body, request.caller)
-    arm._refuse(call, found.location)
+    arm.refuse_planned(call, found.location)
     kind.check_action(turn)
     if action not in kind.slow_actions:
         if not kind.preempts:

@@ -7,7 +7,6 @@ import copy
 import uuid
 from typing import Any
 
-from .. import ids
 from ..compute import limits, power, profile, sizes
 from ..errors import bad_request, conflict
 from ..kinds import SLOW, Kind, Later, Turn, World
@@ -179,11 +178,6 @@ def evict(world: World, machine: Resource) -> None:
 
 def _simulate_eviction(turn: Turn) -> None:
     evict(turn.world, turn.new)
-
-
-def of_interface(world: World, interface: Resource) -> Resource | None:
-    """The machine that has it."""
-    return next((one for one in world.store.users(interface) if ids.same(one.id.type, MACHINE)), None)
 
 
 ACTIONS = {name: _power(name) for name in ("start", "powerOff", "deallocate", "restart", "redeploy")}
