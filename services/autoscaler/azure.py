@@ -74,6 +74,8 @@ class Azure:
         # When each was told to end, by the monotonic clock; and when each was first seen to have failed, by the epoch.
         self.ending: dict[str, float] = {}
         self.failed: dict[str, float] = {}
+        # Those that were ever seen to stand: what fails of them later leaves them machines.
+        self.stood: set[str] = set()
 
     @classmethod
     def connected(cls, told: Settings, region: str) -> "Azure":
@@ -95,6 +97,7 @@ class Azure:
             del self.known[gone]
         here = {one.machine.id for known in self.known.values() for one in known.instances}
         self.failed = {id_: when for id_, when in self.failed.items() if id_ in here}
+        self.stood &= here
         return found, {}
 
     def _ours(self, told: Any) -> bool:
@@ -138,7 +141,13 @@ class Azure:
         spot = bool(profile and profile.priority == SPOT)
         with self.calls.asking("VirtualMachineScaleSetVMs_List"):
             vms = list(self.vms.list(self.group, told.name, expand="instanceView", **LOOKS))
-        found = [azure_answers.instance(self.place, told.name, one, spot=spot) for one in vms]
+        found = [
+            azure_answers.instance(
+                self.place, told.name, one, spot=spot, stood=azure_answers.machine_id(told.name, one) in self.stood
+            )
+            for one in vms
+        ]
+        self.stood |= {one.machine.id for one in found if one.stands}
         there = {one.machine.id for one in found}
         prefix = f"{told.name}_".lower()
         for gone in [id_ for id_ in dict(self.ending) if id_.startswith(prefix) and id_ not in there]:

@@ -9,12 +9,15 @@ from typing import Any, Literal, NamedTuple
 
 from . import provider_ids
 from .group import Machine, State
+from .refusals import kind
 
 MAKING, POWER = "ProvisioningState/", "PowerState/"
 # What the cloud does with an instance → ours, where it is not to be told by its power.
 DOING: dict[str, State] = {"Creating": "starting", "Deleting": "ending"}
 # Of a spot machine it means that it was evicted: it holds its place in the set, and comes back by itself at no time.
 OFF = ("deallocated", "deallocating")
+# Of one of which something failed: nothing runs there.
+DOWN = ("stopped", *OFF)
 ON = ("running", "starting")
 
 
@@ -26,15 +29,18 @@ class Place(NamedTuple):
 
 
 class Instance(NamedTuple):
-    """`spoilt` is one that is no machine, and never will be; `sentence` is the cloud's, where it could not make it."""
+    """`spoilt` is one that is no machine, and never will be; `sentence` is the cloud's, where it could not make it.
+    `stands`: Azure tells that it was made, or that it runs.
+    """
 
     machine: Machine
     spoilt: bool = False
     sentence: str = ""
+    stands: bool = False
 
     @property
     def settled(self) -> bool:
-        return self.machine.state == "running" and not self.spoilt
+        return self.machine.state == "running" and self.stands and not self.spoilt
 
 
 def machine_id(scale_set: str, told: Any) -> str:
@@ -42,8 +48,8 @@ def machine_id(scale_set: str, told: Any) -> str:
     return f"{scale_set}_{told.instance_id}".lower()
 
 
-def instance(place: Place, scale_set: str, told: Any, *, spot: bool) -> Instance:
-    """`told` is a VirtualMachineScaleSetVM with its view."""
+def instance(place: Place, scale_set: str, told: Any, *, spot: bool, stood: bool = False) -> Instance:
+    """`told` is a VirtualMachineScaleSetVM with its view, `stood` whether it was ever seen to stand."""
     about, number = told.properties, str(told.instance_id)
     statuses = list((about.instance_view and about.instance_view.statuses) or ())
     power = next((one.code.removeprefix(POWER) for one in statuses if (one.code or "").startswith(POWER)), "")
@@ -56,10 +62,22 @@ def instance(place: Place, scale_set: str, told: Any, *, spot: bool) -> Instance
     machine = Machine(machine_id(scale_set, told), provider, state, (computer or "").lower())
     if state == "ending":
         return Instance(machine)
-    # One that runs although something of it failed is a machine, whatever its node says.
-    if making == "Failed" and power not in ON:
-        return Instance(machine, spoilt=True, sentence=_failed(statuses))
-    return Instance(machine, spoilt=spot and power in OFF)
+    stands = making == "Succeeded" or power in ON
+    if making == "Failed" and not stands:
+        said = _failed(statuses)
+        spoilt = power in DOWN or (not power and not stood and _never_came(about, said))
+        return Instance(machine, spoilt=spoilt, sentence=said if spoilt else "")
+    return Instance(machine, spoilt=spot and power in OFF, stands=stands)
+
+
+def _never_came(about: Any, said: str) -> bool:
+    """Of one that failed and of whose power nothing is told: there was no hardware for it, or no quota.
+
+    Any other failure, such as an extension's, may be that of a machine with work on it, and so may one that is told
+    without a reason: as a machine it ends only when the autoscaler asks for that, by all its rules. One whose agent has
+    spoken has run.
+    """
+    return kind(said).elsewhere and not about.instance_view.vm_agent
 
 
 def _failed(statuses: list[Any]) -> str:

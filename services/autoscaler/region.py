@@ -33,10 +33,19 @@ ANYBODY = Caller()
 
 
 class Region:
-    """`memory` guards the groups of all regions: limits are counted over them. `answered`: whether it ever has."""
+    """`memory` guards the groups of all regions: limits are counted over them. `answered`: whether it ever has.
+    `stop` says why nothing may be ended here now, with a code in front; empty if it may.
+    """
 
-    def __init__(self, name: str, settings: Iterable[GroupSettings], cloud: Cloud, memory: threading.Lock) -> None:
-        self.name, self.cloud, self.memory = name, cloud, memory
+    def __init__(
+        self,
+        name: str,
+        settings: Iterable[GroupSettings],
+        cloud: Cloud,
+        memory: threading.Lock,
+        stop: Callable[[], str] = str,
+    ) -> None:
+        self.name, self.cloud, self.memory, self.stop = name, cloud, memory, stop
         self.settings = {one.name: one for one in settings}
         self.groups: dict[str, Group] = {}
         # Instance → group: asked for each node of the cluster in each pass.
@@ -45,6 +54,8 @@ class Region:
         self.answered = False
         self.leads_since = time.time()
         self.ended: set[str] = set()
+        # Group → the code of what keeps its spoilt instances: told once.
+        self.kept: dict[str, str] = {}
 
     @property
     def busy(self) -> bool:
@@ -89,8 +100,12 @@ class Region:
         ]
         if leads:
             # After they were judged: with them goes what the cloud says of them.
-            todo += [(self._clear, (seen[name], name)) for name in sorted(mine) if seen[name].spoilt]
-            todo += [(self._withdraw, (seen[name], name)) for name in sorted(mine)]
+            spoilt = {name for name in mine if seen[name].spoilt}
+            self.kept = {name: code for name, code in self.kept.items() if name in spoilt}
+            stop = self.stop() if spoilt else ""
+            todo += [(self._keep if stop else self._clear, (seen[name], name, stop)) for name in sorted(spoilt)]
+            # A size below what stands there would end something.
+            todo += [(self._withdraw, (seen[name], name)) for name in sorted(mine - spoilt if stop else mine)]
             todo += [(self._let_go, (id_, waiting[id_])) for id_ in sorted(waiting.keys() & self.ended)]
         for do, about in todo:
             try:
@@ -123,8 +138,17 @@ class Region:
                 one = self.groups[name] = groups.telling(one)
             self._resize(one)
 
-    def _clear(self, seen: Seen, name: str) -> None:
-        """What is no machine holds a place, and is paid for."""
+    def _keep(self, seen: Seen, name: str, why: str) -> None:
+        code = why.partition(":")[0]
+        if self.kept.get(name) != code:
+            self.kept[name] = code
+            told("no-end", group=name, region=self.name, ids=list(seen.spoilt), why=why)
+
+    def _clear(self, seen: Seen, name: str, _: str) -> None:
+        """What is no machine holds a place, and is paid for. Whoever errs about that ends a machine: so the freeze and
+        the region's breaker stop this, too.
+        """
+        self.kept.pop(name, None)
         with self.changing:
             problems = self.cloud.end(name, seen.spoilt)
         if gone := [id_ for id_ in seen.spoilt if id_ not in problems]:

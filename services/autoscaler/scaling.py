@@ -3,6 +3,7 @@
 Regions are looked at beside each other, each in a thread of its own: one that is out leaves the others as they are.
 """
 
+import functools
 import math
 import threading
 import time
@@ -48,6 +49,7 @@ class Scaling:
                 [one for one in settings.groups if one.region == name],
                 cloud(settings, name),
                 self.memory,
+                functools.partial(self._stop, name),
             )
             for name in settings.region_clouds
         }
@@ -154,13 +156,14 @@ class Scaling:
             told("shrink", group=name, region=region.name, machines=fewer)
             self.wake[region.name].set()
 
-    def _stop(self, region: Region) -> str:
+    def _stop(self, name: str) -> str:
         """Why no machine of the region may be ended now, with a code in front; empty if they may."""
         if frozen := self.frozen():
             return f"frozen: {frozen}"
         with self.memory:
-            live = [machine.node or machine.id for one in region.groups.values() for machine in one.live]
-        return self.stopped(region.name, live)
+            groups_here = self.regions[name].groups.values()
+            live = [machine.node or machine.id for one in groups_here for machine in one.live]
+        return self.stopped(name, live)
 
     def delete(self, name: str, ids: Collection[str], caller: Caller = ANYBODY) -> None:
         """Ends machines, as many as may go, and forgets placeholders. Raises NotPossibleError and CloudError for those
@@ -168,7 +171,7 @@ class Scaling:
         """
         region = self.region_of[name]
         # A placeholder is no machine, and its end asks nobody.
-        stop = self._stop(region) if not region.place.keys().isdisjoint(ids) else ""
+        stop = region.stop() if not region.place.keys().isdisjoint(ids) else ""
         with self.memory:
             one = region.groups[name]
             known = {machine.id for machine in one.machines} | {refused.id for refused in one.refused}

@@ -18,20 +18,23 @@ ID = (
 H100 = "Standard_ND96isr_H100_v5"
 
 
-def instance(making: str, *statuses: dict[str, str], spot: bool = False) -> Instance:
+def instance(making: str, *statuses: dict[str, str], spot: bool = False, stood: bool = False, **view: Any) -> Instance:
     told: Any = {
         "instanceId": "7",
         "properties": {
             "provisioningState": making,
             "osProfile": {"computerName": "Example-South-GPU-1000007"},
-            "instanceView": {"statuses": [*statuses]},
+            "instanceView": {"statuses": [*statuses], **view} if statuses else None,
         },
     }
-    return azure_answers.instance(PLACE, SET, VirtualMachineScaleSetVM(told), spot=spot)
+    return azure_answers.instance(PLACE, SET, VirtualMachineScaleSetVM(told), spot=spot, stood=stood)
 
 
 def power(state: str) -> dict[str, str]:
     return {"code": f"PowerState/{state}"}
+
+
+FULL = {"code": "ProvisioningState/failed/AllocationFailed", "message": "Allocation failed.", "level": "Error"}
 
 
 @pytest.mark.parametrize(
@@ -54,12 +57,32 @@ def test_an_instance_is_what_its_making_and_its_power_say(making: str, at_power:
 
 
 def test_an_instance_that_could_not_be_made_is_no_machine_and_has_azure_s_reason() -> None:
-    failed = {"code": "ProvisioningState/failed/AllocationFailed", "message": "Allocation failed.", "level": "Error"}
-    found = instance("Failed", failed)
+    found = instance("Failed", FULL)
     assert (found.spoilt, found.sentence) == (True, "AllocationFailed: Allocation failed.")
-    unknown = instance("Failed", {"code": "ProvisioningState/failed", "displayStatus": "Provisioning failed"})
-    assert unknown.sentence == "ProvisioningFailed: Provisioning failed"
-    assert instance("Failed").sentence == "ProvisioningFailed: Azure does not say why"
+    for state in ("stopped", "deallocated"):
+        unknown = {"code": "ProvisioningState/failed", "displayStatus": "Provisioning failed"}
+        found = instance("Failed", unknown, power(state), stood=True)
+        assert (found.spoilt, found.sentence) == (True, "ProvisioningFailed: Provisioning failed"), "nothing runs there"
+
+
+@pytest.mark.parametrize(
+    ("statuses", "more"),
+    [
+        ([], {}),
+        ([{"code": "ProvisioningState/failed"}], {}),
+        ([{"code": "ProvisioningState/failed/VMExtensionProvisioningError", "message": "an extension failed"}], {}),
+        ([FULL], {"stood": True}),
+        ([FULL], {"vmAgent": {"vmAgentVersion": "2.9"}}),
+        ([FULL, power("unknown")], {}),
+        ([FULL, power("stopping")], {}),
+    ],
+)
+def test_an_instance_that_failed_and_may_have_work_on_it_stays_a_machine(
+    statuses: list[dict[str, str]], more: dict[str, Any]
+) -> None:
+    found = instance("Failed", *statuses, **more)
+    assert (found.spoilt, found.sentence, found.machine.state) == (False, "", "running")
+    assert not found.settled, "it is looked at again"
 
 
 def test_a_spot_machine_that_was_evicted_is_gone() -> None:

@@ -1,5 +1,6 @@
 """All regions together: what may go in a pass, what limits count of a region that is silent, and what ends a watch."""
 
+import json
 import threading
 import time
 from collections.abc import Collection
@@ -32,6 +33,7 @@ class Cloud:
     def __init__(self, _: Settings, region: str) -> None:
         self.region, self.machines, self.desired = region, list[str](), 0
         self.fail: Exception | None = None
+        self.spoilt: tuple[str, ...] = ()
         self.looked = threading.Event()
         self.at = 1.0
 
@@ -41,7 +43,7 @@ class Cloud:
             raise self.fail
         self.at += 1e12
         live = tuple(Machine(id_, provider_ids.aws(f"{self.region}a", id_), "running") for id_ in self.machines)
-        return {self.region: Seen(self.at, self.desired, live)}, {}
+        return {self.region: Seen(self.at, self.desired, live, spoilt=self.spoilt)}, {}
 
     def failures(self, _: str) -> Any:
         return ()
@@ -50,7 +52,8 @@ class Cloud:
         self.desired = machines
 
     def end(self, _: str, ids: Collection[str]) -> dict[str, CloudError]:
-        for id_ in ids:
+        self.spoilt = tuple(one for one in self.spoilt if one not in ids)
+        for id_ in {*ids} & {*self.machines}:
             self.machines.remove(id_)
             self.desired -= 1
         return {}
@@ -85,6 +88,29 @@ def test_a_stranger_takes_no_part_of_the_tenth() -> None:
     with pytest.raises(NotPossibleError, match="i-none: not in us-west-2"):
         made.delete("us-west-2", ["i-none"])
     made.delete("us-west-2", known[:1])
+
+
+@pytest.mark.parametrize("stopper", ["frozen", "stopped"])
+def test_what_seems_spoilt_stays_while_no_machine_may_end_and_that_is_told_once(
+    stopper: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    why = {stopper: "region-not-ready: 3 of 4 are NotReady"}
+    made = Scaling(
+        settings(), lambda: why.get("frozen", ""), Cloud, stopped=lambda region, _: region and why.get("stopped", "")
+    )
+    region = made.regions["us-west-2"]
+    cloud: Any = region.cloud
+    cloud.spoilt, cloud.desired = ("i-1", "i-2"), 2
+    region.look()
+    region.look()
+    assert cloud.spoilt == ("i-1", "i-2")
+    (said,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert (said["decision"], said["ids"]) == ("no-end", ["i-1", "i-2"])
+    assert "region-not-ready" in said["why"]
+    why.clear()
+    region.look()
+    assert cloud.spoilt == ()
+    assert '"cleared"' in capsys.readouterr().out
 
 
 def test_a_region_that_has_never_answered_counts_as_full_in_limits_that_are_shared() -> None:
