@@ -24,7 +24,9 @@ from .group import Failure, Seen
 from .settings import Settings
 
 # Azure takes 900 looks at sets and their instances in half an hour from a subscription ("HighCostGetVMScaleSet30Min").
-LIST_SECONDS = 60.0
+# Of those, a busy region's list of its sets takes 360, lists of busy sets' instances 360 (one in 5 s) and of resting
+# sets' 90 (one in 20 s): so the more sets there are, the longer each waits. The rest is left for changes.
+BUSY_AT_ONCE, REST_SECONDS, RESTING_AT_ONCE = 3, 60.0, 3
 # A size that was asked for so long ago is nobody's any more, nor is a refusal that nobody has taken back: another
 # replica has led since.
 ASK_SECONDS, REFUSAL_SECONDS = 900.0, 120.0
@@ -60,6 +62,8 @@ class Azure:
     """`cluster` is the value of its sets' tag."""
 
     busy_seconds = 5.0
+    # Between two lists of a busy set's instances, at least.
+    list_seconds = 15.0
 
     def __init__(self, region: str, cluster: str, place: Place, client: Any) -> None:
         self.region, self.cluster, self.place, self.group = region, cluster, place, place.resource_group
@@ -92,7 +96,12 @@ class Azure:
         at = time.monotonic()
         with self.calls.asking("VirtualMachineScaleSets_List"):
             told = [one for one in self.sets.list(self.group, **LOOKS) if self._ours(one)]
-        found = {one.name: self._seen(at, one) for one in told}
+        busy = sum(not self._still(one) for one in told)
+        waits = (
+            REST_SECONDS * max(1.0, (len(told) - busy) / RESTING_AT_ONCE),
+            self.list_seconds * max(1.0, busy / BUSY_AT_ONCE),
+        )
+        found = {one.name: self._seen(at, one, waits) for one in told}
         for gone in self.known.keys() - found.keys():
             del self.known[gone]
         here = {one.machine.id for known in self.known.values() for one in known.instances}
@@ -103,8 +112,8 @@ class Azure:
     def _ours(self, told: Any) -> bool:
         return bool((told.tags or {}).get(CLUSTER_TAG) == self.cluster)
 
-    def _seen(self, at: float, told: Any) -> Seen:
-        known, name = self._instances(told), told.name
+    def _seen(self, at: float, told: Any, waits: tuple[float, float]) -> Seen:
+        known, name = self._instances(told, *waits), told.name
         ask = self.asks.get(name)
         if ask and _over(ask, known, time.time()):
             ask = self._became(name, ask, None)
@@ -119,21 +128,28 @@ class Azure:
         spoilt = tuple(one.machine.id for one in known.instances if one.spoilt and one.machine.id not in ending)
         return Seen(at, desired, machines, spoilt=spoilt)
 
-    def _instances(self, told: Any) -> Known:
-        """Asked for anew only where something has changed, or may have: it is a call for each set."""
-        capacity, state, etag = told.sku.capacity or 0, told.properties.provisioning_state or SUCCEEDED, told.etag or ""
-        known, now = self.known.get(told.name), time.monotonic()
-        still = (
+    def _still(self, told: Any) -> bool:
+        """Whether nothing of a set has changed since its instances were listed, and nothing comes or goes."""
+        known, now = self.known.get(told.name), _sized(told)
+        return (
             known is not None
-            and (known.capacity, known.state, known.etag) == (capacity, state, etag)
-            and len(known.instances) == capacity
+            and (known.capacity, known.state, known.etag) == now
+            and known.state == SUCCEEDED
+            and len(known.instances) == known.capacity
             and all(one.settled and one.machine.id not in self.ending for one in known.instances)
-            and state == SUCCEEDED
-            and (not capacity or now - known.at < LIST_SECONDS)
         )
-        if known is None or not still:
-            found = tuple(self._listed(told))
-            known = self.known[told.name] = Known(capacity, state, etag, found, now)
+
+    def _instances(self, told: Any, rest_seconds: float, busy_seconds: float) -> Known:
+        """Asked for anew where something may have changed, and not too often: it is a call for each set. Until then it
+        has the instances that it had, though its size may be another.
+        """
+        (capacity, state, etag), known, now = _sized(told), self.known.get(told.name), time.monotonic()
+        if known is not None:
+            still = self._still(told)
+            if now - known.at < (rest_seconds if still else busy_seconds) or (still and not capacity):
+                return known._replace(capacity=capacity, state=state)
+        found = tuple(self._listed(told))
+        known = self.known[told.name] = Known(capacity, state, etag, found, now)
         return known
 
     def _listed(self, told: Any) -> Iterator[Instance]:
@@ -275,6 +291,10 @@ class Azure:
 
     def let_go(self, instance: str, group: str) -> None:
         """Nothing waits."""
+
+
+def _sized(told: Any) -> tuple[int, str, str]:
+    return told.sku.capacity or 0, told.properties.provisioning_state or SUCCEEDED, told.etag or ""
 
 
 def _refused(machines: int, said: str) -> Ask:

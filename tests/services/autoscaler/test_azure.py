@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -70,6 +71,24 @@ def test_machines_that_are_asked_for_come_and_are_known_by_their_nodes_ids(
     bed.region.look()
     assert asked == ["VirtualMachineScaleSets_List"], "what rests is not listed again"
     assert not bed.region.busy
+
+
+def test_two_busy_sets_leave_room_in_azure_s_quota_of_reads(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """900 in half an hour, of which a tenth is a look each 5 s for three minutes and what it lists."""
+    bed.azure.own("pace", {"by_type": {KIND: 600}})
+    for name in (SET, SPOT):
+        bed.grow(2, name)
+        bed.look(name)
+    clock = SimpleNamespace(monotonic=time.monotonic, time=time.time)
+    monkeypatch.setattr(module, "time", clock)
+    bed.cloud.list_seconds = Azure.list_seconds
+    asked, began = calls(bed, monkeypatch), time.monotonic()
+    for number in range(36):
+        clock.monotonic = lambda at=began + 5 * (number + 1): at
+        found, _ = bed.cloud.groups()
+        assert [(one.desired, len(one.machines)) for one in found.values()] == [(2, 2)] * 2
+    assert len(asked) <= 90, "of three minutes"
+    assert asked.count("VirtualMachineScaleSetVMs_List") >= 2 * 11, "and none is forgotten"
 
 
 @pytest.mark.parametrize("leaves_failed", [True, False])
@@ -216,7 +235,7 @@ def test_a_set_that_somebody_else_has_changed_is_seen(bed: Bed) -> None:
 def test_an_evicted_spot_machine_is_gone_and_its_place_with_it(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
     bed.grow(2, SPOT)
     machines = bed.running(2, SPOT)
-    monkeypatch.setattr(module, "LIST_SECONDS", 0.0)
+    monkeypatch.setattr(module, "REST_SECONDS", 0.0)
     bed.client.virtual_machine_scale_set_vms.simulate_eviction(bed.group, SPOT, "0")
     eventually(lambda: [machine.id for machine in bed.look(SPOT).live] == [machines[1]])
     eventually(lambda: bed.look(SPOT).target == 1 and bed.capacity(SPOT) == 1)
