@@ -45,9 +45,13 @@ def in_azure(fleet: Fleet, region: str) -> bool:
     return region in fleet.regions and fleet.regions[region].cloud == "azure"
 
 
+def readable(fleet: Fleet, region: str) -> str:
+    """What names that are unique in the world begin with."""
+    return f"{fleet.fleet}{region}".replace("-", "")[:READABLE]
+
+
 def unique(fleet: Fleet, region: str, what: str) -> str:
     """Lower-case letters and digits, which both accounts and vaults take."""
     assert fleet.azure is not None
     named = f"{fleet.fleet}/{region}/{what}/{fleet.azure.subscription_id}"
-    readable = f"{fleet.fleet}{region}".replace("-", "")[:READABLE]
-    return f"{readable}{hashlib.sha256(named.encode()).hexdigest()[: MOST - READABLE]}"
+    return f"{readable(fleet, region)}{hashlib.sha256(named.encode()).hexdigest()[: MOST - READABLE]}"

@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 
-from . import hubs
+from . import buckets, hubs
 from .model import Cloud, Fleet
 
 Wrong = tuple[tuple[str | int, ...], str, str]
@@ -90,14 +90,14 @@ def _asns(fleet: Fleet) -> Iterator[Wrong]:
 
 
 def _words(fleet: Fleet) -> Iterator[Wrong]:
-    """The fleet's name is the beginning of names in Azure's public domains."""
-    if not any(region.cloud == "azure" for region in fleet.regions.values()):
-        return
-    plain = fleet.fleet.replace("-", "")
-    found = [word for word in RESERVED_WORDS if word in plain]
-    found += [RESERVED_BEGINNING] if plain.startswith(RESERVED_BEGINNING) else []
-    for word in found:
-        what = (
-            f"the fleet can't be called {fleet.fleet}: Azure refuses names of accounts and vaults with {word} in them"
-        )
-        yield ("fleet",), what, "Choose another name"
+    """The fleet's name and the region's are the beginning of names in Azure's public domains."""
+    for name, region in fleet.regions.items():
+        beginning = buckets.readable(fleet, name)
+        found = [word for word in RESERVED_WORDS if word in beginning]
+        found += [RESERVED_BEGINNING] if beginning.startswith(RESERVED_BEGINNING) else []
+        for word in found if region.cloud == "azure" else ():
+            what = (
+                f"names of accounts and vaults in {name} would begin with {beginning}, and Azure refuses those with "
+                f"{word} in them"
+            )
+            yield ("fleet",), what, f"Choose another name than {fleet.fleet}"
