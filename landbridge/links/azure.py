@@ -1,7 +1,11 @@
-"""What Azure says of links: its connections' tunnels, what their BGP has heard, and the keys in its vaults."""
+"""What Azure says of links: its connections' tunnels, what their BGP has heard, and the keys in its vaults.
+
+How Azure writes a tunnel's name and a BGP peer's addresses is documented nowhere, and no real account was seen yet: so
+peers are known by either address, and where nothing is told of tunnels the whole connection's state counts.
+"""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from components.tags import Owner
@@ -13,14 +17,25 @@ CONNECTED = "Connected"
 
 
 class Told(NamedTuple):
-    """A tunnel by Azure's word: `prefixes` are those that its instance took of the other end, None without BGP."""
+    """A tunnel by Azure's word: `prefixes` are those that its instance took of the other end, None without BGP.
+
+    `apart` is false where `keys` are by the state of the connection, whose tunnels are not told apart.
+    """
 
     keys: bool
     prefixes: int | None
+    apart: bool = True
 
 
-def tunnels(fleet: Fleet, region: str, id_: str, addresses: Mapping[str, str]) -> dict[str, Told]:
-    """Of a connection, by instances' inside addresses. `addresses` are their public ones by those.
+class Ends(NamedTuple):
+    """Of a tunnel: its instance's public address, and the other end's inside one."""
+
+    public: str
+    far: str
+
+
+def tunnels(fleet: Fleet, region: str, id_: str, ends: Mapping[str, Ends]) -> dict[str, Told]:
+    """Of a connection, by instances' inside addresses, as `ends` are.
 
     Raises AzureError.
     """
@@ -34,17 +49,26 @@ def tunnels(fleet: Fleet, region: str, id_: str, addresses: Mapping[str, str]) -
     connection = client.virtual_network_gateway_connections.get(group, id_.rpartition("/")[2])
     hub = str(connection.virtual_network_gateway1.id).rpartition("/")[2]
     peers = client.virtual_network_gateways.begin_get_bgp_peer_status(group, hub).result().value or []
-    return read(connection.tunnel_connection_status or [], peers, addresses)
+    states = connection.tunnel_connection_status or []
+    return read(states, peers, ends, connection.connection_status or "")
 
 
-def read(states: Iterable[Any], peers: Iterable[Any], addresses: Mapping[str, str]) -> dict[str, Told]:
-    """`states` are TunnelConnectionHealth, whose names end in the instance's public address; `peers` BgpPeerStatus."""
-    by_address = {str(one.tunnel).rpartition("_")[2]: one for one in states}
-    heard = {str(one.local_address): int(one.routes_received or 0) for one in peers if one.state == CONNECTED}
+def read(states: Sequence[Any], peers: Iterable[Any], ends: Mapping[str, Ends], whole: str) -> dict[str, Told]:
+    """`states` are TunnelConnectionHealth, whose names end in the instance's public address; `peers` BgpPeerStatus;
+    `whole` is the connection's own status. Azure's own examples have no states where that is Connected.
+    """
+    by_address = {str(one.tunnel).rpartition("_")[2]: one.connection_status for one in states}
+    heard: dict[str, int] = {}
+    for one in peers:
+        if one.state == CONNECTED:
+            for address in (str(one.local_address), str(one.neighbor)):
+                heard[address] = max(int(one.routes_received or 0), heard.get(address, 0))
     found = {}
-    for inside, public in addresses.items():
-        if (one := by_address.get(public)) is not None:
-            found[inside] = Told(one.connection_status == CONNECTED, heard.get(inside))
+    for inside, (public, far) in ends.items():
+        status = by_address.get(public) if states else whole
+        if status:
+            prefixes = heard.get(far, heard.get(inside))
+            found[inside] = Told(status == CONNECTED, prefixes, apart=bool(states))
     return found
 
 

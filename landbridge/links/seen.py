@@ -18,12 +18,16 @@ from .info import Connections
 UP, DOWN, UNKNOWN, NONE = "up", "down", "not known", "not built"
 # What AWS says beside a tunnel that is down → why that is, as far as AWS can tell, and what to do.
 SILENT, AGREED = "IPSEC IS DOWN", "IPSEC IS UP"
+# Ours, of a connection of Azure.
+UNTOLD = "Azure tells nothing of its tunnels"
 CAUSES = {
     SILENT: "the gateway has no keys agreed with this end. On the gateway: gateway_verify.py says whether it "
     "is installed and answers; UDP 500 and 4500 must pass to this address; key and proposal are those of "
     "`landbridge site gateway`",
     AGREED: "both ends have their keys, and BGP does not speak. On the gateway: `vtysh -c 'show bgp summary'`; "
     "TCP 179 must pass inside the tunnel, and the site's asn be that of fleet.yaml",
+    UNTOLD: "Azure tells nothing of its tunnels, but that their connection has keys and hears no BGP by this one. On "
+    "the gateway: gateway_verify.py says which of the two is missing",
 }
 OTHERWISE = "`aws ec2 describe-vpn-connections` and the tunnel's log have more"
 NO_ROUTE = "it is up and the site tells it nothing: `vtysh -c 'show ip bgp'` on the gateway must have the site's block"
@@ -107,16 +111,20 @@ def _of_azure(links: Connections, region: str, mine: Mapping[str, Mapping[str, A
     from azure.core.exceptions import AzureError
 
     fleet = links.world.fleet
-    inside = {one.name: one.hub_address for one in tunnels(fleet, links.world.plan) if one.region == region}
+    inside = {one.name: one for one in tunnels(fleet, links.world.plan) if one.region == region}
     for id_, one in mine.items():
         addresses = {name: at for name, at in one["hub_addresses"].items() if name in inside}
         told, why = dict[str, of_azure.Told](), f"{region} has no such tunnel any more"
         try:
-            told = of_azure.tunnels(fleet, region, id_, {inside[name]: at for name, at in addresses.items()})
+            ends = {
+                inside[name].hub_address: of_azure.Ends(at, inside[name].gateway_address)
+                for name, at in addresses.items()
+            }
+            told = of_azure.tunnels(fleet, region, id_, ends)
         except AzureError as error:
             why = f"{region} can't be asked: {error}"
         for name, at in addresses.items():
-            yield _told_by_azure(name, one, at, told.get(inside[name]), why)
+            yield _told_by_azure(name, one, at, told.get(inside[name].hub_address), why)
 
 
 def _told_by_azure(name: str, one: Mapping[str, Any], address: str, told: of_azure.Told | None, why: str) -> Seen:
@@ -125,7 +133,9 @@ def _told_by_azure(name: str, one: Mapping[str, Any], address: str, told: of_azu
         return Seen(*head, UNKNOWN, why)
     if told.keys and told.prefixes is not None:
         return Seen(*head, UP, "", prefixes=told.prefixes)
-    return Seen(*head, DOWN, AGREED if told.keys else SILENT)
+    if not told.keys:
+        return Seen(*head, DOWN, SILENT)
+    return Seen(*head, DOWN, AGREED if told.apart else UNTOLD)
 
 
 def _seen(name: str, one: Mapping[str, Any], address: str, told: Mapping[str, Any], why: str) -> Seen:
