@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from components.tags import Owner
 from fleet.buckets import resource_group, vault_name
 from fleet.model import Fleet
+from landbridge.azure_sign_in import credential
 from stacks.catalogue import LINKS
 
 CONNECTED = "Connected"
@@ -40,11 +41,10 @@ def tunnels(fleet: Fleet, region: str, id_: str, ends: Mapping[str, Ends]) -> di
     Raises AzureError.
     """
     # A second of imports that few runs need.
-    from azure.identity import DefaultAzureCredential
     from azure.mgmt.network import NetworkManagementClient
 
     assert fleet.azure is not None
-    client = NetworkManagementClient(DefaultAzureCredential(), fleet.azure.subscription_id)
+    client = NetworkManagementClient(credential(), fleet.azure.subscription_id)
     group = resource_group(fleet, region)
     connection = client.virtual_network_gateway_connections.get(group, id_.rpartition("/")[2])
     hub = str(connection.virtual_network_gateway1.id).rpartition("/")[2]
@@ -74,21 +74,19 @@ def read(states: Sequence[Any], peers: Iterable[Any], ends: Mapping[str, Ends], 
 
 def kept(fleet: Fleet, region: str, name: str) -> dict[str, str]:
     """The keys of a secret in the region's vault, by tunnels' names. Raises AzureError."""
-    from azure.identity import DefaultAzureCredential
     from azure.keyvault.secrets import SecretClient
 
-    client = SecretClient(f"https://{vault_name(fleet, region)}.vault.azure.net", DefaultAzureCredential())
+    client = SecretClient(f"https://{vault_name(fleet, region)}.vault.azure.net", credential())
     found: dict[str, str] = json.loads(client.get_secret(name).value or "{}")
     return found
 
 
 def peering(fleet: Fleet, here: str, there: str) -> str:
     """State of the half of a peering of two networks that is `here`'s. Raises AzureError, also where there is none."""
-    from azure.identity import DefaultAzureCredential
     from azure.mgmt.network import NetworkManagementClient
 
     assert fleet.azure is not None
-    client = NetworkManagementClient(DefaultAzureCredential(), fleet.azure.subscription_id)
+    client = NetworkManagementClient(credential(), fleet.azure.subscription_id)
     network = Owner(fleet.fleet, fleet.owner, here).name("network", 64)
     name = Owner(fleet.fleet, fleet.owner, LINKS).name(there, 80)
     return str(client.virtual_network_peerings.get(resource_group(fleet, here), network, name).peering_state)
