@@ -7,8 +7,7 @@ from components.links.plan import tunnels
 from fleet import hubs
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet, Pool
-
-CLOUDS = {"aws": "AWS", "azure": "Azure"}
+from fleet.regions import CLOUDS
 
 
 class Row(NamedTuple):
