@@ -5,12 +5,12 @@ from typing import Literal, NamedTuple
 
 from fleet import laptops
 from fleet.model import Cloud, Fleet
+from fleet.regions import CLOUDS
 
 PROJECT = "landbridge"
 Kind = Literal["region", "links", "cluster", "laptops", "pool", "addons"]
 LINKS: Kind = "links"
 ADDONS = "-addons"
-CLOUDS: Mapping[Cloud, str] = {"aws": "AWS", "azure": "Azure"}
 # What can stand in a region of each cloud so far.
 BUILT: Mapping[Cloud, frozenset[Kind]] = {
     "aws": frozenset(("region", "links", "cluster", "laptops", "pool", "addons")),
@@ -72,11 +72,22 @@ def addons(fleet: Fleet) -> list[StackSpec]:
     """Stacks of what runs inside clusters, one each, named CLUSTER-addons; they read of every region with nodes."""
     found = []
     for name, cluster in fleet.clusters.items():
-        own = [pool for pool in fleet.pools.values() if pool.cluster == name and pool.kind != "ssh"]
-        regions = dict.fromkeys([cluster.region, *(pool.region for pool in own if pool.region)])
-        if own and all(_built(fleet, region, "pool") for region in regions):
+        regions = _with_nodes(fleet, name)
+        if regions and not _unfit(fleet, name):
             found.append(StackSpec(f"{name}{ADDONS}", "addons", cluster.region, (*regions, name)))
     return found
+
+
+def _with_nodes(fleet: Fleet, cluster: str) -> list[str]:
+    """The cluster's own region and those of its pools of nodes; none where it has no such pool."""
+    own = [pool for pool in fleet.pools.values() if pool.cluster == cluster and pool.kind != "ssh"]
+    home = fleet.clusters[cluster].region
+    return list(dict.fromkeys([home, *(pool.region for pool in own if pool.region)])) if own else []
+
+
+def _unfit(fleet: Fleet, cluster: str) -> list[str]:
+    """Regions that keep the cluster's add-ons from being built: these read of every region with nodes."""
+    return [region for region in _with_nodes(fleet, cluster) if not _built(fleet, region, "pool")]
 
 
 def cluster_of(stack: str) -> str:
@@ -91,19 +102,30 @@ def _built(fleet: Fleet, region: str, kind: Kind) -> bool:
 def no_stack(fleet: Fleet, file: str, name: str) -> str:
     """Why there is no stack of this name, for the user."""
     stacks = ", ".join(stack.name for stack in catalogue(fleet)) or "none"
-    for kind, region in (("region", name), ("cluster", _home(fleet, name)), ("pool", _place(fleet, name))):
-        if region in fleet.regions:
-            what = f"{kind} {name} has no stack: a {kind} in {CLOUDS[fleet.regions[region].cloud]} is not built yet"
+    wanted: tuple[tuple[Kind, str], ...] = (("region", name), ("cluster", _home(fleet, name)), *_places(fleet, name))
+    for kind, region in wanted:
+        if region in fleet.regions and not _built(fleet, region, kind):
+            whose = "pool" if name in fleet.pools else kind
+            what = f"{whose} {name} has no stack: a {kind} in {CLOUDS[fleet.regions[region].cloud]} is not built yet"
             return f"{file}: {what}. Stacks: {stacks}."
     return f"{file} has no stack {name}. Its stacks: {stacks}."
+
+
+def _cloud(fleet: Fleet, cluster: str) -> str:
+    return CLOUDS[fleet.regions[fleet.clusters[cluster].region].cloud]
 
 
 def _home(fleet: Fleet, name: str) -> str:
     return fleet.clusters[name].region if name in fleet.clusters else ""
 
 
-def _place(fleet: Fleet, name: str) -> str:
-    return fleet.pools[name].region or "" if name in fleet.pools else ""
+def _places(fleet: Fleet, name: str) -> tuple[tuple[Kind, str], ...]:
+    """What must be built for a pool, and where."""
+    if name not in fleet.pools:
+        return ()
+    pool = fleet.pools[name]
+    home = fleet.clusters[pool.cluster].region
+    return (*((("pool", pool.region),) if pool.region else ()), ("cluster", home))
 
 
 def unbuilt(fleet: Fleet) -> list[str]:
@@ -116,10 +138,22 @@ def unbuilt(fleet: Fleet) -> list[str]:
         *(("cluster", f"cluster {name}", cluster.region) for name, cluster in fleet.clusters.items()),
         *(("pool", f"pool {name}", pool.region) for name, pool in fleet.pools.items() if pool.region),
     ]
+    there = {stack.name for stack in catalogue(fleet)}
     found = [
         f"{what}: not built yet in {CLOUDS[fleet.regions[region].cloud]}"
         for kind, what, region in wanted
         if not _built(fleet, region, kind)
+    ]
+    found += [
+        f"pool {name}: not built, for its cluster {pool.cluster} in {_cloud(fleet, pool.cluster)} is not"
+        for name, pool in fleet.pools.items()
+        if name not in there and (pool.region is None or _built(fleet, pool.region, "pool"))
+    ]
+    found += [
+        f"cluster {name}: add-ons are not built yet for a cluster with pools in {CLOUDS[cloud]}"
+        for name in fleet.clusters
+        if name in there and f"{name}{ADDONS}" not in there
+        for cloud in sorted({fleet.regions[region].cloud for region in _unfit(fleet, name)})
     ]
     found += [
         f"region {name}: laptops have no servers, for the fleet has no cluster that these would be nodes of"

@@ -77,6 +77,17 @@ def test_a_cluster_in_azure_is_not_built(fleet: Fleet) -> None:
     said = "fleet.yaml: cluster main has no stack: a cluster in Azure is not built yet"
     assert said in no_stack(changed, "fleet.yaml", "main")
     assert "fleet.yaml has no stack mars" in no_stack(changed, "fleet.yaml", "mars")
+    for name in ("site-gpu", "east-gpu"):
+        assert f"pool {name}: not built, for its cluster main in Azure is not" in unbuilt(changed)
+        assert f"pool {name} has no stack: a cluster in Azure is not built" in no_stack(changed, "fleet.yaml", name)
+
+
+def test_add_ons_that_wait_for_a_pool_in_azure_are_named(fleet: Fleet) -> None:
+    assert not [line for line in unbuilt(fleet) if "add-ons" in line]
+    europe = fleet.regions["eu-west-1"].model_copy(update={"cloud": "azure"})
+    changed = fleet.model_copy(update={"regions": {**fleet.regions, "eu-west-1": europe}})
+    assert "main-addons" not in [stack.name for stack in catalogue(changed)]
+    assert "cluster main: add-ons are not built yet for a cluster with pools in Azure" in unbuilt(changed)
 
 
 def test_laptops_without_a_cluster_are_told_of(fleet: Fleet) -> None:
