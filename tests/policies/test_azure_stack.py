@@ -1,5 +1,6 @@
 """What the programs for Azure register, as a first preview sees it, passes every policy."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -53,6 +54,8 @@ def plain(value: Any) -> Any:
 
 def registered(build: Callable[[World], Any]) -> list[Item]:
     mocks = Registering()
+    # Pulumi takes the thread's own, which an `asyncio.run` of another test has taken away.
+    asyncio.set_event_loop(asyncio.new_event_loop())
     pulumi.runtime.set_mocks(mocks, project="landbridge", stack=AZURE_STACK, preview=True)
 
     @pulumi.runtime.test
