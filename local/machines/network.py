@@ -28,9 +28,12 @@ class Interface(NamedTuple):
     name: str = "eth0"
 
 
-def hold(address: str) -> None:
-    """Has the local cloud itself answer at an address. Nothing if it does already."""
-    batch([f"addr replace {address}/32 dev lo"])
+def hold(address: str, scope: str = "global") -> None:
+    """Has the local cloud itself answer at an address. Nothing if it does already.
+
+    One of scope `host` answers, and is nobody's sender.
+    """
+    batch([f"addr replace {address}/32 dev lo scope {scope}"])
 
 
 def let_go(address: str) -> None:
