@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.test_region_on_azure import SUBSCRIPTION
 from tests.e2e.test_lifecycle import changes, drift
+from tests.e2e.test_region_on_azure import SUBSCRIPTION
 from tests.support import cloud as clouds
 from tests.support.cloud import Cloud
 
