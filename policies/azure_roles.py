@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fleet import autoscaler, buckets, issuers, team_storage
+from fleet.azure_ids import subscription
 from fleet.model import Fleet
 from fleet.world import World
 
@@ -120,15 +121,10 @@ def _writes(item: Item) -> bool:
     return str(item.props.get("roleDefinitionId")).rpartition("/")[2].lower() == WRITER
 
 
-def _subscription(fleet: Fleet) -> str:
-    assert fleet.azure is not None
-    return f"/subscriptions/{fleet.azure.subscription_id}"
-
-
 def _assigned(item: Item, own: list[Item], fleet: Fleet) -> Iterator[Finding]:
     """Some of what one may look at, such as quotas, is the subscription's: a role of ours that only reads has that."""
     scope, role = item.props.get("scope"), str(item.props.get("roleDefinitionId")).rpartition("/")[2].lower()
-    if scope != _subscription(fleet):
+    if scope != subscription(fleet):
         yield from _scope(item, "scope", scope, fleet)
         return
     if item.props.get("roleDefinitionId") is UNKNOWN:
@@ -148,7 +144,7 @@ def _scope(item: Item, path: str, scope: Any, fleet: Fleet) -> Iterator[Finding]
         yield undecidable(item, path)
         return
     groups = [buckets.resource_group(fleet, name) for name, one in fleet.regions.items() if one.cloud == "azure"]
-    begin = f"{_subscription(fleet)}/resourceGroups/"
+    begin = f"{subscription(fleet)}/resourceGroups/"
     held = f"{str(scope).lower()}/"
     if not any(held.startswith(f"{begin}{group}/".lower()) for group in groups):
         what = f"{path} {scope} lies in no resource group of the fleet"
@@ -163,7 +159,7 @@ def _defined(item: Item, fleet: Fleet) -> Iterator[Finding]:
             elif action and FORBIDDEN.fullmatch(str(action)):
                 yield finding(item, path, f"{path} has {action}, which is a way to everything", NARROW)
     for scope in [*values(item.props, "assignableScopes")] or [None]:
-        if scope != _subscription(fleet):  # where it may be given; what is given is judged there
+        if scope != subscription(fleet):  # where it may be given; what is given is judged there
             yield from _scope(item, "assignableScopes", scope, fleet)
 
 

@@ -1,7 +1,5 @@
 """What joins a fleet's regions with each other and with its sites."""
 
-from collections.abc import Iterable
-
 import pulumi
 import pulumi_aws as aws
 import pulumi_random as random
@@ -11,7 +9,7 @@ from components.links.aws import Links
 from components.links.connections import Connection, connections, key_place
 from components.links.ends import RegionEnd
 from components.links.names import site_zones
-from components.links.plan import Peering, peerings
+from components.links.plan import between, peerings
 from components.network.hub_tables import INWARD, OUTWARD
 from components.tags import Owner
 from fleet.world import World
@@ -52,12 +50,6 @@ async def _program(world: World, stack: StackSpec) -> None:
     if azure:
         published |= await links_azure.build(world, azure, ends, owner, opts)
     publish({"regions": list(clouds), "connections": published})
-
-
-def between(found: Iterable[Peering], regions: Iterable[str]) -> list[Peering]:
-    """Those of which both ends are there."""
-    there = set(regions)
-    return [pair for pair in found if {pair.here, pair.there} <= there]
 
 
 async def _end(world: World, region: str) -> RegionEnd:

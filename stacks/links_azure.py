@@ -10,7 +10,7 @@ from components.links.azure_connections import other_ends
 from components.links.crossing import crossed
 from components.links.ends import AzureEnd, RegionEnd
 from components.links.names import site_zones
-from components.links.plan import peerings
+from components.links.plan import between, peerings
 from components.tags import Owner
 from fleet.buckets import resource_group, vault_name
 from fleet.world import World
@@ -36,7 +36,7 @@ async def build(
                 if end.tunnel is None or end.tunnel.aws in aws
             ],
             "crossed": [one for one in crossed(fleet, plan) if one.aws in aws and one.azure in here],
-            "peerings": [pair for pair in peerings(fleet) if {pair.here, pair.there} <= here.keys()],
+            "peerings": between(peerings(fleet), here),
             "zones": site_zones(fleet),
             "owner": owner,
         },

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from components.pools.names import Names
 from components.tags import Owner
-from fleet import autoscaler, issuers
+from fleet import autoscaler, azure_ids, issuers
+from fleet.azure_ids import subscription as subscription
 from fleet.buckets import resource_group
 from fleet.model import Fleet
 
@@ -63,11 +64,6 @@ def federation(fleet: Fleet, cluster: str) -> dict[str, Any]:
     return {"issuer": issuer, "subject": autoscaler.SUBJECT, "audiences": [AUDIENCE]}
 
 
-def subscription(fleet: Fleet) -> str:
-    assert fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
-    return f"/subscriptions/{fleet.azure.subscription_id}"
-
-
 def role_id(fleet: Fleet, cluster: str, role: str) -> str:
     """The same in every run: Azure wants a GUID that its caller chooses."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{subscription(fleet)}/{fleet.fleet}/{cluster}/autoscaler/{role}"))
@@ -75,8 +71,7 @@ def role_id(fleet: Fleet, cluster: str, role: str) -> str:
 
 def definition_id(fleet: Fleet, cluster: str, role: str) -> str:
     """Where the role is defined, as assignments name it."""
-    defined = role_id(fleet, cluster, role)
-    return f"{subscription(fleet)}/providers/Microsoft.Authorization/roleDefinitions/{defined}"
+    return azure_ids.role(fleet, role_id(fleet, cluster, role))
 
 
 def assignment_id(fleet: Fleet, cluster: str, grant: Grant) -> str:

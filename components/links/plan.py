@@ -1,5 +1,6 @@
 """Which ends of a fleet are joined, and by what: derived from its regions and sites, nothing by hand."""
 
+from collections.abc import Iterable
 from ipaddress import IPv4Network
 from itertools import combinations
 from typing import NamedTuple
@@ -102,6 +103,12 @@ def tunnels(fleet: Fleet, plan: AddressPlan) -> list[Tunnel]:
         for region in fleet.regions
         for number, gateway in enumerate(gateway for gateway in about.gateways for _ in range(each))
     ]
+
+
+def between(found: Iterable[Peering], regions: Iterable[str]) -> list[Peering]:
+    """Those of which both ends are there."""
+    there = set(regions)
+    return [pair for pair in found if {pair.here, pair.there} <= there]
 
 
 def peerings(fleet: Fleet) -> list[Peering]:

@@ -75,24 +75,24 @@ class Network(pulumi.ComponentResource):
             tags=self.owner.tags("zone"),
             opts=self.child,
         )
-        self.link_zone("zone", self.zone.name)
+        self._link_zone()
         if self.spec.resolver:
             self._resolver(self.spec.resolver)
         self._flow_log(args["flow_log_account_id"])
         self.register_outputs({})
 
-    def link_zone(self, name: str, zone: pulumi.Input[str], opts: pulumi.ResourceOptions | None = None) -> None:
-        """Lets the network's machines resolve a private zone's names."""
+    def _link_zone(self) -> None:
+        """Lets the network's machines resolve the zone's names."""
         azure.privatedns.VirtualNetworkLink(
-            f"{name}-network",
+            "zone-network",
             virtual_network_link_name=self.owner.name("network", 80),
-            private_zone_name=zone,
+            private_zone_name=self.zone.name,
             resource_group_name=self.group,
             location="global",
             registration_enabled=False,
             virtual_network={"id": self.network.id},
-            tags=self.owner.tags(f"{name}-network"),
-            opts=opts or self.child,
+            tags=self.owner.tags("zone-network"),
+            opts=self.child,
         )
 
     def _group(self, name: str, rules: tuple[Rule, ...]) -> azure.network.NetworkSecurityGroup:

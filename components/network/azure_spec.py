@@ -21,7 +21,6 @@ class NetworkSpec(NamedTuple):
     """
 
     region: str
-    block: str
     cidr: str
     zone_name: str
     asn: int
@@ -45,7 +44,6 @@ def network_spec(fleet: Fleet, plan: AddressPlan, region_name: str) -> NetworkSp
     used = {subnet.group for subnet in found}
     return NetworkSpec(
         region=region_name,
-        block=here.block,
         cidr=here.network,
         zone_name=f"{region_name}.{fleet.domain}",
         asn=hubs.asn(region_name),

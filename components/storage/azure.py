@@ -7,10 +7,11 @@ import pulumi_azure_native as azure
 
 from components.network.azure_endpoints import FILES, Endpoint
 from components.tags import Owner
+from fleet.azure_ids import role
 from fleet.buckets import bucket_name, shares_account, vault_name
 from fleet.model import Fleet
 
-from .azure_spec import CONTAINER, SECRETS_OFFICER, SHARE_GIB, deleted_days, lifecycle, role, role_assignment, vault_id
+from .azure_spec import CONTAINER, SECRETS_OFFICER, SHARE_GIB, deleted_days, lifecycle, role_assignment, vault_id
 from .shares import SharesSpec
 
 # Azure keeps what was deleted for so long, and nobody can end it before.

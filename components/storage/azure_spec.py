@@ -3,6 +3,7 @@
 import uuid
 from typing import Any
 
+from fleet.azure_ids import subscription
 from fleet.buckets import resource_group, vault_name
 from fleet.model import Fleet
 
@@ -15,17 +16,9 @@ SECRETS_OFFICER = "b86a8fe4-44ce-4948-aee5-eccb2c155cd7"
 SHARE_GIB = 100
 
 
-def role(fleet: Fleet, name: str) -> str:
-    """The id of one of Azure's own roles, whose names are GUIDs, in the fleet's subscription."""
-    assert fleet.azure is not None
-    subscription = f"/subscriptions/{fleet.azure.subscription_id}"
-    return f"{subscription}/providers/Microsoft.Authorization/roleDefinitions/{name}"
-
-
 def vault_id(fleet: Fleet, region: str) -> str:
-    """The region's vault, as Azure Resource Manager names it."""
-    assert fleet.azure is not None
-    group = f"/subscriptions/{fleet.azure.subscription_id}/resourceGroups/{resource_group(fleet, region)}"
+    """Policies must be decidable at preview."""
+    group = f"{subscription(fleet)}/resourceGroups/{resource_group(fleet, region)}"
     return f"{group}/providers/Microsoft.KeyVault/vaults/{vault_name(fleet, region)}"
 
 

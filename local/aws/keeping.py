@@ -4,30 +4,12 @@ The service asks `world` for all it has to keep, and waits here until that may h
 nothing. While nobody keeps machines (`kept` is False) instances are records only, as moto has them.
 """
 
-import threading
-import time
 from typing import Any
 
+from local.changes import await_change as await_change
+from local.changes import changed as changed
+
 kept = False
-_version = 0
-_turn = threading.Condition()
-
-
-def changed() -> None:
-    """Something was written: who waits looks again."""
-    global _version
-    with _turn:
-        _version += 1
-        _turn.notify_all()
-
-
-def await_change(seen: int, seconds: float) -> int:
-    """The version, as soon as it is another than `seen`, or when the time is over."""
-    deadline = time.monotonic() + seconds
-    with _turn:
-        while _version == seen and (left := deadline - time.monotonic()) > 0:
-            _turn.wait(left)
-        return _version
 
 
 def keep() -> None:

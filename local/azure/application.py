@@ -10,7 +10,9 @@ from typing import Any
 from werkzeug.wrappers import Request as Incoming
 from werkzeug.wrappers import Response
 
-from . import federation, keeping, requests, tokens
+from local import changes
+
+from . import federation, requests, tokens
 from .blobs import service as blobs
 from .errors import ArmError
 from .kinds import World
@@ -50,7 +52,7 @@ class Application:
                 500, {"error": {"code": "InternalServerError", "message": "The local Azure has failed: see its log."}}
             )
         if incoming.method not in ("GET", "HEAD"):
-            keeping.changed()
+            changes.changed()
         answer.headers["x-ms-request-id"] = str(uuid.uuid4())
         return answer
 

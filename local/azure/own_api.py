@@ -13,7 +13,9 @@ from typing import Any
 from werkzeug.wrappers import Request as Incoming
 from werkzeug.wrappers import Response
 
-from . import faults, identities, keeping, tokens
+from local import changes
+
+from . import faults, identities, tokens
 from .application import Application, said
 from .compute import own_api as compute
 from .errors import ArmError
@@ -89,13 +91,13 @@ class OwnApi:
         body = incoming.get_data()
         try:
             if (method, name) == ("POST", "changes"):  # waits, and so holds up nobody
-                return said(200, keeping.await_change(*json.loads(body)))
+                return said(200, changes.await_change(*json.loads(body)))
             if (method, name) not in ANSWERS:
                 return said(404, f"the local Azure has no {method} {incoming.path}")
             with self.turn:
                 answer = said(200, ANSWERS[method, name](self.world, body))
             if method != "GET":
-                keeping.changed()
+                changes.changed()
             return answer
         except ArmError as error:
             return said(error.status, {"error": error.code, "error_description": error.message})

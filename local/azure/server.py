@@ -12,11 +12,11 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from local import hosts_file
+from local import changes, hosts_file
 from local.authority import Authority
 from local.tls import serve_names
 
-from . import federation, keeping, names
+from . import federation, names
 from .application import Application
 from .kinds import World
 from .operations import Operations
@@ -52,7 +52,7 @@ def tell_names(application: Application, hosts: Path) -> None:
     """Keeps the local cloud's hosts file at the names that there are; nothing where there is no such file."""
     seen = 0
     while True:
-        seen = keeping.await_change(seen, CHANGE_SECONDS)
+        seen = changes.await_change(seen, CHANGE_SECONDS)
         with application.turn:
             store = application.world.store
             found = [f"{one.id.name.lower()}.{end}" for type_, end in names.OWNED.items() for one in store.all(type_)]

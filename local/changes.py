@@ -1,4 +1,4 @@
-"""That something has changed, for whoever keeps machines and names by what the local Azure has."""
+"""That something has changed in a cloud, for whoever keeps machines and names by it. One cloud a process."""
 
 import threading
 import time

@@ -1,0 +1,14 @@
+"""Ids of Azure that follow from the fleet file alone: policies must be decidable at preview."""
+
+from .model import Fleet
+
+
+def subscription(fleet: Fleet) -> str:
+    """Of a fleet that has something in Azure."""
+    assert fleet.azure is not None  # fleet.regions: no region in Azure without a subscription
+    return f"/subscriptions/{fleet.azure.subscription_id}"
+
+
+def role(fleet: Fleet, name: str) -> str:
+    """One of Azure's own roles, whose names are GUIDs."""
+    return f"{subscription(fleet)}/providers/Microsoft.Authorization/roleDefinitions/{name}"
