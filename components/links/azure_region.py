@@ -38,7 +38,10 @@ class RegionLink(pulumi.ComponentResource):
                 allow_forwarded_traffic=True,
                 allow_gateway_transit=False,
                 use_remote_gateways=False,
-                opts=pulumi.ResourceOptions(parent=self, provider=end["provider"]),
+                # What is made first is "Initiated", and changes once the other half is there.
+                opts=pulumi.ResourceOptions(
+                    parent=self, provider=end["provider"], ignore_changes=["peeringState", "peeringSyncLevel"]
+                ),
             )
         self.register_outputs({})
 
