@@ -17,7 +17,7 @@ setup:  ## Sets everything up: Python packages, Pulumi engine, etcd and Kubernet
 demo: setup  ## Brings the example fleet up on the local cloud and shows what stands where
 	@$(BIN)/landbridge up --local --yes
 
-test: setup lint  ## Passes every test; a few that fail run once more, alone, and are named
+test: setup lint  ## Passes every test; files of a few that fail run once more, alone, and are named
 	@$(PYTHON) tools/lab.py || true
 	@$(PYTHON) tools/image.py --tests
 	$(BIN)/python tools/retest.py --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations 25
