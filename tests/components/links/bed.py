@@ -1,4 +1,4 @@
-"""The example fleet with more sites, planned; and the gateways of one, with hubs at documentation addresses."""
+"""The example fleet's part in AWS with more sites, planned; and the gateways of one, with hubs at documentation addresses."""
 
 import datetime
 import sys
@@ -20,9 +20,16 @@ NOBODY = "00000000-0000-0000-0000-000000000000"
 sys.path.append(str(ROOT / "components/links/on_machine"))
 
 
+def in_aws(fleet: Fleet) -> Fleet:
+    """Without regions of Azure, and without pools there."""
+    regions = {name: region for name, region in fleet.regions.items() if region.cloud == "aws"}
+    pools = {name: pool for name, pool in fleet.pools.items() if pool.region in (None, *regions)}
+    return fleet.model_copy(update={"regions": regions, "pools": pools})
+
+
 def planned(*azure: str, **sites: Site) -> tuple[Fleet, AddressPlan]:
-    """The example with these regions of Azure and these sites besides its own."""
-    fleet = current(ROOT / "fleet.yaml").fleet
+    """The example's part in AWS, with these regions of Azure and these sites besides."""
+    fleet = in_aws(current(ROOT / "fleet.yaml").fleet)
     update: dict[str, object] = {"sites": {**fleet.sites, **sites}}
     if azure:
         update["regions"] = {**fleet.regions, **dict.fromkeys(azure, WEST_EUROPE)}
