@@ -110,6 +110,8 @@ def verdict(first: Ran, second: Ran) -> tuple[int, list[str]]:
 
 def main(arguments: list[str]) -> int:
     if record := os.environ.pop(RECORD, ""):
+        # As `python -m pytest` has it; workers get the same.
+        sys.path[0] = str(Path.cwd())
         recorder = Recorder(Path(record))
         code = int(pytest.main(arguments, plugins=[recorder]))
         recorder.write(code)
