@@ -109,7 +109,7 @@ def test_sites_and_regions_of_azure_are_joined(links: Project) -> None:
     exported = json.loads(links.pulumi("stack", "export"))
     for half in (one for one in exported["deployment"]["resources"] if one["type"] == PEERING):
         half["outputs"].update(peeringState="Initiated", peeringSyncLevel="RemoteNotInSync")
-    kept = links.folder / "kept.json"
-    kept.write_text(json.dumps(exported))
-    links.pulumi("stack", "import", "--file", str(kept))
+    edited = links.folder / "edited.json"
+    edited.write_text(json.dumps(exported))
+    links.pulumi("stack", "import", "--file", str(edited))
     links.pulumi("refresh", "--yes", "--expect-no-changes", "--skip-preview")
