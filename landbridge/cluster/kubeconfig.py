@@ -3,19 +3,22 @@
 import json
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
-
-from botocore.exceptions import BotoCoreError, ClientError
 
 from components.control_plane import kubeconfig as kubeconfigs
 from components.control_plane.machines import API_PORT
 
 from ..errors import LandbridgeError, UsageError
-from ..lookups import ClientOf
 from .info import ClusterInfo, MachineInfo
 
 PRIVATE, PRIVATE_FOLDER = 0o600, 0o700
+
+
+class Secrets(Protocol):
+    """As much of a cloud (clouds/cloud.py) as credentials need."""
+
+    def secret(self, name: str) -> str: ...
 
 
 class Credential(NamedTuple):
@@ -38,26 +41,24 @@ def kubeconfig(info: ClusterInfo, credential: Credential, machine: MachineInfo |
     return kubeconfigs.kubeconfig(name, credential.user, where, info.authority, credential.crt, credential.key)
 
 
-def admin(of: ClientOf, info: ClusterInfo) -> Credential:
-    return sealed(of, info.admin_secret, "landbridge-admin")
+def admin(cloud: Secrets, info: ClusterInfo) -> Credential:
+    return sealed(cloud, info.admin_secret, "landbridge-admin")
 
 
-def break_glass(of: ClientOf, info: ClusterInfo) -> Credential:
+def break_glass(cloud: Secrets, info: ClusterInfo) -> Credential:
     """That of system:masters, which no RBAC can take away. Whoever reads it is in the secrets manager's log."""
-    return sealed(of, info.break_glass_secret, "break-glass")
+    return sealed(cloud, info.break_glass_secret, "break-glass")
 
 
-def sealed(of: ClientOf, secret: str, user: str) -> Credential:
+def sealed(cloud: Secrets, secret: str, user: str) -> Credential:
     """A credential out of the cloud's secrets manager. Raises LandbridgeError."""
     try:
-        told = json.loads(of("secretsmanager").get_secret_value(SecretId=secret)["SecretString"])
+        text = cloud.secret(secret)
+    except LandbridgeError as error:
+        raise LandbridgeError(f"{error}; when it is not there, bring the cluster's stack up.") from None
+    try:
+        told = json.loads(text)
         return Credential(user, told["crt"], told["key"])
-    except (ClientError, BotoCoreError) as error:
-        raise LandbridgeError(
-            f"The credential {secret} cannot be read from the secrets manager: {error}. You need "
-            "secretsmanager:GetSecretValue on it and kms:Decrypt with the region's key; when it is not there, bring "
-            "the cluster's stack up."
-        ) from None
     except (ValueError, KeyError, TypeError) as error:
         raise LandbridgeError(
             f"The secret {secret} holds no credential ({type(error).__name__}: {error}): it was changed by hand. "

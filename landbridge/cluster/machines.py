@@ -5,23 +5,19 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from botocore.exceptions import ClientError
-
 from components.control_plane.etcd import RINGS
-from fleet.fitting import fitting
 
+from ..clouds.cloud import CloudError
 from ..errors import LandbridgeError
 from ..etcd import waiting
 from ..etcd.hands import Hands
 from ..etcd.ring import Ctl, View
-from ..machine_image import wanted
-from ..reach import Instance, ReachError, running
+from ..reach import Instance, ReachError
 from .info import MachineInfo
 from .session import Session
 
 MANIFEST = "/etc/landbridge/manifest.json"
 PROGRAMS = "/usr/local/bin"
-BALANCER_NAME = 32  # AWS allows no more; components/control_plane/aws.py names it so
 
 
 @dataclass(frozen=True)
@@ -68,7 +64,7 @@ class Machines:
         self.hands, self.ctl = Hands(session.reach), Ctl(session.reach, session.info)
 
     def look(self) -> dict[str, State]:
-        instances = running(self.session.of("ec2"), self.info.name)
+        instances = self.session.cloud.machines(self.info)
         image, views = self.wanted_image(), self.views()
         with ThreadPoolExecutor(8) as pool:
             machines = self.info.machines.values()
@@ -108,19 +104,20 @@ class Machines:
 
     def wanted_bundle(self, machine: str) -> str:
         """The version that the bucket has, which is what a machine boots. Raises LandbridgeError."""
-        key = f"{self.info.prefix}/{machine}/manifest.json"
+        key, bucket = f"{self.info.prefix}/{machine}/manifest.json", self.session.bucket
         try:
-            body = self.session.of("s3").get_object(Bucket=self.info.bucket, Key=key)["Body"].read()
+            if (body := bucket.read(key)) is None:
+                raise ValueError("it is not there")
             return str(json.loads(json.loads(body)["manifest"])["version"])
-        except (ClientError, ValueError, KeyError) as error:
+        except (CloudError, ValueError, KeyError) as error:
             raise LandbridgeError(
-                f"{machine} has no bundle to boot: s3://{self.info.bucket}/{key}: {error}. Bring the stack "
+                f"{machine} has no bundle to boot: {bucket.where(key)}: {error}. Bring the stack "
                 f"{self.info.name} up, which publishes it."
             ) from None
 
     def wanted_image(self) -> str:
-        """What the parameter of the cluster's version says; empty if nobody has set it."""
-        return wanted(self.session.of, self.info.fleet, self.info.kubernetes)
+        """What the channel of the cluster's version says; empty if nobody has set it."""
+        return self.session.cloud.image(self.info.fleet, self.info.kubernetes)
 
     def installed(self, machine: str) -> str:
         """The version of Kubernetes that the machine itself says it has; every machine's image holds all programs."""
@@ -146,20 +143,5 @@ class Machines:
     def api_ails(self, machine: MachineInfo) -> list[str]:
         if not waiting.ready(self.hands, machine.name):
             return ["its API server is not ready"]
-        elb = self.session.of("elbv2")
-        for targets in self.balancing():
-            told = elb.describe_target_health(TargetGroupArn=targets["TargetGroupArn"])["TargetHealthDescriptions"]
-            ours = [one["TargetHealth"]["State"] for one in told if one["Target"]["Id"] == machine.address]
-            if "healthy" not in ours:
-                return [f"the balancer sends it nothing: {', '.join(ours) or 'it is no target'}"]
-        return []
-
-    def balancing(self) -> list[dict[str, Any]]:
-        """What the cluster's balancer sends to: target groups, in AWS's words. Raises LandbridgeError."""
-        name = fitting(f"{self.info.fleet}-{self.info.name}-api", BALANCER_NAME)
-        try:
-            return list(self.session.of("elbv2").describe_target_groups(Names=[name])["TargetGroups"])
-        except ClientError as error:
-            raise LandbridgeError(
-                f"{self.info.name} has no target group {name}: {error}. `landbridge up {self.info.name} --refresh`."
-            ) from None
+        why = self.session.cloud.unbalanced(self.info, machine)
+        return [why] if why else []

@@ -23,6 +23,8 @@ from fleet.world import World
 from stacks.catalogue import catalogue
 
 from .. import consent, lookups, places
+from ..clouds.aws import Aws
+from ..clouds.cloud import Bucket
 from ..engine import StackEngine
 from ..errors import INTERRUPTED, LandbridgeError, UsageError
 from ..etcd import store as stores
@@ -92,8 +94,8 @@ class Rebuild:
         return lookups.clients(self.region, aws.account_id if aws and self.place.world == "local" else None)
 
     @cached_property
-    def store(self) -> stores.Store:
-        return stores.s3(self.of, bucket_name(self.world.fleet, self.region), self.region)
+    def store(self) -> Bucket:
+        return Aws(self.of, self.region).bucket(bucket_name(self.world.fleet, self.region))
 
     @property
     def origin(self) -> Origin | None:
@@ -186,13 +188,13 @@ class Rebuild:
 
     def copies(self, before: Standing) -> list[Snapshot]:
         """Of etcd main, the oldest first. Raises LandbridgeError, with what there is, unless keys are there, too."""
-        bucket, prefix = bucket_name(self.world.fleet, self.region), remains.folder(before.region, self.name)
+        prefix = remains.folder(before.region, self.name)
         found = stores.below(self.store, prefix)
         there = remains.secrets(self.of, f"{self.world.fleet.fleet}/{self.name}")
         if found and before.secret in there:
             return found
         others = {home: copies[-1].key for home, copies in remains.anywhere(self.store, self.name).items()}
-        raise LandbridgeError(lost.lacking(self.name, self.region, f"s3://{bucket}/{prefix}", before, others, there))
+        raise LandbridgeError(lost.lacking(self.name, self.region, self.store.where(prefix), before, others, there))
 
     def write(self, origin: Origin) -> None:
         origins.write(self.path, {**origins.load(self.path), self.name: origin})

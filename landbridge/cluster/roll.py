@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
-from fleet.image_names import parameter
 from fleet.kubernetes_versions import refusal
 
 from ..errors import LandbridgeError, UsageError
@@ -56,12 +55,15 @@ def check(states: Collection[State], next_: str) -> None:
         )
 
 
-def check_versions(states: Collection[State], name: str, fleet: str) -> None:
-    """Raises RollError where successors could not start, or Kubernetes' rules forbid them beside what runs."""
+def check_versions(states: Collection[State], name: str, channel: Callable[[str], str]) -> None:
+    """Raises RollError where successors could not start, or Kubernetes' rules forbid them beside what runs.
+
+    `channel` gives what names the image with a version of Kubernetes, for people.
+    """
     lacking = sorted({state.wanted_kubernetes for state in states if not state.wanted_image})
     if lacking:
         raise RollError(
-            f"No machine can start: nobody has set {parameter(fleet, lacking[0])}, which names the image with "
+            f"No machine can start: nobody has set {channel(lacking[0])}, which names the image with "
             f"Kubernetes {lacking[0]}. Promote an image, then run the command again."
         )
     told = {state.name: refusal(state.kubernetes or None, state.wanted_kubernetes) for state in states}
@@ -92,7 +94,7 @@ class Roll:
         states = self.settled()
         wanted = order(states.values(), chosen, force=force)
         if wanted:
-            check_versions(states.values(), self.session.info.name, self.session.info.fleet)
+            check_versions(states.values(), self.session.info.name, self.channel)
         for name in wanted:
             check(states.values(), name)
             why = ", ".join(f"new {what}" for what in states[name].behind) or "forced"
@@ -113,14 +115,11 @@ class Roll:
             time.sleep(max(self.pause, 2.0))
 
     def replace(self, state: State, why: str) -> None:
-        """Ends the machine's instance; its scaling group starts the successor, which takes interface and volumes."""
+        """Ends the machine's instance; its successor takes interface and volumes."""
         begun = time.monotonic()
         for ring in state.leads:
             self.hand_over(state.name, ring)
-        if state.instance:
-            self.session.of("autoscaling").terminate_instance_in_auto_scaling_group(
-                InstanceId=state.instance, ShouldDecrementDesiredCapacity=False
-            )
+        self.session.cloud.replace(self.session.info, state.name, state.instance)
         new = self.until_healthy(state)
         self.check_image(new)
         replaced = Replaced(state.name, why, state.instance, new.instance, round(time.monotonic() - begun, 1))
@@ -133,8 +132,11 @@ class Roll:
             raise RollError(
                 f"The roll stops after {new.name}, which is healthy: its image {new.image} was to have Kubernetes "
                 f"{new.wanted_kubernetes}, and says: {has}. Put the right image into "
-                f"{parameter(self.session.info.fleet, new.wanted_kubernetes)}, then run the command again."
+                f"{self.channel(new.wanted_kubernetes)}, then run the command again."
             )
+
+    def channel(self, kubernetes: str) -> str:
+        return self.session.cloud.channel(self.session.info.fleet, kubernetes)
 
     def hand_over(self, name: str, ring: str) -> None:
         """Another member leads before this one goes: writes then wait for no election."""

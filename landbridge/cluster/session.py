@@ -1,6 +1,6 @@
 """The cluster that a command works on: what its stack published, and the ways to its cloud, machines and API."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,12 +14,17 @@ from fleet.world import World
 from local import client
 
 from .. import entering, places, reach
+from ..clouds.aws import Aws
+from ..clouds.cloud import Bucket, Cloud
 from ..errors import UsageError
 from ..lookups import ClientOf, clients
 from ..places import Place
 from . import info, kubeconfig
 from .info import ClusterInfo
 from .kube import Kube, unchanged
+
+# A region that is out answers nothing; whoever asks after copies should not wait minutes to hear that.
+HASTY = Config(connect_timeout=5, read_timeout=15, retries={"total_max_attempts": 2})
 
 
 @dataclass
@@ -41,13 +46,27 @@ class Session:
         return clients_at(self.world, self.place, region, config)
 
     @cached_property
+    def cloud(self) -> Cloud:
+        """What the commands do in the cluster's home region."""
+        return Aws(self.of, self.info.region)
+
+    def cloud_at(self, region: str, *, hasty: bool = False) -> Cloud:
+        """The same in any region; `hasty`: one that may be out is not waited for."""
+        return Aws(self.at(region, HASTY if hasty else None), region)
+
+    @property
+    def bucket(self) -> Bucket:
+        """The fleet bucket at home."""
+        return self.cloud.bucket(self.info.bucket)
+
+    @cached_property
     def reach(self) -> reach.Reach:
         if self.place.cloud is not None:
             cloud = self.place.cloud
             return reach.Local(lambda machine, argv: client.machine_command(cloud, machine, argv))
 
-        def instances() -> dict[str, reach.Instance]:
-            return reach.running(self.of("ec2"), self.info.name)
+        def instances() -> Mapping[str, reach.Instance]:
+            return self.cloud.machines(self.info)
 
         fleet = self.world.fleet
         if fleet.access == "ssm":
@@ -58,11 +77,11 @@ class Session:
     @cached_property
     def admin(self) -> Kube:
         """The API as the administrator, by RBAC."""
-        return Kube(kubeconfig.kubeconfig(self.info, kubeconfig.admin(self.of, self.info)), self.around)
+        return Kube(kubeconfig.kubeconfig(self.info, kubeconfig.admin(self.cloud, self.info)), self.around)
 
     def break_glass(self) -> Kube:
         """The API as system:masters, past RBAC."""
-        return Kube(kubeconfig.kubeconfig(self.info, kubeconfig.break_glass(self.of, self.info)), self.around)
+        return Kube(kubeconfig.kubeconfig(self.info, kubeconfig.break_glass(self.cloud, self.info)), self.around)
 
 
 def clients_at(world: World, place: Place, region: str, config: Config | None = None) -> ClientOf:

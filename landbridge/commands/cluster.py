@@ -56,7 +56,7 @@ def status(*, name: str | None, local: bool, fleet_file: Path | None, as_json: b
 
 def snapshot(session: Session, ring: str) -> str:
     """What is wrong with the age of a ring's newest snapshot at home; empty if nothing is."""
-    found = stores.scheduled(stores.s3(session.of, session.info.bucket, session.info.region), session.info.name, ring)
+    found = stores.scheduled(session.bucket, session.info.name, ring)
     return fresh.late(ring, stores.taken(found[-1]) if found else None)
 
 

@@ -137,12 +137,15 @@ def line(told: dict[str, Any]) -> Text:
     return Text.assemble((f"etcd {told['ring']}: ", "bold"), state, lead, full, ", ", (saved, style))
 
 
-def copy_of(one: backups.Backup) -> str:
-    return f", with a copy in {one.copy['region']}: s3://{one.copy['bucket']}/{one.copy['key']}" if one.copy else ""
+def copy_of(session: Session, one: backups.Backup) -> str:
+    if not one.copy:
+        return ""
+    region, bucket = one.copy["region"], one.copy["bucket"]
+    return f", with a copy in {region}: {session.cloud_at(region).bucket(bucket).where(one.copy['key'])}"
 
 
 def store(session: Session) -> stores.Store:
-    return stores.s3(session.of, session.info.bucket, session.info.region)
+    return session.bucket
 
 
 @etcd.command()
@@ -158,7 +161,7 @@ def backup(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json
         made.append(one)
         out.progress.print(
             f"etcd {name}: revision {one.revision}, {one.keys} keys, {size(one.bytes)}, from {one.member}: "
-            f"s3://{session.info.bucket}/{one.key}{copy_of(one)}",
+            f"{session.bucket.where(one.key)}{copy_of(session, one)}",
             soft_wrap=True,
         )
     if as_json:

@@ -42,7 +42,7 @@ def write_kubeconfig(
     session = options.the_cluster(fleet_file, cluster, local=local)
     if machine:
         text = kubeconfig.kubeconfig(
-            session.info, kubeconfig.break_glass(session.of, session.info), api_machine(session, machine)
+            session.info, kubeconfig.break_glass(session.cloud, session.info), api_machine(session, machine)
         )
         click.secho(
             f"BREAK-GLASS: this is system:masters of {session.info.name}. No RBAC binds it and nobody can revoke it. "
@@ -56,7 +56,7 @@ def write_kubeconfig(
         text = kubeconfig.kubeconfig(session.info, credential)
         click.echo(f"The certificate of {person} is good for {access.left(expires)}.", err=True)
     else:
-        text = kubeconfig.kubeconfig(session.info, kubeconfig.admin(session.of, session.info))
+        text = kubeconfig.kubeconfig(session.info, kubeconfig.admin(session.cloud, session.info))
     hand_out(text, output or f"{session.info.name}.kubeconfig")
     return DONE
 

@@ -29,7 +29,7 @@ def kubectl(arguments: tuple[str, ...], *, cluster: str | None, local: bool, fle
     session = options.the_cluster(fleet_file, cluster, local=local)
     place, this = session.place, kept.Kept(entering.HOME, asked)
     kubeconfig.private_folder(this.folder)
-    credential = kubeconfig.admin(session.of, session.info)
+    credential = kubeconfig.admin(session.cloud, session.info)
     kubeconfig.write(this.config, kubeconfig.kubeconfig(session.info, credential))
     state = place.stack_file(session.info.name) if place.cloud else None
     this.save(program(), state, place.cloud)

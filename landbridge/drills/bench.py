@@ -10,7 +10,6 @@ from ..errors import LandbridgeError
 from ..etcd import waiting
 from ..etcd.hands import Hands, side_by_side
 from ..etcd.ring import Ctl, Member, View
-from ..reach import running
 from .mark import Mark
 from .writer import Writer
 
@@ -82,17 +81,18 @@ class Bench:
         side_by_side(lost, machines)
 
     def instance(self, machine: str) -> str:
-        found = running(self.session.of("ec2"), self.info.name).get(machine)
+        found = self.session.cloud.machines(self.info).get(machine)
         return found.id if found else ""
 
     def terminate(self, machine: str) -> str:
         """Ends its instance behind everybody's back; gives the id."""
         old = self.instance(machine)
-        self.session.of("ec2").terminate_instances(InstanceIds=[old])
+        self.session.cloud.end(self.info, [machine])
         return old
 
     def successor(self, machine: str, old: str) -> str:
-        """Waits for another instance with a boot log. Raises DrillError."""
+        """Waits for another instance with a boot log; starts it where no cloud does. Raises DrillError."""
+        self.session.cloud.revive(self.info, machine)
 
         def there() -> str:
             new = self.instance(machine)

@@ -12,7 +12,6 @@ from ..cluster import freeze, kubeconfig
 from ..cluster.machines import Machines
 from ..cluster.session import Session
 from ..errors import LandbridgeError
-from ..etcd import store as stores
 from ..etcd import waiting
 from ..etcd.defrag import NOSPACE, defrag
 from ..etcd.hands import side_by_side
@@ -37,7 +36,7 @@ def clear(session: Session, mark: Mark, tell: Tell) -> None:
     told = mark.read()
     if told:
         tell(f"{told['drill']}, begun at {told['since']}, did not end: putting right what it left")
-    credential = kubeconfig.admin(session.of, session.info)
+    credential = kubeconfig.admin(session.cloud, session.info)
     bench = Bench(session, Writer(session.info, credential, "", ""), mark, lambda line: tell(f"  {line}"))
     objects(bench, told.get("objects") or {})
     boots(bench)
@@ -70,8 +69,8 @@ def ailing(session: Session) -> list[str]:
 
 def objects(bench: Bench, texts: dict[str, str]) -> None:
     for key, text in texts.items():
-        bench.session.of("s3").put_object(Bucket=bench.info.bucket, Key=key, Body=text.encode())
-        bench.tell(f"put back: s3://{bench.info.bucket}/{key}")
+        bench.session.bucket.put(key, text.encode())
+        bench.tell(f"put back: {bench.session.bucket.where(key)}")
 
 
 def boots(bench: Bench) -> None:
@@ -111,7 +110,7 @@ def members(bench: Bench, told: dict[str, Any]) -> None:
 
 def go_back(bench: Bench, again: dict[str, str]) -> None:
     said = Console(file=io.StringIO(), width=200)
-    store = stores.s3(bench.session.of, bench.info.bucket, bench.info.region)
+    store = bench.session.bucket
     out = Output(said, said, as_json=True)
     done = restored(bench.session, store, "main", again.get("source"), again.get("survivor"), out, yes=True)
     bench.tell(f"etcd main is back at revision {done['revision']}, from {done['source']}")

@@ -5,7 +5,6 @@ import time
 from components.control_plane.machines import API_PORT
 
 from ..cluster.kube import KubeError
-from ..cluster.machines import Machines
 from ..etcd import waiting
 from ..etcd.hands import side_by_side
 from .bench import Bench, DrillError, Outcome
@@ -47,7 +46,7 @@ def without(bench: Bench) -> None:
 
 def balancer_paths(bench: Bench) -> set[str]:
     """What the balancer asks API servers. To ask it ourselves is quicker than to wait until it has made up its mind."""
-    return {targets["HealthCheckPath"] for targets in Machines(bench.session).balancing()}
+    return bench.session.cloud.probes(bench.info)
 
 
 def event(bench: Bench) -> None:

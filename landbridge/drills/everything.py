@@ -39,7 +39,7 @@ class Sealed(NamedTuple):
 def everything_lost(bench: Bench) -> Outcome:
     """Every machine and every disk of both rings is lost: main goes back to the last snapshot, events begin anew."""
     sealed = seal(bench)
-    store = stores.s3(bench.session.of, bench.info.bucket, bench.info.region)
+    store = bench.session.bucket
     made = backup(bench.session.reach, bench.info, store, "main")
     bench.tell(f"snapshot at revision {made.revision}; the writes go on")
     bench.writes(30)
@@ -75,7 +75,7 @@ def lose(bench: Bench) -> None:
     side_by_side(lambda machine: wipe(bench, machine), bench.etcd)
     bench.tell(f"blank: the disks of both rings of {', '.join(bench.etcd)}")
     old = {name: bench.instance(name) for name in bench.info.machines}
-    bench.session.of("ec2").terminate_instances(InstanceIds=list(old.values()))
+    bench.session.cloud.end(bench.info, list(old))
     bench.tell(f"terminated: {', '.join(f'{instance} ({name})' for name, instance in old.items())}")
     for name, instance in old.items():
         bench.successor(name, instance)
@@ -138,8 +138,7 @@ def where(bench: Bench, sealed: Sealed) -> str:
 
 def recovery(bench: Bench, generation: str) -> set[str]:
     """Digests of the encryption key in the recovery secrets: of this life of the cluster, and of earlier ones."""
-    client, start = bench.session.of("secretsmanager"), f"{bench.info.prefix}/recovery-"
-    pages = client.get_paginator("list_secrets").paginate(Filters=[{"Key": "name", "Values": [start]}])
-    names = [one["Name"] for page in pages for one in page["SecretList"] if one["Name"].startswith(start)]
-    told = [json.loads(client.get_secret_value(SecretId=name)["SecretString"])["encryption"] for name in names]
+    cloud = bench.session.cloud
+    names = cloud.secrets(f"{bench.info.prefix}/recovery-")
+    told = [json.loads(cloud.secret(name))["encryption"] for name in names]
     return {hashlib.sha256(base64.b64decode(one[generation])).hexdigest() for one in told if generation in one}

@@ -8,12 +8,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from botocore.exceptions import ClientError
-
 from ..cluster.session import Session
 from ..errors import LandbridgeError
-
-GONE = ("NoSuchKey", "404")
 
 
 class Mark:
@@ -21,18 +17,12 @@ class Mark:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.where = {"Bucket": session.info.bucket, "Key": f"drills/{session.info.name}.json"}
+        self.key = f"drills/{session.info.name}.json"
         self.told: dict[str, Any] = {}
 
     def read(self) -> dict[str, Any]:
         """Empty when no drill is under way, nor was one killed."""
-        try:
-            body = self.session.of("s3").get_object(**self.where)["Body"].read()
-        except ClientError as error:
-            if error.response["Error"]["Code"] not in GONE:
-                raise LandbridgeError(f"s3://{'/'.join(self.where.values())} can't be read: {error}") from None
-            body = b"{}"
-        self.told = dict(json.loads(body))
+        self.told = dict(json.loads(self.session.bucket.read(self.key) or b"{}"))
         return self.told
 
     def free(self) -> None:
@@ -54,8 +44,8 @@ class Mark:
         self.write()
 
     def write(self) -> None:
-        self.session.of("s3").put_object(**self.where, Body=json.dumps(self.told).encode())
+        self.session.bucket.put(self.key, json.dumps(self.told).encode())
 
     def end(self) -> None:
-        self.session.of("s3").delete_object(**self.where)
+        self.session.bucket.delete(self.key)
         self.told = {}

@@ -8,7 +8,6 @@ from typing import Any
 from rich.console import Console
 
 from ..cluster import freeze
-from ..etcd import store as stores
 from ..etcd.hands import side_by_side
 from ..etcd.restoring import restored
 from ..output import Output
@@ -41,7 +40,7 @@ def restore(bench: Bench, source: str | None, survivor: str | None) -> Mapping[s
     """As the command does it. Raises DrillError unless API servers were stopped before etcd was touched."""
     said = io.StringIO()
     console = Console(file=said, width=200)
-    store = stores.s3(bench.session.of, bench.info.bucket, bench.info.region)
+    store = bench.session.bucket
     out = Output(console, console, as_json=False)
     before = servers(bench)
     try:

@@ -74,7 +74,7 @@ def run(session: Session, names: Iterable[str], tell: Tell) -> list[Result]:
     """
     mark = Mark(session)
     mark.free()
-    credential = kubeconfig.admin(session.of, session.info)
+    credential = kubeconfig.admin(session.cloud, session.info)
     namespace = f"{NAMESPACE}{secrets.token_hex(3)}"
     results: list[Result] = []
     try:

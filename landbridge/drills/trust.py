@@ -64,7 +64,7 @@ def bundle_tampered(bench: Bench) -> Outcome:
     files[path] = files[path].replace('"new"', '"existing"')
     try:
         put(bench, key, json.dumps(files))
-        bench.tell(f"changed {path} in s3://{bench.info.bucket}/{key}")
+        bench.tell(f"changed {path} in {bench.session.bucket.where(key)}")
         said = refusal(bench, name, path, f"stopped at files: ValueError('{path} is missing or changed')")
         # Whoever can change a file can change what the manifest says of it, but can't sign it.
         manifest["files"][path]["sha256"] = hashlib.sha256(files[path].encode()).hexdigest()
@@ -96,11 +96,14 @@ def refusal(bench: Bench, name: str, path: str, words: str) -> str:
 
 
 def text(bench: Bench, key: str) -> str:
-    return str(bench.session.of("s3").get_object(Bucket=bench.info.bucket, Key=key)["Body"].read().decode())
+    found = bench.session.bucket.read(key)
+    if found is None:
+        raise DrillError(f"{bench.session.bucket.where(key)} is not there")
+    return found.decode()
 
 
 def put(bench: Bench, key: str, what: str) -> None:
-    bench.session.of("s3").put_object(Bucket=bench.info.bucket, Key=key, Body=what.encode())
+    bench.session.bucket.put(key, what.encode())
 
 
 def ended(log: str) -> str:

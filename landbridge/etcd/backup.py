@@ -48,11 +48,11 @@ def backup(reach: Reach, info: ClusterInfo, store: Store, ring: str) -> Backup:
         found = "it is not there" if there is None else f"it has {there} bytes there"
         raise EtcdError(
             f"The snapshot of etcd {ring} has {made.bytes} bytes and did not reach the bucket whole: {found} "
-            f"(s3://{info.bucket}/{made.key}). Delete it; see the unit etcd-backup-{ring} on {machine}."
+            f"({store.where(made.key)}). Delete it; see the unit etcd-backup-{ring} on {machine}."
         )
     if said.code != 0:
         raise EtcdError(
-            f"The snapshot of etcd {ring} is whole at home, s3://{info.bucket}/{made.key}, but not in the second "
+            f"The snapshot of etcd {ring} is whole at home, {store.where(made.key)}, but not in the second "
             f"region: {(copied or {}).get('error') or said.why}. Try again when that region answers."
         )
     return made

@@ -4,17 +4,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
 from rich.text import Text
 
+from ..clouds.cloud import CloudError
 from ..cluster.session import Session
 from . import store as stores
 from .restoring import old
 from .ring import RING
-
-# A region that is out answers nothing; whoever asks after copies should not wait minutes to hear that.
-HASTY = Config(connect_timeout=5, read_timeout=15, retries={"total_max_attempts": 2})
 
 
 class Newest(NamedTuple):
@@ -39,11 +35,12 @@ def newest(session: Session, ring: str) -> Newest | None:
         return None
     region, bucket, prefix = where["region"], where["bucket"], f"{where['prefix']}/{ring}/"
     try:
-        found = stores.below(stores.S3(session.at(region, HASTY)("s3"), None, bucket), prefix)
-    except (ClientError, BotoCoreError) as error:
+        store = session.cloud_at(region, hasty=True).bucket(bucket)
+        found = stores.below(store, prefix)
+    except CloudError as error:
         return Newest(ring, region, bucket, None, None, f"{region} does not say what copies it has: {error}")
     if not found:
-        return Newest(ring, region, bucket, None, None, f"no copy in {region} yet: s3://{bucket}/{prefix} is empty")
+        return Newest(ring, region, bucket, None, None, f"no copy in {region} yet: {store.where(prefix)} is empty")
     taken = stores.taken(found[-1])
     late = datetime.now(UTC) - taken > due(ring)
     why = f"which is late: see the unit etcd-backup-{ring} on the etcd machines" if late else ""
@@ -62,7 +59,7 @@ def keys(session: Session) -> str:
         return ""
     name, region = where["recovery_secret"], where["region"]
     try:
-        session.at(region, HASTY)("secretsmanager").describe_secret(SecretId=name)
-    except (ClientError, BotoCoreError) as error:
+        there = session.cloud_at(region, hasty=True).is_kept(name)
+    except CloudError as error:
         return f"keys: {region} has no copy of {name} that it tells of: {error}"
-    return ""
+    return "" if there else f"keys: {region} has no copy of {name}"

@@ -5,7 +5,7 @@ For a restore each gets an address that is good for an hour, so no snapshot pass
 
 import re
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from ..errors import LandbridgeError
 
@@ -23,46 +23,15 @@ class Snapshot(NamedTuple):
 
 
 class Store(Protocol):
-    """The bucket."""
+    """As much of the bucket (clouds/cloud.py) as snapshots need."""
+
+    def where(self, key: str) -> str: ...
 
     def get_url(self, key: str) -> str: ...
 
     def put(self, key: str, data: bytes) -> None: ...
 
     def listed(self, prefix: str) -> list[Snapshot]: ...
-
-
-class S3:
-    """`client` speaks to the name that machines know, too: the address it signs must hold for them."""
-
-    def __init__(self, client: Any, signer: Any, bucket: str) -> None:
-        self.client, self.signer, self.bucket = client, signer, bucket
-
-    def get_url(self, key: str) -> str:
-        what = {"Bucket": self.bucket, "Key": key}
-        return str(self.signer.generate_presigned_url("get_object", Params=what, ExpiresIn=URL_SECONDS))
-
-    def put(self, key: str, data: bytes) -> None:
-        self.client.put_object(Bucket=self.bucket, Key=key, Body=data)
-
-    def listed(self, prefix: str) -> list[Snapshot]:
-        pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix)
-        return [
-            Snapshot(one["Key"], one["Size"], one["LastModified"]) for page in pages for one in page.get("Contents", ())
-        ]
-
-
-def s3(of: Any, bucket: str, region: str) -> S3:
-    return S3(of("s3"), signer(region), bucket)
-
-
-def signer(region: str) -> Any:
-    """Of addresses that are good for a while: for the name that machines know, whatever name we use ourselves."""
-    import boto3
-    from botocore.config import Config
-
-    settings = Config(signature_version="s3v4", s3={"addressing_style": "path"})
-    return boto3.client("s3", region_name=region, endpoint_url=f"https://s3.{region}.amazonaws.com", config=settings)
 
 
 def folder(cluster: str, ring: str) -> str:

@@ -44,7 +44,7 @@ def enrol(session: Session, host: SiteHost, lasts: timedelta, address: str | Non
     published = store.read(session, host.pool, [host.name])[host.name]
     until = datetime.now(UTC) + lasts
     token = given(session.admin, host, until) if host.joins else None
-    pointer = store.pointer(published, int(lasts.total_seconds()))
+    pointer = store.pointer(session, published, int(lasts.total_seconds()))
     told = enrolment.host_file(host.name, host.address or address)
     return Enrolment(host, enrolment.command(pointer, host.site, told, token, until), until)
 

@@ -4,15 +4,13 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from botocore.exceptions import BotoCoreError, ClientError
-
 from components.pools.bundle import MANIFEST
 from components.pools.enrolment import Pointer
 
+from ..clouds.cloud import CloudError
 from ..cluster import info
 from ..cluster.session import Session
 from ..errors import LandbridgeError
-from ..etcd.store import signer
 
 FIELDS = ("region", "bucket", "prefix", "verify_key")
 
@@ -59,30 +57,32 @@ def read(session: Session, pool: str, hosts: Collection[str]) -> dict[str, Publi
 
 
 def _fetched(session: Session, pool: str, outputs: Mapping[str, Any], prefix: str) -> Published:
-    region, bucket, verify_key = (str(outputs[field]) for field in ("region", "bucket", "verify_key"))
-    s3 = session.at(region)("s3")
-    key = f"{prefix}/{MANIFEST}"
+    region, name, verify_key = (str(outputs[field]) for field in ("region", "bucket", "verify_key"))
+    bucket, key = session.cloud_at(region).bucket(name), f"{prefix}/{MANIFEST}"
     try:
-        sealed = json.loads(s3.get_object(Bucket=bucket, Key=key)["Body"].read())
+        sealed = json.loads(_there(bucket.read(key)))
         key = f"{prefix}/{json.loads(sealed['manifest'])['version']}.json"
-        files = json.loads(s3.get_object(Bucket=bucket, Key=key)["Body"].read())
-    except (ClientError, BotoCoreError, ValueError, KeyError) as error:
+        files = json.loads(_there(bucket.read(key)))
+    except CloudError as error:
+        raise LandbridgeError(f"The bundle of pool {pool} can't be read: {error}. {NEEDS}") from None
+    except (ValueError, KeyError) as error:
         raise LandbridgeError(
-            f"The bundle s3://{bucket}/{key} of pool {pool} can't be read: {error}. {NEEDS}"
+            f"The bundle {bucket.where(key)} of pool {pool} can't be read: {error}. {NEEDS}"
         ) from None
-    return Published(region, bucket, prefix, verify_key, sealed, files)
+    return Published(region, name, prefix, verify_key, sealed, files)
 
 
-NEEDS = "You need s3:GetObject on it, and kms:Decrypt with its region's key; if it is not there, bring the stack up."
+def _there(body: bytes | None) -> bytes:
+    if body is None:
+        raise ValueError("it is not there")
+    return body
 
 
-def pointer(published: Published, seconds: int) -> Pointer:
+NEEDS = "If it is not there, bring the stack up"
+
+
+def pointer(session: Session, published: Published, seconds: int) -> Pointer:
     """With addresses that whoever has them can read the bundle by, and nothing else, for so long."""
-    client = signer(published.region)
-
-    def address(name: str) -> str:
-        what = {"Bucket": published.bucket, "Key": f"{published.prefix}/{name}"}
-        return str(client.generate_presigned_url("get_object", Params=what, ExpiresIn=seconds))
-
-    version = published.version
-    return Pointer(published.prefix, version, published.verify_key, address(MANIFEST), address(f"{version}.json"))
+    bucket, version = session.cloud_at(published.region).bucket(published.bucket), published.version
+    manifest, files = (bucket.get_url(f"{published.prefix}/{name}", seconds) for name in (MANIFEST, f"{version}.json"))
+    return Pointer(published.prefix, version, published.verify_key, manifest, files)

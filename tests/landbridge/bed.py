@@ -36,6 +36,9 @@ class Folder:
 
     path: Path
 
+    def where(self, key: str) -> str:
+        return f"s3://bucket/{key}"
+
     def get_url(self, key: str) -> str:
         return f"http://{HERE}/{key}"
 

@@ -115,7 +115,7 @@ class SiteBed:
         assert (session, pool) == (self.session, self.spec.name)
         return {host: self.own.get(host, self.published) for host in hosts}
 
-    def pointer(self, published: Published, seconds: int) -> Pointer:
+    def pointer(self, session: Session, published: Published, seconds: int) -> Pointer:
         """In the place of store.pointer."""
         home = f"http://{API}:{PORT}"
         version = published.version

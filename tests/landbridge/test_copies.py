@@ -8,8 +8,10 @@ from typing import Any, cast
 import boto3
 import pytest
 from botocore.exceptions import EndpointConnectionError
+from botocore.paginate import PageIterator
 from moto import mock_aws
 
+from landbridge.clouds.aws import Aws
 from landbridge.cluster.session import Session
 from landbridge.etcd import backup as backups
 from landbridge.etcd import copies, store
@@ -41,9 +43,9 @@ class Here:
     def __init__(self, where: dict[str, str]) -> None:
         self.info = Info(where)
 
-    def at(self, region: str, config: Any) -> Callable[[str], Any]:
-        assert config is copies.HASTY, "a region that is out must not keep anybody waiting"
-        return lambda service: boto3.client(service, region_name=region)
+    def cloud_at(self, region: str, *, hasty: bool = False) -> Aws:
+        assert hasty, "a region that is out must not keep anybody waiting"
+        return Aws(lambda service: boto3.client(service, region_name=region), region)
 
 
 @pytest.fixture(autouse=True)
@@ -96,10 +98,11 @@ def test_no_copy_yet_and_no_answer_are_said_as_what_they_are(monkeypatch: pytest
     def nothing(*_: Any) -> Any:
         raise EndpointConnectionError(endpoint_url="https://s3.us-east-1.amazonaws.com")
 
-    monkeypatch.setattr(store.S3, "listed", nothing)
+    monkeypatch.setattr(PageIterator, "__iter__", nothing)
     found = copies.newest(session(), "main")
     assert found is not None
-    assert found.late.startswith("us-east-1 does not say what copies it has: Could not connect")
+    assert found.late.startswith("us-east-1 does not say what copies it has: s3://second/copies/us-west-2/main/main/ ")
+    assert "can't be listed: Could not connect" in found.late
 
 
 def test_the_copy_of_the_keys_is_missed_when_it_is_not_there() -> None:
@@ -127,6 +130,9 @@ def said(monkeypatch: pytest.MonkeyPatch) -> Callable[[Said], backups.Backup]:
     monkeypatch.setattr(backups.Ctl, "look", lambda _self, ring: View(ring, [member], asked=member.name))
 
     class Bucket:
+        def where(self, key: str) -> str:
+            return f"s3://home/{key}"
+
         def listed(self, prefix: str) -> list[store.Snapshot]:
             return [store.Snapshot(prefix, 1, datetime.now(UTC))]
 

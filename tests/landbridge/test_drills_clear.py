@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 from moto import mock_aws
 
+from landbridge.clouds.aws import Aws
 from landbridge.commands.drill import drill
 from landbridge.drills import clear, run
 from landbridge.drills.bench import DrillError, Outcome
@@ -24,10 +25,11 @@ class Session:
         self.s3 = s3
         machines = {"main-etcd-1": object()}
         self.info = type("Info", (), {"name": "main", "bucket": BUCKET, "machines": machines, "etcd": [], "api": []})()
-        self.reach = None
+        self.reach = self.cloud = None
 
-    def of(self, _service: str) -> Any:
-        return self.s3
+    @property
+    def bucket(self) -> Any:
+        return Aws(lambda _service: self.s3, "us-west-2").bucket(BUCKET)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from landbridge.clouds.aws import Aws
 from landbridge.cluster import kubeconfig
 from landbridge.cluster.kubeconfig import Credential
 from landbridge.commands.kubeconfig import hand_out
@@ -79,5 +80,5 @@ def test_a_credential_that_can_not_be_read_says_what_is_needed(bed: Bed, answer:
             return answer
 
     with pytest.raises(LandbridgeError, match=why) as error:
-        kubeconfig.admin(lambda _service: Secrets(), bed.info)
+        kubeconfig.admin(Aws(lambda _service: Secrets(), "us-west-2"), bed.info)
     assert bed.info.admin_secret in str(error.value)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from fleet.image_names import parameter
 from landbridge.cluster import roll as rolls
 from landbridge.cluster.info import ClusterInfo, MachineInfo
 from landbridge.cluster.machines import State
@@ -197,7 +198,7 @@ def test_an_image_with_another_kubernetes_than_it_was_promoted_for_ends_the_roll
 @pytest.mark.usefixtures("hurried")
 def test_no_machine_goes_where_its_successor_may_not_run(given: dict[str, str], words: str) -> None:
     with pytest.raises(RollError) as refused:
-        check_versions(aged(**given), "main", "example")
+        check_versions(aged(**given), "main", lambda version: parameter("example", version))
     assert words in str(refused.value)
     cloud = Cloud(aged(**given))
     rolled(cloud)

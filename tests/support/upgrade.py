@@ -76,7 +76,7 @@ def opened() -> Session:
 def facts() -> dict[str, dict[str, str]]:
     """By API machine: what its server answers, what each of its programs is, and units that were started twice."""
     here, found = opened(), {}
-    credential = kubeconfig.admin(here.of, here.info)
+    credential = kubeconfig.admin(here.cloud, here.info)
     for machine in here.info.api:
         told = Api(here.info, credential, machine.host).surely("GET", "/version", seconds=30)
         found[machine.name] = {"serves": told["gitVersion"].removeprefix("v")}
@@ -92,7 +92,7 @@ def facts() -> dict[str, dict[str, str]]:
 class Witness:
     def __init__(self, folder: Path) -> None:
         self.folder, self.session = folder, opened()
-        self.credential = kubeconfig.admin(self.session.of, self.session.info)
+        self.credential = kubeconfig.admin(self.session.cloud, self.session.info)
         self.kube = self.session.admin
         self.writer = Writer(self.session.info, self.credential, NAMESPACE, "upgrade")
         self.versions: list[str] = []
