@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from components.control_plane.units import SCRIPTS, UNITS, script, scripts, service, settings
+from components.control_plane.units import SCRIPTS, UNITS, cloud_files, script, service, settings
 from fleet import logins as logins_of
 from fleet.buckets import bucket_arn, bucket_name
 from fleet.logins import by_certificate
-from fleet.model import Fleet
+from fleet.model import Cloud, Fleet
 from fleet.shares import HOMES, home_path
 
 KEYS = "/etc/ssh/authorized_keys"
@@ -44,6 +44,7 @@ class Authority(NamedTuple):
     line: str
     region: str = ""
     bucket: str = ""
+    cloud: Cloud = "aws"
 
 
 class Login(NamedTuple):
@@ -84,7 +85,9 @@ def shows(fleet: Fleet, people: Sequence[Login]) -> bool:
 
 def authority(fleet: Fleet, region: str, line: str) -> Authority | None:
     """Of a region with the public line that it publishes; None where keys let people in."""
-    return Authority(line, region, bucket_name(fleet, region)) if by_certificate(fleet) else None
+    if not by_certificate(fleet):
+        return None
+    return Authority(line, region, bucket_name(fleet, region), fleet.regions[region].cloud)
 
 
 def reading(fleet: Fleet, region: str) -> list[dict[str, str]]:
@@ -125,7 +128,9 @@ def _vouched(authority: Authority) -> dict[str, str]:
     if not authority.bucket:
         return made
     told = {
-        **authority._asdict(),
+        "line": authority.line,
+        "region": authority.region,
+        "bucket": authority.bucket,
         "object": logins_of.REVOKED,
         "every_seconds": FETCH_SECONDS,
         "authority": AUTHORITY,
@@ -133,7 +138,7 @@ def _vouched(authority: Authority) -> dict[str, str]:
     }
     return {
         **made,
-        **scripts("aws"),
+        **cloud_files(authority.cloud),
         f"{SCRIPTS}/people_revoked.py": (OWN_SCRIPTS / "people_revoked.py").read_text(),
         **settings("people", told),
         f"{UNITS}/{REVOKED_UNIT}": service(

@@ -5,7 +5,7 @@ from typing import Any
 from components.storage.bucket import AUDIT
 
 from .machines import ClusterSpec, Machine
-from .units import UNITS, script, scripts, service, settings
+from .units import UNITS, cloud_files, script, scripts, service, settings
 
 LOG = "/var/log/kubernetes/audit.log"
 # While the bucket cannot be reached, this much is kept on the machine: 10 GB.
@@ -65,7 +65,8 @@ def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
     # Starts before the API server and so stops after it: the tail of the log leaves the machine too.
     text = text.replace("[Unit]\n", "[Unit]\nBefore=kube-apiserver.service\n", 1)
     return {
-        **scripts("aws", "audit_ship"),
+        **cloud_files(spec.cloud),
+        **scripts("audit_ship"),
         **settings("audit", told),
         f"{UNITS}/landbridge-audit.service": text,
     }

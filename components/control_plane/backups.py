@@ -4,7 +4,7 @@ from components.storage.bucket import BACKUPS, COPIES
 
 from .machines import ClusterSpec
 from .rings import RINGS, Ring
-from .units import UNITS, script, scripts, unit
+from .units import UNITS, cloud_files, script, scripts, unit
 
 
 def place(cluster: str, ring: Ring | None = None) -> str:
@@ -17,8 +17,8 @@ def copies_place(home: str, cluster: str) -> str:
     return f"{COPIES}/{home}/{cluster}"
 
 
-def files(_spec: ClusterSpec) -> dict[str, str]:
-    made = scripts("aws", "ring", "etcd_backup")
+def files(spec: ClusterSpec) -> dict[str, str]:
+    made = {**cloud_files(spec.cloud), **scripts("ring", "etcd_backup")}
     for ring in RINGS:
         made[f"{UNITS}/etcd-backup-{ring.name}.service"] = _service(ring)
         made[f"{UNITS}/etcd-backup-{ring.name}.timer"] = _timer(ring)

@@ -1,14 +1,15 @@
-"""An etcd machine's disks: volumes of their own, which the machine attaches by itself and which outlive it."""
+"""An etcd machine's disks: volumes of their own, which outlive it. On AWS it attaches them itself."""
 
 from .machines import ClusterSpec, Machine
 from .profiles import FSYNC_P99_MS
 from .rings import RINGS, Ring
-from .units import UNITS, script, scripts, settings, unit
+from .units import UNITS, cloud_files, script, scripts, settings, unit
 
 SERVICE = "landbridge-disks.service"
 # Where on_machine/disks.py puts its links; what is below /dev would be waited for as a device of udev's.
 LINKS = "/run/landbridge/disks"
 DEVICES = dict(zip([ring.name for ring in RINGS], ("/dev/sdf", "/dev/sdg"), strict=True))
+LUNS = {ring.name: number for number, ring in enumerate(RINGS)}
 
 
 def disk(ring: Ring) -> str:
@@ -21,6 +22,13 @@ def volume_tags(spec: ClusterSpec, machine: Machine, ring: Ring) -> dict[str, st
     return {"landbridge:fleet": spec.fleet, "landbridge:machine": machine.name, "landbridge:disk": disk(ring)}
 
 
+def where(spec: ClusterSpec, machine: Machine, ring: Ring) -> dict[str, object]:
+    """How a machine finds a ring's disk: by tags on AWS; on Azure by the number under which it was given to it."""
+    if spec.cloud == "azure":
+        return {"lun": LUNS[ring.name]}
+    return {"device": DEVICES[ring.name], "tags": volume_tags(spec, machine, ring)}
+
+
 def mount(ring: Ring) -> str:
     return f"var-lib-etcd-{ring.name}.mount"
 
@@ -31,11 +39,10 @@ def gate(ring: Ring) -> str:
 
 
 def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
-    wanted = [
-        {"name": disk(ring), "device": DEVICES[ring.name], "tags": volume_tags(spec, machine, ring)} for ring in RINGS
-    ]
+    wanted = [{"name": disk(ring), **where(spec, machine, ring)} for ring in RINGS]
     return {
-        **scripts("aws", "disks", "fsync_gate"),
+        **cloud_files(spec.cloud),
+        **scripts("disk", "disks", f"disks_{spec.cloud}", "fsync_gate"),
         **settings("disks", {"region": spec.region, "disks": wanted}),
         f"{UNITS}/{SERVICE}": _service(),
         **{f"{UNITS}/{mount(ring)}": _mount(ring) for ring in RINGS},

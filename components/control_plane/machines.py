@@ -5,8 +5,8 @@ from typing import Literal, NamedTuple
 from components.boot.people import Authority, Login, logins
 from fleet import issuers
 from fleet.address.plan import AddressPlan
-from fleet.buckets import bucket_name
-from fleet.model import Fleet
+from fleet.buckets import bucket_name, vault_name
+from fleet.model import Cloud, Fleet
 
 from .profiles import PROFILES, Profile
 
@@ -39,6 +39,7 @@ class ClusterSpec(NamedTuple):
     `former_issuer` is that of the region it was rebuilt from; empty for a cluster that was born where it is. `logins`
     are those who may log in to its machines by SSH, `logins_from` the prefixes by name that they come from, and
     `vouching` whose certificates let them in, where not their keys do; `shown` is what a machine shows them then.
+    `vault` is the Key Vault with keys, in Azure.
     """
 
     fleet: str
@@ -61,6 +62,8 @@ class ClusterSpec(NamedTuple):
     logins_from: tuple[tuple[str, str], ...] = ()
     vouching: Authority | None = None
     shown: str = ""
+    cloud: Cloud = "aws"
+    vault: str = ""
 
     @property
     def endpoint(self) -> str:
@@ -85,6 +88,7 @@ class ClusterSpec(NamedTuple):
 
 def cluster_spec(fleet: Fleet, plan: AddressPlan, name: str) -> ClusterSpec:
     cluster = fleet.clusters[name]
+    cloud = fleet.regions[cluster.region].cloud
     zone_name, given = f"{cluster.region}.{fleet.domain}", plan.cluster(name)
     found: list[Machine] = []
     balancer = {}
@@ -115,6 +119,8 @@ def cluster_spec(fleet: Fleet, plan: AddressPlan, name: str) -> ClusterSpec:
         copies=Copies(cluster.copies, bucket_name(fleet, cluster.copies)) if cluster.copies else None,
         logins=logins(fleet, fleet.owner) if fleet.access == "ssh" else (),
         logins_from=where_people_are(fleet, plan) if fleet.access == "ssh" else (),
+        cloud=cloud,
+        vault=vault_name(fleet, cluster.region) if cloud == "azure" else "",
     )
 
 

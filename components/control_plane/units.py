@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from fleet.model import Cloud
+
 Sections = Mapping[str, Sequence[tuple[str, str]]]
 # A flag with several values is given once for each, in their order.
 Flags = Mapping[str, str | Sequence[str]]
@@ -12,6 +14,7 @@ TARGET = "landbridge.target"
 SETTINGS = "/etc/landbridge"
 # Scripts that run on the machine with nothing but its Python.
 SCRIPTS, ON_MACHINE = "/usr/local/lib/landbridge", Path(__file__).with_name("on_machine")
+API_SCRIPTS: Mapping[Cloud, str] = {"aws": "aws", "azure": "azure_api"}
 
 
 def unit(sections: Sections) -> str:
@@ -63,6 +66,11 @@ def script(name: str, *words: str) -> str:
 
 def scripts(*names: str) -> dict[str, str]:
     return {f"{SCRIPTS}/{name}.py": (ON_MACHINE / f"{name}.py").read_text() for name in names}
+
+
+def cloud_files(cloud: Cloud) -> dict[str, str]:
+    """By which the machine's scripts speak to the cloud that it is in."""
+    return {**scripts("machine", "cloud", API_SCRIPTS[cloud]), **settings("cloud", {"cloud": cloud})}
 
 
 def settings(name: str, told: Mapping[str, object]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from components.boot import people
 from components.control_plane.bundle import Bundle
-from components.control_plane.units import ON_MACHINE, SCRIPTS, TARGET, UNITS, settings, target
+from components.control_plane.units import SCRIPTS, TARGET, UNITS, cloud_files, settings, target
 
 from . import containerd, discovery, kubelet, mounts, tuning
 from .spec import PoolSpec
@@ -20,7 +20,7 @@ OWN_SCRIPTS = Path(__file__).with_name("on_machine")
 # What an enrolment hands over to, once it has checked the bundle.
 SITE_SCRIPT = "site_host"
 # Script → the folder it stands in.
-WORKER_SCRIPTS = {"aws": ON_MACHINE, "node_facts": OWN_SCRIPTS, "attest": OWN_SCRIPTS}
+WORKER_SCRIPTS = {"node_facts": OWN_SCRIPTS, "attest": OWN_SCRIPTS}
 
 
 def bundle(spec: PoolSpec, authority: str) -> Bundle:
@@ -53,6 +53,7 @@ def node_files(spec: PoolSpec, authority: str) -> dict[str, str]:
         **kubelet.files(spec),
         **containerd.files(spec),
         **settings("node", node(spec)),
+        **cloud_files(spec.cloud),
         **{f"{SCRIPTS}/{name}.py": (folder / f"{name}.py").read_text() for name, folder in WORKER_SCRIPTS.items()},
         kubelet.AUTHORITY: authority,
     }

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from components.control_plane.machines import ClusterSpec, Machine
-from components.control_plane.units import UNITS, script, scripts, service, settings
+from components.control_plane.units import UNITS, cloud_files, script, scripts, service, settings
 from fleet import laptops
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
@@ -111,6 +111,7 @@ def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
         ),
     }
     return {
+        **cloud_files(spec.cloud),
         **scripts("aws"),
         **own,
         **settings("joining", told(spec, machine)),

@@ -7,7 +7,7 @@ from components.control_plane.machines import API_PORT, ClusterSpec, cluster_spe
 from components.storage.mounts import FileSystem
 from fleet import gpus
 from fleet.address.plan import AddressPlan
-from fleet.model import Fleet, Host, Pool, PoolKind
+from fleet.model import Cloud, Fleet, Host, Pool, PoolKind
 
 from .mounts import Mount, mounts
 
@@ -32,7 +32,8 @@ class PoolSpec(NamedTuple):
 
     `logins` are those who may log in by SSH: the owners of a pool of kind ssh, and nobody on nodes. `mounts` are its
     shares, and nothing on nodes, whose pods mount their own. `vouching` is whose certificates let people in, where not
-    their keys do; `shown` is what its machines show them then.
+    their keys do; `shown` is what its machines show them then. `cloud` is that which its machines' scripts speak to: at
+    a site its cluster's.
     """
 
     fleet: str
@@ -54,6 +55,7 @@ class PoolSpec(NamedTuple):
     mounts: tuple[Mount, ...] = ()
     vouching: Authority | None = None
     shown: str = ""
+    cloud: Cloud = "aws"
 
     @property
     def prefix(self) -> str:
@@ -94,6 +96,7 @@ def pool_spec(fleet: Fleet, plan: AddressPlan, name: str, files: FileSystem | No
         pods_cidr=cluster.pods_cidr,
         logins=people,
         mounts=mounts(fleet, pool.cluster, place, people, files) if pool.kind == "ssh" else (),
+        cloud=fleet.regions[pool.region].cloud if pool.region else cluster.cloud,
     )
 
 

@@ -45,7 +45,7 @@ def bundle(fleet: Fleet, plan: AddressPlan, site: str, identity: Identity | None
                 "/etc/exports.d/landbridge.exports": exports(fleet, spec),
                 "/etc/nfs.conf.d/landbridge.conf": configuration(),
                 **settings("nfs", told(spec, identity)),
-                **scripts("aws"),
+                **scripts("machine", "aws"),
                 **{f"{SCRIPTS}/{name}.py": (ON_MACHINE / f"{name}.py").read_text() for name in OWN_SCRIPTS},
                 **{f"{UNITS}/{name}": text for name, text in nfs_units.units(ROOT, LABEL, spec).items()},
             }.items()

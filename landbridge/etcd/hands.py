@@ -16,8 +16,8 @@ SEND = """\
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from aws import Aws
-Aws(sys.argv[2]).upload(sys.argv[3], sys.argv[4], Path(sys.argv[5]), {})
+from cloud import cloud
+cloud(sys.argv[2]).upload(sys.argv[3], sys.argv[4], Path(sys.argv[5]), {})
 """
 # By an address that is good for a while: no machine may read backups by itself.
 FETCH = """\

@@ -242,7 +242,7 @@ cp /run/nfs.json /etc/landbridge/nfs.json
 BEYOND = f"""
 import json, sys
 sys.path.insert(0, {ON_HOST!r})
-from aws import Refused, Text
+from machine import Refused, Text
 from site_identity import SiteAws
 told = json.load(open("/etc/landbridge/nfs.json"))
 here, bucket = SiteAws(told["backup"]["region"], told["identity"]), told["backup"]["bucket"]

@@ -199,9 +199,10 @@ class Aws:
         call = request.Request("http://{here}/" + key, Path(path).read_bytes(), method="PUT")
         request.urlopen(call).read()
 
-    def ask(self, method, service, path, body):
-        call = request.Request("http://{here}/" + path.split("/", 2)[2], body.data, method=method)
-        request.urlopen(call).read()
+    def url(self, bucket, key): return f"s3://{{bucket}}/{{key}}"
+
+    def put(self, bucket, key, data):
+        request.urlopen(request.Request("http://{here}/" + key, data, method="PUT")).read()
 """
 # The bucket: PUT and GET of files. The namespace is the machines' router.
 OUTSIDE = """

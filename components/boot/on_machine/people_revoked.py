@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from aws import Aws, Refused, say, settings
+from cloud import Cloud, cloud
+from machine import Refused, say, settings
 
 ABSENT = (403, 404)
 SIGNER, NAMESPACE = "authority", "landbridge-revoked"
@@ -33,8 +34,8 @@ def keygen(*words: str, text: str = "") -> None:
 class Keeper:
     """`turn` does once what is to be done every twenty seconds."""
 
-    def __init__(self, told: Any, aws: Aws) -> None:
-        self.told, self.aws = told, aws
+    def __init__(self, told: Any, home: Cloud) -> None:
+        self.told, self.home = told, home
         self.file = Path(told["revoked"])
         # Beside the list itself: the number that it bears.
         self.number_file = self.file.with_name(self.file.name + ".json")
@@ -59,10 +60,10 @@ class Keeper:
 
     def fetch(self) -> None:
         """Raises BadList, Refused, OSError."""
-        text = self.aws.newer(self.told["bucket"], self.told["object"], self.etag)
+        text = self.home.newer(self.told["bucket"], self.told["object"], self.etag)
         if text is None:
             return
-        etag = self.aws.headers.get("ETag", "")
+        etag = self.home.headers.get("ETag", "")
         self.take(text)
         self.etag = etag
 
@@ -97,7 +98,7 @@ class Keeper:
 
 def main() -> None:
     told: Any = settings("people")
-    keeper = Keeper(told, Aws(str(told["region"])))
+    keeper = Keeper(told, cloud(str(told["region"])))
     keeper.file.parent.mkdir(parents=True, exist_ok=True)
     while True:
         keeper.turn()

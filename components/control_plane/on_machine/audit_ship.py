@@ -14,7 +14,8 @@ import threading
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from aws import Aws, say, settings, write
+from cloud import Cloud, cloud
+from machine import say, settings, write
 
 STATE = Path("/var/lib/landbridge/audit.json")
 PERIOD_SECONDS = 60.0
@@ -24,8 +25,8 @@ MOST_BYTES = 64 << 20  # of a part, before it is packed
 class Shipper:
     """Follows the log through its rotations: a file is known by its first entry, which no other one has."""
 
-    def __init__(self, aws: Aws, bucket: str, prefix: str, log: Path) -> None:
-        self.aws, self.bucket, self.prefix, self.log = aws, bucket, prefix, log
+    def __init__(self, home: Cloud, bucket: str, prefix: str, log: Path) -> None:
+        self.home, self.bucket, self.prefix, self.log = home, bucket, prefix, log
         self.sent: dict[str, int] = json.loads(STATE.read_text()) if STATE.exists() else {}
 
     def files(self) -> list[Path]:
@@ -63,7 +64,7 @@ class Shipper:
         packed = STATE.with_name("audit-part.gz")
         packed.write_bytes(gzip.compress(data, 6, mtime=0))
         key = f"{self.prefix}/{place(data)}-{begin:012}.jsonl.gz"
-        self.aws.upload(self.bucket, key, packed, {"lines": str(data.count(b"\n")), "bytes": str(len(data))})
+        self.home.upload(self.bucket, key, packed, {"lines": str(data.count(b"\n")), "bytes": str(len(data))})
         self.sent[name] = begin + len(data)
         self.keep()
         return True
@@ -90,7 +91,7 @@ def place(data: bytes) -> str:
 def main() -> None:
     told: Any = settings("audit")
     STATE.parent.mkdir(parents=True, exist_ok=True)
-    shipper = Shipper(Aws(told["region"]), told["bucket"], told["prefix"], Path(told["log"]))
+    shipper = Shipper(cloud(told["region"]), told["bucket"], told["prefix"], Path(told["log"]))
     ending = threading.Event()
     signal.signal(signal.SIGTERM, lambda _number, _frame: ending.set())
     while True:

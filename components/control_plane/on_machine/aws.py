@@ -1,92 +1,24 @@
-"""AWS for this machine's scripts: its role's credentials, signed requests, EC2's queries, uploads to S3.
-
-Only Python's standard library: a control plane machine has nothing installed but its programs.
-"""
+"""AWS for this machine's scripts: its role's credentials, signed requests, EC2's queries, uploads to S3."""
 
 import hashlib
 import hmac
 import json
-import os
-import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
-from urllib import error, request
+from urllib import request
 from urllib.parse import quote, urlencode
 from xml.etree import ElementTree
+
+from machine import EARLY_SECONDS, SECONDS, UNCHANGED, Body, Refused, Slice, Text, patiently, send
 
 META = "http://169.254.169.254/latest/"
 HEADER = "X-aws-ec2-metadata-token"
 EC2_VERSION = "2016-11-15"
-CHUNK_BYTES = 1 << 20
 # S3 takes 5 GiB in one piece and 10,000 parts; etcd's quota of 8 GiB is more than one piece.
 PART_BYTES = 256 << 20
-SECONDS, TRIES = 60, 4
-UNCHANGED = 304
-EARLY_SECONDS = 300
 XML = "application/x-www-form-urlencoded; charset=utf-8"
-
-
-def say(text: str) -> None:
-    """A line in the unit's journal."""
-    sys.stderr.write(text + "\n")
-    sys.stderr.flush()
-
-
-class Refused(Exception):
-    """AWS answered, and it was no; `status` is HTTP's."""
-
-    def __init__(self, status: int, text: str) -> None:
-        super().__init__(text)
-        self.status = status
-
-
-class Body(Protocol):
-    """What is sent: how long it is, its digest, and itself from the beginning, as often as it takes."""
-
-    length: int
-
-    def digest(self) -> str: ...
-
-    def start(self) -> object: ...
-
-
-class Text:
-    def __init__(self, data: bytes) -> None:
-        self.data, self.length = data, len(data)
-
-    def digest(self) -> str:
-        return hashlib.sha256(self.data).hexdigest()
-
-    def start(self) -> bytes | None:
-        return self.data or None
-
-
-class Slice:
-    """A part of a file, never whole in memory."""
-
-    def __init__(self, path: Path, offset: int, length: int) -> None:
-        self.file, self.offset, self.length = path.open("rb"), offset, length
-        self.left = 0
-
-    def digest(self) -> str:
-        self.start()
-        found = hashlib.sha256()
-        while chunk := self.read(CHUNK_BYTES):
-            found.update(chunk)
-        return found.hexdigest()
-
-    def start(self) -> "Slice":
-        self.file.seek(self.offset)
-        self.left = self.length
-        return self
-
-    def read(self, most: int = CHUNK_BYTES) -> bytes:
-        chunk = self.file.read(min(most, self.left))
-        self.left -= len(chunk)
-        return chunk
 
 
 def metadata(path: str) -> str:
@@ -105,6 +37,8 @@ class Aws:
     def __init__(self, region: str) -> None:
         self.region = region
         self.role: dict[str, str] = {}
+        # Of the last answer.
+        self.headers: dict[str, str] = {}
 
     def credentials(self) -> dict[str, str]:
         ends = self.role.get("Expiration", "")
@@ -125,17 +59,10 @@ class Aws:
         """The answer's body. Asks again when AWS fails or does not answer. Raises Refused or OSError."""
         sent = body or Text(b"")
         digest = sent.digest()
-        for number in range(1, TRIES + 1):
-            try:
-                return self.once(method, service, path, query or {}, sent, digest, headers or {})
-            except Refused as refused:
-                if number == TRIES or refused.status < 500:
-                    raise
-            except OSError:
-                if number == TRIES:
-                    raise
-            time.sleep(2.0**number / 2)
-        raise AssertionError
+        return patiently(
+            lambda: self.once(method, service, path, query or {}, sent, digest, headers or {}),
+            lambda refused: refused.status >= 500,
+        )
 
     def newer(self, bucket: str, key: str, etag: str) -> str | None:
         """An object's text unless it is still the one of this mark; `headers` have its mark then. Raises as `ask`."""
@@ -160,16 +87,7 @@ class Aws:
         place, asked = quote(path, safe="/-_.~"), urlencode(sorted(query.items()), quote_via=quote, safe="-_.~")
         given = self.signed(method, service, place, asked, digest, {**headers, "host": host})
         url = f"https://{host}{place}" + (f"?{asked}" if asked else "")
-        wanted = request.Request(url, method=method, data=body.start(), headers=given)  # type: ignore[arg-type]
-        # Without a length the library would send in chunks, which S3 does not take.
-        wanted.add_header("Content-Length", str(body.length))
-        try:
-            with request.urlopen(wanted, timeout=SECONDS) as answer:
-                data: bytes = answer.read()
-                self.headers = dict(answer.headers)
-        except error.HTTPError as problem:
-            text = problem.read().decode(errors="replace")[:500]
-            raise Refused(problem.code, f"{method} {url}: {problem.code} {text}") from None
+        data, self.headers = send(method, url, given, body)
         return data
 
     def signed(
@@ -198,6 +116,13 @@ class Aws:
         form = urlencode({"Action": action, "Version": EC2_VERSION, **told}).encode()
         answer = self.ask("POST", "ec2", body=Text(form), headers={"content-type": XML})
         return ElementTree.fromstring(answer)  # noqa: S314  (AWS itself)
+
+    def url(self, bucket: str, key: str) -> str:
+        """For people."""
+        return f"s3://{bucket}/{key}"
+
+    def put(self, bucket: str, key: str, data: bytes) -> None:
+        self.ask("PUT", "s3", f"/{bucket}/{key}", body=Text(data))
 
     def upload(self, bucket: str, key: str, path: Path, about: Mapping[str, str]) -> None:
         """Puts a file into a bucket; `about` becomes the object's metadata."""
@@ -229,24 +154,3 @@ class Aws:
         query = {"list-type": "2", "prefix": prefix, "start-after": after}
         answer = ElementTree.fromstring(self.ask("GET", "s3", f"/{bucket}", query))  # noqa: S314
         return [found.text or "" for found in answer.iterfind("{*}Contents/{*}Key")]
-
-
-def settings(name: str) -> dict[str, object]:
-    """What the bundle tells the scripts."""
-    told: dict[str, object] = json.loads(Path(f"/etc/landbridge/{name}.json").read_text())
-    return told
-
-
-def write(path: Path, text: str) -> None:
-    """In one step, and on the disk before it counts."""
-    draft = path.with_name(path.name + ".new")
-    with draft.open("w") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-
-
-def percentile(values: Iterable[float], part: float) -> float:
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(len(ordered) * part))]

@@ -18,7 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from aws import CHUNK_BYTES, Aws, Refused, Text, say
+from cloud import Cloud, cloud
+from machine import CHUNK_BYTES, Refused, say
 from ring import Ring
 
 FOLDER = Path("/var/lib/landbridge/backup")
@@ -44,14 +45,14 @@ def whole(path: Path) -> str:
     return outer.hexdigest()
 
 
-def is_done(aws: Aws, bucket: str, prefix: str, minutes: float, end: str) -> bool:
+def is_done(home: Cloud, bucket: str, prefix: str, minutes: float, end: str) -> bool:
     """Whether somebody put a snapshot there within so many minutes, or the note that its copy is made."""
     after = datetime.fromtimestamp(time.time() - minutes * 60, UTC).strftime(STAMP)
     try:
-        listed = aws.keys(bucket, prefix, prefix + after)
+        listed = home.keys(bucket, prefix, prefix + after)
     except Refused as refused:
         # A snapshot too many is better than one too few.
-        say(f"cannot tell what is in s3://{bucket}/{prefix}: {refused}")
+        say(f"cannot tell what is in {home.url(bucket, prefix)}: {refused}")
         return False
     # Below the prefix are folders of other things, too, whose names come after any time.
     found = [key for key in listed if key.endswith(end) and "/" not in key[len(prefix) :]]
@@ -79,17 +80,17 @@ def take(ring: Ring, path: Path) -> dict[str, str]:
     }
 
 
-def copy(home: Aws, told: Any, key: str, path: Path, about: dict[str, str]) -> dict[str, Any]:
+def copy(home: Cloud, told: Any, key: str, path: Path, about: dict[str, str]) -> dict[str, Any]:
     """Puts the snapshot into the second region's bucket; says where, and the error if it did not get there."""
     region, bucket = told["copies"]["region"], told["copies"]["bucket"]
     place = told["copies"]["place"] + key[len(told["backups"]) :]
+    there = cloud(region)
     made: dict[str, Any] = {"region": region, "bucket": bucket, "key": place, "error": None}
     try:
-        Aws(region).upload(bucket, place, path, about)
-        note = Text(json.dumps({**made, **about}).encode())
-        home.ask("PUT", "s3", f"/{told['bucket']}/{key[: -len(SNAPSHOT)]}{NOTE}", body=note)
+        there.upload(bucket, place, path, about)
+        home.put(told["bucket"], f"{key[: -len(SNAPSHOT)]}{NOTE}", json.dumps({**made, **about}).encode())
     except (Refused, OSError) as error:
-        made["error"] = f"no copy in {region} at s3://{bucket}/{place}: {' '.join(str(error).split())}"
+        made["error"] = f"no copy in {region} at {there.url(bucket, place)}: {' '.join(str(error).split())}"
     return made
 
 
@@ -100,12 +101,12 @@ def seconds(began: float) -> str:
 def main() -> None:
     ring, at_once = Ring(sys.argv[1]), "--now" in sys.argv[2:]
     told: Any = ring.settings
-    aws, bucket, prefix = Aws(told["region"]), told["bucket"], f"{told['backups']}/{ring.name}/"
+    home, bucket, prefix = cloud(told["region"]), told["bucket"], f"{told['backups']}/{ring.name}/"
     status = ring.status()
     if not at_once and status.leader != status.member:
         time.sleep(TURN_SECONDS * (1 + told["members"].index(told["host"])))
         end = NOTE if told.get("copies") else SNAPSHOT
-        if is_done(aws, bucket, prefix, told["rings"][ring.name]["backup_minutes"] / 2, end):
+        if is_done(home, bucket, prefix, told["rings"][ring.name]["backup_minutes"] / 2, end):
             return
     began = time.monotonic()
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -116,18 +117,18 @@ def main() -> None:
     try:
         about = take(ring, path)
         key = f"{prefix}{about['taken']}-{about['revision']}{SNAPSHOT}"
-        aws.upload(bucket, key, path, about)
+        home.upload(bucket, key, path, about)
         found: dict[str, Any] = {"bucket": bucket, "key": key, "bytes": path.stat().st_size, **about}
-        say(f"s3://{bucket}/{key}: revision {about['revision']}, {found['bytes']} bytes, {seconds(began)}")
-        found["copy"] = copy(aws, told, key, path, about) if told.get("copies") else None
+        say(f"{home.url(bucket, key)}: revision {about['revision']}, {found['bytes']} bytes, {seconds(began)}")
+        found["copy"] = copy(home, told, key, path, about) if told.get("copies") else None
     finally:
         path.unlink(missing_ok=True)
         path.with_name(path.name + ".part").unlink(missing_ok=True)
     sys.stdout.write(json.dumps(found) + "\n")
     if (made := found["copy"]) and made["error"]:
-        raise SystemExit(f"ERROR: {made['error']}. The snapshot itself is whole, at home: s3://{bucket}/{key}")
+        raise SystemExit(f"ERROR: {made['error']}. The snapshot itself is whole, at home: {home.url(bucket, key)}")
     if made:
-        say(f"s3://{made['bucket']}/{made['key']}: its copy in {made['region']}, {seconds(began)}")
+        say(f"{home.url(made['bucket'], made['key'])}: its copy in {made['region']}, {seconds(began)}")
 
 
 if __name__ == "__main__":

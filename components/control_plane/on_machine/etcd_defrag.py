@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from aws import say
+from machine import say
 from ring import Ring, RingError
 
 LEAST_BYTES, LEAST_PART = 64 << 20, 0.25

@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from aws import percentile, say, write
+from machine import percentile, say, write
 
 # etcd's own way to measure a disk (its FAQ and "Benchmarking disks with fio"): sequential writes of 2,300 bytes.
 WRITES, BYTES = 200, 2300

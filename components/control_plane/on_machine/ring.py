@@ -4,7 +4,7 @@ import json
 import subprocess
 from typing import Any, NamedTuple
 
-from aws import settings
+from machine import settings
 
 PKI = "/etc/etcd/pki"
 

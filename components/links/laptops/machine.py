@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from components.boot import people
 from components.control_plane.bundle import Bundle
-from components.control_plane.units import SCRIPTS, TARGET, UNITS, script, scripts, service, settings, target, unit
+from components.control_plane.units import SCRIPTS, TARGET, UNITS, cloud_files, script, service, settings, target, unit
 from components.pools import tuning
 from components.pools.bundle import node_files
 from fleet import laptops
@@ -47,7 +47,7 @@ def bundle(spec: LaptopsSpec, server: Server, material: Material) -> Bundle:
         openvpn.AUTHORITY: material.authority,
         openvpn.CERTIFICATE: material.certificate,
         **firewall.files(spec, server),
-        **scripts("aws"),
+        **cloud_files("aws"),
         **{f"{SCRIPTS}/{name}.py": (ON_MACHINE / f"{name}.py").read_text() for name in OWN_SCRIPTS},
         **settings("laptops", told(spec)),
         **{f"{UNITS}/{name}": text for name, text in units(server).items()},

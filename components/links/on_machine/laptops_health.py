@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aws import say, settings, write
 from laptops_revoked import HEARD
 from laptops_sessions import Sessions
+from machine import say, settings, write
 
 METRICS = Path("/var/lib/landbridge/metrics/laptops.prom")
 DAY_SECONDS = 86_400.0

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from aws import say, settings
+from machine import say, settings
 
 PROGRAM, TUN = Path("/usr/sbin/openvpn"), Path("/dev/net/tun")
 LEAST = (2, 6)

@@ -10,8 +10,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from aws import Aws, Refused, say, settings, write
+from cloud import Cloud, cloud
 from laptops_sessions import Sessions
+from machine import Refused, say, settings, write
 
 ABSENT = (403, 404)
 SERIAL = re.compile(r"Serial Number: ([0-9A-F]+)")
@@ -54,8 +55,8 @@ def serials(text: str) -> set[str]:
 class Keeper:
     """`turn` does once what is to be done every twenty seconds."""
 
-    def __init__(self, told: Any, aws: Aws) -> None:
-        self.told, self.aws = told, aws
+    def __init__(self, told: Any, home: Cloud) -> None:
+        self.told, self.home = told, home
         self.file = Path(told["revoked"])
         self.etag, self.said, self.text = "", "", ""
         self.revoked: set[str] = set()
@@ -88,10 +89,10 @@ class Keeper:
 
     def fetch(self) -> None:
         """Raises BadList, Refused, OSError."""
-        text = self.aws.newer(self.told["bucket"], self.told["object"], self.etag)
+        text = self.home.newer(self.told["bucket"], self.told["object"], self.etag)
         if text is None:
             return
-        etag = self.aws.headers.get("ETag", "")
+        etag = self.home.headers.get("ETag", "")
         present = self.file.read_text() if self.file.exists() else ""
         check(text, self.told["authority"], present)
         if text != present:
@@ -115,7 +116,7 @@ class Keeper:
 
 def main() -> None:
     told: Any = settings("laptops")
-    keeper = Keeper(told, Aws(str(told["region"])))
+    keeper = Keeper(told, cloud(str(told["region"])))
     keeper.file.parent.mkdir(parents=True, exist_ok=True)
     if keeper.file.exists():  # before the bucket is heard, what was known counts
         keeper.revoked = serials(keeper.file.read_text())

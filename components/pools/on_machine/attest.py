@@ -10,7 +10,8 @@ import json
 import sys
 from datetime import UTC, datetime, timedelta
 
-from aws import XML, Aws, Text, settings
+from aws import XML, Aws
+from machine import Text, settings
 
 PREFIX = "landbridge-aws."
 BODY = "Action=GetCallerIdentity&Version=2011-06-15"

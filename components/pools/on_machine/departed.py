@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from aws import say
 from instances import Instances
 from join_rules import INSTANCE
 from kube_http import Answer, Json, Kube
+from machine import say
 from nodes import PATH, Node, Nodes
 
 CONFIG_MAPS = "/api/v1/namespaces/kube-system/configmaps"

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple
 
-from aws import say
 from join_rules import Pool
 from kube_http import MERGE, Answer, Json, Kube
+from machine import say
 from nodes import PATH, Node, Nodes
 
 # components/pools/labels.py has the same: a test compares.

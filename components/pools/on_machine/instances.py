@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from xml.etree.ElementTree import Element, ParseError
 
-from aws import Refused, say
 from join_rules import Instance, Unsure
+from machine import Refused, say
 
 PERIOD_SECONDS = 60.0
 # What was seen is believed for so long; what was not found is asked for anew.

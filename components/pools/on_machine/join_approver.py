@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from aws import say
 from departed import Departures
 from instances import Instances
 from join_rules import USES, Facts, Pool, Verdict, judge
 from kube_http import Answer, Json, Kube
+from machine import say
 from nodes import Nodes
 
 PATH = "/apis/certificates.k8s.io/v1/certificatesigningrequests"

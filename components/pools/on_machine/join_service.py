@@ -14,7 +14,7 @@ from typing import Any
 import join_approver
 import join_table
 import nodes as cluster_nodes
-from aws import Aws, say, settings
+from aws import Aws
 from departed import Departures
 from gpu_taints import Taints
 from instances import Instances
@@ -22,6 +22,7 @@ from join_approver import Approver
 from join_rules import pools_of
 from kube_http import Answer, Kube, follow
 from lease import Lease
+from machine import say, settings
 from nodes import Nodes
 
 ADDRESS, PORT = "127.0.0.1", 6443

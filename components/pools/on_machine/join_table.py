@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from aws import say
 from join_rules import pools_of
 from kube_http import Answer, Kube
+from machine import say
 
 PATH, KEY = "/api/v1/namespaces/kube-system/configmaps/landbridge-pools", "pools.json"
 LOOK_SECONDS = 5.0

@@ -17,9 +17,9 @@ from typing import Any
 import join_table
 import join_token
 from attest import BODY
-from aws import say, settings
 from join_token import Asked, BadToken
 from kube_http import Kube
+from machine import say, settings
 
 ADDRESS, PORT, API_PORT = "127.0.0.1", 6445, 6443
 AUTHORITY, CERTIFICATE = "/etc/kubernetes/pki/ca.crt", "/etc/kubernetes/pki/joining"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
-from aws import say
+from machine import say
 
 Json = dict[str, Any]
 Kept = TypeVar("Kept")

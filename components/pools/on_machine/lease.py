@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from aws import say
 from kube_http import Answer, Json, Kube
+from machine import say
 
 # kube-controller-manager's own: another copy takes over after the first, the holder gives up after the second.
 HELD_SECONDS, GIVE_UP_SECONDS, PERIOD_SECONDS = 15, 10.0, 2.0

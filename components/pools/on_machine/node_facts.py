@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from aws import metadata, say, settings, write
+from cloud import named
+from machine import say, settings, write
 
 HOST = Path("/etc/landbridge/host.json")
 FACTS = Path("/run/landbridge/node.env")
@@ -26,6 +27,8 @@ PAUSE_SECONDS = 5.0
 
 
 def in_aws() -> dict[str, str]:
+    from aws import metadata
+
     instance, zone = metadata("instance-id").strip(), metadata("placement/availability-zone").strip()
     return {
         "NODE_NAME": instance,
@@ -33,6 +36,9 @@ def in_aws() -> dict[str, str]:
         "NODE_PROVIDER_ID": f"aws:///{zone}/{instance}",
         "NODE_ZONE_LABEL": f"{ZONE}={zone}",
     }
+
+
+CLOUDS = {"aws": in_aws}
 
 
 def at_site(site: str) -> dict[str, str]:
@@ -70,7 +76,7 @@ def found(told: Mapping[str, object]) -> dict[str, str]:
     """As soon as they are to be had. It never fails: systemd would not start the kubelet afterwards (Requires=)."""
     while True:
         try:
-            return at_site(str(told["place"])) if told["site"] else in_aws()
+            return at_site(str(told["place"])) if told["site"] else CLOUDS[named()]()
         except (KeyError, OSError, ValueError) as error:
             say(f"what this machine is can't be told yet: {type(error).__name__}: {error}")
         time.sleep(PAUSE_SECONDS)

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from aws import CHUNK_BYTES, Refused, say, settings, write
+from machine import CHUNK_BYTES, Refused, say, settings, write
 from nfs_index import FILE, Entry, Writer, alone, beside, read, same
 from nfs_snapshot import INDEX, STAMP, stamps
 from site_identity import SiteAws

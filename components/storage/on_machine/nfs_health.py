@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aws import say, settings, write
+from machine import say, settings, write
 from nfs_snapshot import INDEX, STAMP, stamps
 
 THREADS = Path("/proc/fs/nfsd/threads")

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from aws import Refused, say, settings
+from machine import Refused, say, settings
 from nfs_backup import PACK_BYTES, STATE, indexes
 from nfs_index import FOLDER, LINK, Entry, read
 from nfs_snapshot import INDEX

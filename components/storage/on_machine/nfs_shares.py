@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from aws import say, settings
+from machine import say, settings
 
 XFS_QUOTA = "/usr/sbin/xfs_quota"
 Run = Callable[[list[str]], None]

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from aws import say, settings
+from machine import say, settings
 from nfs_index import FILE, FOLDER, LINK, Entry, Writer, alone, beside, read, same, walk
 
 STAMP = "%Y-%m-%dT%H%M%SZ"

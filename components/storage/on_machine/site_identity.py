@@ -17,7 +17,8 @@ from typing import Any
 from urllib import error, request
 from urllib.parse import quote, urlencode
 
-from aws import EARLY_SECONDS, SECONDS, Aws, Refused
+from aws import Aws
+from machine import EARLY_SECONDS, SECONDS, Refused
 
 # The kubelet's own, certificate and key; it renews both.
 NODE = Path("/var/lib/kubelet/pki/kubelet-client-current.pem")

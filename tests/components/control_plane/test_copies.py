@@ -20,8 +20,8 @@ from fleet.model import Fleet
 from tests.support import golden
 
 sys.path.insert(0, str(ON_MACHINE))
-import aws
 import etcd_backup
+import machine
 
 HERE = Path(__file__).parent
 VARIANT = HERE.parent / "variants/copies.yaml"
@@ -92,7 +92,7 @@ class Clouds:
     def __init__(self) -> None:
         self.put: list[str] = []
         self.out: set[str] = set()
-        self.refused: Exception = aws.Refused(503, "PUT https://…: 503 out\nof order")
+        self.refused: Exception = machine.Refused(503, "PUT https://…: 503 out\nof order")
 
     def client(self, region: str) -> Any:
         clouds = self
@@ -104,10 +104,12 @@ class Clouds:
                 assert about["revision"] == "7"
                 clouds.put.append(f"{region} {bucket}/{key}")
 
-            def ask(self, method: str, service: str, path: str, *, body: Any) -> bytes:
-                assert (method, service, json.loads(body.data)["revision"]) == ("PUT", "s3", "7")
-                clouds.put.append(f"{region} {path.removeprefix('/')}")
-                return b""
+            def url(self, bucket: str, key: str) -> str:
+                return f"s3://{bucket}/{key}"
+
+            def put(self, bucket: str, key: str, data: bytes) -> None:
+                assert json.loads(data)["revision"] == "7"
+                clouds.put.append(f"{region} {bucket}/{key}")
 
             def keys(self, bucket: str, prefix: str, after: str) -> list[str]:
                 here = [line.split("/", 1)[1] for line in clouds.put if line.startswith(f"{region} {bucket}/")]
@@ -132,7 +134,7 @@ def clouds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fleet: Fleet) -> Clo
         path.write_bytes(data + hashlib.sha256(data).digest())
         return {"taken": "2026-01-01T001500Z", "revision": "7"}
 
-    for name, value in (("Ring", Ring), ("Aws", found.client), ("take", take), ("FOLDER", tmp_path / "work")):
+    for name, value in (("Ring", Ring), ("cloud", found.client), ("take", take), ("FOLDER", tmp_path / "work")):
         monkeypatch.setattr(etcd_backup, name, value)
     monkeypatch.setattr(etcd_backup.time, "sleep", lambda _: None)
     monkeypatch.setattr(etcd_backup.time, "time", lambda: 1767226800.0)  # 2026-01-01, 00:20
@@ -160,7 +162,7 @@ def test_a_copy_follows_the_snapshot_at_home_and_a_note_follows_the_copy(
     assert said["copy"] == copy
 
 
-@pytest.mark.parametrize("error", [aws.Refused(503, "out\nof order"), TimeoutError("out\nof order")])
+@pytest.mark.parametrize("error", [machine.Refused(503, "out\nof order"), TimeoutError("out\nof order")])
 def test_a_copy_that_fails_is_an_error_and_home_has_its_snapshot(
     clouds: Clouds, run: Callable[..., None], capsys: pytest.CaptureFixture[str], tmp_path: Path, error: Exception
 ) -> None:
@@ -177,7 +179,7 @@ def test_a_copy_that_fails_is_an_error_and_home_has_its_snapshot(
 
 def test_nothing_is_copied_that_home_does_not_have(clouds: Clouds, run: Callable[..., None]) -> None:
     clouds.out = {"us-west-2"}
-    with pytest.raises(aws.Refused):
+    with pytest.raises(machine.Refused):
         run()
     assert clouds.put == []
 

@@ -21,10 +21,12 @@ from components.control_plane.units import ON_MACHINE
 
 sys.path.insert(0, str(ON_MACHINE))
 import aws
-import disks
+import disk as disk_module
+import disks_aws
 import etcd_backup
 import etcd_defrag
 import fsync_gate
+import machine
 
 ROLE = {"AccessKeyId": "AKID", "SecretAccessKey": "secret", "Token": "token", "Expiration": "2099-01-01T00:00:00Z"}
 
@@ -80,7 +82,7 @@ def test_requests_are_signed_as_botocore_signs_them(
     monkeypatch: pytest.MonkeyPatch, method: str, service: str, path: str, query: dict[str, str], body: bytes
 ) -> None:
     one, heard = speaking(monkeypatch, b"")
-    one.ask(method, service, path, query, aws.Text(body), {"x-amz-meta-member": " main-etcd-1 "})
+    one.ask(method, service, path, query, machine.Text(body), {"x-amz-meta-member": " main-etcd-1 "})
     sent = heard.asked[0]
     given = {name.lower(): value for name, value in sent.header_items()}
     names = given["authorization"].split("SignedHeaders=")[1].split(",")[0].split(";")
@@ -94,7 +96,7 @@ def test_requests_are_signed_as_botocore_signs_them(
 
 
 def refusal(status: int) -> Exception:
-    return aws.error.HTTPError("https://x", status, "no", {}, io.BytesIO(b"<Error>why</Error>"))  # type: ignore[arg-type]
+    return machine.error.HTTPError("https://x", status, "no", {}, io.BytesIO(b"<Error>why</Error>"))  # type: ignore[arg-type]
 
 
 def test_a_failing_service_is_asked_again_and_a_refusal_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +104,7 @@ def test_a_failing_service_is_asked_again_and_a_refusal_is_not(monkeypatch: pyte
     assert one.ask("GET", "s3", "/b") == b"fine"
     assert len(heard.asked) == 3
     one, heard = speaking(monkeypatch, refusal(403))
-    with pytest.raises(aws.Refused, match=r"GET https://s3.us-west-2.amazonaws.com/b: 403 <Error>why"):
+    with pytest.raises(machine.Refused, match=r"GET https://s3.us-west-2.amazonaws.com/b: 403 <Error>why"):
         one.ask("GET", "s3", "/b")
     assert len(heard.asked) == 1
 
@@ -121,11 +123,11 @@ def test_a_large_file_goes_in_parts_that_are_given_up_when_one_fails(
     assert heard.bodies[4].count(b"<PartNumber>") == 3
     assert b'<PartNumber>3</PartNumber><ETag>"4"</ETag>' in heard.bodies[4]
     one, heard = speaking(monkeypatch, begun, b"", refusal(400))
-    with pytest.raises(aws.Refused):
+    with pytest.raises(machine.Refused):
         one.upload("b", "k", file, {})
     assert heard.asked[-1].method == "DELETE"
     one, heard = speaking(monkeypatch, begun, b"", b"", b"", b"<Error>late</Error>")
-    with pytest.raises(aws.Refused, match="late"):
+    with pytest.raises(machine.Refused, match="late"):
         one.upload("b", "k", file, {})
 
 
@@ -153,15 +155,15 @@ class Volumes:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     for name in ("FREE_SECONDS", "ATTACH_SECONDS", "DEVICE_SECONDS"):
-        monkeypatch.setattr(disks, name, 0.2)
-    monkeypatch.setattr(disks, "LOOK_SECONDS", 0.01)
-    monkeypatch.setattr(disks, "BY_ID", tmp_path)
-    monkeypatch.setattr(disks, "LINKS", tmp_path / "links")
+        monkeypatch.setattr(disks_aws, name, 0.2)
+    monkeypatch.setattr(disk_module, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(disks_aws, "BY_ID", tmp_path)
+    monkeypatch.setattr(disk_module, "LINKS", tmp_path / "links")
     return tmp_path
 
 
-def disk(answers: Any) -> disks.Disk:
-    return disks.Disk(answers, {"name": "etcd-main", "device": "/dev/sdf", "tags": {"a": "b", "c": "d"}}, "i-me")
+def disk(answers: Any) -> disks_aws.Volume:
+    return disks_aws.Volume(answers, {"name": "etcd-main", "device": "/dev/sdf", "tags": {"a": "b", "c": "d"}}, "i-me")
 
 
 def test_a_free_volume_is_attached_and_a_held_one_waited_for(quick: Path) -> None:
@@ -185,7 +187,7 @@ def test_a_free_volume_is_attached_and_a_held_one_waited_for(quick: Path) -> Non
 )
 def test_a_disk_that_does_not_come_is_told_and_never_taken(quick: Path, state: Any, told: str) -> None:
     answers = Volumes(state)
-    with pytest.raises(disks.NotYet, match=told):
+    with pytest.raises(disk_module.NotYet, match=told):
         disk(answers).attach()
     assert set(answers.calls) == {"DescribeVolumes"}
 
@@ -198,13 +200,13 @@ def test_a_blank_volume_gets_a_file_system_and_any_other_keeps_what_it_has(quick
     one = disk(Volumes([("i-me", "attached")]))
     one.attach()
     one.link()
-    assert disks.file_system(device) == "ext4"
+    assert disk_module.file_system(device) == "ext4"
     assert (quick / "links/etcd-main").resolve() == device
     before = device.read_bytes()
     one.link()
     assert device.read_bytes() == before
     device.write_bytes(b"\0" * 4096 + b"somebody's data" + b"\0" * (1 << 20))
-    with pytest.raises(disks.NotYet, match="has data but no file system that blkid knows"):
+    with pytest.raises(disk_module.NotYet, match="has data but no file system that blkid knows"):
         one.link()
 
 
@@ -284,7 +286,7 @@ class Ring:
         (True, [], None, True),
         (False, [], ["backups/main/main/2026-01-01T000000Z-1.db"], False),
         (False, [], [], True),
-        (False, [], aws.Refused(403, "no"), True),
+        (False, [], machine.Refused(403, "no"), True),
         (False, ["--now"], None, True),
     ],
 )
@@ -304,6 +306,9 @@ def test_the_leader_takes_the_snapshot_and_others_only_if_it_did_not(
                 raise listed
             return list(listed)
 
+        def url(self, _bucket: str, key: str) -> str:
+            return key
+
         def upload(self, _bucket: str, key: str, _path: Path, _about: dict[str, str]) -> None:
             uploaded.append(key)
 
@@ -312,7 +317,7 @@ def test_the_leader_takes_the_snapshot_and_others_only_if_it_did_not(
         return {"taken": "2026-01-01T001500Z", "revision": "7"}
 
     monkeypatch.setattr(Ring, "leads", leads)
-    for name, value in (("Ring", Ring), ("Aws", Bucket), ("take", take), ("FOLDER", tmp_path)):
+    for name, value in (("Ring", Ring), ("cloud", Bucket), ("take", take), ("FOLDER", tmp_path)):
         monkeypatch.setattr(etcd_backup, name, value)
     monkeypatch.setattr(etcd_backup.time, "sleep", slept.append)
     monkeypatch.setattr(sys, "argv", ["etcd_backup.py", "main", *arguments])

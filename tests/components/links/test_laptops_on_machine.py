@@ -24,7 +24,8 @@ sys.path.append(str(units.ON_MACHINE))
 import laptops_health  # isort: skip
 import laptops_ready  # isort: skip
 import laptops_revoked  # isort: skip
-from aws import Aws, Refused  # isort: skip
+from aws import Aws  # isort: skip
+from machine import Refused  # isort: skip
 from laptops_sessions import Sessions  # isort: skip
 
 ROOT = _bed.ROOT
@@ -128,26 +129,26 @@ def lists(made: Authority) -> Iterator[tuple[str, str]]:
 
 def test_a_list_is_put_in_place_and_then_only_asked_about(keeper: Any, made: Authority, said: list[str]) -> None:
     serial, text = next(lists(made))
-    keeper.aws.text = text
+    keeper.home.text = text
     for _ in range(3):
         keeper.turn()
     assert keeper.file.read_text() == text
     assert keeper.file.stat().st_mode & 0o777 == 0o644, "OpenVPN reads it as nobody"
     assert keeper.revoked == {serial}
-    assert [sorted(headers) for headers in keeper.aws.asked] == [[], ["if-none-match"], ["if-none-match"]]
+    assert [sorted(headers) for headers in keeper.home.asked] == [[], ["if-none-match"], ["if-none-match"]]
     assert said == ["list 1 is in place: 1 certificates are revoked"]
 
 
 def test_what_is_not_the_authority_s_or_is_older_is_not_taken(keeper: Any, made: Authority, said: list[str]) -> None:
     (_, first), (_, second) = list(lists(made))[:2]
-    keeper.aws.text = second
+    keeper.home.text = second
     keeper.turn()
     for text, why in (
         (first, "its number 1 is lower than that of the list that is here"),
         (revocations(authority(), [], 9, NOW), "it is not signed by the authority"),
         ("no list at all", "Could not read CRL"),
     ):
-        keeper.aws.text = text
+        keeper.home.text = text
         keeper.turn()
         keeper.turn()
         assert sum(why in line for line in said) == 1, said
@@ -158,11 +159,11 @@ def test_what_is_not_the_authority_s_or_is_older_is_not_taken(keeper: Any, made:
 def test_a_bucket_that_does_not_answer_is_told_of_once_and_again_when_it_does(
     keeper: Any, made: Authority, said: list[str]
 ) -> None:
-    _, keeper.aws.text = next(lists(made))
-    keeper.aws.status = 500
+    _, keeper.home.text = next(lists(made))
+    keeper.home.status = 500
     keeper.turn()
     keeper.turn()
-    keeper.aws.status = 0
+    keeper.home.status = 0
     keeper.turn()
     assert said == [
         "ERROR: the list can't be fetched: no",
@@ -179,7 +180,7 @@ def test_without_a_list_it_says_what_makes_the_first(keeper: Any, said: list[str
 def test_sessions_of_revoked_certificates_are_ended_and_no_others(
     keeper: Any, settings: dict[str, Any], made: Authority, said: list[str]
 ) -> None:
-    serial, keeper.aws.text = next(lists(made))
+    serial, keeper.home.text = next(lists(made))
     other = issue(made, "alice", 90, NOW).serial
     mine, hers = common_name("alice", serial), common_name("alice", other)
     server = Server(Path(settings["management"]), [mine, hers, "UNDEF"])
@@ -201,7 +202,7 @@ def test_one_that_has_gone_by_itself_is_no_error(settings: dict[str, Any]) -> No
 def test_a_server_that_is_away_stops_nothing(
     keeper: Any, settings: dict[str, Any], made: Authority, said: list[str]
 ) -> None:
-    _, keeper.aws.text = next(lists(made))
+    _, keeper.home.text = next(lists(made))
     Path(settings["management"]).parent.mkdir(parents=True)
     Path(settings["management"]).touch()  # no socket
     keeper.turn()
@@ -238,7 +239,7 @@ def test_health_names_what_is_wrong_and_what_soon_will_be(
     spec = spec_of(current(ROOT / "fleet.yaml"))
     Path(settings["certificate"]).write_text(material(made, spec.servers[0]).certificate)
     Server(Path(settings["management"]), ["alice.1", "bob.2"])
-    _, keeper.aws.text = next(lists(made))
+    _, keeper.home.text = next(lists(made))
     keeper.turn()
     assert wrong(settings) == []
     text = laptops_health.text(list(laptops_health.measured(settings, time.time())))

@@ -7,6 +7,7 @@ import pytest
 
 from tests.components.pools import joining_bed  # noqa: F401  (the scripts' folders)
 
+import aws  # isort: skip
 import node_facts  # isort: skip
 
 CLOUD = {"instance-id": "i-0123", "placement/availability-zone": "us-west-2a", "local-ipv4": "10.132.0.7\n"}
@@ -21,12 +22,13 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def says(monkeypatch: pytest.MonkeyPatch, **told: object) -> None:
+    monkeypatch.setattr(node_facts, "named", lambda: "aws")
     monkeypatch.setattr(node_facts, "settings", lambda _: {"place": "lab", "jitter_seconds": 0, **told})
 
 
 def test_a_cloud_s_machine_is_what_its_metadata_say(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     says(monkeypatch, site=False)
-    monkeypatch.setattr(node_facts, "metadata", CLOUD.__getitem__)
+    monkeypatch.setattr(aws, "metadata", CLOUD.__getitem__)
     node_facts.main()
     assert (machine / "run/node.env").read_text().splitlines() == [
         "NODE_NAME=i-0123",
@@ -58,7 +60,7 @@ def test_a_host_is_what_its_enrolment_says_however_late_that_comes(
 def test_pods_get_the_servers_behind_systemd_s_resolver_where_there_is_one(
     machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(node_facts, "metadata", CLOUD.__getitem__)
+    monkeypatch.setattr(aws, "metadata", CLOUD.__getitem__)
     says(monkeypatch, site=False)
     (machine / "resolved.conf").touch()
     node_facts.main()
@@ -68,7 +70,7 @@ def test_pods_get_the_servers_behind_systemd_s_resolver_where_there_is_one(
 def test_a_machine_that_never_joined_waits_by_chance(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
     monkeypatch.setattr(node_facts.time, "sleep", waited.append)
-    monkeypatch.setattr(node_facts, "metadata", CLOUD.__getitem__)
+    monkeypatch.setattr(aws, "metadata", CLOUD.__getitem__)
     says(monkeypatch, site=False, jitter_seconds=60)
     for _ in range(20):
         node_facts.main()

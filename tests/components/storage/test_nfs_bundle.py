@@ -128,7 +128,7 @@ def test_every_unit_of_a_script_finds_it_and_timers_start_what_they_name(world: 
     wanted = {line.partition("=")[2] for line in units[nfs_units.TARGET].splitlines() if line.startswith("Wants=")}
     assert wanted == {*timers, "nfs-server.service", "srv-landbridge.mount"}
     own = {path.rpartition("/")[2] for path in made if path.startswith(SCRIPTS)}
-    assert own == {"aws.py", *(path.name for path in nfs_server.ON_MACHINE.glob("*.py"))}
+    assert own == {"aws.py", "machine.py", *(path.name for path in nfs_server.ON_MACHINE.glob("*.py"))}
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is not installed")
