@@ -2,6 +2,9 @@
 
 from .model import Fleet
 
+# Azure's own role: reads, writes and deletes secrets ("Azure built-in roles", Key Vault Secrets Officer).
+SECRETS_OFFICER = "b86a8fe4-44ce-4948-aee5-eccb2c155cd7"
+
 
 def subscription(fleet: Fleet) -> str:
     """Of a fleet that has something in Azure."""

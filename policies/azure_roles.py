@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fleet import autoscaler, buckets, issuers, team_storage
+from fleet.azure_ids import SECRETS_OFFICER as OFFICER
 from fleet.azure_ids import subscription
 from fleet.model import Fleet
 from fleet.world import World
@@ -24,19 +25,18 @@ TOO_MUCH = {
     "18d7d88d-d35e-4fb5-a5c3-7773c20a72d9": "User Access Administrator",
     "f58310d9-a9f6-439a-9e8d-f62e7b41a168": "Role Based Access Control Administrator",
 }
+WRITER = "ba92f5b4-2d11-453d-a403-e96b0029c9fe"
 # Over an account each opens every folder, and over a vault every secret: a condition or a scope says which is meant.
 BLOBS = {
     "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1": "Storage Blob Data Reader",
-    "ba92f5b4-2d11-453d-a403-e96b0029c9fe": "Storage Blob Data Contributor",
+    WRITER: "Storage Blob Data Contributor",
     "b7e6dc6d-f1e8-4753-8033-0f276bb0955b": "Storage Blob Data Owner",
 }
-OFFICER = "b86a8fe4-44ce-4948-aee5-eccb2c155cd7"
 SECRETS = {
     "4633458b-17de-408a-874b-0445c86b69e6": "Key Vault Secrets User",
     OFFICER: "Key Vault Secrets Officer",
     "00482a5a-887f-4fb3-b363-3b7fe8e74483": "Key Vault Administrator",
 }
-WRITER = "ba92f5b4-2d11-453d-a403-e96b0029c9fe"
 # "Azure role assignment condition format": the name of a blob, and what it must be like.
 FOLDERS = re.compile(r"blobs:path\]\s+String(?:Equals|Like)(?:IgnoreCase)?\s+'([^'*?]+/)[^']*'", re.IGNORECASE)
 # Whatever a role has of these is a way to everything.

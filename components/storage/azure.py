@@ -7,11 +7,11 @@ import pulumi_azure_native as azure
 
 from components.network.azure_endpoints import FILES, Endpoint
 from components.tags import Owner
-from fleet.azure_ids import role
+from fleet.azure_ids import SECRETS_OFFICER, role
 from fleet.buckets import bucket_name, shares_account, vault_name
 from fleet.model import Fleet
 
-from .azure_spec import CONTAINER, SECRETS_OFFICER, SHARE_GIB, deleted_days, lifecycle, role_assignment, vault_id
+from .azure_spec import CLOSED, CONTAINER, SHARE_GIB, deleted_days, lifecycle, role_assignment, vault_id
 from .shares import SharesSpec
 
 # Azure keeps what was deleted for so long, and nobody can end it before.
@@ -41,13 +41,10 @@ class Bucket(pulumi.ComponentResource):
             location=region,
             kind="StorageV2",
             sku={"name": "Standard_ZRS"},
-            allow_blob_public_access=False,
-            allow_cross_tenant_replication=False,
             # Pulumi's own upload of blobs knows no other way: pulumi/pulumi-azure-native issue 2015.
             allow_shared_key_access=True,
             default_to_o_auth_authentication=True,
             enable_https_traffic_only=True,
-            minimum_tls_version="TLS1_2",
             public_network_access="Enabled",
             encryption={
                 "key_source": "Microsoft.Storage",
@@ -56,6 +53,7 @@ class Bucket(pulumi.ComponentResource):
             },
             tags=owner.tags("bucket"),
             opts=kept,
+            **CLOSED,
         )
         azure.storage.BlobServiceProperties(
             "bucket-service",
@@ -156,16 +154,14 @@ class Shares(pulumi.ComponentResource):
             location=region,
             kind="FileStorage",
             sku={"name": "Premium_ZRS"},
-            allow_blob_public_access=False,
-            allow_cross_tenant_replication=False,
             allow_shared_key_access=False,
             # Azure's rule for NFS 4.1, which has no encryption of its own.
             enable_https_traffic_only=False,
-            minimum_tls_version="TLS1_2",
             public_network_access="Disabled",
             network_rule_set={"default_action": "Deny", "bypass": "None"},
             tags=owner.tags("shares"),
             opts=kept,
+            **CLOSED,
         )
         azure.storage.FileServiceProperties(
             "shares-service",

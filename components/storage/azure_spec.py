@@ -10,8 +10,12 @@ from fleet.model import Fleet
 from .bucket import EXPIRY_DAYS
 
 CONTAINER = "fleet"
-# Azure's own role: reads, writes and deletes secrets ("Azure built-in roles", Key Vault Secrets Officer).
-SECRETS_OFFICER = "b86a8fe4-44ce-4948-aee5-eccb2c155cd7"
+# What no account of the fleet does.
+CLOSED: dict[str, Any] = {
+    "allow_blob_public_access": False,
+    "allow_cross_tenant_replication": False,
+    "minimum_tls_version": "TLS1_2",
+}
 # The least that a premium share has (Azure docs, "Azure Files scale targets"); it is paid for whole, and grows by hand.
 SHARE_GIB = 100
 

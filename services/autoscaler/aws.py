@@ -6,7 +6,7 @@ TerminateInstanceInAutoScalingGroup, CompleteLifecycleAction.
 
 import contextlib
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -17,6 +17,7 @@ from botocore.exceptions import BotoCoreError, ClientError, ConnectionClosedErro
 from fleet.autoscaler import CLUSTER_TAG
 
 from . import metrics, provider_ids
+from .calls import UNREACHABLE, Told, counted
 from .cloud import AT_ONCE, AnswerLostError, CloudError
 from .group import Failure, Machine, Seen, State
 
@@ -131,21 +132,17 @@ class Aws:
     @contextlib.contextmanager
     def asking(self, operation: str) -> Iterator[None]:
         """Counts the call. Raises CloudError."""
-        count: Callable[[str], Any] = lambda how: metrics.calls.labels(self.region, operation, how).inc()  # noqa: E731
-        try:
+        with counted(self.region, operation, lambda error: _problem(f"{self.region}: {operation}", error)):
             yield
-        except ClientError as error:
-            count(error.response["Error"]["Code"])
-            raise CloudError(f"{self.region}: {operation}: {error.response['Error']['Message']}") from None
-        except BotoCoreError as error:
-            count("unreachable")
-            kind = AnswerLostError if isinstance(error, LOST) else CloudError
-            raise kind(f"{self.region}: {operation}: {error}") from None
-        except Exception as error:
-            # Such as an answer that is no XML, or a token's file that is not there.
-            count(type(error).__name__)
-            raise CloudError(f"{self.region}: {operation}: {type(error).__name__}: {error}") from error
-        count("ok")
+
+
+def _problem(where: str, error: Exception) -> Told | None:
+    if isinstance(error, ClientError):
+        return CloudError(f"{where}: {error.response['Error']['Message']}"), error.response["Error"]["Code"]
+    if isinstance(error, BotoCoreError):
+        kind = AnswerLostError if isinstance(error, LOST) else CloudError
+        return kind(f"{where}: {error}"), UNREACHABLE
+    return None
 
 
 def _machines(told: dict[str, Any]) -> Iterator[Machine]:

@@ -13,8 +13,9 @@ from typing import Any
 from azure.core.exceptions import AzureError, HttpResponseError, ServiceResponseError
 from azure.core.rest import HttpRequest
 
-from . import metrics, refusals
+from . import refusals
 from .azure_answers import sentence
+from .calls import UNREACHABLE, Told, counted
 from .cloud import AnswerLostError, CloudError
 
 LOOKS: Mapping[str, Any] = {"connection_timeout": 3, "read_timeout": 12, "retry_total": 0}
@@ -55,27 +56,20 @@ class Calls:
     @contextlib.contextmanager
     def asking(self, operation: str) -> Iterator[None]:
         """Counts the call. Raises CloudError; at once while Azure wants to be left alone."""
-        count: Callable[[str], Any] = lambda how: metrics.calls.labels(self.region, operation, how).inc()  # noqa: E731
         if (left := self.quiet_until - time.monotonic()) > 0:
             raise LaterError(f"{self.region}: {operation}: Azure takes no call for another {left:.0f} s", left)
-        try:
+        with counted(self.region, operation, lambda error: self._problem(operation, error)):
             yield
-        except HttpResponseError as error:
-            problem, how = self._problem(operation, error)
-            count(how)
-            raise problem from None
-        except AzureError as error:
-            count("unreachable")
-            kind = AnswerLostError if isinstance(error, ServiceResponseError) else CloudError
-            raise kind(f"{self.region}: {operation}: {error}") from None
-        except Exception as error:
-            # Such as an answer that is no JSON, or a token's file that is not there.
-            count(type(error).__name__)
-            raise CloudError(f"{self.region}: {operation}: {type(error).__name__}: {error}") from error
-        count("ok")
 
-    def _problem(self, operation: str, error: HttpResponseError) -> tuple[CloudError, str]:
-        """With one word for who counts."""
+    def _problem(self, operation: str, error: Exception) -> Told | None:
+        if isinstance(error, HttpResponseError):
+            return self._answer(operation, error)
+        if isinstance(error, AzureError):
+            kind = AnswerLostError if isinstance(error, ServiceResponseError) else CloudError
+            return kind(f"{self.region}: {operation}: {error}"), UNREACHABLE
+        return None
+
+    def _answer(self, operation: str, error: HttpResponseError) -> Told:
         told = error.error
         said = sentence({"code": told.code, "message": told.message, "details": _details(told)}) if told else ""
         said = said or str(error.message).splitlines()[0]
