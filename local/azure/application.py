@@ -13,6 +13,7 @@ from werkzeug.wrappers import Response
 from local import changes
 
 from . import federation, requests, tokens
+from .blobs import disks
 from .blobs import service as blobs
 from .errors import ArmError
 from .kinds import World
@@ -116,4 +117,10 @@ def refusal(error: ArmError) -> Response:
     return answer
 
 
-SERVICES: Mapping[str, Service] = {"arm": arm, "login": login, "blob": blobs.serve, "vault": vaults.serve}
+SERVICES: Mapping[str, Service] = {
+    "arm": arm,
+    "login": login,
+    "blob": blobs.serve,
+    "disks": disks.serve,
+    "vault": vaults.serve,
+}

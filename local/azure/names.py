@@ -5,14 +5,16 @@ import re
 ADDRESS, PORT = "168.63.129.16", 443  # Azure's own platform address, which no network of a fleet holds
 ARM, LOGIN = "management.azure.com", "login.microsoftonline.com"
 VAULT, BLOB = "vault.azure.net", "blob.core.windows.net"
+DISKS = "md-impexp-local.z1.blob.storage.azure.net"  # where managed disks' bytes are written and read
 # Those that hang on no vault or account.
-ALWAYS = (ARM, LOGIN)
+ALWAYS = (ARM, LOGIN, DISKS)
 # Type → below which domain each has a name of its own.
 OWNED = {"Microsoft.KeyVault/vaults": VAULT, "Microsoft.Storage/storageAccounts": BLOB}
 # Pattern → service.
 SERVICES = (
     (re.compile(re.escape(ARM)), "arm"),
     (re.compile(re.escape(LOGIN)), "login"),
+    (re.compile(re.escape(DISKS)), "disks"),
     (re.compile(rf"([a-z0-9-]{{3,24}})\.{re.escape(VAULT)}"), "vault"),
     (re.compile(rf"([a-z0-9]{{3,24}})\.{re.escape(BLOB)}"), "blob"),
 )

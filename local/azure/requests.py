@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from . import access, arm, faults, groups, ids, operations, regions
+from . import access, arm, faults, groups, ids, operations, regions, tags
 from .arm import Answer
 from .errors import ArmError, bad_request
 from .kinds import Later, Turn, World
@@ -299,6 +299,11 @@ def _resources(world: World, request: Request, found: re.Match[str]) -> Answer:
     return Answer(200, {"value": [{key: one[key] for key in short if key in one} for one in told]})
 
 
+def _tags(world: World, request: Request, found: re.Match[str]) -> Answer:  # noqa: ARG001
+    body = request.object if request.method in ("PUT", "PATCH") else None
+    return tags.answer(world, request.method, request.path.rstrip("/"), body, request.caller)
+
+
 def _operation(world: World, request: Request, found: re.Match[str]) -> Answer:  # noqa: ARG001
     operation = world.operations.find(found["id"])
     if operation is None:
@@ -321,6 +326,7 @@ ROUTES: tuple[tuple[frozenset[str], str, Callable[[World, Request, re.Match[str]
     (READ, rf"{SUBSCRIPTION}/locations", _locations),
     (READ, rf"{SUBSCRIPTION}/providers(/(?P<namespace>[^/]+))?", _providers),
     (frozenset(("POST",)), rf"{SUBSCRIPTION}/providers/(?P<namespace>[^/]+)/register", _register),
+    (frozenset(("GET", "PUT", "PATCH", "DELETE")), tags.ROUTE, _tags),
     (READ, rf"{SUBSCRIPTION}/resourcegroups", _groups),
     (frozenset(("GET", "HEAD", "PUT", "PATCH", "DELETE")), rf"{SUBSCRIPTION}/resourcegroups/[^/]+", _group),
     (READ, rf"{SUBSCRIPTION}(/resourcegroups/(?P<group>[^/]+))?/resources", _resources),

@@ -63,7 +63,7 @@ def serve(world: World, incoming: Incoming, name: str) -> Response:
     try:
         made = _answer(world, incoming, name, headers)
     except ArmError as error:
-        made = _refusal(incoming.method, error)
+        made = refusal(incoming.method, error)
     made.headers["x-ms-version"] = version or OLDEST
     if client := headers.get("x-ms-client-request-id"):
         made.headers["x-ms-client-request-id"] = client
@@ -99,7 +99,7 @@ def _answer(world: World, incoming: Incoming, name: str, headers: Mapping[str, s
     return act(ask)
 
 
-def _refusal(method: str, error: ArmError) -> Response:
+def refusal(method: str, error: ArmError) -> Response:
     inside = f"<Code>{error.code}</Code><Message>{escape(error.message)}</Message>"
     body = f'<?xml version="1.0" encoding="utf-8"?><Error>{inside}</Error>'
     empty = method == "HEAD" or error.status == 304

@@ -1,13 +1,13 @@
 """Managed disks and snapshots (Azure docs, "Introduction to Azure managed disks"; compute disks 2024-03-02).
 
-POST …/beginGetAccess, which uploads and downloads need, is not here.
+What is in them is kept only of those that were uploaded, and of their copies.
 """
 
 import uuid
 from typing import Any
 
 from .. import ids
-from ..compute import images, limits, profile
+from ..compute import disk_access, images, limits, profile
 from ..errors import bad_request, conflict
 from ..kinds import SLOW, Kind, Turn, World
 from ..operations import now
@@ -107,8 +107,7 @@ def _created(turn: Turn, told: dict[str, Any], sources: dict[str, str | None]) -
         case "Import":
             profile.require(turn.world, told.get("storageAccountId", ""), turn.id.text)
         case "Upload":
-            turn.properties["diskState"] = "ReadyToUpload"
-            return max(1, -(-int(told["uploadSizeBytes"]) // GIB))
+            return disk_access.prepare(turn, int(told["uploadSizeBytes"]))
     return 0
 
 
@@ -116,6 +115,10 @@ def _copied(turn: Turn, id_: str) -> int:
     source = profile.require(turn.world, id_, turn.id.text, None, turn.new.location)
     if source.id.type.lower() not in (DISK.lower(), SNAPSHOT.lower()):
         raise bad_request("InvalidParameter", f"{source.id.text} is no disk or snapshot to copy.")
+    if source.properties.get("diskState") in disk_access.OPEN:
+        raise conflict("OperationNotAllowed", f"{source.id.text} is in state {source.properties['diskState']}.")
+    if "contents" in source.state:
+        turn.new.state["contents"] = source.state["contents"]
     for name in ("osType", "hyperVGeneration"):
         if name in source.properties:
             turn.properties.setdefault(name, source.properties[name])
@@ -185,6 +188,11 @@ def _removing(turn: Turn) -> None:
     if machine := attached_to(turn.world, turn.new):
         message = f"Disk {turn.id.name} is attached to VM {machine.id.text}."
         raise conflict("OperationNotAllowed", message)
+    disk_access.refuse_open(turn.new)
+    for user in turn.world.store.users(turn.new):
+        if ids.same(user.id.type, images.VERSION) and user.properties.get("provisioningState") == "Creating":
+            message = f"{turn.new.id.text} is being copied to {user.id.text}."
+            raise conflict("OperationNotAllowed", message)
 
 
 def _check_snapshot(turn: Turn) -> None:
@@ -203,7 +211,27 @@ def _check_snapshot(turn: Turn) -> None:
 
 # What was made of a disk does not need it any more; a machine's own is judged by `_removing`.
 FREE = frozenset((DISK, SNAPSHOT, images.VERSION, limits.MACHINE))
+ACCESS = {"beginGetAccess": disk_access.begin, "endGetAccess": disk_access.end}
 KINDS = (
-    Kind(DISK, check=_check, removing=_removing, told=_state, slow=SLOW, free=FREE, statuses=(202, 202), untagged=True),
-    Kind(SNAPSHOT, check=_check_snapshot, slow=SLOW, free=FREE, statuses=(202, 202), untagged=True),
+    Kind(
+        DISK,
+        check=_check,
+        removing=_removing,
+        told=_state,
+        actions=ACCESS,
+        slow=SLOW,
+        free=FREE,
+        statuses=(202, 202),
+        untagged=True,
+    ),
+    Kind(
+        SNAPSHOT,
+        check=_check_snapshot,
+        removing=_removing,
+        actions=ACCESS,
+        slow=SLOW,
+        free=FREE,
+        statuses=(202, 202),
+        untagged=True,
+    ),
 )

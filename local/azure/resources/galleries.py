@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from .. import ids, regions
-from ..compute import images, limits, profile, vhd
+from ..compute import disk_access, images, limits, profile, vhd
 from ..errors import ArmError, bad_request, conflict
 from ..kinds import SLOW, Kind, Turn, World
 from ..operations import now
@@ -158,8 +158,8 @@ def _size(turn: Turn, found: Resource) -> int:
         raise bad_request("InvalidParameter", f"{found.id.text} is nothing that an image can be made from.")
     if found.id.type.lower() == images.VERSION.lower():
         return int(found.properties["storageProfile"]["osDiskImage"]["sizeInGB"])
-    if found.properties.get("diskState") == "ReadyToUpload":
-        raise conflict("OperationNotAllowed", f"Nothing was uploaded to disk {found.id.text} yet.")
+    if (state := found.properties.get("diskState")) in disk_access.OPEN:
+        raise conflict("OperationNotAllowed", f"Disk {found.id.text} is in state {state}: nothing is made from it.")
     return int(found.properties["diskSizeGB"])
 
 

@@ -50,7 +50,7 @@ def test_a_disk_waits_for_what_is_uploaded(compute: Any, group: str) -> None:
     body = disk(zone=None, creationData={"createOption": "Upload", "uploadSizeBytes": 32 * 1024**3 + 512})
     del body["properties"]["diskSizeGB"]
     made = put(compute, group, body)
-    assert (made.disk_state, made.disk_size_gb) == ("ReadyToUpload", 33)
+    assert (made.disk_state, made.disk_size_gb) == ("ReadyToUpload", 32)
 
 
 REFUSED = {

@@ -10,6 +10,7 @@ from .machines import LOCATION, Pools, interface, machine, scale_set
 from .support import LocalAzure, assert_model
 from .test_blobs import Account
 from .test_disks import disk
+from .vhds import footer
 
 IMAGE = {
     "location": LOCATION,
@@ -134,13 +135,13 @@ def test_a_version_is_made_of_a_vhd_that_was_uploaded(images: Images, place: str
     body = images.body()
     source = {"uri": blob.url, "storageAccountId": account.id}
     body["properties"]["storageProfile"]["osDiskImage"]["source"] = source
-    for content, said in ((None, "there is no such blob"), (bytes(512), "no page blob with a fixed VHD")):
+    for content, said in ((None, "there is no such blob"), (bytes(512), "cookie")):
         if content:
             blob.create_page_blob(size + 512)
             blob.upload_page(content, size, 512)
         with pytest.raises(HttpResponseError, match=said):
             images.put("1.0.0", body)
-    blob.upload_page(b"conectix".ljust(512, b"\0"), size, 512)
+    blob.upload_page(footer(size), size, 512)
     assert images.put("1.0.0", body).storage_profile.os_disk_image.size_in_gb == 1
     assert images.put("1.0.0", body).provisioning_state == "Succeeded"
 
