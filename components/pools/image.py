@@ -9,6 +9,9 @@ import datetime
 import pulumi
 import pulumi_aws as aws
 
+from components.boot import azure_image
+from components.boot.azure_image import Wanted
+from fleet.image_names import ImageKind
 from fleet.images import DRIVER, PROMOTE, TAG, refusals
 from fleet.model import Fleet
 
@@ -47,6 +50,15 @@ async def check(fleet: Fleet, spec: PoolSpec, provider: pulumi.ProviderResource)
     if told:
         what = ", and ".join(what for what, _ in told)
         raise _refused(spec, f"its image {id_} ({name}) {what}", ". ".join(remedy for _, remedy in told))
+
+
+async def in_azure(fleet: Fleet, spec: PoolSpec, provider: pulumi.ProviderResource) -> str:
+    """The id that a scale set's `imageReference` names. Raises pulumi.RunError as `check` does."""
+    pool, gpus = fleet.pools[spec.name], spec.hardware.gpus
+    assert pool.region is not None  # a site's pool starts from what its host has
+    kind: ImageKind = "gpu" if pool.gpus else "cpu"
+    wanted = Wanted(f"pool {spec.name}", pool.region, spec.kubernetes, kind, pool.channel, gpus)
+    return await azure_image.version(fleet, wanted, provider)
 
 
 def _refused(spec: PoolSpec, what: str, remedy: str) -> pulumi.RunError:
