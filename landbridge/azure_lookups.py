@@ -19,11 +19,13 @@ VERSIONS = {
     "Microsoft.KeyVault": "2023-07-01",
     "Microsoft.ManagedIdentity": "2023-01-31",
     "Microsoft.Network": "2024-05-01",
+    "Microsoft.Network/dnsForwardingRulesets": "2022-07-01",
     "Microsoft.Network/dnsResolvers": "2022-07-01",
     "Microsoft.Network/privateDnsZones": "2020-06-01",
     "Microsoft.Storage": "2024-01-01",
 }
 NETWORK, DNS = "Microsoft.Network", "Microsoft.Network/privateDnsZones/{privateZoneName}"
+RULESET = f"{NETWORK}/dnsForwardingRulesets/{{dnsForwardingRulesetName}}"
 IDENTITY = "Microsoft.ManagedIdentity/userAssignedIdentities/{resourceName}"
 ACCOUNT = "Microsoft.Storage/storageAccounts/{accountName}"
 # Type → its place in its resource group, with inputs in braces.
@@ -32,9 +34,14 @@ PLACES: Mapping[str, str] = {
     for token, place in {
         "authorization:RoleAssignment": "Microsoft.Authorization/roleAssignments/{roleAssignmentName}",
         "authorization:RoleDefinition": "Microsoft.Authorization/roleDefinitions/{roleDefinitionId}",
+        "dnsresolver:DnsForwardingRuleset": RULESET,
         "dnsresolver:DnsResolver": f"{NETWORK}/dnsResolvers/{{dnsResolverName}}",
         "dnsresolver:InboundEndpoint": f"{NETWORK}/dnsResolvers/{{dnsResolverName}}"
         "/inboundEndpoints/{inboundEndpointName}",
+        "dnsresolver:ForwardingRule": f"{RULESET}/forwardingRules/{{forwardingRuleName}}",
+        "dnsresolver:OutboundEndpoint": f"{NETWORK}/dnsResolvers/{{dnsResolverName}}"
+        "/outboundEndpoints/{outboundEndpointName}",
+        "dnsresolver:PrivateResolverVirtualNetworkLink": f"{RULESET}/virtualNetworkLinks/{{virtualNetworkLinkName}}",
         "keyvault:Secret": "Microsoft.KeyVault/vaults/{vaultName}/secrets/{secretName}",
         "keyvault:Vault": "Microsoft.KeyVault/vaults/{vaultName}",
         "managedidentity:FederatedIdentityCredential": f"{IDENTITY}"

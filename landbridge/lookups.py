@@ -142,6 +142,12 @@ FINDERS: dict[str, Callable[[ClientOf, Inputs], str | None]] = {
         "MountTargetId",
     ),
     "aws:route53/zone:Zone": _zone,
+    "aws:route53/resolverEndpoint:ResolverEndpoint": lambda of, i: _named(
+        of("route53resolver").list_resolver_endpoints()["ResolverEndpoints"], "Name", i["name"], "Id"
+    ),
+    "aws:route53/resolverRule:ResolverRule": lambda of, i: _named(
+        of("route53resolver").list_resolver_rules()["ResolverRules"], "Name", i["name"], "Id"
+    ),
     "aws:iam/role:Role": lambda of, i: of("iam").get_role(RoleName=i["name"])["Role"]["RoleName"],
     "aws:iam/instanceProfile:InstanceProfile": lambda of, i: of("iam").get_instance_profile(
         InstanceProfileName=i["name"]
@@ -234,6 +240,9 @@ UNDOERS: dict[str, Callable[[ClientOf, Inputs], object]] = {
     "aws:route53/zoneAssociation:ZoneAssociation": lambda of, i: of("route53").disassociate_vpc_from_hosted_zone(
         HostedZoneId=i["zoneId"], VPC={"VPCId": i["vpcId"], "VPCRegion": i["vpcRegion"]}
     ),
+    "aws:route53/resolverRuleAssociation:ResolverRuleAssociation": lambda of, i: of(
+        "route53resolver"
+    ).disassociate_resolver_rule(ResolverRuleId=i["resolverRuleId"], VPCId=i["vpcId"]),
 }
 
 

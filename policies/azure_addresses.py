@@ -1,6 +1,6 @@
 """Prefixes on Azure: a network's and its subnets' are the ledger's, wherever they are written."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from fleet import laptops
@@ -22,7 +22,13 @@ ROUTES = {
     "azure-native:network:RouteTable": ("routes.addressPrefix",),
 }
 # By Azure's rule the name of the subnet that VPN gateways stand in, and the least that it may have.
-GATEWAY, NAMES, LEAST_GATEWAY = "GatewaySubnet", "names", 27
+GATEWAY, LEAST_GATEWAY = "GatewaySubnet", 27
+# Subnets that have a prefix of their own in the ledger, by name, with where the plan has it.
+OWN: Mapping[str, Callable[[RegionPlan], str | None]] = {
+    GATEWAY: lambda plan: plan.gateway,
+    "names": lambda plan: plan.names,
+    "questions": lambda plan: plan.questions,
+}
 EVERYWHERE, APPLIANCE = "0.0.0.0/0", "VirtualAppliance"
 LEDGER = "Take the prefix from the address plan (`landbridge plan`)"
 
@@ -83,8 +89,8 @@ def _wrong(name: str | None, block: Block, plans: dict[str, RegionPlan]) -> str 
         return None if fits else "is no network's in the ledger"
     if name == GATEWAY and block.length > LEAST_GATEWAY:
         return f"is smaller than the /{LEAST_GATEWAY} that a VPN gateway needs"
-    if name in (GATEWAY, NAMES):
-        own = [plan.gateway if name == GATEWAY else plan.names for plan in plans.values()]
+    if name is not None and name in OWN:
+        own = [OWN[name](plan) for plan in plans.values()]
         return None if str(block) in own else "is not the one that the ledger has for it"
     zones = [zone for plan in plans.values() for zone in plan.zones.values()]
     inside = any(parse(cidr).holds(block) for zone in zones for cidr in (zone.private, zone.public))

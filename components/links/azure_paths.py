@@ -25,7 +25,7 @@ class AzureNetwork(NamedTuple):
 
 def azure_network(fleet: Fleet, plan: AddressPlan, name: str) -> AzureNetwork:
     here = plan.region(name)
-    groups = ports.groups(ports.sources(name, plan.aggregates(), here.network), fleet.ingress)
+    groups = ports.groups(ports.sources(fleet, plan, name), fleet.ingress)
     subnets = azure_subnets.subnets(fleet.regions[name], here)
     return AzureNetwork(here.network, tuple(subnets), tuple(groups), tuple(_routes(fleet, plan, name)))
 

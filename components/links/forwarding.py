@@ -1,12 +1,12 @@
 """How a site finds the fleet's names: what its resolver has to forward, and to whom. Pure.
 
-Every region's network knows the names of every region's zone, so one region that answers is enough; unbound asks the
-quickest, and another one when that is silent.
+Every region knows the names of every region's zone, or asks who does, so one region that answers is enough; unbound
+asks the quickest, and another one when that is silent.
 """
 
 from typing import NamedTuple
 
-from components.network.resolver import answering
+from components.network.resolver import answers
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
@@ -31,7 +31,7 @@ class Forwarding(NamedTuple):
 
 
 def forwarding(fleet: Fleet, plan: AddressPlan, site: str) -> Forwarding:
-    regions = {name: answering(plan.region(name)) for name, region in fleet.regions.items() if region.cloud == "aws"}
+    regions = {name: answers(plan.region(name)) for name in fleet.regions}
     sites = site_zones(fleet)
     return Forwarding(
         site,
@@ -39,7 +39,7 @@ def forwarding(fleet: Fleet, plan: AddressPlan, site: str) -> Forwarding:
         # Never the whole domain: a cloud knows nothing of this site's hosts that take addresses as they come.
         (*(f"{name}.{fleet.domain}" for name in regions), *(zone.name for zone in sites if zone.site != site)),
         next((zone.hosts for zone in sites if zone.site == site), ()),
-        {name: tuple(one.address for one in found) for name, found in regions.items()},
+        regions,
     )
 
 

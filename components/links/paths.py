@@ -260,7 +260,7 @@ def unreachable(fleet: Fleet, plan: AddressPlan, region: str) -> list[str]:
     """Rows of the port matrix that no packet could use: from each of their sources to the region, and back."""
     paths, found = Paths(fleet, plan), []
     target = paths.place(region)
-    prefixes = sources(region, plan.aggregates(), plan.region(region).network)
+    prefixes = sources(fleet, plan, region)
     for row in MATRIX:
         for name in prefixes[row.source]:
             place = name.partition("-")[2]

@@ -7,6 +7,7 @@ import pulumi_aws as aws
 
 from components.tags import Owner
 
+from .aws_forwarding import Forwarding
 from .aws_hub import Hub
 from .endpoints import Endpoint
 from .ports import Group
@@ -66,6 +67,18 @@ class Network(pulumi.ComponentResource):
         )
         if self.spec.resolver:
             self._resolver()
+        if self.spec.forwards:
+            Forwarding(
+                "forwarding",
+                {
+                    "forwards": self.spec.forwards,
+                    "asking": self.spec.asking,
+                    "network_id": self.vpc.id,
+                    "subnet_ids": {zone: subnet.id for zone, subnet in self.private_subnets().items()},
+                    "owner": self.owner,
+                },
+                self.placed,
+            )
         self._flow_log(args["flow_log_arn"])
         self.register_outputs({})
 

@@ -8,10 +8,11 @@ import pulumi_azure_native as azure
 
 from components.tags import Owner
 
+from .azure_forwarding import Forwarding
 from .azure_groups import Rule
 from .azure_hub import Hub
 from .azure_spec import NetworkSpec
-from .azure_subnets import NAMES, Subnet
+from .azure_subnets import NAMES, QUESTIONS, Subnet
 
 # Made by Azure itself, one a region, with the subscription's first network there.
 WATCHERS = "NetworkWatcherRG"
@@ -204,6 +205,20 @@ class Network(pulumi.ComponentResource):
             tags=self.owner.tags("resolver-sites"),
             opts=self.child,
         )
+        if self.spec.forwards:
+            Forwarding(
+                "forwarding",
+                {
+                    "forwards": self.spec.forwards,
+                    "region": self.spec.region,
+                    "group": self.group,
+                    "resolver": resolver.name,
+                    "network_id": self.network.id,
+                    "subnet_id": self.subnet_ids[QUESTIONS],
+                    "owner": self.owner,
+                },
+                self.child,
+            )
 
     def _flow_log(self, account_id: pulumi.Input[str]) -> None:
         azure.network.FlowLog(

@@ -45,6 +45,7 @@ def rules(groups: Sequence[Group], places: Mapping[str, str], shares_cidr: str) 
         "public": _closed(*_allowed(rows.get(WORLD), ANY), *to_machines),
         "endpoints": _closed(*_allowed(rows.get("endpoints"), ANY)),
         "names": _closed(*_allowed(rows.get("names"), ANY)),
+        "questions": _closed(),
     }
 
 

@@ -8,16 +8,13 @@ from fleet import hubs
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
-from . import azure_groups, azure_subnets, ports, routes, subnets
-
-# Azure keeps the first four addresses of a subnet; the resolver's is the one after them.
-RESOLVER_OFFSET = 4
+from . import azure_groups, azure_subnets, ports, resolver, routes, subnets
 
 
 class NetworkSpec(NamedTuple):
-    """`nat_zones` are where NAT gateways stand; `resolver` is where sites ask for names, None in a fleet without any.
+    """`nat_zones` are where NAT gateways stand; `shares_address` is that of the shares' endpoint, in `shares_zone`.
 
-    `shares_address` is that of the endpoint of the shares, in `shares_zone`.
+    `resolver` is where the region is asked for names, None where nobody asks; `forwards` is what it asks another cloud.
     """
 
     region: str
@@ -30,13 +27,14 @@ class NetworkSpec(NamedTuple):
     nat_zones: tuple[str, ...]
     groups: Mapping[str, tuple[azure_groups.Rule, ...]]
     resolver: str | None
+    forwards: tuple[resolver.Forward, ...]
     shares_zone: str
     shares_address: str
 
 
 def network_spec(fleet: Fleet, plan: AddressPlan, region_name: str) -> NetworkSpec:
     region, here = fleet.regions[region_name], plan.region(region_name)
-    prefixes = ports.sources(region_name, plan.aggregates(), here.network)
+    prefixes = ports.sources(fleet, plan, region_name)
     oldest = subnets.nat_zone(here)
     shares_address = here.zones[oldest].addresses["shares"]
     found = azure_subnets.subnets(region, here)
@@ -52,7 +50,8 @@ def network_spec(fleet: Fleet, plan: AddressPlan, region_name: str) -> NetworkSp
         tables=tuple(routes.table_names(region)),
         nat_zones=tuple(sorted({subnet.nat_zone for subnet in found if subnet.nat_zone})),
         groups={name: rules for name, rules in groups.items() if name in used},
-        resolver=str(IPv4Network(here.names)[RESOLVER_OFFSET]) if here.names else None,
+        resolver=next(iter(resolver.answers(here)), None),
+        forwards=resolver.forwards(fleet, plan, region_name),
         shares_zone=oldest,
         shares_address=shares_address,
     )

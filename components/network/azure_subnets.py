@@ -13,7 +13,7 @@ from fleet.model import Region
 from .subnets import nat_zone
 
 GATEWAY = "GatewaySubnet"  # by Azure's rule the name of the one that VPN gateways stand in
-ENDPOINTS, NAMES = "endpoints", "names"
+ENDPOINTS, NAMES, QUESTIONS = "endpoints", "names", "questions"
 RESOLVERS = "Microsoft.Network/dnsResolvers"
 
 
@@ -52,6 +52,8 @@ def subnets(region: Region, plan: RegionPlan) -> list[Subnet]:
     found.append(Subnet(ENDPOINTS, endpoints(plan.zones[oldest].private, plan.zones[oldest].fixed), ENDPOINTS))
     if plan.names:
         found.append(Subnet(NAMES, plan.names, NAMES, delegation=RESOLVERS))
+    if plan.questions:
+        found.append(Subnet(QUESTIONS, plan.questions, QUESTIONS, delegation=RESOLVERS))
     assert plan.gateway is not None  # requests: every region of Azure has one
     found.append(Subnet(GATEWAY, plan.gateway))
     return sorted(found)

@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from fleet.model import Ingress
+from fleet.address.plan import AddressPlan
+from fleet.model import Fleet, Ingress
+
+from .resolver import others
 
 WORLD = "world"
 
@@ -23,6 +26,8 @@ MATRIX: tuple[Row, ...] = (
     Row("endpoints", "sites", "tcp", 443, "site hosts fetch bundles and keys through the tunnel"),
     Row("names", "sites", "udp", 53, "site hosts ask for names of the fleet"),
     Row("names", "sites", "tcp", 53, "the same, where an answer is larger than a packet"),
+    Row("names", "clouds", "udp", 53, "regions of another cloud ask for names that theirs does not know"),
+    Row("names", "clouds", "tcp", 53, "the same, where an answer is larger than a packet"),
     Row("shares", "regions", "tcp", 2049, "machines of every region mount the shares (NFS 4 only)"),
     Row("shares", "sites", "tcp", 2049, "site hosts mount the shares (NFS 4 only)"),
 )
@@ -46,16 +51,21 @@ class Group(NamedTuple):
     rules: tuple[Rule, ...]
 
 
-def sources(region_name: str, aggregates: Mapping[str, str], network: str) -> dict[str, dict[str, str]]:
-    """Prefixes by role and name. The region's own machines live in its network, not in all of its block."""
+def sources(fleet: Fleet, plan: AddressPlan, region_name: str) -> dict[str, dict[str, str]]:
+    """Prefixes by role and name: `clouds` are regions in another cloud than this one.
+
+    The region's own machines live in its network, not in all of its block.
+    """
+    aggregates = plan.aggregates()
     regions = {name.replace("/", "-"): cidr for name, cidr in aggregates.items() if name.startswith("region/")}
-    regions[f"region-{region_name}"] = network
+    regions[f"region-{region_name}"] = plan.region(region_name).network
+    clouds = {f"region-{name}": aggregates[f"region/{name}"] for name in others(fleet, region_name)}
     sites = {name.replace("/", "-"): cidr for name, cidr in aggregates.items() if name.startswith("site/")}
-    return {"regions": regions, "sites": sites}
+    return {"regions": regions, "sites": sites, "clouds": clouds}
 
 
 def groups(prefixes: Mapping[str, Mapping[str, str]], ingress: list[Ingress]) -> list[Group]:
-    """Security groups of a region's network. `world` is there if the fleet opens a port, `names` if it has sites."""
+    """Security groups of a region's network. `world` is there if the fleet opens a port, `names` if anybody asks."""
     rules: dict[str, list[Rule]] = {row.to: [] for row in MATRIX}
     for row in MATRIX:
         for name, cidr in sorted(prefixes[row.source].items()):

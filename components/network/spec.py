@@ -10,7 +10,10 @@ from . import endpoints, ports, resolver, routes, subnets
 
 
 class NetworkSpec(NamedTuple):
-    """The same on every cloud; the cloud's file turns it into resources. `block` is the region's one route."""
+    """The same on every cloud; the cloud's file turns it into resources. `block` is the region's one route.
+
+    `resolver` is where the region is asked for names, `asking` from where it asks for those in `forwards`.
+    """
 
     region: str
     block: str
@@ -22,11 +25,13 @@ class NetworkSpec(NamedTuple):
     groups: tuple[ports.Group, ...]
     endpoints: tuple[endpoints.Endpoint, ...]
     resolver: tuple[resolver.Answering, ...]
+    asking: tuple[resolver.Answering, ...]
+    forwards: tuple[resolver.Forward, ...]
 
 
 def network_spec(fleet: Fleet, plan: AddressPlan, region_name: str) -> NetworkSpec:
     region, region_plan = fleet.regions[region_name], plan.region(region_name)
-    prefixes = ports.sources(region_name, plan.aggregates(), region_plan.network)
+    prefixes = ports.sources(fleet, plan, region_name)
     return NetworkSpec(
         region=region_name,
         block=region_plan.block,
@@ -38,4 +43,6 @@ def network_spec(fleet: Fleet, plan: AddressPlan, region_name: str) -> NetworkSp
         groups=tuple(ports.groups(prefixes, fleet.ingress)),
         endpoints=endpoints.ENDPOINTS,
         resolver=resolver.answering(region_plan),
+        asking=resolver.asking(region_plan),
+        forwards=resolver.forwards(fleet, plan, region_name),
     )

@@ -1,8 +1,8 @@
 """The ledger's names and which prefix lies in which: the only place that knows their form.
 
 region/R  region/R/network  region/R/zone/Z  region/R/zone/Z/private|public  region/R/laptops/N
-region/R/gateway  region/R/names   (subnets of Azure's own, in the network)
-region/R/zone/Z/private/shares|resolver/N   region/R/zone/Z/private/C/balancer|etcd-N|api-N   (single addresses)
+region/R/gateway  region/R/names  region/R/questions   (subnets of Azure's own, in the network)
+region/R/zone/Z/private/shares|resolver/N|asking/N|C/balancer|C/etcd-N|C/api-N   (single addresses)
 site/S  site/S/lan     cluster/C  cluster/C/pods|services     link/A/B/N
 """
 
@@ -14,7 +14,7 @@ def parent_of(name: str) -> str:
     match name.split("/"):
         case ["region" | "site" | "cluster", _]:
             return SUPERNET
-        case ["region", region, "zone", _] | ["region", region, "gateway" | "names"]:
+        case ["region", region, "zone", _] | ["region", region, "gateway" | "names" | "questions"]:
             return f"region/{region}/network"
         case ["region", _, "network"] | ["site", _, "lan"] | ["cluster", _, "pods" | "services"]:
             return name.rpartition("/")[0]

@@ -26,7 +26,7 @@ REST_DAYS = 30
 class ZonePlan(NamedTuple):
     """A zone's two subnets and the part of the private one that is kept for single addresses, as CIDRs.
 
-    `addresses` are those, by what lives there: "shares", "resolver/1", "main/balancer", "main/etcd-1".
+    `addresses` are those, by what lives there: "shares", "resolver/1", "asking/1", "main/balancer", "main/etcd-1".
     """
 
     private: str
@@ -39,7 +39,8 @@ class RegionPlan(NamedTuple):
     """CIDRs: `block` is the region's one route, `network` the VPC or VNet in it, `laptops` a pool a VPN server.
 
     `zones` are the region's in the order in which they were added to the ledger, so that the first one stays the first.
-    In a VNet `gateway` is the VPN gateway's subnet, and `names` where sites ask for names; None where there is none.
+    In a VNet `gateway` is the VPN gateway's subnet, `names` where it is asked for names, and `questions` from where it
+    asks another cloud for them; None where there is none.
     """
 
     block: str
@@ -48,6 +49,7 @@ class RegionPlan(NamedTuple):
     laptops: tuple[str, ...]
     gateway: str | None = None
     names: str | None = None
+    questions: str | None = None
 
 
 class SitePlan(NamedTuple):
@@ -90,6 +92,7 @@ class AddressPlan:
             tuple(str(block) for key, block in self.blocks.items() if key.startswith(f"{name}/laptops/")),
             self._if_any(f"{name}/gateway"),
             self._if_any(f"{name}/names"),
+            self._if_any(f"{name}/questions"),
         )
 
     def _if_any(self, name: str) -> str | None:

@@ -7,8 +7,9 @@ from ..model import Fleet
 from . import sizes
 from .blocks import Block, parse
 
-# Where sites ask a region for names: Route 53 takes no fewer than two addresses, and two zones outlive one.
-RESOLVER, RESOLVERS = "resolver", 2
+# Where a region of AWS is asked for names, and from where it asks another cloud for them: Route 53 takes no fewer than
+# two addresses, and two zones outlive one.
+RESOLVER, ASKING, RESOLVERS = "resolver", "asking", 2
 
 
 class Request(NamedTuple):
@@ -31,6 +32,16 @@ def requests(fleet: Fleet, live: Collection[str] = ()) -> list[Request]:
     return sorted(found, key=lambda r: (r.name.count("/"), r.pin is None, r.length, r.name))
 
 
+def asks(fleet: Fleet) -> bool:
+    """Whether regions ask those of another cloud for names, as no cloud knows another one's."""
+    return len({region.cloud for region in fleet.regions.values()}) > 1
+
+
+def is_asked(fleet: Fleet) -> bool:
+    """Whether anybody from outside of their networks asks regions for names."""
+    return bool(fleet.sites) or asks(fleet)
+
+
 def _pin(cidr: str | None) -> Block | None:
     return parse(cidr) if cidr else None
 
@@ -49,7 +60,8 @@ def _regions(fleet: Fleet) -> list[Request]:
             found.append(Request(f"{slot}/public", size.public, entry))
         if region.cloud == "azure":
             found.append(Request(f"{name}/gateway", sizes.GATEWAYS[region.size], entry))
-            found += [Request(f"{name}/names", sizes.NAMES, entry)] if fleet.sites else []
+            found += [Request(f"{name}/names", sizes.NAMES, entry)] if is_asked(fleet) else []
+            found += [Request(f"{name}/questions", sizes.NAMES, entry)] if asks(fleet) else []
         if region.laptops:
             found += [Request(f"{name}/laptops/{n}", sizes.LAPTOPS, entry) for n in sizes.LAPTOP_POOLS]
     return found
@@ -103,10 +115,11 @@ def _addresses(fleet: Fleet, live: Collection[str]) -> list[Request]:
         for zone in region.zones:
             name = f"region/{region_name}/zone/{zone}/private/shares"
             found.append(Request(name, sizes.ADDRESS, ("regions", region_name)))
-        if fleet.sites and region.cloud == "aws":
+        if region.cloud == "aws":
             homes = {zone: f"region/{region_name}/zone/{zone}/private" for zone in sorted(region.zones)}
-            names = _spread(f"{RESOLVER}/", RESOLVERS, homes, live)
-            found += [Request(name, sizes.ADDRESS, ("regions", region_name)) for name in names]
+            for role, wanted in ((RESOLVER, is_asked(fleet)), (ASKING, asks(fleet))):
+                names = _spread(f"{role}/", RESOLVERS, homes, live) if wanted else []
+                found += [Request(name, sizes.ADDRESS, ("regions", region_name)) for name in names]
     for cluster_name, cluster in fleet.clusters.items():
         home = f"region/{cluster.region}/zone"
         zones = {zone: f"{home}/{zone}/private/{cluster_name}" for zone in sorted(fleet.regions[cluster.region].zones)}

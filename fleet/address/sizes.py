@@ -40,7 +40,7 @@ CLUSTERS = {
     "large": ClusterSize(5_000, block=11, pods=12, services=20),
 }
 # Subnets that Azure's own services need: VPN gateways take no less than a /27, and every service more addresses than it
-# shows. A resolver's end takes a /28.
+# shows. Each of a resolver's two ends takes a /28.
 GATEWAYS = {"small": 27, "medium": 26, "large": 26}
 NAMES = 28
 # Two servers in two zones, each with a pool of its own, so that a client's route names its server.

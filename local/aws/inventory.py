@@ -109,7 +109,7 @@ KINDS: dict[str, dict[str, Ids]] = {
     "s3": {"buckets": _live("buckets"), "objects": _objects},
     "kms": {"keys": _keys, "aliases": lambda backend: (alias.alias_name for alias in backend.list_aliases())},
     "route53": {"zones": _live("zones"), "records": _records},
-    "route53resolver": {"endpoints": _live("resolver_endpoints")},
+    "route53resolver": {"endpoints": _live("resolver_endpoints"), "rules": _live("resolver_rules")},
     "secretsmanager": {"secrets": _secrets},
     "iam": {
         "roles": _live("roles"),

@@ -88,6 +88,41 @@ def test_every_connection_has_the_one_policy_and_no_key_in_sight(cloud: Cloud) -
         assert "sharedKey" not in one
 
 
+RULES = """
+import json
+found = {}
+of = client("route53resolver", "us-west-2")
+ends = {one["Id"]: one for one in of.list_resolver_endpoints()["ResolverEndpoints"]}
+rules = {one["Id"]: one for one in of.list_resolver_rules()["ResolverRules"]}
+for one in of.list_resolver_rule_associations()["ResolverRuleAssociations"]:
+    rule = rules[one["ResolverRuleId"]]
+    assert ends[rule["ResolverEndpointId"]]["Direction"] == "OUTBOUND"
+    assert ends[rule["ResolverEndpointId"]]["HostVPCId"] == one["VPCId"]
+    found[rule["DomainName"]] = [target["Ip"] for target in rule["TargetIps"]]
+inbound = [one for one in ends.values() if one["Direction"] == "INBOUND"]
+answers = [each["Ip"] for one in inbound
+    for each in of.list_resolver_endpoint_ip_addresses(ResolverEndpointId=one["Id"])["IpAddresses"]]
+print(json.dumps([found, sorted(answers)]))
+"""
+
+
+def test_each_cloud_asks_the_other_one_where_that_answers(cloud: Cloud) -> None:
+    asked, answers = json.loads(cloud.python(RULES))
+    assert asked.keys() == {"southcentralus.both.example.com.", "westeurope.both.example.com."}
+    for region in ("southcentralus", "westeurope"):
+        place = PROVIDERS.replace("southcentralus", region)
+        (end,) = cloud.azure("GET", f"{place}/dnsResolvers/both-{region}-resolver/inboundEndpoints")["value"]
+        at = [one["privateIpAddress"] for one in end["properties"]["ipConfigurations"]]
+        assert asked[f"{region}.both.example.com."] == at
+        (linked,) = cloud.azure("GET", f"{place}/dnsForwardingRulesets/both-{region}-questions/virtualNetworkLinks")[
+            "value"
+        ]
+        assert linked["properties"]["virtualNetwork"]["id"].endswith(f"both-{region}-network")
+        (rule,) = cloud.azure("GET", f"{place}/dnsForwardingRulesets/both-{region}-questions/forwardingRules")["value"]
+        assert rule["properties"]["domainName"] == "us-west-2.both.example.com."
+        assert sorted(one["ipAddress"] for one in rule["properties"]["targetDnsServers"]) == answers
+
+
 def test_a_site_s_gateway_gets_its_keys_out_of_the_region_s_vault(cloud: Cloud) -> None:
     """And the vault's name resolves, for who runs in the local cloud."""
     folder = cloud.home.parent / "gateways"

@@ -54,17 +54,33 @@ def test_the_example_s_ledger_stays_to_the_letter() -> None:
     assert (west.gateway, west.names) == (None, None)
 
 
+def beside() -> Fleet:
+    """The example with a region of Azure beside its own."""
+    fleet = load(ROOT / "fleet.yaml")
+    regions = {**fleet.regions, "southcentralus": Region(cloud="azure", zones=["1", "2"])}
+    return fleet.model_copy(update={"azure": AZURE.azure, "regions": regions})
+
+
 def test_an_azure_region_beside_moves_nothing() -> None:
-    fleet, old = load(ROOT / "fleet.yaml"), ledgers.load(ROOT / "fleet.lock.yaml")
-    more = fleet.model_copy(
-        update={
-            "azure": AZURE.azure,
-            "regions": {**fleet.regions, "southcentralus": Region(cloud="azure", zones=["1", "2"])},
-        }
-    )
-    made = draft(more, old, DAY)
+    old = ledgers.load(ROOT / "fleet.lock.yaml")
+    made = draft(beside(), old, DAY)
     assert {change.kind for change in made.changes} == {"new"}
     assert {name: made.ledger.live[name] for name in old.live} == dict(old.live)
+
+
+def test_in_two_clouds_each_region_has_a_place_to_ask_the_other_from() -> None:
+    made = draft(beside(), ledgers.load(ROOT / "fleet.lock.yaml"), DAY).plan
+    azure = made.region("southcentralus")
+    assert azure.questions
+    assert azure.names
+    assert not parse(azure.questions).overlaps(parse(azure.names)), "a resolver's two ends take a subnet each"
+    west = made.region("us-west-2")
+    asking = [zone for zone, plan in west.zones.items() for what in plan.addresses if what.startswith("asking/")]
+    assert sorted(asking) == ["a", "b"], "two zones outlive one"
+    alone = beside().model_copy(update={"sites": {}})
+    assert draft(alone, None, DAY).plan.region("southcentralus").names, "the other cloud asks where no site does"
+    for fleet in (load(ROOT / "fleet.yaml"), AZURE):
+        assert not [name for name in draft(fleet, None, DAY).plan.blocks if "/asking/" in name or "/questions" in name]
 
 
 def test_a_ledger_from_before_these_subnets_gets_them_and_keeps_its_own() -> None:

@@ -9,6 +9,7 @@ from . import (
     connections,
     disks,
     file_shares,
+    forwarding,
     galleries,
     identities,
     interfaces,
@@ -35,7 +36,7 @@ from . import (
 
 TOPICS = (
     *(network, subnets, peerings, watchers, security, routes, public_addresses, interfaces, balancers),
-    *(vpn_gateways, local_gateways, connections, private_endpoints, private_zones, resolvers),
+    *(vpn_gateways, local_gateways, connections, private_endpoints, private_zones, resolvers, forwarding),
     *(storage_accounts, blob_services, file_shares, vaults, vault_contents, identities, roles),
     *(scale_sets, scale_set_instances, machines, disks, galleries),
 )

@@ -1,4 +1,6 @@
-"""DNS private resolvers and the addresses at which they answer what comes from outside."""
+"""DNS private resolvers and the addresses at which they answer what comes from outside; `forwarding` has the others."""
+
+from typing import Any
 
 from .. import addresses, ids
 from ..kinds import SLOW, Kind, Turn
@@ -7,7 +9,7 @@ from . import common
 from .interfaces import settle_subnet, wish
 
 RESOLVER = "Microsoft.Network/dnsResolvers"
-INBOUND = "Microsoft.Network/dnsResolvers/inboundEndpoints"
+INBOUND, OUTBOUND = f"{RESOLVER}/inboundEndpoints", f"{RESOLVER}/outboundEndpoints"
 NETWORK = "Microsoft.Network/virtualNetworks"
 # Azure docs, "Azure DNS Private Resolver", "Subnet restrictions".
 LARGEST, SMALLEST = 24, 28
@@ -27,6 +29,7 @@ def _resolver(turn: Turn) -> None:
 
 def _keep(turn: Turn) -> None:
     common.refuse_nested(turn, INBOUND)
+    common.refuse_nested(turn, OUTBOUND)
 
 
 def _inbound(turn: Turn) -> None:
@@ -35,23 +38,34 @@ def _inbound(turn: Turn) -> None:
     if len(told) != 1 or set(told[0]) - CONFIGURATION:
         raise common.invalid(f"{turn.id.text} needs one of ipConfigurations, with {', '.join(sorted(CONFIGURATION))}.")
     one = told[0]
-    subnet = settle_subnet(turn, one, "properties.ipConfigurations", service=RESOLVER)
-    if not ids.same(turn.parent.properties["virtualNetwork"]["id"], subnet.id.parent and subnet.id.parent.text):
-        raise common.invalid(f"{turn.id.text}: subnet {subnet.id.text} is not in the resolver's network.")
-    prefix = addresses.prefix(subnet)
-    if not LARGEST <= prefix.prefixlen <= SMALLEST:
-        raise common.invalid(f"{turn.id.text}: subnet {subnet.id.text} has a prefix outside /{LARGEST} to /{SMALLEST}.")
     other = {"privateIPAllocationMethod": one.get("privateIpAllocationMethod")} | {
         "privateIPAddress": one.get("privateIpAddress")
     }
     if other["privateIPAllocationMethod"] is None:
         other.pop("privateIPAllocationMethod")
-    held = addresses.allot(
-        turn.world, turn.new, [wish(turn, other, subnet, f"{turn.id.text}/ipConfigurations/ipConfiguration")]
-    )
+    one["privateIpAddress"] = end(turn, one, "properties.ipConfigurations", other)
     one["privateIpAllocationMethod"] = other["privateIPAllocationMethod"]
-    one["privateIpAddress"] = held[0].address
     common.guid(turn)
+
+
+def end(turn: Turn, of: dict[str, Any], at: str, wanted: dict[str, Any] | None) -> str:
+    """The address of an endpoint in the subnet that `of` names, which nobody else may be in. Raises ArmError.
+
+    `wanted` is as a network interface's configuration says it; None: any.
+    """
+    subnet = settle_subnet(turn, of, at, service=RESOLVER)
+    if not ids.same(turn.parent.properties["virtualNetwork"]["id"], subnet.id.parent and subnet.id.parent.text):
+        raise common.invalid(f"{turn.id.text}: subnet {subnet.id.text} is not in the resolver's network.")
+    prefix = addresses.prefix(subnet)
+    if not LARGEST <= prefix.prefixlen <= SMALLEST:
+        raise common.invalid(f"{turn.id.text}: subnet {subnet.id.text} has a prefix outside /{LARGEST} to /{SMALLEST}.")
+    if other := next(addresses.held(turn.world, subnet, turn.id), None):
+        raise common.invalid(f"{turn.id.text}: {other.by} is in subnet {subnet.id.text} already.")
+    by = f"{turn.id.text}/ipConfigurations/ipConfiguration"
+    held = addresses.allot(
+        turn.world, turn.new, [wish(turn, wanted, subnet, by) if wanted is not None else (subnet, None, by)]
+    )
+    return held[0].address
 
 
 KINDS = (

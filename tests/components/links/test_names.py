@@ -8,7 +8,9 @@ import pytest
 
 from components.links.forwarding import forwarding, unbound
 from components.links.names import site_zones
-from components.network.resolver import answering
+from components.network.azure_spec import network_spec as azure_network
+from components.network.resolver import answering, forwards
+from components.network.spec import network_spec
 from fleet.model import Host, Site
 from tests.support import golden
 
@@ -46,6 +48,32 @@ def test_unbound_itself_takes_it(tmp_path: Path, site: str, broken: str) -> None
     file.write_text(f"{unbound(forwarding(*planned(room=ROOM), site))}\n{broken}\n")
     done = subprocess.run([str(UNBOUND), str(file)], capture_output=True, text=True, check=False)
     assert (done.returncode == 0) is not bool(broken), done.stderr
+
+
+def test_each_cloud_asks_the_other_one_s_regions_for_their_own_names_and_for_no_others() -> None:
+    fleet, plan = planned("westeurope", "southcentralus", room=ROOM)
+    for region, about in fleet.regions.items():
+        found = forwards(fleet, plan, region)
+        assert [one.region for one in found] == [n for n, o in fleet.regions.items() if o.cloud != about.cloud]
+        assert {one.zone for one in found} == {f"{one.region}.{fleet.domain}" for one in found}
+        # Where that region really listens: what its own stack is built from.
+        for one in found:
+            if fleet.regions[one.region].cloud == "aws":
+                answer = tuple(each.address for each in network_spec(fleet, plan, one.region).resolver)
+            else:
+                answer = (azure_network(fleet, plan, one.region).resolver,)
+            assert one.addresses == answer
+            assert all((plan.owner(address) or "").startswith(f"region/{one.region}/") for address in answer)
+    assert not [one for region in planned()[0].regions for one in forwards(*planned(), region)]
+
+
+def test_a_site_asks_regions_of_both_clouds_for_all_names() -> None:
+    fleet, plan = planned("southcentralus")
+    spec = forwarding(fleet, plan, "lab")
+    assert "southcentralus.fleet.example.com" in spec.zones
+    assert list(spec.addresses) == list(fleet.regions)
+    assert len(spec.addresses["southcentralus"]) == 1
+    assert f"    forward-addr: {spec.addresses['southcentralus'][0]}  # southcentralus\n" in unbound(spec)
 
 
 def test_a_site_s_own_names_are_never_forwarded() -> None:

@@ -14,6 +14,7 @@ from .network_support import Place, reference
 from .support import LocalAzure, assert_model
 
 NAME = "lab.example.com"
+SOUTH = {"location": "southcentralus"}
 
 
 @pytest.fixture
@@ -262,3 +263,46 @@ def test_a_resolver_answers_in_a_subnet_of_its_own(here: Place, subnet: Any) -> 
     assert code == "SubnetMissingRequiredDelegation"
     assert here.delete(kind, "r", "sites") == ""
     assert here.delete("dnsResolvers", "r") == ""
+
+
+def test_what_a_resolver_asks_elsewhere_is_said_by_a_ruleset_s_rules(here: Place, subnet: Any) -> None:
+    network = {"id": here.path("virtualNetworks", "net")}
+    here.make("dnsResolvers", "r", properties={"virtualNetwork": network})
+    delegation = {"name": "dns", "properties": {"serviceName": "Microsoft.Network/dnsResolvers"}}
+    own = here.subnet("10.1.9.0/28", "questions", delegations=[delegation])
+    ends, rules = "dnsResolvers/outboundEndpoints", "dnsForwardingRulesets/forwardingRules"
+    links = "dnsForwardingRulesets/virtualNetworkLinks"
+    undelegated = here.refused(ends, "r", "out", **SOUTH, properties={"subnet": reference(subnet)})
+    assert undelegated == "InvalidRequestFormat"
+    end = here.make(ends, "r", "out", **SOUTH, properties={"subnet": reference(own)})
+    one = {"subnet": reference(own)}
+    shared = here.refused("dnsResolvers/inboundEndpoints", "r", "in", **SOUTH, properties={"ipConfigurations": [one]})
+    assert shared == "InvalidRequestFormat", "a resolver's two ends take a subnet each"
+    assert here.refused("dnsForwardingRulesets", "s", **SOUTH, properties={}) == "InvalidRequestFormat"
+    here.make("dnsForwardingRulesets", "s", properties={"dnsResolverOutboundEndpoints": [reference(end)]})
+
+    def body(**changed: Any) -> dict[str, Any]:
+        servers = [{"ipAddress": "10.2.0.8"}]
+        return {"properties": {"domainName": "west.example.com.", "targetDnsServers": servers, **changed}}
+
+    assert here.refused(rules, "s", "west", **body(domainName="west.example.com")) == "InvalidRequestFormat"
+    assert here.refused(rules, "s", "west", **body(targetDnsServers=[])) == "InvalidRequestFormat"
+    assert here.refused(rules, "s", "west", **body(targetDnsServers=[{"ipAddress": "west"}])) == "InvalidRequestFormat"
+    made = here.make(rules, "s", "west", **body())["properties"]
+    assert (made["forwardingRuleState"], made["targetDnsServers"]) == (
+        "Enabled",
+        [{"ipAddress": "10.2.0.8", "port": 53}],
+    )
+    assert here.refused(rules, "s", "again", **body()) == "Conflict"
+    assert here.refused(rules, "s", "west", **body(domainName="east.example.com.")) == "InvalidRequestFormat"
+    here.make(links, "s", "net", properties={"virtualNetwork": network})
+    here.make("dnsForwardingRulesets", "other", properties={"dnsResolverOutboundEndpoints": [reference(end)]})
+    assert here.refused(links, "other", "net", properties={"virtualNetwork": network}) == "Conflict"
+    assert here.delete("dnsResolvers", "r") == "InUseOutboundEndpointCannotBeDeleted"
+    assert here.delete(ends, "r", "out") == "InUseOutboundEndpointCannotBeDeleted"
+    assert here.delete("dnsForwardingRulesets", "s") == "CannotDeleteResource"
+    assert here.delete(links, "s", "net") == ""
+    assert [here.delete("dnsForwardingRulesets", name) for name in ("s", "other")] == ["", ""]
+    assert here.get(rules, "s", "west")["error"]["code"] == "ResourceNotFound"
+    assert here.delete(ends, "r", "out") == ""
+    assert here.delete("virtualNetworks/subnets", "net", "questions") == ""

@@ -1,4 +1,4 @@
-"""The endpoint that sites ask for names, on the real engine: made, read back without a difference, changed, gone."""
+"""Endpoints and rules of names, on the real engine: made, read back without a difference, changed, gone."""
 
 import json
 
@@ -38,8 +38,43 @@ def test_it_is_made_kept_changed_and_gone(project: Project) -> None:  # noqa: F8
     assert project.cloud.python(CARDS).strip() == "[]"
 
 
-def up(project: Project, **given: str) -> dict[str, object]:  # noqa: F811
-    project.program(PROGRAM.format(**{**FIRST, **given}))
+ASKING = """\
+vpc = aws.ec2.Vpc("v", cidr_block="10.128.0.0/16", opts=opts)
+subnet = aws.ec2.Subnet("a", vpc_id=vpc.id, cidr_block="10.128.0.0/24", availability_zone="us-west-2a", opts=opts)
+group = aws.ec2.SecurityGroup("g", vpc_id=vpc.id, description="names", opts=opts)
+made = aws.route53.ResolverEndpoint("r", name="{name}", direction="OUTBOUND", security_group_ids=[group.id],
+    ip_addresses=[{{"subnet_id": subnet.id, "ip": f"10.128.0.{{number}}"}} for number in (8, 9)], opts=opts)
+rule = aws.route53.ResolverRule("u", name="{name}", rule_type="FORWARD", domain_name="south.example.com",
+    resolver_endpoint_id=made.id, target_ips=[{{"ip": "10.1.0.{last}", "port": 53}}], tags={{"word": "{word}"}}, opts=opts)
+aws.route53.ResolverRuleAssociation("w", name="{name}", resolver_rule_id=rule.id, vpc_id=vpc.id, opts=opts)
+pulumi.export("id", rule.id)
+pulumi.export("domain", rule.domain_name)
+"""
+RULES = """
+of = client("route53resolver", "us-west-2")
+rules = {one["Id"]: one for one in of.list_resolver_rules()["ResolverRules"]}
+for one in of.list_resolver_rule_associations()["ResolverRuleAssociations"]:
+    print(rules[one["ResolverRuleId"]]["DomainName"], rules[one["ResolverRuleId"]]["TargetIps"][0]["Ip"])
+print(len(rules))
+"""
+
+
+def test_a_rule_says_where_names_are_asked_for(project: Project) -> None:  # noqa: F811
+    first = up(project, ASKING)
+    assert first["domain"] == "south.example.com"
+    project.pulumi("refresh", "--yes", "--skip-preview")
+    project.up("--expect-no-changes")
+    assert up(project, ASKING, word="two")["id"] == first["id"]
+    assert up(project, ASKING, word="two", last="9")["id"] != first["id"]
+    assert project.cloud.python(RULES).split() == ["south.example.com.", "10.1.0.9", "1"]
+    project.program("")
+    project.up()
+    assert project.cloud.python(RULES).strip() == "0"
+    assert project.cloud.python(CARDS).strip() == "[]"
+
+
+def up(project: Project, program: str = PROGRAM, **given: str) -> dict[str, object]:  # noqa: F811
+    project.program(program.format(**{**FIRST, **given}))
     project.up()
     project.up("--expect-no-changes")
     return dict(json.loads(project.pulumi("stack", "output", "--json")))

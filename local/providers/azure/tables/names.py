@@ -1,4 +1,4 @@
-"""Private DNS zones, their records and links; DNS resolvers."""
+"""Private DNS zones, their records and links; DNS resolvers, and what they ask elsewhere."""
 
 from collections.abc import Mapping
 
@@ -6,6 +6,7 @@ from ..kinds import Kind, within
 
 N = "Microsoft.Network"
 ZONE, RESOLVER = "privateDnsZones/{privateZoneName}", "dnsResolvers/{dnsResolverName}"
+RULESET = "dnsForwardingRulesets/{dnsForwardingRulesetName}"
 PLACED = frozenset(("location",))
 
 KINDS: Mapping[str, Kind] = {
@@ -19,5 +20,17 @@ KINDS: Mapping[str, Kind] = {
     "azure-native:dnsresolver:DnsResolver": Kind(within(N, RESOLVER), None, replace=PLACED),
     "azure-native:dnsresolver:InboundEndpoint": Kind(
         within(N, f"{RESOLVER}/inboundEndpoints/{{inboundEndpointName}}"), None, replace=PLACED
+    ),
+    "azure-native:dnsresolver:OutboundEndpoint": Kind(
+        within(N, f"{RESOLVER}/outboundEndpoints/{{outboundEndpointName}}"), None, replace=PLACED | {"subnet"}
+    ),
+    "azure-native:dnsresolver:DnsForwardingRuleset": Kind(within(N, RULESET), None, replace=PLACED),
+    "azure-native:dnsresolver:ForwardingRule": Kind(
+        within(N, f"{RULESET}/forwardingRules/{{forwardingRuleName}}"), None, replace=frozenset(("domainName",))
+    ),
+    "azure-native:dnsresolver:PrivateResolverVirtualNetworkLink": Kind(
+        within(N, f"{RULESET}/virtualNetworkLinks/{{virtualNetworkLinkName}}"),
+        None,
+        replace=frozenset(("virtualNetwork",)),
     ),
 }

@@ -35,8 +35,13 @@ def chain(place: str) -> list[tuple[str, dict[str, Any]]]:
             "addressPrefix": "10.1.2.0/24",
             "delegations": [{"name": "names", "serviceName": "Microsoft.Network/dnsResolvers"}],
         },
+        {
+            "name": "questions",
+            "addressPrefix": "10.1.3.0/28",
+            "delegations": [{"name": "questions", "serviceName": "Microsoft.Network/dnsResolvers"}],
+        },
     ]
-    within = {"virtualNetworkName": "v"}
+    within, ruleset = {"virtualNetworkName": "v"}, {"dnsForwardingRulesetName": "s"}
     hop = {"nextHopType": "VirtualAppliance", "nextHopIpAddress": "10.1.1.4"}
     ends = [
         {
@@ -153,6 +158,39 @@ def chain(place: str) -> list[tuple[str, dict[str, Any]]]:
         (
             "dnsresolver:InboundEndpoint",
             {**PLACE, "dnsResolverName": "r", "inboundEndpointName": "e", "ipConfigurations": [end]},
+        ),
+        (
+            "dnsresolver:OutboundEndpoint",
+            {
+                **PLACE,
+                "dnsResolverName": "r",
+                "outboundEndpointName": "o",
+                "subnet": id_("virtualNetworks/v/subnets/questions"),
+                "tags": {"a": "b"},
+            },
+        ),
+        (
+            "dnsresolver:DnsForwardingRuleset",
+            {
+                **PLACE,
+                **ruleset,
+                "dnsResolverOutboundEndpoints": [id_("dnsResolvers/r/outboundEndpoints/o")],
+                "tags": {"a": "b"},
+            },
+        ),
+        (
+            "dnsresolver:ForwardingRule",
+            {
+                **ruleset,
+                "forwardingRuleName": "west",
+                "domainName": "west.f.example.",
+                "forwardingRuleState": "Enabled",
+                "targetDnsServers": [{"ipAddress": "10.2.0.8", "port": 53}, {"ipAddress": "10.2.1.8", "port": 53}],
+            },
+        ),
+        (
+            "dnsresolver:PrivateResolverVirtualNetworkLink",
+            {**ruleset, "virtualNetworkLinkName": "l", "virtualNetwork": id_("virtualNetworks/v")},
         ),
     ]
 
