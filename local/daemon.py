@@ -26,7 +26,7 @@ from typing import NamedTuple, TextIO
 from .azure.names import ADDRESS as AZURE_ADDRESS
 from .azure.names import ALWAYS as AZURE_NAMES
 from .azure.names import PORT as AZURE_PORT
-from .environment import AUTHORITIES, AWS_URL
+from .environment import AUTHORITIES, AWS_URL, AZURE_URL
 from .machines import network
 
 READY_SECONDS = 90.0
@@ -54,7 +54,9 @@ CHILDREN = (
     Child("AWS API", "local.aws.server", 5000, ("--home", "{home}")),
     Child("Azure API", "local.azure.server", 5003, ("--home", "{home}")),
     Child("provider host", "local.providers.host", 5001, ("--aws", AWS_URL, *AZURE_FLAGS)),
-    Child("machines service", "local.keeper.server", 5002, ("--home", "{home}", "--aws", AWS_URL)),
+    Child(
+        "machines service", "local.keeper.server", 5002, ("--home", "{home}", "--aws", AWS_URL, "--azure", AZURE_URL)
+    ),
 )
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 from .azure import sign_in
 
 AWS_URL = "http://127.0.0.1:5000"
+# The local Azure's own API; Azure's is at Azure's names.
+AZURE_URL = "http://127.0.0.1:5003"
 
 # What a program may need of its user's environment. All else stays outside: a forgotten AWS_PROFILE, a token, a proxy.
 KEPT = re.compile(

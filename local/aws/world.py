@@ -9,6 +9,8 @@ from .extensions import images, machines
 from .extensions.balancers import interfaces
 
 AWS_ZONE = ".amazonaws.com"
+# Where a machine finds a volume.
+BY_ID = "/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_"
 
 
 def world() -> dict[str, Any]:
@@ -100,7 +102,8 @@ def _volumes(backend: Any, instance: Any) -> Iterator[dict[str, Any]]:
         if device != instance.root_device_name and volume is not None and volume.attachment:
             leaving = volume.id in keeping.detachments
             forced = volume.id in keeping.forced
-            yield {"id": volume.id, "device": device, "size": volume.size, "leaving": leaving, "forced": forced}
+            path = BY_ID + volume.id.replace("-", "", 1)
+            yield {"id": volume.id, "path": path, "size": volume.size, "leaving": leaving, "forced": forced}
 
 
 def _resolvers() -> Iterator[str]:

@@ -99,21 +99,35 @@ def known(world: World, principal: str) -> bool:
     return principal.lower() == DEPLOYER or any(one.id == principal.lower() for _, one in principals(world))
 
 
-def of(world: World, resource_id: str, client: str = "") -> Principal:
+def of(world: World, resource_id: str, client: str = "", *, object_id: str = "", named: str = "") -> Principal:
     """What a machine gets tokens for: `resource_id` is that of an identity, or of a resource that has some.
 
-    `client` picks one of several by its client id. Raises ArmError, as IMDS says it.
+    `client` picks one of several by its client id, `object_id` by its principal, `named` by the resource id of a
+    user-assigned one. Raises ArmError, as IMDS says it.
     """
     resource = world.store.get(resource_id)
     told = resource.body.get("identity") or {}
     names = [resource_id] if ids.same(resource.id.type, IDENTITY) else list(told.get("userAssignedIdentities") or {})
-    found = [one for owner, one in principals(world) if any(ids.same(owner.id.text, name) for name in names)]
-    if own := resource.state.get("principal"):
+    found = [
+        one
+        for owner, one in principals(world)
+        if any(ids.same(owner.id.text, name) for name in names) and (not named or ids.same(owner.id.text, named))
+    ]
+    own = _own(world, resource)
+    if own and not named:
         found.insert(0, Principal(own, own))
-    fitting = [one for one in found if client in ("", one.client)]
+    wished = (client.lower(), object_id.lower())
+    fitting = [one for one in found if wished[0] in ("", one.client) and wished[1] in ("", one.id)]
     if not fitting:
         raise ArmError(400, "invalid_request", "Identity not found")
-    if len(fitting) > 1 and not resource.state.get("principal"):
+    if len(fitting) > 1 and not own:
         message = "Multiple user assigned identities exist, please specify the clientId / resourceId of the identity"
         raise ArmError(400, "invalid_request", message)
     return fitting[0]
+
+
+def _own(world: World, resource: Resource) -> str | None:
+    """The principal of its system-assigned identity; a scale set's machines have the set's."""
+    parent = world.store.find(resource.id.parent) if resource.id.parent else None
+    found: str | None = resource.state.get("principal") or (parent.state.get("principal") if parent else None)
+    return found

@@ -1,6 +1,9 @@
 """Azure's names inside the local cloud, and which service answers each. Names of others do not exist there."""
 
 import re
+from collections.abc import Iterator
+
+from .store import Store
 
 ADDRESS, PORT = "168.63.129.16", 443  # Azure's own platform address, which no network of a fleet holds
 ARM, LOGIN = "management.azure.com", "login.microsoftonline.com"
@@ -18,6 +21,12 @@ SERVICES = (
     (re.compile(rf"([a-z0-9-]{{3,24}})\.{re.escape(VAULT)}"), "vault"),
     (re.compile(rf"([a-z0-9]{{3,24}})\.{re.escape(BLOB)}"), "blob"),
 )
+
+
+def owned(store: Store) -> Iterator[str]:
+    """Those of the vaults and accounts that there are."""
+    for type_, end in OWNED.items():
+        yield from (f"{one.id.name.lower()}.{end}" for one in store.all(type_))
 
 
 def service_of(name: str) -> tuple[str, str] | None:

@@ -1,7 +1,8 @@
 """What the local Azure answers beside Azure's own calls, below /landbridge-api/, over plain HTTP on loopback.
 
-For tests: inventory, faults, pace, finish (ends all operations), quotas, capacity, evict. For the machines service:
-changes (waits for one), machines, power, token (what IMDS hands out), tunnels (how those of a connection are).
+For tests: inventory, faults, pace, finish (ends all operations), machines, power, quotas, capacity, evict. For the
+machines service: keep, changes (waits for one), world, ill, token (what IMDS hands out), tunnels (how those of a
+connection are).
 """
 
 import json
@@ -17,10 +18,12 @@ from local import changes
 
 from . import faults, identities, tokens
 from .application import Application, said
+from .compute import limits
 from .compute import own_api as compute
 from .errors import ArmError
 from .kinds import World
 from .resources import connections, watchers
+from .world import world
 
 PREFIX = "/landbridge-api/"
 log = logging.getLogger("local.azure")
@@ -34,8 +37,13 @@ ANSWERS: dict[tuple[str, str], Callable[[World, bytes], Any]] = {
     ("PUT", "tunnels"): lambda world, body: connections.set_tunnels(world, *json.loads(body)),
     ("POST", "finish"): lambda world, _: world.operations.finish(),
     ("PUT", "pace"): lambda world, body: pace(world, **json.loads(body)),
+    ("GET", "world"): lambda known, _: world(known),
+    ("POST", "keep"): lambda *_: None,
+    ("POST", "ill"): lambda world, body: ill(world, *json.loads(body)),
     **compute.ANSWERS,
 }
+# Calls that change nothing, though no GET.
+QUIET = ("token", "keep")
 
 
 def inventory(world: World) -> dict[str, list[str]]:
@@ -57,12 +65,14 @@ def pace(world: World, seconds: float = 0.0, by_type: dict[str, float] | None = 
     return {"seconds": seconds, "by_type": by_type or {}}
 
 
-def token(world: World, identity: str, resource: str, client_id: str = "") -> dict[str, Any]:
+def token(
+    world: World, identity: str, resource: str, client_id: str = "", object_id: str = "", msi_res_id: str = ""
+) -> dict[str, Any]:
     """As a machine's 169.254.169.254/metadata/identity/oauth2/token answers (IMDS, "Get a token using HTTP").
 
-    `identity` is the id of a user-assigned identity, or of a machine or scale set that has some; `client_id` picks one.
+    `identity` is the id of a user-assigned identity, or of a machine or scale set that has some; the rest picks one.
     """
-    principal = identities.of(world, identity, client_id)
+    principal = identities.of(world, identity, client_id, object_id=object_id, named=msi_res_id)
     told = tokens.give(principal.id, resource, principal.client)
     at = int(time.time())
     return {
@@ -75,6 +85,15 @@ def token(world: World, identity: str, resource: str, client_id: str = "") -> di
         "resource": resource,
         "token_type": "Bearer",
     }
+
+
+def ill(world: World, vm_id: str, why: str) -> None:
+    """A machine ended by itself: it is stopped, and keeps its hardware until somebody deallocates it."""
+    log.info("%s: %s", vm_id, why)
+    for one in limits.machines(world):
+        if one.properties.get("vmId") == vm_id:
+            one.state["power"] = "stopped"
+            one.changed()
 
 
 class OwnApi:
@@ -96,7 +115,7 @@ class OwnApi:
                 return said(404, f"the local Azure has no {method} {incoming.path}")
             with self.turn:
                 answer = said(200, ANSWERS[method, name](self.world, body))
-            if method != "GET":
+            if method != "GET" and name not in QUIET:
                 changes.changed()
             return answer
         except ArmError as error:

@@ -54,8 +54,7 @@ def tell_names(application: Application, hosts: Path) -> None:
     while True:
         seen = changes.await_change(seen, CHANGE_SECONDS)
         with application.turn:
-            store = application.world.store
-            found = [f"{one.id.name.lower()}.{end}" for type_, end in names.OWNED.items() for one in store.all(type_)]
+            found = list(names.owned(application.world.store))
         if hosts.exists():
             hosts_file.lay(hosts, "".join(f"{names.ADDRESS} {name}\n" for name in sorted(found)), "the local Azure")
 

@@ -49,6 +49,7 @@ class GuestResident(Resident):
 
     def start(self) -> None:
         self.note("starting")
+        self.begun = self.starts
         told, self.laid = self.told, self.hosts
         self.folder.mkdir(parents=True, exist_ok=True)
         hardware = told["hardware"]

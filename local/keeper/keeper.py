@@ -1,11 +1,12 @@
-"""Keeps one machine per instance, and names, volumes and balancers around them, as the local AWS has them."""
+"""Keeps one machine per instance, and names, volumes and balancers around them, as the local clouds have them."""
 
+import queue
 import shutil
 import subprocess
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,9 @@ from local.machines.network import NetworkError
 from local.network.namespaces import Namespaces
 from local.network.plan import plan
 
-from . import names, programs, volumes
-from .aws import Aws, AwsError, AwsGoneError
+from . import names, programs, volumes, worlds
 from .balancers import Balancers
+from .cloud import Cloud, CloudError, CloudGoneError
 from .guests import Guests
 from .hosts import Hosts
 from .metadata import ADDRESS
@@ -28,8 +29,7 @@ CHANGE_SECONDS = 20.0
 # While something is under way that no call of anybody's tells of.
 RESTLESS_SECONDS = 0.3
 PAUSE_SECONDS = 0.1
-# Before the local AWS has told anything.
-NOTHING: dict[str, Any] = {"machines": [], "networks": [], "hubs": [], "connections": []}
+AUTHORITIES = ("authority", "azure-authority")
 # Where programs look for authorities: Debian and Go, OpenSSL's own default, Red Hat.
 TRUSTED = ("etc/ssl/certs/ca-certificates.crt", "etc/ssl/cert.pem", "etc/pki/tls/certs/ca-bundle.crt")
 
@@ -37,11 +37,12 @@ TRUSTED = ("etc/ssl/certs/ca-certificates.crt", "etc/ssl/cert.pem", "etc/pki/tls
 class Keeper:
     """The service's state; `follow` is its life."""
 
-    def __init__(self, home: Path, aws: Aws) -> None:
-        self.home, self.aws = home, aws
+    def __init__(self, home: Path, clouds: Sequence[Cloud]) -> None:
+        self.home, self.clouds = home, {one.name: one for one in clouds}
         self.residents: dict[str, Resident] = {}
         self.lock, self.routing = threading.RLock(), threading.Lock()
-        self.world: dict[str, Any] = {}
+        self.worlds: dict[str, dict[str, Any]] = {}
+        self.applying = threading.Lock()
         self.networked = False
         self.waiting: set[tuple[str, str]] = set()
         shutil.rmtree(home / "machines", ignore_errors=True)
@@ -51,22 +52,41 @@ class Keeper:
         if missing := programs.missing(BUILT_IN):
             complain(f"machines will lack {', '.join(missing)}: not in {BIN}")
         self.routers = Namespaces(home / "networks")
-        self.site = Site(home, self.trusted, self.volumes, self.tell, self.write, complain, self.routers.file)
-        self.balancers = Balancers(self.tell, complain)
-        self.hosts = Hosts(self.site, lambda: names.of_sites(self.world) if self.world else "", self.route)
+        self.sites = {name: self.site(name) for name in self.clouds}
+        self.balancers = Balancers(self.teller("aws"), complain)
+        self.hosts = Hosts(self.sites["aws"], lambda: names.of_sites(self.world), self.route)
         self.guests = Guests()
         self.write()
 
+    @property
+    def world(self) -> dict[str, Any]:
+        """All clouds' as they last told."""
+        return worlds.merged(self.worlds.values())
+
+    def site(self, cloud: str) -> Site:
+        """What machines of a cloud share."""
+        tell = self.teller(cloud)
+        return Site(self.home, self.trusted, self.volumes, tell, self.write, complain, self.routers.file)
+
     def follow(self) -> None:
-        """Does what the local AWS has changed, for as long as it lives. Raises AwsGoneError when it has gone."""
+        """Does what the clouds have changed, for as long as they live. Raises CloudGoneError when one has gone."""
+        gone: queue.Queue[CloudGoneError] = queue.Queue()
+        for cloud in self.clouds.values():
+            threading.Thread(target=self.follow_one, args=(cloud, gone), name=cloud.name, daemon=True).start()
+        raise gone.get()
+
+    def follow_one(self, cloud: Cloud, gone: "queue.Queue[CloudGoneError]") -> None:
         seen = -1
         while True:
-            restless = self.world.get("restless", False)
-            seen = self.aws.await_change(seen, RESTLESS_SECONDS if restless else CHANGE_SECONDS)
             try:
-                self.apply(self.aws.world())
-            except AwsGoneError:
-                raise
+                restless = self.worlds.get(cloud.name, {}).get("restless", False)
+                seen = cloud.await_change(seen, RESTLESS_SECONDS if restless else CHANGE_SECONDS)
+                world = cloud.world()
+                with self.applying:
+                    self.worlds = {**self.worlds, cloud.name: world}
+                    self.apply(self.world)
+            except CloudGoneError as error:
+                return gone.put(error)
             except Exception as error:
                 # One thing that goes wrong must not end all machines; what is not done now is tried at the next change.
                 complain(f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
@@ -75,7 +95,6 @@ class Keeper:
 
     def apply(self, world: dict[str, Any]) -> None:
         """Has everything as `world` tells it."""
-        self.world = world
         told = {one["id"]: one for one in world["machines"]}
         if told or world["balancers"]:
             self.lead()
@@ -86,9 +105,9 @@ class Keeper:
                 if id_ in self.residents:
                     self.residents[id_].tell(one, hosts[one["vpc"]])
                 elif one["state"] == "shutting-down":
-                    self.tell("ended", id_)
+                    self.teller(one["cloud"])("ended", id_)
                 elif not (holder := self.taken(one["address"])):
-                    self.residents[id_] = self.guests.resident(self.site, one, hosts[one["vpc"]])
+                    self.residents[id_] = self.guests.resident(self.sites[one["cloud"]], one, hosts[one["vpc"]])
                 elif (id_, holder) not in self.waiting:
                     self.waiting.add((id_, holder))
                     complain(f"{id_} waits: {holder} has its address {one['address']}")
@@ -96,7 +115,7 @@ class Keeper:
                 self.residents[id_].leave()
                 if not self.residents[id_].thread.is_alive():
                     del self.residents[id_]
-        hosts_file.lay(self.home / "cloud.hosts", names.of_cloud(world), "the local AWS")
+        hosts_file.lay(self.home / "cloud.hosts", names.of_cloud(world), "the machines service")
         self.hosts.tell(names.of_sites(world))
         self.volumes.drop_others(set(world["volumes"]) | self.held())
         self.attempt("balancers", lambda: self.balancers.update(world["balancers"], world["groups"]))
@@ -110,19 +129,19 @@ class Keeper:
             complain(f"{what}: {error}")
 
     def lead(self) -> None:
-        """Machines reach the local AWS."""
+        """Machines reach the local clouds."""
         if not self.networked:
             network.hold(ADDRESS)
             self.networked = True
 
     def route(self) -> None:
-        """Packets go where the local AWS and sites' gateways have them go. Raises NetworkError."""
+        """Packets go where the local clouds and sites' gateways have them go. Raises NetworkError."""
         with self.routing:
-            made = plan(self.world or NOTHING, self.hosts.rooms.values())
+            made = plan(self.world, self.hosts.rooms.values())
             self.routers.apply(made)
             if made.tunnels:
                 ends = {end: {"keys": told is not None, "prefixes": told} for end, told in made.tunnels.items()}
-                self.tell("ends", ends)
+                self.teller("aws")("ends", ends)
 
     def stand_up(self, told: dict[str, Any]) -> dict[str, Any]:
         """Has a host of a site running: see `hosts`."""
@@ -145,11 +164,16 @@ class Keeper:
                     return resident.told
         return None
 
-    def tell(self, name: str, body: Any) -> None:
-        try:
-            self.aws.tell(name, body)
-        except AwsError as error:
-            complain(f"{name}: {error}")
+    def teller(self, cloud: str) -> Callable[[str, Any], None]:
+        """What speaks to a cloud."""
+
+        def tell(name: str, body: Any) -> None:
+            try:
+                self.clouds[cloud].tell(name, body)
+            except CloudError as error:
+                complain(f"{name}: {error}")
+
+        return tell
 
     def write(self) -> None:
         with self.lock:
@@ -161,14 +185,13 @@ class Keeper:
         return residents + [one.described() for one in self.hosts.all()]
 
     def trusted(self) -> dict[str, str]:
-        """The authority's certificate, wherever programs look for one."""
-        authority = (self.home / "authority/ca.crt").read_text()
-        return {**dict.fromkeys(TRUSTED, authority), f"etc/ssl/certs/{self.hashed()}.0": authority}
-
-    def hashed(self) -> str:
-        """The name under which OpenSSL looks an authority up in a folder."""
-        argv = ["openssl", "x509", "-noout", "-hash", "-in", str(self.home / "authority/ca.crt")]
-        return subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip()
+        """The authorities' certificates, wherever programs look for one."""
+        authorities = [self.home / f"{folder}/ca.crt" for folder in AUTHORITIES]
+        texts = [one.read_text() for one in authorities]
+        hashes = [hashed(one) for one in authorities]
+        # Those of one name, as ours are, are told apart by a number.
+        by_hash = {f"etc/ssl/certs/{h}.{hashes[:n].count(h)}": texts[n] for n, h in enumerate(hashes)}
+        return {**dict.fromkeys(TRUSTED, "".join(texts)), **by_hash}
 
     def end(self) -> None:
         """Ends all machines at once, as a power cut does."""
@@ -179,3 +202,9 @@ class Keeper:
             thread.start()
         for thread in ending:
             thread.join()
+
+
+def hashed(authority: Path) -> str:
+    """The name under which OpenSSL looks an authority up in a folder."""
+    argv = ["openssl", "x509", "-noout", "-hash", "-in", str(authority)]
+    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip()

@@ -1,4 +1,4 @@
-"""Hosts files, for machines and for the local cloud itself, from private zones, balancers and AWS's own names."""
+"""Hosts files, for machines and for the local cloud itself, from private zones, balancers and clouds' own names."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Set
@@ -7,18 +7,19 @@ from typing import Any
 
 from local.aws.front import ADDRESS
 from local.aws.names import DOMAIN, names
+from local.azure.names import ADDRESS as AZURE_ADDRESS
 
 
 def of_network(world: dict[str, Any], vpc: str) -> str:
     """What machines in a network can resolve. A name that is not here does not resolve."""
     found = [end for one in world["networks"] if one["id"] == vpc for end in one["endpoints"] if end["named"]]
     private = {f"{end['named']}.{end['region']}.{DOMAIN}": end["addresses"] for end in found}
-    return _aws(world, private) + _text(world, {vpc})
+    return _clouds(world, private) + _text(world, {vpc})
 
 
 def of_sites(world: dict[str, Any]) -> str:
     """What hosts of sites can resolve: what a region's network knows that they can ask for names."""
-    return _aws(world) + _text(world, set(world["resolvers"]))
+    return _clouds(world) + _text(world, set(world["resolvers"]))
 
 
 def of_cloud(world: dict[str, Any]) -> str:
@@ -26,10 +27,11 @@ def of_cloud(world: dict[str, Any]) -> str:
     return _text(world, None)
 
 
-def _aws(world: dict[str, Any], private: Mapping[str, list[str]] = MappingProxyType({})) -> str:
+def _clouds(world: dict[str, Any], private: Mapping[str, list[str]] = MappingProxyType({})) -> str:
     """`private` are the addresses of those names that lead to endpoints of the network's own."""
-    found = names(world["regions"], [tuple(pair) for pair in world["buckets"]])
-    return "".join(f"{address} {name}\n" for name in sorted(found) for address in private.get(name, [ADDRESS]))
+    found = dict.fromkeys(names(world["regions"], [tuple(pair) for pair in world["buckets"]]), ADDRESS)
+    found |= dict.fromkeys(world["names"], AZURE_ADDRESS)
+    return "".join(f"{at} {name}\n" for name in sorted(found) for at in private.get(name, [found[name]]))
 
 
 def _text(world: dict[str, Any], vpcs: Set[str] | None) -> str:

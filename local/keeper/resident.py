@@ -20,6 +20,7 @@ from typing import Any
 
 from local.machines import machine
 from local.machines.machine import Machine, MachineError
+from local.machines.network import Interface
 from local.machines.waiting import readable
 from local.workers import hardware
 
@@ -61,6 +62,8 @@ class Resident:
     boot: subprocess.Popen[bytes] | None = None
 
     def __post_init__(self) -> None:
+        # How often it was started and its disk made anew, as far as this is done.
+        self.begun: tuple[int, int] | None = None
         self.id: str = self.told["id"]
         self.folder = self.site.home / "machines" / self.told["region"] / self.id
         self.machine: Machine | None = None
@@ -137,6 +140,9 @@ class Resident:
             self.forget()
             self.note("stopped")
             return False
+        if self.begun not in (None, self.starts):
+            self.again()
+            up = False
         if self.state in ("failed", "dead"):
             return False
         if self.machine and self.machine.live and not up:
@@ -152,6 +158,22 @@ class Resident:
             self.laid = self.hosts
         return self.care()
 
+    @property
+    def starts(self) -> tuple[int, int]:
+        """How often somebody had it started, and had its disk made anew; zero where a cloud does not count."""
+        return self.told.get("starts", 0), self.told.get("renewals", 0)
+
+    def again(self) -> None:
+        """Somebody has it start once more, or anew: with an empty disk."""
+        renewed = self.begun and self.begun[1] != self.starts[1]
+        self.note("stopping")
+        if self.machine and self.machine.live:
+            self.machine.stop(STOP_SECONDS)
+        self.forget()
+        if renewed:
+            shutil.rmtree(self.folder / "disk", ignore_errors=True)
+        self.note("stopped")
+
     def care(self) -> bool:
         """What a machine that is up is owed: commands and volumes. True if it must be looked at again soon."""
         if self.machine:
@@ -160,6 +182,7 @@ class Resident:
 
     def start(self) -> None:
         self.note("starting")
+        self.begun = self.starts
         told, self.laid = self.told, self.hosts
         self.folder.mkdir(parents=True, exist_ok=True)
         version = told["kubernetes"]
@@ -176,6 +199,8 @@ class Resident:
         )
         self.console(f"{self.id} starts as {self.name} on {told['address']} in {told['zone']}")
         self.machine.start()
+        for number, addresses in enumerate(told.get("cards", ()), 1):
+            self.machine.plug(Interface(tuple(addresses), f"eth{number}"))
         self.note("running")
         self.volumes_turn()
         if not (self.machine.disk / ONCE).exists():
@@ -223,10 +248,13 @@ class Resident:
         busy = False
         for id_, one in wanted.items():
             if id_ not in self.attached and not one["leaving"]:
-                self.attached[id_] = volumes.device(id_)
+                if not self.site.volumes.take(id_, self.id):
+                    busy = True
+                    continue
+                self.attached[id_] = one["path"]
                 try:
-                    self.machine.attach(volumes.device(id_), self.site.volumes.of(id_, one["size"]))
-                    self.console(f"{id_} attached as {volumes.device(id_)}")
+                    self.machine.attach(one["path"], self.site.volumes.of(id_, one["size"]))
+                    self.console(f"{id_} attached as {one['path']}")
                 except MachineError as error:
                     self.console(f"{id_} was not attached: {error}")
         for id_ in [id_ for id_ in self.attached if id_ not in wanted or wanted[id_]["leaving"]]:
@@ -240,6 +268,7 @@ class Resident:
                 busy = True
                 continue
             del self.attached[id_]
+            self.site.volumes.give(id_, self.id)
             self.console(f"{id_} detached")
         for id_, one in wanted.items():
             if one["leaving"] and id_ not in self.attached:
@@ -268,6 +297,8 @@ class Resident:
             self.site.tell("ended", self.id)
 
     def forget(self) -> None:
+        for id_ in self.attached:
+            self.site.volumes.give(id_, self.id)
         self.attached.clear()
         self.boot = None
 

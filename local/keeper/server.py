@@ -1,4 +1,4 @@
-"""The machines service's process: `python -m local.keeper.server --port N --home FOLDER --aws URL`.
+"""The machines service's process: `python -m local.keeper.server --port N --home FOLDER --aws URL --azure URL`.
 
 A child of the daemon. It answers on its port with the list of its machines, which says that it is up; on the address
 of instance metadata it answers machines.
@@ -19,7 +19,11 @@ from typing import Any
 from local.machines.machine import MachineError
 from local.machines.network import NetworkError
 
-from .aws import Aws, AwsGoneError
+from .aws import Aws
+from .aws_metadata import AwsMetadata
+from .azure import Azure
+from .azure_metadata import AzureMetadata
+from .cloud import CloudGoneError
 from .keeper import Keeper
 from .metadata import Server
 
@@ -31,22 +35,24 @@ def main() -> None:
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--home", type=Path, required=True)
     parser.add_argument("--aws", required=True)
+    parser.add_argument("--azure", required=True)
     options = parser.parse_args()
     # A machine takes a dozen, and its way to the API through a balancer as many again.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    aws = Aws(options.aws)
-    keeper = Keeper(options.home, aws)
+    aws, azure = Aws(options.aws), Azure(options.azure)
+    keeper = Keeper(options.home, (aws, azure))
     signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=leave, args=(keeper,)).start())
-    metadata = Server(keeper.find, aws)
+    metadata = Server(keeper.find, {aws.name: AwsMetadata(aws), azure.name: AzureMetadata(azure)})
     threading.Thread(target=metadata.serve_forever, daemon=True).start()
     try:
-        aws.await_up(UP_SECONDS)
+        for cloud in (aws, azure):
+            cloud.await_up(UP_SECONDS)
         threading.Thread(target=status_server(options.port, keeper).serve_forever, daemon=True).start()
         keeper.follow()
-    except AwsGoneError as error:
+    except CloudGoneError as error:
         keeper.end()
-        sys.exit(f"machines: the local AWS has gone: {error}")
+        sys.exit(f"machines: a cloud has gone: {error}")
 
 
 def leave(keeper: Keeper) -> None:

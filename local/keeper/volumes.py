@@ -2,23 +2,19 @@
 
 import json
 import shutil
+import threading
 from pathlib import Path
 
 from local.machines.disk import RECORD
 
-BY_ID = "/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_"
-
-
-def device(volume: str) -> str:
-    """The path of a volume in a machine."""
-    return BY_ID + volume.replace("-", "", 1)
-
 
 class Volumes:
-    """The folders of all volumes."""
+    """The folders of all volumes, and which machine has which."""
 
     def __init__(self, home: Path) -> None:
         self.folder = home / "volumes"
+        self.holders: dict[str, str] = {}
+        self.lock = threading.Lock()
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def of(self, volume: str, gib: int) -> Path:
@@ -28,6 +24,16 @@ class Volumes:
             (folder / "data").mkdir(parents=True, exist_ok=True)
             (folder / RECORD).write_text(json.dumps({"id": volume, "gib": gib, "type": None}))
         return folder
+
+    def take(self, volume: str, machine: str) -> bool:
+        """False while another machine has it still."""
+        with self.lock:
+            return self.holders.setdefault(volume, machine) == machine
+
+    def give(self, volume: str, machine: str) -> None:
+        with self.lock:
+            if self.holders.get(volume) == machine:
+                del self.holders[volume]
 
     def drop_others(self, volumes: set[str]) -> list[str]:
         """Removes what is of no volume any more."""

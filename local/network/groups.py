@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .routers import CLOUD_CARD, METADATA, card, filtering
+from .routers import CLOUD_CARD, METADATA, PLATFORM, card, filtering
 
 EVERYTHING, ANY = "-1", -1
 HTTPS, API = 443, 6443
@@ -26,7 +26,7 @@ def ruleset(network: Mapping[str, Any], machines: str, hub: str) -> str:
     lines = [
         "ct state established,related accept",
         # Metadata and APIs: groups have no say in the one, and our programs open the way to the other.
-        f'iifname "{machines}*" ct original ip daddr {METADATA} accept',
+        f'iifname "{machines}*" ct original ip daddr {{ {METADATA}, {PLATFORM} }} accept',
         # Commands run in the local cloud itself, and stand for a laptop of the fleet's.
         f'iifname "{CLOUD_CARD}" ip saddr {METADATA} tcp dport {API} accept',
         _map("out", watched),

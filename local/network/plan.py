@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Any, NamedTuple
 
 from .groups import ruleset
-from .routers import CLOUD, CLOUD_CARD, FIRST, METADATA, Route, Router, Rule, Wire, card, filtering
+from .routers import CLOUD, CLOUD_CARD, FIRST, METADATA, PLATFORM, Route, Router, Rule, Wire, card, filtering
 
 MACHINE, HUB = "m", "h"
 FIRST_TABLE = 1000
@@ -102,7 +102,7 @@ def _cloud(networks: Iterable[Mapping[str, Any]], sites: list[Site]) -> Router:
 def _network(network: Mapping[str, Any], machines: set[str]) -> Router:
     """Machines' own routes come and go with their cards; other interfaces are answered for by the local cloud."""
     here = [one["address"] for one in network["interfaces"] if one["address"] not in machines]
-    routes = {Route(f"{address}/32", (CLOUD_CARD,)) for address in [METADATA, *here]}
+    routes = {Route(f"{address}/32", (CLOUD_CARD,)) for address in [METADATA, PLATFORM, *here]}
     # What is the network's own never leaves it.
     routes |= {Route(cidr) for cidr in network["cidrs"]}
     rules = set()
@@ -167,11 +167,11 @@ def _site(
                 for cidr in _contents(hub, hub["tables"][one["table"]], cidrs, tunnels):
                     ways[cidr] += [tunnel.card for tunnel in mine]
     routes = {Route(cidr, tuple(sorted(cards))) for cidr, cards in ways.items() if cidr != site.block}
-    routes |= {Route(f"{METADATA}/32", (CLOUD_CARD,)), Route(site.block)}
+    routes |= {Route(f"{METADATA}/32", (CLOUD_CARD,)), Route(f"{PLATFORM}/32", (CLOUD_CARD,)), Route(site.block)}
     lines = [
         f'iifname "{MACHINE}*" oifname "{MACHINE}*" accept',
-        f'iifname "{MACHINE}*" ip daddr {METADATA} accept',
-        f'iifname "{CLOUD_CARD}" ip saddr {METADATA} accept',
+        f'iifname "{MACHINE}*" ip daddr {{ {METADATA}, {PLATFORM} }} accept',
+        f'iifname "{CLOUD_CARD}" ip saddr {{ {METADATA}, {PLATFORM} }} accept',
     ]
     for cidr, cards in sorted(ways.items()):
         named = ", ".join(f'"{one}"' for one in sorted(cards))

@@ -10,8 +10,8 @@ NEXT_HOP, HARDWARE = network.GATEWAY, network.GATEWAY_HARDWARE
 MAIN = 254
 # Before and after the table that every packet is looked up in.
 FIRST, LAST = 1_000, 33_000
-# Instance metadata and the cloud's APIs, which the local cloud itself answers.
-METADATA = "169.254.169.254"
+# Instance metadata with AWS's APIs, and Azure's APIs, which the local cloud itself answers.
+METADATA, PLATFORM = "169.254.169.254", "168.63.129.16"
 # A router's card to the local cloud itself, and the local cloud's own name among routers.
 CLOUD_CARD, CLOUD = "cloud", ""
 

@@ -59,6 +59,13 @@ def gallery_version(world: World, reference: str, location: str) -> Resource:
     return max(versions, key=lambda one: number(one.id.name))
 
 
+def of_machine(world: World, machine: Resource) -> Resource | None:
+    """The gallery's version that it was started from; None for the market's, and for one that is gone by now."""
+    reference = (machine.properties.get("storageProfile") or {}).get("imageReference") or {}
+    id_ = str(reference.get("id", ""))
+    return world.store.find(f"{id_}/versions/{reference.get('exactVersion')}") or world.store.find(id_)
+
+
 def number(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 

@@ -41,6 +41,8 @@ def act(world: World, machines: list[Resource], action: str) -> None:
             raise limits.failure(limit, limits.hardware(machine).size, machine.location)
         if wanted == "running":
             machine.state["starts"] = machine.state.get("starts", 0) + 1
+        if action.lower().startswith("reimage"):
+            machine.state["renewals"] = machine.state.get("renewals", 0) + 1
         machine.state["power"] = wanted
         machine.changed()
 

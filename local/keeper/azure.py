@@ -1,0 +1,15 @@
+"""The machines service's side of the local Azure: what its instance metadata has to ask for."""
+
+from typing import Any
+
+from .cloud import Cloud
+
+
+class Azure(Cloud):
+    """Of each answer the status, too: metadata hands it on as it is."""
+
+    name = "azure"
+
+    def token(self, machine: str, resource: str, chosen: dict[str, str]) -> tuple[int, Any]:
+        """A managed identity's, for a machine's id. `chosen` has client_id, object_id or msi_res_id."""
+        return self.answer("token", {"identity": machine, "resource": resource, **chosen})

@@ -1,0 +1,69 @@
+"""The machines service's side of a cloud's API of ours: what there is, and what has come of it."""
+
+import http.client
+import json
+import time
+from typing import Any
+
+SECONDS = 30.0
+OK = 200
+
+
+class CloudError(Exception):
+    """A cloud does not answer, or not as expected."""
+
+
+class CloudGoneError(CloudError):
+    """A cloud does not answer at all."""
+
+
+class Cloud:
+    """A cloud's own API at `url`. `name` is what its machines have in `cloud`."""
+
+    name = ""
+
+    def __init__(self, url: str) -> None:
+        self.place = url.removeprefix("http://")
+
+    def await_up(self, seconds: float) -> None:
+        """Returns when it answers; the machines service keeps its machines from now on. Raises CloudError."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                return self.tell("keep", None)
+            except CloudError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+
+    def world(self) -> dict[str, Any]:
+        """What there is; each machine says in `cloud` whose it is."""
+        found: dict[str, Any] = self.ask("world", None)
+        return {**found, "machines": [{**one, "cloud": self.name} for one in found["machines"]]}
+
+    def await_change(self, seen: int, seconds: float) -> int:
+        return int(self.ask("changes", [seen, seconds], SECONDS + seconds))
+
+    def tell(self, name: str, body: Any) -> None:
+        self.ask(name, body, empty=True)
+
+    def ask(self, name: str, body: Any, seconds: float = SECONDS, *, empty: bool = False) -> Any:
+        """Raises CloudError for any answer but a good one."""
+        status, told = self.answer(name, body, seconds, empty=empty)
+        if status != OK:
+            raise CloudError(str(told))
+        return told
+
+    def answer(self, name: str, body: Any, seconds: float = SECONDS, *, empty: bool = False) -> tuple[int, Any]:
+        """The status and what was said. Raises CloudGoneError."""
+        data = json.dumps(body) if body is not None or empty else None
+        connection = http.client.HTTPConnection(self.place, timeout=seconds)
+        try:
+            connection.request("POST" if data else "GET", f"/landbridge-api/{name}", data)
+            answer = connection.getresponse()
+            text = answer.read()
+            return answer.status, json.loads(text) if text else None
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            raise CloudGoneError(f"{name}: {error}") from None
+        finally:
+            connection.close()
