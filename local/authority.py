@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
@@ -45,8 +45,18 @@ class Authority:
         draft.replace(file)
         return file
 
+    def below(self, name: str, key: rsa.RSAPublicKey) -> x509.Certificate:
+        """The certificate of another authority, for which this one vouches."""
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        return self._signed(subject, key, authority=True, names=())
+
     def _signed(
-        self, subject: x509.Name, key: ec.EllipticCurvePublicKey, *, authority: bool, names: tuple[str, ...]
+        self,
+        subject: x509.Name,
+        key: ec.EllipticCurvePublicKey | rsa.RSAPublicKey,
+        *,
+        authority: bool,
+        names: tuple[str, ...],
     ) -> x509.Certificate:
         now = datetime.now(UTC)
         builder = (

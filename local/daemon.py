@@ -52,7 +52,7 @@ class Child(NamedTuple):
 AZURE_FLAGS = ("--azure", f"{AZURE_ADDRESS}:{AZURE_PORT}", "--azure-authority", "{home}/azure-authority/ca.crt")
 CHILDREN = (
     Child("AWS API", "local.aws.server", 5000, ("--home", "{home}")),
-    Child("Azure API", "local.azure.server", 5003, ("--home", "{home}")),
+    Child("Azure API", "local.azure.server", 5003, ("--home", "{home}", "--issuers", f"{AZURE_ADDRESS}:80")),
     Child("provider host", "local.providers.host", 5001, ("--aws", AWS_URL, *AZURE_FLAGS)),
     Child(
         "machines service", "local.keeper.server", 5002, ("--home", "{home}", "--aws", AWS_URL, "--azure", AZURE_URL)

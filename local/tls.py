@@ -25,18 +25,31 @@ def serve_names(application: Any, authority: Authority, address: str, port: int,
         def make_environ(self) -> Any:
             return {**super().make_environ(), RAW_HEADERS: list(self.headers.items())}
 
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.setsockopt(socket.SOL_IP, IP_FREEBIND, 1)
-    listener.bind((address, port))
-    listener.listen(128)
-    server = make_server(address, port, application, threaded=True, request_handler=Handler, fd=listener.fileno())
-    listener.detach()
+    server = make_server(
+        address, port, application, threaded=True, request_handler=Handler, fd=_listening(address, port)
+    )
     # Not werkzeug's own way: the handshake belongs in the call's thread, or one slow client holds up all others.
     context = _context(authority, known)
     server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     server.ssl_context = server.socket.context
     return server
+
+
+def serve_plainly(application: Any, address: str, port: int) -> Any:
+    """The same without TLS, for whatever name. Raises OSError."""
+    from werkzeug.serving import make_server
+
+    return make_server(address, port, application, threaded=True, fd=_listening(address, port))
+
+
+def _listening(address: str, port: int) -> int:
+    """A listening socket's number; the address need not be there yet. Raises OSError."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.setsockopt(socket.SOL_IP, IP_FREEBIND, 1)
+    listener.bind((address, port))
+    listener.listen(128)
+    return listener.detach()
 
 
 def _context(authority: Authority, known: Callable[[str], bool]) -> ssl.SSLContext:

@@ -9,8 +9,9 @@ ADDRESS, PORT = "168.63.129.16", 443  # Azure's own platform address, which no n
 ARM, LOGIN = "management.azure.com", "login.microsoftonline.com"
 VAULT, BLOB = "vault.azure.net", "blob.core.windows.net"
 DISKS = "md-impexp-local.z1.blob.storage.azure.net"  # where managed disks' bytes are written and read
+PKI = "www.microsoft.com"  # where certificates name their issuers' to be, over plain HTTP
 # Those that hang on no vault or account.
-ALWAYS = (ARM, LOGIN, DISKS)
+ALWAYS = (ARM, LOGIN, DISKS, PKI)
 # Type → below which domain each has a name of its own.
 OWNED = {"Microsoft.KeyVault/vaults": VAULT, "Microsoft.Storage/storageAccounts": BLOB}
 # Pattern → service.

@@ -1,8 +1,8 @@
 """What the local Azure answers beside Azure's own calls, below /landbridge-api/, over plain HTTP on loopback.
 
 For tests: inventory, faults, pace, finish (ends all operations), machines, power, quotas, capacity, evict. For the
-machines service: keep, changes (waits for one), world, ill, token (what IMDS hands out), tunnels (how those of a
-connection are).
+machines service: keep, changes (waits for one), world, ill, token and attested (what IMDS hands out), tunnels
+(how those of a connection are).
 """
 
 import json
@@ -18,6 +18,7 @@ from local import changes
 
 from . import faults, identities, tokens
 from .application import Application, said
+from .attestation import Attestation
 from .compute import limits
 from .compute import own_api as compute
 from .errors import ArmError
@@ -43,7 +44,7 @@ ANSWERS: dict[tuple[str, str], Callable[[World, bytes], Any]] = {
     **compute.ANSWERS,
 }
 # Calls that change nothing, though no GET.
-QUIET = ("token", "keep")
+QUIET = ("token", "attested", "keep")
 
 
 def inventory(world: World) -> dict[str, list[str]]:
@@ -99,11 +100,17 @@ def ill(world: World, vm_id: str, why: str) -> None:
 class OwnApi:
     """A WSGI application beside `Application`, over the same world."""
 
-    def __init__(self, application: Application) -> None:
+    def __init__(self, application: Application, attestation: Attestation) -> None:
         self.world, self.turn = application.world, application.turn
+        self.attestation = attestation
+        self.answers = {**ANSWERS, ("POST", "attested"): self.attested}
 
     def __call__(self, environ: Any, start_response: Any) -> Any:
         return self.answer(Incoming(environ))(environ, start_response)
+
+    def attested(self, world: World, body: bytes) -> dict[str, str]:
+        """A signed document about a machine."""
+        return self.attestation.document(world, **json.loads(body))
 
     def answer(self, incoming: Incoming) -> Response:
         method, name = incoming.method, incoming.path.removeprefix(PREFIX)
@@ -111,10 +118,10 @@ class OwnApi:
         try:
             if (method, name) == ("POST", "changes"):  # waits, and so holds up nobody
                 return said(200, changes.await_change(*json.loads(body)))
-            if (method, name) not in ANSWERS:
+            if (method, name) not in self.answers:
                 return said(404, f"the local Azure has no {method} {incoming.path}")
             with self.turn:
-                answer = said(200, ANSWERS[method, name](self.world, body))
+                answer = said(200, self.answers[method, name](self.world, body))
             if method != "GET" and name not in QUIET:
                 changes.changed()
             return answer

@@ -1,7 +1,7 @@
-"""Azure for the local cloud. `python -m local.azure.server --port N --home FOLDER [--tls ADDRESS:PORT]`.
+"""Azure for the local cloud. `python -m local.azure.server --port N --home FOLDER [--tls A:PORT] [--issuers A:PORT]`.
 
 On the port it answers our own API, over plain HTTP on loopback; on `--tls` Azure's names, with certificates from
-FOLDER/azure-authority.
+FOLDER/azure-authority; on `--issuers` those of authorities below that one, over plain HTTP, as everybody does.
 """
 
 import argparse
@@ -11,13 +11,18 @@ import socket
 import threading
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
+
+from werkzeug.wrappers import Request as Incoming
+from werkzeug.wrappers import Response
 
 from local import changes, hosts_file
 from local.authority import Authority
-from local.tls import serve_names
+from local.tls import serve_names, serve_plainly
 
 from . import federation, names
 from .application import Application
+from .attestation import PATH, Attestation
 from .kinds import World
 from .operations import Operations
 from .own_api import OwnApi
@@ -31,6 +36,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--home", type=Path, required=True)
     parser.add_argument("--tls", default=f"{names.ADDRESS}:{names.PORT}")
+    parser.add_argument("--issuers")
     options = parser.parse_args()
     # werkzeug writes a line a request, with query strings that can hold secrets.
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
@@ -39,11 +45,17 @@ def main() -> None:
     federation.authorities.append(options.home / "authority/ca.crt")  # the local AWS's
     application = Application(World(Store(), Operations()))
     address, _, port = options.tls.rpartition(":")
-    front = serve_names(application, Authority(options.home / "azure-authority"), address, int(port), _known)
+    authority = Authority(options.home / "azure-authority")
+    attestation = Attestation(authority)
+    others = [serve_names(application, authority, address, int(port), _known)]
+    if options.issuers:
+        at, _, number = options.issuers.rpartition(":")
+        others.append(serve_plainly(issuers(attestation), at, int(number)))
     # Last: once this port answers, all of it is there.
-    own = make_server("127.0.0.1", options.port, OwnApi(application), threaded=True)
-    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=shut, args=([own, front],)).start())
-    threading.Thread(target=front.serve_forever, args=(0.2,), daemon=True).start()
+    own = make_server("127.0.0.1", options.port, OwnApi(application, attestation), threaded=True)
+    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=shut, args=([own, *others],)).start())
+    for server in others:
+        threading.Thread(target=server.serve_forever, args=(0.2,), daemon=True).start()
     threading.Thread(target=tell_names, args=(application, options.home / "cloud.hosts"), daemon=True).start()
     own.serve_forever(poll_interval=0.2)
 
@@ -57,6 +69,20 @@ def tell_names(application: Application, hosts: Path) -> None:
             found = list(names.owned(application.world.store))
         if hosts.exists():
             hosts_file.lay(hosts, "".join(f"{names.ADDRESS} {name}\n" for name in sorted(found)), "the local Azure")
+
+
+def issuers(attestation: Attestation) -> Any:
+    """A WSGI application that has the certificate of those documents' signer's issuer."""
+
+    def answer(environ: Any, start_response: Any) -> Any:
+        incoming = Incoming(environ)
+        wanted = (names.PKI, unquote(PATH))
+        found = (incoming.host.partition(":")[0], incoming.path) == wanted
+        kind = "application/pkix-cert"
+        told = Response(attestation.issuer(), content_type=kind) if found else Response("Not found", 404)
+        return told(environ, start_response)
+
+    return answer
 
 
 def _known(name: str) -> bool:

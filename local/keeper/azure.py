@@ -13,3 +13,7 @@ class Azure(Cloud):
     def token(self, machine: str, resource: str, chosen: dict[str, str]) -> tuple[int, Any]:
         """A managed identity's, for a machine's id. `chosen` has client_id, object_id or msi_res_id."""
         return self.answer("token", {"identity": machine, "resource": resource, **chosen})
+
+    def attested(self, machine: str, nonce: str) -> tuple[int, Any]:
+        """A document about a machine, signed."""
+        return self.answer("attested", {"machine": machine, "nonce": nonce})

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from .azure import Azure
+from .cloud import OK
 from .metadata import Asked
 
 VERSIONS = (
@@ -29,7 +30,11 @@ class AzureMetadata:
 
     def __init__(self, azure: Azure) -> None:
         self.azure = azure
-        self.calls = {"identity/oauth2/token": ("GET", self.token), "versions": ("GET", versions)}
+        self.calls = {
+            "identity/oauth2/token": ("GET", self.token),
+            "attested/document": ("GET", self.attested),
+            "versions": ("GET", versions),
+        }
 
     def serve(self, asked: Asked, machine: dict[str, Any]) -> None:
         told = urlsplit(asked.path)
@@ -62,6 +67,13 @@ class AzureMetadata:
         if len(chosen) > 1:
             return tell(asked, 400, invalid(f"Only one of {', '.join(sorted(chosen))} may be specified"))
         return tell(asked, *self.azure.token(machine["resource"], query["resource"], chosen))
+
+    def attested(self, asked: Asked, machine: dict[str, Any], query: dict[str, str]) -> None:
+        if problem := version_refused(query):
+            return tell(asked, 400, problem)
+        status, told = self.azure.attested(machine["resource"], query.get("nonce", ""))
+        # Its own errors have one member.
+        return tell(asked, status, told if status == OK else {"error": f"Bad request. {told['error_description']}"})
 
 
 def refused(asked: Asked) -> str:

@@ -201,9 +201,11 @@ class Resident:
         self.machine.start()
         for number, addresses in enumerate(told.get("cards", ()), 1):
             self.machine.plug(Interface(tuple(addresses), f"eth{number}"))
-        self.note("running")
+        boots = not (self.machine.disk / ONCE).exists()
+        if not boots:
+            self.note("running")
         self.volumes_turn()
-        if not (self.machine.disk / ONCE).exists():
+        if boots:
             self.run_user_data()
 
     def hosts_text(self) -> str:

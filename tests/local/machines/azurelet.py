@@ -174,3 +174,43 @@ def act(name, action):
 
 def delete(type_, name):
     arm("DELETE", f"{PLACE}/providers/{type_}/{name}")
+
+
+def scale_set(name, subnet, capacity, custom_data, identities=(), disks=(), tags=None, **more):
+    """A uniform one in zone 1, whose machines are called NAME-00000N."""
+    address = {"name": "primary", "properties": {"subnet": {"id": subnet}, "primary": True}}
+    card = {"name": "main", "properties": {"primary": True, "ipConfigurations": [address]}}
+    profile = os_profile("", custom_data)
+    del profile["computerName"]
+    users = {one["id"]: {} for one in identities}
+    image = {"imageReference": MARKET, "osDisk": {"createOption": "FromImage"}, "dataDisks": list(disks)}
+    return made(
+        "Microsoft.Compute/virtualMachineScaleSets",
+        name,
+        zones=["1"],
+        sku={"name": SIZE, "capacity": capacity},
+        tags=tags or {},
+        **({"identity": {"type": "UserAssigned", "userAssignedIdentities": users}} if users else {}),
+        properties={
+            "orchestrationMode": "Uniform",
+            "overprovision": False,
+            "singlePlacementGroup": False,
+            "upgradePolicy": {"mode": "Manual"},
+            "virtualMachineProfile": {
+                "osProfile": {**profile, "computerNamePrefix": f"{name}-"},
+                "storageProfile": image,
+                "networkProfile": {"networkInterfaceConfigurations": [card]},
+                **more,
+            },
+        },
+    )
+
+
+def of_set(name, action, *instances):
+    """An action on some of its machines, by their numbers."""
+    path = f"{PLACE}/providers/Microsoft.Compute/virtualMachineScaleSets/{name}/{action}"
+    arm("POST", path, {"instanceIds": list(instances)})
+
+
+def resize(name, capacity):
+    arm("PATCH", f"{PLACE}/providers/Microsoft.Compute/virtualMachineScaleSets/{name}", {"sku": {"capacity": capacity}})

@@ -6,6 +6,7 @@ import pytest
 
 from local import namespace
 
+from .azure_inside import azurelet
 from .host import Box, Host
 from .inside import Inside, fleetlet
 
@@ -31,5 +32,12 @@ def box(shared: Box) -> Box:
 @pytest.fixture(scope="session")
 def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inside]:
     made = fleetlet(tmp_path_factory.mktemp("service") / "local")
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def azure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inside]:
+    made = azurelet(tmp_path_factory.mktemp("azure") / "local")
     yield made
     made.close()

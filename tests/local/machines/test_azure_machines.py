@@ -1,53 +1,16 @@
 """Virtual machines of the local Azure are machines: they boot their bundles with their identities, and keep disks."""
 
-import base64
 import json
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from components.boot.user_data import public_key, user_data
-
-from .inside import KEY, Inside, eventually
+from .azure_inside import INSTANCE, SCRIPT, STORAGE, TOKEN, encoded, meta, running
+from .inside import Inside, eventually
 
 LUN = "/dev/disk/azure/scsi1/lun"
-
-
-def encoded(script: str) -> str:
-    return base64.b64encode(script.encode()).decode()
-
-
-def stub(name: str) -> str:
-    return user_data("southcentralus", "azureletfleet", f"azurelet/{name}", public_key(KEY), "azurelet-vault")
-
-
-SCRIPT = '#!/bin/sh\nmkdir -p /srv; hostname > /srv/name\necho "$(hostname) was here" >> /var/lib/starts\n'
-
-
-@pytest.fixture(scope="module")
-def azure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inside]:
-    """One machine by its signed bundle, `one`, with an identity and a disk."""
-    made = Inside(tmp_path_factory.mktemp("azure") / "local")
-    try:
-        made((Path(__file__).parent / "azurelet.py").read_text())
-        made("from components.boot.user_data import sign\nsigned_by = lambda text: sign(pem, text)", pem=KEY)
-        made("subnets = found(); publish('one', signed_by); one_id = identity('one'); data = disk('data')")
-        made("one_nic = nic('one', subnets['a'], '10.1.1.10')")
-        code = (
-            "machine('one', [one_nic], script, [one_id], [attached(data, 7)], {'landbridge:fleet': 'test', 'a': 'b'})"
-        )
-        made(code, script=encoded(stub("one")))
-        yield made
-    finally:
-        made.close()
-
-
-def running(azure: Inside, name: str) -> bool:
-    return azure.machine(name)["state"] == "running"
 
 
 def test_a_machine_boots_its_bundle_with_its_identity(azure: Inside) -> None:
@@ -61,28 +24,6 @@ def test_a_machine_boots_its_bundle_with_its_identity(azure: Inside) -> None:
         "running",
     )
     assert "boot: done" in Path(told["folder"], "disk/var/log/landbridge-boot.log").read_text()
-
-
-ASK = """
-import json, sys, urllib.request, urllib.error
-url, *headers = sys.argv[1:]
-sent = dict(one.split("=", 1) for one in headers)
-try:
-    answer = urllib.request.urlopen(urllib.request.Request(url, headers=sent), timeout=10)
-    print(answer.status, answer.read().decode())
-except urllib.error.HTTPError as error:
-    print(error.code, error.read().decode())
-"""
-INSTANCE, TOKEN = "instance?api-version=2021-02-01", "identity/oauth2/token?api-version=2018-02-01&resource="
-STORAGE = "https://storage.azure.com/"
-
-
-def meta(azure: Inside, name: str, path: str, **headers: str) -> tuple[int, Any]:
-    """Status and body of instance metadata's answer on a machine."""
-    sent = [f"{key.replace('_', '-')}={value}" for key, value in ({"Metadata": "true"} | headers).items() if value]
-    url = f"http://169.254.169.254/metadata/{path}"
-    status, _, text = azure.run(name, "python3", "-c", ASK, url, *sent).stdout.partition(" ")
-    return int(status), json.loads(text) if text.startswith("{") else text.strip()
 
 
 def test_metadata_tells_what_the_machine_is(azure: Inside) -> None:
@@ -240,7 +181,7 @@ def test_power_is_the_machine_s(azure: Inside) -> None:
         eventually(lambda: running(azure, "power"))
         assert azure.sh("power", "cat /var/lib/starts") == "power was here\n", "custom data runs once"
     azure("delete('Microsoft.Compute/virtualMachines', 'power')")
-    eventually(lambda: azure.machine("power")["state"] == "terminated")
+    eventually(lambda: "power" not in [one["machine"] for one in azure.machines()])
 
 
 def test_a_machine_whose_first_process_dies_is_stopped(azure: Inside) -> None:
