@@ -55,3 +55,9 @@ def unique(fleet: Fleet, region: str, what: str) -> str:
     assert fleet.azure is not None
     named = f"{fleet.fleet}/{region}/{what}/{fleet.azure.subscription_id}"
     return f"{readable(fleet, region)}{hashlib.sha256(named.encode()).hexdigest()[: MOST - READABLE]}"
+
+
+def unique_names(fleet: Fleet) -> frozenset[str]:
+    """Of Azure, whose ends are digests: machines there are told them."""
+    regions = [name for name in fleet.regions if in_azure(fleet, name)]
+    return frozenset(made(fleet, name) for name in regions for made in (bucket_name, vault_name, shares_account))

@@ -5,7 +5,7 @@ import binascii
 import gzip
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from .reading import AZURE, UNKNOWN, Finding, Item, finding, of_types, tag, undecidable, values
 from .sealed import secrets_in
@@ -52,14 +52,15 @@ DIGEST = re.compile(r"[0-9a-f]{40}")  # what the provider keeps of an instance's
 BUNDLE = "Put it in the bundle's keys, which come from the secrets store"
 
 
-def findings(found: list[Item]) -> Iterator[Finding]:
+def findings(found: list[Item], known: Collection[str] = ()) -> Iterator[Finding]:
+    """`known` are names of the fleet's, which a stub may say though they look as chance made them."""
     for item in of_types(found, USER_DATA):
         for path, written in USER_DATA[item.type].items():
             value = next(iter(values(item.props, path)), None)
             if value is UNKNOWN:
                 yield undecidable(item, path)
             elif value and not (written == PLAIN and DIGEST.fullmatch(str(value))):
-                yield from _user_data(item, path, str(value), written)
+                yield from _user_data(item, path, str(value), written, known)
     yield from judged(found, LOGINS)
     for item in of_types(found, METADATA):
         for path in METADATA[item.type]:
@@ -70,7 +71,7 @@ def findings(found: list[Item]) -> Iterator[Finding]:
                 yield finding(item, path, f"{path} is not required", "Set it to required: IMDSv2 only")
 
 
-def _user_data(item: Item, path: str, value: str, written: str) -> Iterator[Finding]:
+def _user_data(item: Item, path: str, value: str, written: str, known: Collection[str]) -> Iterator[Finding]:
     try:
         raw = base64.b64decode(value, validate=True) if written == BASE64 else value.encode()
         text = _text(raw)
@@ -85,7 +86,7 @@ def _user_data(item: Item, path: str, value: str, written: str) -> Iterator[Find
     if len(raw) > most:
         what = f"{path} has {len(raw)} bytes, and {whose} may have {most}"
         yield finding(item, path, what, "Put the rest in the bundle")
-    for secret in secrets_in(text):
+    for secret in secrets_in(text, known):
         yield finding(item, path, f"{path} holds {secret}", BUNDLE)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from fleet import laptops, logins
+from fleet.buckets import unique_names
 from fleet.model import Fleet
 from fleet.world import World
 
@@ -74,7 +75,7 @@ class Own(NamedTuple):
 
 
 def findings(found: list[Item], world: World) -> Iterator[Finding]:
-    yield from boot.findings(found)
+    yield from boot.findings(found, unique_names(world.fleet))
     yield from _alone(found)
     yield from _roles(found, world)
 

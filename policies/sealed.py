@@ -3,7 +3,7 @@
 import base64
 import binascii
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -27,13 +27,16 @@ RUN = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
 RESTLESS = 0.2
 
 
-def secrets_in(text: str) -> Iterator[str]:
-    """What in the text looks like a secret: its kind and its first letters, never the whole of it."""
+def secrets_in(text: str, known: Collection[str] = ()) -> Iterator[str]:
+    """What in the text looks like a secret: its kind and its first letters, never the whole of it.
+
+    `known` are random texts that are none.
+    """
     for kind, form in LOOKS.items():
         for match in form.finditer(text):
             yield f"{kind} ({match[0][:12]}…)"
     for match in RUN.finditer(PEM.sub("", text)):
-        if _restless(match[0]) and not _public_key(match[0]) and not _of_azure(match[0]):
+        if match[0] not in known and _restless(match[0]) and not _public_key(match[0]) and not _of_azure(match[0]):
             yield f"{RANDOM} ({match[0][:6]}…)"
 
 

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from components.tags import Owner
+from fleet.buckets import in_azure
 from fleet.model import Fleet, Pool, PoolKind
 
 from .hardware import fabric
@@ -16,6 +17,9 @@ PER_ZONE: frozenset[PoolKind] = frozenset({"gpu", "system"})
 # AWS's bounds (IAM, "Name requirements"; CreateLaunchTemplate; CreateAutoScalingGroup; CreateSecurityGroup;
 # CreatePlacementGroup).
 ROLE, PROFILE, TEMPLATE, GROUP = 64, 128, 128, 255
+# Azure's ("Naming rules and restrictions for Azure resources"): a scale set's machines are called like it, a hyphen and
+# six signs behind, and a Linux machine's name has 64; security groups of machines and of addresses.
+AZURE_SET, AZURE_GROUP = 57, 80
 
 
 class Group(NamedTuple):
@@ -46,7 +50,7 @@ class Names(NamedTuple):
         return self._owner(pool).name("node", TEMPLATE)
 
     def firewall(self, pool: str) -> str:
-        return self._owner(pool).name("node", GROUP)
+        return self._owner(pool).name("node", AZURE_GROUP if self._in_azure(pool) else GROUP)
 
     def groups(self, pool: str) -> tuple[str, ...]:
         """Of its scaling groups."""
@@ -61,10 +65,14 @@ class Names(NamedTuple):
         told = self.fleet.pools[pool]
         letters = zones(self.fleet, told)
         spans = {zone: (zone,) for zone in letters} if told.kind in PER_ZONE else {ALL: letters}
+        longest = AZURE_SET if self._in_azure(pool) else GROUP
         return tuple(
-            Group(key, self._owner(pool).name(key, GROUP), span, least(told.min, len(spans), number), told.max)
+            Group(key, self._owner(pool).name(key, longest), span, least(told.min, len(spans), number), told.max)
             for number, (key, span) in enumerate(spans.items())
         )
+
+    def _in_azure(self, pool: str) -> bool:
+        return in_azure(self.fleet, str(self.fleet.pools[pool].region))
 
     def _owner(self, pool: str) -> Owner:
         return Owner(self.fleet.fleet, self.fleet.pools[pool].owner, pool)

@@ -28,7 +28,10 @@ def store_region(fleet: Fleet, spec: PoolSpec) -> str:
 
 
 class Publishing:
-    """`signing` is the pool's own key: what signs for the control plane stays in the cluster's stack."""
+    """`signing` is the pool's own key: what signs for the control plane stays in the cluster's stack.
+
+    What its bucket and its secrets store are made of is AWS's here; azure_publishing.py has Azure's.
+    """
 
     def __init__(self, fleet: Fleet, spec: PoolSpec, key_arn: pulumi.Input[str], parent: pulumi.Resource) -> None:
         self.fleet, self.spec, self.key_arn, self.parent = fleet, spec, key_arn, parent
@@ -47,7 +50,7 @@ class Publishing:
         people_authority: pulumi.Input[str],
         shown: Shown,
         tags: Tags,
-    ) -> aws.s3.BucketObjectv2:
+    ) -> pulumi.Resource:
         """The pool's bundle; gives the manifest. `shown` is what its machines show to people's clients, all alike."""
         given = pulumi.Output.all(authority, people_authority, shown.certificate)
         files = given.apply(lambda told: bundle(self._vouched(told[1], told[2]), told[0]).files)
@@ -67,7 +70,7 @@ class Publishing:
         tags: Tags,
         suffix: str = "",
         secret: pulumi.Output[dict[str, str]] | None = None,
-    ) -> aws.s3.BucketObjectv2:
+    ) -> pulumi.Resource:
         """Files and their manifest below a prefix, and keys, if any, in a secret of that name; gives the manifest."""
         keys = pulumi.Output.from_input(dict[str, str]()) if secret is None else secret
         told = pulumi.Output.unsecret(
@@ -109,8 +112,8 @@ class Publishing:
         content: pulumi.Input[str],
         tags: Tags,
         opts: pulumi.ResourceOptions,
-    ) -> aws.s3.BucketObjectv2:
-        return aws.s3.BucketObjectv2(
+    ) -> pulumi.Resource:
+        made: pulumi.Resource = aws.s3.BucketObjectv2(
             name,
             bucket=self.bucket,
             key=key,
@@ -121,3 +124,4 @@ class Publishing:
             tags=tags(name),
             opts=opts,
         )
+        return made

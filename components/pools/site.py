@@ -11,11 +11,13 @@ from components.storage.nfs_server import Identity
 from components.storage.nfs_spec import nfs_spec
 from components.tags import Owner
 from fleet.address.plan import AddressPlan
+from fleet.buckets import in_azure
 from fleet.model import Fleet
 from fleet.shares import server_pool
 
+from .azure_publishing import AzurePublishing
 from .bundle import bundle, with_files
-from .publishing import Publishing
+from .publishing import Publishing, store_region
 from .spec import PoolSpec
 
 
@@ -43,7 +45,9 @@ class SitePool(pulumi.ComponentResource):
     def __init__(self, name: str, args: SitePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:pools:SitePool", name, None, opts)
         self.args, self.spec = args, args["spec"]
-        self.publishing = Publishing(args["fleet"], self.spec, args["key_arn"], self)
+        fleet = args["fleet"]
+        store = AzurePublishing if in_azure(fleet, store_region(fleet, self.spec)) else Publishing
+        self.publishing = store(fleet, self.spec, args["key_arn"], self)
         # It has no right in any cloud, and so no way to a secret.
         self.publishing.publish(args["authority"], args["people_authority"], NOTHING, self._tags)
         self.bucket, self.verify_key = self.publishing.bucket, self.publishing.verify_key

@@ -13,10 +13,13 @@ from typing import Any
 import pytest
 
 from components.boot.user_data import public_key, user_data
+from fleet.buckets import unique_names
 from policies.boot import findings
 from policies.reading import Item
 from policies.sealed import secrets_in
 from tests.support.pki import _key
+
+from .judging import azure
 
 ROOT = Path(__file__).parents[2]
 SURE = 1000
@@ -117,3 +120,12 @@ def test_public_keys_and_certificates_are_none() -> None:
     assert list(secrets_in(f"key={public_key(PUBLIC['privateKeyPem'])}")) == []
     assert list(secrets_in(SSH)) == []
     assert list(secrets_in(SSH.replace("VTGA", "VT"))) == ["a random text (AAAAC3…)"], "nor what only begins like one"
+
+
+def test_names_that_the_fleet_made_itself_are_no_secrets_and_all_others_are() -> None:
+    known = unique_names(azure().fleet)
+    assert len(known) == 6
+    for name in known:
+        assert list(secrets_in(f"bucket={name}", known)) == []
+    found = list(secrets_in(f"bucket={min(known)[:-1]}x7Q", known))
+    assert found == [f"a random text ({min(known)[:6]}…)"]

@@ -29,6 +29,9 @@ KINDS: Mapping[str, Kind] = {
     "azure-native:network:NetworkSecurityGroup": Kind(
         within(N, NSG), "network.NetworkSecurityGroup", parts=("securityRules",)
     ),
+    "azure-native:network:ApplicationSecurityGroup": Kind(
+        within(N, "applicationSecurityGroups/{applicationSecurityGroupName}"), "network.ApplicationSecurityGroup"
+    ),
     "azure-native:network:SecurityRule": Kind(
         within(N, f"{NSG}/securityRules/{{securityRuleName}}"), "network.SecurityRule"
     ),

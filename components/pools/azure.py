@@ -1,0 +1,133 @@
+"""A pool on Azure: its identity, its bundle, its firewall, and the scale sets that hold machines."""
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+import pulumi
+import pulumi_azure_native as azure
+
+from components.boot.hosts import NOTHING
+from components.preview import VERIFY_KEY, known_in_preview
+from components.tags import KUBERNETES, Owner
+from fleet.buckets import resource_group, vault_name
+from fleet.model import Fleet
+
+from . import azure_firewall, azure_roles, azure_template, template
+from .azure_publishing import AzurePublishing
+from .firewall import OWN, Rule
+from .names import Group, Names
+from .spec import PoolSpec
+
+
+class PoolArgs(TypedDict):
+    """Ids are of the pool's region: `subnet_ids` of its private subnets by zone. `authority` is the cluster's PEM;
+    `rules` are firewall.rules'; `image` is the id of what machines start from.
+    """
+
+    fleet: Fleet
+    spec: PoolSpec
+    owner: Owner
+    rules: tuple[Rule, ...]
+    subnet_ids: dict[str, pulumi.Input[str]]
+    authority: pulumi.Input[str]
+    image: str
+
+
+class Pool(pulumi.ComponentResource):
+    """`groups` are scale sets by zone, or one under `all`; `firewall` is the machines' security group.
+
+    Sizes belong to the autoscaler: no `up` changes one, and none ends a machine.
+    """
+
+    def __init__(self, name: str, args: PoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("landbridge:pools:Pool", name, None, opts)
+        self.args, self.spec, self.fleet = args, args["spec"], args["fleet"]
+        self.names, self.child = Names(self.fleet), pulumi.ResourceOptions(parent=self)
+        self.group = resource_group(self.fleet, self.spec.place)
+        self.publishing = AzurePublishing(self.fleet, self.spec, "", self)
+        self.own = self._own() if any(rule.peer == OWN for rule in args["rules"]) else None
+        self.firewall = self._firewall()
+        self.identity = self._identity()
+        ready = [self._grant(), self.publishing.publish(args["authority"], "", NOTHING, self._tags)]
+        known = known_in_preview(self.publishing.verify_key, VERIFY_KEY)
+        vault = vault_name(self.fleet, self.spec.place)
+        script = known.apply(lambda verify: template.script(self.spec, self.publishing.bucket, verify, vault))
+        groups = self.names.scaling(self.spec.name)
+        self.groups = {group.key: self._scale_set(group, script, ready) for group in groups}
+        self.register_outputs({})
+
+    def _tags(self, name: str) -> dict[str, str]:
+        return {
+            **self.args["owner"].tags(name),
+            "landbridge:cluster": self.spec.cluster,
+            "landbridge:pool": self.spec.name,
+        }
+
+    def _own(self) -> azure.network.ApplicationSecurityGroup:
+        """What stands for the pool's machines in rules."""
+        return azure.network.ApplicationSecurityGroup(
+            "own",
+            application_security_group_name=self.names.firewall(self.spec.name),
+            resource_group_name=self.group,
+            location=self.spec.place,
+            tags=self._tags("own"),
+            opts=self.child,
+        )
+
+    def _firewall(self) -> azure.network.NetworkSecurityGroup:
+        return azure.network.NetworkSecurityGroup(
+            "node",
+            network_security_group_name=self.names.firewall(self.spec.name),
+            resource_group_name=self.group,
+            location=self.spec.place,
+            security_rules=azure_firewall.written(
+                azure_firewall.ruled(self.args["rules"]), self.own.id if self.own else None
+            ),
+            tags=self._tags("node"),
+            opts=self.child,
+        )
+
+    def _identity(self) -> azure.managedidentity.UserAssignedIdentity:
+        return azure.managedidentity.UserAssignedIdentity(
+            "node",
+            resource_name_=self.names.role(self.spec.name),
+            resource_group_name=self.group,
+            location=self.spec.place,
+            tags=self._tags("node"),
+            opts=self.child,
+        )
+
+    def _grant(self) -> azure.authorization.RoleAssignment:
+        grant = azure_roles.bundle_grant(self.fleet, self.spec)
+        return azure.authorization.RoleAssignment(
+            "bundle",
+            role_assignment_name=grant.name,
+            scope=grant.scope,
+            role_definition_id=grant.role,
+            condition=grant.condition,
+            condition_version="2.0",
+            principal_id=self.identity.principal_id,
+            # Else Azure looks for a principal that it does not know everywhere yet.
+            principal_type="ServicePrincipal",
+            opts=self.child,
+        )
+
+    def _scale_set(
+        self, group: Group, script: pulumi.Output[str], ready: Sequence[pulumi.Resource]
+    ) -> azure.compute.VirtualMachineScaleSet:
+        args, spec = self.args, self.spec
+        subnets = [args["subnet_ids"][zone] for zone in group.zones]
+        key = self.publishing.signing.public_key_openssh.apply(str.strip)
+        machine = azure_template.profile(self.fleet, spec, group, args["image"], script, key)
+        network = azure_template.interfaces(subnets, self.firewall.id, self.own.id if self.own else None)
+        return azure.compute.VirtualMachineScaleSet(
+            group.key,
+            vm_scale_set_name=group.name,
+            resource_group_name=self.group,
+            identity={"type": "UserAssigned", "user_assigned_identities": [self.identity.id]},
+            virtual_machine_profile={**machine, "network_profile": network},
+            # A set's tags are its machines' own.
+            tags={**self._tags(group.key), KUBERNETES: spec.kubernetes},
+            opts=pulumi.ResourceOptions(parent=self, depends_on=ready, protect=True, ignore_changes=["sku.capacity"]),
+            **azure_template.scale_set(spec, group),
+        )

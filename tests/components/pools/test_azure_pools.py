@@ -1,0 +1,117 @@
+"""Pools of Azure as plain data: their scale sets, their firewalls, what their identities may do."""
+
+import base64
+import datetime
+import json
+from pathlib import Path
+
+import pytest
+
+from components.network.azure_groups import REST
+from components.pools import azure_firewall, azure_roles, azure_template, template
+from components.pools.firewall import OWN, rules
+from components.pools.hardware import infiniband
+from components.pools.names import AZURE_SET, Names
+from components.pools.spec import PoolSpec, pool_spec
+from fleet import azure_sizes
+from fleet.address.plan import draft
+from fleet.loader import load
+from fleet.world import World
+from local.azure.roles.conditions import Asked, attribute, parsed
+from tests.components.test_specs import data
+from tests.support import golden
+
+HERE = Path(__file__).parent
+PATH = HERE.parents[1] / "fleet/good/azure.yaml"
+DAY = datetime.date(2026, 1, 1)
+NAMES = ("gpu", "spot", "system", "cpu")
+IMAGE = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/galleries/x/images/gpu/versions/1.2.3"
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    fleet = load(PATH)
+    return World(fleet, draft(fleet, None, DAY).plan, PATH)
+
+
+def spec_of(world: World, name: str) -> PoolSpec:
+    return pool_spec(world.fleet, world.plan, name)
+
+
+@pytest.mark.golden
+@pytest.mark.parametrize("name", NAMES)
+def test_a_pool_s_scale_sets_and_what_is_around_them(world: World, name: str) -> None:
+    fleet, spec = world.fleet, spec_of(world, name)
+    made = azure_firewall.ruled(rules(fleet, world.plan, spec))
+    value = {
+        "sets": {
+            group.name: {
+                **azure_template.scale_set(spec, group),
+                "profile": azure_template.profile(fleet, spec, group, IMAGE, "STUB", "ssh-ed25519 KEY"),
+                "network": azure_template.interfaces([f"subnet of {zone}" for zone in group.zones], "FIREWALL", "OWN"),
+            }
+            for group in Names(fleet).scaling(name)
+        },
+        "rules": data(made),
+        "grant": azure_roles.bundle_grant(fleet, spec)._asdict(),
+    }
+    golden.compare(HERE / f"golden/azure.{name}.yaml", value)
+
+
+def test_the_stub_of_azure_is_custom_data_and_names_the_vault(world: World) -> None:
+    script = base64.b64decode(template.script(spec_of(world, "gpu"), "account", "KEY", "vault")).decode()
+    assert len(script) <= 4096
+    assert json.dumps("vault") in script
+    assert "metadata/identity/oauth2/token" in script
+    assert "Microsoft" not in script
+    assert "X-aws" not in script
+
+
+def test_only_sizes_with_infiniband_stand_in_one_placement_group() -> None:
+    fabric = {name for name in azure_sizes.OTHERS if infiniband(name)}
+    assert fabric == {name for name in azure_sizes.OTHERS if name.startswith("Standard_ND")}
+    assert not infiniband("Standard_D8s_v5")
+    assert not infiniband("p5.48xlarge")
+
+
+def test_machines_of_a_long_named_pool_have_names_that_linux_takes(world: World) -> None:
+    fleet = world.fleet
+    long = fleet.model_copy(update={"fleet": "f" * 40, "pools": {"p" * 40: fleet.pools["gpu"]}})
+    for group in Names(long).scaling("p" * 40):
+        prefix = azure_template.profile(long, spec_of(world, "gpu")._replace(name="p" * 40), group, IMAGE, "", "")[
+            "os_profile"
+        ]["computer_name_prefix"]
+        assert len(group.name) <= AZURE_SET
+        assert len(f"{prefix}00000A") <= 64
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_firewall_ends_closed_both_ways_and_no_priority_stands_twice(world: World, name: str) -> None:
+    made = azure_firewall.ruled(rules(world.fleet, world.plan, spec_of(world, name)))
+    for direction in ("Inbound", "Outbound"):
+        priorities = [rule.priority for rule in made if rule.direction == direction]
+        assert priorities == sorted(set(priorities))
+        assert priorities[-1] == REST
+    assert {rule.access for rule in made if rule.priority == REST} == {"Deny"}
+    assert len({rule.name for rule in made}) == len(made)
+
+
+def test_a_rule_for_the_pool_s_own_machines_names_them_and_no_prefix(world: World) -> None:
+    made = azure_firewall.ruled(rules(world.fleet, world.plan, spec_of(world, "gpu")))
+    own = [one for one in azure_firewall.written(made, "OWN") if one["name"].endswith("own-machines")]
+    assert [rule.peer for rule in made if rule.name.endswith("own-machines")] == [OWN, OWN]
+    assert [one.get("source_application_security_groups") for one in own] == [[{"id": "OWN"}], None]
+    assert [one.get("destination_application_security_groups") for one in own] == [None, [{"id": "OWN"}]]
+    assert "source_address_prefix" not in own[0]
+    assert "destination_address_prefix" not in own[1]
+
+
+def test_a_pool_s_identity_reads_its_own_folder_and_lists_nothing(world: World) -> None:
+    spec = spec_of(world, "gpu")
+    holds = parsed(azure_roles.bundle_grant(world.fleet, spec).condition)
+    read = f"{azure_roles.BLOBS}/read"
+    path = attribute("Resource", "containers/blobs:path")
+    assert holds(Asked(read, {path: f"{spec.prefix}/manifest.json"}))
+    assert not holds(Asked(read, {path: f"{spec.fleet}/{spec.cluster}/another/manifest.json"}))
+    assert not holds(Asked(read, {path: f"{spec.prefix}-2/manifest.json"}))
+    assert not holds(Asked(read, {path: f"{spec.prefix}/manifest.json"}, "Blob.List"))
