@@ -197,7 +197,7 @@ def _cloud(spec: AddOnsSpec) -> Manifest:
     env, mounts = list[Manifest](), list[Manifest]()
     if _in(spec, "aws"):
         role = autoscaler_role.role_arn(spec.fleet, spec.cluster.name)
-        known = {team_pods.ROLE: role, **team_pods.variables(spec.cluster)}
+        known = {team_pods.ROLE: role, **team_pods.variables(spec)}
         env += [{"name": name, "value": value} for name, value in known.items()]
         mounts.append({"name": "aws", "mountPath": team_pods.FOLDER, "readOnly": True})
     if _in(spec, "azure"):

@@ -1,5 +1,7 @@
 """The drivers that mount shares on nodes: NFS everywhere, EFS on AWS. Neither asks the API anything.
 
+Azure Files are shares over NFS, and mounted by that driver: Azure's own would bring a controller and a credential.
+
 No controller stands behind them: the fleet file says which volumes there are (shares.py), so nothing in the cluster
 has rights over volumes, nor credentials of a cloud.
 """
@@ -55,7 +57,7 @@ EFS_DRIVER = Driver(
 
 
 def nfs_wanted(spec: AddOnsSpec) -> bool:
-    return spec.nfs is not None
+    return spec.nfs is not None or bool(spec.azure_regions)
 
 
 def nfs(spec: AddOnsSpec) -> list[Manifest]:  # noqa: ARG001

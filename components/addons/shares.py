@@ -6,7 +6,7 @@ runs. Volumes are made from the fleet file, not on demand: a share is there befo
 
 from collections.abc import Iterator
 
-from components.storage.mounts import NFS_OPTIONS, OnEfs, OnNfs, Source, home, source
+from components.storage.mounts import FILES_OPTIONS, NFS_OPTIONS, OnFiles, OnNfs, Source, home, source
 from fleet.shares import HOMES
 from fleet.team_storage import namespace
 
@@ -16,7 +16,7 @@ from .spec import AddOnsSpec
 
 ADDON = "shares"
 UID = "landbridge.dev/uid"
-# Kubernetes wants a size; neither NFS nor EFS knows one.
+# Kubernetes wants a size; neither NFS nor EFS knows one, and Azure has its own bound.
 SIZE = "1Pi"
 
 
@@ -25,9 +25,9 @@ def wanted(spec: AddOnsSpec) -> bool:
 
 
 def manifests(spec: AddOnsSpec) -> list[Manifest]:
-    """The shares of the site's NFS server if the cluster has one, else of EFS in its home region.
+    """The shares of the site's NFS server if the cluster has one, else those of its home region.
 
-    Every AWS region's own EFS is there besides, as SHARE-REGION: data near the machines that read it.
+    Every region's own are there besides, as SHARE-REGION: data near the machines that read it.
     """
     return [*_classes(spec), *_of_teams(spec), *_of_people(spec)]
 
@@ -48,10 +48,13 @@ def _of_teams(spec: AddOnsSpec) -> Iterator[Manifest]:
     for team in sorted(spec.fleet.teams):
         for share in sorted(spec.fleet.storage.shares):
             if share != HOMES:  # nobody's claim is all of it
-                yield from _pair(spec, namespace(team), share, share, _volume(_source(spec, share), namespace(team)))
+                yield from _pair(
+                    spec, namespace(team), share, share, _volume(_source(spec, share), namespace(team), share)
+                )
                 for region, files in sorted(spec.file_systems.items()):
-                    near = _volume(OnEfs(region, files.shares[share], ""), namespace(team))
-                    yield from _pair(spec, namespace(team), share, f"{share}-{region}", near)
+                    name = f"{share}-{region}"
+                    near = _volume(files.near(share), namespace(team), name)
+                    yield from _pair(spec, namespace(team), share, name, near)
 
 
 def _of_people(spec: AddOnsSpec) -> Iterator[Manifest]:
@@ -59,9 +62,9 @@ def _of_people(spec: AddOnsSpec) -> Iterator[Manifest]:
     if HOMES not in spec.fleet.storage.shares:
         return
     for name, person in sorted(spec.fleet.people.items()):
-        space = namespace(person.team)
-        theirs = _volume(_source(spec, HOMES, name), space)
-        yield from _pair(spec, space, HOMES, f"home-{name}", theirs, {UID: str(person.uid)})
+        space, claim = namespace(person.team), f"home-{name}"
+        theirs = _volume(_source(spec, HOMES, name), space, claim)
+        yield from _pair(spec, space, HOMES, claim, theirs, {UID: str(person.uid)})
 
 
 def _source(spec: AddOnsSpec, share: str, person: str = "") -> Source:
@@ -69,20 +72,26 @@ def _source(spec: AddOnsSpec, share: str, person: str = "") -> Source:
     return source(spec.fleet, spec.nfs, files, (*spec.regions, *spec.sites), share, person)
 
 
-def _volume(of: Source, space: str) -> Manifest:
+def _volume(of: Source, space: str, claim: str) -> Manifest:
     """What a namespace's volume says of where it comes from."""
     if isinstance(of, OnNfs):
-        # Whoever mounts one handle twice on a node gets one mount: each namespace has its own.
-        handle = f"{of.site}{of.path}#{space}"
-        attributes = {"server": of.server, "share": of.path}
-        csi = {"driver": NFS_DRIVER.name, "volumeHandle": handle, "volumeAttributes": attributes}
-        return {"csi": csi, "mountOptions": NFS_OPTIONS}
+        return _nfs(f"{of.site}{of.path}#{space}", of.server, of.path, NFS_OPTIONS)
+    if isinstance(of, OnFiles):
+        # In the home region a share is there twice, by one name and by two claims.
+        return _nfs(f"{of.region}{of.path}#{space}.{claim}", of.server, of.path, FILES_OPTIONS)
     found: Manifest = {"csi": {"driver": EFS_DRIVER.name, "volumeHandle": of.handle}}
     if of.address:
         found["csi"]["volumeAttributes"] = {"mounttargetip": of.address}
         # TLS is checked against the file system's name, which has its region, and a node knows its own alone.
         found["mountOptions"] = [f"region={of.region}"]
     return found
+
+
+def _nfs(handle: str, server: str, path: str, options: list[str]) -> Manifest:
+    """Whoever mounts one handle twice on a node gets one mount: the handle of each namespace is its own."""
+    attributes = {"server": server, "share": path}
+    csi = {"driver": NFS_DRIVER.name, "volumeHandle": handle, "volumeAttributes": attributes}
+    return {"csi": csi, "mountOptions": options}
 
 
 def _pair(

@@ -9,13 +9,13 @@ from components.links.laptops import nodes
 from components.pools import joining
 from components.pools.names import Names
 from components.pools.spec import DNS_ADDRESS, PoolSpec, pool_spec
-from components.storage.mounts import FileSystem, Nfs, nfs
+from components.storage.mounts import Nfs, RegionFiles, nfs
 from fleet.address.plan import AddressPlan
-from fleet.model import Fleet
+from fleet.model import Cloud, Fleet
 
 
 class AddOnsSpec(NamedTuple):
-    """`pools` are those with nodes. `file_systems` are AWS regions' shares by region, outputs of their stacks.
+    """`pools` are those with nodes. `file_systems` are shares by region; those of AWS are outputs of stacks.
     `joining` are the pools as machines join them, and the servers for laptops.
     """
 
@@ -23,7 +23,7 @@ class AddOnsSpec(NamedTuple):
     cluster: ClusterSpec
     pools: tuple[PoolSpec, ...]
     nfs: Nfs | None
-    file_systems: Mapping[str, FileSystem]
+    file_systems: Mapping[str, RegionFiles]
     joining: tuple[joining.Joining, ...]
 
     @property
@@ -36,7 +36,14 @@ class AddOnsSpec(NamedTuple):
 
     @property
     def aws_regions(self) -> tuple[str, ...]:
-        return tuple(name for name in self.regions if self.fleet.regions[name].cloud == "aws")
+        return self._in("aws")
+
+    @property
+    def azure_regions(self) -> tuple[str, ...]:
+        return self._in("azure")
+
+    def _in(self, cloud: Cloud) -> tuple[str, ...]:
+        return tuple(name for name in self.regions if self.fleet.regions[name].cloud == cloud)
 
     def service_address(self, number: int = DNS_ADDRESS) -> str:
         """An address of the services' range: the tenth is DNS, which every kubelet tells its pods."""
@@ -44,7 +51,7 @@ class AddOnsSpec(NamedTuple):
 
 
 def addons_spec(
-    fleet: Fleet, plan: AddressPlan, cluster: str, file_systems: Mapping[str, FileSystem] | None = None
+    fleet: Fleet, plan: AddressPlan, cluster: str, file_systems: Mapping[str, RegionFiles] | None = None
 ) -> AddOnsSpec:
     found = tuple(
         pool_spec(fleet, plan, name)

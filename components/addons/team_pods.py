@@ -6,7 +6,6 @@ AWS takes a role for it. No machine has a part in it: it is the same in a region
 
 from collections.abc import Iterator
 
-from components.control_plane.machines import ClusterSpec
 from fleet import issuers, team_storage
 
 from . import team_roles
@@ -22,7 +21,7 @@ KINDS = ("initContainers", "containers")
 
 
 def wanted(spec: AddOnsSpec) -> bool:
-    return bool(spec.cluster.account)
+    return bool(spec.cluster.account and team_storage.regions(spec.fleet))
 
 
 def manifests(spec: AddOnsSpec) -> list[Manifest]:
@@ -39,13 +38,15 @@ def account(team: str) -> Manifest:
     }
 
 
-def variables(cluster: ClusterSpec) -> dict[str, str]:
+def variables(spec: AddOnsSpec) -> dict[str, str]:
     """What every pod has alike, by name; `ROLE` is its team's."""
+    # STS is asked there. Buckets of other regions are found by their names.
+    known, home = team_storage.regions(spec.fleet), spec.cluster.region
+    region = home if home in known else min(spec.aws_regions or known)
     return {
         "AWS_WEB_IDENTITY_TOKEN_FILE": f"{FOLDER}/{FILE}",
-        # STS is asked there. Buckets of other regions are found by their names.
-        "AWS_REGION": cluster.region,
-        "AWS_DEFAULT_REGION": cluster.region,
+        "AWS_REGION": region,
+        "AWS_DEFAULT_REGION": region,
         "AWS_STS_REGIONAL_ENDPOINTS": "regional",
     }
 
@@ -62,7 +63,7 @@ def injection(spec: AddOnsSpec) -> list[Manifest]:
         "not-done-by-hand": f"!object.spec.?volumes.orValue([]).exists(v, v.name == '{VOLUME}')",
     }
     by_team = "{" + ", ".join(f"'{space}': '{arn}'" for space, arn in roles.items()) + "}[request.namespace]"
-    values = {ROLE: "variables.role", **{name: f"'{value}'" for name, value in variables(spec.cluster).items()}}
+    values = {ROLE: "variables.role", **{name: f"'{value}'" for name, value in variables(spec).items()}}
     parts = [*_volume(), *(part for kind in KINDS for part in _containers(kind, values))]
     return policy(ADDON, "landbridge-team-roles", PODS, conditions, {"role": by_team}, " + ".join(parts))
 

@@ -16,13 +16,17 @@ TEAM = "landbridge/team"
 SECURITY = {"enforce": "baseline", "warn": "restricted", "audit": "restricted"}
 # Instance metadata is at this address in every cloud. A machine's credentials are there, a pod has its own.
 METADATA = "169.254.169.254/32"
+# Azure's platform tells machines there what it wants of them ("What is IP address 168.63.129.16?"). Names come from
+# there, too, but pods ask the cache of their node.
+PLATFORM = "168.63.129.16/32"
 # Pods of the host's network are beyond any NetworkPolicy; in teams' namespaces there are none.
 OPEN = ("default",)
 
 
 def manifests(spec: AddOnsSpec) -> list[Manifest]:
     spaces = [namespace(team) for team in spec.fleet.teams]
-    return [*_namespaces(spec), *(no_metadata(space) for space in (*OPEN, *spaces))]
+    closed = [METADATA, *([PLATFORM] if spec.azure_regions else [])]
+    return [*_namespaces(spec), *(no_metadata(space, closed) for space in (*OPEN, *spaces))]
 
 
 def _namespaces(spec: AddOnsSpec) -> Iterator[Manifest]:
@@ -35,9 +39,9 @@ def _namespaces(spec: AddOnsSpec) -> Iterator[Manifest]:
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace(team), "labels": labels}}
 
 
-def no_metadata(space: str) -> Manifest:
+def no_metadata(space: str, closed: list[str]) -> Manifest:
     """All is allowed out but that; nothing is said of what comes in."""
-    anywhere = {"ipBlock": {"cidr": "0.0.0.0/0", "except": [METADATA]}}
+    anywhere = {"ipBlock": {"cidr": "0.0.0.0/0", "except": closed}}
     return {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "NetworkPolicy",

@@ -17,7 +17,7 @@ GPU_PRESENT = "nvidia.com/gpu.present"
 # What the device plugin advertises, and the label of its pods, in kube-system.
 GPU_RESOURCE = "nvidia.com/gpu"
 DEVICE_PLUGIN = ("app.kubernetes.io/name", "nvidia-device-plugin")
-# The same of the networks between GPU machines: EFA on AWS, InfiniBand or RoCE at sites.
+# The same of the networks between GPU machines: EFA on AWS, InfiniBand on Azure, either or RoCE at sites.
 EFA_RESOURCE, RDMA_RESOURCE = "vpc.amazonaws.com/efa", "rdma/hca"
 EFA_PLUGIN = ("app.kubernetes.io/name", "aws-efa-device-plugin")
 RDMA_PLUGIN = ("app.kubernetes.io/name", "rdma-shared-device-plugin")

@@ -8,7 +8,16 @@ from typing import NamedTuple
 
 from components.boot.people import Login
 from components.control_plane.units import UNITS, target, unit
-from components.storage.mounts import NFS_OPTIONS, FileSystem, OnEfs, OnNfs, Source, nfs, source
+from components.storage.mounts import (
+    FILES_OPTIONS,
+    NFS_OPTIONS,
+    OnFiles,
+    OnNfs,
+    RegionFiles,
+    Source,
+    nfs,
+    source,
+)
 from fleet.model import Fleet
 from fleet.shares import HOMES
 
@@ -34,12 +43,12 @@ class Mount(NamedTuple):
 
 
 def mounts(
-    fleet: Fleet, cluster: str, place: str, people: Sequence[Login], files: FileSystem | None
+    fleet: Fleet, cluster: str, place: str, people: Sequence[Login], files: RegionFiles | None
 ) -> tuple[Mount, ...]:
     """Of a machine in `place`, from where the cluster's pods have them; nothing where neither serves.
 
-    Homes of a site's server are one mount. On EFS each is one of its own: its access point makes the folder, with owner
-    and mode, when it is first mounted, and through the share's nobody could, as root is squashed there.
+    Homes of a site's server are one mount. In clouds each is one of its own: on EFS its access point makes the folder,
+    with owner and mode, when it is first mounted, and through the share's nobody could, as root is squashed there.
     """
     server = nfs(fleet, cluster)
     if server is None and files is None:
@@ -114,7 +123,8 @@ def _options(of: Source) -> tuple[str, str, list[str]]:
     """What, type and options; EFS's are those of amazon-efs-utils, which adds the rest of NFS's (mount.efs(8))."""
     if isinstance(of, OnNfs):
         return f"{of.server}:{of.path}", "nfs", NFS_OPTIONS
-    assert isinstance(of, OnEfs)
+    if isinstance(of, OnFiles):
+        return f"{of.server}:{of.path}", "nfs", FILES_OPTIONS
     system, _, point = of.handle.partition("::")
     # With its region: TLS is checked against the file system's name, and a machine knows its own region at best.
     options = ["tls", f"accesspoint={point}", f"region={of.region}", "noatime"]

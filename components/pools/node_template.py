@@ -32,7 +32,12 @@ def template(spec: PoolSpec, zone: str, name: str = "template", provider_id: str
     size = shapes.shape(spec.hardware.shape)
     if spec.site or size is None:
         raise ValueError(f"pool {spec.name}: nobody can tell what a new machine of {spec.hardware.shape} will have")
-    plugged = {labels.GPU_RESOURCE: spec.hardware.gpus, labels.EFA_RESOURCE: fabric(spec.hardware.shape)}
+    plugged = {
+        labels.GPU_RESOURCE: spec.hardware.gpus,
+        labels.EFA_RESOURCE: fabric(spec.hardware.shape),
+        # Counted as pods are: components/addons/rdma.py.
+        labels.RDMA_RESOURCE: kubelet.MOST_PODS if spec.hardware.rdma else 0,
+    }
     devices = {name: str(count) for name, count in plugged.items() if count}
     memory, disk = int(size.memory_gib * 1024 * SEEN_OF_MEMORY) * MI, ROOT_GIB[spec.kind] * GI
     return {

@@ -4,11 +4,12 @@ from typing import Literal, NamedTuple
 
 from components.boot.people import Authority, Login, logins
 from components.control_plane.machines import API_PORT, ClusterSpec, cluster_spec
-from components.storage.mounts import FileSystem
+from components.storage.mounts import RegionFiles
 from fleet import gpus
 from fleet.address.plan import AddressPlan
 from fleet.model import Cloud, Fleet, Host, Pool, PoolKind
 
+from .hardware import infiniband
 from .mounts import Mount, mounts
 
 # The tenth address of a cluster's services is its DNS, as kubeadm has it.
@@ -19,7 +20,9 @@ Kind = PoolKind | Literal["laptops"]
 
 
 class Hardware(NamedTuple):
-    """What one machine of the pool has; `model` is the GPU's, `rdma` is InfiniBand or RoCE of a site's host."""
+    """What one machine of the pool has; `model` is the GPU's, `rdma` is InfiniBand or RoCE of a
+    site's host, or InfiniBand of a size of Azure.
+    """
 
     gpus: int
     model: str | None
@@ -67,10 +70,10 @@ class PoolSpec(NamedTuple):
         return f"{self.prefix}/{host}"
 
 
-def pool_spec(fleet: Fleet, plan: AddressPlan, name: str, files: FileSystem | None = None) -> PoolSpec:
+def pool_spec(fleet: Fleet, plan: AddressPlan, name: str, files: RegionFiles | None = None) -> PoolSpec:
     """Raises ValueError for hosts that differ: fleet.rules refuses such a pool before.
 
-    `files` is EFS of the cluster's home, for `mounts` where no site serves them.
+    `files` are those of the cluster's home, for `mounts` where no site serves them.
     """
     pool = fleet.pools[name]
     people = logins(fleet, pool.owner, homes=True) if pool.kind == "ssh" else ()
@@ -102,7 +105,8 @@ def pool_spec(fleet: Fleet, plan: AddressPlan, name: str, files: FileSystem | No
 
 def _hardware(fleet: Fleet, name: str, pool: Pool) -> Hardware:
     if pool.instance_type:
-        return Hardware(pool.gpus, gpus.model(pool.instance_type) if pool.gpus else None, pool.instance_type)
+        model = gpus.model(pool.instance_type) if pool.gpus else None
+        return Hardware(pool.gpus, model, pool.instance_type, infiniband(pool.instance_type))
     assert pool.site is not None
     hosts: list[Host] = [fleet.sites[pool.site].hosts[host] for host in pool.hosts]
     found = {(host.gpus, host.gpu, host.rdma) for host in hosts}

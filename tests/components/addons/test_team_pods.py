@@ -91,7 +91,7 @@ def test_what_a_container_says_itself_stays(active: Server) -> None:
 
 def test_nothing_else_changes(active: Server, example: AddOnsSpec) -> None:
     """A pod of another account is like it but for what is ours."""
-    names = {*team_pods.variables(example.cluster), team_pods.ROLE}
+    names = {*team_pods.variables(example), team_pods.ROLE}
     found, other = made(active, pod()), made(active, pod("plain"))
     assert not injected(other)
     found["volumes"] = [volume for volume in found["volumes"] if volume["name"] != VOLUME]
