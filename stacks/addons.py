@@ -1,30 +1,29 @@
-"""What runs inside a cluster: its add-ons, registered with its own API server."""
+"""What runs inside a cluster: its add-ons, registered with its own API server.
+
+What they need of clouds stands in addons_aws.py and addons_azure.py: the cluster's home gives the way in, and each
+cloud with nodes of it what its pods may do there.
+"""
 
 import json
 from collections.abc import Mapping
 from typing import Any
 
 import pulumi
-import pulumi_aws as aws
-import pulumi_azure_native as azure
 import pulumi_kubernetes as kubernetes
-from pulumi import ResourceOptions
 
 from components.addons.addons import wanted
 from components.addons.autoscaler import ADDON as AUTOSCALER
-from components.addons.aws import AutoscalerRole, TeamRoles
-from components.addons.azure import AutoscalerIdentity
-from components.addons.azure_autoscaler import CLIENT_ID, IDENTITY
 from components.addons.component import AddOns
 from components.addons.gpu import ADDON as DEVICE_PLUGIN
-from components.addons.manifests import SPACE, config_map
+from components.addons.manifests import SPACE
 from components.addons.spec import AddOnsSpec, addons_spec
 from components.control_plane.kubeconfig import kubeconfig
-from components.storage.mounts import FileSystem
-from fleet import autoscaler
+from components.storage.mounts import RegionFiles
+from fleet import autoscaler, team_storage
+from fleet.buckets import in_azure
 from fleet.world import World
 
-from . import versions
+from . import addons_aws, addons_azure
 from .catalogue import StackSpec, cluster_of
 from .outputs import cluster_outputs, publish
 from .shares import file_system
@@ -37,19 +36,21 @@ def program(world: World, stack: StackSpec) -> None:
 
 async def _program(world: World, stack: StackSpec) -> None:
     fleet, name = world.fleet, cluster_of(stack.name)
-    assert fleet.aws is not None  # fleet.rules: no region in AWS without an account
     try:
         plane = await cluster_outputs(name)
         spec = addons_spec(fleet, world.plan, name)
         spec = addons_spec(fleet, world.plan, name, await _file_systems(world, spec))
     except LookupError as error:
         raise pulumi.RunError(str(error)) from None
-    cloud = aws.Provider(stack.region, region=stack.region, allowed_account_ids=[fleet.aws.account_id])
-    await versions.check_follows(world, stack.name, name, cloud)
-    secret = aws.secretsmanager.get_secret_version_output(
-        secret_id=plane["admin_secret"], opts=pulumi.InvokeOutputOptions(provider=cloud)
-    )
-    known = pulumi.Output.all(plane["endpoint"], plane["authority"], secret.secret_string)
+    aws = addons_aws.provider(world, stack) if team_storage.regions(fleet) else None
+    azure = addons_azure.provider(world) if in_azure(fleet, stack.region) or spec.azure_regions else None
+    if in_azure(fleet, stack.region):
+        assert azure is not None
+        secret = await addons_azure.credential(world, stack, plane, azure)
+    else:
+        assert aws is not None
+        secret = await addons_aws.credential(world, stack, plane, aws)
+    known = pulumi.Output.all(plane["endpoint"], plane["authority"], secret)
     access: Any = known.apply(lambda found: access_of(*found))
     provider = kubernetes.Provider(
         name,
@@ -58,14 +59,14 @@ async def _program(world: World, stack: StackSpec) -> None:
         enable_config_map_mutable=True,
         enable_secret_mutable=True,
     )
-    TeamRoles("team-roles", {"fleet": fleet, "cluster": name}, ResourceOptions(providers=[cloud]))
     having = wanted(spec)
-    if AUTOSCALER in having:
-        AutoscalerRole("autoscaler", {"fleet": fleet, "cluster": name}, ResourceOptions(providers=[cloud]))
-        if autoscaler.regions(fleet, name, "azure"):
-            _autoscaler_in_azure(world, name, provider)
+    if aws:
+        scales = AUTOSCALER in having and bool(autoscaler.regions(fleet, name, "aws"))
+        addons_aws.roles(world, stack, name, aws, scales=scales)
+    if azure and AUTOSCALER in having and autoscaler.regions(fleet, name, "azure"):
+        addons_azure.autoscaler(world, name, azure, provider)
     try:
-        AddOns("add-ons", {"spec": spec}, ResourceOptions(providers=[provider]))
+        AddOns("add-ons", {"spec": spec}, pulumi.ResourceOptions(providers=[provider]))
     except ValueError as error:  # settings that no ConfigMap holds
         raise pulumi.RunError(str(error)) from None
     publish(
@@ -80,25 +81,9 @@ async def _program(world: World, stack: StackSpec) -> None:
     )
 
 
-def _autoscaler_in_azure(world: World, cluster: str, provider: kubernetes.Provider) -> None:
-    """Its identity, and in the cluster what its pod names it by."""
-    fleet = world.fleet
-    assert fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
-    cloud = azure.Provider("azure", subscription_id=fleet.azure.subscription_id, tenant_id=fleet.azure.tenant_id)
-    providers = ResourceOptions(providers={"azure-native": cloud})
-    made = AutoscalerIdentity("autoscaler-azure", {"fleet": fleet, "cluster": cluster}, providers)
-    about = config_map(IDENTITY, AUTOSCALER, {})
-    kubernetes.core.v1.ConfigMap(
-        IDENTITY,
-        metadata=about["metadata"],
-        data={CLIENT_ID: made.client_id},
-        opts=ResourceOptions(provider=provider),
-    )
-
-
-async def _file_systems(world: World, spec: AddOnsSpec) -> Mapping[str, FileSystem]:
-    """EFS of every AWS region that the cluster has nodes in, and of its own."""
-    return {region: await file_system(world, region) for region in sorted({*spec.aws_regions, spec.cluster.region})}
+async def _file_systems(world: World, spec: AddOnsSpec) -> Mapping[str, RegionFiles]:
+    """The shares of every region that the cluster has nodes in, and of its own."""
+    return {region: await file_system(world, region) for region in sorted({*spec.regions, spec.cluster.region})}
 
 
 def access_of(endpoint: str, authority: str, credential: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from fleet import laptops
+from fleet import autoscaler, laptops
 from fleet.model import Cloud, Fleet
 from fleet.regions import CLOUDS
 
@@ -69,12 +69,15 @@ def pools(fleet: Fleet) -> list[StackSpec]:
 
 
 def addons(fleet: Fleet) -> list[StackSpec]:
-    """Stacks of what runs inside clusters, one each, named CLUSTER-addons; they read of every region with nodes."""
+    """Stacks of what runs inside clusters, one each, named CLUSTER-addons; they read of every region with nodes.
+
+    A right to a scale set of Azure is given on the scale set, which must be there before.
+    """
     found = []
     for name, cluster in fleet.clusters.items():
-        regions = _with_nodes(fleet, name)
+        regions, sets = _with_nodes(fleet, name), autoscaler.pools(fleet, name, "azure")
         if regions and not _unfit(fleet, name):
-            found.append(StackSpec(f"{name}{ADDONS}", "addons", cluster.region, (*regions, name)))
+            found.append(StackSpec(f"{name}{ADDONS}", "addons", cluster.region, (*regions, name, *sets)))
     return found
 
 

@@ -1,4 +1,4 @@
-"""What add-ons need in AWS: the role of each team's pods, and that of the autoscaler's."""
+"""What add-ons need in AWS: roles of each team's pods and of the autoscaler's, and trust in who vouches for them."""
 
 import json
 from typing import TypedDict
@@ -6,6 +6,7 @@ from typing import TypedDict
 import pulumi
 import pulumi_aws as aws
 
+from fleet import issuers
 from fleet.model import Fleet
 
 from . import autoscaler_role, team_roles
@@ -16,6 +17,22 @@ class RolesArgs(TypedDict):
 
     fleet: Fleet
     cluster: str
+
+
+class IssuerTrust(pulumi.ComponentResource):
+    """IAM's trust in the issuer of a cluster that is at home elsewhere: at home in AWS its own stack makes it."""
+
+    def __init__(self, name: str, args: RolesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("landbridge:addons:IssuerTrust", name, None, opts)
+        fleet, cluster = args["fleet"], args["cluster"]
+        aws.iam.OpenIdConnectProvider(
+            name,
+            url=issuers.url(fleet, cluster),
+            client_id_lists=[issuers.AUDIENCE],
+            tags=autoscaler_role.owner(fleet, cluster).tags(name),
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        self.register_outputs({})
 
 
 class TeamRoles(pulumi.ComponentResource):

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..codec import Properties
 from ..servicer import ProviderError
+from .arm import AUDIENCE
 from .tables import KINDS
 
 KEYS_VERSION = "2024-01-01"
@@ -22,6 +23,10 @@ def _client(azure: Any, arguments: Properties) -> Properties:  # noqa: ARG001
         "subscriptionId": azure.settings.subscription,
         "tenantId": account.tenant,
     }
+
+
+def _token(azure: Any, arguments: Properties) -> Properties:
+    return {"token": azure.arm.token(str(arguments.get("endpoint") or AUDIENCE))}
 
 
 def _account_keys(azure: Any, arguments: Properties) -> Properties:
@@ -40,6 +45,7 @@ def _get(azure: Any, token: str, arguments: Properties) -> Properties:
 
 INVOKES: dict[str, Callable[[Any, Properties], Properties]] = {
     "azure-native:authorization:getClientConfig": _client,
+    "azure-native:authorization:getClientToken": _token,
     "azure-native:storage:listStorageAccountKeys": _account_keys,
 }
 

@@ -1,5 +1,6 @@
 """Clusters of fleets for tests of add-ons, and a real API server that takes their manifests."""
 
+import datetime
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,8 @@ from components.addons import addons
 from components.addons.manifests import Manifest
 from components.addons.spec import AddOnsSpec, addons_spec
 from components.storage.mounts import FileSystem
+from fleet.address.plan import draft
+from fleet.loader import load
 from fleet.world import World, current
 from local.providers.kubernetes.api import APPLY
 from local.providers.kubernetes.discovery import Discovery
@@ -29,6 +32,14 @@ def file_system(world: World, region: str) -> FileSystem:
     shares = {share: f"fs-{region}::fsap-{share}" for share in world.fleet.storage.shares}
     homes = {person: f"fs-{region}::fsap-home-{person}" for person in world.fleet.people}
     return FileSystem(region, shares, homes, world.plan.region(region).zones["a"].addresses["shares"])
+
+
+def both() -> World:
+    """A fleet in AWS and in Azure, with a cluster at home in each that has nodes in both."""
+    fleet = load(HERE / "azure.yaml")
+    made = draft(fleet, None, datetime.date(2026, 1, 1))
+    assert not made.refusals
+    return World(fleet, made.plan, HERE / "azure.yaml")
 
 
 def with_spares(example: AddOnsSpec, **counts: int) -> AddOnsSpec:

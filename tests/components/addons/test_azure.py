@@ -1,6 +1,5 @@
 """Add-ons of clusters with nodes in Azure, at home in AWS or in Azure: golden files, and what must hold."""
 
-import datetime
 import json
 from collections.abc import Iterator
 
@@ -13,23 +12,17 @@ from components.addons.spec import AddOnsSpec, addons_spec
 from components.network.azure_spec import network_spec
 from components.pools import kubelet, labels
 from components.storage.mounts import RegionFiles, files_of
-from fleet.address.plan import draft
-from fleet.loader import load
 from fleet.world import World
 from tests.components.addons import bed
 from tests.components.addons.test_autoscaler import _order
 from tests.support import golden
 
-PATH = bed.HERE / "azure.yaml"
 SOUTH, WEST = "southcentralus", "us-west-2"
 
 
 @pytest.fixture(scope="module")
 def world() -> World:
-    fleet = load(PATH)
-    made = draft(fleet, None, datetime.date(2026, 1, 1))
-    assert not made.refusals
-    return World(fleet, made.plan, PATH)
+    return bed.both()
 
 
 def spec_of(world: World, cluster: str) -> AddOnsSpec:

@@ -1,0 +1,43 @@
+"""AWS's part in a cluster's add-ons: the credential of a cluster that is at home there, and roles of its pods."""
+
+import pulumi
+import pulumi_aws as aws
+from pulumi import ResourceOptions
+
+from components.addons.aws import AutoscalerRole, IssuerTrust, RolesArgs, TeamRoles
+from fleet import team_storage
+from fleet.buckets import in_azure
+from fleet.world import World
+
+from . import versions
+from .catalogue import StackSpec, cluster_of
+from .outputs import ClusterOutputs
+
+
+def provider(world: World, stack: StackSpec) -> aws.Provider:
+    """Roles are of no region: a cluster that is at home elsewhere makes its own in the fleet's first of AWS."""
+    fleet = world.fleet
+    assert fleet.aws is not None  # fleet.rules: no region in AWS without an account
+    region = team_storage.regions(fleet)[0] if in_azure(fleet, stack.region) else stack.region
+    return aws.Provider(region, region=region, allowed_account_ids=[fleet.aws.account_id])
+
+
+async def credential(world: World, stack: StackSpec, plane: ClusterOutputs, cloud: aws.Provider) -> pulumi.Output[str]:
+    """Of the cluster's administrator: JSON with `crt` and `key`. Raises RunError while its API servers are behind."""
+    await versions.check_follows(world, stack.name, cluster_of(stack.name), cloud)
+    secret = aws.secretsmanager.get_secret_version_output(
+        secret_id=plane["admin_secret"], opts=pulumi.InvokeOutputOptions(provider=cloud)
+    )
+    text: pulumi.Output[str] = secret.secret_string
+    return text
+
+
+def roles(world: World, stack: StackSpec, cluster: str, cloud: aws.Provider, *, scales: bool) -> None:
+    """Of teams' pods and, where the cluster scales there, of the autoscaler's."""
+    args: RolesArgs = {"fleet": world.fleet, "cluster": cluster}
+    opts = ResourceOptions(providers=[cloud])
+    if in_azure(world.fleet, stack.region):
+        IssuerTrust("issuer", args, opts)
+    TeamRoles("team-roles", args, opts)
+    if scales:
+        AutoscalerRole("autoscaler", args, opts)

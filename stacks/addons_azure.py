@@ -1,0 +1,44 @@
+"""Azure's part in a cluster's add-ons: the credential of a cluster at home there, and the autoscaler's identity."""
+
+import pulumi
+import pulumi_azure_native as azure
+import pulumi_kubernetes as kubernetes
+from pulumi import ResourceOptions
+
+from components.addons.autoscaler import ADDON as AUTOSCALER
+from components.addons.azure import AutoscalerIdentity
+from components.addons.azure_autoscaler import CLIENT_ID, IDENTITY
+from components.addons.manifests import config_map
+from components.storage.azure_secrets import secret
+from fleet.buckets import vault_name
+from fleet.world import World
+
+from .catalogue import StackSpec
+from .outputs import ClusterOutputs
+
+
+def provider(world: World) -> azure.Provider:
+    """Identities and roles name their places themselves."""
+    fleet = world.fleet
+    assert fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
+    return azure.Provider("azure", subscription_id=fleet.azure.subscription_id, tenant_id=fleet.azure.tenant_id)
+
+
+async def credential(
+    world: World, stack: StackSpec, plane: ClusterOutputs, cloud: azure.Provider
+) -> pulumi.Output[str]:
+    """Of the cluster's administrator, out of the vault of its region: JSON with `crt` and `key`."""
+    return secret(vault_name(world.fleet, stack.region), plane["admin_secret"], cloud)
+
+
+def autoscaler(world: World, cluster: str, cloud: azure.Provider, inside: kubernetes.Provider) -> None:
+    """Its identity, and in the cluster what its pod names it by."""
+    options = ResourceOptions(providers={"azure-native": cloud})
+    made = AutoscalerIdentity("autoscaler-azure", {"fleet": world.fleet, "cluster": cluster}, options)
+    about = config_map(IDENTITY, AUTOSCALER, {})
+    kubernetes.core.v1.ConfigMap(
+        IDENTITY,
+        metadata=about["metadata"],
+        data={CLIENT_ID: made.client_id},
+        opts=ResourceOptions(provider=inside),
+    )
