@@ -107,6 +107,18 @@ class StackEngine:
             on_event=self.watched(on_event), refresh=refresh, parallel=parallel, color="never", show_secrets=False
         )
 
+    def up_only(self, urn: str, on_event: OnEvent, environment: Mapping[str, str]) -> None:
+        """Replaces one resource and touches no other. `environment` is what programs see besides."""
+        self.for_programs()
+        before = dict(self.workspace.env_vars or {})
+        self.workspace.env_vars = {**before, **environment}
+        try:
+            self.stack.up(
+                on_event=self.watched(on_event), target=[urn], replace=[urn], color="never", show_secrets=False
+            )
+        finally:
+            self.workspace.env_vars = before
+
     def for_programs(self) -> None:
         """Before each command that starts programs: not every one does, and an interpreter costs seconds."""
         self.workspace.env_vars = {**(self.workspace.env_vars or {}), **self.place.interpreter()}

@@ -23,6 +23,8 @@ from .errors import LandbridgeError
 SSM_OUTPUT, SSM_STDIN = 24_000, 40_000
 SSM_WAITS = ("Pending", "InProgress", "Delayed", "Cancelling")
 SSM_ANSWERS = ("Success", "Failed")
+# Of a machine that is not there, on AWS.
+KEPT = "its scaling group starts one by itself"
 NO_SHELL = 255  # ssh's own exit code: it never got there
 
 
@@ -135,12 +137,14 @@ class Ssh:
     Without a `User` there, ssh takes the local user's name. `people` are those whom the machines let in.
     """
 
-    def __init__(self, instances: Instances, people: Sequence[str] = (), *, certificates: bool = False) -> None:
-        self.instances, self.people = instances, people
+    def __init__(
+        self, instances: Instances, people: Sequence[str] = (), *, certificates: bool = False, successor: str = KEPT
+    ) -> None:
+        self.instances, self.people, self.successor = instances, people, successor
         self.proof = "a certificate (`landbridge ssh add`)" if certificates else "a key in fleet.yaml"
 
     def run(self, machine: str, argv: Sequence[str], stdin: bytes = b"", timeout_seconds: float = 60) -> Said:
-        instance = standing(self.instances, machine)
+        instance = standing(self.instances, machine, self.successor)
         remedy = (
             f"Is the VPN up? Machines let in {', '.join(self.people) or 'nobody'}, each with {self.proof}; if "
             f"your name is another here, set `User` for {instance.address} in your ssh settings."
@@ -196,12 +200,12 @@ def script(argv: Sequence[str], stdin: bytes) -> str:
     return f"printf %s {base64.b64encode(stdin).decode()} | base64 -d | {line}" if stdin else f"{line} </dev/null"
 
 
-def standing(instances: Instances, machine: str) -> Instance:
+def standing(instances: Instances, machine: str, successor: str = KEPT) -> Instance:
     found = instances().get(machine)
     if found is None:
         raise ReachError(
-            f"{machine} cannot be reached: no running instance bears its name. Its scaling group starts one by "
-            f"itself; `landbridge cluster status` shows what stands."
+            f"{machine} cannot be reached: no running instance bears its name; {successor}. "
+            "`landbridge cluster status` shows what stands."
         )
     return found
 

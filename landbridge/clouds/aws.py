@@ -13,7 +13,7 @@ from ..cluster.info import ClusterInfo, MachineInfo
 from ..etcd.store import URL_SECONDS, Snapshot
 from ..lookups import ClientOf
 from ..machine_image import wanted
-from ..reach import Instance, running
+from ..reach import KEPT, Instance, running
 from .cloud import CloudError
 
 BALANCER_NAME = 32  # AWS allows no more; components/control_plane/aws.py names it so
@@ -78,7 +78,7 @@ def signer(region: str) -> Any:
 class Aws:
     """One region."""
 
-    successor, heals = "its scaling group starts one by itself", True
+    successor, heals = KEPT, True
 
     def __init__(self, of: ClientOf, region: str) -> None:
         self.of, self.region = of, region

@@ -8,6 +8,7 @@ from pathlib import Path
 from botocore.config import Config
 
 from components.boot.people import logins
+from fleet.buckets import in_azure
 from fleet.logins import by_certificate
 from fleet.model import Fleet
 from fleet.world import World
@@ -15,6 +16,8 @@ from local import client
 
 from .. import entering, places, reach
 from ..clouds.aws import Aws
+from ..clouds.azure import Azure
+from ..clouds.azure_clients import Clients
 from ..clouds.cloud import Bucket, Cloud
 from ..errors import UsageError
 from ..lookups import ClientOf, clients
@@ -25,6 +28,8 @@ from .kube import Kube, unchanged
 
 # A region that is out answers nothing; whoever asks after copies should not wait minutes to hear that.
 HASTY = Config(connect_timeout=5, read_timeout=15, retries={"total_max_attempts": 2})
+
+AZURE = "azure"
 
 
 @dataclass
@@ -48,11 +53,21 @@ class Session:
     @cached_property
     def cloud(self) -> Cloud:
         """What the commands do in the cluster's home region."""
-        return Aws(self.of, self.info.region)
+        return self._of(self.info.region) if self.info.cloud == AZURE else Aws(self.of, self.info.region)
 
     def cloud_at(self, region: str, *, hasty: bool = False) -> Cloud:
         """The same in any region; `hasty`: one that may be out is not waited for."""
+        if in_azure(self.world.fleet, region):
+            return self._of(region, hasty=hasty)
         return Aws(self.at(region, HASTY if hasty else None), region)
+
+    def _of(self, region: str, *, hasty: bool = False) -> Azure:
+        azure = self.world.fleet.azure
+        from ..clouds import azure_recreate  # Pulumi's engine: large
+
+        assert azure is not None  # fleet.regions: no region in Azure without a subscription
+        clients = Clients(azure.subscription_id, hasty=hasty)
+        return Azure(clients, self.world.fleet, region, azure_recreate.at(self.place))
 
     @property
     def bucket(self) -> Bucket:
@@ -68,11 +83,11 @@ class Session:
         def instances() -> Mapping[str, reach.Instance]:
             return self.cloud.machines(self.info)
 
-        fleet = self.world.fleet
-        if fleet.access == "ssm":
+        fleet, comes = self.world.fleet, self.cloud.successor
+        if fleet.access == "ssm" and self.info.cloud != AZURE:
             return reach.Ssm(self.of("ssm"), instances)
         names = [one.name for one in logins(fleet, fleet.owner)]
-        return reach.Ssh(instances, names, certificates=by_certificate(fleet))
+        return reach.Ssh(instances, names, certificates=by_certificate(fleet), successor=comes)
 
     @cached_property
     def admin(self) -> Kube:

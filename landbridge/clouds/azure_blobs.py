@@ -1,0 +1,94 @@
+"""A fleet bucket in Azure: a storage account with one container, in which the keys of objects are blobs' names."""
+
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import Any
+
+from components.storage.azure_spec import CONTAINER
+
+from ..etcd.store import URL_SECONDS, Snapshot
+from .azure_clients import Clients
+from .azure_refusals import asked
+
+# Clocks differ, and an address that is not good yet is none.
+EARLY = timedelta(minutes=5)
+READS = "You need the role Storage Blob Data Reader on the account"
+WRITES = "You need the role Storage Blob Data Contributor on the account"
+
+
+class Blobs:
+    """`account` is the fleet bucket's name."""
+
+    def __init__(self, clients: Clients, account: str) -> None:
+        self.clients, self.account = clients, account
+
+    @cached_property
+    def service(self) -> Any:
+        return self.clients.blobs(self.account)
+
+    @cached_property
+    def container(self) -> Any:
+        return self.service.get_container_client(CONTAINER)
+
+    def where(self, key: str) -> str:
+        return f"https://{self.account}.blob.core.windows.net/{CONTAINER}/{key}"
+
+    def get_url(self, key: str, seconds: int = URL_SECONDS) -> str:
+        """Signed by a key that Azure gives whoever is signed in, so that it may no more than they may."""
+        from azure.storage.blob import BlobSasPermissions, generate_blob_sas
+
+        now = datetime.now(UTC)
+        begins, ends = now - EARLY, now + timedelta(seconds=seconds)
+        key_ = asked(
+            f"No address for {self.where(key)} can be made",
+            READS,
+            lambda: self.service.get_user_delegation_key(begins, ends),
+        )
+        signed = generate_blob_sas(
+            self.account,
+            CONTAINER,
+            key,
+            user_delegation_key=key_,
+            permission=BlobSasPermissions(read=True),
+            start=begins,
+            expiry=ends,
+            protocol="https",
+        )
+        return f"{self.where(key)}?{signed}"
+
+    def read(self, key: str) -> bytes | None:
+        from azure.core.exceptions import ResourceNotFoundError
+
+        def body() -> bytes | None:
+            try:
+                return bytes(self.container.download_blob(key).readall())
+            except ResourceNotFoundError as error:
+                if error.error_code == "BlobNotFound":
+                    return None
+                raise
+
+        return asked(f"{self.where(key)} can't be read", READS, body)
+
+    def put(self, key: str, data: bytes) -> None:
+        what = f"{self.where(key)} can't be written"
+        asked(what, WRITES, lambda: self.container.upload_blob(key, data, overwrite=True))
+
+    def delete(self, key: str) -> None:
+        from azure.core.exceptions import ResourceNotFoundError
+
+        def gone() -> None:
+            try:
+                self.container.delete_blob(key)
+            except ResourceNotFoundError as error:
+                if error.error_code != "BlobNotFound":
+                    raise
+
+        asked(f"{self.where(key)} can't be deleted", WRITES, gone)
+
+    def listed(self, prefix: str) -> list[Snapshot]:
+        found = asked(
+            f"{self.where(prefix)} can't be listed",
+            READS,
+            lambda: list(self.container.list_blobs(name_starts_with=prefix)),
+        )
+        return [Snapshot(one.name, one.size, one.last_modified) for one in found]

@@ -1,0 +1,58 @@
+"""A machine of one in Azure, made anew by the engine: exactly this virtual machine, and nothing beside it.
+
+Programs keep a machine's birth as it was (image, custom data, size), however it should be by now: a plain `up` never
+replaces one. For the machine that `ROLLED` names they do not, and the engine is told to replace that alone. Its
+interface, disks and identity are resources of their own and stay. docs/decisions/0043-rolls-on-azure.md.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pulumi.automation import CommandError
+
+from fleet.rolling import ROLLED
+
+from ..engine import StackEngine
+from ..failures import last_error, worth_telling
+from ..places import Place, pulumi_root
+from ..pulumi_command import PulumiCommand
+from ..story import Story
+from .azure_refusals import remedy_of
+from .cloud import CloudError
+
+MACHINE_TYPE = "azure-native:compute:VirtualMachine"
+TAG = "landbridge:machine"
+
+
+def urn(state: Mapping[str, Any] | None, machine: str) -> str:
+    """Of the resource that is a machine of one; empty if the stack's state has none."""
+    for resource in (state or {}).get("resources") or ():
+        if resource["type"] == MACHINE_TYPE and not resource.get("delete"):
+            tags = (resource.get("inputs") or {}).get("tags") or {}
+            if tags.get(TAG) == machine:
+                return str(resource["urn"])
+    return ""
+
+
+def recreate(place: Place, stack: str, machine: str) -> None:
+    """Raises CloudError; what stands then the next look tells."""
+    engine = StackEngine(stack, place, PulumiCommand(pulumi_root()))
+    found = urn(engine.state(), machine)
+    again = f"landbridge up {stack}{' --local' if place.world == 'local' else ''}"
+    if not found:
+        raise CloudError(f"{machine} is not in the stack {stack}. `{again}` makes it.")
+    story = Story(stack)
+    try:
+        engine.up_only(found, story.hear, {ROLLED: machine})
+    except CommandError as error:
+        told = worth_telling(story, error, place)
+        why = "; ".join(problem.message for problem in told) or last_error(str(error))
+        raise CloudError(
+            f"{machine} could not be made anew: {why}. {remedy_of(why)}. Its interface and disks stay; `{again}` or "
+            f"the same command again makes it."
+        ) from None
+
+
+def at(place: Place) -> Callable[[Any, str], None]:
+    """As clouds/azure.py asks for it."""
+    return lambda info, machine: recreate(place, info.name, machine)
