@@ -17,10 +17,9 @@ from fleet import images as tags
 from fleet.image_names import CHANNELS, ImageKind, parameter
 
 from ..baked import Baked
-from ..errors import ImageError
 from . import aws_publish, aws_uses
 from .aws_calls import CREDENTIALS, DISABLED, DISK, FLEET, told
-from .store import Pointer, Published, Record, Slot, State, Tell
+from .store import Pointer, Published, Record, Slot, State, Tell, require_channel
 
 SERVICES = ("ec2", "ssm", "ebs", "autoscaling")
 # EnableImageDeprecation wants a time to come, and rounds it to minutes.
@@ -61,11 +60,7 @@ class Aws:
         return lambda service: self.clients[region, service]
 
     def publish(self, folder: Path, image: Baked, tell: Tell) -> Mapping[str, str]:
-        if image.variant not in get_args(ImageKind):
-            known = ", ".join(get_args(ImageKind))
-            raise ImageError(
-                f"{image.name}: no channel is for variant {image.variant}, only for {known}. Nothing was done"
-            )
+        require_channel(image)
         return aws_publish.publish(self, folder, image, tell)
 
     def tags(self, image: Baked) -> dict[str, str]:

@@ -9,7 +9,7 @@ import base64
 import hashlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
@@ -66,32 +66,13 @@ class Journal:
         self.file.unlink()
 
 
+# Index, contents and digest of a block; raises what the cloud says.
+Put = Callable[[int, bytes, bytes], None]
+
+
 def upload(ebs: Any, snapshot: str, raw: Path, journal: Journal, tell: Tell) -> int:
     """Puts what is missing and completes the snapshot; how many blocks were put. Raises ClientError and OSError."""
-    size, told, put = raw.stat().st_size, 0, 0
-    digests: dict[int, bytes] = {}
-    with ThreadPoolExecutor(WORKERS) as pool:
-        waiting: dict[Future[None], int] = {}
-        try:
-            for index, data in used(raw):
-                digests[index] = hashlib.sha256(data).digest()
-                if journal.there.get(index) == digests[index].hex():
-                    continue
-                waiting[pool.submit(_put, ebs, snapshot, index, data, digests[index])] = index
-                put += 1
-                if len(waiting) >= 2 * WORKERS:
-                    _arrived(waiting, journal, digests)
-                if (percent := 100 * index * BLOCK_BYTES // size) >= told + TELL_PERCENT:
-                    told = percent - percent % TELL_PERCENT
-                    tell(f"{told}% of the disk")
-            while waiting:
-                _arrived(waiting, journal, digests)
-        except BaseException:
-            for one in waiting:
-                one.cancel()
-            wait(waiting)
-            _record(waiting, journal, digests)
-            raise
+    put, digests = sent(lambda index, data, digest: _put(ebs, snapshot, index, data, digest), raw, journal, tell)
     try:
         _complete(ebs, snapshot, digests)
     except ClientError as error:
@@ -101,6 +82,38 @@ def upload(ebs: Any, snapshot: str, raw: Path, journal: Journal, tell: Tell) -> 
         raise
     journal.end()
     return put
+
+
+def sent(one: Put, raw: Path, journal: Journal, tell: Tell) -> tuple[int, dict[int, bytes]]:
+    """Puts the blocks that a journal has not; how many were put, and all blocks' digests by index.
+
+    Raises what `one` does, and OSError.
+    """
+    size, told, put = raw.stat().st_size, 0, 0
+    digests: dict[int, bytes] = {}
+    with ThreadPoolExecutor(WORKERS) as pool:
+        waiting: dict[Future[None], int] = {}
+        try:
+            for index, data in used(raw):
+                digests[index] = hashlib.sha256(data).digest()
+                if journal.there.get(index) == digests[index].hex():
+                    continue
+                waiting[pool.submit(one, index, data, digests[index])] = index
+                put += 1
+                if len(waiting) >= 2 * WORKERS:
+                    _arrived(waiting, journal, digests)
+                if (percent := 100 * index * BLOCK_BYTES // size) >= told + TELL_PERCENT:
+                    told = percent - percent % TELL_PERCENT
+                    tell(f"{told}% of the disk")
+            while waiting:
+                _arrived(waiting, journal, digests)
+        except BaseException:
+            for begun in waiting:
+                begun.cancel()
+            wait(waiting)
+            _record(waiting, journal, digests)
+            raise
+    return put, digests
 
 
 def _put(ebs: Any, snapshot: str, index: int, data: bytes, digest: bytes) -> None:

@@ -7,9 +7,12 @@ version, and says which image machines start from; moving one is a single write 
 import datetime
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, get_args
+
+from fleet.image_names import ImageKind
 
 from ..baked import Baked
+from ..errors import ImageError
 
 Tell = Callable[[str], None]
 # In the order that garbage collection takes an image through. `failed` is what a cloud could not copy.
@@ -92,3 +95,10 @@ class Store(Protocol):
 
     def remove(self, image: Published) -> None:
         """The image with its disk, for good."""
+
+
+def require_channel(image: Baked) -> None:
+    """Raises ImageError for a variant that no channel of a cloud is for."""
+    if image.variant not in get_args(ImageKind):
+        known = ", ".join(get_args(ImageKind))
+        raise ImageError(f"{image.name}: no channel is for variant {image.variant}, only for {known}. Nothing was done")

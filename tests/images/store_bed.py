@@ -4,19 +4,22 @@ import shutil
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from fleet import images as tags
 from images import baked
-from images.baked import Baked, Disk
+from images.baked import Baked, Disk, Format
 from images.stores.aws import Aws, Waits
 from images.stores.blocks import BLOCK_BYTES
 from tests.local.aws.conftest import clients
+from tests.local.azure.vhds import footer
 
 REGIONS = ("us-west-2", "us-east-1", "eu-west-1")
 KUBERNETES = "1.36.2"
 # Of a disk of 4 MiB: with holes, and a last block that is not whole.
 SIZE_BYTES, USED = 8 * BLOCK_BYTES - 4096, (0, 3, 4, 7)
+# Azure takes no smaller one.
+VHD_BYTES = 20 << 20
 
 
 def told(_: str) -> None:
@@ -34,10 +37,15 @@ def bake(home: Path, mark: str, variant: str = "cpu", driver: str | None = None)
             disk.seek(index * BLOCK_BYTES)
             disk.write(f"{mark} {index}".encode())
     shutil.copy(folder / "disk.raw", folder / "disk.qcow2")
-    disks = {
-        kind: Disk(file=f"disk.{kind}", size_bytes=SIZE_BYTES, sha256=baked.sha256(folder / f"disk.{kind}"))
-        for kind in ("raw", "qcow2")
-    }
+    with (folder / "disk.vhd").open("wb") as disk:
+        disk.write((folder / "disk.raw").read_bytes())
+        disk.truncate(VHD_BYTES)
+        disk.seek(VHD_BYTES)
+        disk.write(footer(VHD_BYTES))
+    disks = {}
+    for kind in get_args(Format):
+        file = folder / f"disk.{kind}"
+        disks[kind] = Disk(file=file.name, size_bytes=file.stat().st_size, sha256=baked.sha256(file))
     image = Baked(
         name=folder.name, variant=variant, base="debian-13", kubernetes=KUBERNETES, digest=digest, driver=driver,
         kernel="6.12", root_mib=1, packages=1, disks=disks,

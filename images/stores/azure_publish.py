@@ -1,0 +1,239 @@
+"""An image into a fleet's gallery: disk, version, copies. Each step finds what a run before it has left.
+
+A disk is found by the image's name, a version by the bake's digest. What a run that was killed leaves are a disk that
+waits for its pages, or a version that no channel names. Azure docs, "Upload a VHD to Azure", "Store and share images in
+an Azure Compute Gallery".
+"""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from azure.core.exceptions import ResourceNotFoundError
+
+from fleet import azure_images as names
+from fleet import images as tags
+
+from .. import baked
+from ..baked import Baked
+from ..errors import ImageError
+from .azure_calls import BUSY, replicas, state, targets, told
+from .blocks import BLOCK_BYTES, Journal, sent
+from .store import Tell
+
+if TYPE_CHECKING:
+    from .azure import Azure
+
+GOES_ON = ". What is there is kept: the same command goes on with it. No channel names it yet"
+# How long an address of a disk's bytes holds; a run that takes longer begins again, and asks for another.
+ADDRESS_SECONDS = 12 * 3600
+UPLOADING, READY, WHOLE = "ActiveUpload", "ReadyToUpload", "Unattached"
+# What machines of an image can have: two network paths and both kinds of disks' controllers, and a TPM. Secure Boot is
+# the machine's to ask for, and our boot loader is signed by nobody.
+FEATURES = {
+    "SecurityType": "TrustedLaunchSupported",
+    "IsAcceleratedNetworkSupported": "True",
+    "DiskControllerTypes": "SCSI, NVMe",
+}
+
+
+def publish(store: "Azure", folder: Path, image: Baked, tell: Tell) -> dict[str, str]:
+    """Region → the version's id, once it has a copy in all of them. Raises ImageError."""
+    vhd = baked.verified(folder, image, "vhd")
+    definition, version = names.definition(image.kubernetes, image.variant), names.version(image.digest)
+    with told(store.places[0], GOES_ON):
+        home, began = _gallery(store, image), time.monotonic()
+        one = _there(store, definition, version, image)
+        if one is None:
+            disk = _disk(store, home, image, vhd, tell)
+            _made(store, home, image, disk)
+            one = _settled(store, definition, version, tell)
+        one = _everywhere(store, definition, version, one, tell)
+        _gone(store, image)
+    tell(f"{', '.join(store.places)}: {version} of {definition} is there, {time.monotonic() - began:.0f} s")
+    return dict.fromkeys(store.places, store.id(definition, version))
+
+
+def _gallery(store: "Azure", image: Baked) -> str:
+    """The region of the gallery, which is made where there is none, with the image's definition."""
+    compute, marks = store.clients.compute, {"landbridge:fleet": store.fleet}
+    try:
+        home = str(compute.galleries.get(store.group, store.gallery).location)
+    except ResourceNotFoundError:
+        home = store.places[0]
+        store.clients.resources.resource_groups.create_or_update(store.group, {"location": home, "tags": marks})
+        told_ = {"location": home, "tags": marks, "properties": {"description": f"Node images of fleet {store.fleet}"}}
+        compute.galleries.begin_create_or_update(store.group, store.gallery, told_).result()
+    definition = names.definition(image.kubernetes, image.variant)
+    try:
+        compute.gallery_images.get(store.group, store.gallery, definition)
+    except ResourceNotFoundError:
+        properties = {
+            "osType": "Linux",
+            "osState": "Generalized",
+            "hyperVGeneration": "V2",
+            "architecture": "x64",
+            "identifier": {"publisher": store.fleet, "offer": image.variant, "sku": image.kubernetes},
+            "features": [{"name": name, "value": value} for name, value in FEATURES.items()],
+        }
+        body = {"location": home, "tags": marks, "properties": properties}
+        compute.gallery_images.begin_create_or_update(store.group, store.gallery, definition, body).result()
+    return home
+
+
+def _there(store: "Azure", definition: str, version: str, image: Baked) -> Any | None:
+    """The version of this name, whole or on its way. Raises ImageError for another that took the name."""
+    one = store.version(definition, version)
+    if one is None:
+        return None
+    held = one.tags or {}
+    if held.get(tags.DIGEST) != image.digest or held.get("landbridge:disk") != image.disks["vhd"].sha256:
+        raise ImageError(
+            f"Gallery {store.gallery} has another image with the name {definition}/{version}: its tags name another "
+            "digest. Take it away, if nothing starts from it, and publish again; nothing was published"
+        )
+    if state(one) == "Failed" and "Completed" not in replicas(one).values():
+        at = (store.group, store.gallery, definition, version)
+        store.clients.compute.gallery_image_versions.begin_delete(*at).result()
+        return None
+    for place in store.places:
+        if any(names.tag(step, place) in held for step in (names.DEPRECATED, names.DISABLED)):
+            store.unmark(place, store.id(definition, version))
+    return one
+
+
+def _disk(store: "Azure", home: str, image: Baked, vhd: Path, tell: Tell) -> str:
+    """The id of a disk with all of the VHD in it."""
+    disks, name, began = store.clients.compute.disks, disk_name(image), time.monotonic()
+    disk = _waiting(store, home, image, vhd)
+    journal = Journal(store.journals / f"{disk.unique_id}.blocks")
+    if _of(disk) != READY:
+        tell(f"{home}: {name} goes on, {len(journal.there)} blocks are there")
+    if _of(disk) == WHOLE:
+        return str(disk.id)
+    given = {"access": "Write", "durationInSeconds": ADDRESS_SECONDS}
+    pages = store.clients.pages(str(disks.begin_grant_access(store.group, name, given).result().access_sas))
+    size = vhd.stat().st_size
+
+    def put(index: int, data: bytes, _: bytes) -> None:
+        at = index * BLOCK_BYTES
+        length = min(BLOCK_BYTES, size - at)
+        pages.upload_page(data[:length], at, length, validate_content=True)
+
+    count, _ = sent(put, vhd, journal, lambda text: tell(f"{home}: {text}"))
+    disks.begin_revoke_access(store.group, name).result()
+    tell(f"{home}: {count} blocks put, {time.monotonic() - began:.0f} s")
+    return str(disk.id)
+
+
+def _waiting(store: "Azure", home: str, image: Baked, vhd: Path) -> Any:
+    """The image's disk, made where there is none, and made anew where what is in it can't be known."""
+    disks, name = store.clients.compute.disks, disk_name(image)
+    try:
+        disk = disks.get(store.group, name)
+    except ResourceNotFoundError:
+        disk = None
+    # Somebody may have ended its upload too early: a journal alone knows whether anything is missing.
+    if disk is not None and _of(disk) == WHOLE and not _journaled(store, disk, vhd):
+        disks.begin_delete(store.group, name).result()
+        disk = None
+    if disk is None:
+        properties = {
+            "creationData": {"createOption": "Upload", "uploadSizeBytes": vhd.stat().st_size},
+            "osType": "Linux",
+            "hyperVGeneration": "V2",
+        }
+        body = {"location": home, "sku": {"name": "Standard_LRS"}, "tags": store.tags(image), "properties": properties}
+        disk = disks.begin_create_or_update(store.group, name, body).result()
+    return disk
+
+
+def _journaled(store: "Azure", disk: Any, vhd: Path) -> bool:
+    """Whether all blocks of the VHD have arrived in it."""
+    journal = Journal(store.journals / f"{disk.unique_id}.blocks")
+    try:
+        sent(_refused, vhd, journal, lambda _: None)
+    except LookupError:
+        return False
+    finally:
+        journal.stream.close()
+    return True
+
+
+def _refused(index: int, _: bytes, __: bytes) -> None:
+    raise LookupError(index)
+
+
+def _of(disk: Any) -> str:
+    return str(getattr(disk.disk_state, "value", disk.disk_state))
+
+
+def disk_name(image: Baked) -> str:
+    """Azure takes no dots."""
+    return f"publish-{image.name.replace('.', '_')}"
+
+
+def _made(store: "Azure", home: str, image: Baked, disk: str) -> None:
+    regions = list(dict.fromkeys((home, *store.places)))
+    body = {
+        "location": home,
+        "tags": store.tags(image),
+        "properties": {
+            "publishingProfile": {"targetRegions": [_target(name) for name in regions], "excludeFromLatest": True},
+            "storageProfile": {"osDiskImage": {"source": {"id": disk}}},
+        },
+    }
+    at = (store.group, store.gallery, names.definition(image.kubernetes, image.variant), names.version(image.digest))
+    store.clients.compute.gallery_image_versions.begin_create_or_update(*at, body, polling=False)
+
+
+def _target(region: str) -> dict[str, Any]:
+    return {"name": region, "regionalReplicaCount": 1, "storageAccountType": "Standard_LRS", "excludeFromLatest": True}
+
+
+def _everywhere(store: "Azure", definition: str, version: str, one: Any, tell: Tell) -> Any:
+    """With a copy in all of the store's regions: those that lack one, or whose copying failed, get it now."""
+    if state(one) in BUSY:
+        one = _settled(store, definition, version, tell)
+    there, how = targets(one), replicas(one)
+    lacking = [place for place in store.places if place not in there or how.get(place) == "Failed"]
+    if lacking or state(one) == "Failed":
+        wanted = [*there.values(), *(_target(place) for place in store.places if place not in there)]
+        at = (store.group, store.gallery, definition, version)
+        change = {"properties": {"publishingProfile": {"targetRegions": wanted}}}
+        store.clients.compute.gallery_image_versions.begin_update(*at, change, polling=False)
+        one = _settled(store, definition, version, tell)
+    if state(one) != "Succeeded":
+        failed = ", ".join(place for place, said in replicas(one).items() if said == "Failed") or "no region"
+        raise ImageError(f"{failed}: copying {version} of {definition} has failed{GOES_ON}")
+    return one
+
+
+def _settled(store: "Azure", definition: str, version: str, tell: Tell) -> Any:
+    """Once it is over. Raises ImageError where that takes too long."""
+    known: dict[str, str] = {}
+    for _ in range(store.waits.attempts):
+        one = store.version(definition, version)
+        if one is None or state(one) not in BUSY:
+            break
+        now = dict(replicas(one))
+        for place in sorted(place for place, said in now.items() if said != known.get(place)):
+            tell(f"{place}: {now[place]}")
+        known = now
+        time.sleep(store.waits.delay_seconds)
+    else:
+        raise ImageError(f"{version} of {definition} is still being copied{GOES_ON}")
+    if one is None:
+        raise ImageError(f"{version} of {definition} is gone: somebody took it away{GOES_ON}")
+    return one
+
+
+def _gone(store: "Azure", image: Baked) -> None:
+    """The disk and its journal: the version has all that was in it."""
+    disks, name = store.clients.compute.disks, disk_name(image)
+    try:
+        disk = disks.get(store.group, name)
+        disks.begin_delete(store.group, name).result()
+    except ResourceNotFoundError:
+        return
+    (store.journals / f"{disk.unique_id}.blocks").unlink(missing_ok=True)
