@@ -17,6 +17,7 @@ GROUP, GROUPS = (
 VERSIONS = {
     "Microsoft.Authorization": "2022-04-01",
     "Microsoft.KeyVault": "2023-07-01",
+    "Microsoft.Insights": "2018-03-01",
     "Microsoft.ManagedIdentity": "2023-01-31",
     "Microsoft.Network": "2024-05-01",
     "Microsoft.Network/dnsForwardingRulesets": "2022-07-01",
@@ -47,6 +48,7 @@ PLACES: Mapping[str, str] = {
         "managedidentity:FederatedIdentityCredential": f"{IDENTITY}"
         "/federatedIdentityCredentials/{federatedIdentityCredentialResourceName}",
         "managedidentity:UserAssignedIdentity": IDENTITY,
+        "monitor:MetricAlert": "Microsoft.Insights/metricAlerts/{ruleName}",
         "network:FlowLog": f"{NETWORK}/networkWatchers/{{networkWatcherName}}/flowLogs/{{flowLogName}}",
         "network:LocalNetworkGateway": f"{NETWORK}/localNetworkGateways/{{localNetworkGatewayName}}",
         "network:NatGateway": f"{NETWORK}/natGateways/{{natGatewayName}}",

@@ -8,6 +8,7 @@ import pulumi_azure_native as azure
 
 from components.tags import Owner
 
+from . import azure_alarms as alarms
 from .aws_vpn import key
 from .azure_connections import OtherEnd, key_name
 from .azure_vpn import vpn
@@ -53,4 +54,29 @@ class SiteLink(pulumi.ComponentResource):
             tags=owner.tags(name),
             opts=pulumi.ResourceOptions(parent=self, provider=here["provider"]),
         )
+        self._watch(args["end"], here, owner)
         self.register_outputs({})
+
+    def _watch(self, end: OtherEnd, here: AzureEnd, owner: Owner) -> None:
+        for alarm in alarms.ALARMS:
+            name = f"{end.name}-{alarm.name}"
+            azure.monitor.MetricAlert(
+                name,
+                rule_name=owner.name(name, 260),
+                resource_group_name=here["group"],
+                location="global",
+                description=f"{self.connection.site} to {self.connection.region}: {alarm.why}",
+                enabled=True,
+                severity=alarm.severity,
+                scopes=[here["hub_id"]],
+                target_resource_type=alarms.TARGET,
+                target_resource_region=here["region"],
+                evaluation_frequency=alarms.EVERY,
+                window_size=alarm.window,
+                criteria=alarms.criteria(alarm, end.bgp_address),
+                auto_mitigate=True,
+                actions=[],
+                tags=owner.tags(name),
+                # Until it speaks with the other end, Azure knows no such peer.
+                opts=pulumi.ResourceOptions(parent=self, provider=here["provider"], depends_on=[self.vpn]),
+            )

@@ -146,7 +146,9 @@ def _value_mistakes(path: str, expected: Any, value: Any) -> Iterator[Mistake]:
                 yield from _value_mistakes(f"{path}.{key}", parameters[1], item)
             return
         if _types.is_input_type(choice) and isinstance(value, dict):
-            yield from _object_mistakes(path, object_type(choice), value)
+            # Of several, such as criteria of one type or another, the one that is meant is the one that fits best.
+            objects = [object_type(one) for one in choices if _types.is_input_type(one)]
+            yield from min((list(_object_mistakes(path, one, value)) for one in objects), key=len)
             return
         if isinstance(choice, type) and (_is_scalar(choice, value) or _is_asset(choice, value)):
             return

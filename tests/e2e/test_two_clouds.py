@@ -88,6 +88,20 @@ def test_every_connection_has_the_one_policy_and_no_key_in_sight(cloud: Cloud) -
         assert "sharedKey" not in one
 
 
+def test_alarms_watch_what_is_spoken_with_each_site(cloud: Cloud) -> None:
+    group = PROVIDERS.removesuffix("/Microsoft.Network")
+    alerts = cloud.azure("GET", f"{group}/Microsoft.Insights/metricAlerts")["value"]
+    assert {one["name"] for one in alerts} == {f"both-links-southcentralus-lab-1-{n}" for n in ("one-down", "all-down")}
+    peers = {
+        one["properties"]["bgpSettings"]["bgpPeeringAddress"]
+        for one in cloud.azure("GET", f"{PROVIDERS}/localNetworkGateways")["value"]
+        if one["name"].endswith("lab-1")
+    }
+    for one in alerts:
+        (criterion,) = one["properties"]["criteria"]["allOf"]
+        assert set(criterion["dimensions"][0]["values"]) == peers
+
+
 RULES = """
 import json
 found = {}

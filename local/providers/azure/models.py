@@ -41,6 +41,9 @@ RENAMED: Mapping[tuple[str, str], str] = {
     ("Key", "releasePolicy"): "properties.release_policy",
 }
 
+# The same wherever it stands.
+ALWAYS_RENAMED = {"odataType": "odata.type"}
+
 
 class Place(NamedTuple):
     """`path` leads from the object that holds a property to it. `model` is of what stands there, or of its items.
@@ -85,6 +88,8 @@ def place(of: type | None, name: str, *, top: bool = False) -> Place:
     """As `known`; for what no model tells of, where it stands in ARM's resources in general."""
     if of is not None and (found := known(of, name)):
         return found
+    if name in ALWAYS_RENAMED:
+        return Place((ALWAYS_RENAMED[name],))
     return Place(("properties", name) if top and name not in ENVELOPE else (name,))
 
 

@@ -29,7 +29,7 @@ def to_wire(values: Mapping[str, Any], types: Types, model: type | None, *, top:
 
 
 def _wire(value: Any, expected: Any, at: Place) -> Any:
-    inner = object_types(expected)
+    inner = object_types(expected, value)
     if isinstance(value, list):
         if at.mapping:  # such as the ids of an identity's users
             return {str(item): {} for item in value}
@@ -55,7 +55,7 @@ def to_sdk(body: Mapping[str, Any], types: Types, model: type | None, *, top: bo
 
 
 def _sdk(value: Any, expected: Any, at: Place) -> Any:
-    inner = object_types(expected)
+    inner = object_types(expected, value)
     if isinstance(value, list):
         return [_sdk(item, expected, at) for item in value]
     if not isinstance(value, dict) or inner is None:
@@ -78,7 +78,7 @@ def _input(value: Any, expected: Any) -> Any:
 
 
 def _input_item(value: Any, expected: Any) -> Any:
-    inner = object_types(expected)
+    inner = object_types(expected, value)
     if not isinstance(value, dict) or inner is None:
         return value
     if is_mapping(expected):
@@ -94,14 +94,19 @@ def output_types(token: str) -> Types:
     return found
 
 
-def object_types(expected: Any) -> Types | None:
-    """The properties of the object that a type is, or is a list or a mapping of; None where it has none."""
+def object_types(expected: Any, value: Any = None) -> Types | None:
+    """The properties of the object that a type is, or is a list or a mapping of; None where it has none.
+
+    Of several, such as criteria of one type or another, those that fit `value` best.
+    """
+    found: list[Types] = []
     for choice in _flat(expected):
         if _types.is_input_type(choice):
-            return sdk_types.object_type(choice).properties
-        if _types.is_output_type(choice):
-            return _outputs(choice)
-    return None
+            found.append(sdk_types.object_type(choice).properties)
+        elif _types.is_output_type(choice):
+            found.append(_outputs(choice))
+    keys = set(value) if isinstance(value, Mapping) else set()
+    return max(found, key=lambda types: len(keys & types.keys()), default=None)
 
 
 @cache

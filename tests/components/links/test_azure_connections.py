@@ -5,7 +5,7 @@ from ipaddress import IPv4Address, IPv4Network
 import pytest
 from pulumi_azure_native import network
 
-from components.links import policy
+from components.links import azure_alarms, policy
 from components.links.azure_connections import DPD_SECONDS, inside_addresses, key_name, other_ends
 from components.links.connections import connections
 from components.links.crossing import crossed, crossed_options
@@ -116,3 +116,12 @@ def test_a_key_s_name_fits_a_vault() -> None:
         name = key_name(long, one, "key")
         assert name.replace("-", "").isalnum()
         assert len(name) <= 127
+
+
+def test_alarms_tell_one_instance_s_silence_from_that_of_both() -> None:
+    one, both = azure_alarms.ALARMS
+    asked = [azure_alarms.criteria(alarm, "169.254.21.1")["allOf"][0] for alarm in (one, both)]
+    peer = {"name": "BgpPeerAddress", "operator": "Include", "values": ["169.254.21.1"]}
+    assert asked[0]["dimensions"] == [peer, {"name": "Instance", "operator": "Include", "values": ["*"]}]
+    assert asked[1]["dimensions"] == [peer], "an average over both, which is 0 where neither speaks"
+    assert both.severity < one.severity, "Azure's worst is 0"

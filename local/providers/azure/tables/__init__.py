@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 
 from ..kinds import Kind
-from . import access, compute, gateways, names, network, storage
+from . import access, alarms, compute, gateways, names, network, storage
 
 KINDS: Mapping[str, Kind] = {
     **access.KINDS,
+    **alarms.KINDS,
     **network.KINDS,
     **gateways.KINDS,
     **names.KINDS,

@@ -66,6 +66,21 @@ def chain(place: str) -> list[tuple[str, dict[str, Any]]]:
     }
     card = {"name": "c", "privateIPAddress": "10.1.1.4", "privateIPAllocationMethod": "Static"}
     card |= {"subnet": id_("virtualNetworks/v/subnets/private-1"), "loadBalancerBackendAddressPools": [pool]}
+    alarm = {
+        "odataType": "Microsoft.Azure.Monitor.SingleResourceMultipleMetricCriteria",
+        "allOf": [
+            {
+                "criterionType": "StaticThresholdCriterion",
+                "name": "it",
+                "metricNamespace": "Microsoft.Network/virtualNetworkGateways",
+                "metricName": "BgpPeerStatus",
+                "operator": "LessThanOrEqual",
+                "threshold": 0.0,
+                "timeAggregation": "Average",
+                "dimensions": [{"name": "Instance", "operator": "Include", "values": ["*"]}],
+            }
+        ],
+    }
     end = {"subnet": id_("virtualNetworks/v/subnets/names"), "privateIpAddress": "10.1.2.4"}
     end |= {"privateIpAllocationMethod": "Static"}
     return [
@@ -133,6 +148,25 @@ def chain(place: str) -> list[tuple[str, dict[str, Any]]]:
             },
         ),
         ("network:NetworkInterface", {**PLACE, "networkInterfaceName": "n", "ipConfigurations": [card]}),
+        (
+            "monitor:MetricAlert",
+            {
+                "location": "global",
+                "ruleName": "one-down",
+                "description": "one tunnel is down",
+                "enabled": True,
+                "severity": 2,
+                "scopes": [id_("virtualNetworkGateways/hub")["id"]],
+                "targetResourceType": "Microsoft.Network/virtualNetworkGateways",
+                "targetResourceRegion": "southcentralus",
+                "evaluationFrequency": "PT5M",
+                "windowSize": "PT15M",
+                "criteria": alarm,
+                "autoMitigate": True,
+                "actions": [],
+                "tags": {"a": "b"},
+            },
+        ),
         ("privatedns:PrivateZone", {"location": "global", "privateZoneName": "f.example"}),
         (
             "privatedns:VirtualNetworkLink",

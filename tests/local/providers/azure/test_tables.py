@@ -101,3 +101,20 @@ def strangers(body: Mapping[str, Any], of: type, path: str = "") -> Iterator[str
 def test_a_name_stands_where_the_path_has_it() -> None:
     kind = Kind("/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/A.B/c/{d}", None)
     assert (kind.in_path, kind.named) == (("resourceGroupName", "d"), "d")
+
+
+def test_of_several_types_of_an_object_the_one_is_judged_that_fits_best() -> None:
+    criterion = {"criterionType": "StaticThresholdCriterion", "name": "it", "metricName": "BgpPeerStatus"}
+    criterion |= {"operator": "LessThan", "timeAggregation": "Average"}
+    told = {"resourceGroupName": "g", "enabled": True, "severity": 1, "scopes": ["/a"], "windowSize": "PT5M"}
+    told |= {"evaluationFrequency": "PT5M"}
+
+    def wrong(**changed: object) -> list[str]:
+        criteria = {"odataType": "single", "allOf": [{**criterion, **changed}]}
+        return [
+            str(one) for one in sdk_types.mistakes("azure-native:monitor:MetricAlert", {**told, "criteria": criteria})
+        ]
+
+    assert wrong(threshold=1) == []
+    assert len(wrong()) == 1, "a threshold is required where there is no sensitivity"
+    assert len(wrong(threshold=1, treshold=1)) == 1

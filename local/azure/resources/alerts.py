@@ -1,0 +1,94 @@
+"""Metric alerts: Azure Monitor's rules on what resources measure. They are kept and checked; nothing here measures."""
+
+import re
+from typing import Any
+
+from ..errors import bad_request
+from ..kinds import Kind, Turn
+from ..references import require
+from ..regions import GLOBAL
+from . import common
+
+ALERT = "Microsoft.Insights/metricAlerts"
+GATEWAY = "Microsoft.Network/virtualNetworkGateways"
+NAME = re.compile(r"[^*#&+:<>?@%{}\\/|]{1,260}")
+KNOWN = frozenset(
+    (
+        *("description", "severity", "enabled", "scopes", "evaluationFrequency", "windowSize", "targetResourceType"),
+        *("targetResourceRegion", "criteria", "autoMitigate", "actions"),
+    )
+)
+READ_ONLY = ("lastUpdatedTime", "isMigrated")
+# Azure Monitor docs, "Metric Alerts - Create Or Update".
+FREQUENCIES = ("PT1M", "PT5M", "PT15M", "PT30M", "PT1H")
+WINDOWS = ("PT1M", "PT5M", "PT15M", "PT30M", "PT1H", "PT6H", "PT12H", "P1D")
+OPERATORS = ("Equals", "GreaterThan", "GreaterThanOrEqual", "LessThan", "LessThanOrEqual")
+AGGREGATIONS = ("Average", "Count", "Minimum", "Maximum", "Total")
+SINGLE = "Microsoft.Azure.Monitor.SingleResourceMultipleMetricCriteria"
+CRITERION = frozenset(
+    (
+        *("criterionType", "name", "metricName", "metricNamespace", "dimensions", "operator", "threshold"),
+        *("timeAggregation", "skipMetricValidation"),
+    )
+)
+# Type of resource → its metrics, and by what each can be told apart ("Supported metrics with Azure Monitor").
+METRICS: dict[str, dict[str, frozenset[str]]] = {
+    GATEWAY: {
+        "BgpPeerStatus": frozenset(("BgpPeerAddress", "Instance")),
+        "TunnelAverageBandwidth": frozenset(("ConnectionName", "RemoteIP", "Instance")),
+    }
+}
+
+
+def _check(turn: Turn) -> None:
+    if turn.new.location != GLOBAL:
+        message = f"{turn.id.text} is in '{turn.new.location}'; it must be in 'global'."
+        raise bad_request("LocationNotAvailableForResourceType", message)
+    if not NAME.fullmatch(turn.id.name):
+        raise common.invalid(f"'{turn.id.name}' is no name of a metric alert.")
+    told = turn.properties
+    common.number(turn, told, "severity", 0, 4)
+    if not isinstance(told.get("enabled"), bool):
+        raise common.invalid(f"{turn.id.text}: enabled is {told.get('enabled')!r}; it must be true or false.")
+    told.setdefault("autoMitigate", True)
+    told["actions"] = told.get("actions") or []
+    if told["actions"]:
+        raise common.invalid(f"{turn.id.text}: the local Azure has no action groups; actions must be empty.")
+    every = common.pick(turn, told, "evaluationFrequency", FREQUENCIES)
+    window = common.pick(turn, told, "windowSize", WINDOWS)
+    if WINDOWS.index(window) < WINDOWS.index(every):
+        raise common.invalid(f"{turn.id.text}: windowSize {window} is shorter than evaluationFrequency {every}.")
+    if len(told.get("scopes") or ()) != 1:
+        raise common.invalid(f"{turn.id.text}: the local Azure has alerts with one of scopes.")
+    target = require(turn, {"id": told["scopes"][0]}, "properties.scopes", *METRICS, near=False)
+    told["targetResourceType"], told["targetResourceRegion"] = target.id.type, target.location
+    criteria = told.get("criteria") or {}
+    if criteria.get("odata.type") != SINGLE or criteria.keys() - {"odata.type", "allOf"} or not criteria.get("allOf"):
+        raise common.invalid(f"{turn.id.text}: criteria are of {SINGLE}, with allOf.")
+    names = [one.get("name") for one in criteria["allOf"]]
+    if len(set(names)) < len(names):
+        raise common.invalid(f"{turn.id.text}: two of its criteria have one name.")
+    for one in criteria["allOf"]:
+        _criterion(turn, one, target.id.type)
+
+
+def _criterion(turn: Turn, told: dict[str, Any], type_: str) -> None:
+    if strange := sorted(told.keys() - CRITERION):
+        raise common.invalid(f"Could not find member '{strange[0]}' at 'properties.criteria.allOf' of {turn.id.text}.")
+    common.pick(turn, told, "criterionType", ("StaticThresholdCriterion",))
+    common.pick(turn, told, "metricNamespace", (type_,), type_)
+    metric = common.pick(turn, told, "metricName", METRICS[type_])
+    common.pick(turn, told, "operator", OPERATORS)
+    common.pick(turn, told, "timeAggregation", AGGREGATIONS)
+    if not isinstance(told.get("threshold"), int | float):
+        raise common.invalid(f"{turn.id.text}: threshold is {told.get('threshold')!r}; it must be a number.")
+    for one in told.get("dimensions") or ():
+        common.pick(turn, one, "name", METRICS[type_][metric])
+        common.pick(turn, one, "operator", ("Include", "Exclude"))
+        if not one.get("values"):
+            raise common.invalid(f"{turn.id.text}: dimension {one['name']} has no values.")
+
+
+KINDS = (
+    Kind(ALERT, check=_check, known=KNOWN, read_only=READ_ONLY, statuses=(200, 200), stateless=True, untagged=True),
+)
