@@ -6,6 +6,8 @@ As JSON, for `local.network`, which makes routers of it.
 from collections.abc import Iterator
 from typing import Any
 
+from local.network.tunnels import digest
+
 from .extensions import vpn
 from .extensions.hub_tables import GONE, tables
 
@@ -34,6 +36,7 @@ def hubs(backend: Any) -> Iterator[dict[str, Any]]:
             mine = [one for one in tables(backend) if one.transit_gateway_id == hub.id]
             yield {
                 "id": hub.id,
+                "asn": int(hub.options["AmazonSideAsn"]),
                 "attachments": list(_attachments(backend, hub.id, mine)),
                 "tables": {one.id: {"routes": list(_hub_routes(one)), "learns": _learns(one)} for one in mine},
             }
@@ -115,10 +118,20 @@ def connections(backend: Any) -> Iterator[dict[str, Any]]:
     for one in list(backend.vpn_connections.values()):
         if one.state not in GONE and one.transit_gateway_id and one.options:
             device = backend.get_customer_gateway(one.customer_gateway_id)
-            ends = [tunnel["OutsideIpAddress"] for tunnel in one.options["TunnelOptions"]]
             yield {
                 "id": one.id,
                 "hub": one.transit_gateway_id,
                 "device": device.ip_address,
-                "tunnels": [{"outside": end, "asked": vpn.asked(end)} for end in ends],
+                "asn": int(device.bgp_asn),
+                "tunnels": [_tunnel(tunnel) for tunnel in one.options["TunnelOptions"]],
             }
+
+
+def _tunnel(told: Any) -> dict[str, Any]:
+    return {
+        "outside": told["OutsideIpAddress"],
+        "asked": vpn.asked(told["OutsideIpAddress"]),
+        "inside": told["TunnelInsideCidr"],
+        "key": digest(told["PreSharedKey"]),
+        "begins": told["StartupAction"] == "start",
+    }

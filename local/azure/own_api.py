@@ -36,6 +36,7 @@ ANSWERS: dict[tuple[str, str], Callable[[World, bytes], Any]] = {
     ("PUT", "faults"): lambda _, body: faults.put(body),
     ("POST", "token"): lambda world, body: token(world, **json.loads(body)),
     ("PUT", "tunnels"): lambda world, body: connections.set_tunnels(world, *json.loads(body)),
+    ("POST", "ends"): lambda world, body: connections.tell(world, json.loads(body)),
     ("POST", "finish"): lambda world, _: world.operations.finish(),
     ("PUT", "pace"): lambda world, body: pace(world, **json.loads(body)),
     ("GET", "world"): lambda known, _: world(known),
@@ -44,7 +45,7 @@ ANSWERS: dict[tuple[str, str], Callable[[World, bytes], Any]] = {
     **compute.ANSWERS,
 }
 # Calls that change nothing, though no GET.
-QUIET = ("token", "attested", "keep")
+QUIET = ("token", "attested", "keep", "ends")
 
 
 def inventory(world: World) -> dict[str, list[str]]:

@@ -13,6 +13,7 @@ from .compute import own_api as compute
 from .kinds import World
 from .resources.disks import DISK
 from .store import Resource
+from .zones import zones
 
 # Where a machine finds a data disk (Azure docs, "Troubleshoot Linux VM device name changes").
 BY_LUN = "/dev/disk/azure/scsi1/lun"
@@ -29,9 +30,10 @@ def world(world: World) -> dict[str, Any]:
     return {
         "restless": bool(world.operations.running()),
         "machines": [machine(world, one) for one in limits.machines(world) if is_machine(world, one)],
-        "networks": list(packets.networks(world)),
+        "vnets": list(packets.vnets(world)),
+        "gateways": list(packets.gateways(world)),
         "volumes": list(_volume_ids(world)),
-        "zones": list(packets.zones(world)),
+        "zones": list(zones(world)),
         "names": [*names.ALWAYS, *names.owned(world.store)],
     }
 

@@ -142,6 +142,8 @@ class Keeper:
             if made.tunnels:
                 ends = {end: {"keys": told is not None, "prefixes": told} for end, told in made.tunnels.items()}
                 self.teller("aws")("ends", ends)
+            if made.ends:
+                self.teller("azure")("ends", made.ends)
 
     def stand_up(self, told: dict[str, Any]) -> dict[str, Any]:
         """Has a host of a site running: see `hosts`."""

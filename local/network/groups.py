@@ -22,7 +22,7 @@ def ruleset(network: Mapping[str, Any], machines: str, hub: str) -> str:
         held[tuple(one["groups"])].append(one["address"])
     watched = {of: addresses for of, addresses in held.items() if of}
     definitions = [*_members(network["interfaces"], network["groups"]), *_chains(watched, network["groups"])]
-    definitions += _answered([address for one in network["endpoints"] for address in one["addresses"]])
+    definitions += answered([address for one in network["endpoints"] for address in one["addresses"]], METADATA)
     lines = [
         "ct state established,related accept",
         # Metadata and APIs: groups have no say in the one, and our programs open the way to the other.
@@ -53,11 +53,11 @@ def _map(direction: str, watched: Mapping[tuple[str, ...], list[str]]) -> str:
     return f"{side} vmap {{ {', '.join(chains)} }}" if chains else ""
 
 
-def _answered(endpoints: list[str]) -> list[str]:
-    """The local cloud answers for endpoints of its APIs, by way of this router and by no other."""
+def answered(endpoints: list[str], at: str) -> list[str]:
+    """The local cloud answers for endpoints of its APIs, at its address `at`, by way of this router and by no other."""
     if not endpoints:
         return []
-    to = f"ip daddr {{ {', '.join(sorted(endpoints))} }} tcp dport {HTTPS} dnat to {METADATA}"
+    to = f"ip daddr {{ {', '.join(sorted(endpoints))} }} tcp dport {HTTPS} dnat to {at}"
     back = f'oifname "{CLOUD_CARD}" ct status dnat snat to {min(endpoints)}'
     return [
         f"chain to_cloud {{ type nat hook prerouting priority dstnat; {to}; }}",

@@ -1,79 +1,79 @@
-"""The routers and wires that what the local AWS has, and sites that stand, come to. Pure.
+"""The routers and wires that what the local clouds have, and sites that stand, come to. Pure.
 
 A network's machines are each on a wire of their own to its router, which knows the subnets' route tables and the
-security groups. A hub's router looks what comes by an attachment up in the table that this is associated with. A site's
-stands for its gateways: it takes a region's routes by the tunnels that are up, and tells its own block there.
+security groups. Hubs, tunnels and sites are in modules of their own.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any, NamedTuple
 
+from . import bgp, hubs, sites, tunnels, vnets
 from .groups import ruleset
-from .routers import CLOUD, CLOUD_CARD, FIRST, METADATA, PLATFORM, Route, Router, Rule, Wire, card, filtering
+from .routers import CLOUD, CLOUD_CARD, FIRST, METADATA, PLATFORM, Route, Router, Rule, Wire, card
+from .sites import Site as Site
+from .tunnels import Tunnel
 
 MACHINE, HUB = "m", "h"
 FIRST_TABLE = 1000
 
 
-class Site(NamedTuple):
-    """A machine room where something stands. `gateways` are the public addresses of its ends of tunnels."""
-
-    name: str
-    block: str
-    lan: str
-    gateways: tuple[str, ...]
-
-    @property
-    def router(self) -> str:
-        return f"site-{self.name}"
-
-
 class Plan(NamedTuple):
-    """Routers by name and their wires. `tunnels`: outside address → prefixes that a hub takes from it; None: down."""
+    """Routers by name and their wires. What clouds see at their ends of tunnels: how many prefixes they take there;
+    None: down. `tunnels` are AWS's by outside address, `ends` Azure's by connection and the gateway's address.
+    """
 
     routers: dict[str, Router]
     wires: frozenset[Wire]
     tunnels: dict[str, int | None]
+    ends: dict[str, dict[str, int | None]]
 
 
-class Tunnel(NamedTuple):
-    """One that is up, between a hub and a site."""
-
-    outside: str
-    hub: str
-    connection: str
-    site: Site
-
-    @property
-    def card(self) -> str:
-        return card("t", self.outside)
-
-
-def plan(world: Mapping[str, Any], sites: Iterable[Site]) -> Plan:
-    standing = list(sites)
-    tunnels = list(_tunnels(world["connections"], standing))
-    routers = {one["id"]: _network(one, {m["address"] for m in world["machines"]}) for one in world["networks"]}
-    cidrs = {one["id"]: one["cidrs"] for one in world["networks"]}
-    routers |= {one["id"]: _hub(one, cidrs, tunnels) for one in world["hubs"]}
-    routers |= {one.router: _site(one, world["hubs"], tunnels, cidrs) for one in standing}
-    routers[CLOUD] = _cloud(world["networks"], standing)
-    up = {one.outside for one in tunnels}
-    ends = [tunnel["outside"] for one in world["connections"] for tunnel in one["tunnels"]]
-    return Plan(routers, frozenset(_wires(world, standing, tunnels)), {end: 1 if end in up else None for end in ends})
-
-
-def _tunnels(connections: Iterable[Mapping[str, Any]], sites: list[Site]) -> Iterator[Tunnel]:
-    for one in connections:
-        site = next((site for site in sites if one["device"] in site.gateways), None)
-        for tunnel in one["tunnels"]:
-            if site and tunnel["asked"] is not False:
-                yield Tunnel(tunnel["outside"], one["hub"], one["id"], site)
+def plan(world: Mapping[str, Any], there: Iterable[Site]) -> Plan:
+    standing = list(there)
+    up = tunnels.up(world, standing)
+    heard = bgp.converged(world, standing, up)
+    azures, gateways = world["vnets"], world["gateways"]
+    machines = {address for one in world["machines"] for address in _addresses(one)}
+    cidrs = {one["id"]: one["cidrs"] for one in [*world["networks"], *azures]}
+    routers = {one["id"]: _network(one, machines) for one in world["networks"]}
+    routers |= {one["id"]: hubs.transit_gateway(one, cidrs, up, heard) for one in world["hubs"]}
+    learned = {one["id"]: sorted(hubs.known(one, up, heard)) for one in gateways}
+    routers |= {one["id"]: vnets.router(one, machines, learned.get(one["gateway"], ())) for one in azures}
+    routers |= {one["id"]: hubs.vpn_gateway(one, cidrs, up, heard) for one in gateways}
+    routers |= {site.router: sites.router(site, [one for one in up if one.at(site.router)], heard) for site in standing}
+    routers[CLOUD] = _cloud([*world["networks"], *azures], standing)
+    seen = _seen(up, heard)
+    return Plan(
+        routers,
+        frozenset(_wires(world, standing, up)),
+        {one["outside"]: seen.get((c["id"], one["outside"])) for c in world["connections"] for one in c["tunnels"]},
+        {
+            one["id"]: {end["outside"]: seen.get((one["id"], end["outside"])) for end in one["ends"]}
+            for gateway in gateways
+            for one in gateway["connections"]
+        },
+    )
 
 
-def _wires(world: Mapping[str, Any], sites: list[Site], tunnels: list[Tunnel]) -> Iterator[Wire]:
-    for name in [*(one["id"] for one in world["networks"]), *(one.router for one in sites)]:
+def _addresses(machine: Mapping[str, Any]) -> Iterator[str]:
+    yield machine["address"]
+    yield from (address.partition("/")[0] for one in machine.get("cards", ()) for address in one)
+
+
+def _seen(up: Iterable[Tunnel], heard: bgp.Heard) -> dict[tuple[str, str], int]:
+    """By connection and address of the end."""
+    found = {}
+    for tunnel in up:
+        for end in tunnel.ends:
+            side = next(one for one in (tunnel.here, tunnel.there) if one.connection == end[0])
+            found[end] = len(heard[tunnel.name, side.router])
+    return found
+
+
+def _wires(world: Mapping[str, Any], standing: list[Site], up: list[Tunnel]) -> Iterator[Wire]:
+    azures = world["vnets"]
+    for name in [*(one["id"] for one in [*world["networks"], *azures]), *(one.router for one in standing)]:
         yield Wire(CLOUD, card("n", name), name, CLOUD_CARD)
     networks = {one["id"] for one in world["networks"]}
     there = {one["id"] for one in world["hubs"]}
@@ -84,13 +84,14 @@ def _wires(world: Mapping[str, Any], sites: list[Site], tunnels: list[Tunnel]) -
             # Both hubs tell of a peering; it is one wire.
             elif one["kind"] == "peering" and hub["id"] < one["to"] and one["to"] in there:
                 yield Wire(hub["id"], card("p", one["id"]), one["to"], card("p", one["id"]))
-    for tunnel in tunnels:
-        yield Wire(tunnel.hub, tunnel.card, tunnel.site.router, tunnel.card)
+    yield from vnets.wires(azures, world["gateways"])
+    for tunnel in up:
+        yield Wire(tunnel.here.router, tunnel.card, tunnel.there.router, tunnel.card)
 
 
-def _cloud(networks: Iterable[Mapping[str, Any]], sites: list[Site]) -> Router:
+def _cloud(networks: Iterable[Mapping[str, Any]], standing: list[Site]) -> Router:
     ways = {cidr: card("n", one["id"]) for one in networks for cidr in one["cidrs"]}
-    routes = {Route(cidr, (way,)) for cidr, way in [*ways.items(), *((s.lan, card("n", s.router)) for s in sites)]}
+    routes = {Route(cidr, (way,)) for cidr, way in [*ways.items(), *((s.lan, card("n", s.router)) for s in standing)]}
     rules = set()
     # What it says with an address of a network, a balancer's, leaves by that network, wherever it goes.
     for number, (cidr, way) in enumerate(sorted(ways.items()), FIRST_TABLE):
@@ -119,62 +120,3 @@ def _speakers(network: Mapping[str, Any], cidr: str) -> Iterator[str]:
     answering = [address for one in network["endpoints"] for address in one["addresses"]]
     if answering and IPv4Address(min(answering)) in IPv4Network(cidr):
         yield METADATA
-
-
-def _hub(hub: Mapping[str, Any], cidrs: Mapping[str, list[str]], tunnels: list[Tunnel]) -> Router:
-    cards = {one["id"]: _cards(hub["id"], one, tunnels) for one in hub["attachments"]}
-    numbers = {name: number for number, name in enumerate(sorted(hub["tables"]), FIRST_TABLE)}
-    routes, rules = set(), set()
-    for name, table in hub["tables"].items():
-        for cidr, ends in _contents(hub, table, cidrs, tunnels).items():
-            routes.add(Route(cidr, tuple(sorted(way for end in ends for way in cards.get(end, ()))), numbers[name]))
-    for one in hub["attachments"]:
-        if one["table"]:
-            rules |= {Rule(f"iif {way}", numbers[one["table"]]) for way in cards[one["id"]]}
-    # Both directions of a flow need not come the same way: a hub keeps no state.
-    return Router(frozenset(routes), frozenset(rules))
-
-
-def _cards(hub: str, attachment: Mapping[str, Any], tunnels: list[Tunnel]) -> list[str]:
-    kinds = {"vpc": "a", "peering": "p"}
-    if kind := kinds.get(attachment["kind"]):
-        return [card(kind, attachment["id"])]
-    return [one.card for one in tunnels if (one.hub, one.connection) == (hub, attachment["to"])]
-
-
-def _contents(
-    hub: Mapping[str, Any], table: Mapping[str, Any], cidrs: Mapping[str, list[str]], tunnels: list[Tunnel]
-) -> dict[str, list[str]]:
-    """A hub's table: prefix → attachments. A static route goes before what is learned."""
-    learned: dict[str, list[str]] = defaultdict(list)
-    for one in hub["attachments"]:
-        if one["id"] in table["learns"]:
-            told = [t.site.block for t in tunnels if (t.hub, t.connection) == (hub["id"], one["to"])]
-            for cidr in {*told, *(cidrs.get(one["to"], ()) if one["kind"] == "vpc" else ())}:
-                learned[cidr].append(one["id"])
-    return {**learned, **{route["cidr"]: route["attachments"] for route in table["routes"]}}
-
-
-def _site(
-    site: Site, hubs: Iterable[Mapping[str, Any]], tunnels: list[Tunnel], cidrs: Mapping[str, list[str]]
-) -> Router:
-    ways: dict[str, list[str]] = defaultdict(list)
-    for hub in hubs:
-        for one in hub["attachments"]:
-            mine = [t for t in tunnels if (t.hub, t.connection, t.site) == (hub["id"], one["to"], site)]
-            if mine and one["table"]:
-                # AWS tells a site what the table of its tunnel has.
-                for cidr in _contents(hub, hub["tables"][one["table"]], cidrs, tunnels):
-                    ways[cidr] += [tunnel.card for tunnel in mine]
-    routes = {Route(cidr, tuple(sorted(cards))) for cidr, cards in ways.items() if cidr != site.block}
-    routes |= {Route(f"{METADATA}/32", (CLOUD_CARD,)), Route(f"{PLATFORM}/32", (CLOUD_CARD,)), Route(site.block)}
-    lines = [
-        f'iifname "{MACHINE}*" oifname "{MACHINE}*" accept',
-        f'iifname "{MACHINE}*" ip daddr {{ {METADATA}, {PLATFORM} }} accept',
-        f'iifname "{CLOUD_CARD}" ip saddr {{ {METADATA}, {PLATFORM} }} accept',
-    ]
-    for cidr, cards in sorted(ways.items()):
-        named = ", ".join(f'"{one}"' for one in sorted(cards))
-        lines.append(f"iifname {{ {named} }} ip saddr {cidr} ip daddr {site.block} accept")
-        lines.append(f"oifname {{ {named} }} ip saddr {site.block} ip daddr {cidr} accept")
-    return Router(frozenset(routes), ruleset=filtering(*lines))

@@ -17,15 +17,20 @@ CLOUD_CARD, CLOUD = "cloud", ""
 
 
 class Route(NamedTuple):
-    """`cards` are the ways, all as good as each other; without one the packet is refused."""
+    """`cards` are the ways, all as good as each other; without one the packet is refused.
+
+    `onward`: the tables that are asked later say where it goes.
+    """
 
     cidr: str
     cards: tuple[str, ...] = ()
     table: int = MAIN
+    onward: bool = False
 
     @property
     def place(self) -> str:
-        return f"{'unreachable ' * (not self.cards)}{self.cidr} table {self.table}"
+        kind = "throw " if self.onward else "unreachable " * (not self.cards)
+        return f"{kind}{self.cidr} table {self.table}"
 
     def __str__(self) -> str:
         ways = [f"via {NEXT_HOP} dev {card} onlink" for card in self.cards]

@@ -1,15 +1,25 @@
 """A fleet in two clouds on the real engine: regions of AWS and of Azure and a site, all joined with each other."""
 
 import json
+import sys
 from collections.abc import Iterator
-from typing import Any
+from ipaddress import IPv4Address, IPv4Network
+from itertools import product
+from typing import Any, NamedTuple
 
 import pytest
 
+from components.links.paths import Paths, Port
+from fleet.world import World, current
+from local.azure.packets import router
+from local.kubernetes import BUILT_IN
+from tests.components.pools.joining_client import eventually
 from tests.e2e.test_lifecycle import changes, drift
 from tests.e2e.test_region_on_azure import SUBSCRIPTION
 from tests.support import cloud as clouds
+from tests.support import packets
 from tests.support.cloud import Cloud
+from tests.support.packets import Probe
 
 pytestmark = pytest.mark.cloud
 FLEET = f"""\
@@ -150,6 +160,125 @@ def test_azure_is_asked_how_its_tunnels_are(cloud: Cloud) -> None:
     told = cloud.report("links", "check", "--local", code=None)
     states = {one["tunnel"]: one["state"] for one in told["tunnels"]}
     assert {states[f"lab/{region}/{n}"] for region in ("southcentralus", "westeurope") for n in (1, 2)} == {"down"}
+
+
+ENDPOINTS = """
+import json
+ec2, found = client("ec2", "us-west-2"), {}
+for one in ec2.describe_vpc_endpoints()["VpcEndpoints"]:
+    if one["NetworkInterfaceIds"]:
+        cards = ec2.describe_network_interfaces(NetworkInterfaceIds=one["NetworkInterfaceIds"])["NetworkInterfaces"]
+        found = [one["VpcId"], cards[0]["PrivateIpAddress"]]
+print(json.dumps(found))
+"""
+HOST, AWS, NEAR, FAR = "host-1.lab", "us-west-2", "southcentralus", "westeurope"
+# What answers in a region, and beside it a port that nobody opens.
+PORTS = {"endpoints": ("tcp", 443), "bucket": ("tcp", 443), "shares": ("tcp", 2049), "names": ("udp", 53)}
+CLOSED = ("tcp", 22)
+
+
+# The fleet has no cluster whose node a host could be, so no command has one stand up.
+STAND_UP = "import json, sys; from local import hosts; hosts.stand_up(json.loads(sys.argv[1]))"
+
+
+def host(world: World) -> dict[str, Any]:
+    site = world.plan.site("lab")
+    hardware = {"architecture": "amd64", "cpus": 4, "memory_mib": 4096, "disk_gib": 100, "gpus": 0, "rdma": 0}
+    return {
+        "name": HOST,
+        "site": "lab",
+        "address": str(IPv4Network(site.lan)[10]),
+        "lan": site.lan,
+        "block": site.block,
+        "gateways": [str(one) for one in world.fleet.sites["lab"].gateways],
+        "kubernetes": BUILT_IN,
+        "hardware": hardware,
+    }
+
+
+class Places(NamedTuple):
+    """Where probes begin, as `Probe` has it, by region or site; what they are for: its kind and its address."""
+
+    sources: dict[str, str | list[str]]
+    targets: list[tuple[str, str]]
+
+
+@pytest.fixture(scope="module")
+def places(cloud: Cloud) -> Iterator[Places]:
+    world = current(cloud.fleet)
+    cloud.inside(sys.executable, "-c", STAND_UP, json.dumps(host(world)))
+    paths = Paths(world.fleet, world.plan)
+    vpc, endpoint = json.loads(cloud.python(ENDPOINTS))
+    networks = {AWS: vpc}
+    targets = [("endpoints", endpoint), ("shares", world.plan.region(AWS).zones["a"].addresses["shares"])]
+    for region in (NEAR, FAR):
+        place = PROVIDERS.replace(NEAR, region)
+        networks[region] = router(f"{place}/virtualNetworks/both-{region}-network")
+        found = cloud.azure("GET", f"{place}/networkInterfaces")["value"]
+        at = {one["name"]: one["properties"]["ipConfigurations"][0]["properties"] for one in found}
+        targets += [
+            (what, next(told["privateIPAddress"] for name, told in at.items() if f"-{what}-" in name))
+            for what in ("bucket", "shares")
+        ]
+        (end,) = cloud.azure("GET", f"{place}/dnsResolvers/both-{region}-resolver/inboundEndpoints")["value"]
+        targets.append(("names", end["properties"]["ipConfigurations"][0]["privateIpAddress"]))
+    sources: dict[str, str | list[str]] = {
+        region: [network, paths.place(region).address] for region, network in networks.items()
+    }
+    yield Places({**sources, "lab": HOST}, targets)
+    cloud.inside(sys.executable, "-c", f"from local import hosts; hosts.take_down({HOST!r})")
+
+
+def test_packets_pass_where_the_plan_says_so_and_nowhere_else(cloud: Cloud, places: Places) -> None:
+    world = current(cloud.fleet)
+    paths = Paths(world.fleet, world.plan)
+    said: dict[tuple[str, str, str], bool] = {}
+    probes = []
+    for source, (what, target) in product(places.sources, places.targets):
+        here, there = paths.place(source), paths.place(target)
+        for protocol, port in (PORTS[what], CLOSED):
+            ways = paths.way(here, there, Port(protocol, port)), paths.way(there, here)
+            said[source, f"{what} {target}", f"{protocol}/{port}"] = all(way.arrives for way in ways)
+            probes.append(Probe(source=places.sources[source], target=target, port=port, protocol=protocol))
+    assert dict(zip(said, packets.passed(cloud, *probes), strict=True)) == said
+    assert [of for of in places.sources if any(passes for (source, *_), passes in said.items() if source == of)] == [
+        *places.sources
+    ]
+
+
+TUNNELS = """
+import json, urllib.request
+told = json.loads({told!r})
+url = "http://127.0.0.1:5003/landbridge-api/tunnels"
+print(urllib.request.urlopen(urllib.request.Request(url, json.dumps(told).encode(), method="PUT")).read().decode())
+"""
+
+
+def test_a_site_reaches_a_region_of_azure_by_that_region_s_tunnels_alone(cloud: Cloud, places: Places) -> None:
+    """The other regions' would lead there, too: by the peering, or by AWS."""
+    region = current(cloud.fleet).plan.region(FAR).network
+    bucket = next(at for what, at in places.targets if what == "bucket" and IPv4Address(at) in IPv4Network(region))
+    place = f"{PROVIDERS}/connections".replace(NEAR, FAR)
+    (one,) = [one for one in cloud.azure("GET", place)["value"] if "lab" in one["name"]]
+    told = cloud.azure("GET", one["id"].removeprefix("https://management.azure.com"))
+    ends = [each["tunnel"].rpartition("_")[2] for each in told["properties"]["tunnelConnectionStatus"]]
+
+    def reaches() -> bool:
+        return packets.passed(cloud, Probe(source=HOST, target=bucket, port=443, protocol="tcp")) == [True]
+
+    def states() -> set[str]:
+        found = {
+            each["tunnel"]: each["state"] for each in cloud.report("links", "check", "--local", code=None)["tunnels"]
+        }
+        return {found[f"lab/{FAR}/{n}"] for n in (1, 2)}
+
+    assert reaches()
+    assert states() == {"up"}
+    cloud.python(TUNNELS.format(told=json.dumps([one["id"], dict.fromkeys(ends, "NotConnected")])))
+    eventually(lambda: not reaches())
+    assert states() == {"down"}
+    cloud.python(TUNNELS.format(told=json.dumps([one["id"], {}])))
+    eventually(reaches)
 
 
 def test_destroy_leaves_nothing_in_either_cloud(cloud: Cloud) -> None:

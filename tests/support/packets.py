@@ -11,9 +11,10 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from local.machines import network
+from local.network.routers import PLATFORM
 
 if TYPE_CHECKING:
     from .cloud import Cloud
@@ -56,12 +57,14 @@ while True:
 
 class Probe(TypedDict):
     """`source`: a machine's name, an address that the local cloud speaks with, or [router, address] of a card that is
-    there for this alone; `target`: a machine's name, or an address that the local cloud answers at."""
+    there for this alone; `target`: a machine's name, or an address that the local cloud answers at; `at`: at which of its
+    own it does, where that is another."""
 
     source: str | list[str]
     target: str
     port: int
     protocol: str
+    at: NotRequired[str]
 
 
 def passed(cloud: "Cloud", *probes: Probe) -> list[bool]:
@@ -80,7 +83,10 @@ class Prober:
         place = self.machines.get(probe["target"])
         address = place["address"] if place else probe["target"]
         words = [address, str(probe["port"]), probe["protocol"]]
-        with self.listening(place, words), self.source(probe["source"]) as (pid, bound):
+        with (
+            self.listening(place, [probe.get("at", address), *words[1:]]),
+            self.source(probe["source"]) as (pid, bound),
+        ):
             command = [*at(pid), sys.executable, "-c", TALK, *words, str(SECONDS), bound]
             return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
@@ -105,7 +111,7 @@ class Prober:
 
     @contextlib.contextmanager
     def listening(self, place: dict[str, Any] | None, words: list[str]) -> Iterator[None]:
-        if place is None:
+        if place is None and words[0] != PLATFORM:
             network.hold(words[0])
         command = [*(at(place["pid"]) if place else []), sys.executable, "-c", LISTEN, *words]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)

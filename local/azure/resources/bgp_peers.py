@@ -14,23 +14,30 @@ def status(turn: Turn) -> dict[str, Any]:
     return {"value": [one for connection in turn.world.store.all(CONNECTION) for one in _of(turn, connection)]}
 
 
+def tunnels(connection: Any) -> dict[str, str]:
+    """How they are, by public address of the gateway's end: as somebody asked for, or as their ends are."""
+    ends: dict[str, int | None] = connection.state.get("ends", {})
+    seen = {address: "NotConnected" if prefixes is None else "Connected" for address, prefixes in ends.items()}
+    return {**seen, **connection.state.get("asked", {})}
+
+
 def _of(turn: Turn, connection: Any) -> Iterator[dict[str, Any]]:
     told = connection.properties
     other = turn.world.store.find((told.get("localNetworkGateway2") or {}).get("id") or "")
     if not told["enableBgp"] or other is None or not ids.same(told["virtualNetworkGateway1"]["id"], turn.id.text):
         return
     instances = {one["ipconfigurationId"].lower(): one for one in turn.properties["bgpSettings"]["bgpPeeringAddresses"]}
-    tunnels: dict[str, str] = connection.state.get("tunnels", {})
+    states, heard = tunnels(connection), connection.state.get("ends", {})
     for one in told["gatewayCustomBgpIpAddresses"]:
         outside = instances[one["ipConfigurationId"].lower()]["tunnelIpAddresses"]
-        up = any(tunnels.get(address) == "Connected" for address in outside)
+        up = any(states.get(address) == "Connected" for address in outside)
         yield {
             "localAddress": one["customBgpIpAddress"],
             "neighbor": other.properties["bgpSettings"]["bgpPeeringAddress"],
             "asn": other.properties["bgpSettings"]["asn"],
             "state": "Connected" if up else "Connecting",
-            # Nobody speaks in the local cloud's tunnels.
-            "routesReceived": 0,
+            "routesReceived": sum(heard.get(address) or 0 for address in outside) if up else 0,
+            # Nobody speaks in the local cloud's tunnels: routes are reckoned.
             "messagesSent": 0,
             "messagesReceived": 0,
         }

@@ -9,7 +9,7 @@ from ..errors import ArmError
 from ..kinds import SLOW, Kind, Turn, World
 from ..references import require
 from ..store import Resource
-from . import common, vpn_gateways
+from . import bgp_peers, common, vpn_gateways
 from .local_gateways import LOCAL
 from .vpn_gateways import CONNECTION, GATEWAY
 
@@ -152,9 +152,8 @@ def shared_key(turn: Turn, method: str) -> dict[str, Any]:
 
 
 def _told(world: World, connection: Resource) -> dict[str, Any]:
-    """`state["tunnels"]`: status by public address of the gateway's end, from who runs the tunnels."""
     gateway = world.store.find(connection.properties["virtualNetworkGateway1"]["id"])
-    tunnels: dict[str, str] = connection.state.get("tunnels", {})
+    tunnels = bgp_peers.tunnels(connection)
     addresses = [
         address
         for one in (gateway.properties["bgpSettings"]["bgpPeeringAddresses"] if gateway else ())
@@ -174,13 +173,24 @@ def _told(world: World, connection: Resource) -> dict[str, Any]:
 
 
 def set_tunnels(world: World, id_: str, tunnels: dict[str, str]) -> dict[str, str]:
-    """What whoever runs a connection's tunnels tells of them. Raises ValueError."""
+    """Has tunnels seen so, whoever is at the other end; those that are not said are as that is. Raises ValueError."""
     try:
         connection = world.store.get(id_)
     except ArmError as error:
         raise ValueError(error.message) from None
-    connection.state = {**connection.state, "tunnels": dict(tunnels)}
+    connection.state = {**connection.state, "asked": dict(tunnels)}
     return tunnels
+
+
+def tell(world: World, ends: dict[str, dict[str, int | None]]) -> list[str]:
+    """What whoever runs the tunnels sees: by connection and address, how many prefixes BGP takes; None: down.
+
+    Gives the connections that are there.
+    """
+    known = [one for id_ in ends if (one := world.store.find(id_))]
+    for connection in known:
+        connection.state = {**connection.state, "ends": dict(ends[connection.id.text])}
+    return [one.id.text for one in known]
 
 
 KINDS = (

@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 from azure.mgmt.compute import ComputeManagementClient
 
+from tests.support.wires import Wires
+
 from .machines import Pools
 from .network_support import Place
+from .packets_support import Networks
 from .support import SUBSCRIPTION, LocalAzure, served
 
 
@@ -57,3 +60,16 @@ def pools(azure: LocalAzure, compute: Any, group: str) -> Iterator[Pools]:
     azure.ask("DELETE", pools.path)
     azure.own("capacity", [])
     azure.own("quotas", {})
+
+
+@pytest.fixture
+def wires(tmp_path: Path) -> Iterator[Wires]:
+    made = Wires(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def networks(azure: LocalAzure, here: Place, wires: Wires) -> Networks:
+    here.network()
+    return Networks(azure, here, wires)

@@ -8,6 +8,7 @@ from local.network.routers import CLOUD, MAIN, METADATA, Route, card
 
 LAB = Site("lab", "10.9.0.0/20", "10.9.0.0/21", ("192.0.2.10",))
 WEST, EAST, LINK = "10.1.0.0/18", "10.2.0.0/18", "vpn-1"
+NUMBERS = {"tgw-west": 64512, "tgw-east": 64513}
 
 
 def network(name: str, cidr: str, hub: str, *to: str) -> dict[str, Any]:
@@ -25,11 +26,12 @@ def hub(name: str, own: str, vpc: str, other: str, far: str, ends: tuple[str, ..
     ]
     outward = {"routes": [{"cidr": far, "attachments": ["peering"]}], "learns": [f"at-{end}" for end in ends]}
     inward = {"routes": [{"cidr": own, "attachments": [f"{name}-net"]}], "learns": []}
-    return {"id": name, "attachments": attachments, "tables": {"outward": outward, "inward": inward}}
+    tables = {"outward": outward, "inward": inward}
+    return {"id": name, "asn": NUMBERS[name], "attachments": attachments, "tables": tables}
 
 
 WORLD: dict[str, Any] = {
-    "machines": [],
+    **dict.fromkeys(("machines", "vnets", "gateways"), ()),
     "networks": [
         network("vpc-west", WEST, "tgw-west", "10.2.0.0/16", LAB.block),
         network("vpc-east", EAST, "tgw-east", "10.1.0.0/16"),

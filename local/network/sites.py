@@ -1,0 +1,48 @@
+"""A site's router: it stands for the site's gateways. Pure.
+
+It takes a region's routes by the tunnels that are up, and lets what they tell of reach its own block, and back.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from .routers import CLOUD_CARD, METADATA, PLATFORM, Route, Router, filtering
+
+if TYPE_CHECKING:
+    from .bgp import Heard
+    from .tunnels import Tunnel
+
+MACHINE = "m"
+
+
+class Site(NamedTuple):
+    """A machine room where something stands. `gateways` are the public addresses of its ends of tunnels."""
+
+    name: str
+    block: str
+    lan: str
+    gateways: tuple[str, ...]
+
+    @property
+    def router(self) -> str:
+        return f"site-{self.name}"
+
+
+def router(site: Site, tunnels: Iterable["Tunnel"], heard: "Heard") -> Router:
+    ways: Mapping[str, list[str]] = defaultdict(list)
+    for tunnel in tunnels:
+        for cidr in heard.get((tunnel.name, site.router), {}):
+            ways[cidr].append(tunnel.card)
+    routes = {Route(cidr, tuple(sorted(cards))) for cidr, cards in ways.items() if cidr != site.block}
+    routes |= {Route(f"{METADATA}/32", (CLOUD_CARD,)), Route(f"{PLATFORM}/32", (CLOUD_CARD,)), Route(site.block)}
+    lines = [
+        f'iifname "{MACHINE}*" oifname "{MACHINE}*" accept',
+        f'iifname "{MACHINE}*" ip daddr {{ {METADATA}, {PLATFORM} }} accept',
+        f'iifname "{CLOUD_CARD}" ip saddr {{ {METADATA}, {PLATFORM} }} accept',
+    ]
+    for cidr, cards in sorted(ways.items()):
+        named = ", ".join(f'"{one}"' for one in sorted(cards))
+        lines.append(f"iifname {{ {named} }} ip saddr {cidr} ip daddr {site.block} accept")
+        lines.append(f"oifname {{ {named} }} ip saddr {site.block} ip daddr {cidr} accept")
+    return Router(frozenset(routes), ruleset=filtering(*lines))
