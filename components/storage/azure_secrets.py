@@ -21,7 +21,7 @@ class SecretError(pulumi.RunError):
 
 
 def secret(vault: str, name: pulumi.Input[str], provider: azure.Provider) -> pulumi.Output[str]:
-    """The newest version of a secret of the vault, as a secret. Fails with SecretError."""
+    """The newest version of a secret of the vault, as a secret; a slash of its name is --. Fails with SecretError."""
     options = pulumi.InvokeOutputOptions(provider=provider)
     token = pulumi.Output.secret(azure.authorization.get_client_token_output(endpoint=AUDIENCE, opts=options).token)
     read: pulumi.Output[str] = pulumi.Output.all(name, token).apply(lambda known: newest(vault, *known))
@@ -30,7 +30,7 @@ def secret(vault: str, name: pulumi.Input[str], provider: azure.Provider) -> pul
 
 def newest(vault: str, name: str, token: str) -> str:
     """Raises SecretError."""
-    url = f"https://{vault}.{DOMAIN}/secrets/{quote(name, safe='')}?api-version={VERSION}"
+    url = f"https://{vault}.{DOMAIN}/secrets/{quote(name.replace('/', '--'), safe='')}?api-version={VERSION}"
     request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"})
     for left in reversed(range(TRIES)):
         try:

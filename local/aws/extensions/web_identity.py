@@ -5,6 +5,8 @@ moto gives any role to whoever asks. "Create an OpenID Connect (OIDC) identity p
 """
 
 import re
+import ssl
+import urllib.request
 from typing import Any, NoReturn
 
 from moto.core.responses import ActionResult
@@ -18,8 +20,10 @@ from .outages import Said
 from .patching import override
 
 ACTION = "sts:AssumeRoleWithWebIdentity"
-# An issuer's documents lie in a bucket of the local AWS: there is no other place that it can read.
+# An issuer's documents lie in a bucket of the local AWS, or with the local Azure: there is no other place to read.
 PLACE = re.compile(r"https://([a-z0-9][a-z0-9.-]*)\.s3\.([a-z0-9-]+)\.amazonaws\.com/(.+)")
+ELSEWHERE = re.compile(r"https://[a-z0-9]{3,24}\.blob\.core\.windows\.net/[^?#]+")
+ELSEWHERE_SECONDS = 5
 SESSION_NAME = re.compile(r"[\w+=,.@-]{2,64}", re.ASCII)
 LEAST_SECONDS = 900
 
@@ -107,6 +111,8 @@ def _read(response: Any, url: str) -> bytes:
     """An object that everybody may read over TLS. Raises LookupError."""
     from moto.s3.models import s3_backends
 
+    if ELSEWHERE.fullmatch(url):
+        return elsewhere(url)
     found = PLACE.fullmatch(url)
     bucket = s3_backends[response.current_account]["aws"].buckets.get(found[1]) if found else None
     if found is None or bucket is None or bucket.region_name != found[2] or faults.out(found[2]):
@@ -117,3 +123,13 @@ def _read(response: Any, url: str) -> bytes:
     if public.denied or not public.allowed or closed:
         raise LookupError(f"{url} is not public")
     return bytes(bucket.keys[found[3]].value)
+
+
+def elsewhere(url: str) -> bytes:
+    """A document of the local Azure, by its name and over TLS. Raises LookupError."""
+    handlers = urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=ssl.create_default_context())
+    try:
+        with urllib.request.build_opener(*handlers).open(url, timeout=ELSEWHERE_SECONDS) as answer:
+            return bytes(answer.read())
+    except OSError as error:
+        raise LookupError(f"{url} cannot be read: {error}") from None

@@ -20,10 +20,12 @@ from jwt.algorithms import RSAAlgorithm
 from werkzeug.wrappers import Response
 
 from local.authority import Authority
+from local.aws.extensions import web_identity
 from local.azure.server import free_port
 from local.azure.tokens import TENANT
 from local.tls import serve_names
 
+from .reached import by_name
 from .support import STARTS, LocalAzure
 
 
@@ -164,6 +166,16 @@ def test_a_pod_gets_an_identitys_token_by_its_clusters(
     client.federated_identity_credentials.delete(group, "pods", "first")
     with pytest.raises(ClientAuthenticationError, match="AADSTS700211"):
         ask()
+
+
+def test_the_other_cloud_reads_an_issuer_s_documents_as_anybody_may(
+    monkeypatch: pytest.MonkeyPatch, azure: LocalAzure, issuer: str
+) -> None:
+    by_name(monkeypatch, azure)
+    told = json.loads(web_identity.elsewhere(f"{issuer}/.well-known/openid-configuration"))
+    assert told["issuer"] == issuer
+    with pytest.raises(LookupError, match="cannot be read"):
+        web_identity.elsewhere(f"{issuer}/another")
 
 
 def test_a_machine_gets_tokens_of_what_it_has_alone(azure: LocalAzure, place: str) -> None:

@@ -10,6 +10,7 @@ from components.storage import azure_secrets
 from components.storage.azure_secrets import AUDIENCE, SecretError, newest
 from local.azure import tokens
 from local.providers.azure.backend import Azure
+from tests.local.azure.reached import by_name
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure
 from tests.local.providers.azure.test_data import ASSIGNED, SECRET, SECRETS_OFFICER, VAULT, assignment, short
 
@@ -18,15 +19,7 @@ TOKEN = "azure-native:authorization:getClientToken"
 
 @pytest.fixture
 def names(monkeypatch: pytest.MonkeyPatch, azure: LocalAzure) -> None:
-    """Azure's names lead to the local one, whose authority is trusted."""
-    connect = socket.create_connection
-
-    def local(address: tuple[str, int], *args: Any, **more: Any) -> socket.socket:
-        return connect(("127.0.0.1", azure.tls) if address[1] == 443 else address, *args, **more)
-
-    monkeypatch.setattr(socket, "create_connection", local)
-    monkeypatch.setenv("SSL_CERT_FILE", str(azure.authority))
-    monkeypatch.setenv("no_proxy", "*")
+    by_name(monkeypatch, azure)
 
 
 @pytest.fixture
@@ -53,7 +46,7 @@ def test_whoever_has_a_role_on_the_vault_reads_it(plugin: Azure, group: str, vau
     assert token not in str(e.value)
     place = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}/providers/Microsoft.KeyVault/vaults/{vault}"
     plugin.create(ASSIGNED, assignment(place, tokens.DEPLOYER, SECRETS_OFFICER))
-    assert newest(vault, "prefix--admin", token) == "hush-42"
+    assert newest(vault, "prefix--admin", token) == newest(vault, "prefix/admin", token) == "hush-42"
     with pytest.raises(SecretError, match=r"secret another: 404 .*landbridge up"):
         newest(vault, "another", token)
     with pytest.raises(SecretError, match=r"401"):
