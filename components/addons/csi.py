@@ -9,6 +9,7 @@ has rights over volumes, nor credentials of a cloud.
 from typing import NamedTuple
 
 from components.pools import labels
+from fleet.buckets import in_azure
 
 from .images import EFS, LIVENESS, NFS, REGISTRAR, Image
 from .manifests import NODE_NAME, Manifest, container, daemon_set, get, host_path, meta, nodes, on_host
@@ -57,7 +58,8 @@ EFS_DRIVER = Driver(
 
 
 def nfs_wanted(spec: AddOnsSpec) -> bool:
-    return spec.nfs is not None or bool(spec.azure_regions)
+    """Sites mount the shares of a cluster's home, too, if that is in Azure."""
+    return spec.nfs is not None or bool(spec.azure_regions) or in_azure(spec.fleet, spec.cluster.region)
 
 
 def nfs(spec: AddOnsSpec) -> list[Manifest]:  # noqa: ARG001

@@ -99,6 +99,14 @@ def test_a_cluster_of_one_region_has_its_shares_by_name_and_each_volume_a_handle
     assert [name for name in addons.wanted(alone) if name.startswith("csi")] == ["csi-nfs"]
 
 
+def test_a_cluster_with_nodes_at_sites_alone_mounts_the_shares_of_its_home_there(south: AddOnsSpec) -> None:
+    host = next(pool for pool in spec_of(bed.both(), "main").pools if pool.site)
+    alone = south._replace(pools=(host._replace(cluster="south"),), file_systems={SOUTH: south.file_systems[SOUTH]})
+    assert "csi-nfs" in addons.wanted(alone)
+    (server,) = {one["csi"]["volumeAttributes"]["server"] for name, one in sources(alone) if SOUTH not in name}
+    assert server == south.file_systems[SOUTH].address
+
+
 def test_infiniband_is_advertised_on_azure_without_the_adapter_of_the_network(main: AddOnsSpec) -> None:
     made = {one["metadata"]["name"]: one for one in rdma.manifests(main) if one["kind"] == "ConfigMap"}
     selectors = {
