@@ -1,4 +1,4 @@
-"""Where a fleet's images are published to: its regions on AWS, or a folder of one of its sites."""
+"""Where a fleet's images are published to: its regions in the clouds, or a folder of one of its sites."""
 
 import getpass
 import socket
@@ -13,9 +13,11 @@ from images.stores import signed
 from images.stores.aws import Aws, Waits
 from images.stores.aws_calls import CREDENTIALS, told
 from images.stores.blocks import WORKERS
+from images.stores.clouds import Clouds
 from images.stores.site import Site
 from images.stores.store import Store
 
+from . import azure_gallery
 from .cluster.session import clients_at
 from .errors import UsageError
 from .places import Place
@@ -26,24 +28,25 @@ PATIENT = Config(retries={"mode": "standard", "total_max_attempts": 10}, max_poo
 
 
 def regions(world: World, named: Sequence[str]) -> list[str]:
-    """Those on AWS, in the order of the fleet file. Raises UsageError for one that is not."""
-    known = [name for name, region in world.fleet.regions.items() if region.cloud == "aws"]
+    """Those that are meant, in the order of the fleet file. Raises UsageError for one that is not there."""
+    known = list(world.fleet.regions)
     for name in named:
         if name not in known:
-            raise UsageError(f"{world.path.name} has no region {name} on AWS. Name one of: {', '.join(known)}")
-    if not known:
-        raise UsageError(f"{world.path.name} has no region on AWS: publish to a site, with --site")
+            raise UsageError(f"{world.path.name} has no region {name}. Name one of: {', '.join(known)}")
     return [name for name in known if not named or name in named]
 
 
-def in_regions(world: World, place: Place, named: Sequence[str]) -> Aws:
-    return Aws(
-        world.fleet.fleet,
-        regions(world, named),
-        lambda region: clients_at(world, place, region, PATIENT),
-        cache_folder("publishing") / world.fleet.fleet,
-        LOCAL if place.world == "local" else Waits(),
-    )
+def in_regions(world: World, place: Place, named: Sequence[str]) -> Clouds:
+    """Raises ImageError where there are no credentials."""
+    chosen, journals = regions(world, named), cache_folder("publishing") / world.fleet.fleet
+    of = {cloud: [name for name in chosen if world.fleet.regions[name].cloud == cloud] for cloud in ("aws", "azure")}
+    waits, stores = LOCAL if place.world == "local" else Waits(), list[Store]()
+    if of["aws"]:
+        at = (lambda region: clients_at(world, place, region, PATIENT), journals, waits)
+        stores.append(Aws(world.fleet.fleet, of["aws"], *at))
+    if of["azure"]:
+        stores.append(azure_gallery.store(world.fleet, of["azure"], journals, waits))
+    return Clouds(stores, chosen)
 
 
 def at_site(world: World, site: str, folder: Path, key: Path) -> Site:
@@ -54,9 +57,11 @@ def at_site(world: World, site: str, folder: Path, key: Path) -> Site:
 
 
 def who(store: Store, world: World, place: Place | None) -> str:
-    """For the record: an identity of AWS, else a user of this machine. Raises ImageError without credentials."""
+    """For the record: an identity of the cloud, else a user of this machine. Raises ImageError without credentials."""
     if place is None:
         return f"{getpass.getuser()}@{socket.gethostname()}"
-    region = store.places[0]
-    with told(region, CREDENTIALS):
-        return str(clients_at(world, place, region)("sts").get_caller_identity()["Arn"])
+    inside = [name for name in store.places if world.fleet.regions[name].cloud == "aws"]
+    if not inside:
+        return azure_gallery.who(store.places[0])
+    with told(inside[0], CREDENTIALS):
+        return str(clients_at(world, place, inside[0])("sts").get_caller_identity()["Arn"])

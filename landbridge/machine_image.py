@@ -8,6 +8,7 @@ from typing import NamedTuple
 from botocore.exceptions import ClientError
 
 from fleet import laptops
+from fleet.buckets import in_azure
 from fleet.image_names import ImageKind, parameter
 from fleet.model import Channel, Fleet
 from stacks.catalogue import StackSpec
@@ -46,6 +47,10 @@ def ensure(
 
     Raises LandbridgeError when there is no image: a machine that dies then would have no successor.
     """
+    if in_azure(fleet, region):
+        from . import azure_gallery  # seconds of imports that few runs need
+
+        return azure_gallery.ensure(place, region, fleet, kubernetes, kind, channel)
     of = clients(region, fleet.aws.account_id if fleet.aws and place.world == "local" else None)
     name = parameter(fleet.fleet, kubernetes, channel, kind)
     if named(of, name):

@@ -42,7 +42,7 @@ def publish(store: "Azure", folder: Path, image: Baked, tell: Tell) -> dict[str,
     vhd = baked.verified(folder, image, "vhd")
     definition, version = names.definition(image.kubernetes, image.variant), names.version(image.digest)
     with told(store.places[0], GOES_ON):
-        home, began = _gallery(store, image), time.monotonic()
+        home, began = gallery(store, image.variant, image.kubernetes), time.monotonic()
         one = _there(store, definition, version, image)
         if one is None:
             disk = _disk(store, home, image, vhd, tell)
@@ -54,8 +54,8 @@ def publish(store: "Azure", folder: Path, image: Baked, tell: Tell) -> dict[str,
     return dict.fromkeys(store.places, store.id(definition, version))
 
 
-def _gallery(store: "Azure", image: Baked) -> str:
-    """The region of the gallery, which is made where there is none, with the image's definition."""
+def gallery(store: "Azure", variant: str, kubernetes: str) -> str:
+    """The region of the gallery, which is made where there is none, with an image for these. Raises AzureError."""
     compute, marks = store.clients.compute, {"landbridge:fleet": store.fleet}
     try:
         home = str(compute.galleries.get(store.group, store.gallery).location)
@@ -64,7 +64,7 @@ def _gallery(store: "Azure", image: Baked) -> str:
         store.clients.resources.resource_groups.create_or_update(store.group, {"location": home, "tags": marks})
         told_ = {"location": home, "tags": marks, "properties": {"description": f"Node images of fleet {store.fleet}"}}
         compute.galleries.begin_create_or_update(store.group, store.gallery, told_).result()
-    definition = names.definition(image.kubernetes, image.variant)
+    definition = names.definition(kubernetes, variant)
     try:
         compute.gallery_images.get(store.group, store.gallery, definition)
     except ResourceNotFoundError:
@@ -73,7 +73,7 @@ def _gallery(store: "Azure", image: Baked) -> str:
             "osState": "Generalized",
             "hyperVGeneration": "V2",
             "architecture": "x64",
-            "identifier": {"publisher": store.fleet, "offer": image.variant, "sku": image.kubernetes},
+            "identifier": {"publisher": store.fleet, "offer": variant, "sku": kubernetes},
             "features": [{"name": name, "value": value} for name, value in FEATURES.items()],
         }
         body = {"location": home, "tags": marks, "properties": properties}
@@ -179,7 +179,7 @@ def _made(store: "Azure", home: str, image: Baked, disk: str) -> None:
         "location": home,
         "tags": store.tags(image),
         "properties": {
-            "publishingProfile": {"targetRegions": [_target(name) for name in regions], "excludeFromLatest": True},
+            "publishingProfile": {"targetRegions": [target(name) for name in regions], "excludeFromLatest": True},
             "storageProfile": {"osDiskImage": {"source": {"id": disk}}},
         },
     }
@@ -187,7 +187,8 @@ def _made(store: "Azure", home: str, image: Baked, disk: str) -> None:
     store.clients.compute.gallery_image_versions.begin_create_or_update(*at, body, polling=False)
 
 
-def _target(region: str) -> dict[str, Any]:
+def target(region: str) -> dict[str, Any]:
+    """A region that a version is to be in, without ever being its `latest`."""
     return {"name": region, "regionalReplicaCount": 1, "storageAccountType": "Standard_LRS", "excludeFromLatest": True}
 
 
@@ -198,7 +199,7 @@ def _everywhere(store: "Azure", definition: str, version: str, one: Any, tell: T
     there, how = targets(one), replicas(one)
     lacking = [place for place in store.places if place not in there or how.get(place) == "Failed"]
     if lacking or state(one) == "Failed":
-        wanted = [*there.values(), *(_target(place) for place in store.places if place not in there)]
+        wanted = [*there.values(), *(target(place) for place in store.places if place not in there)]
         at = (store.group, store.gallery, definition, version)
         change = {"properties": {"publishingProfile": {"targetRegions": wanted}}}
         store.clients.compute.gallery_image_versions.begin_update(*at, change, polling=False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from rich.table import Table
 
+from fleet.azure_images import VERSION
 from fleet.image_names import CHANNELS, STABLE
 from images import bake, baked, channels
 from images.channels import Move
@@ -105,8 +106,13 @@ def tell(moves: Sequence[Move], out: Output) -> None:
 
 
 def follow(moves: Sequence[Move], out: Output) -> None:
-    if any(one.slot.channel == STABLE for one in moves):
+    stable = [one for one in moves if one.slot.channel == STABLE]
+    if stable:
         out.console.print("New machines start from it. `landbridge pool roll` replaces those that run.")
+    if late := [one.place for one in stable if VERSION.match(one.image)]:
+        # Scale sets name the version itself: docs/decisions/0038-a-gallery-of-the-fleet.md.
+        told = f"In {', '.join(late)} they do once `landbridge up` has told their pools and clusters."
+        out.console.print(told, soft_wrap=True)
 
 
 @click.command()

@@ -144,7 +144,7 @@ def test_a_run_that_takes_many_at_once_wants_its_own_consent(said: Said, tmp_pat
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["publish", "x", "--region", "mars"], "has no region mars on AWS. Name one of: us-west-2"),
+        (["publish", "x", "--region", "mars"], "has no region mars. Name one of: us-west-2"),
         (["publish", "x", "--site", "lab"], "--site wants --folder DIR.*--key FILE"),
         (["promote", "x", "--site", "lab", "--local"], "name one of them"),
         (["promote", "x", "--folder", "y"], "--folder and --key go with --site"),

@@ -13,6 +13,7 @@ IMAGE, VERSION = f"{GALLERY}/images", f"{GALLERY}/images/versions"
 # The market's images that the local Azure knows: publisher, offer → SKUs.
 MARKET = {
     ("canonical", "ubuntu-24_04-lts"): ("server", "server-gen1", "minimal"),
+    ("debian", "debian-12"): ("12", "12-gen2"),
     ("canonical", "0001-com-ubuntu-server-jammy"): ("22_04-lts", "22_04-lts-gen2"),
 }
 MARKET_VERSION = "24.04.202510010"

@@ -1,0 +1,143 @@
+"""The fleet's gallery of images in Azure, by our own sign-in."""
+
+import base64
+import json
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from azure.core.exceptions import ResourceNotFoundError
+
+from fleet import azure_images as names
+from fleet import images as tags
+from fleet.image_names import ImageKind
+from fleet.model import Channel, Fleet
+from images.stores import azure_publish
+from images.stores.aws import Waits
+from images.stores.azure import Azure, Clients
+from images.stores.azure import Waits as AzureWaits
+from images.stores.azure_calls import told
+from images.stores.blocks import WORKERS
+from local.aws import standins
+from local.kubernetes import VERSIONS
+
+from .azure_sign_in import credential
+from .errors import LandbridgeError
+from .places import Place
+
+ARM = "https://management.azure.com/.default"
+# Who a token says it is of, the most readable first.
+CLAIMS = ("upn", "unique_name", "app_displayname", "appid", "oid")
+# Stacks of one run ask beside each other, and Azure takes one write of a thing at a time.
+_making = threading.Lock()
+
+
+def store(fleet: Fleet, regions: Sequence[str], journals: Path, waits: Waits) -> Azure:
+    assert fleet.azure is not None  # fleet.regions: no region in Azure without a subscription
+    subscription = fleet.azure.subscription_id
+    return Azure(fleet.fleet, subscription, regions, clients(subscription), journals, AzureWaits(*waits))
+
+
+def clients(subscription: str) -> Clients:
+    # A second of imports that few runs need.
+    from azure.mgmt.compute import ComputeManagementClient
+    from azure.mgmt.resource.resources import ResourceManagementClient
+
+    signed_in = credential()
+    return Clients(
+        ComputeManagementClient(signed_in, subscription), ResourceManagementClient(signed_in, subscription), pages
+    )
+
+
+def pages(address: str) -> Any:
+    """Writes pages at a disk's address, several at a time."""
+    import requests
+    from azure.core.pipeline.transport import RequestsTransport
+    from azure.storage.blob import BlobClient
+
+    session = requests.Session()
+    session.mount("https://", requests.adapters.HTTPAdapter(pool_maxsize=WORKERS))
+    return BlobClient.from_blob_url(address, transport=RequestsTransport(session=session))
+
+
+def who(place: str) -> str:
+    """Raises ImageError where nobody is signed in."""
+    with told(place):
+        part = credential().get_token(ARM).token.split(".")[1]
+    claims = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+    return str(next((claims[name] for name in CLAIMS if claims.get(name)), "somebody"))
+
+
+def ensure(
+    place: Place, region: str, fleet: Fleet, kubernetes: str, kind: ImageKind = "cpu", channel: Channel = "stable"
+) -> str | None:
+    """As machine_image.ensure: on the local cloud a channel without an image gets the market's, marked as one of ours.
+
+    Raises LandbridgeError when there is no image, and ImageError where Azure refuses to say so.
+    """
+    definition = names.definition(kubernetes, kind)
+    at = store(fleet, [region], Path(), Waits(0.2, 600))
+    with _making, told(region):
+        if _said(at, definition, region, channel):
+            return None
+        if place.world != "local":
+            raise LandbridgeError(
+                f"{region} has no image with Kubernetes {kubernetes}: nothing has been promoted to channel {channel} "
+                f"of {definition} in gallery {at.gallery}. Promote one first; until then machines that die would have "
+                "no successor."
+            )
+        if kubernetes not in VERSIONS:
+            raise LandbridgeError(
+                f"The local cloud has no image with Kubernetes {kubernetes}, only with {', '.join(VERSIONS)}."
+            )
+        number = names.version(standins.digest(kind, kubernetes))
+        _stand_in(at, region, kind, kubernetes, number)
+        told_ = {"operation": "Merge", "properties": {"tags": {names.tag(channel, region): number}}}
+        at.clients.resources.tags.begin_update_at_scope(f"{at.images}/{definition}", told_).result()
+    return at.id(definition, number)
+
+
+def _said(at: Azure, definition: str, region: str, channel: Channel) -> str:
+    try:
+        found = at.clients.compute.gallery_images.get(at.group, at.gallery, definition)
+    except ResourceNotFoundError:
+        return ""
+    return names.said(dict(found.tags or {}), region, channel)
+
+
+def _stand_in(at: Azure, region: str, kind: ImageKind, kubernetes: str, number: str) -> None:
+    """A version of a disk of the market's image, in the region and wherever it was already."""
+    compute, definition = at.clients.compute, names.definition(kubernetes, kind)
+    home = azure_publish.gallery(at, kind, kubernetes)
+    version = at.version(definition, number)
+    there = [] if version is None else [one.name for one in version.publishing_profile.target_regions]
+    if region in there:
+        return
+    disk = {"location": home, "sku": {"name": "Standard_LRS"}, "properties": {"creationData": _of_the_market(home)}}
+    made = compute.disks.begin_create_or_update(at.group, f"market-{kind}", disk).result()
+    driver = standins.driver(standins.image(kind, kubernetes)) or tags.DRIVERLESS
+    wanted = [azure_publish.target(name) for name in dict.fromkeys((home, *there, region))]
+    body = {
+        "location": home,
+        "tags": {tags.TAG: kubernetes, tags.VARIANT: kind, tags.DRIVER: driver},
+        "properties": {
+            "publishingProfile": {"targetRegions": wanted, "excludeFromLatest": True},
+            "storageProfile": {"osDiskImage": {"source": {"id": made.id}}},
+        },
+    }
+    if version is not None:
+        change = {"properties": {"publishingProfile": {"targetRegions": wanted}}}
+        compute.gallery_image_versions.begin_update(at.group, at.gallery, definition, number, change).result()
+    else:
+        compute.gallery_image_versions.begin_create_or_update(at.group, at.gallery, definition, number, body).result()
+    compute.disks.begin_delete(at.group, f"market-{kind}").result()
+
+
+def _of_the_market(region: str) -> dict[str, Any]:
+    base = names.BASE
+    path = (
+        f"/Subscriptions/00000000-0000-0000-0000-000000000000/Providers/Microsoft.Compute/Locations/{region}/Publishers/"
+        f"{base.publisher}/ArtifactTypes/VMImage/Offers/{base.offer}/Skus/{base.sku}/Versions/{base.version}"
+    )
+    return {"createOption": "FromImage", "imageReference": {"id": path}}
