@@ -12,6 +12,7 @@ from fleet.kubernetes_versions import minor
 from fleet.model import Pool
 from fleet.world import World
 
+from .azure_images import starts
 from .boot import POOL
 from .reading import UNKNOWN, Finding, Item, finding, of_types, tag, undecidable
 
@@ -21,6 +22,7 @@ STARTS = {"aws:ec2/launchTemplate:LaunchTemplate": ("imageId", "instanceType")}
 
 
 def findings(found: list[Item], world: World) -> Iterator[Finding]:
+    yield from starts(found, world)
     for item in of_types(found, STARTS):
         name = tag(item, POOL)
         pool = world.fleet.pools.get(str(name))

@@ -45,7 +45,10 @@ RULES: dict[str, tuple[str, Rules]] = {
         "A pool is its owner's, keeps to its price, and nothing but the autoscaler takes its machines.",
         pools.findings,
     ),
-    "images": ("A pool starts from the image of its kind and of its cluster's Kubernetes.", images.findings),
+    "images": (
+        "A pool starts from the image of its kind and Kubernetes, and no machine from a stranger's.",
+        images.findings,
+    ),
     "labels": ("No node of a site has a label by which a cloud knows its GPUs.", labels.findings),
     "sites": ("What a host takes with its certificate is one host's, and for its backups alone.", sites.findings),
     "links": (

@@ -16,6 +16,7 @@ from components.pools.azure import Pool
 from components.pools.firewall import rules
 from components.pools.spec import pool_spec
 from components.tags import Owner
+from fleet import azure_images
 from fleet.world import World
 from policies import pack
 from policies.azure_pools import SCALE_SET
@@ -130,9 +131,6 @@ def test_the_autoscaler_s_identity_passes_and_no_other_role_is_over_the_subscrip
     assert len(told["roles"]) == len([one for one in roles if one.name.startswith("pool-")]) > 2
 
 
-IMAGE = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/galleries/x/images/gpu/versions/1.2.3"
-
-
 @pytest.fixture(scope="module")
 def spot() -> list[Item]:
     def build(world: World) -> Pool:
@@ -150,7 +148,7 @@ def spot() -> list[Item]:
                 "rules": rules(world.fleet, world.plan, spec),
                 "subnet_ids": dict.fromkeys(spec.zones, "/subscriptions/s/subnets/private"),
                 "authority": "PEM",
-                "image": IMAGE,
+                "image": f"{azure_images.of_pool(world.fleet, 'spot')}/versions/1.2.3",
             },
             pulumi.ResourceOptions(providers=providers),
         )
