@@ -6,6 +6,8 @@ from .model import Fleet
 
 # Storage accounts and vaults of Azure: 3 to 24 characters, unique in the world. The beginning is for people.
 MOST, READABLE = 24, 13
+# In the environment of a stack's program: the name of a vault that was deleted and shall come back.
+RECOVER = "LANDBRIDGE_RECOVER_VAULT"
 
 
 def bucket_name(fleet: Fleet, region: str) -> str:

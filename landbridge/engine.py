@@ -119,6 +119,12 @@ class StackEngine:
         finally:
             self.workspace.env_vars = before
 
+    def tell_program(self, name: str, value: str | None) -> None:
+        """Puts a variable into the environment of the stack's program, or takes it away."""
+        told = {**(self.workspace.env_vars or {})}
+        told.pop(name, None)
+        self.workspace.env_vars = told if value is None else {**told, name: value}
+
     def for_programs(self) -> None:
         """Before each command that starts programs: not every one does, and an interpreter costs seconds."""
         self.workspace.env_vars = {**(self.workspace.env_vars or {}), **self.place.interpreter()}

@@ -4,14 +4,16 @@ import datetime
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pulumi.automation import CommandError, StackNotFoundError
 
 from fleet import origins
+from fleet.buckets import RECOVER
 from fleet.world import World
 from stacks.catalogue import PROJECT, StackSpec, catalogue, cluster_of
 
-from . import failures, guards, leftovers, locks, lookups, machine_image, order, recovery, schedule
+from . import azure_vaults, failures, guards, leftovers, locks, lookups, machine_image, order, recovery, schedule
 from .blast import Blast, blast
 from .cluster import birth, joined, kept, lost
 from .engine import StackEngine
@@ -51,6 +53,7 @@ class FleetRun:
         self.stop = threading.Event()
         self.blast = Blast()
         self.refusals: list[str] = []
+        self.recovering: set[str] = set()
 
     @property
     def failed(self) -> bool:
@@ -86,6 +89,8 @@ class FleetRun:
                 story.warnings += recovery.told(recovery.pending(state))
             else:
                 self.clear_up(name, recovery.pending(state))
+            if not destroy:
+                self.recover(name, state)
             engine.start_log()
             story.enter("preview", recovery.resources(state))
             if destroy:
@@ -110,6 +115,15 @@ class FleetRun:
         spec, fleet = self.stacks[name], self.world.fleet
         if image := machine_image.needed(fleet, spec):
             machine_image.ensure(self.place, spec.region, fleet, *image)
+
+    def recover(self, name: str, state: Mapping[str, Any] | None) -> None:
+        """Has a region's vault come back that Azure keeps since its last destroy. Raises LandbridgeError."""
+        if self.stacks[name].kind != "region":
+            return
+        if vault := azure_vaults.to_recover(self.world.fleet, name, state):
+            self.recovering.add(name)
+            self.engines[name].tell_program(RECOVER, vault)
+            self.notes.append(f"{name}: Azure still keeps vault {vault}: it comes back, with the secrets in it.")
 
     def refuse_below(self, name: str) -> None:
         """Raises LandbridgeError if a stack that is not in this run stands on this one."""
@@ -147,6 +161,10 @@ class FleetRun:
                 self.ensure_image(name)
                 story.enter("update", story.changes)
                 self.engines[name].up(story.hear, refresh=self.how.refresh, parallel=self.how.parallel)
+                if name in self.recovering:
+                    # What came back is as it was, whatever the program says; now it gets what the program says.
+                    self.engines[name].tell_program(RECOVER, None)
+                    self.engines[name].up(story.hear, refresh=False, parallel=self.how.parallel)
                 ended = "done"
             if spec.kind == "cluster":
                 self.await_birth(name)

@@ -1,5 +1,7 @@
 """A region on Azure: its resource group, its network, the fleet bucket and vault, the shares."""
 
+import os
+
 import pulumi_azure_native as azure
 from pulumi import ResourceOptions
 
@@ -11,7 +13,7 @@ from components.network.azure_subnets import ENDPOINTS
 from components.storage.azure import Bucket, Shares
 from components.storage.shares import shares_spec
 from components.tags import Owner
-from fleet.buckets import bucket_name, resource_group
+from fleet.buckets import RECOVER, bucket_name, resource_group, vault_name
 from fleet.world import World
 
 from .catalogue import StackSpec
@@ -35,7 +37,10 @@ def build(world: World, stack: StackSpec) -> RegionOutputs:
         tags=owner.tags("group"),
         opts=ResourceOptions(provider=provider, protect=True),
     ).name
-    bucket = Bucket("bucket", {"fleet": fleet, "region": region, "owner": owner, "group": group}, opts)
+    recover = os.environ.get(RECOVER) == vault_name(fleet, region)
+    bucket = Bucket(
+        "bucket", {"fleet": fleet, "region": region, "owner": owner, "group": group, "recover": recover}, opts
+    )
     network = Network(
         "network",
         {

@@ -8,7 +8,7 @@ import pulumi_azure_native as azure
 from components.network.azure_endpoints import FILES, Endpoint
 from components.tags import Owner
 from fleet.azure_ids import SECRETS_OFFICER, role
-from fleet.buckets import bucket_name, shares_account, vault_name
+from fleet.buckets import RECOVER, bucket_name, shares_account, vault_name
 from fleet.model import Fleet
 
 from .azure_spec import CLOSED, CONTAINER, SHARE_GIB, deleted_days, lifecycle, role_assignment, vault_id
@@ -19,10 +19,13 @@ VAULT_DAYS = 90
 
 
 class BucketArgs(TypedDict):
+    """`recover`: Azure still keeps the region's vault, which was deleted; it comes back with all that was in it."""
+
     fleet: Fleet
     region: str
     owner: Owner
     group: pulumi.Input[str]
+    recover: bool
 
 
 class Bucket(pulumi.ComponentResource):
@@ -87,6 +90,8 @@ class Bucket(pulumi.ComponentResource):
             resource_group_name=group,
             location=region,
             properties={
+                # What comes back is as it was; the next run, without this, says all the rest anew.
+                **({"create_mode": azure.keyvault.CreateMode.RECOVER} if args["recover"] else {}),
                 "tenant_id": fleet.azure.tenant_id,
                 "sku": {"family": "A", "name": "standard"},
                 "enable_rbac_authorization": True,
@@ -101,7 +106,7 @@ class Bucket(pulumi.ComponentResource):
                 "network_acls": {"default_action": "Allow", "bypass": "None"},
             },
             tags=owner.tags("vault"),
-            opts=kept,
+            opts=pulumi.ResourceOptions.merge(kept, pulumi.ResourceOptions(hooks=_told(vault_name(fleet, region)))),
         )
         self._operators(fleet, region)
         self.register_outputs({})
@@ -124,6 +129,21 @@ class Bucket(pulumi.ComponentResource):
                 parent=self, depends_on=self.vault, ignore_changes=[] if group else ["principalId"]
             ),
         )
+
+
+def _told(vault: str) -> pulumi.ResourceHookBinding:
+    """Says what to do where Azure refuses a vault because it still keeps one of that name."""
+
+    def tell(args: pulumi.ErrorHookArgs) -> bool:
+        if args.failed_operation == "create" and any("deleted state" in error for error in args.errors):
+            pulumi.log.error(
+                f"Azure still keeps vault {vault}, which was deleted, and nobody can end that before its time. "
+                f"`landbridge up` has it come back with the secrets in it; so does `{RECOVER}={vault} pulumi up`, "
+                "after which a run without that says its settings anew."
+            )
+        return False
+
+    return pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook("vault-is-kept", tell)])
 
 
 class SharesArgs(TypedDict):

@@ -1,6 +1,8 @@
 """A region of Azure on the real engine: up, up again, drift, a killed up, grow, go. One story, told in order."""
 
+import re
 import signal
+import subprocess
 from collections.abc import Iterator
 from typing import Any
 
@@ -80,7 +82,14 @@ def test_a_new_zone_changes_and_replaces_nothing_that_stands(cloud: Cloud) -> No
     assert "private-2" in {subnet["name"] for subnet in network["properties"]["subnets"]}
 
 
+def vault(cloud: Cloud) -> str:
+    """The id of the region's."""
+    (one,) = cloud.azure("GET", f"{GROUP}/Microsoft.KeyVault/vaults", None, "2023-07-01")["value"]
+    return str(one["id"])
+
+
 def test_destroy_leaves_nothing(cloud: Cloud) -> None:
+    cloud.azure("PUT", f"{vault(cloud)}/secrets/kept", {"properties": {"value": "hush"}}, "2023-07-01")
     refused = cloud.run("destroy", "--local", code=None)
     assert refused.returncode != 0, "destroying must ask, and there is nobody to answer"
     cloud.run("destroy", "--local", "--yes", "--ignore-protect")
@@ -89,3 +98,21 @@ def test_destroy_leaves_nothing(cloud: Cloud) -> None:
     kept = {"Microsoft.KeyVault/locations/deletedVaults", "Microsoft.Network/networkWatchers"}
     assert left.keys() <= {*kept, "Microsoft.Resources/resourceGroups"}
     assert "test-southcentralus" not in str(left)
+
+
+def test_plain_pulumi_says_how_the_vault_comes_back(cloud: Cloud) -> None:
+    words = ["pulumi", "up", "--yes", "--skip-preview", "--stack", REGION, "--color", "never"]
+    full = [clouds.COMMAND, "local", "exec", "--fleet", str(cloud.fleet), "--", *words]
+    done = subprocess.run(full, env=cloud._environment(), capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert re.search(r"`LANDBRIDGE_RECOVER_VAULT=testsouthcent\w{11} pulumi up`", done.stdout), done.stdout
+
+
+def test_a_region_that_was_destroyed_comes_up_again_with_its_vault(cloud: Cloud) -> None:
+    again = cloud.report("up", "--local", "--yes", REGION)
+    assert [note for note in again["notes"] if "it comes back, with the secrets in it" in note], again
+    assert "Microsoft.KeyVault/locations/deletedVaults" not in cloud.azure_inventory()
+    assert cloud.azure("GET", f"{vault(cloud)}/secrets/kept", None, "2023-07-01")["name"] == "kept"
+    unchanged = changes(cloud.report("up", "--local", "--yes", "--expect-no-changes", REGION))
+    assert set(unchanged[REGION]) == {"same"}
+    assert drift(cloud, REGION) == set()

@@ -1,0 +1,43 @@
+"""Vaults that Azure still keeps after they were deleted: a region comes back with its own, and with nothing else."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fleet.buckets import in_azure, vault_name
+from fleet.model import Fleet
+
+from .azure_sign_in import credential
+from .errors import LandbridgeError
+
+VAULT = "azure-native:keyvault:Vault"
+
+
+def to_recover(fleet: Fleet, region: str, state: Mapping[str, Any] | None) -> str | None:
+    """The name of the region's vault, if Azure keeps a deleted one and the stack's state has none.
+
+    Raises LandbridgeError where that can't be asked.
+    """
+    if not in_azure(fleet, region) or any(one["type"] == VAULT for one in (state or {}).get("resources") or ()):
+        return None
+    assert fleet.azure is not None
+    name = vault_name(fleet, region)
+    return name if is_kept(fleet.azure.subscription_id, region, name) else None
+
+
+def is_kept(subscription: str, region: str, name: str) -> bool:
+    """Raises LandbridgeError."""
+    # A second of imports that few runs need.
+    from azure.core.exceptions import AzureError, ResourceNotFoundError
+    from azure.mgmt.keyvault import KeyVaultManagementClient
+
+    try:
+        KeyVaultManagementClient(credential(), subscription).vaults.get_deleted(name, region)
+    except ResourceNotFoundError:
+        return False
+    except AzureError as error:
+        why = str(error).partition("\n")[0]
+        raise LandbridgeError(
+            f"Azure can't be asked whether it still keeps vault {name}, which the region needs: {why}. Sign in "
+            "(`az login`, or ARM_CLIENT_ID and ARM_CLIENT_SECRET) and run it again."
+        ) from None
+    return True
