@@ -42,6 +42,8 @@ FOLDERS = re.compile(r"blobs:path\]\s+String(?:Equals|Like)(?:IgnoreCase)?\s+'([
 # Whatever a role has of these is a way to everything.
 FORBIDDEN = re.compile(r"\*|\*/.*|Microsoft\.Authorization/(?!.*/read$).*|[^/]+/\*", re.IGNORECASE)
 AUDIENCE = "api://AzureADTokenExchange"
+# As whom a cluster's API machines look at scale sets' machines: nothing runs as it.
+JOINING = "system:serviceaccount:kube-system:landbridge-joining"
 NARROW = "Name what is needed: a role for one thing, over one thing"
 TRUST = "Trust one issuer of the fleet, one service account, one audience"
 
@@ -164,12 +166,12 @@ def _defined(item: Item, fleet: Fleet) -> Iterator[Finding]:
 
 
 def _trusted(item: Item, fleet: Fleet) -> Iterator[Finding]:
-    subjects = {autoscaler.SUBJECT, *(team_storage.subject(team) for team in fleet.teams)}
+    subjects = {autoscaler.SUBJECT, JOINING, *(team_storage.subject(team) for team in fleet.teams)}
     subject, audiences, issuer = (item.props.get(path) for path in ("subject", "audiences", "issuer"))
     if unknown_in(subject):
         yield undecidable(item, "subject")
     elif subject not in subjects:
-        whose = f"no team's {team_storage.ACCOUNT} and not the autoscaler's"
+        whose = f"no team's {team_storage.ACCOUNT}, not the autoscaler's and not the joining service's"
         yield finding(item, "subject", f"subject {subject} is {whose}", TRUST)
     if unknown_in(audiences):
         yield undecidable(item, "audiences")

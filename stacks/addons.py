@@ -11,6 +11,7 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from components.addons import azure_joining
 from components.addons.addons import wanted
 from components.addons.autoscaler import ADDON as AUTOSCALER
 from components.addons.component import AddOns
@@ -24,6 +25,7 @@ from fleet.buckets import in_azure
 from fleet.world import World
 
 from . import addons_aws, addons_azure
+from .addons_joining import joining
 from .catalogue import StackSpec, cluster_of
 from .outputs import cluster_outputs, publish
 from .shares import file_system
@@ -63,6 +65,8 @@ async def _program(world: World, stack: StackSpec) -> None:
     if aws:
         scales = AUTOSCALER in having and bool(autoscaler.regions(fleet, name, "aws"))
         addons_aws.roles(world, stack, name, aws, scales=scales)
+    if azure and azure_joining.regions(fleet, name):
+        joining(world, name, azure, provider)
     if azure and AUTOSCALER in having and autoscaler.regions(fleet, name, "azure"):
         addons_azure.autoscaler(world, name, azure, provider)
     try:

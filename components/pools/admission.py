@@ -1,7 +1,8 @@
 """What the cluster itself keeps to when machines join and go, as manifests: who may do what, and who is shut out."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from .joining import USER, Joining, table
@@ -12,6 +13,8 @@ RBAC, ADMISSION = "rbac.authorization.k8s.io", "admissionregistration.k8s.io"
 NAME, JOINING_GROUP = "landbridge-joining", "landbridge:joining"
 SPACE, DEPARTED, FREEZE = "kube-system", "landbridge-departed", "landbridge-freeze"
 POOLS, POOLS_KEY = "landbridge-pools", "pools.json"
+# Names the identity in Azure that the service asks as: a ConfigMap (on_machine/azure_arm.py).
+AZURE, CLIENT_ID = "landbridge-joining-azure", "client-id"
 NODE_USER = "system:node:"
 SIGNERS = ["kubernetes.io/kube-apiserver-client-kubelet", "kubernetes.io/kubelet-serving"]
 REQUESTS = "certificatesigningrequests"
@@ -24,9 +27,9 @@ def manifests(known: Iterable[Joining]) -> list[Manifest]:
     return [*kept(), *rights(), *policy(), pools(known)]
 
 
-def pools(known: Iterable[Joining]) -> Manifest:
-    """Whose machines may join: the last to come, for from then on they do."""
-    text = json.dumps(table(known), indent=2, sort_keys=True) + "\n"
+def pools(known: Iterable[Joining], azure: Mapping[str, object] = MappingProxyType({})) -> Manifest:
+    """Whose machines may join: the last to come, for from then on they do. `azure` is joining.azure's."""
+    text = json.dumps(table(known, azure), indent=2, sort_keys=True) + "\n"
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": _meta(POOLS, SPACE), "data": {POOLS_KEY: text}}
 
 
@@ -78,6 +81,22 @@ def rights() -> list[Manifest]:
             [{"apiGroup": RBAC, "kind": "User", "name": API_SERVER}],
         ),
     ]
+
+
+def azure_rights() -> list[Manifest]:
+    """Where there are pools in Azure: the service account whose tokens Azure takes the service's questions for."""
+    service = {"apiGroup": RBAC, "kind": "User", "name": USER}
+    rules = [
+        {**_rule("", "configmaps", "get"), "resourceNames": [AZURE]},
+        {**_rule("", "serviceaccounts/token", "create"), "resourceNames": [NAME]},
+    ]
+    account = {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": _meta(NAME, SPACE),
+        "automountServiceAccountToken": False,
+    }
+    return [account, *_role(SPACE, rules, service, AZURE)]
 
 
 def policy() -> list[Manifest]:
@@ -144,14 +163,14 @@ def _bound(name: str, role: str, subjects: list[Manifest]) -> Manifest:
     }
 
 
-def _role(space: str, rules: list[Manifest], subject: Manifest) -> list[Manifest]:
+def _role(space: str, rules: list[Manifest], subject: Manifest, name: str = NAME) -> list[Manifest]:
     return [
-        {"apiVersion": f"{RBAC}/v1", "kind": "Role", "metadata": _meta(NAME, space), "rules": rules},
+        {"apiVersion": f"{RBAC}/v1", "kind": "Role", "metadata": _meta(name, space), "rules": rules},
         {
             "apiVersion": f"{RBAC}/v1",
             "kind": "RoleBinding",
-            "metadata": _meta(NAME, space),
-            "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": NAME},
+            "metadata": _meta(name, space),
+            "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": name},
             "subjects": [subject],
         },
     ]

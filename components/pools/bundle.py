@@ -11,7 +11,7 @@ from components.boot import people
 from components.control_plane.bundle import Bundle
 from components.control_plane.units import SCRIPTS, TARGET, UNITS, cloud_files, settings, target
 
-from . import containerd, discovery, kubelet, mounts, tuning
+from . import azure_guard, containerd, discovery, kubelet, mounts, tuning
 from .spec import PoolSpec
 
 # Below a bundle's prefix: what names its files, signed.
@@ -19,8 +19,7 @@ MANIFEST = "manifest.json"
 OWN_SCRIPTS = Path(__file__).with_name("on_machine")
 # What an enrolment hands over to, once it has checked the bundle.
 SITE_SCRIPT = "site_host"
-# Script → the folder it stands in.
-WORKER_SCRIPTS = {"node_facts": OWN_SCRIPTS, "attest": OWN_SCRIPTS}
+WORKER_SCRIPTS = ("node_facts", "attest")
 
 
 def bundle(spec: PoolSpec, authority: str) -> Bundle:
@@ -54,7 +53,11 @@ def node_files(spec: PoolSpec, authority: str) -> dict[str, str]:
         **containerd.files(spec),
         **settings("node", node(spec)),
         **cloud_files(spec.cloud),
-        **{f"{SCRIPTS}/{name}.py": (folder / f"{name}.py").read_text() for name, folder in WORKER_SCRIPTS.items()},
+        **(azure_guard.files(spec.pods_cidr) if azure_guard.wanted(spec) else {}),
+        **{
+            f"{SCRIPTS}/{name}.py": (OWN_SCRIPTS / f"{name}.py").read_text()
+            for name in (*WORKER_SCRIPTS, f"attest_{spec.cloud}")
+        },
         kubelet.AUTHORITY: authority,
     }
 

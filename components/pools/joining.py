@@ -5,25 +5,34 @@ What it decides stands in on_machine/join_rules.py, what it may do in admission.
 """
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from components.control_plane.machines import ClusterSpec, Machine
-from components.control_plane.units import UNITS, cloud_files, script, scripts, service, settings
+from components.control_plane.units import API_SCRIPTS, UNITS, script, scripts, service, settings
 from fleet import laptops
 from fleet.address.plan import AddressPlan
-from fleet.model import Fleet
+from fleet.azure_ids import subscription
+from fleet.buckets import in_azure as is_in_azure
+from fleet.buckets import resource_group
+from fleet.model import Cloud, Fleet
 
 from .spec import pool_spec
 
 OWN_SCRIPTS = Path(__file__).with_name("on_machine")
 SCRIPT_NAMES = (
-    "attest",
+    "attest_aws",
+    "attest_azure",
+    "azure_arm",
     "departed",
     "gpu_taints",
     "instances",
+    "instances_aws",
+    "instances_azure",
     "join_approver",
+    "join_document",
     "join_request",
     "join_rules",
     "join_service",
@@ -49,9 +58,10 @@ SECONDS = {
 
 
 class Joining(NamedTuple):
-    """A pool whose machines may join. In a cloud: the role and the scaling groups, by name. At a site: its network.
+    """A pool whose machines may join. In a cloud: the role, AWS's alone, and the scaling groups, by name.
 
-    `place` is the region or the site; `hosts` are a site's, with their address where the fleet file gives one.
+    `place` is the region or the site; `hosts` are a site's, with their address where the fleet file gives one, and
+    `lan` is its network.
     """
 
     name: str
@@ -62,6 +72,7 @@ class Joining(NamedTuple):
     groups: tuple[str, ...] = ()
     hosts: tuple[tuple[str, str], ...] = ()
     lan: str = ""
+    cloud: Cloud = "aws"
 
 
 def pools(
@@ -78,6 +89,8 @@ def pools(
             known = fleet.sites[spec.place].hosts
             hosts = tuple((host, known[host].address or "") for host in spec.hosts)
             found.append(one._replace(hosts=hosts, lan=plan.site(spec.place).lan))
+        elif spec.cloud == "azure":
+            found.append(one._replace(groups=tuple(groups(name)), cloud=spec.cloud))
         else:
             found.append(one._replace(role=role(name), groups=tuple(groups(name))))
     return tuple(found)
@@ -111,8 +124,8 @@ def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
         ),
     }
     return {
-        **cloud_files(spec.cloud),
-        **scripts("aws"),
+        # Its pools may be in either cloud, wherever this machine is.
+        **scripts("machine", *API_SCRIPTS.values()),
         **own,
         **settings("joining", told(spec, machine)),
         **{f"{UNITS}/{name}": text for name, text in units.items()},
@@ -130,8 +143,24 @@ def told(spec: ClusterSpec, machine: Machine) -> dict[str, object]:
     }
 
 
-def table(known: Iterable[Joining]) -> dict[str, object]:
-    """The pools as the scripts read them, out of the cluster: admission.py gives them their place there."""
+def azure(fleet: Fleet, known: Iterable[Joining]) -> dict[str, object]:
+    """Where the pools in Azure are, for the table; nothing where there are none."""
+    regions = sorted({one.place for one in known if one.cloud == "azure"})
+    if not regions:
+        return {}
+    assert fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
+    return {
+        "subscription": fleet.azure.subscription_id,
+        "tenant": fleet.azure.tenant_id,
+        "places": {name: f"{subscription(fleet)}/resourceGroups/{resource_group(fleet, name)}" for name in regions},
+    }
+
+
+def table(known: Iterable[Joining], in_azure: Mapping[str, object] = MappingProxyType({})) -> dict[str, object]:
+    """The pools as the scripts read them, out of the cluster: admission.py gives them their place there.
+
+    `in_azure` is azure()'s.
+    """
     known = sorted(known)
     clouds = [one for one in known if not one.site]
     regions: dict[str, list[str]] = {}
@@ -139,7 +168,7 @@ def table(known: Iterable[Joining]) -> dict[str, object]:
         regions.setdefault(one.place, []).extend(one.groups)
     return {
         "regions": {region: sorted(groups) for region, groups in regions.items()},
-        "roles": {one.role: one.name for one in clouds},
+        "roles": {one.role: one.name for one in clouds if one.cloud == "aws"},
         "lans": {one.place: one.lan for one in known if one.site},
         "pools": {
             one.name: {
@@ -148,9 +177,11 @@ def table(known: Iterable[Joining]) -> dict[str, object]:
                 "groups": list(one.groups),
                 "hosts": dict(one.hosts),
                 "gpus": one.gpus,
+                **({"cloud": one.cloud} if one.cloud != "aws" else {}),
             }
             for one in known
         },
+        **({"azure": dict(in_azure)} if in_azure else {}),
     }
 
 
@@ -173,7 +204,8 @@ def permissions(fleet: Fleet, cluster: str) -> list[dict[str, Any]]:
     Who a token is of STS tells without any right of ours: the machine has signed the question.
     """
     own = [pool for pool in fleet.pools.values() if pool.cluster == cluster and pool.kind != "ssh"]
-    named = sorted({pool.region for pool in own if pool.region} | {*laptops.regions(fleet, cluster)})
+    wanted = {pool.region for pool in own if pool.region} | {*laptops.regions(fleet, cluster)}
+    named = sorted(region for region in wanted if not is_in_azure(fleet, region))
     if not named:
         return []
     return [

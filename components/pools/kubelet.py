@@ -5,6 +5,7 @@ from typing import Any
 
 from components.control_plane.units import UNITS, script, service, unit
 
+from . import azure_guard
 from .labels import Taint, labels, taints
 from .spec import PoolSpec
 
@@ -150,7 +151,8 @@ def _unit(spec: PoolSpec) -> str:
         # It joins before it says that it is up, and the API may be away for as long as it likes.
         TimeoutStartSec="infinity",
     )
-    needed = f"Requires={FACTS_UNIT}\nAfter={FACTS_UNIT}\n"
+    units = [FACTS_UNIT, *([azure_guard.SERVICE] if azure_guard.wanted(spec) else [])]
+    needed = f"Requires={' '.join(units)}\nAfter={' '.join(units)}\n"
     return text.replace("[Unit]\n", f"[Unit]\n{needed}", 1)
 
 

@@ -6,12 +6,11 @@ hosts are nobody's to delete, few machines go in one pass, and none while the fr
 """
 
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from instances import Instances
-from join_rules import INSTANCE
 from kube_http import Answer, Json, Kube
 from machine import say
 from nodes import PATH, Node, Nodes
@@ -57,11 +56,16 @@ def _is_stamp(text: str) -> bool:
         return False
 
 
-def candidates(nodes: Iterable[Node], known: Mapping[str, Collection[str]]) -> dict[str, str]:
-    """Instance → region, of all that could have gone: nodes in clouds, and machines seen in `known`, by region."""
+def candidates(
+    nodes: Iterable[Node], known: Mapping[str, Collection[str]], named: Callable[[str, str], bool]
+) -> dict[str, str]:
+    """Instance → region, of all that could have gone: nodes in clouds, and machines seen in `known`, by region.
+
+    `named` tells whether a region's machine may have a node's name.
+    """
     found = {name: region for region, names in known.items() for name in names}
     for node in nodes:
-        if INSTANCE.fullmatch(node.name) and node.place in known:
+        if node.place in known and named(node.place, node.name):
             found.setdefault(node.name, node.place)
     return found
 
@@ -88,7 +92,7 @@ class Departures:
         everybody = {node.name: node for node in self.nodes.all()}
         gone = {
             name: region
-            for name, region in candidates(everybody.values(), known).items()
+            for name, region in candidates(everybody.values(), known, self.named).items()
             if self.instances.regions[region].gone(name, self.gone_seconds)
         }
         written = self.kube.ask("GET", DEPARTED)
@@ -106,6 +110,9 @@ class Departures:
             if name in everybody:
                 self.remove(everybody[name])
             self.instances.regions[gone[name]].forget(name)
+
+    def named(self, region: str, name: str) -> bool:
+        return self.instances.regions[region].source.names(name)
 
     def allowed(self, gone: Collection[str], nodes: int) -> tuple[str, ...]:
         if not gone:

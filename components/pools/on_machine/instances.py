@@ -1,59 +1,47 @@
-"""Which instances run in the pools' scaling groups: asked of EC2 rarely, and at once for one that is not known.
+"""Which instances run in the pools' scaling groups: asked of clouds rarely, and at once for one that is not known.
 
-A thread a region asks; nobody else ever waits for AWS. What a region does not answer is not known, and nothing else.
+A thread a region asks; nobody else ever waits for a cloud. What a region does not answer is not known, no more.
 """
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from xml.etree.ElementTree import Element, ParseError
+from collections.abc import Callable, Collection, Mapping
+from typing import Protocol
 
 from join_rules import Instance, Unsure
 from machine import Refused, say
 
-PERIOD_SECONDS = 60.0
-# What was seen is believed for so long; what was not found is asked for anew.
-BELIEVED_SECONDS, ABSENT_SECONDS = 150.0, 5.0
+# What was seen is believed for so long.
+BELIEVED_SECONDS = 150.0
 # Machines come by the hundred: what is asked for within a moment goes in one question.
-GATHER_SECONDS, MOST_VALUES, PAGE = 0.1, 200, 1000
-GROUP = "aws:autoscaling:groupName"
+GATHER_SECONDS = 0.1
 ALIVE = ("pending", "running", "stopping", "stopped", "shutting-down")
-Ask = Callable[..., Element]
 
 
-def read(answer: Element) -> Iterator[Instance]:
-    """Out of an answer to DescribeInstances."""
-    for item in answer.iterfind("{*}reservationSet/{*}item/{*}instancesSet/{*}item"):
-        tags = {tag.findtext("{*}key"): tag.findtext("{*}value") for tag in item.iterfind("{*}tagSet/{*}item")}
-        yield Instance(
-            id=item.findtext("{*}instanceId") or "",
-            state=item.findtext("{*}instanceState/{*}name") or "",
-            group=tags.get(GROUP) or "",
-            address=item.findtext("{*}privateIpAddress") or "",
-        )
+class Source(Protocol):
+    """A region's cloud. `names` tells whether a node may be one of its machines; others raise OSError, Refused."""
 
+    what: str
+    # Between two listings; and what was not found is asked for anew after so long.
+    period_seconds: float
+    absent_seconds: float
 
-def describe(ask: Ask, name: str, values: Iterable[str]) -> list[Instance]:
-    """All instances that a filter finds. Raises OSError, Refused, ParseError."""
-    values = sorted(values)
-    found: list[Instance] = []
-    for start in range(0, len(values), MOST_VALUES):
-        some = {f"Filter__1__Value__{n}": value for n, value in enumerate(values[start : start + MOST_VALUES], 1)}
-        token: dict[str, str] = {}
-        while True:
-            answer = ask("DescribeInstances", MaxResults=str(PAGE), Filter__1__Name=name, **some, **token)
-            found += read(answer)
-            if not (more := answer.findtext("{*}nextToken")):
-                break
-            token = {"NextToken": more}
-    return found
+    def names(self, node: str) -> bool: ...
+
+    def some(self, nodes: Collection[str]) -> list[Instance]:
+        """At least those of some nodes that there are."""
+        ...
+
+    def all(self) -> list[Instance]:
+        """Of the pools' scaling groups."""
+        ...
 
 
 class Region:
     """`known` are all that were ever seen alive; `missing` tells since when, and when last, one was not found."""
 
-    def __init__(self, name: str, groups: Collection[str], ask: Ask) -> None:
-        self.name, self.groups, self.ask = name, groups, ask
+    def __init__(self, name: str, source: Source) -> None:
+        self.name, self.source = name, source
         self.answered: Callable[[], None] = lambda: None
         self.lock, self.wake = threading.Lock(), threading.Event()
         self.found: dict[str, tuple[Instance, float]] = {}
@@ -64,13 +52,13 @@ class Region:
         self.listed, self.told, self.problem = 0.0, -1e9, "it was not asked yet"
 
     def look(self, instance: str) -> Instance | Unsure | None:
-        """None if EC2 has just said that there is none."""
+        """None if the cloud has just said that there is none."""
         now = time.monotonic()
         with self.lock:
             one, seen = self.found.get(instance, (None, 0.0))
-            if one and now - seen < (BELIEVED_SECONDS if one.state == "running" else ABSENT_SECONDS):
+            if one and now - seen < (BELIEVED_SECONDS if one.state == "running" else self.source.absent_seconds):
                 return one
-            if not one and now - self.missing.get(instance, (0.0, -1e9))[1] < ABSENT_SECONDS:
+            if not one and now - self.missing.get(instance, (0.0, -1e9))[1] < self.source.absent_seconds:
                 return None
             self.wanted.add(instance)
             self.wake.set()
@@ -79,7 +67,9 @@ class Region:
     def run(self) -> None:
         """For ever."""
         while True:
-            self.wake.wait(max(0.0, self.listed + PERIOD_SECONDS - time.monotonic()) if self.listed else 0.0)
+            self.wake.wait(
+                max(0.0, self.listed + self.source.period_seconds - time.monotonic()) if self.listed else 0.0
+            )
             if self.wake.is_set():
                 time.sleep(GATHER_SECONDS)
             self.step()
@@ -89,25 +79,25 @@ class Region:
         with self.lock:
             wanted, self.wanted = self.wanted, set()
             self.wake.clear()
-        due = time.monotonic() - self.listed >= PERIOD_SECONDS or not self.listed
+        due = time.monotonic() - self.listed >= self.source.period_seconds or not self.listed
         try:
             if wanted:
-                self.learn(describe(self.ask, "instance-id", wanted), wanted)
+                self.learn(self.source.some(wanted), wanted)
                 self.answered()
             if due:
-                self.learn(describe(self.ask, f"tag:{GROUP}", self.groups), ())
+                self.learn(self.source.all(), ())
                 self.told = time.monotonic()
             problem = ""
-        except (OSError, ParseError, Refused) as error:
+        except (OSError, Refused) as error:
             problem = str(error)[:300]
         if due:
             self.listed = time.monotonic()
         if problem and problem != self.problem:
-            say(f"EC2 in {self.name} does not tell its instances: {problem}")
+            say(f"{self.source.what} in {self.name} does not tell its instances: {problem}")
         self.problem = problem
 
     def learn(self, told: Collection[Instance], asked: Collection[str]) -> None:
-        """What EC2 answered; of `asked` those that are not in it do not exist."""
+        """What the cloud answered; of `asked` those that are not in it do not exist."""
         now = time.monotonic()
         with self.lock:
             alive = set()
@@ -127,7 +117,7 @@ class Region:
             self.missing = {n: times for n, times in self.missing.items() if now - times[1] < 4 * BELIEVED_SECONDS}
 
     def gone(self, instance: str, seconds: float) -> bool:
-        """Whether EC2 said in two answers, so far apart, that there is none; asks again for the next time."""
+        """Whether the cloud said in two answers, so far apart, that there is none; asks again for the next time."""
         now = time.monotonic()
         with self.lock:
             one, seen = self.found.get(instance, (None, 0.0))
@@ -146,12 +136,11 @@ class Region:
 class Instances:
     """Of all regions."""
 
-    def __init__(self, groups: Mapping[str, Collection[str]], ask: Callable[[str], Ask]) -> None:
-        """`ask` gives a region's way to EC2."""
-        self.regions = {name: Region(name, some, ask(name)) for name, some in groups.items()}
+    def __init__(self, sources: Mapping[str, Source]) -> None:
+        self.regions = {name: Region(name, source) for name, source in sources.items()}
 
     def start(self, answered: Callable[[], None]) -> None:
-        """`answered` is called when EC2 has told of those that were asked for."""
+        """`answered` is called when a cloud has told of those that were asked for."""
         for region in self.regions.values():
             region.answered = answered
             threading.Thread(target=region.run, daemon=True).start()

@@ -20,10 +20,12 @@ USES = {
     signer: ({"digital signature", use}, {"digital signature", use, "key encipherment"})
     for signer, use in ((CLIENT, "client auth"), (SERVING, "server auth"))
 }
-ATTESTED = re.compile(rf"{join_token.USER}:([a-z0-9-]+):(i-[0-9a-f]{{8,17}})", re.ASCII)
+ATTESTED = re.compile(rf"{join_token.USER}:([a-z0-9-]+):([a-z0-9-]{{1,64}})", re.ASCII)
 ENROLLED, SITES = re.compile(r"system:bootstrap:[a-z0-9]{6}", re.ASCII), f"{join_token.USER}:"
 NODE = re.compile(r"system:node:([a-z0-9.-]{1,120})", re.ASCII)
 INSTANCE = re.compile(r"i-[0-9a-f]{8,17}", re.ASCII)
+# A scale set's name, a hyphen, and a number of the set's own.
+OF_SET = re.compile(r"([a-z0-9-]{1,57})-[0-9a-z]{6}", re.ASCII)
 # EC2's answers may lack an instance for a while after its start ("Eventual consistency in the Amazon EC2 API").
 PATIENCE_SECONDS = 90.0
 
@@ -43,15 +45,17 @@ class Pool(NamedTuple):
     groups: frozenset[str]
     hosts: Mapping[str, str]
     gpus: int
+    cloud: str = "aws"
 
 
 class Instance(NamedTuple):
-    """As EC2 tells it; `group` is its scaling group."""
+    """As its cloud tells it, by its node's name; `group` is its scaling group. `vm` is its number in Azure."""
 
     id: str
     state: str
     group: str
     address: str
+    vm: str = ""
 
 
 class Unsure(NamedTuple):
@@ -72,17 +76,20 @@ class Facts(NamedTuple):
 
 
 class Machine(NamedTuple):
-    """Whom a request is for. `pool` is None where only its scaling group tells."""
+    """Whom a request is for. `pool` is None where only its scaling group tells. `vm` is what Azure has vouched for."""
 
     name: str
     pool: str | None
     site: str | None
+    vm: str = ""
 
 
 def pools_of(told: Any) -> dict[str, Pool]:
     """Out of the table."""
     return {
-        name: Pool(one["place"], one["site"], frozenset(one["groups"]), one["hosts"], one["gpus"])
+        name: Pool(
+            one["place"], one["site"], frozenset(one["groups"]), one["hosts"], one["gpus"], one.get("cloud", "aws")
+        )
         for name, one in told["pools"].items()
     }
 
@@ -125,9 +132,7 @@ def _machine(spec: Mapping[str, Any], pools: Mapping[str, Pool], *, renewing_onl
         told = (extra.get(join_token.POOL_EXTRA), extra.get(join_token.INSTANCE_EXTRA))
         if not set(join_token.GROUPS) <= groups or told != ([pool], [instance]):
             return "this user does not come from an attested token"
-        if pool not in pools or pools[pool].site:
-            return f"there is no pool {pool} in a cloud"
-        return Machine(instance, pool, None)
+        return _attested(pool, instance, extra.get(join_token.VM_EXTRA), pools)
     own = [group.removeprefix(SITES).split(":") for group in groups if group.startswith(SITES)]
     if ENROLLED.fullmatch(user) and "system:bootstrappers" in groups and len(own) == 1 and len(own[0]) == 2:
         site, host = own[0]
@@ -137,9 +142,32 @@ def _machine(spec: Mapping[str, Any], pools: Mapping[str, Pool], *, renewing_onl
     return "it asks neither with an attested token, nor with one of an enrolled host, nor as the node itself"
 
 
+def _attested(name: str, instance: str, vm: Any, pools: Mapping[str, Pool]) -> Machine | str:
+    """A machine of AWS by its role, which is its pool's; one of Azure by a number that Azure must know there."""
+    if name not in pools or pools[name].site:
+        return f"there is no pool {name} in a cloud"
+    if pools[name].cloud == "aws":
+        named = INSTANCE.fullmatch(instance) and vm is None
+        return Machine(instance, name, None) if named else f"pool {name} has no machine named {instance}"
+    if not isinstance(vm, list) or len(vm) != 1 or not vm[0]:
+        return "this user does not come from an attested token"
+    named = of_set(instance, pools) == name
+    return Machine(instance, name, None, str(vm[0])) if named else f"no scale set of {name} has a machine {instance}"
+
+
+def of_set(name: str, pools: Mapping[str, Pool]) -> str | None:
+    """The pool in Azure whose scale set has machines of such a name."""
+    found = OF_SET.fullmatch(name)
+    return next(
+        (pool for pool, one in pools.items() if one.cloud == "azure" and found and found[1] in one.groups), None
+    )
+
+
 def _node(name: str, pools: Mapping[str, Pool]) -> Machine | str:
     if INSTANCE.fullmatch(name):
         return Machine(name, None, None)
+    if pool := of_set(name, pools):
+        return Machine(name, pool, None)
     host, _, site = name.rpartition(".")
     if _at_site(site, host, pools):
         return Machine(name, None, site)
@@ -171,7 +199,11 @@ def _host(signer: str, name: str, site: str, asked: join_request.Parts, facts: F
 
 def _instance(signer: str, machine: Machine, asked: join_request.Parts, facts: Facts) -> Verdict:
     name, clouds = machine.name, {pool: one for pool, one in facts.pools.items() if not one.site}
-    regions = {clouds[machine.pool].place} if machine.pool else {pool.place for pool in clouds.values()}
+    regions = (
+        {clouds[machine.pool].place}
+        if machine.pool
+        else {pool.place for pool in clouds.values() if pool.cloud == "aws"}
+    )
     found = facts.look(name, regions)
     if isinstance(found, Unsure):
         return Verdict("wait", found.why)
@@ -186,6 +218,10 @@ def _instance(signer: str, machine: Machine, asked: join_request.Parts, facts: F
     if pool is None or machine.pool not in (None, pool):
         wanted = f"pool {machine.pool}" if machine.pool else "any pool"
         return Verdict("deny", f"the instance {name} is in no scaling group of {wanted}")
+    if machine.vm not in ("", found.vm):
+        return Verdict("deny", f"the instance {name} is another machine than the one that Azure vouches for")
+    if signer == SERVING and not found.address:
+        return Verdict("wait", f"the address of the instance {name} is not known yet")
     if signer == SERVING:
         exact = join_request.alternative_names([name], [ipaddress.IPv4Address(found.address).packed])
         if asked.attributes != exact:

@@ -15,9 +15,12 @@ import join_approver
 import join_table
 import nodes as cluster_nodes
 from aws import Aws
+from azure_arm import Arm
 from departed import Departures
 from gpu_taints import Taints
-from instances import Instances
+from instances import Instances, Source
+from instances_aws import Ec2
+from instances_azure import ScaleSets
 from join_approver import Approver
 from join_rules import pools_of
 from kube_http import Answer, Kube, follow
@@ -31,11 +34,23 @@ LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/landbridge-j
 LEASE_CALL_SECONDS = 4.0
 
 
+def sources(told: Any, kube: Kube) -> dict[str, Source]:
+    """Whom to ask in each region with pools."""
+    groups = {region: names for region, names in told["regions"].items() if names}
+    found: dict[str, Source] = {}
+    azure = told.get("azure") or {}
+    for region, names in groups.items():
+        if place := azure.get("places", {}).get(region):
+            found[region] = ScaleSets(names, place, Arm(kube, azure["tenant"]).get)
+        else:
+            found[region] = Ec2(names, Aws(region).ec2)
+    return found
+
+
 def lead(told: Any, kube: Kube) -> None:
     """Starts all that only one copy does. `told` are the settings with the table of pools."""
     pools, seconds = pools_of(told), told["seconds"]
-    groups = {region: names for region, names in told["regions"].items() if names}
-    instances = Instances(groups, lambda region: Aws(region).ec2)
+    instances = Instances(sources(told, kube))
     taints = Taints(kube, pools, seconds["gpu"])
     nodes = Nodes(taints.changed)
     departures = Departures(kube, nodes, instances, seconds["gone"])

@@ -1,8 +1,8 @@
-"""What a cloud's machine shows when it joins: judged before it goes to AWS STS, and what STS answers. Decides only.
+"""What a machine of AWS shows when it joins: judged before it goes to AWS STS, and what STS answers. Decides only.
 
-A token is a request to STS that the machine has signed (attest.py makes it). It is sent exactly as it was signed, so
-everything in it is compared with what may stand there: another host, header or body would be somebody else's request,
-one for another cluster could be played back here. As aws-iam-authenticator and Vault's AWS auth do it.
+A token is a request to STS that the machine has signed (attest_aws.py makes it). It is sent exactly as it was signed,
+so everything in it is compared with what may stand there: another host, header or body would be somebody else's
+request, one for another cluster could be played back here. As aws-iam-authenticator and Vault's AWS auth do it.
 """
 
 import base64
@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
-from attest import BODY, CLUSTER_HEADER, PREFIX
+from attest_aws import BODY, CLUSTER_HEADER, PREFIX
 from aws import XML
 
 # Session tokens of AWS take 2 KB, and may grow ("Comparing AWS STS API operations": no fixed size).
@@ -32,7 +32,7 @@ VALUE = re.compile(r"[!-~]([ -~]*[!-~])?")
 ARN = re.compile(r"arn:aws:sts::(\d{12}):assumed-role/([\w+=,.@-]{1,64})/(i-[0-9a-f]{8,17})", re.ASCII)
 GROUPS = ("system:bootstrappers", "landbridge:joining")
 USER = "system:bootstrappers:landbridge"
-POOL_EXTRA, INSTANCE_EXTRA = "landbridge.dev/pool", "landbridge.dev/instance"
+POOL_EXTRA, INSTANCE_EXTRA, VM_EXTRA = "landbridge.dev/pool", "landbridge.dev/instance", "landbridge.dev/vm"
 
 
 class BadToken(ValueError):
@@ -48,8 +48,11 @@ class Asked(NamedTuple):
 
 
 class Machine(NamedTuple):
+    """`instance` is the node's name, too; `vm` is the machine's number in Azure, none in AWS."""
+
     pool: str
     instance: str
+    vm: str = ""
 
 
 def is_ours(token: str) -> bool:
@@ -62,7 +65,7 @@ def read(token: str, cluster: str, regions: Collection[str], now: datetime) -> A
         raise BadToken(f"{len(token)} characters are more than {MOST_CHARACTERS}")
     region, headers = _told(token)
     if region not in regions:
-        raise BadToken(f"its region {_shown(region)} is none of the cluster's pools'")
+        raise BadToken(f"its region {shown(region)} is none of the cluster's pools'")
     _check(headers, region, cluster)
     made = _moment(headers["x-amz-date"])
     if abs(now - made) > FRESH:
@@ -71,7 +74,7 @@ def read(token: str, cluster: str, regions: Collection[str], now: datetime) -> A
     if not found:
         raise BadToken("its header authorization is no signature of version 4 for STS")
     if found.groups() != (f"{made:%Y%m%d}", region, ";".join(sorted(SIGNED))):
-        raise BadToken(f"it is signed for {_shown(found.groups())}, not for its own day and region and all its headers")
+        raise BadToken(f"it is signed for {shown(found.groups())}, not for its own day and region and all its headers")
     return Asked(headers["host"], headers, made + FRESH)
 
 
@@ -79,7 +82,7 @@ def _check(headers: Mapping[str, str], region: str, cluster: str) -> None:
     """Exactly those that attest.py sends: another one could lead the request elsewhere, or confuse who reads it."""
     wanted = {*SIGNED, "authorization"}
     if headers.keys() != wanted:
-        raise BadToken(f"its headers are {_shown(sorted(headers))}, not just {sorted(wanted)}")
+        raise BadToken(f"its headers are {shown(sorted(headers))}, not just {sorted(wanted)}")
     for name, value in headers.items():
         if not VALUE.fullmatch(value):
             raise BadToken(f"its header {name} is no line of ASCII")
@@ -91,18 +94,23 @@ def _check(headers: Mapping[str, str], region: str, cluster: str) -> None:
     }
     for name, value in exact.items():
         if headers[name] != value:
-            raise BadToken(f"its header {name} is {_shown(headers[name])}, not {value}")
+            raise BadToken(f"its header {name} is {shown(headers[name])}, not {value}")
 
 
-def _told(token: str) -> tuple[str, dict[str, str]]:
-    text = token.removeprefix(PREFIX)
+def told_once(text: str) -> dict[str, Any]:
+    """A token's table, in which no name stands twice. Raises BadToken."""
     if not re.fullmatch(r"[A-Za-z0-9_-]+", text, re.ASCII):
         raise BadToken("it is not base64url")
     try:
         told = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), object_pairs_hook=_once)
     except (binascii.Error, RecursionError, UnicodeDecodeError, ValueError) as error:
         raise BadToken(f"it is no JSON in base64url: {str(error)[:80]}") from None
-    if not isinstance(told, dict) or told.keys() != {"region", "headers"}:
+    return told if isinstance(told, dict) else {}
+
+
+def _told(token: str) -> tuple[str, dict[str, str]]:
+    told = told_once(token.removeprefix(PREFIX))
+    if told.keys() != {"region", "headers"}:
         raise BadToken("it is not just a region and headers")
     region, headers = told["region"], told["headers"]
     if not isinstance(region, str) or not isinstance(headers, dict):
@@ -126,7 +134,7 @@ def _moment(text: str) -> datetime:
             return datetime.strptime(text, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
     except ValueError:
         pass
-    raise BadToken(f"its date is {_shown(text)}, not like 20260102T030405Z")
+    raise BadToken(f"its date is {shown(text)}, not like 20260102T030405Z")
 
 
 def who(answer: bytes, account: str, roles: Mapping[str, str]) -> Machine:
@@ -137,7 +145,7 @@ def who(answer: bytes, account: str, roles: Mapping[str, str]) -> Machine:
         raise BadToken(f"STS answers what is no XML: {error}") from None
     found = ARN.fullmatch(arn or "")
     if not found:
-        raise BadToken(f"it is of {_shown(arn)}, which is no instance with a role")
+        raise BadToken(f"it is of {shown(arn)}, which is no instance with a role")
     owner, role, instance = found.groups()
     if owner != account:
         raise BadToken(f"it is of {instance} in account {owner}, not in the fleet's")
@@ -151,10 +159,14 @@ def user(machine: Machine) -> dict[str, Any]:
     return {
         "username": f"{USER}:{machine.pool}:{machine.instance}",
         "groups": list(GROUPS),
-        "extra": {POOL_EXTRA: [machine.pool], INSTANCE_EXTRA: [machine.instance]},
+        "extra": {
+            POOL_EXTRA: [machine.pool],
+            INSTANCE_EXTRA: [machine.instance],
+            **({VM_EXTRA: [machine.vm]} if machine.vm else {}),
+        },
     }
 
 
-def _shown(what: object) -> str:
+def shown(what: object) -> str:
     """Safe for a log: quoted, and not long."""
     return ascii(what)[:120]

@@ -1,7 +1,7 @@
 """Answers the API server on this machine whose a token is: TokenReview (authentication.k8s.io/v1) on the loopback.
 
-Knows only tokens that prove which instance made them (join_token). Whoever shows a bad one learns nothing but that it
-is; why stands in this unit's log.
+Knows only tokens that prove which instance made them (join_token, join_document). Whoever shows a bad one learns
+nothing but that it is; why stands in this unit's log.
 """
 
 import hashlib
@@ -14,10 +14,11 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
+import join_document
 import join_table
 import join_token
-from attest import BODY
-from join_token import Asked, BadToken
+from attest_aws import BODY
+from join_token import Asked, BadToken, Machine
 from kube_http import Kube
 from machine import say, settings
 
@@ -26,6 +27,8 @@ AUTHORITY, CERTIFICATE = "/etc/kubernetes/pki/ca.crt", "/etc/kubernetes/pki/join
 API = "authentication.k8s.io/v1"
 UNAVAILABLE = 503
 MOST_BYTES, MOST_ANSWER = 64 << 10, 64 << 10
+# Azure's documents are checked by processes of openssl's, so many at a time.
+CHECKS_AT_ONCE = 8
 # Questions to STS at a time. From another continent an answer takes half a second: so many are more than 100 a second.
 AT_ONCE, WAIT_SECONDS, STS_SECONDS, IDLE_SECONDS = 64, 10.0, 5.0, 90.0
 GOOD_SECONDS, BAD_SECONDS, MOST_KEPT = 60.0, 10.0, 4096
@@ -63,37 +66,58 @@ class Reviewer:
         # Of nobody, until the pools are known.
         self.roles: dict[str, str] = {}
         self.regions: frozenset[str] = frozenset()
+        self.in_azure, self.subscription = dict[str, str](), ""
         # Once: to read all authorities of the world takes 40 ms of a processor.
         self.trust = ssl.create_default_context()
-        self.slots = threading.BoundedSemaphore(AT_ONCE)
+        self.slots, self.checks = threading.BoundedSemaphore(AT_ONCE), threading.BoundedSemaphore(CHECKS_AT_ONCE)
         self.lock = threading.Lock()
         self.kept: dict[bytes, tuple[float, dict[str, Any] | None]] = {}
 
     def learn(self, table: Any) -> bool:
         """Takes the table of pools; False: there may be another one later."""
         self.roles, self.regions = table["roles"], frozenset(table["regions"])
-        say(f"knows the machines of {', '.join(sorted(self.roles.values())) or 'no pool'}")
+        azure = table.get("azure") or {}
+        pools = table["pools"].items()
+        self.in_azure = {name: one["place"] for name, one in pools if one.get("cloud") == "azure"}
+        self.subscription = str(azure.get("subscription", ""))
+        say(f"knows the machines of {', '.join(sorted({*self.roles.values(), *self.in_azure})) or 'no pool'}")
         return False
 
     def review(self, token: str) -> dict[str, Any] | None:
         """The user, or None for a token that is not ours or worth nothing. Raises Unavailable."""
-        if not join_token.is_ours(token):
+        if not join_token.is_ours(token) and not join_document.is_ours(token):
             return None
         key, now = hashlib.sha256(token.encode(errors="replace")).digest(), time.monotonic()
         with self.lock:
             if (found := self.kept.get(key)) and found[0] > now:
                 return found[1]
         try:
-            asked = join_token.read(token, self.cluster, self.regions, datetime.now(UTC))
-            user = join_token.user(join_token.who(self._answer(asked), self.account, self.roles))
-            left = (asked.ends - datetime.now(UTC)).total_seconds()
-            self._keep(key, user, min(GOOD_SECONDS, left))
+            machine, ends = self._of_azure(token) if join_document.is_ours(token) else self._of_aws(token)
+            user = join_token.user(machine)
+            self._keep(key, user, min(GOOD_SECONDS, (ends - datetime.now(UTC)).total_seconds()))
         except BadToken as error:
             say(f"refused a token: {error}")
             self._keep(key, None, BAD_SECONDS)
             return None
         say(f"{user['username']} has proved who it is")
         return user
+
+    def _of_aws(self, token: str) -> tuple[Machine, datetime]:
+        """Whose it is, and when it ends. Raises BadToken, Unavailable."""
+        asked = join_token.read(token, self.cluster, self.regions, datetime.now(UTC))
+        return join_token.who(self._answer(asked), self.account, self.roles), asked.ends
+
+    def _of_azure(self, token: str) -> tuple[Machine, datetime]:
+        """The same; Azure need not be asked."""
+        told = join_document.read(token, self.in_azure)
+        if not self.checks.acquire(timeout=WAIT_SECONDS):
+            raise Unavailable(f"{CHECKS_AT_ONCE} documents are being checked")
+        try:
+            content = join_document.verified(told)
+        finally:
+            self.checks.release()
+        now = datetime.now(UTC)
+        return join_document.who(content, told, self.cluster, self.subscription, now), join_document.ends(now)
 
     def _answer(self, asked: Asked) -> bytes:
         if not self.slots.acquire(timeout=WAIT_SECONDS):

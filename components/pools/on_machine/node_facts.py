@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from cloud import named
-from machine import say, settings, write
+from machine import Refused, say, settings, write
 
 HOST = Path("/etc/landbridge/host.json")
 FACTS = Path("/run/landbridge/node.env")
@@ -38,7 +38,27 @@ def in_aws() -> dict[str, str]:
     }
 
 
-CLOUDS = {"aws": in_aws}
+def in_azure() -> dict[str, str]:
+    """The node's ID as cloud-provider-azure writes it: the resource group in small letters, all else as it is."""
+    from azure_api import instance
+
+    told = instance()
+    compute, card = told["compute"], told["network"]["interface"][0]
+    place = f"/subscriptions/{compute['subscriptionId']}/resourceGroups/{compute['resourceGroupName'].lower()}"
+    number = compute["resourceId"].rpartition("/")[2]
+    zone = f"{compute['location']}-{compute['zone']}"
+    return {
+        "NODE_NAME": compute["osProfile"]["computerName"].lower(),
+        "NODE_ADDRESS": card["ipv4"]["ipAddress"][0]["privateIpAddress"],
+        "NODE_PROVIDER_ID": (
+            f"azure://{place}/providers/Microsoft.Compute/virtualMachineScaleSets/{compute['vmScaleSetName']}"
+            f"/virtualMachines/{number}"
+        ),
+        "NODE_ZONE_LABEL": f"{ZONE}={zone}",
+    }
+
+
+CLOUDS = {"aws": in_aws, "azure": in_azure}
 
 
 def at_site(site: str) -> dict[str, str]:
@@ -77,7 +97,7 @@ def found(told: Mapping[str, object]) -> dict[str, str]:
     while True:
         try:
             return at_site(str(told["place"])) if told["site"] else CLOUDS[named()]()
-        except (KeyError, OSError, ValueError) as error:
+        except (KeyError, IndexError, OSError, Refused, ValueError) as error:
             say(f"what this machine is can't be told yet: {type(error).__name__}: {error}")
         time.sleep(PAUSE_SECONDS)
 

@@ -43,7 +43,7 @@ from tests.components.pools.joining_bed import (
 from tests.components.pools.joining_client import Client, apply, eventually
 from tests.support import pki
 
-import attest  # isort: skip
+import attest_aws  # isort: skip
 import aws  # isort: skip
 
 BIN = ROOT / ".landbridge/bin"
@@ -166,7 +166,7 @@ class Cluster:
     def token(self, instance: str, cluster: str = CLUSTER, region: str = WEST) -> str:
         one = aws.Aws(region)
         one.role = self.own("credentials", instance)
-        return attest.token(one, cluster)
+        return attest_aws.token(one, cluster)
 
     def enrolment(self, number: str, host: str, site: str = "lab") -> str:
         """A token for a host of a site, of six letters and its secret."""

@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 from tests.components.pools.joining_bed import WEST
 
 import instances  # isort: skip
+import instances_aws  # isort: skip
 import kube_http  # isort: skip
 
 ONE, TWO = "i-0123456789abcdef0", "i-0123456789abcdef1"
@@ -29,7 +30,7 @@ class Ec2:
         start = int(asked.get("NextToken", 0))
         items = "".join(
             f"<item><instanceId>{n}</instanceId><instanceState><name>{self.states[n]}</name></instanceState>"
-            f"<privateIpAddress>10.0.0.1</privateIpAddress><tagSet><item><key>{instances.GROUP}</key><value>g</value></item>"
+            f"<privateIpAddress>10.0.0.1</privateIpAddress><tagSet><item><key>{instances_aws.GROUP}</key><value>g</value></item>"
             "</tagSet></item>"
             for n in found[start : start + 2]
         )
@@ -41,7 +42,7 @@ class Ec2:
 
 
 def region(ec2: Ec2) -> instances.Region:
-    return instances.Region(WEST, ["g"], ec2)
+    return instances.Region(WEST, instances_aws.Ec2(["g"], ec2))
 
 
 def thing(

@@ -14,14 +14,16 @@ from tests.components.pools.joining_stand_ins import ONE, TWO, Api, thing
 import departed  # isort: skip
 import kube_http  # isort: skip
 import nodes  # isort: skip
+from instances_aws import Ec2  # isort: skip
 
 
 class Gone:
-    """Regions in which some are gone."""
+    """A region in which some are gone."""
 
     def __init__(self, *names: str) -> None:
         self.names = set(names)
         self.known: set[str] = set(names)
+        self.source = Ec2([], None)
 
     def gone(self, name: str, _seconds: float) -> bool:
         return name in self.names
@@ -85,7 +87,9 @@ def test_a_host_of_a_site_is_never_a_candidate() -> None:
         nodes.read(thing(name, place))
         for name, place in (("host-1.lab", "lab"), ("host-1.lab", WEST), (ONE, WEST), (TWO, "lab"))
     ]
-    assert departed.candidates(told, {WEST: {"i-seen"}}) == {ONE: WEST, "i-seen": WEST}
+    names = Ec2([], None).names
+    found = departed.candidates(told, {WEST: {"i-seen"}}, lambda _, name: names(name))
+    assert found == {ONE: WEST, "i-seen": WEST}
 
 
 def test_the_breaker_and_the_freeze_hold(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

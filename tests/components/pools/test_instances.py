@@ -12,6 +12,7 @@ from tests.components.pools.joining_stand_ins import ONE, Ec2, region
 import aws  # isort: skip
 import instances  # isort: skip
 import join_rules  # isort: skip
+from instances_aws import Ec2 as Source  # isort: skip
 
 
 def test_an_unknown_instance_is_asked_for_at_once_and_the_rest_a_minute(clock: Any) -> None:
@@ -115,7 +116,7 @@ def test_an_answer_of_aws_that_is_none_stops_no_region(monkeypatch: pytest.Monke
         raise problems.pop(0)
 
     problems: list[Exception] = [aws.Refused(403, "no"), OSError("x"), ElementTree.ParseError("y")]
-    west = instances.Region(WEST, ["g"], ask)
+    west = instances.Region(WEST, Source(["g"], ask))
     for _ in range(3):
         west.listed = 0.0
         west.step()

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.components.pools.joining_bed import ACCOUNT, CLUSTER, ROLES, WEST
 
 import attest  # isort: skip
+import attest_aws  # isort: skip
 import aws  # isort: skip
 import join_token  # isort: skip
 
@@ -27,17 +28,17 @@ REGIONS = [WEST, "us-east-1"]
 def made(cluster: str = CLUSTER, region: str = WEST) -> str:
     one = aws.Aws(region)
     one.role = dict(ROLE)
-    return attest.token(one, cluster)
+    return attest_aws.token(one, cluster)
 
 
 def opened(token: str) -> dict[str, Any]:
-    text = token.removeprefix(attest.PREFIX)
+    text = token.removeprefix(attest_aws.PREFIX)
     return dict(json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))))
 
 
 def closed(told: Any) -> str:
     text = told if isinstance(told, str) else json.dumps(told)
-    return attest.PREFIX + base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+    return attest_aws.PREFIX + base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
 def read(token: str, now: datetime | None = None) -> join_token.Asked:
@@ -140,7 +141,7 @@ def test_a_name_twice_is_refused() -> None:
 @pytest.mark.parametrize("token", ["", "!", "e30", "e30=", "W10", "bnVsbA", "a" * 20_000, "[" * 30, "eyJ\n"])
 def test_what_is_no_token_at_all_is_refused(token: str) -> None:
     with pytest.raises(join_token.BadToken):
-        read(attest.PREFIX + token)
+        read(attest_aws.PREFIX + token)
 
 
 def test_deep_nesting_is_no_way_out() -> None:
@@ -151,7 +152,7 @@ def test_deep_nesting_is_no_way_out() -> None:
 @given(st.text() | st.binary().map(lambda data: base64.urlsafe_b64encode(data).decode()))
 def test_nothing_makes_it_fail_otherwise(text: str) -> None:
     with pytest.raises(join_token.BadToken):
-        read(attest.PREFIX + text)
+        read(attest_aws.PREFIX + text)
 
 
 @given(st.sampled_from([*join_token.SIGNED, "authorization"]), st.text(max_size=80))
@@ -178,7 +179,7 @@ GOOD = f"arn:aws:sts::{ACCOUNT}:assumed-role/example-west-gpu-node/i-0123456789a
 
 def test_the_role_tells_the_pool_and_the_session_the_instance() -> None:
     found = join_token.who(answer(GOOD), ACCOUNT, ROLES)
-    assert found == ("west-gpu", "i-0123456789abcdef0")
+    assert found == join_token.Machine("west-gpu", "i-0123456789abcdef0")
     assert join_token.user(found) == {
         "username": "system:bootstrappers:landbridge:west-gpu:i-0123456789abcdef0",
         "groups": ["system:bootstrappers", "landbridge:joining"],

@@ -1,0 +1,65 @@
+"""Azure's Resource Manager for API machines of any cloud: by a token of the cluster's, for which Entra gives its own.
+
+The cluster's issuer vouches for a service account, and an identity in Azure trusts it: no secret of Azure's is on any
+machine ("Workload identity federation"). Who may have such a token in the cluster, admission.py says.
+"""
+
+import json
+import threading
+import time
+from typing import Any
+from urllib.parse import urlencode
+
+from kube_http import Answer, Kube
+from machine import EARLY_SECONDS, Refused, Text, patiently, send
+
+ARM, LOGIN = "https://management.azure.com", "https://login.microsoftonline.com"
+AUDIENCE = "api://AzureADTokenExchange"
+ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+SPACE = "/api/v1/namespaces/kube-system"
+TOKEN, IDENTITY = f"{SPACE}/serviceaccounts/landbridge-joining/token", f"{SPACE}/configmaps/landbridge-joining-azure"
+FORM = "application/x-www-form-urlencoded"
+LIFETIME_SECONDS = 3600
+
+
+class Arm:
+    """For all threads. The line to the API is the caller's."""
+
+    def __init__(self, kube: Kube, tenant: str) -> None:
+        self.kube, self.tenant = kube, tenant
+        self.lock, self.token, self.ends = threading.Lock(), "", 0.0
+
+    def get(self, path: str) -> Any:
+        """`path` begins with / or is a whole address of ARM's. Raises Refused, OSError."""
+        url = ARM + path.removeprefix(ARM)
+        headers = {"Authorization": f"Bearer {self._token()}"}
+        answer = patiently(lambda: send("GET", url, headers, Text(b""))[0], lambda refused: refused.status >= 500)
+        return json.loads(answer)
+
+    def _token(self) -> str:
+        with self.lock:
+            if time.monotonic() > self.ends - EARLY_SECONDS:
+                told = self._exchanged()
+                self.token, self.ends = str(told["access_token"]), time.monotonic() + float(told["expires_in"])
+            return self.token
+
+    def _exchanged(self) -> Any:
+        try:
+            client = str((self.kube.ask("GET", IDENTITY).get("data") or {})["client-id"])
+            spec = {"audiences": [AUDIENCE], "expirationSeconds": LIFETIME_SECONDS}
+            wish = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
+            own = str(self.kube.ask("POST", TOKEN, wish)["status"]["token"])
+        except Answer as refused:
+            raise Refused(refused.status, str(refused)) from None
+        except KeyError as error:
+            raise OSError(f"{IDENTITY} has no {error} yet") from None
+        form = {
+            "grant_type": "client_credentials",
+            "client_id": client,
+            "client_assertion_type": ASSERTION,
+            "client_assertion": own,
+            "scope": f"{ARM}/.default",
+        }
+        body, url = Text(urlencode(form).encode()), f"{LOGIN}/{self.tenant}/oauth2/v2.0/token"
+        answer, _ = send("POST", url, {"Content-Type": FORM}, body)
+        return json.loads(answer)

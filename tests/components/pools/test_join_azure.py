@@ -1,0 +1,231 @@
+"""Machines of Azure among the rules of joining, and what Azure is asked of them."""
+
+import json
+from collections.abc import Collection
+from typing import Any
+
+import pytest
+
+from tests.components.pools.joining_bed import SERVING, TABLE, WEST, attested, key, node, request, wish
+from tests.components.pools.joining_stand_ins import ONE, Api
+
+import azure_arm  # isort: skip
+import instances  # isort: skip
+import instances_azure  # isort: skip
+import join_rules  # isort: skip
+import join_service  # isort: skip
+import machine  # isort: skip
+from instances_aws import Ec2  # isort: skip
+
+SOUTH, POOL, SET = "southcentralus", "south-gpu", "example-south-gpu-1"
+NODE, OTHER, AWAY, NEW = (f"{SET}-00000{sign}" for sign in "0123")
+VM, VM2 = ("02aab8a4-74ef-476e-8182-f6d2ba4166a6", "12aab8a4-74ef-476e-8182-f6d2ba4166a6")
+PLACE = "/subscriptions/s/resourceGroups/example-southcentralus"
+AZURE = {"subscription": "s", "tenant": "t", "places": {SOUTH: PLACE}}
+GPU = {"place": SOUTH, "site": False, "groups": [SET], "hosts": {}, "gpus": 8, "cloud": "azure"}
+CPU = {**GPU, "groups": ["example-south-cpu-all"], "gpus": 0}
+WITH = {
+    **TABLE,
+    "regions": {**TABLE["regions"], SOUTH: [SET, "example-south-cpu-all"]},
+    "pools": {**TABLE["pools"], POOL: GPU, "south-cpu": CPU},
+    "azure": AZURE,
+}
+KEY = key()
+KNOWN = {
+    NODE: join_rules.Instance(NODE, "running", SET, "10.131.4.7", VM),
+    OTHER: join_rules.Instance(OTHER, "shutting-down", SET, "10.131.4.8", VM2),
+    NEW: join_rules.Instance(NEW, "running", SET, "", VM2),
+}
+
+
+def look(name: str, regions: Collection[str]) -> Any:
+    assert set(regions) == {SOUTH} or SOUTH not in regions, "its own region alone is asked"
+    return KNOWN.get(name) if SOUTH in regions else None
+
+
+def judge(spec: dict[str, Any], age: float = 1000) -> join_rules.Verdict:
+    facts = join_rules.Facts(join_rules.pools_of(WITH), WITH["lans"], (), look, {}.get, age)
+    return join_rules.judge(spec, facts)
+
+
+def pem(*arguments: Any) -> str:
+    return request(*arguments, made=KEY)
+
+
+def vouched(pool: str = POOL, name: str = NODE, vm: Any = VM) -> dict[str, Any]:
+    found = attested(pool, name)
+    return {**found, "extra": {**found["extra"], **({"landbridge.dev/vm": [vm]} if vm is not None else {})}}
+
+
+GOOD = {
+    "one that Azure vouches for": wish(pem(NODE), **vouched()),
+    "its own renewal": wish(pem(NODE), **node(NODE)),
+    "its server's": wish(pem(NODE, [NODE], ["10.131.4.7"]), SERVING, **node(NODE)),
+}
+
+
+@pytest.mark.parametrize("case", GOOD)
+def test_a_machine_of_a_scale_set_gets_its_certificates(case: str) -> None:
+    assert judge(GOOD[case]) == ("approve", f"{NODE} runs in pool {POOL}")
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "another machine's number": (wish(pem(NODE), **vouched(vm=VM2)), "another machine than the one that Azure"),
+    "no number": (wish(pem(NODE), **vouched(vm=None)), "not come from an attested token"),
+    "an empty number": (wish(pem(NODE), **vouched(vm="")), "not come from an attested token"),
+    "two numbers": (
+        wish(pem(NODE), **{**vouched(), "extra": {**vouched()["extra"], "landbridge.dev/vm": [VM, VM2]}}),
+        "not come from an attested token",
+    ),
+    "another pool of Azure": (wish(pem(NODE), **vouched("south-cpu")), "no scale set of south-cpu has a machine"),
+    "a pool of AWS": (wish(pem(NODE), **vouched("west-gpu")), f"pool west-gpu has no machine named {NODE}"),
+    "an instance of AWS with a number": (wish(pem(ONE), **vouched("west-gpu", ONE)), "pool west-gpu has no machine"),
+    "an instance of AWS in a pool of Azure": (wish(pem(ONE), **vouched(POOL, ONE)), "no scale set of south-gpu"),
+    "a name of no set": (
+        wish(pem("example-south-gpu-2-000000"), **vouched(name="example-south-gpu-2-000000")),
+        "no scale set of south-gpu has a machine",
+    ),
+    "another one's name": (wish(pem(OTHER), **vouched()), f"system:node:{NODE}, and nobody else"),
+    "one that ends": (wish(pem(OTHER), **vouched(name=OTHER, vm=VM2)), "is shutting-down, not running"),
+    "one that Azure does not know": (wish(pem(AWAY), **vouched(name=AWAY)), f"no instance {AWAY} in {SOUTH}"),
+    "another address": (wish(pem(NODE, [NODE], ["10.131.4.8"]), SERVING, **node(NODE)), "IP 10.131.4.7, and nothing"),
+    "a node of no set": (wish(pem("south-000000"), **node("south-000000")), "no pool has a machine"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_all_else_is_denied_with_its_reason(case: str) -> None:
+    spec, words = BAD[case]
+    verdict = judge(spec)
+    assert verdict.kind == "deny"
+    assert words in verdict.why
+
+
+def test_a_server_whose_address_is_not_known_yet_waits() -> None:
+    assert judge(wish(pem(NEW, [NEW], ["10.131.4.9"]), SERVING, **node(NEW))).kind == "wait"
+
+
+class Arm:
+    """Resource Manager's answers by path; machines come in pages of one."""
+
+    def __init__(self, **machines: tuple[str, str]) -> None:
+        self.machines, self.asked, self.status = machines, list[str](), 0
+
+    def __call__(self, path: str) -> Any:
+        self.asked.append(path)
+        if self.status:
+            raise machine.Refused(self.status, "no")
+        place, _, query = path.partition("?")
+        known = list(self.machines.items())
+        if place.endswith("/networkInterfaces"):
+            assert "api-version=2018-10-01" in query
+            return {"value": [card for number, _ in known for card in self.cards(place, number[1:])]}
+        start = int(query.rpartition("skip=")[2]) if "skip=" in query else 0
+        value = [
+            {
+                "instanceId": number[1:],
+                "properties": {
+                    "vmId": vm.upper(),
+                    "provisioningState": state,
+                    "osProfile": {"computerName": f"{SET}-00000{number[1:].upper()}"},
+                },
+            }
+            for number, (vm, state) in known[start : start + 1]
+        ]
+        more = {"nextLink": f"{place}?{query.partition('&')[0]}&skip={start + 1}"} if start + 1 < len(known) else {}
+        return {"value": value, **more}
+
+    def cards(self, place: str, number: str) -> list[Any]:
+        owner = {"id": f"{place.removesuffix('/networkInterfaces')}/virtualMachines/{number}"}
+        return [
+            {
+                "properties": {
+                    "primary": primary,
+                    "virtualMachine": owner,
+                    "ipConfigurations": [{"properties": {"privateIPAddress": f"10.131.{n}.{int(number, 36)}"}}],
+                }
+            }
+            for n, primary in enumerate((False, True))
+        ]
+
+
+def test_a_region_s_sets_are_listed_in_pages_with_numbers_and_addresses() -> None:
+    arm = Arm(_0=(VM, "Succeeded"), _a=(VM2, "Deleting"), _2=(VM2, "Creating"))
+    found = instances_azure.ScaleSets([SET], PLACE, arm).all()
+    assert [(one.id, one.state, one.group, one.address, one.vm) for one in found] == [
+        (f"{SET}-000000", "running", SET, "10.131.1.0", VM),
+        (f"{SET}-00000a", "shutting-down", SET, "10.131.1.10", VM2),
+        (f"{SET}-000002", "running", SET, "10.131.1.2", VM2),
+    ]
+    assert len(arm.asked) == 4
+
+
+def test_only_the_sets_of_those_that_are_asked_for_are_listed() -> None:
+    arm = Arm(_0=(VM, "Succeeded"))
+    sets = instances_azure.ScaleSets([SET, "example-south-cpu-all"], PLACE, arm)
+    assert [one.id for one in sets.some([NODE, "somebody-else-000000"])] == [NODE]
+    assert all(f"/virtualMachineScaleSets/{SET}/" in path for path in arm.asked)
+    assert [sets.names(name) for name in (NODE, ONE, "host-1.lab", "example-south-gpu-2-000000")] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+
+
+def test_a_set_that_is_gone_has_no_machines_and_one_that_may_not_be_seen_tells_nothing(clock: Any) -> None:
+    arm = Arm(_0=(VM, "Succeeded"))
+    region = instances.Region(SOUTH, instances_azure.ScaleSets([SET], PLACE, arm))
+    region.step()
+    assert isinstance(region.look(NODE), join_rules.Instance)
+    arm.status = 403
+    clock(200)
+    region.step()
+    assert isinstance(region.look(NODE), join_rules.Unsure)
+    arm.status = 404
+    seen = []
+    for _ in range(5):
+        clock(61)
+        region.step()
+        seen.append(region.gone(NODE, 120))
+    assert seen == [False, False, True, True, True], "two answers, two minutes apart"
+
+
+def test_each_region_s_own_cloud_is_asked() -> None:
+    found = join_service.sources(WITH, Api())  # type: ignore[arg-type]
+    assert {name: type(one) for name, one in found.items()} == {
+        WEST: Ec2,
+        "us-east-1": Ec2,
+        SOUTH: instances_azure.ScaleSets,
+    }
+
+
+def test_the_clusters_own_token_is_given_to_entra_and_its_answer_to_resource_manager(
+    monkeypatch: pytest.MonkeyPatch, clock: Any
+) -> None:
+    sent: list[Any] = []
+
+    def send(method: str, url: str, headers: Any, body: Any) -> tuple[bytes, dict[str, str]]:
+        sent.append((method, url, dict(headers), body.data.decode()))
+        told = {"access_token": "ENTRA", "expires_in": 3600} if "oauth2" in url else {"value": []}
+        return json.dumps(told).encode(), {}
+
+    monkeypatch.setattr(azure_arm, "send", send)
+    api = Api(**{azure_arm.TOKEN: {"status": {"token": "OURS"}}})
+    arm = azure_arm.Arm(api, "t")  # type: ignore[arg-type]
+    with pytest.raises(machine.Refused):  # the add-ons have not named the identity yet
+        arm.get("/x?api-version=1")
+    api.things[azure_arm.IDENTITY] = {"data": {"client-id": "C"}}
+    arm.get("/x?api-version=1")
+    arm.get(f"{azure_arm.ARM}/y")
+    assert [(method, url) for method, url, _, _ in sent] == [
+        ("POST", "https://login.microsoftonline.com/t/oauth2/v2.0/token"),
+        ("GET", "https://management.azure.com/x?api-version=1"),
+        ("GET", "https://management.azure.com/y"),
+    ]
+    assert "client_id=C" in sent[0][3]
+    assert "client_assertion=OURS" in sent[0][3]
+    assert sent[1][2]["Authorization"] == "Bearer ENTRA"
+    clock(3400)
+    arm.get("/z")
+    assert sent[3][1].endswith("/oauth2/v2.0/token"), "another one before it ends"
