@@ -28,6 +28,7 @@ def world() -> dict[str, Any]:
         "volumes": [volume for backend in _backends("ec2") for volume in list(backend.volumes)],
         "zones": list(_zones()),
         "resolvers": list(_resolvers()),
+        "forwards": list(_forwards_of_names()),
         "balancers": list(_balancers()),
         "groups": dict(_groups()),
         "buckets": [[bucket.name, bucket.region_name] for b in _backends("s3") for bucket in list(b.buckets.values())],
@@ -106,12 +107,22 @@ def _volumes(backend: Any, instance: Any) -> Iterator[dict[str, Any]]:
             yield {"id": volume.id, "path": path, "size": volume.size, "leaving": leaving, "forced": forced}
 
 
-def _resolvers() -> Iterator[str]:
-    """Networks whose names somebody from outside of them can ask for."""
+def _resolvers() -> Iterator[list[Any]]:
+    """Networks whose names somebody from outside of them can ask for, with the addresses where they answer."""
     for backend in _backends("route53resolver"):
         for endpoint in list(backend.resolver_endpoints.values()):
             if endpoint.direction == "INBOUND":
-                yield endpoint.host_vpc_id
+                yield [endpoint.host_vpc_id, [one["Ip"] for one in endpoint.ip_descriptions()]]
+
+
+def _forwards_of_names() -> Iterator[dict[str, Any]]:
+    """What networks ask elsewhere: names of `domain`, at the addresses of `targets`."""
+    for backend in _backends("route53resolver"):
+        for one in list(backend.resolver_rule_associations.values()):
+            rule = backend.resolver_rules[one.resolver_rule_id]
+            if rule.rule_type == "FORWARD":
+                targets = [target["Ip"] for target in rule.target_ips]
+                yield {"domain": rule.domain_name.rstrip(".").lower(), "vpcs": [one.vpc_id], "targets": targets}
 
 
 def _zones() -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from local.kubernetes import BUILT_IN, VERSIONS
 
-from . import addresses, metadata, names, packets
+from . import addresses, asking, metadata, names, packets
 from .compute import images, limits, sizes
 from .compute import own_api as compute
 from .kinds import World
@@ -34,6 +34,8 @@ def world(world: World) -> dict[str, Any]:
         "gateways": list(packets.gateways(world)),
         "volumes": list(_volume_ids(world)),
         "zones": list(zones(world)),
+        "resolvers": list(asking.resolvers(world)),
+        "forwards": list(asking.forwards(world)),
         "names": [*names.ALWAYS, *names.owned(world.store)],
     }
 

@@ -19,7 +19,7 @@ def of_network(world: dict[str, Any], vpc: str) -> str:
 
 def of_sites(world: dict[str, Any]) -> str:
     """What hosts of sites can resolve: what a region's network knows that they can ask for names."""
-    return _clouds(world) + _text(world, set(world["resolvers"]))
+    return _clouds(world) + _text(world, {network for network, _ in world["resolvers"]})
 
 
 def of_cloud(world: dict[str, Any]) -> str:
@@ -45,12 +45,29 @@ def _text(world: dict[str, Any], vpcs: Set[str] | None) -> str:
 def _pairs(world: dict[str, Any], vpcs: Set[str] | None) -> Iterator[tuple[str, str]]:
     balancers = {one["dns"].lower(): [address for _, address in one["places"]] for one in world["balancers"]}
     yield from ((name, address) for name, addresses in sorted(balancers.items()) for address in addresses)
-    records = [
-        r for zone in world["zones"] if vpcs is None or not vpcs.isdisjoint(zone["vpcs"]) for r in zone["records"]
-    ]
+    records = list(_records(world, vpcs))
     direct = {name: addresses for name, alias, addresses in records if not alias}
     for name, alias, addresses in sorted(records):
         if "*" in name:  # no hosts file can say it
             continue
         for address in balancers.get(alias.lower(), direct.get(alias, [])) if alias else addresses:
             yield name, address
+
+
+def _records(world: dict[str, Any], vpcs: Set[str] | None) -> Iterator[Any]:
+    """Of zones that one of the networks knows, and of those that one of them asks others for; None: of all.
+
+    Whom it asks asks nobody else: no rule of a fleet's leads on.
+    """
+    for zone in world["zones"]:
+        if vpcs is None or not vpcs.isdisjoint(zone["vpcs"]):
+            yield from zone["records"]
+    if vpcs is None:
+        return
+    for rule in world["forwards"]:
+        if vpcs.isdisjoint(rule["vpcs"]):
+            continue
+        asked = {network for network, at in world["resolvers"] if not set(at).isdisjoint(rule["targets"])}
+        for zone in world["zones"]:
+            if not asked.isdisjoint(zone["vpcs"]):
+                yield from (one for one in zone["records"] if f".{one[0]}".endswith(f".{rule['domain']}"))

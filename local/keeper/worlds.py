@@ -8,6 +8,7 @@ NOTHING: dict[str, Any] = {
     **{name: [] for name in ("machines", "networks", "hubs", "connections", "volumes", "zones", "resolvers")},
     **{name: [] for name in ("balancers", "buckets", "regions", "names", "vnets", "gateways")},
     "groups": {},
+    "forwards": [],
     "restless": False,
 }
 

@@ -147,6 +147,36 @@ def test_each_cloud_asks_the_other_one_where_that_answers(cloud: Cloud) -> None:
         assert sorted(one["ipAddress"] for one in rule["properties"]["targetDnsServers"]) == answers
 
 
+# A name in a zone of each cloud, and what machines of each network and hosts of sites then find.
+KNOWN = """
+import json, urllib.request
+from local.keeper import names, worlds
+route53 = client("route53", "us-west-2")
+(zone,) = [one for one in route53.list_hosted_zones()["HostedZones"] if one["Name"].startswith("us-west-2.")]
+record = {"Name": "api.us-west-2.both.example.com", "Type": "A", "TTL": 60, "ResourceRecords": [{"Value": "10.9.0.1"}]}
+for action in ("UPSERT", "DELETE"):
+    batch = {"Changes": [{"Action": action, "ResourceRecordSet": record}]}
+    route53.change_resource_record_sets(HostedZoneId=zone["Id"], ChangeBatch=batch)
+    if action == "UPSERT":
+        urls = [f"http://127.0.0.1:{port}/landbridge-api/world" for port in (5000, 5003)]
+        world = worlds.merged([json.loads(urllib.request.urlopen(url).read()) for url in urls])
+networks = {one["id"]: names.of_network(world, one["id"]) for one in world["networks"]}
+print(json.dumps({"sites": names.of_sites(world), **networks}))
+"""
+
+
+def test_every_network_and_every_site_finds_names_of_both_clouds(cloud: Cloud) -> None:
+    record = f"{PROVIDERS}/privateDnsZones/southcentralus.both.example.com/A/api"
+    body = {"properties": {"ttl": 60, "aRecords": [{"ipv4Address": "10.9.0.2"}]}}
+    cloud.azure("PUT", record, body)
+    found = json.loads(cloud.python(KNOWN))
+    cloud.azure("DELETE", record)
+    assert len(found) >= 4, "sites, and the networks of three regions"
+    for who, text in found.items():
+        assert "10.9.0.1 api.us-west-2.both.example.com\n" in text, who
+        assert "10.9.0.2 api.southcentralus.both.example.com\n" in text, who
+
+
 def test_a_site_s_gateway_gets_its_keys_out_of_the_region_s_vault(cloud: Cloud) -> None:
     """And the vault's name resolves, for who runs in the local cloud."""
     folder = cloud.home.parent / "gateways"

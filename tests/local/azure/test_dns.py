@@ -265,7 +265,9 @@ def test_a_resolver_answers_in_a_subnet_of_its_own(here: Place, subnet: Any) -> 
     assert here.delete("dnsResolvers", "r") == ""
 
 
-def test_what_a_resolver_asks_elsewhere_is_said_by_a_ruleset_s_rules(here: Place, subnet: Any) -> None:
+def test_what_a_resolver_asks_elsewhere_is_said_by_a_ruleset_s_rules(
+    azure: LocalAzure, here: Place, subnet: Any
+) -> None:
     network = {"id": here.path("virtualNetworks", "net")}
     here.make("dnsResolvers", "r", properties={"virtualNetwork": network})
     delegation = {"name": "dns", "properties": {"serviceName": "Microsoft.Network/dnsResolvers"}}
@@ -296,6 +298,9 @@ def test_what_a_resolver_asks_elsewhere_is_said_by_a_ruleset_s_rules(here: Place
     assert here.refused(rules, "s", "again", **body()) == "Conflict"
     assert here.refused(rules, "s", "west", **body(domainName="east.example.com.")) == "InvalidRequestFormat"
     here.make(links, "s", "net", properties={"virtualNetwork": network})
+    told = azure.own("world")
+    (known,) = [one for one in told["forwards"] if one["targets"] == ["10.2.0.8"]]
+    assert (known["domain"], len(known["vpcs"])) == ("west.example.com", 1)
     here.make("dnsForwardingRulesets", "other", properties={"dnsResolverOutboundEndpoints": [reference(end)]})
     assert here.refused(links, "other", "net", properties={"virtualNetwork": network}) == "Conflict"
     assert here.delete("dnsResolvers", "r") == "InUseOutboundEndpointCannotBeDeleted"
