@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from components.links import policy
 from components.links.azure_connections import DPD_SECONDS, OtherEnd
-from components.links.policy import MTU
 
-from . import frr
+from . import frr, swan
 from .charon import Charon
-from .machines import LabError, Machine, joined, moved
+from .machines import LabError, Machine, joined
+from .swan import Keys
 
 INSTANCES = (0, 1)
 MOST_PREFIXES = 4000
@@ -32,47 +32,13 @@ INSIDE = "100.64.{}.{}"
 
 def connection(name: str, here: str, there: str, *, key: str, port: int, ike: str = IKE, esp: str = ESP) -> str:
     """What swanctl loads at an instance; `here` and `there` are public addresses. It takes these proposals alone."""
-    return f"""\
-connections {{
-    {name} {{
-        version = 2
-        local_addrs = {here}
-        remote_addrs = {there}
-        remote_port = {port}
-        proposals = {ike}
-        rekey_time = {policy.IKE_SECONDS}s
-        dpd_delay = {DPD_SECONDS}s
-        mobike = no
-        unique = replace
-        local {{
-            auth = psk
-            id = {here}
-        }}
-        remote {{
-            auth = psk
-            id = {there}
-        }}
-        children {{
-            {name} {{
-                local_ts = 0.0.0.0/0
-                remote_ts = 0.0.0.0/0
-                esp_proposals = {esp}
-                rekey_time = {policy.AZURE["sa_life_time_seconds"]}s
-                start_action = none
-                close_action = none
-                dpd_action = clear
-            }}
-        }}
-    }}
-}}
-secrets {{
-    ike-{name} {{
-        id-here = {here}
-        id-there = {there}
-        secret = "{key}"
-    }}
-}}
-"""
+    child = {
+        "rekey_time": f"{policy.AZURE['sa_life_time_seconds']}s",
+        "start_action": "none",
+        "close_action": "none",
+        "dpd_action": "clear",
+    }
+    return swan.text(name, here, there, key=key, port=port, keys=Keys(ike, esp, policy.IKE_SECONDS, DPD_SECONDS, child))
 
 
 class Line(NamedTuple):
@@ -192,9 +158,7 @@ class Azure:
                 f"route add {INSIDE.format(1 - number, 0)}/24 via {INSIDE.format(number, 1)}",
             )
         for machine in (self.fabric, *self.instances):
-            machine.sysctl(
-                "net.ipv4.ip_forward=1", "net.ipv4.conf.all.rp_filter=0", "net.ipv4.fib_multipath_hash_policy=1"
-            )
+            machine.sysctl(*swan.ROUTER)
         for line in self.lines:
             line.configure()
             line.charon.start(500, 4500, include="/dev/null")
@@ -208,11 +172,10 @@ class Azure:
 
     def _adopt(self, line: Line) -> None:
         instance, device = self.instances[line.instance], line.device
-        moved(line.machine, line.charon.ready(), instance, device)
+        swan.take(line.charon, line.machine, instance, device)
         with contextlib.suppress(LabError):
             # One address may be that of several tunnels.
             instance.ip(f"addr add {line.end.instances[line.instance]}/32 dev lo")
-        instance.ip(f"link set {device} mtu {MTU} up")
         line.charon.named()
         line.load()
 

@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 from components.links.connections import OPTIONS
 from components.links.gateway.spec import End
-from components.links.policy import HELLO_SECONDS, HOLD_SECONDS, MTU
+from components.links.policy import HELLO_SECONDS, HOLD_SECONDS
 
-from . import frr
+from . import frr, swan
 from .charon import Charon
-from .machines import Machine, moved
+from .machines import Machine
+from .swan import Keys
 
 # AWS's words in strongSwan's.
 SWAN: dict[object, str] = {
@@ -27,6 +28,7 @@ START = {"add": "none", "start": "start"}
 # What a hub is made to tell of these goes out by its first tunnel alone.
 FLOOD_CIDR = "100.64.0.0/10"
 DAEMONS = ("zebra", "bgpd")
+DPD_SECONDS = 10
 
 
 def _only(option: str) -> str:
@@ -45,49 +47,16 @@ def endpoint(name: str, here: str, there: str, *, key: str, port: int, ike: str,
     """What swanctl loads at AWS's end. `here` and `there` are public addresses, `port` is where the other end's process
     listens behind NAT.
     """
-    margin = int(str(OPTIONS["rekey_margin_time_seconds"]))
-    return f"""\
-connections {{
-    {name} {{
-        version = 2
-        local_addrs = {here}
-        remote_addrs = {there}
-        remote_port = {port}
-        proposals = {ike}
-        rekey_time = {int(str(OPTIONS["phase1_lifetime_seconds"])) - margin}s
-        dpd_delay = 10s
-        mobike = no
-        unique = replace
-        local {{
-            auth = psk
-            id = {here}
-        }}
-        remote {{
-            auth = psk
-            id = {there}
-        }}
-        children {{
-            {name} {{
-                local_ts = 0.0.0.0/0
-                remote_ts = 0.0.0.0/0
-                esp_proposals = {esp}
-                rekey_time = {int(str(OPTIONS["phase2_lifetime_seconds"])) - margin}s
-                life_time = {OPTIONS["phase2_lifetime_seconds"]}s
-                start_action = {start}
-                close_action = none
-                dpd_action = {OPTIONS["dpd_timeout_action"]}
-            }}
-        }}
-    }}
-}}
-secrets {{
-    ike-{name} {{
-        id-here = {here}
-        id-there = {there}
-        secret = "{key}"
-    }}
-}}
-"""
+    margin, life = int(str(OPTIONS["rekey_margin_time_seconds"])), int(str(OPTIONS["phase2_lifetime_seconds"]))
+    child = {
+        "rekey_time": f"{life - margin}s",
+        "life_time": f"{life}s",
+        "start_action": start,
+        "close_action": "none",
+        "dpd_action": OPTIONS["dpd_timeout_action"],
+    }
+    ike_seconds = int(str(OPTIONS["phase1_lifetime_seconds"])) - margin
+    return swan.text(name, here, there, key=key, port=port, keys=Keys(ike, esp, ike_seconds, DPD_SECONDS, child))
 
 
 class Endpoint(NamedTuple):
@@ -168,9 +137,7 @@ class Hub:
         self.ends = [one.end for one in endpoints]
 
     def start(self) -> None:
-        self.machine.sysctl(
-            "net.ipv4.ip_forward=1", "net.ipv4.conf.all.rp_filter=0", "net.ipv4.fib_multipath_hash_policy=1"
-        )
+        self.machine.sysctl(*swan.ROUTER)
         for one in self.endpoints:
             one.configure()
             one.charon.start(500, 4500, include="/dev/null")
@@ -181,12 +148,9 @@ class Hub:
 
     def adopt(self, one: Endpoint) -> None:
         """Takes the endpoint's device into the hub, where BGP and routes are: charon holds its other side all the same."""
-        made, tunnel = one.charon.ready(), one.end.tunnel
-        moved(one.machine, made, self.machine, one.device)
-        self.machine.ip(
-            f"link set {one.device} mtu {MTU} up",
-            f"addr add {tunnel.hub_address}/{IPv4Network(tunnel.inside_cidr).prefixlen} dev {one.device}",
-        )
+        tunnel = one.end.tunnel
+        swan.take(one.charon, one.machine, self.machine, one.device)
+        self.machine.ip(f"addr add {tunnel.hub_address}/{IPv4Network(tunnel.inside_cidr).prefixlen} dev {one.device}")
         one.charon.named()
         one.load()
 

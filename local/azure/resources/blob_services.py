@@ -1,11 +1,12 @@
 """What a storage account's blobs are kept by: service settings, containers, rules of their lives."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from .. import ids
 from ..errors import ArmError, bad_request, conflict
-from ..kinds import Kind, Turn, World
+from ..kinds import Check, Kind, Turn, World
 from ..operations import now
 from ..store import Resource
 from .storage_accounts import ACCOUNT
@@ -39,6 +40,16 @@ def _service(turn: Turn) -> None:
             raise bad_request("InvalidRequest", "A restore policy needs versioning and a delete retention policy.")
 
 
+def service_of_account(type_: str, check: Check, defaults: Callable[[], dict[str, Any]]) -> Kind:
+    """Its settings, which are there with the account."""
+
+    def settle(turn: Turn) -> None:
+        turn.new.body["properties"] = {**defaults(), **turn.properties}
+
+    methods = frozenset(("GET", "PUT"))
+    return Kind(type_, untagged=True, stateless=True, tracked=False, check=check, settle=settle, methods=methods)
+
+
 def default_only(turn: Turn) -> None:
     if turn.id.name.lower() != "default":
         raise ArmError(404, "ResourceNotFound", f"{turn.id.type} has one name alone: default.")
@@ -50,10 +61,6 @@ def default_only(turn: Turn) -> None:
 def check_retention(name: str, told: dict[str, Any] | None) -> None:
     if told and told.get("enabled") and not 1 <= int(told.get("days") or 0) <= MOST_DAYS:
         raise bad_request("InvalidXmlNodeValue", f"{name} is enabled for 1 to {MOST_DAYS} days.")
-
-
-def _service_settled(turn: Turn) -> None:
-    turn.new.body["properties"] = {**blob_defaults(), **turn.properties}
 
 
 def _container(turn: Turn) -> None:
@@ -129,15 +136,7 @@ def _policy_settled(turn: Turn) -> None:
 
 
 KINDS = (
-    Kind(
-        BLOBS,
-        untagged=True,
-        stateless=True,
-        tracked=False,
-        check=_service,
-        settle=_service_settled,
-        methods=frozenset(("GET", "PUT")),
-    ),
+    service_of_account(BLOBS, _service, blob_defaults),
     Kind(CONTAINER, stateless=True, tracked=False, check=_container, settle=settle_container, told=_container_told),
     Kind(
         POLICIES,

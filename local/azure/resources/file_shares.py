@@ -6,7 +6,7 @@ from typing import Any
 from ..errors import bad_request, conflict
 from ..kinds import Kind, Turn
 from ..operations import now
-from .blob_services import check_retention, default_only
+from .blob_services import check_retention, default_only, service_of_account
 from .storage_accounts import ACCOUNT
 
 FILES = f"{ACCOUNT}/fileServices"
@@ -25,10 +25,6 @@ def file_defaults() -> dict[str, Any]:
 def _service(turn: Turn) -> None:
     default_only(turn)
     check_retention("shareDeleteRetentionPolicy", turn.properties.get("shareDeleteRetentionPolicy"))
-
-
-def _service_settled(turn: Turn) -> None:
-    turn.new.body["properties"] = {**file_defaults(), **turn.properties}
 
 
 def _share(turn: Turn) -> None:
@@ -67,14 +63,6 @@ def _share_settled(turn: Turn) -> None:
 
 
 KINDS = (
-    Kind(
-        FILES,
-        untagged=True,
-        stateless=True,
-        tracked=False,
-        check=_service,
-        settle=_service_settled,
-        methods=frozenset(("GET", "PUT")),
-    ),
+    service_of_account(FILES, _service, file_defaults),
     Kind(SHARE, stateless=True, tracked=False, check=_share, settle=_share_settled),
 )

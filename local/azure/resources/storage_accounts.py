@@ -6,6 +6,7 @@ import secrets
 from typing import Any
 
 from .. import ids
+from ..availability import answer
 from ..errors import bad_request, conflict
 from ..kinds import SLOW, Kind, Turn, World
 from ..operations import now
@@ -213,13 +214,7 @@ def _connection(resource: Resource, endpoint: Resource, told: dict[str, Any], st
 
 
 def availability(world: World, name: str) -> dict[str, Any]:
-    """POST …/checkNameAvailability."""
-    if not NAME.fullmatch(name):
-        return {"nameAvailable": False, "reason": "AccountNameInvalid", "message": f"{name} is not a valid name."}
-    if find(world, name):
-        message = f"The storage account named {name} is already taken."
-        return {"nameAvailable": False, "reason": "AlreadyExists", "message": message}
-    return {"nameAvailable": True}
+    return answer(name, NAME, f"The storage account named {name} is already taken." if find(world, name) else "")
 
 
 KINDS = (

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from .. import ids
+from ..availability import answer
 from ..errors import ArmError, bad_request, conflict
 from ..kinds import SLOW, Kind, Turn, World
 from ..store import Resource
@@ -166,12 +167,8 @@ def _deleted(world: World, scope: str, query: Mapping[str, str]) -> Iterable[Res
 
 
 def availability(world: World, name: str) -> dict[str, Any]:
-    """POST …/checkNameAvailability."""
-    if not NAME.fullmatch(name):
-        return {"nameAvailable": False, "reason": "AccountNameInvalid", "message": f"{name} is not a valid name."}
-    if find(world, name) or find_deleted(world, name):
-        return {"nameAvailable": False, "reason": "AlreadyExists", "message": f"The vault name '{name}' is in use."}
-    return {"nameAvailable": True}
+    taken = find(world, name) or find_deleted(world, name)
+    return answer(name, NAME, f"The vault name '{name}' is in use." if taken else "")
 
 
 KINDS = (
