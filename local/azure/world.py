@@ -7,7 +7,7 @@ from typing import Any
 
 from local.kubernetes import BUILT_IN, VERSIONS
 
-from . import addresses, asking, metadata, names, packets
+from . import addresses, asking, metadata, names, packets, spread
 from .compute import images, limits, sizes
 from .compute import own_api as compute
 from .kinds import World
@@ -36,6 +36,7 @@ def world(world: World) -> dict[str, Any]:
         "zones": list(zones(world)),
         "resolvers": list(asking.resolvers(world)),
         "forwards": list(asking.forwards(world)),
+        "spread": list(spread.rules(world)),
         "names": [*names.ALWAYS, *names.owned(world.store)],
     }
 

@@ -24,6 +24,7 @@ from .guests import Guests
 from .hosts import Hosts
 from .metadata import ADDRESS
 from .resident import Resident, Site, complain, write
+from .spread import Spread
 
 CHANGE_SECONDS = 20.0
 # While something is under way that no call of anybody's tells of.
@@ -53,6 +54,7 @@ class Keeper:
             complain(f"machines will lack {', '.join(missing)}: not in {BIN}")
         self.routers = Namespaces(home / "networks")
         self.sites = {name: self.site(name) for name in self.clouds}
+        self.spread = Spread(self.routers.through, complain)
         self.balancers = Balancers(self.teller("aws"), complain)
         self.hosts = Hosts(self.sites["aws"], lambda: names.of_sites(self.world), self.route)
         self.guests = Guests()
@@ -118,6 +120,8 @@ class Keeper:
         hosts_file.lay(self.home / "cloud.hosts", names.of_cloud(world), "the machines service")
         self.hosts.tell(names.of_sites(world))
         self.volumes.drop_others(set(world["volumes"]) | self.held())
+        routers = set(self.routers.routers)
+        self.attempt("balancers", lambda: self.spread.update(world["spread"], routers))
         self.attempt("balancers", lambda: self.balancers.update(world["balancers"], world["groups"]))
         self.write()
 

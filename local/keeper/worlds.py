@@ -6,7 +6,7 @@ from typing import Any
 # What nobody has told of yet is empty.
 NOTHING: dict[str, Any] = {
     **{name: [] for name in ("machines", "networks", "hubs", "connections", "volumes", "zones", "resolvers")},
-    **{name: [] for name in ("balancers", "buckets", "regions", "names", "vnets", "gateways")},
+    **{name: [] for name in ("balancers", "buckets", "regions", "names", "vnets", "gateways", "spread")},
     "groups": {},
     "forwards": [],
     "restless": False,

@@ -214,3 +214,30 @@ def of_set(name, action, *instances):
 
 def resize(name, capacity):
     arm("PATCH", f"{PLACE}/providers/Microsoft.Compute/virtualMachineScaleSets/{name}", {"sku": {"capacity": capacity}})
+
+
+def balancer(name, subnet, address, probe, **rule):
+    """An internal one with one pool and one rule, port 80 → 8080; None: nobody asks whether machines are well."""
+    path = f"{PLACE}/providers/Microsoft.Network/loadBalancers/{name}"
+    place = {"subnet": {"id": subnet}, "privateIPAllocationMethod": "Static", "privateIPAddress": address}
+    told = {"frontendIPConfiguration": {"id": f"{path}/frontendIPConfigurations/front"}, **rule}
+    told |= {"backendAddressPool": {"id": f"{path}/backendAddressPools/behind"}, "protocol": "Tcp"}
+    if probe:
+        told["probe"] = {"id": f"{path}/probes/well"}
+    return made(
+        "Microsoft.Network/loadBalancers",
+        name,
+        sku={"name": "Standard"},
+        properties={
+            "frontendIPConfigurations": [{"name": "front", "properties": place}],
+            "backendAddressPools": [{"name": "behind"}],
+            "probes": [{"name": "well", "properties": probe}] if probe else [],
+            "loadBalancingRules": [{"name": "web", "properties": {"frontendPort": 80, "backendPort": 8080, **told}}],
+        },
+    )
+
+
+def behind(name):
+    """A pool, as interfaces name it."""
+    path = f"{PLACE}/providers/Microsoft.Network/loadBalancers/{name}/backendAddressPools/behind"
+    return {"loadBalancerBackendAddressPools": [{"id": path}]}
