@@ -160,7 +160,7 @@ for action in ("UPSERT", "DELETE"):
     if action == "UPSERT":
         urls = [f"http://127.0.0.1:{port}/landbridge-api/world" for port in (5000, 5003)]
         world = worlds.merged([json.loads(urllib.request.urlopen(url).read()) for url in urls])
-networks = {one["id"]: names.of_network(world, one["id"]) for one in world["networks"]}
+networks = {one["id"]: names.of_network(world, one["id"]) for one in (*world["networks"], *world["vnets"])}
 print(json.dumps({"sites": names.of_sites(world), **networks}))
 """
 
