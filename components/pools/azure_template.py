@@ -14,6 +14,8 @@ ADMIN = "landbridge"
 REGULAR, SPOT = "Regular", "Spot"
 # What an evicted machine leaves: nothing. What is only stopped is paid for, and counts in the quota.
 EVICTION = "Delete"
+# All images of the gallery take Trusted Launch; not all sizes with GPUs do. Nobody's key signs our boot loader.
+TRUSTED = {"security_type": "TrustedLaunch", "uefi_settings": {"secure_boot_enabled": False, "v_tpm_enabled": True}}
 # Up to what one on demand costs.
 OPEN_PRICE = -1
 
@@ -68,6 +70,8 @@ def profile(fleet: Fleet, spec: PoolSpec, group: Group, image: str, script: Any,
         # What a machine says while it starts, for people; kept by Azure itself.
         "diagnostics_profile": {"boot_diagnostics": {"enabled": True}},
     }
+    if not spec.hardware.gpus:
+        found["security_profile"] = TRUSTED
     if pool.spot:
         found["eviction_policy"] = EVICTION
         found["billing_profile"] = {"max_price": pool.max_price_per_hour or OPEN_PRICE}

@@ -12,6 +12,7 @@ import pulumi_tls
 import pytest
 
 from components.addons.azure import AutoscalerIdentity
+from components.addons.azure_joining_identity import JoiningIdentity
 from components.pools.azure import Pool
 from components.pools.firewall import rules
 from components.pools.spec import pool_spec
@@ -20,7 +21,7 @@ from fleet import azure_images
 from fleet.world import World
 from policies import pack
 from policies.azure_pools import SCALE_SET
-from policies.azure_roles import ASSIGNMENT
+from policies.azure_roles import ASSIGNMENT, DEFINITION
 from policies.reading import UNKNOWN, Item
 from stacks import region_azure
 from stacks.catalogue import StackSpec
@@ -129,6 +130,23 @@ def test_the_autoscaler_s_identity_passes_and_no_other_role_is_over_the_subscrip
     told = judged([*wide, *(one for one in items if one.type != ASSIGNMENT)])
     # Roles that only look at machines may be as wide as that; those that size may not.
     assert len(told["roles"]) == len([one for one in roles if one.name.startswith("pool-")]) > 2
+
+
+def test_the_joining_service_s_identity_passes_and_changes_nothing_anywhere() -> None:
+    def build(world: World) -> JoiningIdentity:
+        provider = azure_native.Provider("p", subscription_id="s", tenant_id="t")
+        opts = pulumi.ResourceOptions(providers={"azure-native": provider})
+        return JoiningIdentity("joining", {"fleet": world.fleet, "cluster": "main"}, opts)
+
+    items = registered(build)
+    assert judged(items) == {}
+    (definition,) = (one for one in items if one.type == DEFINITION)
+    (permissions,) = definition.props["permissions"]
+    assert all(action.endswith("/read") for action in permissions["actions"])
+    (assignment,) = (one for one in items if one.type == ASSIGNMENT)
+    assert assignment.props["scope"].endswith("/resourceGroups/azure-alone-southcentralus")
+    (trust,) = (one for one in items if one.type.endswith(":FederatedIdentityCredential"))
+    assert trust.props["subject"] == "system:serviceaccount:kube-system:landbridge-joining"
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import pytest
 
 from components.network.azure_groups import REST
 from components.pools import azure_firewall, azure_roles, azure_template, template
+from components.pools.bundle import bundle
 from components.pools.firewall import OWN, rules
 from components.pools.hardware import infiniband
 from components.pools.names import AZURE_SET, Names
@@ -56,6 +57,27 @@ def test_a_pool_s_scale_sets_and_what_is_around_them(world: World, name: str) ->
         "grant": azure_roles.bundle_grant(fleet, spec)._asdict(),
     }
     golden.compare(HERE / f"golden/azure.{name}.yaml", value)
+
+
+@pytest.mark.golden
+def test_the_bundle_of_a_pool_in_azure(world: World) -> None:
+    made = bundle(spec_of(world, "gpu"), "PEM")
+    assert not made.keys
+    shown = {path: text.splitlines() for path, text in made.files.items() if not path.endswith((".py", ".crt"))}
+    golden.compare(HERE / "golden/azure.bundle.yaml", shown)
+    scripts = {Path(path).stem for path in made.files if path.endswith(".py")}
+    assert scripts == {"attest", "attest_azure", "azure_api", "cloud", "machine", "node_facts"}
+
+
+def test_no_kubelet_starts_before_pods_are_kept_from_what_vouches_for_the_machine(world: World) -> None:
+    spec = spec_of(world, "gpu")
+    files = bundle(spec, "PEM").files
+    told = files["/etc/systemd/system/landbridge-metadata.service"]
+    assert f"from {spec.pods_cidr} to 169.254.169.254/32 prohibit" in told
+    assert (
+        "Requires=landbridge-node-facts.service landbridge-metadata.service"
+        in (files["/etc/systemd/system/kubelet.service"])
+    )
 
 
 def test_the_stub_of_azure_is_custom_data_and_names_the_vault(world: World) -> None:

@@ -1,6 +1,7 @@
 """What the joining service brings to API machines and to the cluster: files, flags, rights, and nothing too much."""
 
 import ast
+import datetime
 import json
 import shutil
 import subprocess
@@ -13,6 +14,8 @@ from components.control_plane import pki
 from components.control_plane.machines import cluster_spec
 from components.control_plane.units import ON_MACHINE
 from components.pools import admission, joining, kubelet
+from fleet.address.plan import draft
+from fleet.loader import load
 from fleet.world import World, current
 from tests.components.pools.joining_bed import ROOT, SETTINGS, TABLE
 
@@ -57,6 +60,27 @@ def test_the_table_tells_every_pool(world: World) -> None:
     assert told["lans"] == {"lab": world.plan.site("lab").lan}
     assert sorted(told["pools"]["site-gpu"]["hosts"]) == [f"host-{number}" for number in range(1, 9)]
     assert told["pools"]["west-gpu"]["gpus"] == 8
+
+
+def test_a_cluster_with_a_pool_in_azure_says_where_that_is_and_may_ask_there(world: World) -> None:
+    fleet = load(ROOT / "tests/fleet/good/azure.yaml")
+    made = World(fleet, draft(fleet, None, datetime.date(2026, 1, 1)).plan, ROOT)
+    found = joining.pools(made.fleet, made.plan, "main", "{}-node".format, lambda name: [f"set-{name}"])
+    azure = joining.azure(fleet, found)
+    told = joining.table(found, azure)
+    place = f"/subscriptions/{azure['subscription']}/resourceGroups/azure-alone-southcentralus"
+    assert azure["places"] == {"southcentralus": place}
+    assert told["azure"] == azure
+    assert told["roles"] == {}, "a machine of Azure joins by no role"
+    assert {one["cloud"] for one in told["pools"].values()} == {"azure"}  # type: ignore[attr-defined]
+    assert joining.azure(world.fleet, known(world)) == {}
+    assert "azure" not in joining.table(known(world))
+    assert joining.permissions(fleet, "main") == []
+    rules = [rule for one in admission.azure_rights() if one["kind"] == "Role" for rule in one["rules"]]
+    assert [(rule["resources"], rule["verbs"], rule["resourceNames"]) for rule in rules] == [
+        (["configmaps"], ["get"], ["landbridge-joining-azure"]),
+        (["serviceaccounts/token"], ["create"], ["landbridge-joining"]),
+    ]
 
 
 def test_the_scripts_need_each_other_and_python_alone(world: World) -> None:
