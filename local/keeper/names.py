@@ -23,8 +23,9 @@ def of_sites(world: dict[str, Any]) -> str:
 
 
 def of_cloud(world: dict[str, Any]) -> str:
-    """What the local cloud itself can resolve: the records of all zones."""
-    return _text(world, None)
+    """What the local cloud itself can resolve: all zones' records, and AWS's buckets: Azure reads issuers there."""
+    known = names(world["regions"], [tuple(pair) for pair in world["buckets"]])
+    return "".join(f"{ADDRESS} {name}\n" for name in sorted(known) if ".s3." in name) + _text(world, None)
 
 
 def _clouds(world: dict[str, Any], private: Mapping[str, list[str]] = MappingProxyType({})) -> str:

@@ -31,6 +31,12 @@ def test_without_an_endpoint_that_answers_a_site_knows_no_name() -> None:
     assert "api.west.example.com" in names.of_cloud(world())
 
 
+def test_the_local_cloud_itself_finds_buckets_where_issuers_documents_are() -> None:
+    told = {**world(), "regions": ["us-west-2"], "buckets": [["issuer", "us-west-2"]]}
+    assert "169.254.169.254 issuer.s3.us-west-2.amazonaws.com\n" in names.of_cloud(told)
+    assert "sts.us-west-2" not in names.of_cloud(told), "programs reach AWS by an address of their own"
+
+
 def test_one_of_any_network_that_knows_the_zone_is_enough() -> None:
     for one in (WEST, EAST):
         assert "10.0.0.5 api.west.example.com" in names.of_sites(world(one))
