@@ -65,6 +65,8 @@ async def _program(world: World, stack: StackSpec) -> None:
     if aws:
         scales = AUTOSCALER in having and bool(autoscaler.regions(fleet, name, "aws"))
         addons_aws.roles(world, stack, name, aws, scales=scales)
+    if azure:
+        addons_azure.teams(world, name, azure, provider)
     if azure and azure_joining.regions(fleet, name):
         joining(world, name, azure, provider)
     if azure and AUTOSCALER in having and autoscaler.regions(fleet, name, "azure"):

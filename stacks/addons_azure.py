@@ -1,16 +1,18 @@
-"""Azure's part in a cluster's add-ons: the credential of a cluster at home there, and the autoscaler's identity."""
+"""Azure's part in a cluster's add-ons: the credential of a cluster at home there, and identities of its pods."""
 
 import pulumi
 import pulumi_azure_native as azure
 import pulumi_kubernetes as kubernetes
 from pulumi import ResourceOptions
 
+from components.addons import azure_team_pods
 from components.addons.autoscaler import ADDON as AUTOSCALER
-from components.addons.azure import AutoscalerIdentity
+from components.addons.azure import AutoscalerIdentity, TeamIdentities
 from components.addons.azure_autoscaler import CLIENT_ID, IDENTITY
 from components.addons.manifests import config_map
 from components.storage.azure_secrets import secret
 from fleet.buckets import vault_name
+from fleet.team_storage import namespace
 from fleet.world import World
 
 from .catalogue import StackSpec
@@ -29,6 +31,20 @@ async def credential(
 ) -> pulumi.Output[str]:
     """Of the cluster's administrator, out of the vault of its region: JSON with `crt` and `key`."""
     return secret(vault_name(world.fleet, stack.region), plane["admin_secret"], cloud)
+
+
+def teams(world: World, cluster: str, cloud: azure.Provider, inside: kubernetes.Provider) -> None:
+    """Identities of teams' pods, and in each team's namespace what its pods name theirs by."""
+    options = ResourceOptions(providers={"azure-native": cloud})
+    made = TeamIdentities("team-identities", {"fleet": world.fleet, "cluster": cluster}, options)
+    for team, client_id in made.client_ids.items():
+        about = config_map(azure_team_pods.IDENTITY, azure_team_pods.ADDON, {})
+        kubernetes.core.v1.ConfigMap(
+            f"{azure_team_pods.IDENTITY}-{team}",
+            metadata={**about["metadata"], "namespace": namespace(team)},
+            data={azure_team_pods.CLIENT_ID: client_id},
+            opts=ResourceOptions(provider=inside),
+        )
 
 
 def autoscaler(world: World, cluster: str, cloud: azure.Provider, inside: kubernetes.Provider) -> None:

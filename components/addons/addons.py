@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from . import (
     autoscaler,
+    azure_team_pods,
     csi,
     dns,
     efa,
@@ -48,6 +49,7 @@ TABLE: dict[str, AddOn] = {
     # A policy without an engine would be a promise that nobody keeps.
     teams.ADDON: AddOn(teams.manifests, (network_policies.ADDON,)),
     team_pods.ADDON: AddOn(team_pods.manifests, (teams.ADDON,), wanted=team_pods.wanted),
+    azure_team_pods.ADDON: AddOn(azure_team_pods.manifests, (teams.ADDON,), wanted=azure_team_pods.wanted),
     dns.ADDON: AddOn(dns.manifests, (priorities.ADDON, kube_proxy.ADDON, flannel.ADDON)),
     # On a node that has the cache, and no CoreDNS to ask, no name is found.
     node_dns.ADDON: AddOn(node_dns.manifests, (dns.ADDON,)),

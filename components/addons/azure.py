@@ -1,4 +1,4 @@
-"""What add-ons need in Azure: the identity of the autoscaler's pod, and what it may do."""
+"""What add-ons need in Azure: identities of each team's pods and of the autoscaler's, and what they may do."""
 
 from typing import TypedDict
 
@@ -9,6 +9,8 @@ from fleet.buckets import resource_group
 from fleet.model import Fleet
 
 from . import azure_autoscaler_role as role
+from . import azure_team_roles as team_roles
+from .team_roles import owner as team_owner
 
 
 class IdentityArgs(TypedDict):
@@ -16,6 +18,47 @@ class IdentityArgs(TypedDict):
 
     fleet: Fleet
     cluster: str
+
+
+class TeamIdentities(pulumi.ComponentResource):
+    """One for each team; `client_ids`, by team, are what its pods name them by: see azure_team_pods.py."""
+
+    def __init__(self, name: str, args: IdentityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("landbridge:addons:TeamIdentities", name, None, opts)
+        fleet, cluster, child = args["fleet"], args["cluster"], pulumi.ResourceOptions(parent=self)
+        region = team_roles.home(fleet, cluster)
+        self.client_ids: dict[str, pulumi.Output[str]] = {}
+        for team in sorted(fleet.teams):
+            identity = azure.managedidentity.UserAssignedIdentity(
+                f"team-{team}",
+                resource_name_=team_roles.identity_name(fleet, cluster, team),
+                resource_group_name=resource_group(fleet, region),
+                location=region,
+                tags=team_owner(fleet, cluster, team).tags(f"team-{team}"),
+                opts=child,
+            )
+            azure.managedidentity.FederatedIdentityCredential(
+                f"team-{team}",
+                federated_identity_credential_resource_name="pods",
+                resource_name_=identity.name,
+                resource_group_name=resource_group(fleet, region),
+                opts=child,
+                **team_roles.federation(fleet, cluster, team),
+            )
+            for grant in team_roles.grants(fleet, cluster, team):
+                azure.authorization.RoleAssignment(
+                    f"team-{team}-{grant.region}",
+                    role_assignment_name=grant.name,
+                    scope=grant.scope,
+                    role_definition_id=grant.role,
+                    condition=grant.condition,
+                    condition_version="2.0",
+                    principal_id=identity.principal_id,
+                    principal_type="ServicePrincipal",
+                    opts=child,
+                )
+            self.client_ids[team] = identity.client_id
+        self.register_outputs({})
 
 
 class AutoscalerIdentity(pulumi.ComponentResource):

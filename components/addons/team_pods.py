@@ -5,6 +5,7 @@ AWS takes a role for it. No machine has a part in it: it is the same in a region
 """
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from fleet import issuers, team_storage
 
@@ -28,11 +29,21 @@ def manifests(spec: AddOnsSpec) -> list[Manifest]:
     return [*(account(team) for team in sorted(spec.fleet.teams)), *injection(spec)]
 
 
-def account(team: str) -> Manifest:
+class Token(NamedTuple):
+    """A token that a pod gets: its volume, where that is mounted, and whom it is meant for."""
+
+    volume: str
+    folder: str
+    audience: str
+    seconds: int
+    file: str
+
+
+def account(team: str, addon: str = ADDON) -> Manifest:
     return {
         "apiVersion": "v1",
         "kind": "ServiceAccount",
-        "metadata": meta(team_storage.ACCOUNT, ADDON, team_storage.namespace(team)),
+        "metadata": meta(team_storage.ACCOUNT, addon, team_storage.namespace(team)),
         # It has no rights in the cluster: a token for its API would be of no use.
         "automountServiceAccountToken": False,
     }
@@ -57,39 +68,48 @@ def injection(spec: AddOnsSpec) -> list[Manifest]:
         team_storage.namespace(team): team_roles.role_arn(spec.fleet, spec.cluster.name, team)
         for team in sorted(spec.fleet.teams)
     }
-    conditions = {
-        "its-account": f"object.spec.?serviceAccountName.orValue('') == '{team_storage.ACCOUNT}'",
-        "of-a-team": f"request.namespace in {texts(tuple(roles))}",
-        "not-done-by-hand": f"!object.spec.?volumes.orValue([]).exists(v, v.name == '{VOLUME}')",
-    }
     by_team = "{" + ", ".join(f"'{space}': '{arn}'" for space, arn in roles.items()) + "}[request.namespace]"
-    values = {ROLE: "variables.role", **{name: f"'{value}'" for name, value in variables(spec).items()}}
-    parts = [*_volume(), *(part for kind in KINDS for part in _containers(kind, values))]
-    return policy(ADDON, "landbridge-team-roles", PODS, conditions, {"role": by_team}, " + ".join(parts))
+    known = {name: f"value: '{value}'" for name, value in variables(spec).items()}
+    values = {ROLE: "value: variables.role", **known}
+    token = Token(VOLUME, FOLDER, issuers.AUDIENCE, team_roles.TOKEN_SECONDS, FILE)
+    parts = [*volume(token), *(part for kind in KINDS for part in containers(kind, values, token))]
+    when = conditions(texts(tuple(roles)), VOLUME)
+    return policy(ADDON, "landbridge-team-roles", PODS, when, {"role": by_team}, " + ".join(parts))
 
 
-def _volume() -> Iterator[str]:
+def conditions(spaces: str, name: str) -> dict[str, str]:
+    """For whose pods it is: `spaces` is a list in CEL, `name` the volume's that nobody else has."""
+    return {
+        "its-account": f"object.spec.?serviceAccountName.orValue('') == '{team_storage.ACCOUNT}'",
+        "of-a-team": f"request.namespace in {spaces}",
+        "not-done-by-hand": f"!object.spec.?volumes.orValue([]).exists(v, v.name == '{name}')",
+    }
+
+
+def volume(given: Token) -> Iterator[str]:
+    """Patches, as lists."""
     of = "Object.spec.volumes"
     token = (
         f"{of}.projected.sources{{serviceAccountToken: {of}.projected.sources.serviceAccountToken"
-        f"{{audience: '{issuers.AUDIENCE}', expirationSeconds: {team_roles.TOKEN_SECONDS}, path: '{FILE}'}}}}"
+        f"{{audience: '{given.audience}', expirationSeconds: {given.seconds}, path: '{given.file}'}}}}"
     )
     first, next_ = (f"'/spec/volumes{end}'" for end in ("", "/-"))
     yield f"(has(object.spec.volumes) ? [] : [{_add(first, '[]')}])"
-    made = f"{of}{{name: '{VOLUME}', projected: {of}.projected{{sources: [{token}]}}}}"
+    made = f"{of}{{name: '{given.volume}', projected: {of}.projected{{sources: [{token}]}}}}"
     yield f"[{_add(next_, made)}]"
 
 
-def _containers(kind: str, values: dict[str, str]) -> Iterator[str]:
-    """Lists of patches; `values` are expressions by variable."""
+def containers(kind: str, values: dict[str, str], given: Token) -> Iterator[str]:
+    """Lists of patches; `values` are what gives a variable its value, by name, in which {of} is the variable's type."""
     of = f"Object.spec.{kind}"
-    mount = f"{of}.volumeMounts{{name: '{VOLUME}', mountPath: '{FOLDER}', readOnly: true}}"
+    mount = f"{of}.volumeMounts{{name: '{given.volume}', mountPath: '{given.folder}', readOnly: true}}"
     yield _each(kind, "!has(c.env)", "/env", "[]")
     for name, value in values.items():
         theirs = f"c.?env.orValue([]).exists(e, e.name == '{name}')"
-        yield _each(kind, f"!{theirs}", "/env/-", f"{of}.env{{name: '{name}', value: {value}}}")
+        given_by = value.replace("{of}", f"{of}.env")
+        yield _each(kind, f"!{theirs}", "/env/-", f"{of}.env{{name: '{name}', {given_by}}}")
     yield _each(kind, "!has(c.volumeMounts)", "/volumeMounts", "[]")
-    theirs = f"c.?volumeMounts.orValue([]).exists(m, m.mountPath == '{FOLDER}')"
+    theirs = f"c.?volumeMounts.orValue([]).exists(m, m.mountPath == '{given.folder}')"
     yield _each(kind, f"!{theirs}", "/volumeMounts/-", mount)
 
 

@@ -11,8 +11,12 @@ import pulumi_azure_native as azure_native
 import pulumi_tls
 import pytest
 
+<<<<<<< HEAD
 from components.addons.azure import AutoscalerIdentity
 from components.addons.azure_joining_identity import JoiningIdentity
+=======
+from components.addons.azure import AutoscalerIdentity, TeamIdentities
+>>>>>>> fd09fb5 (Teams' pods have an identity in Azure for their folder in Blob, beside their role in AWS)
 from components.pools.azure import Pool
 from components.pools.firewall import rules
 from components.pools.spec import pool_spec
@@ -112,6 +116,19 @@ def test_a_region_s_stack_passes(region: list[Item]) -> None:
 def test_and_does_not_once_it_is_changed(region: list[Item], type_: str, change: dict[str, Any], words: str) -> None:
     wrong = [one._replace(props={**one.props, **change}) if one.type == AZURE + type_ else one for one in region]
     assert any(words in line for lines in judged(wrong).values() for line in lines)
+
+
+def test_identities_of_teams_pass_and_none_opens_another_s_folder() -> None:
+    def build(world: World) -> TeamIdentities:
+        provider = azure_native.Provider("p", subscription_id="s", tenant_id="t")
+        opts = pulumi.ResourceOptions(providers={"azure-native": provider})
+        return TeamIdentities("teams", {"fleet": world.fleet, "cluster": "main"}, opts)
+
+    items = registered(build)
+    assert [one for one in items if one.type == ASSIGNMENT]
+    assert judged(items) == {}
+    bare = [one._replace(props={**one.props, "condition": ""}) if one.type == ASSIGNMENT else one for one in items]
+    assert any("opens all that lies in" in line for lines in judged(bare).values() for line in lines)
 
 
 def test_the_autoscaler_s_identity_passes_and_no_other_role_is_over_the_subscription() -> None:

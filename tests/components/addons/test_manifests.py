@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from components.addons import addons, csi, dns, flannel, images, node_dns, shares, teams
+from components.addons import addons, azure_team_pods, csi, dns, flannel, images, node_dns, shares, teams
 from components.addons.manifests import MANAGED_BY, NAME, Manifest
 from components.addons.priorities import BUYS_FROM, SITE_DNS, SPARE_DNS, TABLE
-from components.addons.spec import AddOnsSpec
+from components.addons.spec import AddOnsSpec, addons_spec
 from components.pools import kubelet, labels
 from components.storage.mounts import Nfs
 from landbridge.cluster import rbac
@@ -28,11 +28,17 @@ def two_places(example: AddOnsSpec) -> AddOnsSpec:
     return example._replace(nfs=None)
 
 
+def in_both_clouds(_: AddOnsSpec) -> AddOnsSpec:
+    world = bed.both()
+    return addons_spec(world.fleet, world.plan, "main")
+
+
 VARIANTS: dict[str, Callable[[AddOnsSpec], AddOnsSpec]] = {
     "example": lambda example: example,
     "clouds-only": clouds_only,
     "site-without-nfs": two_places,
     "spares": lambda example: bed.with_spares(example, west_gpu=2),
+    azure_team_pods.ADDON: in_both_clouds,
 }
 
 
@@ -71,10 +77,11 @@ def test_what_an_add_on_needs_comes_before_it(variant: str, example: AddOnsSpec)
 
 
 def test_a_cluster_has_the_add_ons_that_it_needs(example: AddOnsSpec) -> None:
-    assert list(addons.manifests(VARIANTS["spares"](example))) == list(addons.TABLE)
-    assert list(addons.manifests(example)) == [name for name in addons.TABLE if name != "spares"]
+    in_aws = [name for name in addons.TABLE if name != azure_team_pods.ADDON]
+    assert list(addons.manifests(VARIANTS["spares"](example))) == in_aws
+    assert list(addons.manifests(example)) == [name for name in in_aws if name != "spares"]
     without = {"nvidia-device-plugin", "aws-efa-device-plugin", "rdma-shared-device-plugin", "csi-nfs", "spares"}
-    assert list(addons.manifests(clouds_only(example))) == [name for name in addons.TABLE if name not in without]
+    assert list(addons.manifests(clouds_only(example))) == [name for name in in_aws if name not in without]
     # Nobody has published a file system yet: drivers, and no volumes.
     assert "shares" not in addons.manifests(bed.spec(regions=())._replace(nfs=None))
 

@@ -1,0 +1,56 @@
+"""Pods that have their team's identity in Azure: those that name the service account `storage`, as in team_pods.py.
+
+Admission gives them a second token, which is meant for Entra, and the variables by which every client of Azure takes an
+identity for it. The identity's number is Azure's own; the stack lays it into a ConfigMap of the team's namespace.
+"""
+
+from fleet import team_storage
+
+from . import team_pods
+from .admission import policy, texts
+from .azure_autoscaler import AUDIENCE, AUTHORITY
+from .azure_team_roles import regions
+from .manifests import Manifest
+from .spec import AddOnsSpec
+from .team_pods import KINDS, PODS
+from .team_roles import TOKEN_SECONDS
+
+ADDON = "team-identities"
+VOLUME, FOLDER, FILE = "landbridge-identity", "/var/run/secrets/landbridge.dev/identity", "token"
+# A ConfigMap of the team's namespace, with the identity's client id.
+IDENTITY, CLIENT_ID = "storage-identity", "client-id"
+CLIENT = "AZURE_CLIENT_ID"
+
+
+def wanted(spec: AddOnsSpec) -> bool:
+    return bool(regions(spec.fleet, spec.cluster.name))
+
+
+def manifests(spec: AddOnsSpec) -> list[Manifest]:
+    """The service accounts are those of AWS, where the fleet has that, too."""
+    own = [] if team_pods.wanted(spec) else [team_pods.account(team, ADDON) for team in sorted(spec.fleet.teams)]
+    return [*own, *injection(spec)]
+
+
+def variables(spec: AddOnsSpec) -> dict[str, str]:
+    """What every pod has alike, by name (azure-identity, WorkloadIdentityCredential); `CLIENT` is its team's."""
+    assert spec.fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
+    return {
+        "AZURE_AUTHORITY_HOST": AUTHORITY,
+        "AZURE_TENANT_ID": spec.fleet.azure.tenant_id,
+        "AZURE_FEDERATED_TOKEN_FILE": f"{FOLDER}/{FILE}",
+    }
+
+
+def injection(spec: AddOnsSpec) -> list[Manifest]:
+    """What a container says itself stays."""
+    spaces = tuple(team_storage.namespace(team) for team in sorted(spec.fleet.teams))
+    conditions = team_pods.conditions(texts(spaces), VOLUME)
+    values = {name: f"value: '{value}'" for name, value in variables(spec).items()}
+    values[CLIENT] = (
+        "valueFrom: {of}.valueFrom{configMapKeyRef: {of}.valueFrom.configMapKeyRef"
+        f"{{name: '{IDENTITY}', key: '{CLIENT_ID}'}}}}"
+    )
+    token = team_pods.Token(VOLUME, FOLDER, AUDIENCE, TOKEN_SECONDS, FILE)
+    parts = [*team_pods.volume(token), *(part for kind in KINDS for part in team_pods.containers(kind, values, token))]
+    return policy(ADDON, "landbridge-team-identities", PODS, conditions, {}, " + ".join(parts))
