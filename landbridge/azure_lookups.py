@@ -16,6 +16,8 @@ GROUP, GROUPS = (
 # Namespace → a version of its API that knows all of these types.
 VERSIONS = {
     "Microsoft.Authorization": "2022-04-01",
+    "Microsoft.Compute": "2024-07-01",
+    "Microsoft.Compute/disks": "2024-03-02",
     "Microsoft.KeyVault": "2023-07-01",
     "Microsoft.Insights": "2018-03-01",
     "Microsoft.ManagedIdentity": "2023-01-31",
@@ -29,12 +31,16 @@ NETWORK, DNS = "Microsoft.Network", "Microsoft.Network/privateDnsZones/{privateZ
 RULESET = f"{NETWORK}/dnsForwardingRulesets/{{dnsForwardingRulesetName}}"
 IDENTITY = "Microsoft.ManagedIdentity/userAssignedIdentities/{resourceName}"
 ACCOUNT = "Microsoft.Storage/storageAccounts/{accountName}"
+BLOB = "azure-native:storage:Blob"
 # Type → its place in its resource group, with inputs in braces.
 PLACES: Mapping[str, str] = {
     f"azure-native:{token}": place
     for token, place in {
         "authorization:RoleAssignment": "Microsoft.Authorization/roleAssignments/{roleAssignmentName}",
         "authorization:RoleDefinition": "Microsoft.Authorization/roleDefinitions/{roleDefinitionId}",
+        "compute:Disk": "Microsoft.Compute/disks/{diskName}",
+        "compute:VirtualMachine": "Microsoft.Compute/virtualMachines/{vmName}",
+        "compute:VirtualMachineScaleSet": "Microsoft.Compute/virtualMachineScaleSets/{vmScaleSetName}",
         "dnsresolver:DnsForwardingRuleset": RULESET,
         "dnsresolver:DnsResolver": f"{NETWORK}/dnsResolvers/{{dnsResolverName}}",
         "dnsresolver:InboundEndpoint": f"{NETWORK}/dnsResolvers/{{dnsResolverName}}"
@@ -49,9 +55,12 @@ PLACES: Mapping[str, str] = {
         "/federatedIdentityCredentials/{federatedIdentityCredentialResourceName}",
         "managedidentity:UserAssignedIdentity": IDENTITY,
         "monitor:MetricAlert": "Microsoft.Insights/metricAlerts/{ruleName}",
+        "network:ApplicationSecurityGroup": f"{NETWORK}/applicationSecurityGroups/{{applicationSecurityGroupName}}",
         "network:FlowLog": f"{NETWORK}/networkWatchers/{{networkWatcherName}}/flowLogs/{{flowLogName}}",
+        "network:LoadBalancer": f"{NETWORK}/loadBalancers/{{loadBalancerName}}",
         "network:LocalNetworkGateway": f"{NETWORK}/localNetworkGateways/{{localNetworkGatewayName}}",
         "network:NatGateway": f"{NETWORK}/natGateways/{{natGatewayName}}",
+        "network:NetworkInterface": f"{NETWORK}/networkInterfaces/{{networkInterfaceName}}",
         "network:NetworkSecurityGroup": f"{NETWORK}/networkSecurityGroups/{{networkSecurityGroupName}}",
         "network:PrivateDnsZoneGroup": f"{NETWORK}/privateEndpoints/{{privateEndpointName}}"
         "/privateDnsZoneGroups/{privateDnsZoneGroupName}",
@@ -66,6 +75,7 @@ PLACES: Mapping[str, str] = {
         "privatedns:PrivateRecordSet": f"{DNS}/{{recordType}}/{{relativeRecordSetName}}",
         "privatedns:PrivateZone": DNS,
         "privatedns:VirtualNetworkLink": f"{DNS}/virtualNetworkLinks/{{virtualNetworkLinkName}}",
+        "storage:Blob": f"{ACCOUNT}/blobServices/default/containers/{{containerName}}/blobs/{{blobName}}",
         "storage:BlobContainer": f"{ACCOUNT}/blobServices/default/containers/{{containerName}}",
         "storage:BlobServiceProperties": f"{ACCOUNT}/blobServices/{{blobServicesName}}",
         "storage:FileServiceProperties": f"{ACCOUNT}/fileServices/{{fileServicesName}}",
@@ -106,7 +116,10 @@ def find(subscription: str, type_: str, inputs: Mapping[str, Any]) -> str | None
         client = ResourceManagementClient(credential(), subscription)
         if type_ == GROUP:
             return str(client.resource_groups.get(inputs["resourceGroupName"]).id)
-        return str(client.resources.get_by_id(id_of(subscription, type_, inputs), version_of(type_)).id)
+        id_ = id_of(subscription, type_, inputs)
+        if type_ == BLOB:
+            return id_ if _has_blob(inputs) else None
+        return str(client.resources.get_by_id(id_, version_of(type_)).id)
     except (ResourceNotFoundError, KeyError):
         return None
     except AzureError as error:
@@ -116,3 +129,11 @@ def find(subscription: str, type_: str, inputs: Mapping[str, Any]) -> str | None
             f"Azure can't be asked whether a killed run has made {id_of(subscription, type_, inputs)}: {why}. Sign in "
             "(`az login`, or ARM_CLIENT_ID and ARM_CLIENT_SECRET) and run `landbridge up` again."
         ) from None
+
+
+def _has_blob(inputs: Mapping[str, Any]) -> bool:
+    """ARM does not know blobs: their account is asked. Raises AzureError."""
+    from azure.storage.blob import BlobClient
+
+    account = f"https://{inputs['accountName']}.blob.core.windows.net"
+    return bool(BlobClient(account, inputs["containerName"], inputs["blobName"], credential=credential()).exists())

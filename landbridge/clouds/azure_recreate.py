@@ -8,8 +8,9 @@ interface, disks and identity are resources of their own and stay. docs/decision
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fleet.rolling import ROLLED
 from pulumi.automation import CommandError
+
+from fleet.rolling import ROLLED
 
 from ..engine import StackEngine
 from ..failures import last_error, worth_telling

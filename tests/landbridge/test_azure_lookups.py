@@ -1,6 +1,7 @@
 """What a killed run may have made in Azure: every type that our programs register is found by its id."""
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -65,3 +66,19 @@ def test_what_can_t_be_asked_is_not_taken_for_never_made(answering: Any) -> None
     answering(ClientAuthenticationError("the login is over"))
     with pytest.raises(LandbridgeError, match=r"can't be asked .* the login is over.* Sign in"):
         azure_lookups.find(*VAULT)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_blobs_are_sought_in_their_account(monkeypatch: pytest.MonkeyPatch, there: bool) -> None:
+    import azure.mgmt.resource.resources as package
+    import azure.storage.blob as blobs
+
+    asked = []
+    monkeypatch.setattr(package, "ResourceManagementClient", lambda *_: None)
+    monkeypatch.setattr(
+        blobs, "BlobClient", lambda *where, **_: asked.append(where) or SimpleNamespace(exists=lambda: there)
+    )
+    inputs = {"resourceGroupName": "g", "accountName": "a", "containerName": "c", "blobName": "bundles/main/x"}
+    found = azure_lookups.find("S", azure_lookups.BLOB, inputs)
+    assert asked == [("https://a.blob.core.windows.net", "c", "bundles/main/x")]
+    assert (found is not None) == there

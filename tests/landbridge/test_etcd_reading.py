@@ -8,6 +8,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from landbridge.clouds.aws import Aws
 from landbridge.cluster.info import MachineInfo
 from landbridge.errors import LandbridgeError, UsageError
 from landbridge.etcd import defrag, restore, restoring, store, survivor
@@ -160,7 +161,7 @@ def test_addresses_for_machines_are_of_aws_own_name_and_end(monkeypatch: pytest.
     with mock_aws():
         client = boto3.client("s3", region_name="us-west-2")
         client.create_bucket(Bucket="bucket", CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
-        made = store.s3(lambda _service: client, "bucket", "us-west-2")
+        made = Aws(lambda _service: client, "us-west-2").bucket("bucket")
         url = made.get_url("backups/main/main/x.db")
         assert url.startswith("https://s3.us-west-2.amazonaws.com/bucket/backups/main/main/x.db?")
         assert "X-Amz-Expires=3600" in url
