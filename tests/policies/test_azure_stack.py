@@ -11,12 +11,8 @@ import pulumi_azure_native as azure_native
 import pulumi_tls
 import pytest
 
-<<<<<<< HEAD
-from components.addons.azure import AutoscalerIdentity
-from components.addons.azure_joining_identity import JoiningIdentity
-=======
 from components.addons.azure import AutoscalerIdentity, TeamIdentities
->>>>>>> fd09fb5 (Teams' pods have an identity in Azure for their folder in Blob, beside their role in AWS)
+from components.addons.azure_joining_identity import JoiningIdentity
 from components.pools.azure import Pool
 from components.pools.firewall import rules
 from components.pools.spec import pool_spec
