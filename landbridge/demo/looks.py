@@ -1,14 +1,14 @@
 """A burst as it stands at one moment, pool by pool, and what a row of such looks tells."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from components.pools.names import Names
 from fleet.model import Fleet, Pool
 
 from ..cluster.session import Session
 from ..pool import groups as scaling
+from ..pool import scaling as clouds
 from ..pool import usage
 from ..pool.sizes import Group
 from ..site import nodes
@@ -120,13 +120,7 @@ def moments(row: Sequence[tuple[float, Looks]], pool: str) -> Moments:
 
 
 def launched(session: Session, mine: Mapping[str, Pool]) -> dict[str, frozenset[str]]:
-    """Ids of all machines of pools in clouds that EC2 still knows, terminated ones too. Raises RegionError."""
-    return {name: frozenset(_ids(session, pool.region, name)) for name, pool in mine.items() if pool.region}
-
-
-def _ids(session: Session, region: str, pool: str) -> Collection[str]:
-    ec2 = session.at(region, scaling.PATIENCE)("ec2")
-    chosen: Any = [{"Name": "tag:aws:autoscaling:groupName", "Values": list(Names(session.world.fleet).groups(pool))}]
-    with scaling.asking(region):
-        pages = ec2.get_paginator("describe_instances").paginate(Filters=chosen)
-        return [one["InstanceId"] for page in pages for made in page["Reservations"] for one in made["Instances"]]
+    """Ids of all machines of pools in clouds that the cloud still knows, by AWS ended ones too. Raises RegionError."""
+    return {
+        name: frozenset(clouds.at(session, pool.region).launched(name)) for name, pool in mine.items() if pool.region
+    }

@@ -20,14 +20,6 @@ def check(world: World, name: str, number: int) -> None:
             f"`landbridge site enrol {pool.site} HOST`. To take one out of work: `landbridge kubectl drain HOST."
             f"{pool.site}`",
         )
-    assert pool.region is not None
-    if world.fleet.regions[pool.region].cloud != "aws":
-        raise refused(
-            world,
-            (name, "region"),
-            f"pool {name} is in {pool.region}, which is not of AWS",
-            "Sizes can be set of pools on AWS alone",
-        )
     if number > pool.max:
         what = f"{number} machines are more than pool {name} may have: its max is {pool.max}"
         raise refused(world, (name, "max"), what, f"Raise max, then `landbridge up {name}`")
@@ -50,10 +42,6 @@ def check_roll(world: World, name: str) -> None:
     if pool.site:
         what = f"pool {name} is of the site {pool.site}: no cloud starts its hosts from an image"
         raise refused(world, (name, "site"), what, "Hosts get theirs by iPXE or USB, one by one")
-    assert pool.region is not None
-    if world.fleet.regions[pool.region].cloud != "aws":
-        what = f"pool {name} is in {pool.region}, which is not of AWS"
-        raise refused(world, (name, "region"), what, "Pools on AWS alone can be rolled")
     if pool.kind == "ssh":
         what = f"pool {name} is of kind ssh: nobody can see here who works on its machines"
         remedy = f"When they have ended their work: `landbridge pool size {name} 0`, then as many as before"

@@ -2,24 +2,17 @@
 
 import json
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
-
-from botocore.exceptions import ClientError
-
-from components.pools.hooks import COMPLETER, TERMINATION
 
 from ..cluster.joined import Tell
 from ..cluster.session import Session
-from ..errors import LandbridgeError
 from ..site.nodes import Node
-from . import groups as scaling
-from . import usage
+from . import groups, scaling, usage
 
 GONE_SECONDS, PAUSE_SECONDS = 180.0, 1.0
-# What EC2 says of an instance whose kubelet writes no more.
-ENDING = {"shutting-down", "terminated"}
+# Of a machine whose end is paused until its node is put away, where a cloud has such pauses.
+WAITS = "Terminating:Wait"
 
 
 @dataclass
@@ -34,14 +27,11 @@ class Ending:
         region = self.session.world.fleet.pools[self.pool].region
         assert region is not None
         self.region: str = region
-        self.kube, self.of = self.session.admin, self.session.at(region)
+        self.kube = self.session.admin
 
     def end(self, name: str, *, replace: bool) -> None:
-        """With `replace` its scaling group starts another at once, else it gets smaller. Raises RegionError."""
-        with scaling.asking(self.region):
-            self.of("autoscaling").terminate_instance_in_auto_scaling_group(
-                InstanceId=name, ShouldDecrementDesiredCapacity=not replace
-            )
+        """With `replace` its scaling group starts another, else it gets smaller. Raises RegionError."""
+        scaling.at(self.session, self.region).end(name, replace=replace)
         self.tell(f"{name} goes")
 
     def put_away(self, names: Collection[str]) -> None:
@@ -49,10 +39,11 @@ class Ending:
         there = usage.of_pool(self.kube, self.pool)
         left, deadline, foreign = list(names), time.monotonic() + GONE_SECONDS, set[str]()
         while left:
-            states = self.states(left)
-            foreign |= self.complete([name for name in left if states.get(name) == "Terminating:Wait"])
-            known = scaling.instances(self.session, self.region, left)
-            for name in [one for one in left if one not in known or known[one]["State"]["Name"] in ENDING]:
+            cloud, found = scaling.at(self.session, self.region), groups.of_pool(self.session, self.pool)
+            states = {one.name: one.state for group in found for one in group.machines}
+            foreign |= cloud.let_go(found, [name for name in left if states.get(name) == WAITS], self.tell)
+            known = cloud.about(left)
+            for name in [one for one in left if one not in known or known[one].ending]:
                 self.remove_node(there.get(name))
                 left.remove(name)
             left = [name for name in left if name not in foreign]
@@ -64,45 +55,6 @@ class Ending:
             if left:
                 time.sleep(PAUSE_SECONDS)
 
-    def states(self, names: Collection[str]) -> dict[str, str]:
-        found = scaling.of_pool(self.session, self.pool)
-        return {one.name: one.state for group in found for one in group.machines if one.name in names}
-
-    def complete(self, waiting: Sequence[str]) -> set[str]:
-        """Ends the pause that this fleet has put there; machines that others hold are returned.
-
-        The pause is for putting the node away, which is done: whoever else would do so finds nothing left.
-        """
-        if not waiting:
-            return set()
-        foreign, client = set[str](), self.of("autoscaling")
-        groups = {one.name: group.name for group in scaling.of_pool(self.session, self.pool) for one in group.machines}
-        for group in {groups[name] for name in waiting if name in groups}:
-            with scaling.asking(self.region):
-                hooks = client.describe_lifecycle_hooks(AutoScalingGroupName=group)["LifecycleHooks"]
-            for name in (name for name in waiting if groups.get(name) == group):
-                foreign |= self.continue_(name, group, hooks)
-        return foreign
-
-    def continue_(self, name: str, group: str, hooks: Sequence[Mapping[str, Any]]) -> set[str]:
-        ending = [hook for hook in hooks if hook["LifecycleTransition"] == TERMINATION["lifecycle_transition"]]
-        for hook in (hook for hook in ending if ours(hook)):
-            try:
-                self.of("autoscaling").complete_lifecycle_action(
-                    LifecycleHookName=hook["LifecycleHookName"],
-                    AutoScalingGroupName=group,
-                    InstanceId=name,
-                    LifecycleActionResult="CONTINUE",
-                )
-            except ClientError as error:
-                # Another has ended the pause between our look and now.
-                if error.response["Error"]["Code"] != "ValidationError":
-                    raise LandbridgeError(f"The pause of {name} can't be ended: {error}") from None
-        if others := [hook["LifecycleHookName"] for hook in ending if not ours(hook)]:
-            self.tell(f"{name} waits for those who have set {', '.join(others)}")
-            return {name}
-        return set()
-
     def remove_node(self, node: Node | None) -> None:
         """The one that was seen, not one that came under its name since."""
         if node is None:
@@ -112,10 +64,3 @@ class Ending:
         said = self.kube.run("delete", f"--raw=/api/v1/nodes/{name}", "--filename=-", stdin=json.dumps(body))
         if said.code != 0 and "NotFound" not in said.err and "not found" not in said.err:
             self.tell(f"the node {name} is left for the cluster to remove: {said.why}")
-
-
-def ours(hook: Mapping[str, Any]) -> bool:
-    try:
-        return bool(json.loads(hook.get("NotificationMetadata") or "{}").get("completer") == COMPLETER)
-    except (ValueError, AttributeError):
-        return False

@@ -5,18 +5,14 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from components.pools.names import Names
-from fleet.image_names import RESOLVE, of_pool
-from fleet.images import DRIVER, NAME, TAG, refusals
+from fleet.images import refusals
 from fleet.model import Fleet
 
 from ..cluster.session import Session
 from ..errors import LandbridgeError
-from . import groups as scaling
+from . import scaling
+from .scaling import Image, Scaling
 from .sizes import Group, Machine
-
-# SSM takes so many names in one question (GetParameters).
-NAMES = 10
 
 
 class Wanted(NamedTuple):
@@ -57,13 +53,13 @@ class Run(NamedTuple):
 
 def of_region(session: Session, region: str, pools: Mapping[str, Sequence[Group]]) -> dict[str, Run]:
     """By pool, for those that stand in the region. Raises RegionError."""
-    fleet = session.world.fleet
-    parameters = {pool: of_pool(fleet, pool) for pool in pools}
-    ids = values(session, region, parameters.values())
+    cloud, fleet = scaling.at(session, region), session.world.fleet
+    parameters = {pool: cloud.parameter(pool) for pool in pools}
+    ids = cloud.values(parameters.values())
     live = {pool: [one.name for group in groups for one in group.live] for pool, groups in pools.items()}
-    told = scaling.instances(session, region, [name for names in live.values() for name in names])
-    started = {name: str(one["ImageId"]) for name, one in told.items()}
-    names = called(session, region, {*ids.values(), *started.values()})
+    told = cloud.about([name for names in live.values() for name in names])
+    started = {name: one.image for name, one in told.items()}
+    names = called(cloud, {*ids.values(), *started.values()})
     found = {}
     for pool, parameter in parameters.items():
         id_, mine = ids.get(parameter, ""), [started[name] for name in live[pool] if name in started]
@@ -73,69 +69,40 @@ def of_region(session: Session, region: str, pools: Mapping[str, Sequence[Group]
     return found
 
 
-def values(session: Session, region: str, parameters: Iterable[str]) -> dict[str, str]:
-    """Image ids by parameter, of those that are set. Raises RegionError."""
-    ssm, found = session.at(region)("ssm"), dict[str, str]()
-    with scaling.asking(region):
-        for some in scaling.chunks(sorted(set(parameters)), NAMES):
-            found |= {one["Name"]: str(one["Value"]) for one in ssm.get_parameters(Names=some)["Parameters"]}
-    return found
-
-
-def described(session: Session, region: str, ids: Collection[str]) -> dict[str, Mapping[str, Any]]:
-    """What EC2 says of those of the account's own images that it still knows. Raises RegionError."""
-    chosen = [{"Name": "image-id", "Values": sorted(ids)}]
-    with scaling.asking(region):
-        listed = session.at(region)("ec2").describe_images(Owners=["self"], Filters=chosen)["Images"] if ids else []
-    return {one["ImageId"]: one for one in listed}
-
-
-def called(session: Session, region: str, ids: Collection[str]) -> dict[str, str]:
-    """The bake's name of each image: its tag's, else its own, else its id."""
-    known = described(session, region, ids)
-    return {id_: tags(known.get(id_, {})).get(NAME) or str(known.get(id_, {}).get("Name") or id_) for id_ in ids}
-
-
-def tags(image: Mapping[str, Any]) -> dict[str, str]:
-    return {tag["Key"]: tag["Value"] for tag in image.get("Tags", ())}
+def called(cloud: Scaling, ids: Collection[str]) -> dict[str, str]:
+    """The bake's name of each image, else its id."""
+    known = cloud.images(ids)
+    return {id_: known[id_].name if id_ in known else id_ for id_ in ids}
 
 
 def wanted(session: Session, pool: str) -> Wanted:
     """Raises LandbridgeError where the pool's next machine could not start, or not from what the fleet file says."""
-    fleet, parameter = session.world.fleet, of_pool(session.world.fleet, pool)
-    region = str(fleet.pools[pool].region)
-    version, starts = template(session, region, pool)
+    region = str(session.world.fleet.pools[pool].region)
+    cloud = scaling.at(session, region)
+    parameter = cloud.parameter(pool)
+    version, starts = cloud.template(pool)
+    id_ = cloud.values([parameter]).get(parameter, "")
     local = " --local" if session.place.world == "local" else ""
-    if starts != RESOLVE + parameter:
+    ought = cloud.starts(parameter, id_)
+    if ought and starts != ought:
         raise LandbridgeError(
-            f"The machines of {pool} start from {starts}, and by the fleet file from {RESOLVE}{parameter}. "
+            f"The machines of {pool} start from {starts}, and by the fleet file from {ought}. "
             f"`landbridge up {pool}{local}` first."
         )
-    if not (id_ := values(session, region, [parameter]).get(parameter, "")):
+    if not id_:
         raise LandbridgeError(f"No machine of {pool} can start: nothing has been promoted to {parameter} in {region}.")
-    image = described(session, region, [id_]).get(id_)
+    image = cloud.images([id_]).get(id_)
     if image is None:
         raise LandbridgeError(f"No machine of {pool} can start: {id_}, which {parameter} names, is not in {region}.")
-    if told := list(unfit(fleet, pool, image)):
+    if told := list(unfit(session.world.fleet, pool, image)):
         what = ", and ".join(what for what, _ in told)
         raise LandbridgeError(f"The image {id_} ({parameter}) {what}. {'. '.join(remedy for _, remedy in told)}.")
-    return Wanted(parameter, id_, tags(image).get(NAME) or str(image.get("Name") or id_), version)
+    return Wanted(parameter, id_, image.name, version)
 
 
-def unfit(fleet: Fleet, pool: str, image: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+def unfit(fleet: Fleet, pool: str, image: Image) -> Iterable[tuple[str, str]]:
     """What `up` would refuse at preview, too."""
-    told, marked = fleet.pools[pool], tags(image)
-    kubernetes, created = fleet.clusters[told.cluster].kubernetes, str(image.get("CreationDate", ""))
+    told = fleet.pools[pool]
+    kubernetes = fleet.clusters[told.cluster].kubernetes
     now, most = datetime.datetime.now(datetime.UTC), fleet.images.max_age_days
-    return refusals(kubernetes, marked.get(TAG), created, most, now, gpus=told.gpus, driver=marked.get(DRIVER))
-
-
-def template(session: Session, region: str, pool: str) -> tuple[str, str]:
-    """The newest version of a pool's launch template, and what it starts machines from. Raises RegionError."""
-    name = Names(session.world.fleet).template(pool)
-    with scaling.asking(region):
-        told = session.at(region)("ec2").describe_launch_template_versions(
-            LaunchTemplateName=name, Versions=["$Latest"]
-        )
-    (newest,) = told["LaunchTemplateVersions"]
-    return str(newest["VersionNumber"]), str(newest["LaunchTemplateData"].get("ImageId", ""))
+    return refusals(kubernetes, image.kubernetes, image.created, most, now, gpus=told.gpus, driver=image.driver)

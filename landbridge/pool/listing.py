@@ -63,7 +63,7 @@ def look(session: Session) -> list[State]:
     fleet = session.world.fleet
     mine = {name: pool for name, pool in fleet.pools.items() if pool.cluster == session.info.name}
     clouds = {pool.region: [n for n, p in mine.items() if p.region == pool.region] for pool in mine.values()}
-    regions = {region: names for region, names in clouds.items() if region and fleet.regions[region].cloud == "aws"}
+    regions = {region: names for region, names in clouds.items() if region}
     found, silent, run = dict[str, Sequence[Group]](), dict[str, str](), dict[str, Run]()
 
     def ask(region: str) -> None:

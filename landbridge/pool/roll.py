@@ -18,6 +18,7 @@ from ..cluster.session import Session
 from ..errors import LandbridgeError
 from . import evicting, images, marks, rolling, seen, usage
 from . import groups as scaling
+from . import scaling as clouds
 from .ending import Ending
 from .listing import named
 from .rolling import State, Step
@@ -167,8 +168,9 @@ class Roll:
     def moved(self) -> list[str]:
         """Why what was wanted at the start is wanted no more, in words; none if it is."""
         region, first = self.ending.region, self.wanted
-        id_ = images.values(self.session, region, [first.parameter]).get(first.parameter, "")
-        template, _ = images.template(self.session, region, self.pool)
+        cloud = clouds.at(self.session, region)
+        id_ = cloud.values([first.parameter]).get(first.parameter, "")
+        template, _ = cloud.template(self.pool)
         told = (
             (id_ != first.id, f"{first.parameter} names {id_ or 'no image'} now, and named {first.id} when it began"),
             (

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..burn_in import marks as burn_in
 from ..cluster.session import Session
@@ -13,6 +13,7 @@ from . import groups as scaling
 from .images import Wanted
 from .listing import failed
 from .rolling import State
+from .scaling import About
 from .sizes import Group, Machine
 from .usage import Pod
 
@@ -35,7 +36,7 @@ def look(session: Session, pool: str, wanted: Wanted) -> Look:
     region = session.world.fleet.pools[pool].region
     assert region is not None
     groups = scaling.of_pool(session, pool)
-    told = scaling.instances(session, region, [one.name for group in groups for one in group.live])
+    told = scaling.about(session, region, [one.name for group in groups for one in group.live])
     # Pods after nodes: a node that joins in between has none that are not seen.
     there, pods = usage.of_pool(session.admin, pool), usage.pods(session.admin)
     found = list(states(groups, told, there, pods, wanted))
@@ -47,32 +48,32 @@ def look(session: Session, pool: str, wanted: Wanted) -> Look:
 
 def states(
     groups: Sequence[Group],
-    told: Mapping[str, Mapping[str, Any]],
+    told: Mapping[str, About],
     there: Mapping[str, Node],
     pods: Mapping[str, Sequence[Pod]],
     wanted: Wanted,
 ) -> Iterator[State]:
     for group in groups:
         for one in group.live:
-            yield state(group, one, told.get(one.name, {}), there.get(one.name), pods.get(one.name, ()), wanted)
+            yield state(group, one, told.get(one.name), there.get(one.name), pods.get(one.name, ()), wanted)
 
 
 def state(
     group: Group,
     machine: Machine,
-    instance: Mapping[str, Any],
+    instance: About | None,
     node: Node | None,
     pods: Sequence[Pod],
     wanted: Wanted,
 ) -> State:
     mine = [pod for pod in pods if evicting.matters(pod)]
     movable = sorted(evicting.name(pod) for pod in mine if evicting.movable(pod))
-    image = str(instance.get("ImageId", ""))
+    image = instance.image if instance else ""
     taints = [taint["key"] for taint in node["spec"].get("taints", ())] if node else []
     return State(
         name=machine.name,
         group=group.name,
-        launched=instance.get("LaunchTime", datetime.max.replace(tzinfo=UTC)),
+        launched=instance.launched if instance else datetime.max.replace(tzinfo=UTC),
         life=machine.state,
         image=image,
         behind=wanted.behind(machine, image),

@@ -42,10 +42,10 @@ class Shrink:
         freeze.refuse(self.kube, f"No machine of {self.pool} goes")
         self.groups = list(groups)
         live = [machine.name for group in groups for machine in group.live]
-        told = scaling.instances(self.session, self.ending.region, live)
+        told = scaling.about(self.session, self.ending.region, live)
         # One that EC2 does not know any more is gone already, and first of all.
         newest = datetime.max.replace(tzinfo=UTC)
-        self.launched = {name: told[name]["LaunchTime"] if name in told else newest for name in live}
+        self.launched = {name: told[name].launched if name in told else newest for name in live}
         return self.next(number)
 
     def next(self, number: int) -> list[Machine]:
