@@ -196,10 +196,10 @@ def _everywhere(store: "Azure", definition: str, version: str, one: Any, tell: T
     """With a copy in all of the store's regions: those that lack one, or whose copying failed, get it now."""
     if state(one) in BUSY:
         one = _settled(store, definition, version, tell)
-    there, how = targets(one), replicas(one)
-    lacking = [place for place in store.places if place not in there or how.get(place) == "Failed"]
+    there = targets(one)
+    lacking = [place for place in store.places if place not in there]
     if lacking or state(one) == "Failed":
-        wanted = [*there.values(), *(target(place) for place in store.places if place not in there)]
+        wanted = [*there.values(), *(target(place) for place in lacking)]
         at = (store.group, store.gallery, definition, version)
         change = {"properties": {"publishingProfile": {"targetRegions": wanted}}}
         store.clients.compute.gallery_image_versions.begin_update(*at, change, polling=False)
