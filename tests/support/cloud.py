@@ -95,7 +95,7 @@ class Cloud:
     def azure(self, method: str, path: str, body: Any = None, version: str = "2024-05-01") -> Any:
         """What the local Azure's Resource Manager answers the owner of all; asserts that it is no refusal."""
         asked = [method, path, json.dumps(body), version, str(self.home / "local/azure-authority/ca.crt")]
-        return json.loads(self.inside(sys.executable, "-c", AZURE, *asked) or "null")
+        return json.loads(self.inside(sys.executable, "-c", AZURE, *asked).strip() or "null")
 
     def azure_inventory(self) -> dict[str, Any]:
         """What the local Azure holds, see local.azure.own_api."""
