@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class World:
-    """What a resource can look at and act on."""
+    """What a resource can look at and act on. `kept`: somebody makes machines of what is written."""
 
     store: Store
     operations: "Operations"
+    kept: bool = False
 
 
 @dataclass

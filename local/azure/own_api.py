@@ -40,12 +40,12 @@ ANSWERS: dict[tuple[str, str], Callable[[World, bytes], Any]] = {
     ("POST", "finish"): lambda world, _: world.operations.finish(),
     ("PUT", "pace"): lambda world, body: pace(world, **json.loads(body)),
     ("GET", "world"): lambda known, _: world(known),
-    ("POST", "keep"): lambda *_: None,
+    ("POST", "keep"): lambda world, _: keep(world),
     ("POST", "ill"): lambda world, body: ill(world, *json.loads(body)),
     **compute.ANSWERS,
 }
 # Calls that change nothing, though no GET.
-QUIET = ("token", "attested", "keep", "ends")
+QUIET = ("token", "attested", "keep", "ends", "events")
 
 
 def inventory(world: World) -> dict[str, list[str]]:
@@ -87,6 +87,11 @@ def token(
         "resource": resource,
         "token_type": "Bearer",
     }
+
+
+def keep(world: World) -> None:
+    """From now on somebody makes machines of what is written."""
+    world.kept = True
 
 
 def ill(world: World, vm_id: str, why: str) -> None:

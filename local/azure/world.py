@@ -8,7 +8,7 @@ from typing import Any
 from local.kubernetes import BUILT_IN, VERSIONS
 
 from . import addresses, asking, metadata, names, packets, spread
-from .compute import images, limits, sizes
+from .compute import events, images, limits, sizes
 from .compute import own_api as compute
 from .kinds import World
 from .resources.disks import DISK
@@ -27,8 +27,9 @@ KUBERNETES = "landbridge:kubernetes"
 def world(world: World) -> dict[str, Any]:
     """What there is now."""
     world.operations.settle_due()
+    events.settle_due(world)
     return {
-        "restless": bool(world.operations.running()),
+        "restless": bool(world.operations.running() or events.waiting(world)),
         "machines": [machine(world, one) for one in limits.machines(world) if is_machine(world, one)],
         "vnets": list(packets.vnets(world)),
         "gateways": list(packets.gateways(world)),

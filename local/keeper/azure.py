@@ -14,6 +14,14 @@ class Azure(Cloud):
         """A managed identity's, for a machine's id. `chosen` has client_id, object_id or msi_res_id."""
         return self.answer("token", {"identity": machine, "resource": resource, **chosen})
 
+    def events(self, machine: str) -> tuple[int, Any]:
+        """What is about to happen to a machine."""
+        return self.answer("events", machine)
+
+    def start_events(self, machine: str, told: Any) -> tuple[int, Any]:
+        """A machine is ready for some of it."""
+        return self.answer("start_events", [machine, told])
+
     def attested(self, machine: str, nonce: str) -> tuple[int, Any]:
         """A document about a machine, signed."""
         return self.answer("attested", {"machine": machine, "nonce": nonce})

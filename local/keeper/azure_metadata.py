@@ -5,6 +5,7 @@ Every call bears `Metadata: true` and did not come through a proxy; its refusals
 """
 
 import json
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -18,7 +19,9 @@ VERSIONS = (
     *("2020-07-15", "2020-09-01", "2020-10-01", "2020-12-01", "2021-01-01", "2021-02-01", "2021-03-01", "2021-05-01"),
     *("2021-10-01", "2021-11-01", "2021-11-15", "2021-12-13", "2023-07-01", "2023-11-15"),
 )
-NEWEST = VERSIONS[-1:-4:-1]
+# Scheduled events have their own.
+EVENTS = ("2017-08-01", "2017-11-01", "2019-01-01", "2019-04-01", "2019-08-01", "2020-07-01")
+NEWEST = 3  # so many are named to who asks for one that is not there
 # Which of several identities a token is for: at most one of these.
 CHOICES = {"client_id": "client_id", "object_id": "object_id", "msi_res_id": "msi_res_id", "mi_res_id": "msi_res_id"}
 JSON = "application/json; charset=utf-8"
@@ -31,27 +34,28 @@ class AzureMetadata:
     def __init__(self, azure: Azure) -> None:
         self.azure = azure
         self.calls = {
-            "identity/oauth2/token": ("GET", self.token),
-            "attested/document": ("GET", self.attested),
-            "versions": ("GET", versions),
+            ("identity/oauth2/token", "GET"): self.token,
+            ("attested/document", "GET"): self.attested,
+            ("scheduledevents", "GET"): self.events,
+            ("scheduledevents", "POST"): self.start_events,
+            ("versions", "GET"): versions,
         }
 
     def serve(self, asked: Asked, machine: dict[str, Any]) -> None:
         told = urlsplit(asked.path)
         root, _, path = told.path.strip("/").partition("/")
         query = {name: values[-1] for name, values in parse_qs(told.query, keep_blank_values=True).items()}
-        asked.body()
         if root != "metadata":
             return tell(asked, 404, {"error": "Not found"})
         if why := refused(asked):
             # The identity endpoint says it in OAuth's form.
             whose = {"error": "invalid_request", "error_description": why}
             return tell(asked, 400, whose if path.startswith("identity") else {"error": f"Bad request. {why}"})
-        method, call = self.calls.get(path, ("GET", None))
-        if asked.command not in (method, "HEAD"):
-            return tell(asked, 405, {"error": f"The method {asked.command} is not allowed"})
-        if call:
+        method = "GET" if asked.command == "HEAD" else asked.command
+        if call := self.calls.get((path, method)):
             return call(asked, machine, query)
+        if method != "GET":
+            return tell(asked, 405, {"error": f"The method {method} is not allowed"})
         if path.partition("/")[0] != "instance":
             return tell(asked, 404, {"error": "Not found"})
         return instance(asked, machine, path.partition("/")[2], query)
@@ -75,6 +79,21 @@ class AzureMetadata:
         # Its own errors have one member.
         return tell(asked, status, told if status == OK else {"error": f"Bad request. {told['error_description']}"})
 
+    def events(self, asked: Asked, machine: dict[str, Any], query: dict[str, str]) -> None:
+        if problem := version_refused(query, EVENTS):
+            return tell(asked, 400, problem)
+        return tell(asked, *self.azure.events(machine["resource"]))
+
+    def start_events(self, asked: Asked, machine: dict[str, Any], query: dict[str, str]) -> None:
+        if problem := version_refused(query, EVENTS):
+            return tell(asked, 400, problem)
+        try:
+            told = json.loads(asked.body())
+        except ValueError:
+            return tell(asked, 400, {"error": "Bad request. The body is no JSON"})
+        status, said = self.azure.start_events(machine["resource"], told)
+        return tell(asked, status, {} if status == OK else {"error": f"Bad request. {said}"})
+
 
 def refused(asked: Asked) -> str:
     """Why a call is none of a program of the machine's own; empty if it is one."""
@@ -91,15 +110,15 @@ def versions(asked: Asked, _: dict[str, Any], __: dict[str, str]) -> None:
     tell(asked, 200, {"apiVersions": list(VERSIONS)})
 
 
-def version_refused(query: dict[str, str]) -> dict[str, Any] | None:
+def version_refused(query: dict[str, str], known: Sequence[str] = VERSIONS) -> dict[str, Any] | None:
     """The answer to a call without a version that there is."""
     told = query.get("api-version")
-    if told in VERSIONS:
+    if told in known:
         return None
     what = "api-version is invalid" if told else "api-version was not specified in the request"
     return {
         "error": f"Bad request. {what}. For more information refer to aka.ms/azureimds",
-        "newest-versions": list(NEWEST),
+        "newest-versions": list(known[: -NEWEST - 1 : -1]),
     }
 
 

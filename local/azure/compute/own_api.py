@@ -7,7 +7,7 @@ from typing import Any
 from ..errors import ArmError
 from ..kinds import World
 from ..store import Resource
-from . import limits, power
+from . import events, limits, power
 
 
 def machines(world: World) -> list[dict[str, Any]]:
@@ -62,20 +62,21 @@ def interfaces(world: World, one: Resource) -> list[dict[str, Any]]:
 
 
 def evict(world: World, told: dict[str, Any]) -> dict[str, Any]:
-    """POST evict {"id": …}: a spot machine loses its hardware."""
-    from ..resources import machines as alone
-    from ..resources import scale_set_instances
-
+    """POST evict {"id": …}: a spot machine loses its hardware, as `events` has it."""
     world.operations.settle_due()
     found = world.store.find(str(told["id"]))
-    evictions = {limits.INSTANCE.lower(): scale_set_instances.evict, limits.MACHINE.lower(): alone.evict}
-    if found is None or found.id.type.lower() not in evictions:
+    if found is None or found.id.type.lower() not in (limits.INSTANCE.lower(), limits.MACHINE.lower()):
         raise ValueError(f"there is no machine {told['id']}")
     try:
-        evictions[found.id.type.lower()](world, found)
+        events.evict(world, found)
     except ArmError as error:
         raise ValueError(error.message) from None
     return told
+
+
+def start(world: World, machine: str, told: Any) -> None:
+    """POST start_events [ID, {"StartRequests": [{"EventId": …}]}]: a machine is ready for what it was told of."""
+    events.start(world, machine, list(events.started(told)))
 
 
 ANSWERS: Mapping[tuple[str, str], Callable[[World, bytes], Any]] = {
@@ -84,4 +85,6 @@ ANSWERS: Mapping[tuple[str, str], Callable[[World, bytes], Any]] = {
     ("PUT", "quotas"): lambda _, body: limits.put_quotas(json.loads(body)),
     ("PUT", "capacity"): lambda _, body: limits.put_capacity(json.loads(body)),
     ("POST", "evict"): lambda world, body: evict(world, json.loads(body)),
+    ("POST", "events"): lambda world, body: events.document(world, json.loads(body)),
+    ("POST", "start_events"): lambda world, body: start(world, *json.loads(body)),
 }

@@ -7,7 +7,7 @@ import copy
 import uuid
 from typing import Any
 
-from ..compute import limits, power, profile, sizes
+from ..compute import events, limits, power, profile, sizes
 from ..errors import bad_request, conflict
 from ..kinds import SLOW, Kind, Later, Turn, World
 from ..operations import now
@@ -177,7 +177,7 @@ def evict(world: World, machine: Resource) -> None:
 
 
 def _simulate_eviction(turn: Turn) -> None:
-    evict(turn.world, turn.new)
+    events.evict(turn.world, turn.new)
 
 
 ACTIONS = {name: _power(name) for name in ("start", "powerOff", "deallocate", "restart", "redeploy")}

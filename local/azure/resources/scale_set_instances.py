@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..compute import limits, power, scaling
+from ..compute import events, limits, power, scaling
 from ..errors import bad_request, conflict
 from ..kinds import Kind, Later, Turn, World
 from ..store import Resource
@@ -67,7 +67,7 @@ def evict(world: World, instance: Resource) -> None:
 
 
 def _simulate_eviction(turn: Turn) -> None:
-    evict(turn.world, turn.new)
+    events.evict(turn.world, turn.new)
 
 
 def _told(world: World, instance: Resource) -> dict[str, Any]:
