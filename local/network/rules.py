@@ -42,21 +42,21 @@ SIGHTS = (OUT, IN, AT_END)
 
 def ruleset(vnet: Mapping[str, Any], learned: Iterable[str], ways_out: Iterable[str], cards: tuple[str, ...]) -> str:
     """`cards` are what names of cards to machines, to gateways and to peers begin with; `ways_out` are the addresses
-    that reach the internet: what stands for it here is the platform's address, on the port of its services' APIs.
+    that reach the internet: what stands for it here are the addresses of both clouds' APIs, on their port.
     """
     machine, gateway, peer = cards
+    answering = f"{{ {METADATA}, {PLATFORM} }}"
     near = ", ".join((f'"{machine}*"', f'"{CLOUD_CARD}"'))
     lines = [
         "ct state established,related accept",
-        f'iifname "{machine}*" ct original ip daddr {METADATA} accept',
-        # Names and health, which no group judges.
-        f'iifname "{machine}*" ct original ip daddr {PLATFORM} meta l4proto udp accept',
-        f'iifname "{machine}*" ct original ip daddr {PLATFORM} tcp dport != {HTTPS} accept',
+        # Metadata, names and health, which no group judges.
+        f'iifname "{machine}*" ct original ip daddr {answering} meta l4proto udp accept',
+        f'iifname "{machine}*" ct original ip daddr {answering} tcp dport != {HTTPS} accept',
         # Commands run in the local cloud itself, and stand for a laptop of the fleet's.
         f'iifname "{CLOUD_CARD}" ip saddr {METADATA} tcp dport {API} accept',
         *_forwarded(vnet, peer),
         _map(OUT, vnet),
-        f"ct original ip daddr {PLATFORM} tcp dport {HTTPS} ip saddr @{OUTWARD_SET} accept",
+        f"ct original ip daddr {answering} tcp dport {HTTPS} ip saddr @{OUTWARD_SET} accept",
         _map(AT_END, vnet),
         _map(IN, vnet),
         f'iifname {{ {near} }} oifname {{ "{gateway}*", "{peer}*" }} accept',

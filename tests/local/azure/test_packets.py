@@ -95,6 +95,7 @@ def test_azure_s_apis_are_reached_by_who_reaches_the_internet(here: Place, netwo
     assert networks.passes("10.1.0.6", PLATFORM), "by a public address of its own"
     assert networks.passes("10.1.0.5", PLATFORM, 80), "what the platform itself answers, no group judges"
     assert networks.passes("10.1.0.5", METADATA, 80)
+    assert [networks.passes(f"10.1.{n}.5", METADATA) for n in (0, 1, 3)] == [False, True, False], "AWS's APIs"
 
 
 def test_a_private_endpoint_is_answered_and_judged_where_its_subnet_says_so(here: Place, networks: Networks) -> None:
