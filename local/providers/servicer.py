@@ -1,7 +1,7 @@
 """Pulumi's provider protocol, the same for every plugin of the local cloud; a `Backend` does the work behind it."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any, NoReturn, Protocol
@@ -45,11 +45,16 @@ class Backend(Protocol):
     def invoke(self, token: str, arguments: Properties) -> Properties: ...
 
 
+Foresee = Callable[[str, Properties], Properties]
+
+
 class Servicer(provider_pb2_grpc.ResourceProviderServicer):
     """One provider resource of a program: it has a configuration of its own."""
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
+        # What a preview tells of a resource: its inputs, but for a cloud whose answers have another form.
+        self.foreseen: Foresee = getattr(backend, "foreseen", lambda _token, inputs: inputs)
 
     def GetPluginInfo(self, request: Any, context: Any) -> Any:  # noqa: ARG002, N802
         return plugin_pb2.PluginInfo(version=version(sdk_types.PACKAGES[self.backend.package].replace("_", "-")))
@@ -99,7 +104,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
     def Create(self, request: Any, context: Any) -> Any:  # noqa: N802
         token, inputs = _token(request.urn), decode(request.properties)
         if request.preview:
-            return provider_pb2.CreateResponse(id="", properties=encode(inputs))
+            return provider_pb2.CreateResponse(id="", properties=encode(self.foreseen(token, inputs)))
         with _failures(context, _what(request.urn)):
             id_, state = self.backend.create(token, inputs)
         return provider_pb2.CreateResponse(id=id_, properties=encode(state))
@@ -116,7 +121,8 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
     def Update(self, request: Any, context: Any) -> Any:  # noqa: N802
         state, news = decode(request.olds), decode(request.news)
         if request.preview:
-            return provider_pb2.UpdateResponse(properties=encode({**state, **news}))
+            foreseen = self.foreseen(_token(request.urn), news)
+            return provider_pb2.UpdateResponse(properties=encode({**state, **foreseen}))
         with _failures(context, _what(request.urn)):
             olds = decode(request.old_inputs)
             updated = self.backend.update(_token(request.urn), request.id, olds, news, state)

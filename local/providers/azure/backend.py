@@ -14,6 +14,7 @@ from .kinds import Kind
 from .models import known, model
 from .names import name_of
 from .settings import Settings, settings
+from .shapes import foreseen, output_types
 from .tables import KINDS
 from .transport import Transport
 from .vault import IN_VAULT, InVault
@@ -56,6 +57,9 @@ class Azure:
         if token not in KINDS:
             raise ProviderError(f"the local cloud can't build {token} yet")
         return KINDS[token]
+
+    def foreseen(self, token: str, inputs: Properties) -> Properties:
+        return foreseen(inputs, output_types(token))
 
     def check(self, token: str, name: str, olds: Properties, news: Properties, seed: bytes) -> Properties:
         kind, checked = self._kind(token), dict(news)

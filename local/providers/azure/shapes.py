@@ -8,7 +8,7 @@ from typing import Any
 from pulumi import _types
 
 from .. import sdk_types
-from ..codec import Properties
+from ..codec import UNKNOWN, Properties
 from .models import Place, place
 
 Types = Mapping[str, Any]  # of properties, by the SDK's name
@@ -84,6 +84,20 @@ def _input_item(value: Any, expected: Any) -> Any:
     if is_mapping(expected):
         return {key: as_inputs(item, inner) if isinstance(item, dict) else item for key, item in value.items()}
     return as_inputs(value, inner)
+
+
+def foreseen(inputs: Mapping[str, Any], types: Types) -> Properties:
+    """Inputs as outputs will say them: what a program gives as a list may be the keys of an object there."""
+    return {name: _foreseen(value, types[name]) if name in types else value for name, value in inputs.items()}
+
+
+def _foreseen(value: Any, expected: Any) -> Any:
+    if isinstance(value, list) and is_mapping(expected) and not is_sequence(expected):
+        return UNKNOWN if UNKNOWN in value else {key: {} for key in value}
+    inner = object_types(expected, value)
+    if not isinstance(value, dict) or inner is None or is_mapping(expected):
+        return value
+    return foreseen(value, inner)
 
 
 @cache

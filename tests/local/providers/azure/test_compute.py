@@ -5,6 +5,7 @@ from typing import Any
 from local.providers import sdk_types
 from local.providers.azure import models, shapes
 from local.providers.azure.backend import Azure
+from local.providers.codec import UNKNOWN
 from tests.local.azure.machines import CUSTOM_DATA, scale_set, subnet
 from tests.local.azure.support import LocalAzure, assert_model
 
@@ -66,3 +67,13 @@ def test_a_list_of_identities_is_an_object_on_the_wire_and_a_list_again() -> Non
     assert body == {"identity": {"type": "UserAssigned", "userAssignedIdentities": {"/a": {}, "/b": {}}}}
     told = {"userAssignedIdentities": {"/b": {"principalId": "1"}, "/a": {"principalId": "2"}}, "type": "UserAssigned"}
     assert shapes.as_inputs(shapes.to_sdk({"identity": told}, types, of, top=True), types) == said
+
+
+def test_a_preview_tells_identities_as_azure_will() -> None:
+    types = shapes.output_types(SET)
+    said = {"identity": {"type": "UserAssigned", "userAssignedIdentities": ["/a"]}, "zones": ["1"]}
+    told = {"identity": {"type": "UserAssigned", "userAssignedIdentities": {"/a": {}}}, "zones": ["1"]}
+    assert shapes.foreseen(said, types) == told
+    said["identity"]["userAssignedIdentities"] = [UNKNOWN]  # type: ignore[index]
+    told["identity"]["userAssignedIdentities"] = UNKNOWN  # type: ignore[index]
+    assert shapes.foreseen(said, types) == told
