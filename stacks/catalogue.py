@@ -76,7 +76,7 @@ def addons(fleet: Fleet) -> list[StackSpec]:
     found = []
     for name, cluster in fleet.clusters.items():
         regions, sets = _with_nodes(fleet, name), autoscaler.pools(fleet, name, "azure")
-        if regions and not _unfit(fleet, name):
+        if regions and _built(fleet, cluster.region, "cluster") and not _unfit(fleet, name):
             found.append(StackSpec(f"{name}{ADDONS}", "addons", cluster.region, (*regions, name, *sets)))
     return found
 
@@ -89,8 +89,10 @@ def _with_nodes(fleet: Fleet, cluster: str) -> list[str]:
 
 
 def _unfit(fleet: Fleet, cluster: str) -> list[str]:
-    """Regions that keep the cluster's add-ons from being built: these read of every region with nodes."""
-    return [region for region in _with_nodes(fleet, cluster) if not _built(fleet, region, "pool")]
+    """Regions that keep the cluster's add-ons from being built: its home, and any with nodes, as these read of each."""
+    home = fleet.clusters[cluster].region
+    lacks = (name for name in _with_nodes(fleet, cluster) if not _built(fleet, name, "pool"))
+    return list(dict.fromkeys([*lacks, *([] if _built(fleet, home, "addons") else [home])]))
 
 
 def cluster_of(stack: str) -> str:
