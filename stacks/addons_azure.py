@@ -15,7 +15,8 @@ from fleet.buckets import vault_name
 from fleet.team_storage import namespace
 from fleet.world import World
 
-from .catalogue import StackSpec
+from . import versions
+from .catalogue import StackSpec, cluster_of
 from .outputs import ClusterOutputs
 
 
@@ -29,7 +30,11 @@ def provider(world: World) -> azure.Provider:
 async def credential(
     world: World, stack: StackSpec, plane: ClusterOutputs, cloud: azure.Provider
 ) -> pulumi.Output[str]:
-    """Of the cluster's administrator, out of the vault of its region: JSON with `crt` and `key`."""
+    """Of the cluster's administrator, out of the vault of its region: JSON with `crt` and `key`.
+
+    Raises RunError while its API servers are behind.
+    """
+    await versions.check_follows(world, stack.name, cluster_of(stack.name), cloud)
     return secret(vault_name(world.fleet, stack.region), plane["admin_secret"], cloud)
 
 

@@ -44,6 +44,8 @@ class Clouds(pulumi.runtime.Mocks):
             return {"token": "the-token"}
         if args.token == "aws:secretsmanager/getSecretVersion:getSecretVersion":
             return {**args.args, "secretString": PAIR, "id": "i", "arn": "a", "createdDate": "d", "secretBinary": ""}
+        if args.token == "azure-native:compute:getVirtualMachine":
+            return {}
         assert args.token == "aws:ec2/getInstances:getInstances"
         return {"privateIps": [], "ids": [], "id": "i"}
 
