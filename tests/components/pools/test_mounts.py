@@ -19,6 +19,7 @@ from components.pools import firewall, mounts
 from components.pools.bundle import bundle
 from components.pools.spec import PoolSpec, pool_spec
 from components.storage.mounts import FileSystem, OnNfs
+from components.storage.mounts import files_of as files_in_azure
 from components.storage.nfs_spec import nfs_spec
 from fleet.model import Fleet, Person
 from fleet.world import World, current
@@ -251,3 +252,20 @@ def test_no_unit_of_a_control_plane_and_no_home_there(worlds: dict[str, World]) 
     fleet: Fleet = worlds["nfs"].fleet
     assert {one.home for one in people.logins(fleet, "research")} == {"/"}
     assert "home" not in json.dumps(people.files(people.logins(fleet, "research"), root=True)[people.SYSUSERS])
+
+
+def test_shares_of_azure_are_plain_nfs_and_each_home_a_folder_of_one() -> None:
+    """By the account's name in its region, by an address of the plan elsewhere; never a later version than 4.1."""
+    world = bed.both()
+    fleet, shell = world.fleet, world.fleet.pools["own-cpu"].model_copy(update={"kind": "ssh", "owner": "platform"})
+    away = shell.model_copy(update={"region": "us-west-2", "instance_type": "c7i.xlarge"})
+    people = {"alice": Person(uid=3001, team="platform", keys=[f"{KEY} alice@laptop"])}
+    fleet = fleet.model_copy(update={"pools": {**fleet.pools, "shell": shell, "away": away}, "people": people})
+    given = files_in_azure(fleet, "southcentralus", "10.0.0.9")
+    found = {name: mounted(pool_spec(fleet, world.plan, name, given)) for name in ("shell", "away")}
+    account = given.account
+    assert found["shell"]["/data"]["What"] == f"{account}.file.core.windows.net:/{account}/data"
+    assert found["away"]["/homes/alice"]["What"] == f"10.0.0.9:/{account}/homes/alice"
+    for one in (*found["shell"].values(), *found["away"].values()):
+        assert one["Type"] == "nfs"
+        assert "nfsvers=4.1" in one["Options"].split(",")
