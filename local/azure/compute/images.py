@@ -16,6 +16,24 @@ MARKET = {
     ("debian", "debian-12"): ("12", "12-gen2"),
     ("canonical", "0001-com-ubuntu-server-jammy"): ("22_04-lts", "22_04-lts-gen2"),
 }
+# Of those, what is of the first generation, which has no UEFI.
+FIRST_GENERATION = ("server-gen1", "22_04-lts", "12")
+# What a gallery's image may say that machines of it can have (Azure docs, "Azure Compute Gallery", image features), and
+# which of it lets a machine be of Trusted Launch.
+FEATURES = {
+    "SecurityType": (
+        "Standard",
+        "TrustedLaunchSupported",
+        "TrustedLaunch",
+        "TrustedLaunchAndConfidentialVmSupported",
+        "ConfidentialVmSupported",
+        "ConfidentialVM",
+    ),
+    "IsAcceleratedNetworkSupported": ("True", "False"),
+    "IsHibernateSupported": ("True", "False"),
+    "DiskControllerTypes": ("SCSI", "NVMe", "SCSI, NVMe", "SCSI,NVMe"),
+}
+TRUSTED = ("TrustedLaunchSupported", "TrustedLaunch", "TrustedLaunchAndConfidentialVmSupported")
 MARKET_VERSION = "24.04.202510010"
 OS_DISK_GIB = 30
 # As disks say what they were made of.
@@ -41,6 +59,31 @@ def resolve(world: World, reference: dict[str, Any], location: str) -> dict[str,
         raise ArmError(404, "PlatformImageNotFound", message)
     version_told = str(reference.get("version", "latest"))
     return {**reference, "exactVersion": MARKET_VERSION if version_told == "latest" else version_told}
+
+
+def require_security(world: World, resolved: dict[str, Any], security: str, location: str) -> None:
+    """Raises ArmError for a machine of Trusted Launch from an image that is not fit for it."""
+    if security != "TrustedLaunch":
+        return
+    if not resolved.get("id"):
+        fit = str(resolved.get("sku", "")).lower() not in FIRST_GENERATION
+    else:
+        definition = world.store.get(gallery_version(world, str(resolved["id"]), location).id.parent or "")
+        told = {one["name"]: one["value"] for one in definition.properties.get("features") or ()}
+        fit = told.get("SecurityType") in TRUSTED
+    if not fit:
+        message = "The provided image only supports creation of VMs and VM Scale Sets with 'Standard' security type."
+        raise bad_request("BadRequest", message)
+
+
+def check_features(properties: dict[str, Any]) -> None:
+    """Of a gallery's image. Raises ArmError."""
+    for one in properties.get("features") or ():
+        name, value = one.get("name"), one.get("value")
+        if value not in FEATURES.get(str(name), ()):
+            raise bad_request("InvalidParameter", f"The image feature {name} cannot be '{value}'.")
+        if name == "SecurityType" and value != "Standard" and properties.get("hyperVGeneration") != "V2":
+            raise bad_request("InvalidParameter", f"The image feature {name} '{value}' wants hyperVGeneration V2.")
 
 
 def gallery_version(world: World, reference: str, location: str) -> Resource:

@@ -41,7 +41,10 @@ def check(world: World, profile: dict[str, Any], location: str, name: str, *, im
     if not reference or not image:
         return {}
     require_image_id(reference, name)
-    return images.resolve(world, reference, location)
+    resolved = images.resolve(world, reference, location)
+    security = (profile.get("securityProfile") or {}).get("securityType")
+    images.require_security(world, resolved, str(security), location)
+    return resolved
 
 
 def require_image_id(reference: dict[str, Any], name: str) -> None:

@@ -66,6 +66,7 @@ def _image(turn: Turn) -> None:
     for name in ("publisher", "offer", "sku"):
         if not identifier.get(name):
             raise profile.missing(f"identifier.{name}")
+    images.check_features(told)
     _fixed(old, told, FIXED)
     for other in turn.world.store.children(turn.world.store.get(turn.id.parent), images.IMAGE):  # type: ignore[arg-type]
         if other.id.key != turn.id.key and other.properties["identifier"] == identifier:

@@ -209,3 +209,38 @@ def test_what_azure_refuses_is_refused(images: Images) -> None:
     other = {**IMAGE, "properties": {**IMAGE["properties"], "osState": "Specialized"}}  # type: ignore[dict-item]
     assert images.azure.put(f"{images.path}/images/gpu", other).json()["error"]["code"] == "PropertyChangeNotAllowed"
     assert images.azure.put(f"{images.path}/images/second", IMAGE).json()["error"]["code"] == "Conflict"
+
+
+def test_a_machine_of_trusted_launch_wants_an_image_that_says_it_is_fit(images: Images, pools: Pools) -> None:
+    images.put("1.0.0")
+    body = scale_set(pools.subnet, 1)
+    profile = body["properties"]["virtualMachineProfile"]
+    profile["securityProfile"] = {"securityType": "TrustedLaunch", "uefiSettings": {"vTpmEnabled": True}}
+    profile["storageProfile"]["imageReference"] = {"id": f"{images.path}/images/gpu/versions/1.0.0"}
+    with pytest.raises(HttpResponseError, match="only supports creation of VMs"):
+        pools.put_body(body)
+    fit = {**IMAGE["properties"], "features": [{"name": "SecurityType", "value": "TrustedLaunchSupported"}]}  # type: ignore[dict-item]
+    images.compute.gallery_images.begin_create_or_update(
+        images.group, "images", "gpu", GalleryImage({**IMAGE, "properties": fit})
+    ).result()
+    assert pools.put_body(body).sku.capacity == 1
+    profile["storageProfile"]["imageReference"] = {
+        "publisher": "Debian",
+        "offer": "debian-12",
+        "sku": "12",
+        "version": "latest",
+    }
+    with pytest.raises(HttpResponseError, match="only supports creation of VMs"):
+        pools.put_body(body)
+
+
+def test_an_image_says_of_its_machines_only_what_azure_knows(images: Images) -> None:
+    for features, said in (
+        ([{"name": "SecurityType", "value": "Sure"}], "cannot be 'Sure'"),
+        ([{"name": "Speed", "value": "True"}], "image feature Speed"),
+        ([{"name": "SecurityType", "value": "TrustedLaunch"}], "wants hyperVGeneration V2"),
+    ):
+        told = {**IMAGE["properties"], "features": features, "hyperVGeneration": "V1"}  # type: ignore[dict-item]
+        told["identifier"] = {"publisher": "a", "offer": "b", "sku": "c"}
+        answer = images.azure.put(f"{images.path}/images/other", {**IMAGE, "properties": told})
+        assert (answer.status_code, said in answer.text) == (400, True), answer.text
