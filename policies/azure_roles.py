@@ -33,7 +33,7 @@ BLOBS = {
     "b7e6dc6d-f1e8-4753-8033-0f276bb0955b": "Storage Blob Data Owner",
 }
 SECRETS = {
-    "4633458b-17de-408a-874b-0445c86b69e6": "Key Vault Secrets User",
+    "4633458b-17de-408a-b874-0445c86b69e6": "Key Vault Secrets User",
     OFFICER: "Key Vault Secrets Officer",
     "00482a5a-887f-4fb3-b363-3b7fe8e74483": "Key Vault Administrator",
 }

@@ -1,33 +1,28 @@
 """A cluster: its control plane."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pulumi
-import pulumi_aws as aws
-import pulumi_random as random
-import pulumi_tls as tls
-from pulumi import ResourceOptions
 
 from components.boot import hosts
-from components.control_plane.aws import ControlPlane
-from components.control_plane.aws_recovered import recovered
 from components.control_plane.backups import copies_place
 from components.control_plane.machines import API_PORT, cluster_spec
 from components.control_plane.pki import Generations
 from components.control_plane.rotation import all_generations
 from components.control_plane.rotation import refusals as rotation_refusals
-from components.network.aws_cluster_routes import ClusterRoutes
-from components.network.routes import table_names
-from components.tags import Owner
 from fleet import kubernetes_versions, origins, rotations
 from fleet.buckets import bucket_name
+from fleet.model import Cloud
 from fleet.origins import Origin
 from fleet.world import World
 
-from . import versions
+from . import cluster_aws, cluster_azure
 from .catalogue import StackSpec
+from .cluster_spec import Given, Plane
 from .outputs import last_published, publish, region_outputs
-from .ssh import vouching
+
+BUILDERS: dict[Cloud, Callable[[Given], Awaitable[Plane]]] = {"aws": cluster_aws.build, "azure": cluster_azure.build}
 
 
 def program(world: World, stack: StackSpec) -> None:
@@ -37,7 +32,6 @@ def program(world: World, stack: StackSpec) -> None:
 
 async def _program(world: World, stack: StackSpec) -> None:
     fleet, region = world.fleet, stack.region
-    assert fleet.aws is not None  # fleet.rules: no region in AWS without an account
     origin = origins.of(world.path, stack.name, region)
     spec = cluster_spec(fleet, world.plan, stack.name)._replace(former_issuer=origin.issuer if origin else "")
     keys = all_generations(rotations.load(rotations.rotations_path(world.path)).get(stack.name, {}))
@@ -48,44 +42,10 @@ async def _program(world: World, stack: StackSpec) -> None:
         second = await region_outputs(copies) if copies else None
     except LookupError as error:
         raise pulumi.RunError(str(error)) from None
-    owner = Owner(fleet.fleet, fleet.owner, stack.name)
-    providers: dict[str, Any] = {
-        "aws": aws.Provider(region, region=region, allowed_account_ids=[fleet.aws.account_id]),
-        "tls": tls.Provider("tls"),
-        "random": random.Provider("random"),
-    }
-    await versions.check_own_step(world, spec, published, providers["aws"])
-    ClusterRoutes(
-        "routes",
-        {
-            "cidr": world.plan.cluster(stack.name).block,
-            # Named by the fleet file: the region's own list is unknown in its first preview.
-            "tables": {name: home["route_table_ids"][name] for name in table_names(fleet.regions[region])},
-            "hub_id": home["hub_id"],
-        },
-        ResourceOptions(providers=providers),
-    )
-    plane = ControlPlane(
-        "control-plane",
-        {
-            "fleet": fleet,
-            "spec": spec,
-            "owner": owner,
-            "supernet": world.plan.supernet,
-            "generations": keys,
-            "recovered": recovered(origin, keys, providers["aws"]),
-            "network_id": home["network_id"],
-            "subnet_ids": home["private_subnet_ids"],
-            "zone_id": home["zone_id"],
-            "key_arn": home["key_arn"],
-            "copies_key_arn": second["key_arn"] if second else None,
-            "people_authority": vouching(world, home),
-        },
-        ResourceOptions(providers=providers),
-    )
+    plane = await BUILDERS[spec.cloud](Given(world, stack, spec, keys, origin, published, home, second))
     publish(
         {
-            "cloud": "aws",
+            "cloud": spec.cloud,
             "region": region,
             "kubernetes": spec.kubernetes,
             "endpoint": f"https://{spec.endpoint}:{API_PORT}",
@@ -114,7 +74,7 @@ async def _program(world: World, stack: StackSpec) -> None:
                     "zone": machine.zone,
                     "address": machine.address,
                     "host": machine.host,
-                    "group": plane.machines[machine.name].group.name,
+                    "group": plane.groups[machine.name],
                 }
                 for machine in spec.machines
             },

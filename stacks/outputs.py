@@ -81,7 +81,7 @@ class MachineOutputs(TypedDict):
     zone: str  # its letter
     address: str
     host: str  # its name in the region's private zone
-    group: pulumi.Input[str]  # the scaling group of one that keeps it alive
+    group: pulumi.Input[str]  # the scaling group of one that keeps it alive; on Azure the virtual machine itself
 
 
 class CopiesOutputs(TypedDict, total=False):
@@ -127,8 +127,8 @@ class ClusterOutputs(TypedDict):
     kubernetes: str  # the version
     endpoint: str  # https://HOST:PORT
     authority: pulumi.Input[str]  # PEM of the authority that vouches for the API, or of two in a rotation
-    admin_secret: str  # landbridge-admin of landbridge:admins
-    break_glass_secret: str  # of system:masters, for the day when nothing else works
+    admin_secret: pulumi.Input[str]  # landbridge-admin of landbridge:admins
+    break_glass_secret: pulumi.Input[str]  # of system:masters, for the day when nothing else works
     # for pools and add-ons
     issuer: str  # of service accounts' tokens, for roles in clouds
     pods_cidr: str

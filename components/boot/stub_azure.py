@@ -18,5 +18,5 @@ def stored(name):
 
 def secret(version):
     # A vault's names have no slash.
-    home = f"https://{PLACE['vault']}.vault.azure.net/secrets/{PLACE['prefix'].replace('/', '--')}/"
+    home = f"https://{PLACE['vault']}.vault.azure.net/secrets/{(PLACE['prefix'] + PLACE['life']).replace('/', '--')}/"
     return loads(loads(ask(f"{home}{version}?api-version=7.4", headers=role[1]))["value"])

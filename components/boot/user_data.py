@@ -16,14 +16,17 @@ COMMENT = re.compile(r"\s*(#.*)?")
 TEXT = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")')
 
 
-def user_data(region: str, bucket: str, prefix: str, verify_key: str, vault: str | None = None) -> str:
+def user_data(region: str, bucket: str, prefix: str, verify_key: str, vault: str | None = None, life: str = "") -> str:
     """A script under 4 KB with no secret in it and no digest: only where the bundle lies and whose signature it bears.
 
     `prefix` names the bundle's objects in the bucket and its secret; `verify_key` is `public_key`'s. On Azure `bucket`
-    is the storage account, and `vault` the Key Vault that has the secret; None on AWS.
+    is the storage account, and `vault` the Key Vault that has the secret; None on AWS. A vault keeps the name of what
+    was deleted, so secrets of what has a `life` end in that.
     """
     place = {"region": region, "bucket": bucket, "prefix": prefix, "key": verify_key}
-    pointer = json.dumps({**place, "vault": vault} if vault else place, separators=(",", ":"))
+    if vault:
+        place |= {"vault": vault, "life": life and f"/{life}"}
+    pointer = json.dumps(place, separators=(",", ":"))
     own = STUB.with_name("stub_azure.py" if vault else "stub_aws.py").read_text()
     before, _, after = STUB.read_text().partition(CLOUD)
     lines = f"{before}{own}{after.partition(chr(10))[2]}".splitlines()

@@ -6,7 +6,6 @@ from typing import Literal, TypedDict
 import pulumi
 import pulumi_aws as aws
 
-from components.boot import hosts, people
 from components.boot.hosts import HostAuthority
 from components.boot.user_data import user_data
 from components.preview import VERIFY_KEY, known_in_preview, known_key_arn
@@ -17,7 +16,7 @@ from fleet.model import Fleet
 
 from .authority import Authority
 from .aws_one import One, Published, keep_alive, publish
-from .bundle import bundle
+from .contents import contents
 from .machines import ClusterSpec, Machine
 from .profiles import Volume
 from .roles import SSM_POLICY, permissions, trust
@@ -108,17 +107,9 @@ class ControlPlaneMachine(pulumi.ComponentResource):
         )
 
     def _publish(self) -> aws.s3.BucketObjectv2:
-        authority = self.args["authority"]
-        open_, whole = authority.material(self.machine, self)
-        # Made from certificates and public keys alone, so that no mistake can put a private key into the bucket.
-        shown = hosts.shown(self.args["hosts"], self.name, (self.machine.host, self.machine.address), self)
-        given = pulumi.Output.all(self.args["people_authority"], shown.certificate)
-        vouched = given.apply(lambda both: self._vouched(*both))
-        files: pulumi.Output[dict[str, str]] = open_.apply(
-            lambda material: vouched.apply(lambda spec: bundle(spec, self.machine, material).files)
-        )
-        keys: pulumi.Output[dict[str, str]] = whole.apply(
-            lambda material: shown.keys.apply(lambda more: bundle(self.spec, self.machine, material).keys | more)
+        args, authority = self.args, self.args["authority"]
+        made = contents(
+            args["fleet"], self.spec, self.machine, authority, args["people_authority"], args["hosts"], self
         )
         published = Published(
             title=self.machine.name,
@@ -127,15 +118,11 @@ class ControlPlaneMachine(pulumi.ComponentResource):
             key_arn=self.args["key_arn"],
             owner=self.args["owner"],
             tags=self._tags(self.name),
-            files=files,
-            keys=keys,
+            files=made.files,
+            keys=made.keys,
             signing=authority.signing.private,
         )
         return publish(self.name, published, self.child, self.kept)
-
-    def _vouched(self, line: str, shown: str) -> ClusterSpec:
-        vouching = people.authority(self.args["fleet"], self.spec.region, line)
-        return self.spec._replace(vouching=vouching, shown=shown)
 
     def _disks(self) -> list[pulumi.Resource]:
         if self.machine.role != "etcd":

@@ -112,7 +112,7 @@ def cluster_spec(fleet: Fleet, plan: AddressPlan, name: str) -> ClusterSpec:
         services_cidr=given.services,
         etcd=tuple(sorted(m for m in found if m.role == "etcd")),
         api=tuple(sorted(m for m in found if m.role == "api")),
-        balancer=dict(sorted(balancer.items())),
+        balancer=_frontends(cloud, balancer),
         issuer=issuers.url(fleet, name),
         bucket=bucket_name(fleet, cluster.region),
         account=fleet.aws.account_id if fleet.aws else "",
@@ -122,6 +122,12 @@ def cluster_spec(fleet: Fleet, plan: AddressPlan, name: str) -> ClusterSpec:
         cloud=cloud,
         vault=vault_name(fleet, cluster.region) if cloud == "azure" else "",
     )
+
+
+def _frontends(cloud: Cloud, found: dict[str, str]) -> dict[str, str]:
+    """The balancer's addresses by zone. Azure's has one, which is there in every zone: that of the oldest."""
+    oldest = dict(list(found.items())[:1]) if cloud == "azure" else found
+    return dict(sorted(oldest.items()))
 
 
 def where_people_are(fleet: Fleet, plan: AddressPlan) -> tuple[tuple[str, str], ...]:

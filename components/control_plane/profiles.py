@@ -20,11 +20,16 @@ class Volume(NamedTuple):
 
 
 class Profile(NamedTuple):
-    """`inflight` are read-only and mutating requests at a time; a 0 for the second lets both share the first."""
+    """`…_type` is AWS's machine type, `…_size` Azure's.
+
+    `inflight` are read-only and mutating requests at a time; a 0 for the second lets both share the first.
+    """
 
     nodes: int
     etcd_type: str
     api_type: str
+    etcd_size: str
+    api_size: str
     main: Volume
     events: Volume
     inflight: tuple[int, int]
@@ -40,6 +45,8 @@ PROFILES = {
         500,
         etcd_type="m7i.large",
         api_type="m7i.xlarge",
+        etcd_size="Standard_D2s_v5",
+        api_size="Standard_D4s_v5",
         main=Volume("gp3", 40, 3_000, 125),
         events=Volume("gp3", 20, 3_000, 125),
         inflight=(400, 200),
@@ -52,6 +59,8 @@ PROFILES = {
         2_500,
         etcd_type="m7i.2xlarge",
         api_type="m7i.4xlarge",
+        etcd_size="Standard_D8s_v5",
+        api_size="Standard_D16s_v5",
         main=Volume("io2", 80, 6_000, 0),
         events=Volume("gp3", 40, 6_000, 250),
         inflight=(640, 0),
@@ -64,6 +73,8 @@ PROFILES = {
         5_000,
         etcd_type="m7i.4xlarge",
         api_type="r7i.8xlarge",
+        etcd_size="Standard_D16s_v5",
+        api_size="Standard_E32s_v5",
         main=Volume("io2", 120, 10_000, 0),
         events=Volume("io2", 80, 6_000, 0),
         inflight=(640, 0),

@@ -1,0 +1,81 @@
+"""Security groups of a control plane's machines on Azure, compiled from the same rules as those of AWS.
+
+A balancer there has no group and hands packets on as they came: who may reach the balancer may reach its servers. Parts
+of the cluster are known by their planned addresses.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, NamedTuple
+
+from components.network.azure_groups import ANY, FIRST, PROBES, REST, STEP
+
+from .firewall import Rule, rules
+from .machines import API_PORT, ClusterSpec, Role
+
+WAYS: Mapping[str, Literal["Inbound", "Outbound"]] = {"in": "Inbound", "out": "Outbound"}
+BALANCER = "balancer"
+
+
+class Ruled(NamedTuple):
+    """`peers` are prefixes or one of Azure's tags; `ports` as Azure writes them."""
+
+    name: str
+    priority: int
+    direction: Literal["Inbound", "Outbound"]
+    access: Literal["Allow", "Deny"]
+    protocol: str
+    peers: tuple[str, ...]
+    ports: str
+    why: str
+
+
+def groups(spec: ClusterSpec, supernet: str) -> dict[Role, tuple[Ruled, ...]]:
+    """By part, each direction with priorities of its own, in the order of the rules' names."""
+    found = [rule for rule in rules(spec, supernet) if BALANCER not in (rule.part, rule.peer)]
+    parts: tuple[Role, ...] = ("etcd", "api")
+    return {part: tuple(_ruled(spec, part, [rule for rule in found if rule.part == part])) for part in parts}
+
+
+def _ruled(spec: ClusterSpec, part: Role, own: list[Rule]) -> Iterable[Ruled]:
+    addresses = {
+        name: tuple(f"{machine.address}/32" for machine in machines)
+        for name, machines in (("etcd", spec.etcd), ("api", spec.api))
+    }
+    for word, way in WAYS.items():
+        ours = sorted(rule for rule in own if rule.direction == word)
+        for number, rule in enumerate(sorted(ours, key=lambda rule: rule.name)):
+            peers = addresses.get(rule.peer, (rule.peer,))
+            ports = str(rule.first) if rule.first == rule.last else f"{rule.first}-{rule.last}"
+            yield Ruled(rule.name, FIRST + number * STEP, way, "Allow", "Tcp", peers, ports, rule.why)
+        if part == "api" and word == "in":
+            yield Ruled(
+                "api-in-probes", PROBES, way, "Allow", "Tcp", ("AzureLoadBalancer",), str(API_PORT), "checks by Azure"
+            )
+        yield Ruled(f"{part}-{word}-rest", REST, way, "Deny", ANY, (ANY,), ANY, "nothing else")
+
+
+def written(found: Iterable[Ruled]) -> list[dict[str, Any]]:
+    """As the group takes them."""
+    return [
+        {
+            "name": rule.name,
+            "priority": rule.priority,
+            "direction": rule.direction,
+            "access": rule.access,
+            "protocol": rule.protocol,
+            "source_port_range": ANY,
+            "destination_port_range": rule.ports,
+            "description": rule.why,
+            **_ends(rule),
+        }
+        for rule in found
+    ]
+
+
+def _ends(rule: Ruled) -> dict[str, Any]:
+    near, far = ("destination", "source") if rule.direction == "Inbound" else ("source", "destination")
+    one = {f"{far}_address_prefix": rule.peers[0]}
+    return {
+        f"{near}_address_prefix": ANY,
+        **(one if len(rule.peers) == 1 else {f"{far}_address_prefixes": list(rule.peers)}),
+    }

@@ -1,0 +1,203 @@
+"""A machine that is always one, on Azure: the bundle that its signature names, and the virtual machine itself.
+
+What comes after one, takes over its interface, its disks and its bundle.
+"""
+
+import base64
+import json
+from typing import Any, NamedTuple
+
+import pulumi
+import pulumi_azure_native as azure
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
+
+from components.boot.user_data import sealed
+from components.storage.azure_spec import CONTAINER
+from components.tags import KUBERNETES
+from fleet.rolling import keeps
+
+from .bundle import Bundle, digests, manifest, version
+
+# Of the account that Azure wants on every machine.
+ADMIN = "landbridge"
+
+
+class Published(NamedTuple):
+    """Where a bundle lies: in an account's container, its keys in a secret of a vault. `group` is theirs.
+
+    `title` is the machine's in descriptions; `tags` are the secret's. `files` are made without private keys, so that no
+    mistake can put one into the container; `signing` is the PEM of what signs the manifest.
+    """
+
+    title: str
+    group: str
+    bucket: str
+    prefix: str
+    vault: str
+    secret: pulumi.Input[str]
+    tags: dict[str, str]
+    files: pulumi.Output[dict[str, str]]
+    keys: pulumi.Output[dict[str, str]]
+    signing: pulumi.Input[str]
+
+
+def publish(
+    name: str, given: Published, child: pulumi.ResourceOptions, kept: pulumi.ResourceOptions
+) -> tuple[pulumi.Resource, pulumi.Resource]:
+    """Puts files into the container and keys into the secret, and last the signed manifest that names both.
+
+    `kept` are the secret's options. Gives the secret and the manifest's blob.
+    """
+    told = pulumi.Output.all(files=given.files, keys=given.keys).apply(
+        lambda made: digests(Bundle(given.title, made["files"], made["keys"]))
+    )
+    open_told = pulumi.Output.unsecret(told)
+    current = secret(name, given.group, given.vault, given.secret, given.keys.apply(json.dumps), given.tags, kept)
+    # The last part of its address; Azure's own number.
+    number = current.properties.secret_uri_with_version.apply(lambda uri: uri.rpartition("/")[2])
+    body = _blob(
+        name, "files", open_told.apply(lambda t: f"{version(t)}.json"), given.files.apply(json.dumps), given, child
+    )
+    text = pulumi.Output.all(open_told, number).apply(lambda both: manifest(given.prefix, *both))
+    signed = pulumi.Output.all(given.signing, text).apply(lambda both: sealed(*both))
+    sealed_text: pulumi.Output[str] = pulumi.Output.unsecret(signed)
+    after = pulumi.ResourceOptions(parent=child.parent, depends_on=[body])
+    return current, _blob(name, "manifest", "manifest.json", sealed_text, given, after)
+
+
+def secret(
+    name: str,
+    group: str,
+    vault: str,
+    place: pulumi.Input[str],
+    text: pulumi.Input[str],
+    tags: dict[str, str],
+    opts: pulumi.ResourceOptions,
+) -> azure.keyvault.Secret:
+    """`place` is its name, such as `vaulted` makes it."""
+    return azure.keyvault.Secret(
+        name,
+        secret_name=place,
+        vault_name=vault,
+        resource_group_name=group,
+        properties={"content_type": "application/json", "value": text},
+        tags=tags,
+        opts=opts,
+    )
+
+
+def vaulted(place: str) -> str:
+    """A vault's names have no slash."""
+    return place.replace("/", "--")
+
+
+def _blob(
+    whose: str,
+    what: str,
+    key: pulumi.Input[str],
+    content: pulumi.Output[str],
+    given: Published,
+    opts: pulumi.ResourceOptions,
+) -> azure.storage.Blob:
+    return azure.storage.Blob(
+        f"{whose}-{what}",
+        account_name=given.bucket,
+        container_name=CONTAINER,
+        resource_group_name=given.group,
+        blob_name=pulumi.Output.concat(given.prefix, "/", key),
+        type="Block",
+        content_type="application/json",
+        source=content.apply(pulumi.StringAsset),
+        # Another content is another blob to Pulumi. A machine that boots just then finds none, and asks again.
+        opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(delete_before_replace=True)),
+    )
+
+
+class One(NamedTuple):
+    """What a machine is started from. `disks` are ids of its data disks by LUN; `image` as `imageReference` has it.
+
+    `admin_key` is a public line of SSH: Azure makes no account without one.
+    """
+
+    named: str
+    host_name: str
+    machine: str
+    group: str
+    region: str
+    zone: str
+    image: dict[str, str]
+    kubernetes: str
+    size: str
+    identity_id: pulumi.Input[str]
+    interface_id: pulumi.Input[str]
+    disks: dict[int, pulumi.Input[str]]
+    root_gib: int
+    script: pulumi.Output[str]
+    admin_key: pulumi.Input[str]
+    tags: dict[str, str]
+
+
+def virtual_machine(
+    name: str, one: One, child: pulumi.ResourceOptions, ready: list[pulumi.Resource]
+) -> azure.compute.VirtualMachine:
+    """Started once all of `ready` are there. Made anew only where the run is told so, for this machine alone."""
+    login = {"path": f"/home/{ADMIN}/.ssh/authorized_keys", "key_data": one.admin_key}
+    disks: list[Any] = [
+        {
+            "lun": lun,
+            "create_option": "Attach",
+            "managed_disk": {"id": id_},
+            "caching": "None",
+            "delete_option": "Detach",
+        }
+        for lun, id_ in one.disks.items()
+    ]
+    return azure.compute.VirtualMachine(
+        name,
+        vm_name=one.named,
+        resource_group_name=one.group,
+        location=one.region,
+        zones=[one.zone],
+        hardware_profile={"vm_size": one.size},
+        identity={"type": "UserAssigned", "user_assigned_identities": [one.identity_id]},
+        network_profile={
+            "network_interfaces": [{"id": one.interface_id, "primary": True, "delete_option": "Detach"}],
+        },
+        os_profile={
+            "computer_name": one.host_name,
+            "admin_username": ADMIN,
+            "custom_data": one.script.apply(lambda text: base64.b64encode(text.encode()).decode()),
+            "linux_configuration": {"disable_password_authentication": True, "ssh": {"public_keys": [login]}},
+        },
+        security_profile={
+            "security_type": "TrustedLaunch",
+            "uefi_settings": {"secure_boot_enabled": True, "v_tpm_enabled": True},
+        },
+        storage_profile={
+            "image_reference": one.image,
+            "os_disk": {
+                "create_option": "FromImage",
+                "caching": "ReadWrite",
+                "delete_option": "Delete",
+                "disk_size_gb": one.root_gib,
+                "managed_disk": {"storage_account_type": "Premium_LRS"},
+            },
+            "data_disks": disks,
+        },
+        # What a machine says while it starts, for people; kept by Azure itself.
+        diagnostics_profile={"boot_diagnostics": {"enabled": True}},
+        # What runs is asked of the cloud, also while a machine does not answer.
+        tags={**one.tags, KUBERNETES: one.kubernetes},
+        opts=pulumi.ResourceOptions(
+            parent=child.parent,
+            depends_on=ready,
+            ignore_changes=keeps(one.machine),
+            # Its name, its interface and its disks are free only then.
+            delete_before_replace=True,
+        ),
+    )
+
+
+def login_line(public_pem: str) -> str:
+    """A public key as SSH writes it."""
+    return load_pem_public_key(public_pem.encode()).public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()

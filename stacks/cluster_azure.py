@@ -1,0 +1,57 @@
+"""A cluster's control plane on Azure. Its network needs no routes: pods' packets are in those between machines."""
+
+from typing import Any
+
+import pulumi
+import pulumi_azure_native as azure
+import pulumi_random as random
+import pulumi_tls as tls
+from pulumi import ResourceOptions
+
+from components.boot import azure_image
+from components.control_plane.azure import ControlPlane
+from components.tags import Owner
+from fleet.logins import by_certificate
+
+from . import versions
+from .cluster_spec import Given, Plane
+
+
+async def build(given: Given) -> Plane:
+    """Registers its resources. Raises pulumi.RunError for what a cluster in Azure can't do yet."""
+    world, stack, spec = given.world, given.stack, given.spec
+    fleet, region = world.fleet, stack.region
+    assert fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
+    lacks = {
+        "is not rebuilt from another region's keys yet": given.origin is not None,
+        "lets nobody in by SSH certificates yet: `access` takes people's keys there": by_certificate(fleet),
+    }
+    if told := [what for what, wanted in lacks.items() if wanted]:
+        raise pulumi.RunError(f"{world.path.name}: cluster {stack.name}: in Azure a cluster {'; it '.join(told)}")
+    owner = Owner(fleet.fleet, fleet.owner, stack.name)
+    providers: dict[str, Any] = {
+        "azure-native": azure.Provider(
+            region, location=region, subscription_id=fleet.azure.subscription_id, tenant_id=fleet.azure.tenant_id
+        ),
+        "tls": tls.Provider("tls"),
+        "random": random.Provider("random"),
+    }
+    await versions.check_own_step(world, spec, given.published, providers["azure-native"])
+    wanted = azure_image.Wanted(f"cluster {stack.name}", region, spec.kubernetes)
+    image = await azure_image.version(fleet, wanted, providers["azure-native"])
+    plane = ControlPlane(
+        "control-plane",
+        {
+            "fleet": fleet,
+            "spec": spec,
+            "owner": owner,
+            "supernet": world.plan.supernet,
+            "generations": given.keys,
+            "subnet_ids": given.home["fixed_subnet_ids"],
+            "image": {"id": image},
+            "people_authority": "",
+        },
+        ResourceOptions(providers=providers),
+    )
+    groups = {name: one.machine.name for name, one in plane.machines.items()}
+    return Plane(plane.authority, plane.admin, plane.break_glass, plane.recovery, plane.hosts, groups)
