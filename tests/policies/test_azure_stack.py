@@ -9,7 +9,6 @@ from typing import Any
 import pulumi
 import pulumi_azure_native as azure_native
 import pulumi_random as random
-import pulumi_tls
 import pulumi_tls as tls
 import pytest
 from pulumi.runtime import rpc
@@ -182,7 +181,7 @@ def spot() -> list[Item]:
     def build(world: World) -> Pool:
         providers = {
             "azure-native": azure_native.Provider("p", subscription_id="s", tenant_id="t"),
-            "tls": pulumi_tls.Provider("tls"),
+            "tls": tls.Provider("tls"),
         }
         spec = pool_spec(world.fleet, world.plan, "spot")
         return Pool(
