@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from local.machines import network
-from local.network.routers import PLATFORM
 
 if TYPE_CHECKING:
     from .cloud import Cloud
@@ -111,7 +110,8 @@ class Prober:
 
     @contextlib.contextmanager
     def listening(self, place: dict[str, Any] | None, words: list[str]) -> Iterator[None]:
-        if place is None and words[0] != PLATFORM:
+        lent = place is None and not held(words[0])
+        if lent:
             network.hold(words[0])
         command = [*(at(place["pid"]) if place else []), sys.executable, "-c", LISTEN, *words]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -122,6 +122,14 @@ class Prober:
         finally:
             process.kill()
             process.wait()
+            if lent:
+                network.let_go(words[0])
+
+
+def held(address: str) -> bool:
+    """Whether the local cloud itself has an address."""
+    command = ["ip", "-o", "addr", "show", "to", f"{address}/32"]
+    return bool(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
 def at(pid: int) -> list[str]:
