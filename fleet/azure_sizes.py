@@ -65,6 +65,8 @@ OTHERS = {
     "Standard_ND96isr_H200_v5": AzureSize(96, 1850, "standardNDISRH200V5Family", 8, "h200"),
 }
 FAMILIES = tuple(sorted({*(series.family for series in SERIES.values()), *(size.family for size in OTHERS.values())}))
+# Sizes say so themselves: an r among the small letters behind the vCPUs ("Azure VM sizes naming conventions").
+RDMA = re.compile(r"Standard_[A-Z]+\d+(-\d+)?[a-z]*r[a-z]*(_.*)?")
 _NAME = re.compile(r"Standard_([A-Z]+)(\d+)([a-z]*_v\d+)")
 
 
@@ -83,3 +85,8 @@ def size(instance_type: str) -> AzureSize | None:
     if series is None or cpus not in series.cpus:
         return None
     return AzureSize(cpus, cpus * series.gib_a_cpu, series.family)
+
+
+def infiniband(instance_type: str) -> bool:
+    """Whether a machine has InfiniBand, which ends with its scale set's placement group."""
+    return RDMA.fullmatch(instance_type) is not None

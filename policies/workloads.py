@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fleet import gpus
+from fleet.azure_sizes import infiniband
 from fleet.model import Fleet, Pool
 from fleet.world import World
 
@@ -63,7 +64,7 @@ def labels(fleet: Fleet, name: str, pool: Pool) -> dict[str, str]:
         host = fleet.sites[pool.site].hosts[pool.hosts[0]] if pool.site else None
         model = host.gpu if host else gpus.model(pool.instance_type or "")
         found |= {PRESENT: "true", **({f"{DOMAIN}gpu": model} if model else {})}
-    if pool.site and fleet.sites[pool.site].hosts[pool.hosts[0]].rdma:
+    if fleet.sites[pool.site].hosts[pool.hosts[0]].rdma if pool.site else infiniband(pool.instance_type or ""):
         found[f"{DOMAIN}rdma"] = "true"
     return found
 

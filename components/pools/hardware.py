@@ -1,11 +1,10 @@
 """What a pool's machines have: their root disk, and what their type brings along for talk between GPUs of many.
 
 EC2 user guide: "Maximize network bandwidth on Amazon EC2 instances with multiple network cards", "Elastic Fabric
-Adapter for AI/ML and HPC workloads", "Placement strategies for your placement groups". Azure documentation: "Azure
-virtual machine sizes naming conventions".
+Adapter for AI/ML and HPC workloads", "Placement strategies for your placement groups".
 """
 
-import re
+from fleet.azure_sizes import infiniband as infiniband
 
 # Images of 20 GB, and what pods write. Data have their shares, and GPU machines disks of their own beside.
 ROOT_GIB: dict[str, int] = {"gpu": 500, "cpu": 200, "system": 50, "ssh": 200, "laptops": 50}
@@ -21,15 +20,8 @@ EFA_CARDS = {
     "p5en.48xlarge": 16,
     "p6-b200.48xlarge": 8,
 }
-# Azure's sizes say so themselves: an r among the small letters behind the vCPUs.
-RDMA = re.compile(r"Standard_[A-Z]+\d+(-\d+)?[a-z]*r[a-z]*(_.*)?")
 
 
 def fabric(instance_type: str) -> int:
     """Network cards with EFA; 0 for a machine without."""
     return EFA_CARDS.get(instance_type, 0)
-
-
-def infiniband(instance_type: str) -> bool:
-    """Whether a machine of Azure has InfiniBand, which ends with its scale set's placement group."""
-    return RDMA.fullmatch(instance_type) is not None
