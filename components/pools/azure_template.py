@@ -52,8 +52,11 @@ def profile(fleet: Fleet, spec: PoolSpec, group: Group, image: str, script: Any,
             "computer_name_prefix": f"{group.name}-",
             "admin_username": ADMIN,
             "custom_data": script,
+            # Our images have no agent of Azure's.
+            "allow_extension_operations": False,
             "linux_configuration": {
                 "disable_password_authentication": True,
+                "provision_vm_agent": False,
                 "ssh": {"public_keys": [{"path": f"/home/{ADMIN}/.ssh/authorized_keys", "key_data": admin_key}]},
             },
         },
