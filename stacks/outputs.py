@@ -153,7 +153,7 @@ class PoolOutputs(TypedDict):
     kind: str  # gpu, cpu, system or ssh
     # for whoever counts, adds and removes machines
     groups: dict[str, pulumi.Input[str]]  # scaling groups by zone letter, or the one of all zones as "all"
-    completer: str  # who ends the pause before a machine's end
+    completer: str  # who ends the pause before a machine's end; empty on Azure, which has none
     # for the machines' care
     role: pulumi.Input[str]  # of its machines
     firewall_id: pulumi.Input[str]  # their security group

@@ -82,12 +82,14 @@ def test_a_cluster_in_azure_is_not_built(fleet: Fleet) -> None:
         assert f"pool {name} has no stack: a cluster in Azure is not built" in no_stack(changed, "fleet.yaml", name)
 
 
-def test_add_ons_that_wait_for_a_pool_in_azure_are_named(fleet: Fleet) -> None:
-    assert not [line for line in unbuilt(fleet) if "add-ons" in line]
+def test_add_ons_come_after_pools_in_azure_on_whose_scale_sets_they_give_rights(fleet: Fleet) -> None:
     europe = fleet.regions["eu-west-1"].model_copy(update={"cloud": "azure"})
     changed = fleet.model_copy(update={"regions": {**fleet.regions, "eu-west-1": europe}})
-    assert "main-addons" not in [stack.name for stack in catalogue(changed)]
-    assert "cluster main: add-ons are not built yet for a cluster with pools in Azure" in unbuilt(changed)
+    found = {stack.name: stack for stack in catalogue(changed)}
+    assert found["eu-gpu"].region == "eu-west-1"
+    assert "eu-gpu" in found["main-addons"].depends_on
+    assert "west-gpu" not in found["main-addons"].depends_on
+    assert not [line for line in unbuilt(changed) if "add-ons" in line or "pool" in line]
 
 
 def test_laptops_without_a_cluster_are_told_of(fleet: Fleet) -> None:
@@ -103,4 +105,4 @@ def test_pools_have_stacks_of_their_own_after_region_and_cluster(fleet: Fleet) -
     assert found["east-gpu"][1:] == ("pool", "us-east-1", ("us-east-1", "main"))
     azure = fleet.regions["us-east-1"].model_copy(update={"cloud": "azure"})
     changed = fleet.model_copy(update={"regions": {**fleet.regions, "us-east-1": azure}})
-    assert "east-gpu" not in [stack.name for stack in pools(changed)]
+    assert [stack.region for stack in pools(changed) if stack.name == "east-gpu"] == ["us-east-1"]

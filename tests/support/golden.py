@@ -72,7 +72,7 @@ def _made(state: dict[str, Any], whose: str) -> dict[str, str]:
     made: dict[str, str] = {}
     names = _names(state)
     for resource in _listed(state):
-        for key in ("id", "arn", "allocationId", "keyId", "transitGatewayAttachmentId", "privateIp"):
+        for key in ("id", "arn", "allocationId", "keyId", "transitGatewayAttachmentId", "privateIp", "principalId"):
             value = resource["id"] if key == "id" and "id" in resource else resource.get("outputs", {}).get(key)
             # Names are ids too (a bucket's, an alias'), and those the program chose.
             if isinstance(value, str) and value not in json.dumps(resource.get("inputs", {})):
@@ -87,7 +87,12 @@ FRESH = (
     (re.compile(r"/recovery-[0-9a-f]{8}$"), "/recovery-<birth>"),
 )
 # Property → what it holds, for those that tests of their own look into.
-OPAQUE = {"userData": "<user-data>", "content": "<content>"}
+OPAQUE = {
+    "userData": "<user-data>",
+    "customData": "<custom-data>",
+    "content": "<content>",
+    "keyData": "<public key>",
+}
 
 
 def _without_defaults(inputs: dict[str, Any]) -> dict[str, Any]:

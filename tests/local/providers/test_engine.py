@@ -38,7 +38,7 @@ class Project:
         (folder / "state").mkdir(parents=True)
         plugins = "".join(
             f"    - {{name: {plugin}, path: {ROOT / 'local/plugins' / plugin}}}\n"
-            for plugin in ("aws", "tls", "random")
+            for plugin in ("aws", "azure-native", "tls", "random")
         )
         (folder / "Pulumi.yaml").write_text(
             f"name: {name}\nruntime: {{name: python, options: {{virtualenv: {sys.prefix}}}}}\nplugins:\n  providers:\n{plugins}"

@@ -1,0 +1,82 @@
+"""A cluster at home in AWS with a pool in Azure, on the real engine: its machines join over the links, and their nodes
+are as the autoscaler and other parts expect."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from components.addons.azure_autoscaler_role import SETS
+from services.autoscaler import provider_ids
+from tests.components.pools.joining_client import eventually
+from tests.support import cloud as clouds
+from tests.support.cloud import COMMAND, Cloud
+
+pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
+SUBSCRIPTION, SOUTH = "00000000-0000-4000-8000-00000000000a", "southcentralus"
+FLEET = f"""\
+fleet: test
+owner: ops
+domain: test.example.com
+supernet: 10.128.0.0/12
+aws: {{account_id: "123456789012"}}
+azure: {{subscription_id: {SUBSCRIPTION}, tenant_id: 00000000-0000-4000-8000-000000000001}}
+regions:
+  us-west-2: {{cloud: aws, zones: [a, b, c]}}
+  {SOUTH}: {{cloud: azure, zones: ["1"]}}
+clusters:
+  main: {{region: us-west-2, kubernetes: 1.36.2}}
+pools:
+  south-gpu: {{kind: gpu, cluster: main, region: {SOUTH}, owner: lab, instance_type: Standard_NC24ads_A100_v4, gpus: 1,
+              min: 1, max: 3}}
+  south-cpu: {{kind: cpu, cluster: main, region: {SOUTH}, owner: lab, instance_type: Standard_D8s_v5, max: 4}}
+  system: {{kind: system, cluster: main, region: us-west-2, owner: ops, instance_type: m7i.large, zones: [a, b], min: 2,
+           max: 4}}
+teams:
+  ops: {{gid: 2000}}
+  lab: {{gid: 2001}}
+"""
+GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/test-{SOUTH}"
+SET = f"{GROUP}/providers/{SETS}/test-south-gpu-1"
+JOIN_SECONDS = 300
+
+
+def kubectl(cloud: Cloud, *words: str) -> str:
+    command = [COMMAND, "kubectl", "--fleet", str(cloud.fleet), *words]
+    done = subprocess.run(command, capture_output=True, text=True, env=cloud._environment(), check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def ready(cloud: Cloud, pool: str) -> list[dict[str, Any]]:
+    nodes = json.loads(kubectl(cloud, "get", "nodes", "-l", f"landbridge.dev/pool={pool}", "-o", "json"))["items"]
+    return [
+        one
+        for one in nodes
+        if any(told["type"] == "Ready" and told["status"] == "True" for told in one["status"]["conditions"])
+    ]
+
+
+@pytest.fixture(scope="module")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+    made = clouds.make(tmp_path_factory.mktemp("south"), FLEET)
+    try:
+        made.report("up", "--local", "--yes", seconds=1200)
+        yield made
+    finally:
+        made.stop()
+
+
+def test_a_machine_of_a_scale_set_joins_a_cluster_of_aws_and_its_node_is_named_as_azure_names_it(cloud: Cloud) -> None:
+    (node,) = eventually(lambda: ready(cloud, "south-gpu"), JOIN_SECONDS)
+    (machine,) = cloud.azure("GET", f"{SET}/virtualMachines")["value"]
+    number = machine["instanceId"]
+    assert node["metadata"]["name"] == machine["properties"]["osProfile"]["computerName"].lower()
+    expected = provider_ids.azure(SUBSCRIPTION, f"test-{SOUTH}", "test-south-gpu-1", number)
+    assert node["spec"]["providerID"] == expected
+    labels = node["metadata"]["labels"]
+    assert labels["topology.kubernetes.io/region"] == SOUTH
+    assert labels["topology.kubernetes.io/zone"] == f"{SOUTH}-1"
+    assert labels["node.kubernetes.io/instance-type"] == "Standard_NC24ads_A100_v4"
