@@ -4,12 +4,13 @@ import datetime
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pulumi.automation import CommandError, StackNotFoundError
 
 from fleet import origins
-from fleet.buckets import RECOVER
+from fleet.buckets import RECOVER, in_azure, resource_group
 from fleet.world import World
 from stacks.catalogue import PROJECT, StackSpec, catalogue, cluster_of
 
@@ -220,8 +221,19 @@ class FleetRun:
         """Deals with what a destroyed cluster leaves behind."""
         fleet, today = self.world.fleet.fleet, datetime.datetime.now(datetime.UTC).date()
         cluster = name.removesuffix(lost.suffix(self.stacks[name].region))
-        told = leftovers.settle(self.clients(name), fleet, cluster, delete=self.how.with_volumes, today=today)
+        told = self.left(name)(fleet, cluster, delete=self.how.with_volumes, today=today)
         self.notes += [f"{name}: {note}" for note in told]
+
+    def left(self, name: str) -> Callable[..., list[str]]:
+        """What deals with that, in the cloud of the stack's region."""
+        fleet, region = self.world.fleet, self.stacks[name].region
+        if not in_azure(fleet, region) or fleet.azure is None:
+            return partial(leftovers.settle, self.clients(name))
+        # A second of imports that few runs need.
+        from .clouds import azure_leftovers
+        from .clouds.azure_clients import Clients
+
+        return partial(azure_leftovers.settle, Clients(fleet.azure.subscription_id), resource_group(fleet, region))
 
     def each(self, depends_on: Mapping[str, Iterable[str]], work: Callable[[str], None]) -> None:
         def attempt(name: str) -> bool:

@@ -38,6 +38,12 @@ class Clients:
 
         return self._of(NetworkManagementClient)
 
+    @cached_property
+    def resources(self) -> Any:
+        from azure.mgmt.resource.resources import ResourceManagementClient
+
+        return self._of(ResourceManagementClient)
+
     def blobs(self, account: str) -> Any:
         from azure.storage.blob import BlobServiceClient
 

@@ -114,9 +114,10 @@ class Burst:
         )
 
     def count(self) -> None:
-        """By the cloud's own ledger."""
+        """By the cloud's own ledger, and by what was seen: Azure forgets machines that have ended."""
         now = looks.launched(self.session, self.mine)
-        self.bought = {name: len(ids - self.known[name]) for name, ids in now.items()}
+        seen = {name: frozenset[str]().union(*(found[name].names for _, found in self.row)) for name in now}
+        self.bought = {name: len((ids | seen[name]) - self.known[name]) for name, ids in now.items()}
 
     def as_json(self) -> dict[str, Any]:
         found = {name: looks.moments(self.row, name)._asdict() for name in self.mine}

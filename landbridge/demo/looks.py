@@ -17,7 +17,7 @@ from ..site import nodes
 class Look(NamedTuple):
     """One pool. `asked` and `machines` are its scaling groups' sizes and what they have; a site has its hosts.
 
-    `gpus` are what running pods of the burst hold there.
+    `gpus` are what running pods of the burst hold there, `names` those of machines in clouds.
     """
 
     asked: int
@@ -25,6 +25,7 @@ class Look(NamedTuple):
     ready: int
     gpus: int
     failure: str = ""
+    names: frozenset[str] = frozenset()
 
 
 class Moments(NamedTuple):
@@ -41,14 +42,8 @@ Looks = Mapping[str, Look]
 
 
 def pools(fleet: Fleet, cluster: str) -> dict[str, Pool]:
-    """Those for GPU work at sites and in AWS, as they fill up: sites, then by priority."""
-    mine = {
-        name: pool
-        for name, pool in fleet.pools.items()
-        if pool.cluster == cluster
-        and pool.kind == "gpu"
-        and (pool.region is None or fleet.regions[pool.region].cloud == "aws")
-    }
+    """Those for GPU work, as they fill up: sites, then by priority."""
+    mine = {name: pool for name, pool in fleet.pools.items() if pool.cluster == cluster and pool.kind == "gpu"}
     return dict(sorted(mine.items(), key=lambda one: (one[1].site is None, -one[1].priority)))
 
 
@@ -102,6 +97,7 @@ def of_pool(
         ready=sum(nodes.ready(node) for node in there),
         gpus=sum(usage.gpus(one) for one in mine if one["status"].get("phase") == "Running"),
         failure=next((group.failure for group in found if group.failure), ""),
+        names=frozenset(machine.name for group in found for machine in group.machines),
     )
 
 
@@ -120,7 +116,7 @@ def moments(row: Sequence[tuple[float, Looks]], pool: str) -> Moments:
 
 
 def launched(session: Session, mine: Mapping[str, Pool]) -> dict[str, frozenset[str]]:
-    """Ids of all machines of pools in clouds that the cloud still knows, by AWS ended ones too. Raises RegionError."""
+    """Names of all machines of pools that their cloud still knows, by AWS ended ones too. Raises RegionError."""
     return {
         name: frozenset(clouds.at(session, pool.region).launched(name)) for name, pool in mine.items() if pool.region
     }

@@ -26,7 +26,7 @@ def prepared(session: Session, gpus: int) -> Burst:
     fleet, cluster = session.world.fleet, session.info.name
     mine = looks.pools(fleet, cluster)
     if not mine:
-        raise UsageError(f"{cluster} has no pool of kind gpu at a site or in AWS: there is nothing to burst into.")
+        raise UsageError(f"{cluster} has no pool of kind gpu: there is nothing to burst into.")
     healthy(session)
     sizes = {looks.gpus(fleet, pool) for pool in mine.values()}
     each = min(sizes)

@@ -166,7 +166,7 @@ class AzureScaling:
         """Azure forgets machines that have ended."""
         there = self._sets()
         listed = (one for name in self.names.groups(pool) if name in there for one in self._machines(name))
-        return [str(one.properties.vm_id) for one in listed]
+        return [azure_answers.name(one) for one in listed]
 
     def parameter(self, pool: str) -> str:
         """The channel of an image in the fleet's gallery: IMAGE:CHANNEL."""

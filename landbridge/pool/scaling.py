@@ -52,7 +52,7 @@ class Scaling(Protocol):
         """Ends the pause of machines that wait for their nodes to be put away; those that others hold are returned."""
 
     def launched(self, pool: str) -> Collection[str]:
-        """Ids of all machines of a pool that the cloud still knows, ended ones too where it does."""
+        """Names of all machines of a pool that the cloud still knows, ended ones too where it does."""
 
     def parameter(self, pool: str) -> str:
         """What names the image of its next machine."""

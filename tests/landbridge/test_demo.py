@@ -69,7 +69,7 @@ def test_a_look_counts_running_pods_of_the_pool_s_own_nodes() -> None:
     group = Group("a", 0, 40, 3, (Machine("i-1", "a", "InService"), Machine("i-2", "a", "Terminating:Wait")), "no room")
     home = {"i-1": "west-gpu", "i-2": "west-gpu", "host-1.lab": "site-gpu"}
     found = looks.of_pool("west-gpu", MINE["west-gpu"], [group], there, pods, home)
-    assert found == Look(asked=3, machines=2, ready=1, gpus=8, failure="no room")
+    assert found == Look(asked=3, machines=2, ready=1, gpus=8, failure="no room", names=frozenset(("i-1", "i-2")))
 
 
 def test_too_little_memory_is_told_with_the_number_that_fits() -> None:

@@ -1,11 +1,13 @@
 """The commands' way into Azure, asked by Azure's own clients before the local Azure."""
 
+import datetime
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from fleet import azure_images
+from landbridge.clouds import azure_leftovers
 from landbridge.clouds.cloud import CloudError
 from landbridge.cluster import kubeconfig
 from landbridge.etcd import store
@@ -135,6 +137,26 @@ def test_a_machine_that_is_ended_is_gone_and_somebody_has_to_make_it_anew(bed: B
     bed.cloud.revive(bed.info, "main-api-1")
     bed.cloud.replace(bed.info, "main-etcd-1", before.id)
     assert bed.made == ["main-api-1", "main-etcd-1"]
+
+
+@pytest.mark.parametrize("delete", [False, True])
+def test_what_a_cluster_leaves_is_set_aside_or_deleted_and_named(bed: Bed, *, delete: bool) -> None:
+    mine = {"landbridge:fleet": "both", "landbridge:cluster": "main", "landbridge:machine": "main-etcd-1"}
+    disks = {"main": {**mine, "landbridge:disk": "etcd-main"}, "else": {**mine, "landbridge:cluster": "else"}}
+    disks["aside"] = {**mine, "landbridge:kept": "etcd-main 2026-01-01"}
+    for name, tags in disks.items():
+        empty = {"creationData": {"createOption": "Empty"}, "diskSizeGB": 8}
+        body = {"location": REGION, "sku": {"name": "Premium_LRS"}, "tags": tags, "properties": empty}
+        bed.put(f"Microsoft.Compute/disks/{name}", body, "2024-03-02")
+        bed.azure.own("finish", {}, "POST")
+    told = azure_leftovers.settle(
+        bed.cloud.clients, bed.group, "both", "main", delete=delete, today=datetime.date(2026, 11, 21)
+    )
+    what = "deleted" if delete else "kept, with its data"
+    assert told == [f"{what}: main (main-etcd-1 etcd-main)"]
+    left = {one.name: one.tags for one in bed.compute.disks.list_by_resource_group(bed.group) if one.name in disks}
+    kept = {} if delete else {"main": {**mine, "landbridge:kept": "etcd-main 2026-11-21"}}
+    assert left == {"else": disks["else"], "aside": disks["aside"], **kept}
 
 
 SKU = "The requested size is currently not available in location 'southcentralus'."

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from landbridge.demo import looks
+from landbridge.demo.burst import Burst
 from landbridge.errors import LandbridgeError
 from landbridge.pool import images, listing
 from landbridge.pool.resize import Outcome, Resize
@@ -95,6 +97,20 @@ def test_a_region_that_is_throttled_is_silent_and_says_for_how_long(bed: Bed) ->
     bed.azure.own("faults", [{"match": match, "status": 429, "code": "TooManyRequests", "retry_after_seconds": 600}])
     with pytest.raises(RegionError, match=r"no more such calls for another 600 s"):
         sized(bed, "cpu", 1)
+
+
+def test_a_burst_counts_machines_that_azure_has_forgotten(bed: Bed) -> None:
+    mine = looks.pools(bed.fleet, "main")
+    assert list(mine) == ["big"]
+    burst = Burst(bed.session, 2, mine, 1, {"big": 2}, {"big": 0}, looks.launched(bed.session, mine))
+    sized(bed, "big", 2)
+    found = burst.look()["big"]
+    assert (found.asked, found.machines, found.ready) == (2, 2, 2)
+    sized(bed, "big", 0)
+    burst.look()
+    burst.count()
+    assert burst.bought == {"big": 2}
+    assert burst.left(burst.row[-1][1]) == {}
 
 
 def rolled(bed: Bed, pool: str) -> Roll:
