@@ -84,7 +84,7 @@ class FleetRun:
                 self.refuse_below(name)
             else:
                 self.refuse_alone(name)
-                if self.stacks[name].kind == "pool":  # its program looks at it
+                if self.looks_at_image(name):
                     self.ensure_image(name)
             if only_look:
                 story.warnings += recovery.told(recovery.pending(state))
@@ -110,6 +110,11 @@ class FleetRun:
         steps = {story.stack: story.steps for story in self.pending}
         self.blast = blast(steps, keep=not self.how.with_volumes)
         self.refusals = [] if destroy else guards.refusals(steps, self.how.ignored)
+
+    def looks_at_image(self, name: str) -> bool:
+        """Whether the stack's program does, in a preview as well. Machines of one look at their launch on AWS."""
+        spec = self.stacks[name]
+        return spec.kind == "pool" or (spec.kind == "cluster" and in_azure(self.world.fleet, spec.region))
 
     def ensure_image(self, name: str) -> None:
         """Raises LandbridgeError when machines of the stack would have nothing to start from."""
