@@ -80,3 +80,22 @@ def test_a_machine_of_a_scale_set_joins_a_cluster_of_aws_and_its_node_is_named_a
     assert labels["topology.kubernetes.io/region"] == SOUTH
     assert labels["topology.kubernetes.io/zone"] == f"{SOUTH}-1"
     assert labels["node.kubernetes.io/instance-type"] == "Standard_NC24ads_A100_v4"
+
+
+def test_a_machine_that_azure_has_no_more_loses_its_node(cloud: Cloud) -> None:
+    """And its size asks for another, whose node has a name of its own."""
+    (before,) = ready(cloud, "south-gpu")
+    (machine,) = cloud.azure("GET", f"{SET}/virtualMachines")["value"]
+    cloud.azure("POST", f"{SET}/delete", {"instanceIds": [machine["instanceId"]]})
+    cloud.azure("PATCH", SET, {"sku": {"capacity": 1}})
+
+    def replaced() -> bool:
+        names = json.loads(kubectl(cloud, "get", "nodes", "-l", "landbridge.dev/pool=south-gpu", "-o", "json"))
+        return [one["metadata"]["name"] for one in names["items"]] == ["test-south-gpu-1-000001"]
+
+    eventually(replaced, 600)
+    assert before["metadata"]["name"] == "test-south-gpu-1-000000"
+
+
+def test_a_second_up_changes_nothing(cloud: Cloud) -> None:
+    cloud.run("up", "--local", "--yes", "--expect-no-changes", seconds=1200)
