@@ -53,8 +53,7 @@ def publish(
     )
     open_told = pulumi.Output.unsecret(told)
     current = secret(name, given.group, given.vault, given.secret, given.keys.apply(json.dumps), given.tags, kept)
-    # The last part of its address; Azure's own number.
-    number = current.properties.secret_uri_with_version.apply(lambda uri: uri.rpartition("/")[2])
+    number = current.properties.secret_uri_with_version.apply(_number)
     body = _blob(
         name, "files", open_told.apply(lambda t: f"{version(t)}.json"), given.files.apply(json.dumps), given, child
     )
@@ -63,6 +62,13 @@ def publish(
     sealed_text: pulumi.Output[str] = pulumi.Output.unsecret(signed)
     after = pulumi.ResourceOptions(parent=child.parent, depends_on=[body])
     return current, _blob(name, "manifest", "manifest.json", sealed_text, given, after)
+
+
+def _number(uri: str | None) -> str:
+    """Of a secret's version: the last part of its address, which a preview may not know. Raises ValueError else."""
+    if not uri and not pulumi.runtime.is_dry_run():
+        raise ValueError("Azure did not say which version of the secret it keeps")
+    return (uri or "").rpartition("/")[2]
 
 
 def secret(
