@@ -4,6 +4,8 @@ from .model import Fleet
 
 # Azure's own role: reads, writes and deletes secrets ("Azure built-in roles", Key Vault Secrets Officer).
 SECRETS_OFFICER = "b86a8fe4-44ce-4948-aee5-eccb2c155cd7"
+# And reads, writes and deletes blobs: Storage Blob Data Contributor.
+BLOB_CONTRIBUTOR = "ba92f5b4-2d11-453d-a403-e96b0029c9fe"
 
 
 def subscription(fleet: Fleet) -> str:

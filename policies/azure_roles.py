@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fleet import autoscaler, buckets, issuers, team_storage
+from fleet.azure_ids import BLOB_CONTRIBUTOR as WRITER
 from fleet.azure_ids import SECRETS_OFFICER as OFFICER
 from fleet.azure_ids import subscription
 from fleet.model import Fleet
@@ -25,7 +26,6 @@ TOO_MUCH = {
     "18d7d88d-d35e-4fb5-a5c3-7773c20a72d9": "User Access Administrator",
     "f58310d9-a9f6-439a-9e8d-f62e7b41a168": "Role Based Access Control Administrator",
 }
-WRITER = "ba92f5b4-2d11-453d-a403-e96b0029c9fe"
 # Over an account each opens every folder, and over a vault every secret: a condition or a scope says which is meant.
 BLOBS = {
     "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1": "Storage Blob Data Reader",
@@ -78,7 +78,12 @@ def _narrow(item: Item, fleet: Fleet) -> Iterator[Finding]:
     scope, condition = item.props.get("scope"), item.props.get("condition")
     if role in BLOBS and condition is UNKNOWN:
         yield undecidable(item, "condition")
-    elif role in BLOBS and not FOLDERS.search(str(condition or "")) and not _of_issuer(str(scope), fleet):
+    elif (
+        role in BLOBS
+        and not FOLDERS.search(str(condition or ""))
+        and not _of_issuer(str(scope), fleet)
+        and not _of_people(item, role, fleet)
+    ):
         what = f"{BLOBS[role]} opens all that lies in {scope}"
         yield finding(item, "condition", what, "Add a condition on blobs:path, such as StringLike 'teams/NAME/*'")
     elif (
@@ -92,11 +97,14 @@ def _narrow(item: Item, fleet: Fleet) -> Iterator[Finding]:
 
 
 def _of_people(item: Item, role: str, fleet: Fleet) -> bool:
-    """Operators keep a region's secrets: a group of people, or whoever runs this. Machines are told by their kind."""
+    """Operators keep a region's secrets and its bucket: a group of people, or whoever runs this.
+
+    Machines are told by their kind.
+    """
     assert fleet.azure is not None
     who, kind, group = item.props.get("principalId"), item.props.get("principalType"), fleet.azure.operators
     known = isinstance(who, str) and kind != "ServicePrincipal"
-    return role == OFFICER and known and group in (None, who)
+    return role in (OFFICER, WRITER) and known and group in (None, who)
 
 
 def _of_issuer(scope: str, fleet: Fleet) -> bool:

@@ -7,11 +7,11 @@ import pulumi_azure_native as azure
 
 from components.network.azure_endpoints import FILES, Endpoint
 from components.tags import Owner
-from fleet.azure_ids import SECRETS_OFFICER, role
+from fleet.azure_ids import BLOB_CONTRIBUTOR, SECRETS_OFFICER, role
 from fleet.buckets import RECOVER, bucket_name, shares_account, vault_name
 from fleet.model import Fleet
 
-from .azure_spec import CLOSED, CONTAINER, SHARE_GIB, deleted_days, lifecycle, role_assignment, vault_id
+from .azure_spec import CLOSED, CONTAINER, SHARE_GIB, bucket_id, deleted_days, lifecycle, role_assignment, vault_id
 from .shares import SharesSpec
 
 # Azure keeps what was deleted for so long, and nobody can end it before.
@@ -112,23 +112,27 @@ class Bucket(pulumi.ComponentResource):
         self.register_outputs({})
 
     def _operators(self, fleet: Fleet, region: str) -> None:
-        """Owning a vault lets nobody at what is in it, and deleting a secret is the vault's business, not ARM's."""
+        """Owning a vault or an account lets nobody at what is in it, and deleting a secret is the vault's business."""
         assert fleet.azure is not None
         group = fleet.azure.operators
         here = azure.authorization.get_client_config_output(opts=pulumi.InvokeOutputOptions(parent=self))
-        azure.authorization.RoleAssignment(
-            "vault-operators",
-            role_assignment_name=role_assignment(fleet, region, "vault-operators"),
-            # By its name, which policies can tell before it is made.
-            scope=vault_id(fleet, region),
-            role_definition_id=role(fleet, SECRETS_OFFICER),
-            principal_id=group or here.object_id,
-            **({"principal_type": "Group"} if group else {}),
-            # Another operator's run takes nothing from the first one.
-            opts=pulumi.ResourceOptions(
-                parent=self, depends_on=self.vault, ignore_changes=[] if group else ["principalId"]
-            ),
-        )
+        # By their names, which policies can tell before they are made.
+        for what, scope, guid, after in (
+            ("vault-operators", vault_id(fleet, region), SECRETS_OFFICER, self.vault),
+            ("bucket-operators", bucket_id(fleet, region), BLOB_CONTRIBUTOR, self.account),
+        ):
+            azure.authorization.RoleAssignment(
+                what,
+                role_assignment_name=role_assignment(fleet, region, what),
+                scope=scope,
+                role_definition_id=role(fleet, guid),
+                principal_id=group or here.object_id,
+                **({"principal_type": "Group"} if group else {}),
+                # Another operator's run takes nothing from the first one.
+                opts=pulumi.ResourceOptions(
+                    parent=self, depends_on=after, ignore_changes=[] if group else ["principalId"]
+                ),
+            )
 
 
 def _told(vault: str) -> pulumi.ResourceHookBinding:

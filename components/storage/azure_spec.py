@@ -4,7 +4,7 @@ import uuid
 from typing import Any
 
 from fleet.azure_ids import subscription
-from fleet.buckets import resource_group, vault_name
+from fleet.buckets import bucket_name, resource_group, vault_name
 from fleet.model import Fleet
 
 from .bucket import EXPIRY_DAYS
@@ -24,6 +24,12 @@ def vault_id(fleet: Fleet, region: str) -> str:
     """Policies must be decidable at preview."""
     group = f"{subscription(fleet)}/resourceGroups/{resource_group(fleet, region)}"
     return f"{group}/providers/Microsoft.KeyVault/vaults/{vault_name(fleet, region)}"
+
+
+def bucket_id(fleet: Fleet, region: str) -> str:
+    """The account's, whose name follows from the fleet file, too."""
+    group = f"{subscription(fleet)}/resourceGroups/{resource_group(fleet, region)}"
+    return f"{group}/providers/Microsoft.Storage/storageAccounts/{bucket_name(fleet, region)}"
 
 
 def role_assignment(fleet: Fleet, region: str, what: str) -> str:
