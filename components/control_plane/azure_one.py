@@ -177,7 +177,7 @@ def virtual_machine(
         },
         security_profile={
             "security_type": "TrustedLaunch",
-            "uefi_settings": {"secure_boot_enabled": True, "v_tpm_enabled": True},
+            "uefi_settings": {"secure_boot_enabled": False, "v_tpm_enabled": True},
         },
         storage_profile={
             "image_reference": one.image,
