@@ -76,15 +76,6 @@ def test_a_stack_that_the_fleet_does_not_have(tmp_path: Path, fleet: Path) -> No
     refused(run(tmp_path, "up", "us-west-9", "--local", "--fleet", str(fleet)), "us-west-9", "Its stacks: us-west-2")
 
 
-def test_a_cluster_in_a_cloud_that_has_none_yet_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "fleet.yaml"
-    beside = (ROOT / "tests/components/variants/azure-beside.yaml").read_text()
-    path.write_text(beside.replace("main: {region: us-west-2", "main: {region: southcentralus"))
-    assert run(tmp_path, "plan", "--write", "--fleet", str(path)).returncode == 0
-    done = run(tmp_path, "up", "main", "--local", "--fleet", str(path))
-    refused(done, "cluster main has no stack: a cluster in Azure is not built yet. Stacks: us-west-2, southcentralus")
-
-
 def test_real_clouds_need_a_place_for_the_state(tmp_path: Path, fleet: Path) -> None:
     refused(run(tmp_path, "up", "--fleet", str(fleet)), "`state` is missing", "s3://", "awskms://", "--local")
 

@@ -44,8 +44,6 @@ people:
 MAIN = """\
 import runpy, sys
 sys.path.insert(0, {root!r})
-from stacks import catalogue
-catalogue.BUILT = {{**catalogue.BUILT, "azure": frozenset(("region", "links", "cluster"))}}
 {change}
 runpy.run_path({root!r} + "/stacks", run_name="__main__")
 """

@@ -195,7 +195,10 @@ def test_each_machine_has_its_planned_address_and_its_own_disks(
         assert "publicIPAddress" not in card
         disks = told["properties"]["storageProfile"]["dataDisks"]
         assert [one["lun"] for one in disks] == ([0, 1] if "etcd" in name else [])
-        assert told["properties"]["securityProfile"]["uefiSettings"] == {"secureBootEnabled": False, "vTpmEnabled": True}
+        assert told["properties"]["securityProfile"]["uefiSettings"] == {
+            "secureBootEnabled": False,
+            "vTpmEnabled": True,
+        }
     balancer = azure.ask("GET", f"{place(world)}/{NETWORK}/loadBalancers/example-main-api").json()["properties"]
     (pool,) = balancer["backendAddressPools"]
     assert len(pool["properties"]["backendIPConfigurations"]) == 2

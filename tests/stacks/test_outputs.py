@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+import stacks.catalogue
 from fleet.model import Fleet
 from fleet.world import current
 from stacks.catalogue import catalogue, no_stack, pools, unbuilt
@@ -69,7 +70,15 @@ def test_clusters_come_after_their_home_and_the_region_of_their_copies(fleet: Fl
     assert not [line for line in unbuilt(fleet) if "cluster" in line]
 
 
-def test_a_cluster_in_azure_is_not_built(fleet: Fleet) -> None:
+def test_a_cluster_may_be_at_home_in_azure(fleet: Fleet) -> None:
+    west = fleet.regions["us-west-2"].model_copy(update={"cloud": "azure"})
+    changed = fleet.model_copy(update={"regions": {**fleet.regions, "us-west-2": west}})
+    assert next(stack.kind for stack in catalogue(changed) if stack.name == "main") == "cluster"
+    assert not [line for line in unbuilt(changed) if line.startswith("cluster main: not built")]
+
+
+def test_a_cluster_in_a_cloud_that_has_none_is_named(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stacks.catalogue, "BUILT", {**stacks.catalogue.BUILT, "azure": frozenset(("region", "links"))})
     west = fleet.regions["us-west-2"].model_copy(update={"cloud": "azure"})
     changed = fleet.model_copy(update={"regions": {**fleet.regions, "us-west-2": west}})
     assert "main" not in [stack.name for stack in catalogue(changed)]
