@@ -173,7 +173,13 @@ def virtual_machine(
             "computer_name": one.host_name,
             "admin_username": ADMIN,
             "custom_data": one.script.apply(lambda text: base64.b64encode(text.encode()).decode()),
-            "linux_configuration": {"disable_password_authentication": True, "ssh": {"public_keys": [login]}},
+            # Our images have no agent of Azure's.
+            "allow_extension_operations": False,
+            "linux_configuration": {
+                "disable_password_authentication": True,
+                "provision_vm_agent": False,
+                "ssh": {"public_keys": [login]},
+            },
         },
         security_profile={
             "security_type": "TrustedLaunch",

@@ -65,7 +65,12 @@ class Session:
         azure = self.world.fleet.azure
         from ..clouds import azure_recreate  # Pulumi's engine: large
 
-        assert azure is not None  # fleet.regions: no region in Azure without a subscription
+        if azure is None:  # a cluster that was brought up by another file
+            where = self.world.path.name
+            raise UsageError(
+                f"{where}: cluster {self.info.name} stands in {region} in Azure, but the fleet names no azure account."
+                " Name it as it was when the cluster came up: azure: {subscription_id: …, tenant_id: …}."
+            )
         clients = Clients(azure.subscription_id, hasty=hasty)
         return Azure(clients, self.world.fleet, region, azure_recreate.at(self.place))
 

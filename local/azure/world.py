@@ -90,9 +90,9 @@ def _cards(world: World, one: Resource) -> list[list[str]]:
 
 
 def kubernetes(world: World, one: Resource) -> str:
-    """The version in its image, as the gallery's version says it; of others the one of set-up."""
-    found = images.of_machine(world, one)
-    told = ((found.body.get("tags") or {}) if found else {}).get(KUBERNETES)
+    """The version in its image, as the gallery's version says it; once that is gone its own tag; else set-up's."""
+    found = images.of_machine(world, one) or one
+    told = (found.body.get("tags") or {}).get(KUBERNETES)
     return told if told in VERSIONS else BUILT_IN
 
 

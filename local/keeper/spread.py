@@ -23,12 +23,16 @@ class Spread:
         self.checks: dict[tuple[str, str], Check] = {}
         self.laid: set[str] = set()
         self.lock = threading.Lock()
+        self.again: set[asyncio.Task[None]] = set()
         self.loop = asyncio.new_event_loop()
         threading.Thread(target=self.loop.run_forever, name="spread", daemon=True).start()
 
     def update(self, told: list[dict[str, Any]], networks: set[str]) -> None:
         """Has them as they are told, at those of `networks`, whose routers are there. Raises NetworkError."""
-        asyncio.run_coroutine_threadsafe(self.take(told), self.loop).result(SECONDS)
+        try:
+            asyncio.run_coroutine_threadsafe(self.take(told), self.loop).result(SECONDS)
+        except TimeoutError:
+            raise NetworkError(f"its own thread did not answer within {SECONDS:.0f} s") from None
         wanted = {one["network"] for one in told}
         for network in sorted((wanted | self.laid) & networks):
             self.lay(network)
@@ -55,7 +59,10 @@ class Spread:
         name = "/".join(key[0].split("/")[-3::2])
         self.log(f"{check.target['address']} behind {name} is {state}{f': {why}' if why else ''}")
         for network in {one["network"] for one in self.told if one["id"] == key[0]}:
-            self.loop.create_task(asyncio.to_thread(self.attempt, network))
+            task = self.loop.create_task(asyncio.to_thread(self.attempt, network))
+            # A loop alone does not keep a task.
+            self.again.add(task)
+            task.add_done_callback(self.again.discard)
 
     def attempt(self, network: str) -> None:
         try:
