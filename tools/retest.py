@@ -122,6 +122,7 @@ def main(arguments: list[str]) -> int:
     if why := lasting(first):
         print(f"\nnot run again: {why}\n{first.summary}", flush=True)
         return first.code or 1
+    os.environ.pop("LANDBRIDGE_TESTS_UNTIL", None)  # what failed is not left out
     # Whole files: in some, one test begins where the one before it ended.
     again = files(first.failed)
     print(f"\nrun again, alone: {' '.join(again)}", flush=True)
