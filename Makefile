@@ -20,7 +20,7 @@ demo: setup  ## Brings the example fleet up on the local cloud and shows what st
 test: setup lint  ## Passes every test; files of a few that fail run once more, alone, and are named
 	@$(PYTHON) tools/lab.py || true
 	@$(PYTHON) tools/image.py --tests
-	$(BIN)/python tools/retest.py --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations 25
+	$(BIN)/python tools/retest.py --numprocesses 4 --dist loadfile --no-loadscope-reorder --durations 25
 
 lab: setup  ## Real tunnels between namespaces: the rendered gateway under failures; wants root, installs strongSwan and FRR
 	$(PYTHON) tools/lab.py

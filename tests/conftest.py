@@ -1,7 +1,9 @@
-"""Runs that have to end in time: once LANDBRIDGE_TESTS_UNTIL (seconds since 1970) is past, no file marked `long` begins.
+"""How the tests share two cores and an hour.
 
-Those files then come last, in another order for each commit, so that none is always left out; what is left out is a
-skipped test that names its file. Without the variable every test runs, in the usual order.
+Two workers take files of LONG, which keep the cores busy, while the others take the rest, which mostly waits. Once
+LANDBRIDGE_TESTS_UNTIL (seconds since 1970) is past, no such file begins any more. Their order is then another one for
+each commit, so that none is always left out; what is left out is a skipped test that names its file. Without the
+variable every test runs.
 """
 
 import hashlib
@@ -9,17 +11,30 @@ import os
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+from xdist.scheduler import LoadFileScheduling
 
 UNTIL = "LANDBRIDGE_TESTS_UNTIL"
 ROOT = Path(__file__).parents[1]
-begun = pytest.StashKey[set[Path]]()
+# Folders and files of minutes: whole clouds, daemons, bakes.
+LONG = (
+    "tests/e2e/",
+    "tests/lab/",
+)
+# So many whole clouds fit beside each other.
+CLOUDS = 2
+begun = pytest.StashKey[set[str]]()
 
 
-def unit(path: Path) -> Path:
-    """What is kept together: a file, or a folder whose files share what a conftest.py makes."""
-    return path.parent if (ROOT / path.parent / "conftest.py").exists() else path
+def is_long(file: str) -> bool:
+    """Of a test's file, or its id, as told from the root."""
+    return file.startswith(LONG)
+
+
+def file_of(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
 
 
 def commit() -> str:
@@ -28,27 +43,39 @@ def commit() -> str:
     return asked.stdout.strip()
 
 
-def place(path: Path, is_long: bool, seed: str) -> str:
-    """Sorts files, which are told from the root: short ones stay where they are."""
-    return hashlib.sha256(f"{seed} {unit(path)}".encode()).hexdigest() if is_long else ""
+def place(file: str, seed: str) -> str:
+    """Sorts files of one commit: short ones stay where they are."""
+    return hashlib.sha256(f"{seed} {file}".encode()).hexdigest() if is_long(file) else ""
 
 
-def is_long(item: pytest.Item) -> bool:
-    return item.get_closest_marker("long") is not None
+class Beside(LoadFileScheduling):
+    """Whole files, as pytest-xdist's own; but a worker has a kind of files that it takes while there are any."""
+
+    def _assign_work_unit(self, node: Any) -> None:
+        wants_long = self.nodes.index(node) < CLOUDS
+        fitting = (file for file in self.workqueue if is_long(file) == wants_long)
+        self.workqueue.move_to_end(next(fitting, next(iter(self.workqueue))), last=False)
+        super()._assign_work_unit(node)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Beside | None:
+    return Beside(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if UNTIL in os.environ:
         seed = commit()
-        items.sort(key=lambda item: place(item.path.relative_to(ROOT), is_long(item), seed))
+        items.sort(key=lambda item: place(file_of(item), seed))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if UNTIL not in os.environ or not is_long(item):
+    file = file_of(item)
+    if UNTIL not in os.environ or not is_long(file):
         return
-    files = item.config.stash.setdefault(begun, set())
-    if item.path not in files and time.time() > float(os.environ[UNTIL]):
-        pytest.skip(f"no time left for {item.path.relative_to(ROOT)}: `make test` runs it")
-    files.add(item.path)
+    here = item.config.stash.setdefault(begun, set())
+    if file not in here and time.time() > float(os.environ[UNTIL]):
+        pytest.skip(f"no time left for {file}: `make test` runs it")
+    here.add(file)
