@@ -32,7 +32,7 @@ told = json.load(open(sys.argv[1]))
 sys.path[:0] = told["scripts"]
 import aws, attest
 aws.Aws.credentials = lambda self: told["role"]
-attest.settings = lambda name: told["node"]
+attest.named, attest.settings = lambda: "aws", lambda name: told["node"]
 attest.main()
 """
 RUN = """
