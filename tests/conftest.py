@@ -18,18 +18,34 @@ from xdist.scheduler import LoadFileScheduling
 
 UNTIL = "LANDBRIDGE_TESTS_UNTIL"
 ROOT = Path(__file__).parents[1]
+# Tests of the example fleet, as tests/stacks/conftest.py brings it up.
+EXAMPLE = ("by_ssm", "cluster", "copies", "laptops", "links", "packets", "region", "second_cluster")
 # Folders and files of minutes: whole clouds, daemons, bakes.
 LONG = (
     "tests/e2e/",
     "tests/lab/",
+    *(f"tests/stacks/test_{name}.py" for name in EXAMPLE),
+)
+# Files that share what is brought up once: one worker has them all.
+TOGETHER = (
+    ("tests/components/addons/",),
+    ("tests/landbridge/pool/",),
+    tuple(f"tests/landbridge/test_{name}.py" for name in ("access", "etcd", "kubeconfig", "reach_ssh")),
+    ("tests/local/providers/kubernetes/",),
+    tuple(f"tests/stacks/test_{name}.py" for name in EXAMPLE),
 )
 # So many whole clouds fit beside each other.
 CLOUDS = 2
 begun = pytest.StashKey[set[str]]()
 
 
+def unit(file: str) -> str:
+    """What one worker has as a whole; `file` is told from the root."""
+    return next((group[0] for group in TOGETHER if file.startswith(group)), file)
+
+
 def is_long(file: str) -> bool:
-    """Of a test's file, or its id, as told from the root."""
+    """Of a file, or of a unit."""
     return file.startswith(LONG)
 
 
@@ -45,11 +61,14 @@ def commit() -> str:
 
 def place(file: str, seed: str) -> str:
     """Sorts files of one commit: short ones stay where they are."""
-    return hashlib.sha256(f"{seed} {file}".encode()).hexdigest() if is_long(file) else ""
+    return hashlib.sha256(f"{seed} {unit(file)}".encode()).hexdigest() if is_long(file) else ""
 
 
 class Beside(LoadFileScheduling):
-    """Whole files, as pytest-xdist's own; but a worker has a kind of files that it takes while there are any."""
+    """Whole units, as pytest-xdist has whole files; but a worker has a kind that it takes while there are any."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return unit(nodeid.partition("::")[0])
 
     def _assign_work_unit(self, node: Any) -> None:
         wants_long = self.nodes.index(node) < CLOUDS
@@ -76,6 +95,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if UNTIL not in os.environ or not is_long(file):
         return
     here = item.config.stash.setdefault(begun, set())
-    if file not in here and time.time() > float(os.environ[UNTIL]):
+    if unit(file) not in here and time.time() > float(os.environ[UNTIL]):
         pytest.skip(f"no time left for {file}: `make test` runs it")
-    here.add(file)
+    here.add(unit(file))

@@ -17,7 +17,7 @@ sys.path.append(str(ROOT / "tools"))
 import lab as packages  # noqa: E402  isort: skip
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def possible() -> None:
     """Or there is no lab, and it is said."""
     lacking = packages.lacking()
@@ -27,7 +27,7 @@ def possible() -> None:
         pytest.skip(f"THE NETWORK LAB IS NOT RUN: {lacking}")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def whole(tmp_path_factory: pytest.TempPathFactory, possible: None) -> Iterator[Lab]:
     made = Lab(tmp_path_factory.mktemp("lab"), *example())
     try:

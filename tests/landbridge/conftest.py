@@ -7,6 +7,6 @@ import pytest
 from tests.landbridge import bed as beds
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[beds.Bed]:
     yield from beds.make(tmp_path_factory.mktemp("bed"))

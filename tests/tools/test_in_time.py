@@ -74,7 +74,19 @@ def test_each_commit_has_an_order_of_its_own() -> None:
 
 
 def test_long_files_are_there() -> None:
-    assert [path for path in conftest.LONG if not (conftest.ROOT / path).exists()] == []
+    named = [*conftest.LONG, *(file for group in conftest.TOGETHER for file in group)]
+    assert [path for path in named if not (conftest.ROOT / path).exists()] == []
+
+
+def test_files_that_share_a_cloud_are_one_unit() -> None:
+    assert conftest.unit("tests/stacks/test_packets.py") == conftest.unit("tests/stacks/test_region.py")
+    assert conftest.unit("tests/stacks/test_pool.py") == "tests/stacks/test_pool.py"
+    uses = {
+        path.stem.removeprefix("test_")
+        for path in (conftest.ROOT / "tests/stacks").glob("test_*.py")
+        if "(cloud: Cloud" in path.read_text() or "states: Path" in path.read_text()
+    }
+    assert uses <= set(conftest.EXAMPLE)
 
 
 def test_ci_names_an_end() -> None:

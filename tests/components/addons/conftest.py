@@ -11,12 +11,12 @@ from tests.local.providers.kubernetes.conftest import provider_host  # noqa: F40
 from tests.support.apiserver import Server, server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def example() -> AddOnsSpec:
     return bed.spec()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def kube(tmp_path_factory: pytest.TempPathFactory, example: AddOnsSpec) -> Iterator[Server]:
     """Services' addresses are those of the plan, as the manifests name some of them; tokens are the example's."""
     given = {"services_cidr": example.cluster.services_cidr, "issuer": example.cluster.issuer}
@@ -24,7 +24,7 @@ def kube(tmp_path_factory: pytest.TempPathFactory, example: AddOnsSpec) -> Itera
         yield made
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def installed(kube: Server, example: AddOnsSpec) -> Server:
     apply = bed.Applying(kube)
     for manifest in bed.every(example):
@@ -32,12 +32,12 @@ def installed(kube: Server, example: AddOnsSpec) -> Server:
     return kube
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def endpoint() -> Iterator[str]:
     yield from served()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def root(endpoint: str, installed: Server, example: AddOnsSpec) -> cloud.Client:
     """Root's clients of a local AWS that trusts the example's cluster."""
     make = clients(endpoint)

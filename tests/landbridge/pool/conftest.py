@@ -11,7 +11,7 @@ from . import bed as beds
 from .bed import Bed, Run
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
     with beds.bed(tmp_path_factory.mktemp("pools")) as made:
         yield made

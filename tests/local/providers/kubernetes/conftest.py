@@ -12,7 +12,7 @@ from tests.local.providers.kubernetes.bed import ROOT, Project
 from tests.support.apiserver import Server, server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def kube(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with server(tmp_path_factory.mktemp("kube")) as made:
         yield made
@@ -39,7 +39,7 @@ served.serve_forever(0.2)
 """
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def provider_host() -> Iterator[int]:
     """The provider host's port."""
     process = subprocess.Popen([sys.executable, "-c", HOST], cwd=ROOT, stdout=subprocess.PIPE, text=True)
