@@ -3,6 +3,8 @@
 import base64
 import datetime
 import json
+import subprocess
+from ipaddress import IPv4Network
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from fleet import azure_sizes
 from fleet.address.plan import draft
 from fleet.loader import load
 from fleet.world import World
+from local import namespace
 from local.azure.roles.conditions import Asked, attribute, parsed
 from tests.components.test_specs import data
 from tests.support import golden
@@ -73,11 +76,36 @@ def test_no_kubelet_starts_before_pods_are_kept_from_what_vouches_for_the_machin
     spec = spec_of(world, "gpu")
     files = bundle(spec, "PEM").files
     told = files["/etc/systemd/system/landbridge-metadata.service"]
-    assert f"from {spec.pods_cidr} to 169.254.169.254/32 prohibit" in told
+    assert f"from {spec.pods_cidr} to 169.254.169.254/32 prohibit protocol kernel\n" in told
     assert (
         "Requires=landbridge-node-facts.service landbridge-metadata.service"
         in (files["/etc/systemd/system/kubelet.service"])
     )
+
+
+def test_the_kernel_turns_back_what_pods_send_there_and_nothing_else(world: World) -> None:
+    """Also after a second start. Rules of the kernel's own are those that systemd-networkd lets be."""
+    spec = spec_of(world, "gpu")
+    unit = bundle(spec, "PEM").files["/etc/systemd/system/landbridge-metadata.service"]
+    commands = [line.partition("=")[2] for line in unit.splitlines() if line.startswith("Exec")]
+    script = [f"{one[1:]} 2>/dev/null || true" if one.startswith("-") else one for one in commands]
+    pod = str(next(IPv4Network(spec.pods_cidr).hosts()))
+    cards = ["pods type veth peer name pod", "out type veth peer name cloud"]
+    up = [f"ip link set {name} up" for name in ("lo", "pods", "pod", "out", "cloud")]
+    way = [*(f"ip link add {card}" for card in cards), *up, f"ip route add {spec.pods_cidr} dev pods"]
+    way += ["ip addr add 192.0.2.1/24 dev out", "ip route add default via 192.0.2.2"]
+    way.append("echo 1 > /proc/sys/net/ipv4/ip_forward")
+    to = ("169.254.169.254", "168.63.129.16 ipproto tcp dport 80", "168.63.129.16 ipproto udp dport 53")
+    ask = [f"ip -oneline route get {one} from {pod} iif pods 2>&1 || true" for one in to]
+    lines = "\n".join([*way, *script, *script, "ip -details rule | grep -c 'prohibit proto kernel'", *ask])
+    inside = ["unshare", *namespace.usable_way().make, "sh", "-ec", lines]
+    said = subprocess.run(inside, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert said[0] == "3"
+    assert [("Permission denied" in one, "via 192.0.2.2" in one) for one in said[1:]] == [
+        (True, False),
+        (True, False),
+        (False, True),
+    ], said
 
 
 def test_the_stub_of_azure_is_custom_data_and_names_the_vault(world: World) -> None:
