@@ -23,7 +23,7 @@ DOCUMENT = "2020-09-01"
 WINDOW = timedelta(minutes=5)
 DIGITS = 10  # Azure takes no longer number
 ISSUER = re.compile(r"CA Issuers - URI:(http://\S+)")
-SECONDS, MOST_BYTES = 10, 4096
+SECONDS, MOST_BYTES, MOST_ISSUERS = 10, 4096, 3  # as join_document.py takes them
 
 
 def nonce(cluster: str, at: datetime, windows_ago: int = 0) -> str:
@@ -48,15 +48,26 @@ def issuers(document: str) -> list[str]:
     running in Azure").
     """
     signer = _openssl("pkcs7 -inform DER -print_certs", base64.b64decode(document))
-    told = _openssl("x509 -noout -ext authorityInfoAccess", signer) if signer else b""
-    found = []
-    for url in ISSUER.findall(told.decode(errors="replace")):
+    places, found = _places(signer), list[str]()
+    # Of some authorities of Azure's, the world knows only the one above.
+    for url in places:
         try:
             with request.urlopen(url, timeout=SECONDS) as answer:  # noqa: S310  (ISSUER takes http alone)
-                found.append(base64.b64encode(answer.read(MOST_BYTES)).decode())
+                made = answer.read(MOST_BYTES)
         except OSError as error:
             say(f"{url} is not to be had: {error}")
+            continue
+        found.append(base64.b64encode(made).decode())
+        if len(found) == MOST_ISSUERS:
+            break
+        places += [one for one in _places(made, "-inform DER") if one not in places]
     return found
+
+
+def _places(certificate: bytes, form: str = "") -> list[str]:
+    """Where a certificate says that its issuer's is."""
+    told = _openssl(f"x509 {form} -noout -ext authorityInfoAccess", certificate) if certificate else b""
+    return ISSUER.findall(told.decode(errors="replace"))
 
 
 def _openssl(words: str, data: bytes) -> bytes:

@@ -45,12 +45,18 @@ def _made(name: str, by: Signed | None, *, authority: bool, issuers_at: str = ""
     return builder.sign(by[1] if by else key, hashes.SHA256()), key
 
 
+def in_der(one: Signed) -> str:
+    return base64.b64encode(one[0].public_bytes(Encoding.DER)).decode()
+
+
 class Chain:
     """`trust` is the authority as a system has those of the world; `issuer` is what a document lacks."""
 
-    def __init__(self, folder: Path, issuers_at: str = "") -> None:
+    def __init__(self, folder: Path, issuers_at: str = "", *, above_at: str = "") -> None:
+        """With `above_at` there is one more between the authority and the issuer, whose certificate is there."""
         self.authority = _made("An authority of the world", None, authority=True)
-        self.between = _made("An issuer", self.authority, authority=True)
+        self.above = _made("An issuer's issuer", self.authority, authority=True) if above_at else self.authority
+        self.between = _made("An issuer", self.above, authority=True, issuers_at=above_at)
         self.issuers_at = issuers_at
         self.file = folder / "authorities.pem"
         self.file.write_bytes(self.authority[0].public_bytes(Encoding.PEM))
@@ -58,7 +64,7 @@ class Chain:
 
     @property
     def issuer(self) -> str:
-        return base64.b64encode(self.between[0].public_bytes(Encoding.DER)).decode()
+        return in_der(self.between)
 
     def signed(self, content: Any, name: str = "metadata.azure.com", *, by: Signed | None = None, days: int = 1) -> str:
         """PKCS #7 in base64, with the signer's certificate alone."""

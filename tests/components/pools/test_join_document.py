@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.components.pools.azure_documents import SUBSCRIPTION, VM, Chain, content
+from tests.components.pools.azure_documents import SUBSCRIPTION, VM, Chain, content, in_der
 from tests.components.pools.joining_bed import CLUSTER, SETTINGS, TABLE
 
 import attest_azure  # isort: skip
@@ -204,6 +204,25 @@ def test_attest_brings_the_issuers_that_the_document_names_and_the_webhook_takes
     assert reviewer.review(token) == user, "remembered for a while"
     reviewer.kept.clear()
     assert reviewer.review(token) is None
+
+
+def test_issuers_of_issuers_come_along_and_lead_to_whom_everybody_trusts(published: str, tmp_path: Path) -> None:
+    own = Chain(tmp_path, published, above_at=published.replace("issuer.cer", "above.cer"))
+    (tmp_path / "issuer.cer").write_bytes(base64.b64decode(own.issuer))
+    document = own.signed(content(now_nonce()))
+    assert attest_azure.issuers(document) == [own.issuer], "the other is not to be had"
+    (tmp_path / "above.cer").write_bytes(base64.b64decode(in_der(own.above)))
+    found = attest_azure.issuers(document)
+    assert found == [own.issuer, in_der(own.above)]
+    assert judged(own, document, issuers=found)
+    with pytest.raises(join_token.BadToken, match="whom this machine trusts"):
+        judged(own, document, issuers=found[:1])
+
+
+def test_a_circle_of_issuers_ends(published: str, tmp_path: Path) -> None:
+    own = Chain(tmp_path, published, above_at=published)
+    (tmp_path / "issuer.cer").write_bytes(base64.b64decode(own.issuer))
+    assert attest_azure.issuers(own.signed(content("1"))) == [own.issuer]
 
 
 def test_a_document_whose_issuer_is_not_to_be_had_is_shown_without(tmp_path: Path) -> None:
