@@ -39,14 +39,14 @@ def in_aws() -> dict[str, str]:
 
 
 def in_azure() -> dict[str, str]:
-    """The node's ID as cloud-provider-azure writes it: the resource group in small letters, all else as it is."""
+    """As cloud-provider-azure has it: the resource group of the node's ID in small letters, as the zone's region."""
     from azure_api import instance
 
     told = instance()
     compute, card = told["compute"], told["network"]["interface"][0]
     place = f"/subscriptions/{compute['subscriptionId']}/resourceGroups/{compute['resourceGroupName'].lower()}"
     number = compute["resourceId"].rpartition("/")[2]
-    zone = f"{compute['location']}-{compute['zone']}"
+    zone = f"{compute['location'].lower()}-{compute['zone']}"
     return {
         "NODE_NAME": compute["osProfile"]["computerName"].lower(),
         "NODE_ADDRESS": card["ipv4"]["ipAddress"][0]["privateIpAddress"],

@@ -145,7 +145,7 @@ class Arm:
                     "ipConfigurations": [{"properties": {"privateIPAddress": f"10.131.{n}.{int(number, 36)}"}}],
                 }
             }
-            for n, primary in enumerate((False, True))
+            for n, primary in enumerate((False, True, False))
         ]
 
 

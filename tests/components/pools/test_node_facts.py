@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from services.autoscaler.provider_ids import azure
 from tests.components.pools import joining_bed  # noqa: F401  (the scripts' folders)
 
 import aws  # isort: skip
+import azure_api  # isort: skip
 import node_facts  # isort: skip
 
 CLOUD = {"instance-id": "i-0123", "placement/availability-zone": "us-west-2a", "local-ipv4": "10.132.0.7\n"}
@@ -37,6 +39,33 @@ def test_a_cloud_s_machine_is_what_its_metadata_say(machine: Path, monkeypatch: 
         "NODE_ZONE_LABEL=topology.kubernetes.io/zone=us-west-2a",
         "NODE_RESOLV_CONF=/etc/resolv.conf",
     ]
+
+
+def test_a_machine_of_azure_is_named_as_its_computer_and_as_the_autoscaler_names_it(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Azure's metadata may write places in capitals, which labels of nodes never have."""
+    says(monkeypatch, site=False)
+    monkeypatch.setattr(node_facts, "named", lambda: "azure")
+    place = "/subscriptions/sub/resourceGroups/TEST-SOUTHCENTRALUS/providers/Microsoft.Compute"
+    compute = {
+        "location": "SouthCentralUS",
+        "osProfile": {"computerName": "test-south-gpu-1-00000A"},
+        "resourceGroupName": "TEST-SOUTHCENTRALUS",
+        "resourceId": f"{place}/virtualMachineScaleSets/test-south-gpu-1/virtualMachines/10",
+        "subscriptionId": "sub",
+        "vmScaleSetName": "test-south-gpu-1",
+        "zone": "1",
+    }
+    card = {"ipv4": {"ipAddress": [{"privateIpAddress": "10.130.0.7", "publicIpAddress": ""}]}}
+    told = {"compute": compute, "network": {"interface": [card]}}
+    monkeypatch.setattr(azure_api, "instance", lambda: told)
+    node_facts.main()
+    facts = dict(line.split("=", 1) for line in (machine / "run/node.env").read_text().splitlines())
+    assert facts["NODE_NAME"] == "test-south-gpu-1-00000a"
+    assert facts["NODE_ADDRESS"] == "10.130.0.7"
+    assert facts["NODE_ZONE_LABEL"] == "topology.kubernetes.io/zone=southcentralus-1"
+    assert facts["NODE_PROVIDER_ID"] == azure("sub", "test-southcentralus", "test-south-gpu-1", "10")
 
 
 def test_a_host_is_what_its_enrolment_says_however_late_that_comes(
