@@ -7,6 +7,7 @@ of the cluster are known by their planned addresses.
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
+from components.network import azure_groups
 from components.network.azure_groups import ANY, FIRST, PROBES, REST, STEP
 
 from .firewall import Rule, rules
@@ -56,26 +57,8 @@ def _ruled(spec: ClusterSpec, part: Role, own: list[Rule]) -> Iterable[Ruled]:
 
 def written(found: Iterable[Ruled]) -> list[dict[str, Any]]:
     """As the group takes them."""
-    return [
-        {
-            "name": rule.name,
-            "priority": rule.priority,
-            "direction": rule.direction,
-            "access": rule.access,
-            "protocol": rule.protocol,
-            "source_port_range": ANY,
-            "destination_port_range": rule.ports,
-            "description": rule.why,
-            **_ends(rule),
-        }
-        for rule in found
-    ]
+    return [azure_groups.written(rule, _far(rule.peers)) for rule in found]
 
 
-def _ends(rule: Ruled) -> dict[str, Any]:
-    near, far = ("destination", "source") if rule.direction == "Inbound" else ("source", "destination")
-    one = {f"{far}_address_prefix": rule.peers[0]}
-    return {
-        f"{near}_address_prefix": ANY,
-        **(one if len(rule.peers) == 1 else {f"{far}_address_prefixes": list(rule.peers)}),
-    }
+def _far(peers: tuple[str, ...]) -> dict[str, Any]:
+    return {"address_prefix": peers[0]} if len(peers) == 1 else {"address_prefixes": list(peers)}

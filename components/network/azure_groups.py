@@ -5,7 +5,7 @@ whose groups judge it, and to endpoints and shares only what the matrix has.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 from .ports import WORLD, Group
 
@@ -26,6 +26,44 @@ class Rule(NamedTuple):
     to: str
     ports: str
     why: str
+
+
+class Judged(Protocol):
+    """A rule of machines' own groups, which judge what goes out, too. `ports` as Azure writes them."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def priority(self) -> int: ...
+    @property
+    def direction(self) -> Literal["Inbound", "Outbound"]: ...
+    @property
+    def access(self) -> Literal["Allow", "Deny"]: ...
+    @property
+    def protocol(self) -> str: ...
+    @property
+    def ports(self) -> str: ...
+    @property
+    def why(self) -> str: ...
+
+
+def written(rule: Judged, far: Mapping[str, Any]) -> dict[str, Any]:
+    """As a group takes it. `far` is who is at the other end, such as address_prefix: what comes in comes from there,
+    and the rest goes there.
+    """
+    near, there = ("destination", "source") if rule.direction == "Inbound" else ("source", "destination")
+    return {
+        "name": rule.name,
+        "priority": rule.priority,
+        "direction": rule.direction,
+        "access": rule.access,
+        "protocol": rule.protocol,
+        "source_port_range": ANY,
+        "destination_port_range": rule.ports,
+        "description": rule.why,
+        f"{near}_address_prefix": ANY,
+        **{f"{there}_{name}": value for name, value in far.items()},
+    }
 
 
 def rules(groups: Sequence[Group], places: Mapping[str, str], shares_cidr: str) -> Mapping[str, tuple[Rule, ...]]:

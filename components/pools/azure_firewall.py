@@ -4,9 +4,10 @@ It knows no kinds of ICMP messages, so all that tunnels say of packets comes in 
 in and out by itself, the whole network and the internet, is closed behind the pool's own rules.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
+from components.network import azure_groups
 from components.network.azure_groups import ANY, FIRST, PROBES, REST, STEP
 
 from .firewall import EVERYTHING, OWN, Rule
@@ -42,29 +43,13 @@ def ruled(rules: Iterable[Rule]) -> tuple[Ruled, ...]:
     return tuple(found)
 
 
-def written(rules: Iterable[Ruled], own_id: Any) -> list[Mapping[str, Any]]:
+def written(rules: Iterable[Ruled], own_id: Any) -> list[dict[str, Any]]:
     """As the group takes them; `own_id` is the group of addresses that stands for the pool's own machines."""
-    return [
-        {
-            "name": rule.name,
-            "priority": rule.priority,
-            "direction": rule.direction,
-            "access": rule.access,
-            "protocol": rule.protocol,
-            "source_port_range": ANY,
-            "destination_port_range": rule.ports,
-            "description": rule.why,
-            **_ends(rule, own_id),
-        }
-        for rule in rules
-    ]
+    return [azure_groups.written(rule, _far(rule.peer, own_id)) for rule in rules]
 
 
-def _ends(rule: Ruled, own_id: Any) -> dict[str, Any]:
-    near, far = ("destination", "source") if rule.direction == "Inbound" else ("source", "destination")
-    if rule.peer == OWN:
-        return {f"{near}_address_prefix": ANY, f"{far}_application_security_groups": [{"id": own_id}]}
-    return {f"{near}_address_prefix": ANY, f"{far}_address_prefix": rule.peer}
+def _far(peer: str, own_id: Any) -> dict[str, Any]:
+    return {"application_security_groups": [{"id": own_id}]} if peer == OWN else {"address_prefix": peer}
 
 
 def _protocol(rule: Rule) -> str:
