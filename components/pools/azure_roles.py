@@ -5,16 +5,13 @@ Joining needs no right: Azure itself vouches for a machine to whoever asks there
 
 from typing import NamedTuple
 
+from components.control_plane.azure_roles import READER, reading
 from components.storage.azure_spec import CONTAINER, role_assignment
 from fleet.azure_ids import role, subscription
 from fleet.buckets import bucket_name, resource_group
 from fleet.model import Fleet
 
 from .spec import PoolSpec
-
-# "Azure built-in roles": Storage Blob Data Reader.
-READER = "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1"
-BLOBS = "Microsoft.Storage/storageAccounts/blobServices/containers/blobs"
 
 
 class Grant(NamedTuple):
@@ -34,14 +31,5 @@ def bundle_grant(fleet: Fleet, spec: PoolSpec) -> Grant:
         role_assignment(fleet, spec.place, f"{spec.name}/bundle"),
         role(fleet, READER),
         f"{account}/blobServices/default/containers/{CONTAINER}",
-        reading(f"{spec.prefix}/*"),
-    )
-
-
-def reading(pattern: str) -> str:
-    """The condition ("Azure role assignment condition format"): what is asked for is a blob of such a path."""
-    return (
-        f"((!(ActionMatches{{'{BLOBS}/read'}} AND NOT SubOperationMatches{{'Blob.List'}}))"
-        f" OR (@Resource[{BLOBS}:path] StringLike '{pattern}'))"
-        f" AND (!(ActionMatches{{'{BLOBS}/read'}} AND SubOperationMatches{{'Blob.List'}}))"
+        reading([f"{spec.prefix}/*"]),
     )

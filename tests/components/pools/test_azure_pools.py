@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from components.control_plane.azure_roles import BLOBS
 from components.network.azure_groups import REST
 from components.pools import azure_firewall, azure_roles, azure_template, template
 from components.pools.bundle import bundle
@@ -159,7 +160,7 @@ def test_a_rule_for_the_pool_s_own_machines_names_them_and_no_prefix(world: Worl
 def test_a_pool_s_identity_reads_its_own_folder_and_lists_nothing(world: World) -> None:
     spec = spec_of(world, "gpu")
     holds = parsed(azure_roles.bundle_grant(world.fleet, spec).condition)
-    read = f"{azure_roles.BLOBS}/read"
+    read = f"{BLOBS}/read"
     path = attribute("Resource", "containers/blobs:path")
     assert holds(Asked(read, {path: f"{spec.prefix}/manifest.json"}))
     assert not holds(Asked(read, {path: f"{spec.fleet}/{spec.cluster}/another/manifest.json"}))
