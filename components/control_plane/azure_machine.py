@@ -25,6 +25,8 @@ from .rings import RINGS
 ROOT_GIB = 50
 # Premium disks of the second version say their speed apart from their size, as AWS's do, and have at least this.
 DISK, LEAST_MIB = "PremiumV2_LRS", 125
+# Azure's bound.
+DISK_NAME = 80
 # Stands in for a life that a preview can't know yet.
 NO_LIFE = "0" * 8
 
@@ -166,7 +168,7 @@ class ControlPlaneMachine(pulumi.ComponentResource):
         name = f"{self.name}-{ring}"
         return azure.compute.Disk(
             name,
-            disk_name=self._named(80, name),
+            disk_name=self._of_life(name),
             resource_group_name=self.group,
             location=self.spec.region,
             zones=[self.of.zone],
@@ -181,6 +183,11 @@ class ControlPlaneMachine(pulumi.ComponentResource):
             # A destroyed cluster's data stay until somebody deletes them by hand.
             opts=pulumi.ResourceOptions(parent=self, protect=True, retain_on_delete=True),
         )
+
+    def _of_life(self, name: str) -> pulumi.Output[str]:
+        """A disk's name: those of an earlier life of the cluster stay, with all that is on them."""
+        named = self._named(DISK_NAME - len(f"--{NO_LIFE}"), name)
+        return pulumi.Output.concat(named, "--", known_in_preview(self.args["authority"].birth, NO_LIFE))
 
     def _one(self, disks: dict[int, pulumi.Input[str]]) -> One:
         spec, authority = self.spec, self.args["authority"]

@@ -80,13 +80,12 @@ def reading(patterns: list[str]) -> str:
 
 def writing(pattern: str, *, lists: bool) -> str:
     """To lay down blobs of such paths; and with `lists`, to see which are there."""
-    reads = _matches("read")
-    never = " AND ".join(f"!({_matches(action)})" for action in ("delete", "move/action", "add/action"))
+    reads, fit = _matches("read"), f"{PATH} StringLike '{pattern}'"
+    # What is laid down anew Azure may judge by either ("Put Blob", permissions).
+    writes = " AND ".join(f"(!({_matches(action)}) OR {fit})" for action in ("write", "add/action"))
+    never = " AND ".join(f"!({_matches(action)})" for action in ("delete", "move/action"))
     seen = f"(!({reads}) OR {PREFIX} StringLike '{pattern}')" if lists else f"!({reads} AND {LISTS})"
-    return (
-        f"(!({_matches('write')}) OR {PATH} StringLike '{pattern}')"
-        f" AND !({reads} AND NOT {LISTS}) AND {seen} AND {never}"
-    )
+    return f"{writes} AND !({reads} AND NOT {LISTS}) AND {seen} AND {never}"
 
 
 def _matches(action: str) -> str:

@@ -273,8 +273,14 @@ def test_a_destroyed_cluster_leaves_its_data_and_comes_up_again(
     mine = [one for one in json.dumps(left).split('"') if "/virtualMachines/" in one or "loadBalancers/" in one]
     assert mine == []
     disks = azure.ask("GET", f"{place(world)}/{COMPUTE}/disks", version="2024-03-02").json()["value"]
-    assert len(disks) == 6
-    for disk in disks:
-        azure.ask("DELETE", disk["id"], version="2024-03-02")
+    kept = {disk["id"] for disk in disks}
+    assert len(kept) == 6
     stacks.up(CLUSTER)
     assert birth(stacks) != first
+    disks = azure.ask("GET", f"{place(world)}/{COMPUTE}/disks", version="2024-03-02").json()["value"]
+    mine = {
+        one["managedDisk"]["id"]
+        for one in machine(azure, world, "main-etcd-1")["properties"]["storageProfile"]["dataDisks"]
+    }
+    assert len(disks) == 12, "those of the life before are there still"
+    assert not mine & kept
