@@ -98,7 +98,7 @@ class FleetRun:
                 story.diff = engine.preview_destroy(story.hear, diff=self.how.diff, parallel=self.how.parallel)
             else:
                 story.diff = engine.preview(
-                    story.hear, refresh=self.how.refresh, diff=self.how.diff, parallel=self.how.parallel
+                    story.hear, refresh=self.reads(name), diff=self.how.diff, parallel=self.how.parallel
                 )
             story.enter("waiting" if story.changes or story.outputs_changed else "unchanged")
 
@@ -110,6 +110,13 @@ class FleetRun:
         steps = {story.stack: story.steps for story in self.pending}
         self.blast = blast(steps, keep=not self.how.with_volumes)
         self.refusals = [] if destroy else guards.refusals(steps, self.how.ignored)
+
+    def reads(self, name: str) -> bool:
+        """Whether the cloud is read first: also for pools in Azure, whose sizes change beside us and are written along
+        with the rest (components/pools/azure_capacity.py).
+        """
+        spec = self.stacks[name]
+        return self.how.refresh or (spec.kind == "pool" and in_azure(self.world.fleet, spec.region))
 
     def looks_at_image(self, name: str) -> bool:
         """Whether the stack's program does, in a preview as well. Machines of one look at their launch on AWS."""
@@ -166,7 +173,7 @@ class FleetRun:
                 touched.add(name)
                 self.ensure_image(name)
                 story.enter("update", story.changes)
-                self.engines[name].up(story.hear, refresh=self.how.refresh, parallel=self.how.parallel)
+                self.engines[name].up(story.hear, refresh=self.reads(name), parallel=self.how.parallel)
                 if name in self.recovering:
                     # What came back is as it was, whatever the program says; now it gets what the program says.
                     self.engines[name].tell_program(RECOVER, None)

@@ -12,7 +12,7 @@ from components.tags import KUBERNETES, Owner
 from fleet.buckets import resource_group, vault_name
 from fleet.model import Fleet
 
-from . import azure_firewall, azure_roles, azure_template, template
+from . import azure_capacity, azure_firewall, azure_roles, azure_template, template
 from .azure_publishing import AzurePublishing
 from .firewall import OWN, Rule
 from .names import Group, Names
@@ -128,6 +128,12 @@ class Pool(pulumi.ComponentResource):
             virtual_machine_profile={**machine, "network_profile": network},
             # A set's tags are its machines' own.
             tags={**self._tags(group.key), KUBERNETES: spec.kubernetes},
-            opts=pulumi.ResourceOptions(parent=self, depends_on=ready, protect=True, ignore_changes=["sku.capacity"]),
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                depends_on=ready,
+                protect=True,
+                ignore_changes=[azure_capacity.SIZE],
+                hooks=azure_capacity.kept(self.group, group.name, self),
+            ),
             **azure_template.scale_set(spec, group),
         )

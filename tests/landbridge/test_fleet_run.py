@@ -1,0 +1,31 @@
+"""Which stacks a run of `up` reads from the cloud before it changes them."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from landbridge.fleet_run import FleetRun, How
+from stacks.catalogue import StackSpec
+
+REGIONS = {"west": SimpleNamespace(cloud="aws"), "south": SimpleNamespace(cloud="azure")}
+
+
+def run(*, refresh: bool = False) -> Any:
+    stacks = {
+        "south": StackSpec("south", "region", "south"),
+        "south-gpu": StackSpec("south-gpu", "pool", "south"),
+        "west-gpu": StackSpec("west-gpu", "pool", "west"),
+        "lab-gpu": StackSpec("lab-gpu", "pool", "west"),
+    }
+    return SimpleNamespace(
+        stacks=stacks, how=How(refresh=refresh), world=SimpleNamespace(fleet=SimpleNamespace(regions=REGIONS))
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "reads"), [("south", False), ("south-gpu", True), ("west-gpu", False), ("lab-gpu", False)]
+)
+def test_pools_in_azure_are_read_first_and_others_where_that_is_asked_for(name: str, reads: bool) -> None:
+    assert FleetRun.reads(run(), name) is reads
+    assert FleetRun.reads(run(refresh=True), name)
