@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -148,6 +149,33 @@ def test_what_no_role_allows_is_refused_once(account: Account) -> None:
     other = Account(account.azure, account.id.partition("/providers/")[0])
     with pytest.raises(machine.Refused, match=f"PUT https://{other.name}.blob.core.windows.net/fleet/x: 403 "):
         azure_api.Azure().put(other.name, "x", b"")
+
+
+def test_a_token_is_kept_until_it_ends_soon(account: Account) -> None:
+    one = azure_api.Azure()
+    first, asked = one.token(azure_api.STORAGE), len(Imds.asked)
+    assert (one.token(azure_api.STORAGE), len(Imds.asked)) == (first, asked)
+    one.tokens[azure_api.STORAGE] = "old", time.time() + machine.EARLY_SECONDS - 1
+    assert one.token(azure_api.STORAGE) != "old"
+
+
+def test_a_call_that_azure_puts_off_or_fails_is_made_again_and_one_that_it_refuses_is_not(
+    account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, statuses = azure_api.Azure(), [429, 503]
+    one.token(azure_api.STORAGE)
+
+    def send(method: str, url: str, *_: Any) -> tuple[bytes, dict[str, str]]:
+        if statuses:
+            raise machine.Refused(statuses.pop(0), url)
+        return method.encode(), {}
+
+    monkeypatch.setattr(azure_api, "send", send)
+    assert one.blob("GET", "https://x") == b"GET"
+    statuses[:] = [403, 429]
+    with pytest.raises(machine.Refused):
+        one.blob("GET", "https://x")
+    assert statuses == [429]
 
 
 def test_metadata_that_fail_for_a_moment_are_asked_for_again(account: Account) -> None:

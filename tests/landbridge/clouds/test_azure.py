@@ -142,7 +142,12 @@ def test_a_machine_that_is_ended_is_gone_and_somebody_has_to_make_it_anew(bed: B
 @pytest.mark.parametrize("delete", [False, True])
 def test_what_a_cluster_leaves_is_set_aside_or_deleted_and_named(bed: Bed, *, delete: bool) -> None:
     mine = {"landbridge:fleet": "both", "landbridge:cluster": "main", "landbridge:machine": "main-etcd-1"}
-    disks = {"main": {**mine, "landbridge:disk": "etcd-main"}, "else": {**mine, "landbridge:cluster": "else"}}
+    whole = {**mine, "landbridge:disk": "etcd-main"}
+    disks = {
+        "main": whole,
+        "else": {**whole, "landbridge:cluster": "else"},
+        "far": {**whole, "landbridge:fleet": "far"},
+    }
     disks["aside"] = {**mine, "landbridge:kept": "etcd-main 2026-01-01"}
     for name, tags in disks.items():
         empty = {"creationData": {"createOption": "Empty"}, "diskSizeGB": 8}
@@ -156,7 +161,8 @@ def test_what_a_cluster_leaves_is_set_aside_or_deleted_and_named(bed: Bed, *, de
     assert told == [f"{what}: main (main-etcd-1 etcd-main)"]
     left = {one.name: one.tags for one in bed.compute.disks.list_by_resource_group(bed.group) if one.name in disks}
     kept = {} if delete else {"main": {**mine, "landbridge:kept": "etcd-main 2026-11-21"}}
-    assert left == {"else": disks["else"], "aside": disks["aside"], **kept}
+    others = {name: tags for name, tags in disks.items() if name != "main"}
+    assert left == {**others, **kept}
 
 
 SKU = "The requested size is currently not available in location 'southcentralus'."

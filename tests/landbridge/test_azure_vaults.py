@@ -1,0 +1,39 @@
+"""When a region's vault comes back: where Azure keeps a deleted one, and the stack has none."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from fleet.buckets import vault_name
+from landbridge import azure_vaults
+
+FLEET: Any = SimpleNamespace(
+    fleet="test",
+    azure=SimpleNamespace(subscription_id="00000000-0000-4000-8000-00000000000a"),
+    regions={"south": SimpleNamespace(cloud="azure"), "west": SimpleNamespace(cloud="aws")},
+)
+OTHER = {"resources": [{"type": "azure-native:keyvault:Secret"}]}
+STANDS = {"resources": [{"type": azure_vaults.VAULT}]}
+
+
+@pytest.mark.parametrize(
+    ("region", "state", "kept", "found"),
+    [
+        ("south", None, True, True),
+        ("south", OTHER, True, True),
+        ("south", None, False, False),
+        ("south", STANDS, True, False),
+        ("west", None, True, False),
+    ],
+    ids=["first", "without", "never", "stands", "aws"],
+)
+def test_only_a_vault_that_azure_keeps_and_the_stack_lacks_comes_back(
+    monkeypatch: pytest.MonkeyPatch, region: str, state: Any, kept: bool, found: bool
+) -> None:
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr(azure_vaults, "is_kept", lambda *about: asked.append(about) or kept)
+    name = vault_name(FLEET, region)
+    assert azure_vaults.to_recover(FLEET, region, state) == (name if found else None)
+    nobody = region == "west" or state is STANDS
+    assert asked == ([] if nobody else [(FLEET.azure.subscription_id, region, name)])
