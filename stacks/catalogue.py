@@ -14,7 +14,7 @@ ADDONS = "-addons"
 # What can stand in a region of each cloud so far.
 BUILT: Mapping[Cloud, frozenset[Kind]] = {
     "aws": frozenset(("region", "links", "cluster", "laptops", "pool", "addons")),
-    "azure": frozenset(("region", "links", "cluster", "pool")),
+    "azure": frozenset(("region", "links", "cluster", "pool", "addons")),
 }
 
 
