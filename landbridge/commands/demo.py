@@ -15,7 +15,7 @@ from rich.text import Text
 
 from .. import render
 from ..demo import burst as bursts
-from ..demo import looks, prepare
+from ..demo import looks, prepare, shortage
 from ..demo.burst import Burst
 from ..errors import DONE, FAILED, UsageError
 from ..output import Output
@@ -42,6 +42,12 @@ def demo() -> None:
     "--gpus", type=click.IntRange(min=1), default=1600, show_default=True, help="How many the Job asks for together."
 )
 @click.option(
+    "--short/--no-short",
+    default=True,
+    show_default=True,
+    help="Have the last region that is needed run out of hardware halfway, where another one comes after it.",
+)
+@click.option(
     "--timeout",
     "seconds",
     type=click.FloatRange(min=1),
@@ -50,9 +56,11 @@ def demo() -> None:
     help="How long all may take to come, and how long to go.  [default: 1800]",
 )
 def burst(
-    *, cluster: str | None, local: bool, fleet_file: Path | None, as_json: bool, gpus: int, seconds: float
+    *, cluster: str | None, local: bool, fleet_file: Path | None, as_json: bool, gpus: int, short: bool, seconds: float
 ) -> int:
     """A Job asks for far more GPUs than the site has: pools fill up in the fleet file's order, and are given back.
+
+    One region's hardware gives out on the way: what it refuses the next pool gets, of whichever cloud.
 
     The fleet must be up (`landbridge up --local`). The autoscaler buys what is missing, and ends it when the Job has
     ended and its machines have been idle for a while. Interrupted, the Job is ended, too. Exit code 1 when not all
@@ -61,12 +69,12 @@ def burst(
     if not local:
         raise UsageError("This buys hundreds of GPU machines, and so runs on the local cloud alone: add --local.")
     out = options.output(as_json=as_json)
-    made = prepare.prepared(options.the_cluster(fleet_file, cluster, local=local), gpus)
+    made = prepare.prepared(options.the_cluster(fleet_file, cluster, local=local), gpus, short=short)
     screen = Screen(made, out.progress)
     # A plain end would leave the Job, and what it asks for.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with screen.shown():
-        with bursts.submitted(made):
+        with shortage.short(made.session.world.fleet, made.mine, made.short), bursts.submitted(made):
             made.fill(screen.tell, seconds)
         made.give_back(screen.tell, seconds)
     made.count()
@@ -155,6 +163,8 @@ def show(made: Burst, out: Output) -> None:
             *("" if number is None else f"{number:.0f}" for number in numbers),
         )
     out.console.print(table)
+    for name, most in made.short.items():
+        out.console.print(f"{made.mine[name].region} had hardware for {most} machines of {name}.", markup=False)
     bought = told["machines_launched"]
     assert made.full is not None
     assert made.back is not None

@@ -27,6 +27,7 @@ Tell = Callable[[float, Looks], None]
 class Burst:
     """One burst. `shares` are GPUs by pool if all goes well, `bought` machines by pool, by the cloud's own ledger.
 
+    `short` are machines by pool of which its region has no more, those that were there before included.
     `row` are all looks at it with their seconds; `ended` is when its Job was, and `back` when the last machine went.
     """
 
@@ -37,6 +38,7 @@ class Burst:
     shares: Mapping[str, int]
     before: Mapping[str, int]
     known: Mapping[str, frozenset[str]]
+    short: Mapping[str, int] = field(default_factory=dict)
     row: list[tuple[float, Looks]] = field(default_factory=list)
     full: float | None = None
     ended: float | None = None
@@ -129,6 +131,7 @@ class Burst:
             "job_ended_seconds": self.ended,
             "given_back_seconds": self.back,
             "machines_launched": sum(self.bought.values()),
+            "hardware": dict(self.short),
             "pools": [
                 {"pool": name, "gpus": most[name], "machines_launched": self.bought.get(name, 0), **found[name]}
                 for name in self.mine

@@ -1,16 +1,17 @@
 """What must hold before a burst is begun: an autoscaler at work, room in the pools, memory for the local machines."""
 
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from fleet.model import Pool
+from fleet.model import Fleet, Pool
 
 from ..autoscaler import status
 from ..cluster.session import Session
 from ..errors import LandbridgeError, UsageError
 from ..pool import usage
-from . import looks
+from . import looks, shortage
 from .burst import PAUSE_SECONDS, SELECTOR, Burst
 
 # What one more local machine takes, by what a burst of 192 took of the computer's free memory.
@@ -21,8 +22,11 @@ SPARE_MIB = 1024
 WELL_SECONDS = 120.0
 
 
-def prepared(session: Session, gpus: int) -> Burst:
-    """A burst that can be: nothing is begun. Raises UsageError, LandbridgeError."""
+def prepared(session: Session, gpus: int, *, short: bool = True) -> Burst:
+    """A burst that can be: nothing is begun. `short`: a region is to run out of hardware, where another one can help.
+
+    Raises UsageError, LandbridgeError.
+    """
     fleet, cluster = session.world.fleet, session.info.name
     mine = looks.pools(fleet, cluster)
     if not mine:
@@ -37,17 +41,29 @@ def prepared(session: Session, gpus: int) -> Burst:
     if gpus > sum(free.values()):
         told = ", ".join(f"{name} {number}" for name, number in free.items())
         raise UsageError(f"{cluster} has room for {sum(free.values())} GPUs now, not for {gpus}: {told}.")
-    made = Burst(
-        session,
-        gpus,
-        mine,
-        each,
-        looks.shares(free, gpus),
-        {name: one.machines for name, one in found.items()},
-        looks.launched(session, mine),
-    )
+    before = {name: one.machines for name, one in found.items()}
+    shares = looks.shares(free, gpus)
+    fewer = shortage.halved(shares, {name: looks.gpus(fleet, pool) for name, pool in mine.items() if pool.region})
+    less = {name: count * looks.gpus(fleet, mine[name]) for name, count in fewer.items()}
+    # Who comes after it may lack the room.
+    if short and fewer and gpus <= sum(free.values()) - sum(free[name] - less[name] for name in less):
+        shares = looks.shares({**free, **less}, gpus)
+    else:
+        fewer = {}
+    most = {name: count + alike(fleet, before, name) for name, count in fewer.items()}
+    made = Burst(session, gpus, mine, each, shares, before, looks.launched(session, mine), most)
     fits(made, memory_mib())
     return made
+
+
+def alike(fleet: Fleet, before: Mapping[str, int], name: str) -> int:
+    """Machines of the pool's type that stand in its region, of whichever pool."""
+    wanted = (fleet.pools[name].region, fleet.pools[name].instance_type)
+    return sum(
+        count
+        for other, count in before.items()
+        if (fleet.pools[other].region, fleet.pools[other].instance_type) == wanted
+    )
 
 
 def healthy(session: Session, patience: float = WELL_SECONDS) -> None:

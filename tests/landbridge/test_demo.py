@@ -12,7 +12,7 @@ from rich.console import Console
 
 from fleet.world import current
 from landbridge.commands import demo, landbridge, options
-from landbridge.demo import burst, looks, prepare
+from landbridge.demo import burst, looks, prepare, shortage
 from landbridge.demo.burst import Burst
 from landbridge.demo.looks import Look, Moments
 from landbridge.errors import LandbridgeError, UsageError
@@ -40,6 +40,32 @@ def test_each_pool_s_share_is_what_it_has_room_for(gpus: int, shares: list[int],
     one = made(gpus)
     assert list(one.shares.values()) == shares
     assert one.machines == machines
+
+
+GPUS = dict.fromkeys(list(ROOM)[1:], 8)
+
+
+@pytest.mark.parametrize(
+    ("gpus", "short"),
+    [(1600, {"eu-gpu": 46}), (88, {"west-gpu": 1}), (72, {"west-gpu": 0}), (64, {}), (2472, {})],
+)
+def test_the_last_region_that_is_needed_has_hardware_for_half_of_its_share_where_another_one_comes(
+    gpus: int, short: dict[str, int]
+) -> None:
+    assert shortage.halved(looks.shares(ROOM, gpus), GPUS) == short
+
+
+def test_each_cloud_is_told_of_its_own_hardware_in_its_own_words() -> None:
+    told = shortage.limits(WORLD.fleet, MINE, {"eu-gpu": 46, "south-gpu": 3})
+    assert told == {
+        "aws": [{"region": "eu-west-1", "instance_type": "p5.48xlarge", "capacity": 46}],
+        "azure": [{"location": "southcentralus", "size": "Standard_ND96isr_H100_v5", "most": 3}],
+    }
+
+
+def test_machines_of_the_same_type_that_stand_there_count() -> None:
+    before = {"site-gpu": 8, "eu-gpu": 5, "east-gpu": 7}
+    assert prepare.alike(WORLD.fleet, before, "eu-gpu") == 5
 
 
 def test_moments_are_of_the_last_rise_the_first_work_and_the_most() -> None:

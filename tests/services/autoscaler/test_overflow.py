@@ -12,12 +12,14 @@ from landbridge.autoscaler.explain import Explanation, explained
 from landbridge.autoscaler.history import lines
 from tests.components.pools.joining_client import eventually
 from tests.services.autoscaler.autoscaled import Autoscaled, autoscaled, timeline
+from tests.services.autoscaler.azure_side import AzureSide
 
 # Minutes on a busy machine: the local AWS launches by and by.
 pytestmark = pytest.mark.timeout(1500)
 LONG = 600
 TYPE = "p5.48xlarge"
 WEST, EAST, EU = REGIONS = ("us-west-2", "us-east-1", "eu-west-1")
+SOUTH, FIRST, SECOND = "southcentralus", "example-south-gpu-1", "example-south-gpu-2"
 
 
 @pytest.fixture(scope="module")
@@ -25,14 +27,24 @@ def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Autoscaled]:
     """Its pools are larger than what regions have; a pool that refused is asked again after seconds, not minutes."""
     back = {"initial_node_group_backoff_duration": "20s", "max_node_group_backoff_duration": "40s"}
     most = {"west_gpu": 200, "east_gpu": 200}
-    with autoscaled(tmp_path_factory.mktemp("overflow"), most=most, **back) as made:
+    with autoscaled(tmp_path_factory.mktemp("overflow"), most=most, azure=True, **back) as made:
         yield made
 
 
 def have(one: Autoscaled, capacity: dict[str, int]) -> None:
-    """So many GPU machines are to be had in these regions, and any number in others."""
+    """So many GPU machines are to be had in these regions of AWS, and any number in others."""
     faults = [{"region": region, "instance_type": TYPE, "capacity": count} for region, count in capacity.items()]
     one.cloud.own("faults", faults)
+
+
+def azure(one: Autoscaled) -> AzureSide:
+    assert one.cloud.azure
+    return one.cloud.azure
+
+
+def refusals(one: Autoscaled, group: str) -> str:
+    """All that its cloud has said so far."""
+    return " ".join(str(told) for told in one.said("refused") if told["group"] == group)
 
 
 def waiting(one: Autoscaled) -> str:
@@ -58,16 +70,28 @@ def events(one: Autoscaled, pod: str) -> set[str]:
 def test_where_all_refuse_nothing_is_bought_and_where_some_do_the_rest_is_bought_elsewhere(one: Autoscaled) -> None:
     began = time.time()
     have(one, dict.fromkeys(REGIONS, 0))
+    # Azure refuses some at once, and some when it has begun.
+    azure(one).refuse({"match": {"name": FIRST}, "status": 409, "code": "SkuNotAvailable"})
+    azure(one).have({"zone": "2", "most": 0, "code": "AllocationFailed"})
     one.job("large", 200)
     groups = {told["name"] for told in one.told["groups"] if told["gpus"]}
     eventually(lambda: groups <= {told["group"] for told in one.said("refused")}, LONG)
     assert sum(one.launched().values()) == 0
+    assert "SkuNotAvailable" in refusals(one, FIRST)
+    assert "AllocationFailed" in refusals(one, SECOND)
     assert one.running("large") == 8, "at the site"
     pod = waiting(one)
-    have(one, {WEST: 40, EAST: 60})
+    azure(one).quota(0)
+    azure(one).refuse()
+    azure(one).have()
+    have(one, {WEST: 40, EAST: 60, EU: 60})
+    eventually(lambda: one.running("large") == 168, LONG)
+    eventually(lambda: "QuotaExceeded" in refusals(one, FIRST) + refusals(one, SECOND), LONG)
+    assert one.launched() == {WEST: 40, EAST: 60, EU: 60, SOUTH: 0}
+    azure(one).quota(None)
     eventually(lambda: one.running("large") == 200, LONG)
     sys.stdout.write("\n".join([*timeline(one, began), f"{time.time() - began:6.1f} s  all pods run", ""]))
-    assert one.launched() == {WEST: 40, EAST: 60, EU: 92}
+    assert one.launched() == {WEST: 40, EAST: 60, EU: 60, SOUTH: 32}
     # Looked at afterwards: time between refusals and new capacity would change which pool is asked first.
     eventually(lambda: {"refused-capacity", "backoff", "too-large"} <= codes(why(one, pod)), LONG)
     eventually(lambda: "TriggeredScaleUp" in events(one, pod), LONG)

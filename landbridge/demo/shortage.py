@@ -1,0 +1,63 @@
+"""Regions run out of hardware: what the local clouds are told of theirs during a burst, so that others have to help."""
+
+import json
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from fleet.model import Cloud, Fleet, Pool
+from local.environment import AWS_URL, AZURE_URL
+
+SECONDS = 30.0
+
+
+def halved(shares: Mapping[str, int], gpus: Mapping[str, int]) -> dict[str, int]:
+    """Machines that there is hardware for, by pool: half of what the last one with a share is to buy.
+
+    `gpus` are those of a machine by pool, of pools in clouds in the order in which they fill up. Nothing where no pool
+    comes after that one.
+    """
+    asked = [name for name in gpus if shares[name]]
+    if not asked or asked[-1] == [*gpus][-1]:
+        return {}
+    return {asked[-1]: shares[asked[-1]] // gpus[asked[-1]] // 2}
+
+
+def limits(fleet: Fleet, pools: Mapping[str, Pool], most: Mapping[str, int]) -> dict[Cloud, list[dict[str, Any]]]:
+    """By cloud, as its own API takes them: of the machines of a pool's type its region has hardware for no more."""
+    found: dict[Cloud, list[dict[str, Any]]] = {"aws": [], "azure": []}
+    for name, count in most.items():
+        pool = pools[name]
+        assert pool.region is not None  # sites buy nothing
+        if fleet.regions[pool.region].cloud == "aws":
+            found["aws"].append({"region": pool.region, "instance_type": pool.instance_type, "capacity": count})
+        else:
+            found["azure"].append({"location": pool.region, "size": pool.instance_type, "most": count})
+    return found
+
+
+@contextmanager
+def short(fleet: Fleet, pools: Mapping[str, Pool], most: Mapping[str, int]) -> Iterator[None]:
+    """In the block there is hardware for so many machines alone, by pool, those that stand included."""
+    told = limits(fleet, pools, most)
+    faults, capacity = f"{AWS_URL}/landbridge-api/faults", f"{AZURE_URL}/landbridge-api/capacity"
+    before = _ask("GET", faults) if told["aws"] else []
+    try:
+        if told["aws"]:
+            _ask("POST", faults, [*before, *told["aws"]])
+        if told["azure"]:
+            _ask("PUT", capacity, told["azure"])
+        yield
+    finally:
+        if told["aws"]:
+            _ask("POST", faults, before)
+        if told["azure"]:
+            _ask("PUT", capacity, [])
+
+
+def _ask(method: str, url: str, body: Any = None) -> Any:
+    data = None if body is None else json.dumps(body).encode()
+    asked = urllib.request.Request(url, data, method=method)  # noqa: S310 (the local cloud's own)
+    with urllib.request.urlopen(asked, timeout=SECONDS) as answer:  # noqa: S310
+        return json.loads(answer.read())
