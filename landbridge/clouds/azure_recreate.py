@@ -6,6 +6,7 @@ interface, disks and identity are resources of their own and stay. docs/decision
 """
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from pulumi.automation import CommandError
@@ -35,7 +36,10 @@ def urn(state: Mapping[str, Any] | None, machine: str) -> str:
 
 
 def recreate(place: Place, stack: str, machine: str) -> None:
-    """Raises CloudError; what stands then the next look tells."""
+    """Raises CloudError; what stands then the next look tells.
+
+    Interrupted, it waits for the engine: one that is cut off leaves the stack locked, and a machine nobody knows of.
+    """
     engine = StackEngine(stack, place, PulumiCommand(pulumi_root()))
     found = urn(engine.state(), machine)
     again = f"landbridge up {stack}{' --local' if place.world == 'local' else ''}"
@@ -43,7 +47,8 @@ def recreate(place: Place, stack: str, machine: str) -> None:
         raise CloudError(f"{machine} is not in the stack {stack}. `{again}` makes it.")
     story = Story(stack)
     try:
-        engine.up_only(found, story.hear, {ROLLED: machine})
+        with ThreadPoolExecutor(1) as hand:
+            hand.submit(engine.up_only, found, story.hear, {ROLLED: machine}).result()
     except CommandError as error:
         told = worth_telling(story, error, place)
         why = "; ".join(problem.message for problem in told) or last_error(str(error))

@@ -76,6 +76,9 @@ def objects(bench: Bench, texts: dict[str, str]) -> None:
 def boots(bench: Bench) -> None:
     """Every machine is there and has booted; one that has refused its bundle, or has a blank disk, is replaced."""
     for name in bench.info.machines:
+        if not bench.instance(name):
+            bench.tell(f"no instance of {name} runs: it gets a successor")
+            bench.successor(name, "")
         if why := unfit(bench, name):
             bench.tell(f"{name} {why}: it is replaced")
             bench.successor(name, bench.terminate(name))

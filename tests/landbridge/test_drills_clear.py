@@ -1,6 +1,7 @@
 """A drill that does not end: what tells of it, who puts it right, and that no second one begins meanwhile."""
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import boto3
@@ -112,6 +113,22 @@ def test_a_restore_that_was_not_finished_leaves_the_cluster_ailing(
     assert run.whole(bench)
     mark.add(restore={"source": "key"})
     assert not run.whole(bench)
+
+
+def test_machines_that_nobody_brings_back_are_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in Azure, between the end of a machine and its successor."""
+    there, did = {"main-etcd-1": "i-1"}, list[str]()
+
+    def successor(name: str, old: str) -> None:
+        did.append(f"{name} after {old or 'none'}")
+        there[name] = "i-2"
+
+    names = ("main-etcd-1", "main-etcd-2")
+    how = {"instance": lambda name: there.get(name, ""), "successor": successor, "boots": lambda: did.append("boots")}
+    bench: Any = SimpleNamespace(info=SimpleNamespace(machines=names), tell=did.append, **how)
+    monkeypatch.setattr(clear, "unfit", lambda _bench, name: "" if there.get(name) else "is not there")
+    clear.boots(bench)
+    assert did == ["no instance of main-etcd-2 runs: it gets a successor", "main-etcd-2 after none", "boots"]
 
 
 def test_objects_of_the_bucket_are_put_back(session: Any) -> None:
