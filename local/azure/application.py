@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response
 
 from local import changes
 
-from . import federation, requests, tokens
+from . import federation, outages, requests, tokens
 from .blobs import disks
 from .blobs import service as blobs
 from .errors import ArmError
@@ -44,6 +44,7 @@ class Application:
         incoming.get_data(cache=True)  # to its end, so that no slow caller holds up others
         try:
             with self.turn:
+                outages.refuse(self.world, service, of, incoming.path)
                 answer = SERVICES[service](self.world, incoming, of)
         except ArmError as error:
             answer = refusal(error)

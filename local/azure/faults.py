@@ -6,12 +6,15 @@ PUT /landbridge-api/faults [{"match": {"method": "PUT", "type": "Microsoft.Compu
 
 What is left out of `match` fits all. `late`: the call is taken, and the operation fails. `times`: so often, then no
 more; none: always.
+
+{"outage": "example-southcentralus"}: nothing in this resource group answers, see outages.py.
 """
 
 import json
 import re
 from typing import Any
 
+from . import outages
 from .errors import ArmError
 
 FIELDS = {"match", "status", "code", "message", "retry_after_seconds", "late", "times"}
@@ -21,18 +24,20 @@ _planned: list[dict[str, Any]] = []
 
 def put(body: bytes) -> list[dict[str, Any]]:
     """Replaces all. Raises ValueError."""
-    told = json.loads(body)
+    listed = json.loads(body)
+    told = [one for one in listed if one.keys() != {"outage"}]
     for one in told:
         if strange := sorted((one.keys() - FIELDS) | (one.get("match", {}).keys() - MATCHES)):
             raise ValueError(f"a fault has no {', '.join(strange)}")
         if not {"status", "code"} <= one.keys():
             raise ValueError("a fault needs status and code")
     _planned[:] = told
+    outages.put({str(one["outage"]) for one in listed if one.keys() == {"outage"}})
     return listing()
 
 
 def listing() -> list[dict[str, Any]]:
-    return list(_planned)
+    return [*_planned, *({"outage": group} for group in outages.listing())]
 
 
 def planned(method: str, type_: str, location: str, name: str, *, late: bool = False) -> ArmError | None:

@@ -57,6 +57,21 @@ def refused(code: str) -> Any:
     return pytest.raises(HttpResponseError, match=code)
 
 
+def test_of_a_group_that_is_out_neither_the_vault_nor_arm_answers(
+    azure: LocalAzure, vault: Vault, place: str, group: str
+) -> None:
+    other = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}-beside"
+    assert azure.put(other, {"location": "southcentralus"}).status_code == 201
+    vault.client().set_secret("kept", "hush")
+    assert azure.own("faults", [{"outage": group}]) == [{"outage": group}]
+    with refused("ServiceUnavailable"):
+        vault.client().get_secret("kept")
+    answers = [azure.ask("GET", path) for path in (place, vault.id, other)]
+    assert [answer.status_code for answer in answers] == [503, 503, 200]
+    azure.own("faults", [])
+    assert vault.client().get_secret("kept").value == "hush"
+
+
 def test_a_secret_has_versions_and_is_the_same_to_arm(azure: LocalAzure, vault: Vault) -> None:
     client = vault.client()
     first = client.set_secret("key", "one", tags={"a": "b"}, content_type="text/plain")
