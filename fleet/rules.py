@@ -268,12 +268,16 @@ def _copies(fleet: Fleet) -> Iterator[Violation]:
         if home is None or second is None:
             continue  # _references says so
         others = [region for region, it in fleet.regions.items() if it.cloud == home.cloud and region != cluster.region]
-        remedy = f"Choose {' or '.join(others)}" if others else f"Declare a second region of {home.cloud}, or remove it"
+        another = f"Declare a second region of {home.cloud}, or leave copies out"
+        remedy = f"Choose {' or '.join(others)}" if others else another
         if cluster.copies == cluster.region:
             what = f"cluster {name} keeps its copies in {cluster.copies}, its home region, and would lose both at once"
             yield Violation(("clusters", name, "copies"), what, remedy)
         elif second.cloud != home.cloud:
-            what = f"cluster {name} is in {home.cloud} and would keep its copies in {cluster.copies}, in {second.cloud}"
+            what = (
+                f"cluster {name} is in {home.cloud} and would keep its copies in {cluster.copies}, in {second.cloud}, "
+                "where its machines' rights to write are worth nothing"
+            )
             yield Violation(("clusters", name, "copies"), what, remedy)
 
 

@@ -10,6 +10,7 @@ from pulumi import ResourceOptions
 
 from components.boot import azure_image
 from components.control_plane.azure import ControlPlane
+from components.control_plane.azure_recovered import recovered
 from components.tags import Owner
 from fleet.logins import by_certificate
 
@@ -23,7 +24,6 @@ async def build(given: Given) -> Plane:
     fleet, region = world.fleet, stack.region
     assert fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
     lacks = {
-        "is not rebuilt from another region's keys yet": given.origin is not None,
         "lets nobody in by SSH certificates yet: `access` takes people's keys there": by_certificate(fleet),
     }
     if told := [what for what, wanted in lacks.items() if wanted]:
@@ -47,6 +47,7 @@ async def build(given: Given) -> Plane:
             "owner": owner,
             "supernet": world.plan.supernet,
             "generations": given.keys,
+            "recovered": recovered(fleet, given.origin, given.keys, providers["azure-native"]),
             "subnet_ids": given.home["fixed_subnet_ids"],
             "image": {"id": image},
             "people_authority": "",

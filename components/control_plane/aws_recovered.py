@@ -9,6 +9,7 @@ from fleet.origins import Origin
 
 from .authority import Recovered
 from .pki import Generations
+from .rotation import wanted
 
 
 def recovered(
@@ -21,10 +22,3 @@ def recovered(
         secret_id=origin.secret, opts=pulumi.InvokeOutputOptions(provider=provider)
     )
     return Recovered(pulumi.Output.secret(found.secret_string), origin.generations)
-
-
-def wanted(origin: Origin, generations: Mapping[str, Generations]) -> bool:
-    """Whether any generation that is trusted is one of the origin's."""
-    return any(
-        number in origin.generations.get(subject, ()) for subject, at in generations.items() for number in at.trusted
-    )

@@ -11,7 +11,7 @@ from components.tags import Owner
 from fleet.buckets import resource_group, vault_name
 from fleet.model import Fleet
 
-from .authority import Authority
+from .authority import Authority, Recovered
 from .azure_balancer import Balancer
 from .azure_firewall import Ruled, groups, written
 from .azure_issuer import Issuer
@@ -26,6 +26,7 @@ RECORD_SECONDS = 60
 class ControlPlaneArgs(TypedDict):
     """Ids are the home region's: `subnet_ids` of the subnets of planned addresses, by zone.
 
+    `recovered` are the keys of a cluster that is rebuilt, None for one that was born here.
     `image` is what machines start from, as Azure's `imageReference` has it. `people_authority` is the public line of
     what signs people's certificates; empty where keys let them in.
     """
@@ -35,6 +36,7 @@ class ControlPlaneArgs(TypedDict):
     owner: Owner
     supernet: str
     generations: dict[str, Generations]
+    recovered: Recovered | None
     subnet_ids: dict[str, pulumi.Input[str]]
     image: dict[str, str]
     people_authority: pulumi.Input[str]
@@ -52,7 +54,11 @@ class ControlPlane(pulumi.ComponentResource):
         self.args, self.spec, self.owner = args, args["spec"], args["owner"]
         self.group = resource_group(args["fleet"], self.spec.region)
         self.child = pulumi.ResourceOptions(parent=self)
-        self.authority = Authority("authority", {"spec": self.spec, "generations": args["generations"]}, self.child)
+        self.authority = Authority(
+            "authority",
+            {"spec": self.spec, "generations": args["generations"], "recovered": args["recovered"]},
+            self.child,
+        )
         self.groups = {part: self._group(part, rules) for part, rules in groups(self.spec, args["supernet"]).items()}
         self.balancer = Balancer(
             "api",

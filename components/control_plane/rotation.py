@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from fleet.origins import Origin
 from fleet.rotations import Phase, Standing
 
 from .pki import AUTHORITIES, SERVICE_ACCOUNTS, Generations
@@ -119,3 +120,10 @@ def refusals(published: Mapping[str, Generations], wanted: Mapping[str, Generati
 def _words(at: Generations) -> str:
     trusted = " and ".join(str(number) for number in sorted(at.trusted))
     return f"signing {at.signing}, trusted {trusted}"
+
+
+def wanted(origin: Origin, generations: Mapping[str, Generations]) -> bool:
+    """Whether any generation that is trusted is one of the origin's: of a cluster that was rebuilt."""
+    return any(
+        number in origin.generations.get(subject, ()) for subject, at in generations.items() for number in at.trusted
+    )

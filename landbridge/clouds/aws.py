@@ -108,6 +108,16 @@ class Aws:
             names = [one["Name"] for page in found for one in page["SecretList"]]
         return sorted(name for name in names if name.startswith(prefix))
 
+    def adopt(self, name: str) -> bool:
+        """A replica hangs on the secret of its primary region; AWS wants this call in the replica's."""
+        needs = "You need secretsmanager:DescribeSecret and StopReplicationToReplica on it"
+        with asking(f"Secret {name} can't be parted from its primary region's", needs):
+            told = self.of("secretsmanager").describe_secret(SecretId=name)
+            if told.get("PrimaryRegion", self.region) == self.region:
+                return False
+            self.of("secretsmanager").stop_replication_to_replica(SecretId=name)
+            return True
+
     def machines(self, info: ClusterInfo) -> Mapping[str, Instance]:
         with asking(f"The instances of {info.name} can't be listed", "You need ec2:DescribeInstances"):
             return running(self.of("ec2"), info.name)

@@ -65,6 +65,10 @@ class Azure:
         found = asked(what, SECRETS, lambda: list(self._vault.list_properties_of_secrets()))
         return sorted(one.name for one in found if one.name.startswith(vaulted(prefix)))
 
+    def adopt(self, name: str) -> bool:  # noqa: ARG002
+        """A vault has no replicas elsewhere: what lies in it is its own."""
+        return False
+
     def machines(self, info: ClusterInfo) -> Mapping[str, Instance]:
         what, needs = f"The machines of {info.name} can't be listed", READS.format(self.group)
         listed = asked(what, needs, lambda: list(self.clients.compute.virtual_machines.list(self.group)))

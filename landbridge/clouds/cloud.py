@@ -54,6 +54,9 @@ class Cloud(Protocol):
     def secrets(self, prefix: str) -> list[str]:
         """Names of those that begin so."""
 
+    def adopt(self, name: str) -> bool:
+        """Makes a secret that another region's service keeps a copy in the region's own; False where it is that."""
+
     def machines(self, info: ClusterInfo) -> Mapping[str, Instance]:
         """What stands behind the names of a cluster's machines just now; nothing behind one that does not run."""
 

@@ -22,9 +22,8 @@ from fleet.origins import Origin
 from fleet.world import World
 from stacks.catalogue import catalogue
 
-from .. import consent, lookups, places
-from ..clouds.aws import Aws
-from ..clouds.cloud import Bucket
+from .. import consent, places
+from ..clouds.cloud import Bucket, Cloud
 from ..engine import StackEngine
 from ..errors import INTERRUPTED, LandbridgeError, UsageError
 from ..etcd import store as stores
@@ -39,7 +38,7 @@ from ..recovery import resources
 from ..report import Report
 from . import birth, info, lost, remains
 from .lost import Stage, Standing
-from .session import Session
+from .session import Session, cloud_in
 
 ANSWER_SECONDS = 5.0
 Consent = Callable[["Taken"], None]
@@ -88,14 +87,13 @@ class Rebuild:
         return PulumiCommand(places.pulumi_root())
 
     @cached_property
-    def of(self) -> lookups.ClientOf:
-        """The APIs of the region that is left."""
-        aws = self.world.fleet.aws
-        return lookups.clients(self.region, aws.account_id if aws and self.place.world == "local" else None)
+    def cloud(self) -> Cloud:
+        """The one of the region that is left."""
+        return cloud_in(self.world, self.place, self.region)
 
     @cached_property
     def store(self) -> Bucket:
-        return Aws(self.of, self.region).bucket(bucket_name(self.world.fleet, self.region))
+        return self.cloud.bucket(bucket_name(self.world.fleet, self.region))
 
     @property
     def origin(self) -> Origin | None:
@@ -119,7 +117,7 @@ class Rebuild:
         else:
             self.go_on(origin)
         assert origin is not None
-        if remains.detach(self.of, origin.secret, self.region):
+        if self.cloud.adopt(origin.secret):
             self.tell(f"{origin.secret} is a secret of {self.region}'s own now")
         if stage == "keys":
             self.put_aside(origin.lost)
@@ -169,7 +167,7 @@ class Rebuild:
             )
         copies = self.copies(before)
         chosen = remains.pick(copies, self.source)
-        keys = remains.keys(self.of, before.secret)
+        keys = remains.keys(self.cloud, before.secret)
         wanted = all_generations(rotations.load(rotations.rotations_path(self.world.path)).get(self.name, {}))
         if unfit := list(lost.unfit(before, self.cluster.kubernetes, wanted, keys)):
             raise UsageError(f"Nothing was changed: {self.name} can't be rebuilt so: {'; '.join(unfit)}.")
@@ -190,9 +188,9 @@ class Rebuild:
         """Of etcd main, the oldest first. Raises LandbridgeError, with what there is, unless keys are there, too."""
         prefix = remains.folder(before.region, self.name)
         found = stores.below(self.store, prefix)
-        there = remains.secrets(self.of, f"{self.world.fleet.fleet}/{self.name}")
-        if found and before.secret in there:
+        if found and before.secret and self.cloud.is_kept(before.secret):
             return found
+        there = remains.secrets(self.cloud, f"{self.world.fleet.fleet}/{self.name}")
         others = {home: copies[-1].key for home, copies in remains.anywhere(self.store, self.name).items()}
         raise LandbridgeError(lost.lacking(self.name, self.region, self.store.where(prefix), before, others, there))
 

@@ -5,17 +5,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from botocore.exceptions import BotoCoreError, ClientError
-
 from components.control_plane.backups import copies_place
 from components.control_plane.pki import SERVICE_ACCOUNTS
 from components.control_plane.rings import MAIN
 from components.control_plane.rotation import ENCRYPTION
 from components.storage.bucket import COPIES
 
+from ..clouds.cloud import Cloud, CloudError
 from ..errors import LandbridgeError, UsageError
 from ..etcd.store import NAME, Snapshot, Store, revision, taken
-from ..lookups import ClientOf
 
 SHOWN = 5
 COPY = re.compile(rf"{COPIES}/(?P<home>[^/]+)/(?P<cluster>[^/]+)/(?P<ring>[^/]+)/{NAME.pattern}")
@@ -65,36 +63,17 @@ def anywhere(store: Store, cluster: str) -> dict[str, list[Snapshot]]:
     return {home: sorted(copies, key=taken) for home, copies in sorted(found.items())}
 
 
-def secrets(of: ClientOf, prefix: str) -> list[str]:
-    """The recovery secrets of a cluster that lie in a region."""
-    begin = f"{prefix}/recovery-"
-    pages = of("secretsmanager").get_paginator("list_secrets").paginate(Filters=[{"Key": "name", "Values": [begin]}])
-    return sorted(one["Name"] for page in pages for one in page["SecretList"] if one["Name"].startswith(begin))
+def secrets(cloud: Cloud, prefix: str) -> list[str]:
+    """The recovery secrets of a cluster that lie in a region, by the names that its cloud has for them."""
+    return cloud.secrets(f"{prefix}/recovery-")
 
 
-def is_replica(of: ClientOf, secret: str, region: str) -> bool:
-    """Whether it still hangs on another region's."""
-    told = of("secretsmanager").describe_secret(SecretId=secret)
-    return bool(told.get("PrimaryRegion", region) != region)
-
-
-def detach(of: ClientOf, secret: str, region: str) -> bool:
-    """Makes a replica a secret of its own; False when it is one. AWS wants this call in the replica's region."""
-    if not is_replica(of, secret, region):
-        return False
-    of("secretsmanager").stop_replication_to_replica(SecretId=secret)
-    return True
-
-
-def keys(of: ClientOf, secret: str) -> Keys:
+def keys(cloud: Cloud, secret: str) -> Keys:
     """Which keys the secret holds. Raises LandbridgeError when it can't be read."""
     try:
-        return understood(secret, of("secretsmanager").get_secret_value(SecretId=secret)["SecretString"])
-    except (ClientError, BotoCoreError) as error:
-        raise LandbridgeError(
-            f"The copied keys {secret} cannot be read: {error}. You need secretsmanager:GetSecretValue on it and "
-            "kms:Decrypt with the region's key. Nothing was changed."
-        ) from None
+        return understood(secret, cloud.secret(secret))
+    except CloudError as error:
+        raise LandbridgeError(f"Nothing was changed: the copied keys can't be read. {error}") from None
 
 
 def understood(secret: str, text: str) -> Keys:

@@ -53,26 +53,20 @@ class Session:
     @cached_property
     def cloud(self) -> Cloud:
         """What the commands do in the cluster's home region."""
-        return self._of(self.info.region) if self.info.cloud == AZURE else Aws(self.of, self.info.region)
+        return self._azure(self.info.region) if self.info.cloud == AZURE else Aws(self.of, self.info.region)
 
     def cloud_at(self, region: str, *, hasty: bool = False) -> Cloud:
         """The same in any region; `hasty`: one that may be out is not waited for."""
-        if in_azure(self.world.fleet, region):
-            return self._of(region, hasty=hasty)
-        return Aws(self.at(region, HASTY if hasty else None), region)
+        return cloud_in(self.world, self.place, region, hasty=hasty)
 
-    def _of(self, region: str, *, hasty: bool = False) -> Azure:
-        azure = self.world.fleet.azure
-        from ..clouds import azure_recreate  # Pulumi's engine: large
-
-        if azure is None:  # a cluster that was brought up by another file
+    def _azure(self, region: str) -> Azure:
+        if self.world.fleet.azure is None:  # a cluster that was brought up by another file
             where = self.world.path.name
             raise UsageError(
                 f"{where}: cluster {self.info.name} stands in {region} in Azure, but the fleet names no azure account."
                 " Name it as it was when the cluster came up: azure: {subscription_id: …, tenant_id: …}."
             )
-        clients = Clients(azure.subscription_id, hasty=hasty)
-        return Azure(clients, self.world.fleet, region, azure_recreate.at(self.place))
+        return azure_in(self.world, self.place, region)
 
     @property
     def bucket(self) -> Bucket:
@@ -102,6 +96,21 @@ class Session:
     def break_glass(self) -> Kube:
         """The API as system:masters, past RBAC."""
         return Kube(kubeconfig.kubeconfig(self.info, kubeconfig.break_glass(self.cloud, self.info)), self.around)
+
+
+def cloud_in(world: World, place: Place, region: str, *, hasty: bool = False) -> Cloud:
+    """What the commands do in a region of the fleet; `hasty`: one that may be out is not waited for."""
+    if in_azure(world.fleet, region):
+        return azure_in(world, place, region, hasty=hasty)
+    return Aws(clients_at(world, place, region, HASTY if hasty else None), region)
+
+
+def azure_in(world: World, place: Place, region: str, *, hasty: bool = False) -> Azure:
+    from ..clouds import azure_recreate  # Pulumi's engine: large
+
+    assert world.fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
+    clients = Clients(world.fleet.azure.subscription_id, hasty=hasty)
+    return Azure(clients, world.fleet, region, azure_recreate.at(place))
 
 
 def clients_at(world: World, place: Place, region: str, config: Config | None = None) -> ClientOf:

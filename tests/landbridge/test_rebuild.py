@@ -71,7 +71,7 @@ class Cloud:
     def __init__(self, world: World) -> None:
         self.world, self.did, self.broken = world, list[str](), ""
         self.stacks: dict[str, Any] = {"main": state(WEST)}
-        self.replica, self.secrets, self.objects = True, {SECRET: json.dumps(KEPT)}, [NEWER, OLDER]
+        self.replica, self.secrets_, self.objects = True, {SECRET: json.dumps(KEPT)}, [NEWER, OLDER]
 
     def does(self, what: str) -> None:
         if self.broken == what:
@@ -79,19 +79,20 @@ class Cloud:
             raise ConsentError(what)
         self.did.append(what)
 
-    def of(self, service: str) -> Any:
-        assert service == "secretsmanager"
-        pages = [{"SecretList": [{"Name": name} for name in self.secrets]}]
-        return SimpleNamespace(
-            get_paginator=lambda _call: SimpleNamespace(paginate=lambda **_: pages),
-            get_secret_value=lambda **asked: {"SecretString": self.secrets[asked["SecretId"]]},
-            describe_secret=lambda **asked: {"PrimaryRegion": WEST} if self.replica and asked else {},
-            stop_replication_to_replica=self.detach,
-        )
+    def secret(self, name: str) -> str:
+        return self.secrets_[name]
 
-    def detach(self, **asked: str) -> None:
-        self.does(f"detach {asked['SecretId']}")
-        self.replica = False
+    def is_kept(self, name: str) -> bool:
+        return name in self.secrets_
+
+    def secrets(self, prefix: str) -> list[str]:
+        return sorted(name for name in self.secrets_ if name.startswith(prefix))
+
+    def adopt(self, name: str) -> bool:
+        if self.replica:
+            self.does(f"adopt {name}")
+        was, self.replica = self.replica, False
+        return was
 
     def where(self, key: str) -> str:
         return f"at {key}"
@@ -116,17 +117,17 @@ class Cloud:
         return origins.load(origins.origins_path(self.world.path)).get("main")
 
     def run(self, *, agreed: bool = True, although_alive: bool = False, source: str | None = None) -> Rebuild:
-        cloud, console = self, Console(file=StringIO())
+        made_of, console = self, Console(file=StringIO())
 
         class Fake(Rebuild):
-            of, store = cloud.of, cloud  # type: ignore[assignment]
+            cloud = store = made_of  # type: ignore[assignment]
 
             def engine(self, stack: str) -> Any:
-                return cloud.engine(stack)
+                return made_of.engine(stack)
 
             def up(self) -> None:
-                cloud.does("up")
-                cloud.stacks["main"] = state(EAST)
+                made_of.does("up")
+                made_of.stacks["main"] = state(EAST)
 
         def agree(taken: Taken) -> None:
             self.asked = taken.lines()
@@ -168,7 +169,7 @@ def cloud(world: World, monkeypatch: pytest.MonkeyPatch) -> Cloud:
 
 
 STEPS = [
-    f"detach {SECRET}",
+    f"adopt {SECRET}",
     f"rename main main-lost-{WEST}",
     "up",
     f"restore main {NEWER}",
@@ -211,7 +212,7 @@ def test_stopped_anywhere_it_goes_on_there_with_the_same_snapshot(cloud: Cloud, 
     cloud.objects.append(f"copies/{WEST}/main/main/2026-11-21T161500Z-43.db")
     cloud.did.clear()
     cloud.run(agreed=False)
-    kept = [step for step in done if step.startswith(("detach", "rename"))]
+    kept = [step for step in done if step.startswith(("adopt", "rename"))]
     assert [*kept, *cloud.did] == STEPS
     assert cloud.origin.restored
 
@@ -295,7 +296,7 @@ def test_nothing_is_rebuilt_that_never_was(cloud: Cloud) -> None:
 def test_without_copies_it_says_what_there_is(
     cloud: Cloud, objects: list[str], secrets: dict[str, str], copies: str, told: str
 ) -> None:
-    cloud.objects, cloud.secrets = objects, secrets
+    cloud.objects, cloud.secrets_ = objects, secrets
     named = {"region": copies, "recovery_secret": SECRET} if copies else {}
     cloud.stacks["main"] = state(WEST, copies=named)
     said = refused(cloud, LandbridgeError)

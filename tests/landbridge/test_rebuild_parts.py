@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,9 +15,11 @@ import pytest
 from components.control_plane.pki import Generations
 from components.control_plane.rotation import all_generations
 from fleet.origins import Origin
+from landbridge.clouds.aws import Aws
+from landbridge.clouds.cloud import CloudError
 from landbridge.cluster.lost import Standing, stage, unfit
 from landbridge.cluster.rebuild import answers
-from landbridge.cluster.remains import Keys, understood
+from landbridge.cluster.remains import Keys, keys, understood
 from landbridge.errors import LandbridgeError, UsageError
 from local.providers import tls
 from tests.landbridge.test_rebuild import EAST, KEPT, ONCE, SECRET, WEST
@@ -46,6 +49,26 @@ def test_keys_of_a_rotation_under_way_are_enough() -> None:
 def test_a_secret_of_another_shape_is_told(text: str) -> None:
     with pytest.raises(LandbridgeError, match="does not hold a cluster's keys"):
         understood(SECRET, text)
+
+
+def test_keys_that_can_t_be_read_leave_all_as_it_was() -> None:
+    def refused(_name: str) -> str:
+        raise CloudError("Secret s cannot be read. You need a role")
+
+    with pytest.raises(LandbridgeError, match=r"Nothing was changed: the copied keys .* You need a role"):
+        keys(SimpleNamespace(secret=refused), SECRET)
+
+
+@pytest.mark.parametrize(
+    ("told", "parted"), [({"PrimaryRegion": WEST}, True), ({"PrimaryRegion": EAST}, False), ({}, False)]
+)
+def test_only_a_replica_is_parted_from_its_primary_region_s(told: dict[str, str], parted: bool) -> None:
+    asked: list[str] = []
+    manager = SimpleNamespace(
+        describe_secret=lambda **_: told, stop_replication_to_replica=lambda **named: asked.append(named["SecretId"])
+    )
+    assert Aws(lambda _: manager, EAST).adopt(SECRET) is parted
+    assert asked == ([SECRET] if parted else [])
 
 
 class Refusing(BaseHTTPRequestHandler):

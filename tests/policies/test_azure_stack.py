@@ -251,6 +251,7 @@ def test_a_cluster_s_control_plane_passes() -> None:
                 "spec": spec,
                 "owner": Owner(world.fleet.fleet, world.fleet.owner, "main"),
                 "supernet": world.plan.supernet,
+                "recovered": None,
                 "generations": all_generations({}),
                 "subnet_ids": dict.fromkeys("123", "subnet"),
                 "image": image,

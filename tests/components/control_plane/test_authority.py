@@ -10,10 +10,9 @@ import pulumi
 import pytest
 
 from components.control_plane.authority import Authority, Recovered
-from components.control_plane.aws_recovered import wanted
 from components.control_plane.machines import ClusterSpec, cluster_spec
 from components.control_plane.pki import AUTHORITIES, SERVICE_ACCOUNTS, Generations, admin
-from components.control_plane.rotation import ENCRYPTION, SUBJECTS, all_generations
+from components.control_plane.rotation import ENCRYPTION, SUBJECTS, all_generations, wanted
 from fleet.origins import Origin
 from fleet.world import current
 
