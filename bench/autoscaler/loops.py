@@ -49,7 +49,7 @@ def nodes(one: Autoscaled, size: Size) -> Iterator[dict[str, Any]]:
     world, zones = one.world, dict[str, str]()
     west = pool_spec(world.fleet, world.plan, "west-gpu")
     for region in REGIONS:
-        zones |= {id_: zone for id_, (_, zone) in one.machines(region)}
+        zones |= {id_: found.zone for id_, found in one.machines(region)}
     for id_, zone in zones.items():
         yield ready(node_template.template(west, zone, id_), provider_id(zone, id_))
     for number in range(size.hosts):

@@ -24,7 +24,7 @@ from .options import cluster_option, fleet_option, json_option, local_option
 
 BEAT_SECONDS = 15.0
 # With it a row fits eighty columns.
-BAR = 20
+BAR = 12
 NOTHING = looks.Look(0, 0, 0, 0)
 
 

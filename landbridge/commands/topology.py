@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from components.links.plan import Peering, Tunnel, peerings, tunnels
+from components.links.plan import Crossing, Peering, Tunnel, crossings, peerings, tunnels
 from fleet.world import World, current
 
 from ..errors import DONE, UsageError
@@ -36,7 +36,7 @@ def topology(*, fleet_file: Path | None, as_json: bool, file: Path | None, live:
         raise click.UsageError("--json and --output - exclude each other: both are for standard output.")
     world = current(options.existing(fleet_file))
     fleet, plan = world.fleet, world.plan
-    joined, peered = tunnels(fleet, plan), peerings(fleet)
+    joined, peered, crossed = tunnels(fleet, plan), peerings(fleet), crossings(fleet, plan)
     out = options.output(as_json=as_json)
     states = states_of(world, local=local) if live or local else None
     when = f", links as of {datetime.now(UTC):%Y-%m-%d %H:%M} UTC" if states is not None else ""
@@ -44,7 +44,7 @@ def topology(*, fleet_file: Path | None, as_json: bool, file: Path | None, live:
     target = file or (None if as_json else Path(f"{fleet.fleet}-topology.svg"))
     if target is not None:
         regions, sites = cards.regions(fleet, plan), cards.sites(fleet, plan)
-        picture = drawing.svg(fleet.fleet, note, regions, sites, joined, peered, states)
+        picture = drawing.svg(fleet.fleet, note, regions, sites, joined, peered, crossed, states)
         if target == Path("-"):
             click.echo(picture, nl=False)
             return DONE
@@ -60,15 +60,17 @@ def topology(*, fleet_file: Path | None, as_json: bool, file: Path | None, live:
                 "sites": [*fleet.sites],
                 "tunnels": [told(one, states) for one in joined],
                 "peerings": [told(one, states) for one in peered],
+                "crossings": [told(one, states) for one in crossed],
             }
         )
     else:
-        held = f"regions {len(fleet.regions)}, sites {len(fleet.sites)}, tunnels {len(joined)}, peerings {len(peered)}"
+        links = f"tunnels {len(joined) + len(crossed)}, peerings {len(peered)}"
+        held = f"regions {len(fleet.regions)}, sites {len(fleet.sites)}, {links}"
         out.console.print(f"{target}: {held}. A browser shows it.", markup=False, soft_wrap=True)
     return DONE
 
 
-def told(one: Tunnel | Peering, states: Mapping[str, str] | None) -> dict[str, Any]:
+def told(one: Tunnel | Peering | Crossing, states: Mapping[str, str] | None) -> dict[str, Any]:
     known = {} if states is None else {"state": states.get(one.name, drawing.UNKNOWN)}
     return {**one._asdict(), "name": one.name, **known}
 

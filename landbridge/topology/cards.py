@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from components.links.plan import tunnels
+from components.links.plan import crossings, tunnels
 from fleet import hubs
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet, Pool
@@ -37,7 +37,8 @@ class Card(NamedTuple):
 
 
 def regions(fleet: Fleet, plan: AddressPlan) -> list[Card]:
-    found = []
+    """Prefixes of tunnels between two clouds stand at Azure's end, which has all of them."""
+    found, crossed = [], crossings(fleet, plan)
     for name, region in fleet.regions.items():
         planned = plan.region(name)
         rows = [
@@ -48,6 +49,9 @@ def regions(fleet: Fleet, plan: AddressPlan) -> list[Card]:
         if planned.laptops:
             rows.append(Row("laptops", planned.laptops, address=True))
         rows.append(Row("ASN", (str(hubs.asn(name)),), address=True))
+        for aws in dict.fromkeys(one.aws for one in crossed if one.azure == name):
+            inside = tuple(one.inside_cidr for one in crossed if (one.aws, one.azure) == (aws, name))
+            rows.append(Row(f"tunnels to {aws}", inside, address=True))
         parts = (*_control_planes(fleet, plan, name), *_pools(fleet, region=name))
         found.append(Card("region", name, CLOUDS[region.cloud], tuple(rows), parts))
     return found

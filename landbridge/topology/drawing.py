@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from xml.etree import ElementTree as Xml
 
-from components.links.plan import Peering, Tunnel
+from components.links.plan import Crossing, Peering, Tunnel
 
 from .cards import Card, Part, Row
 
@@ -106,6 +106,7 @@ def svg(
     sites: Sequence[Card],
     tunnels: Sequence[Tunnel],
     peerings: Sequence[Peering],
+    crossings: Sequence[Crossing] = (),
     live: Mapping[str, str] | None = None,
 ) -> str:
     """Links lie below what they join, so that no line crosses words. `live` has their states by their names."""
@@ -119,6 +120,9 @@ def svg(
     sheet.text(MARGIN, MARGIN + 44, note, "note")
     for peering in peerings:
         _peer(sheet, above, peering, live)
+    for crossing in crossings:
+        count = sum((one.aws, one.azure) == (crossing.aws, crossing.azure) for one in crossings)
+        _cross(sheet, above, crossing, count, live)
     for number, region in enumerate(above):
         for order, site in enumerate(below):
             mine = [one for one in tunnels if (one.site, one.region) == (site, region)]
@@ -191,15 +195,27 @@ def _look(usual: dict[str, str], name: str, live: Mapping[str, str] | None) -> t
     return LIVE[state], f", {state}"
 
 
-def _peer(sheet: Sheet, boxes: dict[str, Box], peering: Peering, live: Mapping[str, str] | None) -> None:
-    """An arc below the regions, the deeper the farther they stand from each other."""
-    one, other = sorted((boxes[peering.here], boxes[peering.there]))
+def _arc(one: Box, other: Box, shift: float = 0.0) -> str:
+    """Below the regions, the deeper the farther they stand from each other."""
+    one, other = sorted((one, other))
     apart = round((other.left - one.left) / (WIDTH + GAP))
-    deep = one.bottom + min(BETWEEN - 30, 34.0 + 26 * apart)
-    start, end = one.left + WIDTH * 0.9, other.left + WIDTH * 0.1
-    way = f"M{start:g} {one.bottom:g} C{start:g} {deep:g} {end:g} {deep:g} {end:g} {other.bottom:g}"
+    deep = one.bottom + min(BETWEEN - 30, 34.0 + 26 * apart) + shift
+    start, end = one.left + WIDTH * 0.9 - shift, other.left + WIDTH * 0.1 + shift
+    return f"M{start:g} {one.bottom:g} C{start:g} {deep:g} {end:g} {deep:g} {end:g} {other.bottom:g}"
+
+
+def _peer(sheet: Sheet, boxes: dict[str, Box], peering: Peering, live: Mapping[str, str] | None) -> None:
     look, state = _look(PEERING, peering.name, live)
-    sheet.path(way, look, f"{peering.here} and {peering.there}: peering{state}")
+    title = f"{peering.here} and {peering.there}: peering{state}"
+    sheet.path(_arc(boxes[peering.here], boxes[peering.there]), look, title)
+
+
+def _cross(sheet: Sheet, boxes: dict[str, Box], crossing: Crossing, count: int, live: Mapping[str, str] | None) -> None:
+    """A line for each tunnel of two clouds, inside of where a peering would be."""
+    look, state = _look(TUNNEL, crossing.name, live)
+    way = _arc(boxes[crossing.aws], boxes[crossing.azure], -APART * crossing.number)
+    whole = f"{crossing.aws} and {crossing.azure}: {count} tunnels"
+    sheet.path(way, look, f"{crossing.name}{state}" if state else whole)
 
 
 def _tunnels(
@@ -221,7 +237,7 @@ def _tunnels(
 
 def _legend(sheet: Sheet, base: float, live: Mapping[str, str] | None) -> None:
     left = MARGIN
-    planned = ((TUNNEL, "tunnels of a site with a region"), (PEERING, "peering of two regions"))
+    planned = ((TUNNEL, "tunnels of a site or of two clouds"), (PEERING, "peering of two regions"))
     seen = (
         (LIVE[UP], "link that is up"),
         (LIVE[DOWN], "link that is down"),

@@ -24,6 +24,7 @@ from landbridge.commands.image import image
 from landbridge.errors import ConsentError, UsageError
 from landbridge.places import Place
 from tests.local.aws.conftest import clients
+from tests.support import example
 
 from . import store_bed as bed
 
@@ -43,8 +44,10 @@ def said(endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     monkeypatch.setenv("LANDBRIDGE_IMAGES", str(tmp_path / "images"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
+    file = example.in_aws(tmp_path)
+
     def run(*words: str) -> Any:
-        code = image.main([*words, "--fleet", str(ROOT / "fleet.yaml"), "--json"], standalone_mode=False)
+        code = image.main([*words, "--fleet", str(file), "--json"], standalone_mode=False)
         assert code == 0
         return json.loads(capsys.readouterr().out)
 

@@ -10,7 +10,7 @@ from components.links.gateway.spec import End, GatewaySpec, gateway_specs
 from components.links.plan import tunnels
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
-from fleet.world import current
+from tests.components.links.bed import example_in_aws
 
 from . import frr, traffic
 from .azure import Azure
@@ -19,7 +19,6 @@ from .gateway import Gateway, ports
 from .hub import Endpoint, Hub
 from .machines import LabError, Machine, awaited, joined
 
-ROOT = Path(__file__).parents[2]
 SITE = "lab"
 # The internet's own address on the cables to endpoints and gateways, and its nft set of addresses that are out of reach.
 UPLINK = "203.0.113.1"
@@ -39,7 +38,8 @@ READY_SECONDS = 90.0
 
 
 def example() -> tuple[Fleet, AddressPlan]:
-    world = current(ROOT / "fleet.yaml")
+    """What of it is in AWS: test_azure.py has both clouds."""
+    world = example_in_aws()
     return world.fleet, world.plan
 
 

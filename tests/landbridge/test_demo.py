@@ -20,7 +20,7 @@ from landbridge.pool.sizes import Group, Machine
 
 WORLD = current(Path(__file__).parents[2] / "fleet.yaml")
 MINE = looks.pools(WORLD.fleet, "main")
-ROOM = {"site-gpu": 64, "west-gpu": 320, "east-gpu": 480, "eu-gpu": 1600}
+ROOM = {"site-gpu": 64, "west-gpu": 320, "east-gpu": 480, "eu-gpu": 1600, "south-gpu": 800}
 NOTHING = Look(0, 0, 0, 0)
 
 
@@ -34,7 +34,13 @@ def test_pools_stand_in_the_order_in_which_they_fill_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gpus", "shares", "machines"), [(1600, [64, 320, 480, 736], 192), (88, [64, 24, 0, 0], 3), (8, [8, 0, 0, 0], 0)]
+    ("gpus", "shares", "machines"),
+    [
+        (1600, [64, 320, 480, 736, 0], 192),
+        (2472, [64, 320, 480, 1600, 8], 301),
+        (88, [64, 24, 0, 0, 0], 3),
+        (8, [8, 0, 0, 0, 0], 0),
+    ],
 )
 def test_each_pool_s_share_is_what_it_has_room_for(gpus: int, shares: list[int], machines: int) -> None:
     one = made(gpus)
@@ -137,10 +143,10 @@ def test_the_picture_fits_a_terminal_and_names_what_fails() -> None:
     console.print(demo.Screen(one, console).picture())
     lines = [line.rstrip() for line in told.getvalue().splitlines()]
     assert lines[0].startswith("1600 of 1600 GPUs at work, ")
-    assert re.search(r"^east-gpu  us-east-1  .{20}  480/480 GPUs  60 machines  60 Ready$", lines[3])
-    assert lines[5] == "site-gpu launches none: no room"
-    assert lines[9].startswith("The Job has ended; machines go after 5m without work, ")
-    assert len(lines) == 18
+    assert re.search(r"^east-gpu   us-east-1       .{12}  480/480 GPUs  60 machines  60 Ready$", lines[3])
+    assert lines[6] == "site-gpu launches none: no room"
+    assert lines[11].startswith("The Job has ended; machines go after 5m without work, ")
+    assert len(lines) == 22
 
 
 def test_a_look_that_fails_is_another_look_s_turn_until_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,5 +170,7 @@ def test_a_look_that_fails_is_another_look_s_turn_until_time_is_up(monkeypatch: 
     with pytest.raises(LandbridgeError, match="no answer"):
         one.fill(lambda *_: None, 0.1)
     answers[:] = [{name: Look(2, 2, 2, 0) for name in MINE}]
-    with pytest.raises(LandbridgeError, match=r"still machines of the burst: west-gpu 2, east-gpu 2, eu-gpu 2\."):
+    with pytest.raises(
+        LandbridgeError, match=r"still machines of the burst: west-gpu 2, east-gpu 2, eu-gpu 2, south-gpu 2\."
+    ):
         one.give_back(lambda *_: None, 0.1)

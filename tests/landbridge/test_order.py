@@ -20,7 +20,7 @@ def ended() -> list[str]:
 
 
 def test_add_ons_go_while_their_pods_have_kubelets_that_end_them(ended: list[str]) -> None:
-    pools = ("site-gpu", "west-gpu", "east-gpu", "eu-gpu", "cpu", "system")
+    pools = ("site-gpu", "west-gpu", "east-gpu", "eu-gpu", "south-gpu", "cpu", "system")
     assert ended.index("main-addons") < min(map(ended.index, pools))
 
 
@@ -35,7 +35,7 @@ def test_machines_of_pools_that_failed_or_are_not_up_are_not_waited_for() -> Non
     phases: dict[str, Phase] = {"system": "done", "cpu": "failed", "west-gpu": "skipped", "eu-gpu": "unchanged"}
 
     def stands(pool: str) -> bool:
-        return pool != "east-gpu"
+        return pool not in ("east-gpu", "south-gpu")
 
     assert order.with_machines(fleet, "main", phases, stands) == ["site-gpu", "eu-gpu", "system"]
     assert order.with_machines(fleet, "other", phases, stands) == []

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as Xml
 import pytest
 from click.testing import CliRunner, Result
 
-from components.links.plan import peerings, tunnels
+from components.links.plan import crossings, peerings, tunnels
 from fleet.model import Site
 from fleet.world import World, current
 from landbridge.commands import landbridge
@@ -31,12 +31,12 @@ def told(*words: str) -> Result:
     return CliRunner().invoke(landbridge, ["topology", "--fleet", str(ROOT / "fleet.yaml"), *words])
 
 
-def drawn(sites: int = 1) -> Xml.Element:
+def drawn(sites: int = 1, *azure: str) -> Xml.Element:
     more = {f"site-{n}": Site(gateways=[f"192.0.2.{n}0", f"192.0.2.{n}1"], asn=65020 + n) for n in range(1, sites)}
-    fleet, plan = planned(**more)
-    joined, peered = tunnels(fleet, plan), peerings(fleet)
+    fleet, plan = planned(*azure, **more)
+    joined, peered, crossed = tunnels(fleet, plan), peerings(fleet), crossings(fleet, plan)
     found = cards.regions(fleet, plan), cards.sites(fleet, plan)
-    return Xml.fromstring(drawing.svg(fleet.fleet, "note", *found, joined, peered))
+    return Xml.fromstring(drawing.svg(fleet.fleet, "note", *found, joined, peered, crossed))
 
 
 def words(picture: Xml.Element) -> set[str]:
@@ -59,13 +59,14 @@ def test_all_that_is_planned_is_in_it(example: World) -> None:
     assert {str(block) for name, block in plan.aggregates().items() if not name.startswith("cluster/")} < seen
     assert {plan.cluster("main").pods, plan.cluster("main").services, "up to 1,600", "64 h100"} < seen
     titles = [one.findtext(f"{SVG}title", "") for one in picture.iter(f"{SVG}path")]
-    assert sum(title.endswith(": 2 tunnels") for title in titles) == 6
+    assert sum(title.endswith(": 2 tunnels") for title in titles) == 8
+    assert sum(title.endswith(" and southcentralus: 4 tunnels") for title in titles) == 12
     assert sum(title.endswith(": peering") for title in titles) == 3
 
 
-@pytest.mark.parametrize("sites", [1, 4])
-def test_nothing_lies_over_anything_else_or_outside(sites: int) -> None:
-    picture = drawn(sites)
+@pytest.mark.parametrize(("sites", "azure"), [(1, ()), (4, ()), (1, ("westeurope",))])
+def test_nothing_lies_over_anything_else_or_outside(sites: int, azure: tuple[str, ...]) -> None:
+    picture = drawn(sites, *azure)
     width, height = (float(picture.attrib[name]) for name in ("width", "height"))
     boxes = [
         tuple(float(one.attrib[key]) for key in ("x", "y", "width", "height"))
@@ -73,7 +74,7 @@ def test_nothing_lies_over_anything_else_or_outside(sites: int) -> None:
         if "rx" in one.attrib
     ]
     big = [box for box in boxes if box[2] == drawing.WIDTH]
-    assert len(big) == 3 + sites
+    assert len(big) == 3 + len(azure) + sites
     for left, top, wide, high in boxes:
         assert left >= 0
         assert top >= 0
@@ -110,6 +111,9 @@ def test_programs_hear_of_tunnels_and_peerings(example: World, tmp_path: Path, m
     assert not list(tmp_path.iterdir()), "no picture unless it is asked for"
     assert document["tunnels"] == [{**one._asdict(), "name": one.name} for one in tunnels(example.fleet, example.plan)]
     assert [one["name"] for one in document["peerings"]] == [one.name for one in peerings(example.fleet)]
+    assert [one["name"] for one in document["crossings"]] == [
+        f"{aws}/southcentralus/{number}" for aws in ("us-west-2", "us-east-1", "eu-west-1") for number in range(1, 5)
+    ]
     assert told().exit_code == 0
     assert [path.name for path in tmp_path.iterdir()] == ["example-topology.svg"]
 
@@ -126,7 +130,7 @@ def test_what_is_seen_of_links_is_told_by_form_as_well_as_by_colour() -> None:
     joined, peered = tunnels(fleet, plan), peerings(fleet)
     states = {joined[0].name: drawing.UP, joined[1].name: drawing.DOWN, peered[0].name: drawing.UP}
     found = cards.regions(fleet, plan), cards.sites(fleet, plan)
-    picture = Xml.fromstring(drawing.svg(fleet.fleet, "note", *found, joined, peered, states))
+    picture = Xml.fromstring(drawing.svg(fleet.fleet, "note", *found, joined, peered, live=states))
     looks = {one.findtext(f"{SVG}title", ""): one.attrib for one in picture.iter(f"{SVG}path")}
     for title, look in (
         (f"{joined[0].name}, up", drawing.UP),

@@ -20,7 +20,8 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     made = Cloud(folder / "home", folder / "fleet.yaml")
     try:
         # Pools and add-ons have a fleet of their own: tests/e2e/test_hybrid.py.
-        made.run("up", "--local", "--yes", "us-west-2", "us-east-1", "eu-west-1", "links", "main", "us-west-2-laptops")
+        regions = ("us-west-2", "us-east-1", "eu-west-1", "southcentralus")
+        made.run("up", "--local", "--yes", *regions, "links", "main", "us-west-2-laptops")
         shutil.copytree(made.home / STATES, folder / "states")
         yield made
     finally:

@@ -48,11 +48,12 @@ def fleet() -> Fleet:
 
 def test_clusters_come_after_their_home_and_the_region_of_their_copies(fleet: Fleet) -> None:
     stacks = {stack.name: stack for stack in catalogue(fleet)}
-    pools = ["site-gpu", "west-gpu", "east-gpu", "eu-gpu", "cpu", "system"]
+    pools = ["site-gpu", "west-gpu", "east-gpu", "eu-gpu", "south-gpu", "cpu", "system"]
     assert list(stacks) == [
         "us-west-2",
         "us-east-1",
         "eu-west-1",
+        "southcentralus",
         "links",
         "main",
         "us-west-2-laptops",
@@ -61,7 +62,7 @@ def test_clusters_come_after_their_home_and_the_region_of_their_copies(fleet: Fl
     ]
     assert stacks["east-gpu"].depends_on == ("us-east-1", "main")
     assert stacks["site-gpu"].depends_on == ("us-west-2", "main")
-    assert set(stacks["main-addons"].depends_on) == {"us-west-2", "us-east-1", "eu-west-1", "main"}
+    assert set(stacks["main-addons"].depends_on) == {*fleet.regions, "main", "south-gpu"}
     assert (stacks["main"].kind, stacks["main"].region, stacks["main"].depends_on) == (
         "cluster",
         "us-west-2",
@@ -109,7 +110,7 @@ def test_laptops_without_a_cluster_are_told_of(fleet: Fleet) -> None:
 
 def test_pools_have_stacks_of_their_own_after_region_and_cluster(fleet: Fleet) -> None:
     found = {stack.name: stack for stack in pools(fleet)}
-    assert list(found) == ["site-gpu", "west-gpu", "east-gpu", "eu-gpu", "cpu", "system"]
+    assert list(found) == ["site-gpu", "west-gpu", "east-gpu", "eu-gpu", "south-gpu", "cpu", "system"]
     assert found["site-gpu"][1:] == ("pool", "us-west-2", ("us-west-2", "main")), "a site's is at its cluster's home"
     assert found["east-gpu"][1:] == ("pool", "us-east-1", ("us-east-1", "main"))
     azure = fleet.regions["us-east-1"].model_copy(update={"cloud": "azure"})

@@ -11,7 +11,7 @@ from tests.support.cloud import ROOT, Cloud
 
 pytestmark = pytest.mark.cloud
 HERE = Path(__file__).parent
-STACKS = ("us-west-2", "us-east-1", "eu-west-1")
+STACKS = ("us-west-2", "us-east-1", "eu-west-1", "southcentralus")
 
 
 @pytest.mark.golden

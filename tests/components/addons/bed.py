@@ -14,6 +14,7 @@ from fleet.loader import load
 from fleet.world import World, current
 from local.providers.kubernetes.api import APPLY
 from local.providers.kubernetes.discovery import Discovery
+from tests.components.links.bed import in_aws as of_aws
 from tests.support.apiserver import Server
 
 ROOT = Path(__file__).parents[3]
@@ -40,6 +41,12 @@ def both() -> World:
     made = draft(fleet, None, datetime.date(2026, 1, 1))
     assert not made.refusals
     return World(fleet, made.plan, HERE / "azure.yaml")
+
+
+def in_aws(example: AddOnsSpec) -> AddOnsSpec:
+    """The example's part in AWS."""
+    fleet = of_aws(example.fleet)
+    return example._replace(fleet=fleet, pools=tuple(one for one in example.pools if one.name in fleet.pools))
 
 
 def with_spares(example: AddOnsSpec, **counts: int) -> AddOnsSpec:

@@ -41,6 +41,8 @@ def test_every_group_of_the_cluster_is_known_with_its_bounds(example: AddOnsSpec
         "example-east-gpu-b",
         "example-eu-gpu-a",
         "example-eu-gpu-b",
+        "example-south-gpu-1",
+        "example-south-gpu-2",
         "example-system-a",
         "example-system-b",
         "example-west-gpu-a",
@@ -56,13 +58,16 @@ def test_every_group_of_the_cluster_is_known_with_its_bounds(example: AddOnsSpec
     assert groups["example-east-gpu-a"]["price_usd"] == 55.04
     assert west["template"]["metadata"]["labels"][labels.ZONE] == "us-west-2c"
     assert west["template"]["status"]["allocatable"][labels.GPU_RESOURCE] == "8"
-    assert found["region_clouds"] == {"eu-west-1": "aws", "us-east-1": "aws", "us-west-2": "aws"}
+    assert found["region_clouds"] == {
+        **dict.fromkeys(("eu-west-1", "us-east-1", "us-west-2"), "aws"),
+        "southcentralus": "azure",
+    }
     assert found["cluster"] == "main"
 
 
 def test_limits_are_those_of_the_fleet_file(example: AddOnsSpec) -> None:
     none = {"gpus": None, "price_usd": None}
-    machines = {"cpu": 50, "east-gpu": 60, "eu-gpu": 200, "system": 4, "west-gpu": 40}
+    machines = {"cpu": 50, "east-gpu": 60, "eu-gpu": 200, "south-gpu": 100, "system": 4, "west-gpu": 40}
     assert settings(example)["limits"] == {
         "pools": {name: {"machines": most} for name, most in machines.items()},
         "owners": {"platform": none, "research": none},
@@ -81,7 +86,7 @@ def test_settings_that_no_config_map_holds_are_an_error(example: AddOnsSpec, mon
     size = len(autoscaler.compact(settings(example)).encode())
     assert size < autoscaler_settings.LARGEST_BYTES / 25, "16 pools in five regions find room"
     monkeypatch.setattr(autoscaler_settings, "LARGEST_BYTES", size - 1)
-    with pytest.raises(ValueError, match=r"cluster main: the autoscaler's settings have .* for 10 scaling groups"):
+    with pytest.raises(ValueError, match=r"cluster main: the autoscaler's settings have .* for 12 scaling groups"):
         autoscaler.manifests(example)
 
 
@@ -300,7 +305,7 @@ def test_the_pod_has_a_token_for_each_cloud_and_for_no_other(example: AddOnsSpec
     assert env["AZURE_FEDERATED_TOKEN_FILE"] == f"{mounted['azure']}/{source['serviceAccountToken']['path']}"
     assert env["AZURE_TENANT_ID"] == TENANT
     assert {"AWS_ROLE_ARN", "AZURE_CLIENT_ID", "AZURE_AUTHORITY_HOST"} <= env.keys()
-    alone, without = _cloud(example)
+    alone, without = _cloud(bed.in_aws(example))
     assert "azure" not in without
     assert not [one["name"] for one in alone["env"] if one["name"].startswith("AZURE")]
 

@@ -157,6 +157,7 @@ def test_dns_buys_no_machine_where_there_may_be_none(example: AddOnsSpec) -> Non
         "coredns-us-east-1": SPARE_DNS,
         "coredns-us-west-2": "system-cluster-critical",
         "coredns-lab": SITE_DNS,
+        "coredns-southcentralus": SPARE_DNS,
     }
     assert TABLE[SPARE_DNS].value < BUYS_FROM
 

@@ -172,6 +172,7 @@ def test_dns_stands_on_different_hosts_in_every_place_and_the_autoscaler_on_syst
             # Its one machine still starts: replicas wait, and are of a class that buys no machine.
             "coredns-eu-west-1": (1, {""}),
             "coredns-lab": (2, {"site-gpu"}),
+            "coredns-southcentralus": (1, {""}),
             "cluster-autoscaler": (2, {"system"}),
         },
     )

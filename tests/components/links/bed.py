@@ -1,14 +1,15 @@
-"""The example fleet with more sites, planned; and the gateways of one, with hubs at documentation addresses."""
+"""The example fleet's part in AWS with more sites, planned; and the gateways of one, with hubs at documentation addresses."""
 
 import datetime
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from components.links.gateway.spec import GatewaySpec, gateway_specs
 from components.links.plan import tunnels
 from fleet.address.plan import AddressPlan, draft
 from fleet.model import AzureSubscription, Fleet, Region, Site
-from fleet.world import current
+from fleet.world import World, current
 
 ROOT = Path(__file__).parents[3]
 # A site with two gateways.
@@ -20,9 +21,22 @@ NOBODY = "00000000-0000-0000-0000-000000000000"
 sys.path.append(str(ROOT / "components/links/on_machine"))
 
 
+def in_aws(fleet: Fleet) -> Fleet:
+    """Without regions of Azure, and without pools there."""
+    regions = {name: region for name, region in fleet.regions.items() if region.cloud == "aws"}
+    pools = {name: pool for name, pool in fleet.pools.items() if pool.region in (None, *regions)}
+    return fleet.model_copy(update={"regions": regions, "pools": pools})
+
+
+def example_in_aws() -> World:
+    """The example's part in AWS, by the example's own ledger."""
+    found = current(ROOT / "fleet.yaml")
+    return replace(found, fleet=in_aws(found.fleet))
+
+
 def planned(*azure: str, **sites: Site) -> tuple[Fleet, AddressPlan]:
-    """The example with these regions of Azure and these sites besides its own."""
-    fleet = current(ROOT / "fleet.yaml").fleet
+    """The example's part in AWS, with these regions of Azure and these sites besides."""
+    fleet = in_aws(current(ROOT / "fleet.yaml").fleet)
     update: dict[str, object] = {"sites": {**fleet.sites, **sites}}
     if azure:
         update["regions"] = {**fleet.regions, **dict.fromkeys(azure, WEST_EUROPE)}

@@ -79,7 +79,7 @@ def test_what_the_cloud_is_told(world: World, spec: LaptopsSpec) -> None:
 
 def test_routes_are_pushed_for_the_plan_s_aggregates_and_for_nothing_else(world: World, spec: LaptopsSpec) -> None:
     wanted = {cidr for name, cidr in world.plan.aggregates().items() if not name.startswith("cluster/")}
-    assert len(wanted) == 4
+    assert len(wanted) == 5
     wanted.add(world.plan.cluster("main").pods)
     for one in spec.servers:
         text = server.config(spec, one)

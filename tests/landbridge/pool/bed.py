@@ -1,4 +1,4 @@
-"""The pools of the example fleet in the local AWS and a real API server; kubelets are played."""
+"""The example fleet's pools in AWS, in the local one, and a real API server; kubelets are played."""
 
 import contextlib
 import json
@@ -16,13 +16,14 @@ from botocore.config import Config
 from components.pools.hooks import TERMINATION
 from components.pools.names import Names
 from fleet import image_names
-from fleet.world import World, current
+from fleet.world import World
 from landbridge.cluster.kube import Kube
 from landbridge.cluster.session import Session
 from landbridge.lookups import ClientOf
 from landbridge.places import Place
 from local.aws import standins
 from local.providers.kubernetes.api import ApiError
+from tests.components.links.bed import example_in_aws
 from tests.local.aws.conftest import asker, clients, served
 from tests.support.apiserver import Server, server
 
@@ -186,7 +187,7 @@ def build(session: Here) -> None:
 @contextlib.contextmanager
 def bed(folder: Path) -> Iterator[Bed]:
     with contextlib.contextmanager(served)() as endpoint, server(folder, controllers=False) as api:
-        session = Here(current(ROOT / "fleet.yaml"), endpoint, api.kubeconfig())
+        session = Here(example_in_aws(), endpoint, api.kubeconfig())
         build(session)
         made, over = Bed(session, api, endpoint), threading.Event()
         kubelets = threading.Thread(target=made.play, args=(over,))

@@ -1,6 +1,6 @@
-"""The real autoscaler, scheduler and API server, our service, and the local AWS, whose machines a thread plays.
+"""The real autoscaler, scheduler and API server, our service, and the local clouds, whose machines a thread plays.
 
-A machine that the local AWS has launched joins as a Node of its pool, and kwok plays what runs on it; the Node of one that
+A machine that a local cloud has launched joins as a Node of its pool, and kwok plays what runs on it; the Node of one that
 has ended goes, as the service that watches joining removes it. All else is the real thing.
 """
 
@@ -23,7 +23,9 @@ from local.workers.kwok import STAGES
 from services.autoscaler import provider_ids
 from tests.components.pools.joining_client import eventually
 from tests.local.aws.conftest import served
+from tests.local.azure.support import served as azure_served
 from tests.services.autoscaler import bed
+from tests.services.autoscaler.azure_side import AzureSide, Standing
 from tests.services.autoscaler.bed import Cloud, Serving
 from tests.services.autoscaler.noting import Noting
 from tests.support.apiserver import Server, free_port, server
@@ -155,30 +157,36 @@ class Autoscaled:
 
     def turn(self) -> None:
         there = {id_: found for region in self.told["region_clouds"] for id_, found in self.machines(region)}
-        for id_, (group, zone) in there.items():
+        for id_, found in there.items():
             if self.booting or id_ in self.joined or id_ in self.lost:
                 continue
             if self.join_none:
                 self.lost.add(id_)
             else:
-                self.join(id_, self.pool(group), zone)
+                self.join(id_, found)
         for id_ in [id_ for id_ in self.joined if id_ not in there]:
             with contextlib.suppress(ApiError):
                 self.api.call("DELETE", f"/api/v1/nodes/{self.joined[id_]}")
             del self.joined[id_]
 
-    def machines(self, region: str) -> Iterator[tuple[str, tuple[str, str]]]:
+    def machines(self, region: str) -> Iterator[tuple[str, Standing]]:
+        """By the names that their nodes have."""
+        if self.cloud.azure and self.told["region_clouds"][region] == "azure":
+            yield from self.cloud.azure.machines()
+            return
         pages = self.cloud.client("autoscaling", region).get_paginator("describe_auto_scaling_instances").paginate()
         for one in (one for page in pages for one in page["AutoScalingInstances"]):
             if not one["LifecycleState"].startswith("Terminat"):
-                yield one["InstanceId"], (one["AutoScalingGroupName"], one["AvailabilityZone"])
+                id_, zone = one["InstanceId"], one["AvailabilityZone"]
+                yield id_, Standing(one["AutoScalingGroupName"], zone, provider_ids.aws(zone, id_))
 
     def pool(self, group: str) -> str:
         return next(str(one["pool"]) for one in self.told["groups"] if one["name"] == group)
 
-    def join(self, id_: str, pool: str, zone: str) -> None:
-        node = node_template.template(pool_spec(self.world.fleet, self.world.plan, pool), zone, id_)
-        node["spec"]["providerID"] = provider_ids.aws(zone, id_)
+    def join(self, id_: str, found: Standing) -> None:
+        spec = pool_spec(self.world.fleet, self.world.plan, self.pool(found.group))
+        node = node_template.template(spec, found.zone, id_)
+        node["spec"]["providerID"] = found.provider
         self.register(node)
         self.joined[id_] = id_
 
@@ -255,11 +263,18 @@ class Autoscaled:
         self.api.call("DELETE", f"{JOBS}/{job}", {"propagationPolicy": "Background"})
 
     def live(self, region: str) -> int:
+        if self.told["region_clouds"][region] == "azure":
+            return sum(1 for _ in self.machines(region))
         return sum(one["State"]["Name"] in ("pending", "running") for one in self.cloud.launched(region))
 
     def launched(self) -> dict[str, int]:
         """By the cloud's own ledger, ended ones too."""
-        return {region: len(self.cloud.launched(region)) for region in self.told["region_clouds"]}
+        return {region: len(self.launched_in(region)) for region in self.told["region_clouds"]}
+
+    def launched_in(self, region: str) -> Sequence[Any]:
+        """In Azure as far as a look has met them: it forgets those that have ended."""
+        azure = self.cloud.azure if self.told["region_clouds"][region] == "azure" else None
+        return azure.launched() if azure else self.cloud.launched(region)
 
     def said(self, decision: str) -> list[dict[str, Any]]:
         return [one for one in self.service.decisions if one["decision"] == decision]
@@ -270,12 +285,18 @@ class Autoscaled:
 
 @contextlib.contextmanager
 def autoscaled(
-    folder: Path, site: int = 8, most: dict[str, int] | None = None, words: Sequence[str] = (), **flags: str
+    folder: Path,
+    site: int = 8,
+    most: dict[str, int] | None = None,
+    words: Sequence[str] = (),
+    *,
+    azure: bool = False,
+    **flags: str,
 ) -> Iterator[Autoscaled]:
     """Runs until the end of the block. `most` are pools' maxima, `words` our service's, `flags` the autoscaler's with _
-    for -.
+    for -. With `azure` the example's pool there is one of them.
     """
-    world = bed.example()
+    world = bed.whole() if azure else bed.example()
     told = bed.settings(world, **(most or {}))
     with contextlib.ExitStack() as stack:
         (folder / "kube").mkdir(parents=True)
@@ -283,6 +304,10 @@ def autoscaled(
         kube = stack.enter_context(server(folder / "kube", also="node-lifecycle-controller", rate=PODS_A_SECOND))
         endpoint = stack.enter_context(contextlib.contextmanager(served)())
         cloud = bed.cloud(endpoint)
+        if azure:
+            (folder / "azure").mkdir()
+            here = stack.enter_context(contextlib.contextmanager(azure_served)(folder / "azure"))
+            cloud = cloud._replace(azure=AzureSide(here, world, told))
         bed.lay(cloud, world, told)
         one = Autoscaled(folder, kube, cloud, world, told, words)
         stack.callback(one.stop)

@@ -1,4 +1,4 @@
-"""The service as a program of its own, before the example's scaling groups in a local AWS."""
+"""The service as a program of its own, before the example's scaling groups in a local AWS, and in a local Azure."""
 
 import contextlib
 import functools
@@ -23,8 +23,11 @@ from fleet.world import World, current
 from local.providers.host import free_port
 from services.autoscaler import certificates, nodes
 from services.autoscaler.protocol import messages, services
+from tests.components.links.bed import example_in_aws
 from tests.components.pools.joining_client import eventually
 from tests.local.aws.conftest import asker, clients
+from tests.services.autoscaler import with_azure
+from tests.services.autoscaler.azure_side import AzureSide
 from tests.support.apiserver import Server
 
 ROOT = Path(__file__).parents[3]
@@ -46,15 +49,21 @@ def settings(world: World, **most: int) -> dict[str, Any]:
 
 
 def example() -> World:
+    """What of it is in AWS."""
+    return example_in_aws()
+
+
+def whole() -> World:
     return current(ROOT / "fleet.yaml")
 
 
 class Cloud(NamedTuple):
-    """A local AWS; `own` asks its own API."""
+    """A local AWS; `own` asks its own API. `azure` is what stands beside it, if anything does."""
 
     endpoint: str
     own: Callable[..., Any]
     client: Callable[..., Any]
+    azure: AzureSide | None = None
 
     def group(self, name: str, region: str) -> dict[str, Any]:
         told = self.client("autoscaling", region).describe_auto_scaling_groups(AutoScalingGroupNames=[name])
@@ -79,7 +88,9 @@ def lay(made: Cloud, world: World, told: dict[str, Any]) -> None:
     """The scaling groups of the settings, as pool stacks make them, but for what their machines boot."""
     fleet, names = world.fleet, Names(world.fleet)
     sizes = {one["name"]: one for one in told["groups"]}
-    for pool in {one["pool"] for one in told["groups"]}:
+    if made.azure:
+        made.azure.lay()
+    for pool in {one["pool"] for one in told["groups"] if told["region_clouds"][one["region"]] == "aws"}:
         region, shape = fleet.pools[pool].region, fleet.pools[pool].instance_type
         ec2, scaling = made.client("ec2", region), made.client("autoscaling", region)
         data = {"ImageId": ec2.describe_images()["Images"][0]["ImageId"], "InstanceType": shape}
@@ -140,7 +151,7 @@ class Serving:
     def start(self) -> None:
         words = [
             "-m",
-            "services.autoscaler",
+            with_azure.__name__ if self.cloud.azure else "services.autoscaler",
             *self.words,
             f"--settings={self.folder}/settings.json",
             f"--pair={self.folder}",
@@ -149,6 +160,8 @@ class Serving:
         words += [f"--freeze={self.folder}/freeze", f"--decisions={self.folder}/decisions.jsonl"]
         keys = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}
         environment = {**os.environ, **keys, "AWS_ENDPOINT_URL": self.cloud.endpoint}
+        if self.cloud.azure:
+            environment |= with_azure.told(self.cloud.azure.azure)
         if self.kube:
             there = urlsplit(self.kube.url)
             environment |= {nodes.HOST: str(there.hostname), nodes.PORT: str(there.port)}
