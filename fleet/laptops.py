@@ -1,5 +1,7 @@
 """Which regions have servers for laptops, and how these are called: known before any of it exists."""
 
+from collections.abc import Sequence
+
 from .address import sizes
 from .model import Fleet
 
@@ -10,6 +12,8 @@ REVOKED, ISSUED = f"{PLACE}/revoked.pem", f"{PLACE}/issued.json"
 AUTHORITY, STACK = "authority", "-laptops"
 # Resources of their stack that its profiles and machines hang on: the authority goes by the name of the place.
 WRAPPING, SIGNING = f"{PLACE}-wrapping", f"{PLACE}-manifests"
+# Tells a life of the stack from any other one, where names of secrets outlive these.
+LIFE = f"{PLACE}-life"
 # OpenVPN's own, by UDP: the one port that is open to the world without an entry under `ingress`.
 PORT = 1194
 
@@ -31,7 +35,7 @@ def cluster(fleet: Fleet, region: str) -> str | None:
     would move servers.
     """
     about = fleet.regions.get(region)
-    if about is None or not about.laptops or about.cloud != "aws":
+    if about is None or not about.laptops:
         return None
     if isinstance(about.laptops, str):
         return about.laptops
@@ -57,6 +61,11 @@ def regions(fleet: Fleet, name: str) -> tuple[str, ...]:
 def servers(fleet: Fleet, region: str) -> tuple[str, ...]:
     """Names of a region's servers."""
     return tuple(f"vpn-{number}" for number in sizes.LAPTOP_POOLS) if served(fleet, region) else ()
+
+
+def zones(known: Sequence[str]) -> tuple[str, ...]:
+    """Where a region's servers stand, out of its zones in the ledger's order: a new zone moves no server."""
+    return tuple(known[number % len(known)] for number, _ in enumerate(sizes.LAPTOP_POOLS))
 
 
 def machine(region: str, server: str) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from fleet import laptops
 from fleet.address.blocks import Block, overlaps, parse
 from fleet.address.names import is_aggregate
 from fleet.address.plan import RegionPlan
@@ -29,7 +28,7 @@ OWN: Mapping[str, Callable[[RegionPlan], str | None]] = {
     "names": lambda plan: plan.names,
     "questions": lambda plan: plan.questions,
 }
-EVERYWHERE, APPLIANCE = "0.0.0.0/0", "VirtualAppliance"
+EVERYWHERE = "0.0.0.0/0"
 LEDGER = "Take the prefix from the address plan (`landbridge plan`)"
 
 
@@ -106,12 +105,5 @@ def _route(item: Item, path: str, world: World) -> Iterator[Finding]:
             yield undecidable(item, path)
         elif not value or value in known:
             continue
-        elif isinstance(route, dict) and route.get("nextHopType") == APPLIANCE and value in _laptops(item, world):
-            continue  # to the server that gives these addresses out
         else:
             yield finding(item, path, f"{path} {value} is no region's, site's or cluster's aggregate", LEDGER)
-
-
-def _laptops(item: Item, world: World) -> set[str]:
-    region = laptops.region_of(item.stack)
-    return set(world.plan.region(region).laptops) if region in world.fleet.regions else set()

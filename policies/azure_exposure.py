@@ -94,7 +94,8 @@ def _foreign(item: Item, path: str, rule: dict[str, Any], source: str, world: Wo
         return
     cidr = EVERYWHERE if source in EVERYBODY else source
     declared = {(one.protocol, str(one.port), one.cidr) for one in world.fleet.ingress}
-    if laptops.served(world.fleet, laptops.region_of(item.stack)):
+    # Their servers' group, and that of the region's public subnets.
+    if any(laptops.served(world.fleet, name) for name in (laptops.region_of(item.stack), item.stack)):
         declared.add(("udp", str(laptops.PORT), EVERYWHERE))
     asked = [str(port) for port in ports if port]
     if not asked or any((str(protocol).lower(), port, cidr) not in declared for port in asked):

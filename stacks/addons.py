@@ -45,7 +45,8 @@ async def _program(world: World, stack: StackSpec) -> None:
     except LookupError as error:
         raise pulumi.RunError(str(error)) from None
     aws = addons_aws.provider(world, stack) if team_storage.regions(fleet) else None
-    azure = addons_azure.provider(world) if in_azure(fleet, stack.region) or spec.azure_regions else None
+    in_it = in_azure(fleet, stack.region) or bool(spec.azure_regions)
+    azure = addons_azure.provider(world) if in_it or azure_joining.regions(fleet, name) else None
     if in_azure(fleet, stack.region):
         assert azure is not None
         secret = await addons_azure.credential(world, stack, plane, azure)
@@ -65,7 +66,7 @@ async def _program(world: World, stack: StackSpec) -> None:
     if aws:
         scales = AUTOSCALER in having and bool(autoscaler.regions(fleet, name, "aws"))
         addons_aws.roles(world, stack, name, aws, scales=scales)
-    if azure:
+    if azure and in_it:
         addons_azure.teams(world, name, azure, provider)
     if azure and azure_joining.regions(fleet, name):
         joining(world, name, azure, provider)

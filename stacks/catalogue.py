@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from fleet import autoscaler, laptops
+from fleet.buckets import in_azure
 from fleet.model import Cloud, Fleet
 from fleet.regions import CLOUDS
 
@@ -14,7 +15,7 @@ ADDONS = "-addons"
 # What can stand in a region of each cloud so far.
 BUILT: Mapping[Cloud, frozenset[Kind]] = {
     "aws": frozenset(("region", "links", "cluster", "laptops", "pool", "addons")),
-    "azure": frozenset(("region", "links", "cluster", "pool", "addons")),
+    "azure": frozenset(("region", "links", "cluster", "laptops", "pool", "addons")),
 }
 
 
@@ -71,13 +72,15 @@ def pools(fleet: Fleet) -> list[StackSpec]:
 def addons(fleet: Fleet) -> list[StackSpec]:
     """Stacks of what runs inside clusters, one each, named CLUSTER-addons; they read of every region with nodes.
 
-    A right to a scale set of Azure is given on the scale set, which must be there before.
+    A right to a scale set of Azure is given on the scale set, which must be there before; one to look at servers for
+    laptops there on their region.
     """
     found = []
     for name, cluster in fleet.clusters.items():
         regions, sets = _with_nodes(fleet, name), autoscaler.pools(fleet, name, "azure")
+        servers = [one for one in laptops.regions(fleet, name) if in_azure(fleet, one) and one not in regions]
         if regions and _built(fleet, cluster.region, "cluster") and not _unfit(fleet, name):
-            found.append(StackSpec(f"{name}{ADDONS}", "addons", cluster.region, (*regions, name, *sets)))
+            found.append(StackSpec(f"{name}{ADDONS}", "addons", cluster.region, (*regions, *servers, name, *sets)))
     return found
 
 

@@ -19,7 +19,7 @@ class LaptopServerOutputs(TypedDict):
     host: str  # its name in the region's private zone
     address: pulumi.Input[str]  # the public one, which people's profiles hold
     pool_cidr: str  # its laptops' addresses
-    group: pulumi.Input[str]  # the scaling group of one that keeps it alive
+    group: pulumi.Input[str]  # the scaling group of one that keeps it alive; on Azure the virtual machine itself
 
 
 class LaptopsOutputs(TypedDict):
@@ -29,7 +29,7 @@ class LaptopsOutputs(TypedDict):
     cluster: str  # whose nodes the servers are
 
     authority: pulumi.Input[str]  # PEM of what vouches for servers and people
-    authority_secret: str  # in the region; JSON: its certificate, its key, and the key that wraps those of profiles
+    authority_secret: pulumi.Input[str]  # in the region; JSON: its certificate, its key, what wraps profiles' keys
     servers: dict[str, LaptopServerOutputs]  # by name: vpn-1, vpn-2
     known_hosts: pulumi.Input[str]  # the line by which people's SSH clients know its machines; empty where keys let in
 

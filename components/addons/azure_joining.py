@@ -1,4 +1,4 @@
-"""What the service that lets machines join may do in Azure, as plain data: look at machines of scale sets.
+"""What the service that lets machines join may do in Azure, as plain data: look at its machines.
 
 One identity a cluster, which a service account of the cluster's is trusted as, so that API machines of either cloud can
 ask. Azure vouches for a machine's number, and these looks say in which scale set it is.
@@ -8,9 +8,9 @@ import uuid
 from typing import Any, NamedTuple
 
 from components.pools.admission import NAME, SPACE
-from fleet import azure_ids, issuers
+from fleet import azure_ids, issuers, laptops
 from fleet.azure_ids import subscription
-from fleet.buckets import resource_group
+from fleet.buckets import in_azure, resource_group
 from fleet.model import Fleet
 
 from .azure_autoscaler import AUDIENCE
@@ -19,6 +19,8 @@ from .azure_autoscaler_role import IDENTITY_NAME, SETS, home, owner
 SUBJECT = f"system:serviceaccount:{SPACE}:{NAME}"
 # "Azure permissions for Compute": a set's machines, and their cards, which have the addresses.
 ACTIONS = [f"{SETS}/virtualMachines/read", f"{SETS}/networkInterfaces/read"]
+# The same of machines by themselves: the servers for laptops.
+ALONE = ["Microsoft.Compute/virtualMachines/read", "Microsoft.Network/networkInterfaces/read"]
 
 
 class Grant(NamedTuple):
@@ -32,7 +34,15 @@ class Grant(NamedTuple):
 def regions(fleet: Fleet, cluster: str) -> list[str]:
     """Of Azure, with nodes of the cluster."""
     own = [one.region for one in fleet.pools.values() if one.cluster == cluster and one.kind != "ssh"]
-    return sorted({name for name in own if name and fleet.regions[name].cloud == "azure"})
+    return sorted({name for name in own if name and in_azure(fleet, name)} | {*_with_servers(fleet, cluster)})
+
+
+def actions(fleet: Fleet, cluster: str) -> list[str]:
+    return [*ACTIONS, *(ALONE if _with_servers(fleet, cluster) else ())]
+
+
+def _with_servers(fleet: Fleet, cluster: str) -> list[str]:
+    return [name for name in laptops.regions(fleet, cluster) if in_azure(fleet, name)]
 
 
 def identity(fleet: Fleet, cluster: str) -> dict[str, Any]:

@@ -46,7 +46,7 @@ class JoiningIdentity(pulumi.ComponentResource):
             description=f"The joining service of {cluster} may see the machines of scale sets",
             scope=scope,
             assignable_scopes=[scope],
-            permissions=[{"actions": joining.ACTIONS, "not_actions": []}],
+            permissions=[{"actions": joining.actions(fleet, cluster), "not_actions": []}],
             opts=child,
         )
         for grant in joining.grants(fleet, cluster):

@@ -3,9 +3,9 @@
 from typing import Literal, NamedTuple
 
 from components.boot.people import Authority, Login, logins
-from fleet import issuers
+from fleet import issuers, laptops
 from fleet.address.plan import AddressPlan
-from fleet.buckets import bucket_name, vault_name
+from fleet.buckets import bucket_name, in_azure, vault_name
 from fleet.model import Cloud, Fleet
 
 from .profiles import PROFILES, Profile
@@ -132,9 +132,18 @@ def _frontends(cloud: Cloud, found: dict[str, str]) -> dict[str, str]:
 
 def where_people_are(fleet: Fleet, plan: AddressPlan) -> tuple[tuple[str, str], ...]:
     """Laptops on the VPN, and machine rooms. Other machines of regions never: nobody sits at one."""
-    laptops = [
+    found = [
         (f"laptops-{name}-{n}", prefix)
         for name in sorted(fleet.regions)
-        for n, prefix in enumerate(plan.region(name).laptops, 1)
+        for n, prefix in enumerate(_laptops(fleet, plan, name), 1)
     ]
-    return (*laptops, *((f"site-{name}", plan.site(name).block) for name in sorted(fleet.sites)))
+    return (*found, *((f"site-{name}", plan.site(name).block) for name in sorted(fleet.sites)))
+
+
+def _laptops(fleet: Fleet, plan: AddressPlan, region: str) -> tuple[str, ...]:
+    """Where a region's laptops come from: on Azure from their servers, which are all that stands in public subnets."""
+    here = plan.region(region)
+    if not in_azure(fleet, region):
+        return here.laptops
+    zones = laptops.zones(list(here.zones)) if laptops.served(fleet, region) else ()
+    return tuple(dict.fromkeys(here.zones[zone].public for zone in zones))

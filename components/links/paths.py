@@ -81,7 +81,7 @@ class Paths:
         self.hubs = {name: hub_routes(fleet, plan, name) for name in here}
         clouds = fleet.regions.items()
         self.azure = {name: azure_network(fleet, plan, name) for name, about in clouds if about.cloud == "azure"}
-        self.laptops = {name: found for name in here if (found := laptops_spec(fleet, plan, name))}
+        self.laptops = {name: found for name in fleet.regions if (found := laptops_spec(fleet, plan, name))}
 
     def place(self, text: str) -> Place:
         """A region's or a site's name, or an address of one. Raises NoPlaceError."""
@@ -117,10 +117,10 @@ class Paths:
     def _hops(self, source: Place, target: Place, port: Port | None) -> Iterator[Hop]:
         if source.kind == SITE:
             yield from self._out_of_site(source, target, port)
-        elif source.name in self.azure:
-            yield from self._out_of_azure(source, target, port)
         elif server := self._server(source):
             yield from self._out_of_laptop(server, source, target, port)
+        elif source.name in self.azure:
+            yield from self._out_of_azure(source, target, port)
         else:
             yield from self._out_of_region(source, target, port)
 
@@ -136,7 +136,11 @@ class Paths:
             return
         found = _longest(target.address, [(cidr, cidr) for _, cidr in spec.reached])
         yield Hop(at, _pushed(found, target), passes=found is not None)
-        if _in(target.address, self.networks[source.name].cidr):
+        if spec.own_name:
+            here = IPv4Network(self.plan.region(source.name).zones[server.zone].public)
+            yield Hop(at, f"sends it in its own name, from {here}")
+            yield from self._out_of_azure(source._replace(address=str(here[-2])), target, port)
+        elif _in(target.address, self.networks[source.name].cidr):
             yield from self._into_network(source, target, port)
         else:
             zones = [(one.cidr, one) for one in self._table(source.name, server.zone).routes]
@@ -216,6 +220,9 @@ class Paths:
 
     def _into_azure(self, source: Place, target: Place, port: Port | None) -> Iterator[Hop]:
         network, at = self.azure[target.name], f"network {target.name}"
+        if server := self._server(target):
+            yield Hop(f"server {server.name} of {target.name}", "lets nobody begin", passes=False)
+            return
         subnet = next((one for one in network.subnets if _in(target.address, one.cidr)), None)
         yield Hop(at, _arrived(subnet.name if subnet else "", target), passes=subnet is not None)
         if port is not None:

@@ -7,6 +7,8 @@ whose groups judge it, and to endpoints and shares only what the matrix has.
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
+from fleet.laptops import PORT
+
 from .ports import WORLD, Group
 
 FIRST, STEP = 100, 10
@@ -66,10 +68,12 @@ def written(rule: Judged, far: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def rules(groups: Sequence[Group], places: Mapping[str, str], shares_cidr: str) -> Mapping[str, tuple[Rule, ...]]:
+def rules(
+    groups: Sequence[Group], places: Mapping[str, str], shares_cidr: str, *, laptops: bool = False
+) -> Mapping[str, tuple[Rule, ...]]:
     """By name of the group. `groups` are the matrix's; `places` are the fleet's own prefixes by name.
 
-    `shares_cidr` is the shares' one address.
+    `shares_cidr` is the shares' one address. `laptops`: servers for them stand in public subnets.
     """
     rows = {group.name: group for group in groups}
     why = "groups of machines judge what comes to them"
@@ -80,11 +84,17 @@ def rules(groups: Sequence[Group], places: Mapping[str, str], shares_cidr: str) 
     return {
         "private": _closed(*to_machines),
         "fixed": _closed(*_allowed(rows.get("shares"), shares_cidr), no_more, *to_machines),
-        "public": _closed(*_allowed(rows.get(WORLD), ANY), *to_machines),
+        "public": _closed(*_allowed(rows.get(WORLD), ANY), *(_LAPTOPS if laptops else ()), *to_machines),
         "endpoints": _closed(*_allowed(rows.get("endpoints"), ANY)),
         "names": _closed(*_allowed(rows.get("names"), ANY)),
         "questions": _closed(),
     }
+
+
+# Behind what the fleet file opens.
+_LAPTOPS = (
+    Rule("laptops", TO_MACHINES - 1, "Allow", "Udp", "Internet", ANY, str(PORT), "laptops, from wherever people are"),
+)
 
 
 def _allowed(group: Group | None, to: str) -> tuple[Rule, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from ipaddress import IPv4Network
 from typing import NamedTuple
 
-from fleet import hubs
+from fleet import hubs, laptops
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
@@ -38,7 +38,12 @@ def network_spec(fleet: Fleet, plan: AddressPlan, region_name: str) -> NetworkSp
     oldest = subnets.nat_zone(here)
     shares_address = here.zones[oldest].addresses["shares"]
     found = azure_subnets.subnets(region, here)
-    groups = azure_groups.rules(ports.groups(prefixes, fleet.ingress), _places(plan), f"{shares_address}/32")
+    groups = azure_groups.rules(
+        ports.groups(prefixes, fleet.ingress),
+        _places(plan),
+        f"{shares_address}/32",
+        laptops=laptops.served(fleet, region_name),
+    )
     used = {subnet.group for subnet in found}
     return NetworkSpec(
         region=region_name,

@@ -61,7 +61,7 @@ class Joining(NamedTuple):
     """A pool whose machines may join. In a cloud: the role, AWS's alone, and the scaling groups, by name.
 
     `place` is the region or the site; `hosts` are a site's, with their address where the fleet file gives one, and
-    `lan` is its network.
+    `lan` is its network. `alone`: its groups are virtual machines by themselves, in Azure.
     """
 
     name: str
@@ -73,6 +73,7 @@ class Joining(NamedTuple):
     hosts: tuple[tuple[str, str], ...] = ()
     lan: str = ""
     cloud: Cloud = "aws"
+    alone: bool = False
 
 
 def pools(
@@ -144,8 +145,10 @@ def told(spec: ClusterSpec, machine: Machine) -> dict[str, object]:
 
 
 def azure(fleet: Fleet, known: Iterable[Joining]) -> dict[str, object]:
-    """Where the pools in Azure are, for the table; nothing where there are none."""
-    regions = sorted({one.place for one in known if one.cloud == "azure"})
+    """Where the pools in Azure are, for the table; nothing where there are none. `alone` are no scale sets."""
+    there = [one for one in known if one.cloud == "azure"]
+    regions = sorted({one.place for one in there})
+    alone = sorted(group for one in there if one.alone for group in one.groups)
     if not regions:
         return {}
     assert fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
@@ -153,6 +156,7 @@ def azure(fleet: Fleet, known: Iterable[Joining]) -> dict[str, object]:
         "subscription": fleet.azure.subscription_id,
         "tenant": fleet.azure.tenant_id,
         "places": {name: f"{subscription(fleet)}/resourceGroups/{resource_group(fleet, name)}" for name in regions},
+        **({"alone": alone} if alone else {}),
     }
 
 

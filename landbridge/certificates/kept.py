@@ -7,23 +7,18 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
-from botocore.exceptions import BotoCoreError, ClientError
-
 from fleet.buckets import bucket_name
 from fleet.world import World
 
 from ..cluster.info import published, up
-from ..cluster.session import clients_at
+from ..cluster.session import cloud_in
 from ..errors import LandbridgeError
-from ..lookups import ClientOf
 from ..places import Place
 from . import ledger as ledgers
 from .ledger import Ledger
 
 # Two people at once are rare, and each try is one who was quicker.
 TRIES = 8
-CLASHES = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")
-ABSENT = ("NoSuchKey", "404")
 
 
 class ClashError(Exception):
@@ -51,8 +46,8 @@ class Kept(ABC, Generic[Authority, List]):
     def __init__(self, world: World, place: Place, region: str, stack: str) -> None:
         self.world, self.place, self.region = world, place, region
         self.up = up(place, stack)
-        self.bucket = bucket_name(world.fleet, region)
-        self.of: ClientOf = clients_at(world, place, region)
+        self.cloud = cloud_in(world, place, region)
+        self.objects = self.cloud.bucket(bucket_name(world.fleet, region))
         self.told = self.published(place, stack)
         if not self.told:
             raise LandbridgeError(f"Region {region} has no {self.what} yet. Run `{self.up}`.")
@@ -84,9 +79,7 @@ class Kept(ABC, Generic[Authority, List]):
     def authority(self) -> Authority:
         place = str(self.told["authority_secret"])
         try:
-            found = self.read(self.of("secretsmanager").get_secret_value(SecretId=place)["SecretString"])
-        except (ClientError, BotoCoreError) as error:
-            raise LandbridgeError(f"Secret {place} in {self.region} can't be read: {error}. {self.needs}.") from None
+            found = self.read(self.cloud.secret(place))
         except (ValueError, KeyError) as error:
             why = f"Secret {place} in {self.region} holds no authority ({error})"
             raise LandbridgeError(f"{why}. Run `{self.up}`.") from None
@@ -112,18 +105,11 @@ class Kept(ABC, Generic[Authority, List]):
 
     def _lay(self, ledger: Ledger, now: datetime) -> None:
         """Never over a newer one, which has all that this one has."""
-        text, etag = self._get(self.revoked)
+        text, mark = self._get(self.revoked)
         with suppress(ValueError):
             if text and self.look(text).number >= ledger.number:
                 return
-        self._put(self.revoked, self.made(ledger, now), etag, self.kind)
-
-    @property
-    def needs(self) -> str:
-        return (
-            "You need secretsmanager:GetSecretValue on the secret, s3:GetObject and s3:PutObject below "
-            f"{self.issued.partition('/')[0]}/, and the key"
-        )
+        self._put(self.revoked, self.made(ledger, now), mark, self.kind)
 
     def ledger(self) -> Ledger:
         return self._ledger()[0]
@@ -134,20 +120,20 @@ class Kept(ABC, Generic[Authority, List]):
         return made
 
     def _change(self, change: Callable[[Ledger], Ledger]) -> Ledger:
-        before, etag = self._ledger()
+        before, mark = self._ledger()
         after = change(before)._replace(number=before.number + 1)
-        self._put(self.issued, ledgers.written(after), etag, "application/json")
+        self._put(self.issued, ledgers.written(after), mark, "application/json")
         return after
 
     def _ledger(self) -> tuple[Ledger, str]:
-        text, etag = self._get(self.issued)
+        text, mark = self._get(self.issued)
         mine = ledgers.digest(self.vouching)
         if not text:
-            return Ledger(0, mine), etag
+            return Ledger(0, mine), mark
         try:
-            return ledgers.read(text, mine), etag
+            return ledgers.read(text, mine), mark
         except (ValueError, KeyError) as error:
-            where = f"s3://{self.bucket}/{self.issued}"
+            where = self.objects.where(self.issued)
             raise LandbridgeError(f"{where} can't be read: {error}. The bucket keeps its older versions.") from None
 
     def _tried(self, what: str, work: Callable[[], Any]) -> Any:
@@ -160,24 +146,10 @@ class Kept(ABC, Generic[Authority, List]):
 
     def _get(self, key: str) -> tuple[str, str]:
         """The object's text and its mark; empty where there is none."""
-        try:
-            found = self.of("s3").get_object(Bucket=self.bucket, Key=key)
-            return found["Body"].read().decode(), str(found["ETag"])
-        except ClientError as error:
-            if error.response["Error"]["Code"] in ABSENT:
-                return "", ""
-            raise LandbridgeError(f"s3://{self.bucket}/{key} can't be read: {error}. {self.needs}.") from None
-        except BotoCoreError as error:
-            raise LandbridgeError(f"s3://{self.bucket}/{key} can't be read: {error}.") from None
+        data, mark = self.objects.marked(key)
+        return data.decode(), mark
 
-    def _put(self, key: str, text: str, etag: str, kind: str) -> None:
+    def _put(self, key: str, text: str, mark: str, kind: str) -> None:
         """Only in place of what was read. Raises ClashError."""
-        only: dict[str, Any] = {"IfMatch": etag} if etag else {"IfNoneMatch": "*"}
-        try:
-            self.of("s3").put_object(Bucket=self.bucket, Key=key, Body=text.encode(), ContentType=kind, **only)
-        except ClientError as error:
-            if error.response["Error"]["Code"] in CLASHES:
-                raise ClashError from None
-            raise LandbridgeError(f"s3://{self.bucket}/{key} can't be written: {error}. {self.needs}.") from None
-        except BotoCoreError as error:
-            raise LandbridgeError(f"s3://{self.bucket}/{key} can't be written: {error}.") from None
+        if not self.objects.put_over(key, text.encode(), mark, kind):
+            raise ClashError

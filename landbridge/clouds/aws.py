@@ -18,6 +18,8 @@ from .cloud import CloudError
 
 BALANCER_NAME = 32  # AWS allows no more; components/control_plane/aws.py names it so
 ABSENT = ("NoSuchKey", "404")
+# Somebody else was quicker, by S3's words.
+CLASHES = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")
 
 
 @contextmanager
@@ -43,17 +45,33 @@ class S3:
         return str(self.signer.generate_presigned_url("get_object", Params=what, ExpiresIn=seconds))
 
     def read(self, key: str) -> bytes | None:
-        with asking(f"{self.where(key)} can't be read", "You need s3:GetObject on it and kms:Decrypt"):
-            try:
-                return bytes(self.client.get_object(Bucket=self.bucket, Key=key)["Body"].read())
-            except ClientError as error:
-                if error.response["Error"]["Code"] in ABSENT:
-                    return None
-                raise
+        data, mark = self.marked(key)
+        return data if mark else None
 
     def put(self, key: str, data: bytes) -> None:
         with asking(f"{self.where(key)} can't be written", "You need s3:PutObject on it and kms:GenerateDataKey"):
             self.client.put_object(Bucket=self.bucket, Key=key, Body=data)
+
+    def marked(self, key: str) -> tuple[bytes, str]:
+        with asking(f"{self.where(key)} can't be read", "You need s3:GetObject on it and kms:Decrypt"):
+            try:
+                found = self.client.get_object(Bucket=self.bucket, Key=key)
+                return bytes(found["Body"].read()), str(found["ETag"])
+            except ClientError as error:
+                if error.response["Error"]["Code"] in ABSENT:
+                    return b"", ""
+                raise
+
+    def put_over(self, key: str, data: bytes, mark: str, kind: str) -> bool:
+        only = {"IfMatch": mark} if mark else {"IfNoneMatch": "*"}
+        with asking(f"{self.where(key)} can't be written", "You need s3:PutObject on it and kms:GenerateDataKey"):
+            try:
+                self.client.put_object(Bucket=self.bucket, Key=key, Body=data, ContentType=kind, **only)
+            except ClientError as error:
+                if error.response["Error"]["Code"] in CLASHES:
+                    return False
+                raise
+        return True
 
     def delete(self, key: str) -> None:
         with asking(f"{self.where(key)} can't be deleted", "You need s3:DeleteObject on it"):

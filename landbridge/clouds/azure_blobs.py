@@ -14,6 +14,8 @@ from .azure_refusals import asked
 EARLY = timedelta(minutes=5)
 READS = "You need the role Storage Blob Data Reader on the account"
 WRITES = "You need the role Storage Blob Data Contributor on the account"
+# Somebody else was quicker, by Azure's words.
+CLASHES = ("BlobAlreadyExists", "ConditionNotMet")
 
 
 class Blobs:
@@ -57,17 +59,43 @@ class Blobs:
         return f"{self.where(key)}?{signed}"
 
     def read(self, key: str) -> bytes | None:
+        data, mark = self.marked(key)
+        return data if mark else None
+
+    def marked(self, key: str) -> tuple[bytes, str]:
         from azure.core.exceptions import ResourceNotFoundError
 
-        def body() -> bytes | None:
+        def body() -> tuple[bytes, str]:
             try:
-                return bytes(self.container.download_blob(key).readall())
+                found = self.container.download_blob(key)
+                return bytes(found.readall()), str(found.properties.etag)
             except ResourceNotFoundError as error:
                 if error.error_code == "BlobNotFound":
-                    return None
+                    return b"", ""
                 raise
 
         return asked(f"{self.where(key)} can't be read", READS, body)
+
+    def put_over(self, key: str, data: bytes, mark: str, kind: str) -> bool:
+        from azure.core import MatchConditions
+        from azure.core.exceptions import ResourceExistsError, ResourceModifiedError
+        from azure.storage.blob import ContentSettings
+
+        only: dict[str, Any] = {"overwrite": False}
+        if mark:
+            only = {"overwrite": True, "etag": mark, "match_condition": MatchConditions.IfNotModified}
+
+        def written() -> bool:
+            try:
+                settings = ContentSettings(content_type=kind)
+                self.container.upload_blob(key, data, content_settings=settings, **only)
+            except (ResourceExistsError, ResourceModifiedError) as error:
+                if error.error_code in CLASHES:
+                    return False
+                raise
+            return True
+
+        return asked(f"{self.where(key)} can't be written", WRITES, written)
 
     def put(self, key: str, data: bytes) -> None:
         what = f"{self.where(key)} can't be written"

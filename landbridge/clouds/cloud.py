@@ -27,6 +27,14 @@ class Bucket(Protocol):
 
     def put(self, key: str, data: bytes) -> None: ...
 
+    def marked(self, key: str) -> tuple[bytes, str]:
+        """An object with the mark of what it is now; both are empty where there is none."""
+
+    def put_over(self, key: str, data: bytes, mark: str, kind: str) -> bool:
+        """Only in place of the object of that mark, or where there is none: then it is empty. False: somebody else was
+        quicker. `kind` is its content type.
+        """
+
     def delete(self, key: str) -> None:
         """Also where there is none."""
 

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from botocore.exceptions import BotoCoreError, ClientError
-
 from components.links.laptops import server
 from components.links.laptops.authority import ends
 from fleet.laptops import PLACE
 
+from ..clouds.cloud import CloudError
 from .store import Store
 
 
@@ -59,13 +58,14 @@ def _all(store: Store, now: datetime) -> Iterator[Ending]:
 
 def _server(store: Store, name: str) -> Ending:
     """By the bundle that was published for it."""
-    remedy = f"`{store.up} --refresh` makes it anew, then end the machine: its group starts another"
-    prefix, s3 = f"{store.world.fleet.fleet}/{PLACE}/{name}", store.of("s3")
+    comes = "its group starts another" if store.cloud.heals else f"`{store.up} --refresh` starts another"
+    remedy = f"`{store.up} --refresh` makes it anew, then end the machine: {comes}"
+    prefix, objects = f"{store.world.fleet.fleet}/{PLACE}/{name}", store.objects
     try:
-        sealed = json.loads(s3.get_object(Bucket=store.bucket, Key=f"{prefix}/manifest.json")["Body"].read())
+        sealed = json.loads(objects.read(f"{prefix}/manifest.json") or b"")
         version = json.loads(sealed["manifest"])["version"]
-        files = json.loads(s3.get_object(Bucket=store.bucket, Key=f"{prefix}/{version}.json")["Body"].read())
+        files = json.loads(objects.read(f"{prefix}/{version}.json") or b"")
         until = ends(files[server.CERTIFICATE])
-    except (ClientError, BotoCoreError, ValueError, KeyError) as error:
+    except (CloudError, ValueError, KeyError) as error:
         return Ending(store.region, f"the bundle of {name} can't be read: {error}", None, f"run `{store.up}`")
     return Ending(store.region, f"the certificate of server {name}", until, remedy)

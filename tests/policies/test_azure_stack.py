@@ -18,11 +18,14 @@ from components.addons.azure_joining_identity import JoiningIdentity
 from components.control_plane.azure import ControlPlane
 from components.control_plane.machines import cluster_spec
 from components.control_plane.rotation import all_generations
+from components.links.laptops.azure import Laptops
+from components.links.laptops.nodes import owner
+from components.links.laptops.spec import laptops_spec
 from components.pools.azure import Pool
 from components.pools.firewall import rules
 from components.pools.spec import pool_spec
 from components.tags import Owner
-from fleet import azure_images
+from fleet import azure_images, laptops
 from fleet.world import World
 from policies import pack
 from policies.azure_pools import SCALE_SET
@@ -45,12 +48,12 @@ MADE: dict[str, dict[str, Any]] = {
 class Registering(pulumi.runtime.Mocks):
     """Notes what is registered; what the cloud would say is not known."""
 
-    def __init__(self) -> None:
-        self.items: list[Item] = []
+    def __init__(self, stack: str) -> None:
+        self.stack, self.items = stack, list[Item]()
 
     def new_resource(self, args: pulumi.runtime.MockResourceArgs) -> tuple[str, dict[str, Any]]:
         if args.typ.startswith(AZURE):
-            urn = f"urn:pulumi:{AZURE_STACK}::landbridge::{args.typ}::{args.name}"
+            urn = f"urn:pulumi:{self.stack}::landbridge::{args.typ}::{args.name}"
             provider = args.provider.split("::")[-2]
             self.items.append(Item(args.typ, args.name, urn, plain(args.inputs), protect=True, provider=provider))
         # Azure's answer has identities as a table, and a program gives a list.
@@ -77,11 +80,11 @@ def plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def registered(build: Callable[[World], Any]) -> list[Item]:
-    mocks = Registering()
+def registered(build: Callable[[World], Any], stack: str = AZURE_STACK) -> list[Item]:
+    mocks = Registering(stack)
     # Pulumi takes the thread's own, which an `asyncio.run` of another test has taken away.
     asyncio.set_event_loop(asyncio.new_event_loop())
-    pulumi.runtime.set_mocks(mocks, project="landbridge", stack=AZURE_STACK, preview=True)
+    pulumi.runtime.set_mocks(mocks, project="landbridge", stack=stack, preview=True)
 
     @pulumi.runtime.test
     def program() -> None:
@@ -263,3 +266,50 @@ def test_a_cluster_s_control_plane_passes() -> None:
     found = registered(build)
     assert sum(one.type == f"{AZURE}compute:VirtualMachine" for one in found) == 5
     assert judged(found) == {}
+
+
+@pytest.fixture(scope="module")
+def servers() -> list[Item]:
+    def build(world: World) -> Laptops:
+        providers = {
+            "azure-native": azure_native.Provider("p", subscription_id="s", tenant_id="t"),
+            "tls": tls.Provider("tls"),
+            "random": random.Provider("random"),
+        }
+        spec = laptops_spec(world.fleet, world.plan, AZURE_STACK)
+        assert spec is not None
+        return Laptops(
+            "laptops",
+            {
+                "fleet": world.fleet,
+                "spec": spec,
+                "owner": owner(world.fleet, AZURE_STACK),
+                "supernet": world.plan.supernet,
+                "subnet_ids": dict.fromkeys("123", "subnet"),
+                "zone_name": f"{AZURE_STACK}.{world.fleet.domain}",
+                "image": {"id": f"{azure_images.image_id(world.fleet, spec.node.kubernetes, 'laptop')}/versions/1.2.3"},
+                "cluster_authority": "PEM",
+                "people_authority": "",
+            },
+            pulumi.ResourceOptions(providers=providers),
+        )
+
+    return registered(build, laptops.stack(AZURE_STACK))
+
+
+def test_servers_for_laptops_pass(servers: list[Item]) -> None:
+    assert sum(one.type == f"{AZURE}compute:VirtualMachine" for one in servers) == 2
+    assert judged(servers) == {}
+
+
+@pytest.mark.parametrize(
+    ("type_", "change", "words"),
+    [
+        ("authorization:RoleAssignment", {"condition": "", "scope": "/subscriptions/s"}, "lies in no resource group"),
+        ("network:NetworkInterface", {"tags": {}}, "gives machines public addresses"),
+        ("compute:VirtualMachine", {"identity": {"type": "SystemAssigned"}}, "identity.type"),
+    ],
+)
+def test_and_do_not_once_they_are_changed(servers: list[Item], type_: str, change: dict[str, Any], words: str) -> None:
+    wrong = [one._replace(props={**one.props, **change}) if one.type == AZURE + type_ else one for one in servers]
+    assert any(words in line for lines in judged(wrong).values() for line in lines)

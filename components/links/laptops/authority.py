@@ -1,6 +1,6 @@
 """The authority for laptops: people's certificates and the list of revoked ones, made on the operator's computer.
 
-Its key and its own certificate are the region's stack's (aws_authority.py) and lie in Secrets Manager alone.
+Its key and its own certificate are the region's stack's (keys.py) and lie in its secrets store alone.
 """
 
 import datetime

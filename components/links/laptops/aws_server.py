@@ -6,7 +6,6 @@ from typing import TypedDict
 import pulumi
 import pulumi_aws as aws
 
-from components.boot import hosts, people
 from components.boot.hosts import HostAuthority
 from components.boot.user_data import user_data
 from components.control_plane.aws_one import One, Published, keep_alive, publish
@@ -19,8 +18,8 @@ from fleet.image_names import RESOLVE, parameter
 from fleet.model import Fleet
 
 from .aws_authority import LaptopsAuthority
-from .machine import bundle
-from .nodes import GROUP, INSTANCE_TYPE, ROLE
+from .contents import contents
+from .nodes import INSTANCE_TYPES, ROLE, group
 from .roles import permissions
 from .spec import LaptopsSpec, Server
 
@@ -110,18 +109,9 @@ class LaptopServer(pulumi.ComponentResource):
         return granted, profile
 
     def _publish(self) -> aws.s3.BucketObjectv2:
-        authority = self.args["authority"]
-        open_, whole = authority.material(self.server, self.args["cluster_authority"], self)
-        # Made without private keys, so that no mistake can put one into the bucket.
-        shown = hosts.shown(self.args["hosts"], self.name, (self.server.host,), self)
-        given = pulumi.Output.all(self.args["people_authority"], shown.certificate)
-        vouched = given.apply(lambda both: self._vouched(*both))
-        files: pulumi.Output[dict[str, str]] = open_.apply(
-            lambda material: vouched.apply(lambda spec: bundle(spec, self.server, material).files)
-        )
-        keys: pulumi.Output[dict[str, str]] = whole.apply(
-            lambda material: shown.keys.apply(lambda more: bundle(self.spec, self.server, material).keys | more)
-        )
+        args = self.args
+        authorities = args["cluster_authority"], args["people_authority"]
+        made = contents(args["fleet"], self.spec, self.server, args["authority"], authorities, args["hosts"], self)
         published = Published(
             title=self.spec.machine(self.server),
             bucket=self.spec.bucket,
@@ -129,25 +119,21 @@ class LaptopServer(pulumi.ComponentResource):
             key_arn=self.args["key_arn"],
             owner=self.args["owner"],
             tags=self._tags(self.name),
-            files=files,
-            keys=keys,
-            signing=authority.signing,
+            files=made.files,
+            keys=made.keys,
+            signing=args["authority"].signing,
         )
         return publish(self.name, published, self.child, self.child)
-
-    def _vouched(self, line: str, shown: str) -> LaptopsSpec:
-        vouching = people.authority(self.args["fleet"], self.spec.region, line)
-        return self.spec._replace(vouching=vouching, shown=shown)
 
     def _one(self, profile: aws.iam.InstanceProfile) -> One:
         owner, kubernetes = self.args["owner"], self.spec.node.kubernetes
         verify_key = known_in_preview(self.args["authority"].verify_key, VERIFY_KEY)
         return One(
-            named=(owner.name(self.name, 128), owner.name(self.name, GROUP)),
+            named=(owner.name(self.name, 128), group(self.args["fleet"], self.spec.region, self.name)),
             zone=f"{self.spec.region}{self.server.zone}",
             image_id=RESOLVE + parameter(self.spec.fleet, kubernetes, kind="laptop"),
             kubernetes=kubernetes,
-            instance_type=INSTANCE_TYPE,
+            instance_type=INSTANCE_TYPES["aws"],
             profile=profile,
             interface=self.interface,
             root_gib=ROOT_GIB[LAPTOPS],

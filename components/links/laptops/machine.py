@@ -47,7 +47,7 @@ def bundle(spec: LaptopsSpec, server: Server, material: Material) -> Bundle:
         openvpn.AUTHORITY: material.authority,
         openvpn.CERTIFICATE: material.certificate,
         **firewall.files(spec, server),
-        **cloud_files("aws"),
+        **cloud_files(spec.cloud),
         **{f"{SCRIPTS}/{name}.py": (ON_MACHINE / f"{name}.py").read_text() for name in OWN_SCRIPTS},
         **settings("laptops", told(spec)),
         **{f"{UNITS}/{name}": text for name, text in units(server).items()},

@@ -10,7 +10,7 @@ from .spec import PORT, LaptopsSpec
 # AWS replaces a group when its description changes: never reword it.
 DESCRIPTION = "Servers for laptops"
 WORLD = "0.0.0.0/0"
-HTTPS_PORT = 443
+HTTP_PORT, HTTPS_PORT = 80, 443
 NEEDS_FRAGMENTS = (3, 4)  # ICMP: type and code of "fragmentation needed", without which large packets vanish
 
 
@@ -37,6 +37,9 @@ def rules(spec: LaptopsSpec, supernet: str) -> tuple[Rule, ...]:
         Rule("in", "icmp", *NEEDS_FRAGMENTS, supernet, "large-packets", "tunnels say how large a packet may be"),
         Rule("out", "tcp", HTTPS_PORT, HTTPS_PORT, WORLD, "https", "APIs of the cloud, some without an endpoint here"),
     ]
+    if spec.cloud == "azure":
+        why = "who vouches for the document by which a machine joins"
+        found.append(Rule("out", "tcp", HTTP_PORT, HTTP_PORT, WORLD, "http", why))
     found += [Rule("out", "-1", None, None, cidr, name, f"laptops reach {name}") for name, cidr in spec.places]
     found += [
         Rule("in", "tcp", people.PORT, people.PORT, cidr, f"ssh-{name}", "operators, by SSH")

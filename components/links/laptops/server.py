@@ -43,7 +43,7 @@ def config(spec: LaptopsSpec, server: Server) -> str:
         "data-ciphers AES-256-GCM",
         # What a laptop is told.
         *(f'push "route {net.network_address} {net.netmask}"' for net in map(IPv4Network, _cidrs(spec))),
-        f'push "dhcp-option DNS {spec.resolver}"',
+        f'push "dhcp-option DNS {names(spec, server)}"',
         f'push "dhcp-option DOMAIN {spec.domain}"',
         f"keepalive {ASK_SECONDS} {SILENT_SECONDS}",
         "explicit-exit-notify 1",
@@ -58,6 +58,11 @@ def config(spec: LaptopsSpec, server: Server) -> str:
         "verb 3",
     ]
     return "\n".join(given) + "\n"
+
+
+def names(spec: LaptopsSpec, server: Server) -> str:
+    """Whom laptops ask for names: the region's resolver, or the server in the tunnel, which asks that one for them."""
+    return str(IPv4Network(server.pool_cidr)[1]) if spec.own_name else spec.resolver
 
 
 def _cidrs(spec: LaptopsSpec) -> list[str]:

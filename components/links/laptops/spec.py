@@ -9,16 +9,16 @@ from components.pools.firewall import Rule, node_rules
 from components.pools.spec import PoolSpec
 from fleet import laptops
 from fleet.address.plan import AddressPlan
-from fleet.buckets import bucket_name
-from fleet.model import Fleet
+from fleet.buckets import bucket_name, vault_name
+from fleet.model import Cloud, Fleet
 
 from .nodes import node_spec
 
 PORT = laptops.PORT
 # Of what a laptop sends and gets: as large as a site's tunnels take, so that what goes on to a site fits.
 MTU = 1400
-# Of every network of AWS, the address after the router's ("Amazon DNS server").
-RESOLVER = 2
+# Of every network of AWS, the address after the router's ("Amazon DNS server"); Azure's is one for all networks.
+RESOLVER, PLATFORM = 2, "168.63.129.16"
 
 
 class Server(NamedTuple):
@@ -38,7 +38,8 @@ class LaptopsSpec(NamedTuple):
     """`reached` are the prefixes that laptops reach, by whose they are; `pools` those of all laptops of the fleet.
 
     `heard` is who speaks to nodes. `logins` may log in to the servers by SSH, and come from `logins_from`; `vouching`
-    is whose certificates let them in, where not their keys do.
+    is whose certificates let them in, where not their keys do. With `own_name` all that laptops send goes in the
+    server's name, names they ask the server itself for, and `vault` has its keys: on Azure.
     """
 
     fleet: str
@@ -55,6 +56,12 @@ class LaptopsSpec(NamedTuple):
     logins_from: tuple[tuple[str, str], ...] = ()
     vouching: Authority | None = None
     shown: str = ""
+    cloud: Cloud = "aws"
+    vault: str = ""
+
+    @property
+    def own_name(self) -> bool:
+        return self.cloud == "azure"
 
     @property
     def node(self) -> PoolSpec:
@@ -82,15 +89,14 @@ def laptops_spec(fleet: Fleet, plan: AddressPlan, region: str) -> LaptopsSpec | 
         return None
     here = plan.region(region)
     # Those that the ledger has held longest, so that a new zone moves no server.
-    zones = list(here.zones)
-    ssh = fleet.access == "ssh"
+    zones, ssh, cloud = laptops.zones(list(here.zones)), fleet.access == "ssh", fleet.regions[region].cloud
     servers = tuple(
         Server(
             name,
-            zones[number % len(zones)],
+            zones[number],
             f"{name}.{region}.{fleet.domain}",
             here.laptops[number],
-            node_spec(fleet, plan, region, name, zones[number % len(zones)]),
+            node_spec(fleet, plan, region, name, zones[number]),
         )
         for number, name in enumerate(laptops.servers(fleet, region))
     )
@@ -101,12 +107,14 @@ def laptops_spec(fleet: Fleet, plan: AddressPlan, region: str) -> LaptopsSpec | 
         domain=fleet.domain,
         bucket=bucket_name(fleet, region),
         heard=tuple(rule for rule in node_rules(fleet, plan, servers[0].node) if rule.direction == "in"),
-        resolver=str(IPv4Network(here.network)[RESOLVER]),
+        resolver=PLATFORM if cloud == "azure" else str(IPv4Network(here.network)[RESOLVER]),
         servers=servers,
         reached=reached(plan, cluster, services=fleet.regions[region].laptop_services),
         pools=tuple(pool for name in sorted(fleet.regions) for pool in plan.region(name).laptops),
         logins=logins(fleet, fleet.owner) if ssh else (),
         logins_from=where_people_are(fleet, plan) if ssh else (),
+        cloud=cloud,
+        vault=vault_name(fleet, region) if cloud == "azure" else "",
     )
 
 

@@ -41,7 +41,7 @@ def sources(told: Any, kube: Kube) -> dict[str, Source]:
     azure = told.get("azure") or {}
     for region, names in groups.items():
         if place := azure.get("places", {}).get(region):
-            found[region] = ScaleSets(names, place, Arm(kube, azure["tenant"]).get)
+            found[region] = ScaleSets(names, place, Arm(kube, azure["tenant"]).get, azure.get("alone", ()))
         else:
             found[region] = Ec2(names, Aws(region).ec2)
     return found

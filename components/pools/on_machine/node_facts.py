@@ -45,15 +45,14 @@ def in_azure() -> dict[str, str]:
     told = instance()
     compute, card = told["compute"], told["network"]["interface"][0]
     place = f"/subscriptions/{compute['subscriptionId']}/resourceGroups/{compute['resourceGroupName'].lower()}"
-    number = compute["resourceId"].rpartition("/")[2]
+    number, group = compute["resourceId"].rpartition("/")[2], compute.get("vmScaleSetName")
+    # A machine by itself is in no set.
+    machines = f"virtualMachineScaleSets/{group}/virtualMachines" if group else "virtualMachines"
     zone = f"{compute['location'].lower()}-{compute['zone']}"
     return {
         "NODE_NAME": compute["osProfile"]["computerName"].lower(),
         "NODE_ADDRESS": card["ipv4"]["ipAddress"][0]["privateIpAddress"],
-        "NODE_PROVIDER_ID": (
-            f"azure://{place}/providers/Microsoft.Compute/virtualMachineScaleSets/{compute['vmScaleSetName']}"
-            f"/virtualMachines/{number}"
-        ),
+        "NODE_PROVIDER_ID": f"azure://{place}/providers/Microsoft.Compute/{machines}/{number}",
         "NODE_ZONE_LABEL": f"{ZONE}={zone}",
     }
 

@@ -173,6 +173,39 @@ def test_only_the_sets_of_those_that_are_asked_for_are_listed() -> None:
     ]
 
 
+def test_a_machine_by_itself_is_looked_at_with_its_card_and_is_gone_when_azure_has_none() -> None:
+    alone, card = "example-south-laptops-vpn-1", f"{PLACE}/providers/Microsoft.Network/networkInterfaces/vpn-1"
+    name = f"{alone}-00ab12"
+    told: dict[str, Any] = {
+        f"{PLACE}/providers/Microsoft.Compute/virtualMachines/{alone}": {
+            "properties": {
+                "provisioningState": "Succeeded",
+                "vmId": VM.upper(),
+                "osProfile": {"computerName": name},
+                "networkProfile": {"networkInterfaces": [{"id": card}]},
+            }
+        },
+        card: {"properties": {"ipConfigurations": [{"properties": {"privateIPAddress": "10.131.9.4"}}]}},
+    }
+    asked: list[str] = []
+
+    def get(path: str) -> Any:
+        asked.append(path.partition("?")[0])
+        if asked[-1] not in told:
+            raise machine.Refused(404, "not found")
+        return told[asked[-1]]
+
+    sets = instances_azure.ScaleSets([SET, alone], PLACE, get, [alone])
+    assert sets.names(name)
+    assert sets.some([name]) == [join_rules.Instance(name, "running", alone, "10.131.9.4", VM)]
+    assert asked == list(told)
+    # Its successor is called otherwise, and so the one before is gone.
+    told[asked[0]]["properties"]["osProfile"]["computerName"] = f"{alone}-00ab13"
+    assert [one.id for one in sets.some([name])] == [f"{alone}-00ab13"]
+    told.clear()
+    assert sets.some([name]) == []
+
+
 def test_a_set_that_is_gone_has_no_machines_and_one_that_may_not_be_seen_tells_nothing(clock: Any) -> None:
     arm = Arm(_0=(VM, "Succeeded"))
     region = instances.Region(SOUTH, instances_azure.ScaleSets([SET], PLACE, arm))

@@ -1,0 +1,45 @@
+"""Servers for laptops in a region of AWS."""
+
+import pulumi
+import pulumi_aws as aws
+import pulumi_random as random
+import pulumi_tls as tls
+from pulumi import ResourceOptions
+
+from components.links.laptops.aws import Laptops
+from components.links.laptops.nodes import owner
+from fleet import laptops
+
+from .laptops_parts import Given, Stood
+from .ssh import vouching
+
+
+async def build(given: Given) -> Stood:
+    """Registers them, and what they hang on."""
+    world, spec, here = given.world, given.spec, given.here
+    fleet = world.fleet
+    assert fleet.aws is not None  # fleet.rules: no region in AWS without an account
+    providers: dict[str, pulumi.ProviderResource] = {
+        "aws": aws.Provider(spec.region, region=spec.region, allowed_account_ids=[fleet.aws.account_id]),
+        "tls": tls.Provider("tls"),
+        "random": random.Provider("random"),
+    }
+    made = Laptops(
+        "laptops",
+        {
+            "fleet": fleet,
+            "spec": spec,
+            "owner": owner(fleet, spec.region),
+            "supernet": world.plan.supernet,
+            "network_id": here["network_id"],
+            "subnet_ids": here["public_subnet_ids"],
+            "table_ids": here["route_table_ids"],
+            "zone_id": here["zone_id"],
+            "key_arn": here["key_arn"],
+            "cluster_authority": given.cluster["authority"],
+            "people_authority": vouching(world, here),
+        },
+        ResourceOptions(providers=providers),
+    )
+    servers = {name: (one.address, one.group.name) for name, one in made.servers.items()}
+    return Stood(made.authority.certificate, laptops.authority_place(fleet.fleet), made.hosts, servers)

@@ -1,0 +1,51 @@
+"""Servers for laptops in a region of Azure."""
+
+import pulumi
+import pulumi_azure_native as azure
+import pulumi_random as random
+import pulumi_tls as tls
+from pulumi import ResourceOptions
+
+from components.boot import azure_image, people
+from components.links.laptops.azure import Laptops
+from components.links.laptops.nodes import owner
+
+from .laptops_parts import Given, Stood
+
+
+async def build(given: Given) -> Stood:
+    """Registers them, and what they hang on. Raises pulumi.RunError for what is not built in Azure."""
+    world, spec, here = given.world, given.spec, given.here
+    fleet = world.fleet
+    assert fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
+    if people.shows(fleet, spec.logins):
+        why = "people's certificates are not built in Azure yet. Let keys let them in"
+        raise pulumi.RunError(f"servers for laptops in {spec.region}: {why}")
+    providers: dict[str, pulumi.ProviderResource] = {
+        "azure-native": azure.Provider(
+            spec.region,
+            location=spec.region,
+            subscription_id=fleet.azure.subscription_id,
+            tenant_id=fleet.azure.tenant_id,
+        ),
+        "tls": tls.Provider("tls"),
+        "random": random.Provider("random"),
+    }
+    wanted = azure_image.Wanted("servers for laptops", spec.region, spec.node.kubernetes, "laptop")
+    made = Laptops(
+        "laptops",
+        {
+            "fleet": fleet,
+            "spec": spec,
+            "owner": owner(fleet, spec.region),
+            "supernet": world.plan.supernet,
+            "subnet_ids": here["public_subnet_ids"],
+            "zone_name": here["zone_name"],
+            "image": {"id": await azure_image.version(fleet, wanted, providers["azure-native"])},
+            "cluster_authority": given.cluster["authority"],
+            "people_authority": "",
+        },
+        ResourceOptions(providers=providers),
+    )
+    servers = {name: (one.address, one.machine.name) for name, one in made.servers.items()}
+    return Stood(made.authority.certificate, made.authority.place, made.hosts, servers)

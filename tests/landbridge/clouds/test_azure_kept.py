@@ -1,0 +1,92 @@
+"""Profiles in a region of Azure: the authority's key in its vault, ledger and list in its account, by Azure's clients."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from components.links.laptops.authority import issue, listed
+from fleet.address.plan import draft
+from fleet.world import World
+from landbridge.certificates import kept, people
+from landbridge.certificates.ledger import Issued, Ledger
+from landbridge.errors import LandbridgeError
+from landbridge.laptops.store import Store
+from landbridge.places import Place
+from tests.components.links.laptops_bed import authority
+from tests.landbridge.clouds.azure_bed import CONTRIBUTOR, OFFICER, REGION, Bed, make
+from tests.local.azure.conftest import azure  # noqa: F401
+from tests.local.azure.support import LocalAzure
+
+SECRET, AUTHORITY = "both/laptops/authority/0a1b2c3d", authority()
+NOW = datetime.now(UTC).replace(microsecond=0)
+
+
+@pytest.fixture(scope="module")
+def bed(azure: LocalAzure, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:  # noqa: F811
+    folder: Path = tmp_path_factory.mktemp("fleet")
+    for made in make(azure, folder):
+        made.account()
+        made.vault()
+        yield made
+
+
+@pytest.fixture
+def store(bed: Bed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    world = World(bed.fleet, draft(bed.fleet, None, NOW.date()).plan, tmp_path / "fleet.yaml")
+    told = {"authority": AUTHORITY.certificate, "authority_secret": SECRET, "servers": {}}
+    monkeypatch.setattr(kept, "cloud_in", lambda *_: bed.cloud)
+    monkeypatch.setattr(kept, "published", lambda *_: told)
+    return Store(world, Place("local", tmp_path, "", "", tmp_path), REGION)  # type: ignore[arg-type]
+
+
+def test_who_has_no_role_is_told_which(bed: Bed, store: Store) -> None:
+    with pytest.raises(LandbridgeError, match=r"laptops/issued.json can't be read: .*Storage Blob Data Reader"):
+        store.ledger()
+    with pytest.raises(LandbridgeError, match=r"both--laptops--authority--0a1b2c3d .*Key Vault Secrets User"):
+        store.authority  # noqa: B018
+    bed.assign(CONTRIBUTOR)
+    bed.assign(OFFICER)
+    assert store.ledger().issued == ()
+
+
+def test_a_certificate_is_noted_and_taken_back_on_a_list_that_bears_the_ledger_s_number(bed: Bed, store: Store) -> None:
+    told = {"crt": AUTHORITY.certificate, "key": AUTHORITY.key, "wrapping": AUTHORITY.wrapping}
+    bed.cloud._vault.set_secret(SECRET.replace("/", "--"), json.dumps(told))
+    assert store.authority == AUTHORITY
+    one = issue(store.authority, "ann", 1, NOW)
+    noted = store.note(lambda ledger: ledger.with_one(Issued(one.serial, "ann", one.since, one.until)))
+    store.lay(noted, NOW)
+    found = store.listed()
+    assert found is not None
+    assert (found.number, found.serials) == (noted.number, frozenset())
+    assert people.revoke([store], "ann") == {REGION: [one.serial]}
+    text = store.objects.read("laptops/revoked.pem")
+    assert text
+    assert listed(text.decode(), AUTHORITY.certificate).serials == {one.serial}
+    (blob,) = [it for it in store.objects.container.list_blobs() if it.name == "laptops/revoked.pem"]  # type: ignore[attr-defined]
+    assert blob.content_settings.content_type == "application/x-pem-file"
+
+
+def test_of_two_people_at_once_none_overwrites_the_other(store: Store) -> None:
+    until, meddled = NOW + timedelta(days=1), list[bool]()
+
+    def change(ledger: Ledger) -> Ledger:
+        if not meddled:  # somebody else is quicker, once
+            meddled.append(True)
+            store.note(lambda now: now.with_one(Issued("b" * 16, "bob", NOW, until)))
+        return ledger.with_one(Issued("c" * 16, "carol", NOW, until))
+
+    assert [one.person for one in store.note(change).issued] == ["ann", "bob", "carol"]
+
+
+def test_a_first_object_is_never_laid_over_another_s(store: Store) -> None:
+    assert store.objects.put_over("laptops/new", b"mine", "", "text/plain")
+    assert not store.objects.put_over("laptops/new", b"yours", "", "text/plain")
+    data, mark = store.objects.marked("laptops/new")
+    assert store.objects.put_over("laptops/new", b"next", mark, "text/plain")
+    assert not store.objects.put_over("laptops/new", b"late", mark, "text/plain")
+    assert (data, store.objects.read("laptops/new")) == (b"mine", b"next")
+    assert store.objects.marked("laptops/none") == (b"", "")
