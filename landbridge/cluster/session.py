@@ -119,20 +119,6 @@ def clients_at(world: World, place: Place, region: str, config: Config | None = 
     return clients(region, aws.account_id if aws and place.world == "local" else None, config)
 
 
-def cloud_in(world: World, place: Place, region: str) -> Cloud:
-    """What the commands do in a region of the fleet, whatever cluster is meant."""
-    azure = world.fleet.azure
-    if not in_azure(world.fleet, region) or azure is None:
-        return Aws(clients_at(world, place, region), region)
-
-    def recreate(about: ClusterInfo, machine: str) -> None:
-        from ..clouds import azure_recreate  # Pulumi's engine: large
-
-        azure_recreate.recreate(place, about.name, machine)
-
-    return Azure(Clients(azure.subscription_id), world.fleet, region, recreate)
-
-
 def opened(world: World, cluster: str | None, *, local: bool) -> Session:
     """Raises UsageError and LandbridgeError. On the local cloud this process continues inside it: see `entering`."""
     name = chosen(world.fleet, world.path, cluster)
