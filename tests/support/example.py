@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 def in_aws(folder: Path) -> Path:
     """Written there with its ledger."""
-    yaml, file = YAML(typ="safe"), folder / "fleet.yaml"
+    yaml, file = YAML(), folder / "fleet.yaml"
     told = yaml.load((ROOT / "fleet.yaml").read_text())
     regions = {name: one for name, one in told["regions"].items() if one["cloud"] == "aws"}
     pools = {name: one for name, one in told["pools"].items() if one.get("region") in (None, *regions)}
