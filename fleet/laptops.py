@@ -12,8 +12,6 @@ REVOKED, ISSUED = f"{PLACE}/revoked.pem", f"{PLACE}/issued.json"
 AUTHORITY, STACK = "authority", "-laptops"
 # Resources of their stack that its profiles and machines hang on: the authority goes by the name of the place.
 WRAPPING, SIGNING = f"{PLACE}-wrapping", f"{PLACE}-manifests"
-# Tells a life of the stack from any other one, where names of secrets outlive these.
-LIFE = f"{PLACE}-life"
 # OpenVPN's own, by UDP: the one port that is open to the world without an entry under `ingress`.
 PORT = 1194
 

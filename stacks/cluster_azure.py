@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pulumi
 import pulumi_azure_native as azure
 import pulumi_random as random
 import pulumi_tls as tls
@@ -12,22 +11,17 @@ from components.boot import azure_image
 from components.control_plane.azure import ControlPlane
 from components.control_plane.azure_recovered import recovered
 from components.tags import Owner
-from fleet.logins import by_certificate
 
 from . import versions
 from .cluster_spec import Given, Plane
+from .ssh import vouching
 
 
 async def build(given: Given) -> Plane:
-    """Registers its resources. Raises pulumi.RunError for what a cluster in Azure can't do yet."""
+    """Registers its resources. Raises pulumi.RunError."""
     world, stack, spec = given.world, given.stack, given.spec
     fleet, region = world.fleet, stack.region
     assert fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
-    lacks = {
-        "lets nobody in by SSH certificates yet: `access` takes people's keys there": by_certificate(fleet),
-    }
-    if told := [what for what, wanted in lacks.items() if wanted]:
-        raise pulumi.RunError(f"{world.path.name}: cluster {stack.name}: in Azure a cluster {'; it '.join(told)}")
     owner = Owner(fleet.fleet, fleet.owner, stack.name)
     providers: dict[str, Any] = {
         "azure-native": azure.Provider(
@@ -50,7 +44,7 @@ async def build(given: Given) -> Plane:
             "recovered": recovered(fleet, given.origin, given.keys, providers["azure-native"]),
             "subnet_ids": given.home["fixed_subnet_ids"],
             "image": {"id": image},
-            "people_authority": "",
+            "people_authority": vouching(world, given.home),
         },
         ResourceOptions(providers=providers),
     )

@@ -6,21 +6,19 @@ import pulumi_random as random
 import pulumi_tls as tls
 from pulumi import ResourceOptions
 
-from components.boot import azure_image, people
+from components.boot import azure_image
 from components.links.laptops.azure import Laptops
 from components.links.laptops.nodes import owner
 
 from .laptops_parts import Given, Stood
+from .ssh import vouching
 
 
 async def build(given: Given) -> Stood:
-    """Registers them, and what they hang on. Raises pulumi.RunError for what is not built in Azure."""
+    """Registers them, and what they hang on. Raises pulumi.RunError where there is no image that fits."""
     world, spec, here = given.world, given.spec, given.here
     fleet = world.fleet
     assert fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
-    if people.shows(fleet, spec.logins):
-        why = "people's certificates are not built in Azure yet. Let keys let them in"
-        raise pulumi.RunError(f"servers for laptops in {spec.region}: {why}")
     providers: dict[str, pulumi.ProviderResource] = {
         "azure-native": azure.Provider(
             spec.region,
@@ -43,7 +41,7 @@ async def build(given: Given) -> Stood:
             "zone_name": here["zone_name"],
             "image": {"id": await azure_image.version(fleet, wanted, providers["azure-native"])},
             "cluster_authority": given.cluster["authority"],
-            "people_authority": "",
+            "people_authority": vouching(world, here),
         },
         ResourceOptions(providers=providers),
     )

@@ -38,7 +38,7 @@ class SshOutputs(TypedDict, total=False):
     """What signs people's certificates for SSH; empty where their keys let them in."""
 
     authority: pulumi.Input[str]  # the public line of its key
-    authority_secret: str  # in the region; JSON: its key
+    authority_secret: pulumi.Input[str]  # in the region; JSON: its key
 
 
 class RegionOutputs(TypedDict):

@@ -18,6 +18,7 @@ from fleet.world import World
 
 from .catalogue import StackSpec
 from .outputs import RegionOutputs
+from .ssh import people_authority_in_azure
 
 
 def build(world: World, stack: StackSpec) -> RegionOutputs:
@@ -103,5 +104,5 @@ def build(world: World, stack: StackSpec) -> RegionOutputs:
         "share_ids": {name: share.id for name, share in shares.shares.items()},
         "home_ids": {},
         "share_addresses": dict.fromkeys(spec.zones, spec.shares_address),
-        "ssh": {},
+        "ssh": people_authority_in_azure(world, owner, bucket.vault, opts),
     }

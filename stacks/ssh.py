@@ -4,6 +4,7 @@ import pulumi
 import pulumi_tls as tls
 from pulumi import ResourceOptions
 
+from components.boot import azure_authority
 from components.boot.aws_authority import PeopleAuthority
 from components.tags import Owner
 from fleet.logins import authority_place, by_certificate, served
@@ -22,6 +23,18 @@ def people_authority(world: World, owner: Owner, key_arn: pulumi.Input[str], opt
         ResourceOptions.merge(opts, ResourceOptions(providers={"tls": tls.Provider("people-tls")})),
     )
     return {"authority": made.line, "authority_secret": authority_place(world.fleet.fleet)}
+
+
+def people_authority_in_azure(world: World, owner: Owner, vault: pulumi.Resource, opts: ResourceOptions) -> SshOutputs:
+    """The same in a region of Azure, whose vault keeps it."""
+    if not served(world.fleet, owner.stack):
+        return {}
+    made = azure_authority.PeopleAuthority(
+        "people",
+        {"fleet": world.fleet, "region": owner.stack, "owner": owner, "vault": vault},
+        ResourceOptions.merge(opts, ResourceOptions(providers={"tls": tls.Provider("people-tls")})),
+    )
+    return {"authority": made.line, "authority_secret": made.place}
 
 
 def vouching(world: World, region: RegionOutputs) -> pulumi.Input[str]:

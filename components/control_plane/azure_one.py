@@ -4,6 +4,7 @@ What comes after one, takes over its interface, its disks and its bundle.
 """
 
 import base64
+import hashlib
 import json
 from typing import Any, NamedTuple
 
@@ -53,7 +54,7 @@ def publish(
     )
     open_told = pulumi.Output.unsecret(told)
     current = secret(name, given.group, given.vault, given.secret, given.keys.apply(json.dumps), given.tags, kept)
-    number = current.properties.secret_uri_with_version.apply(_number)
+    number = current.properties.secret_uri_with_version.apply(version_of)
     body = _blob(
         name, "files", open_told.apply(lambda t: f"{version(t)}.json"), given.files.apply(json.dumps), given, child
     )
@@ -64,8 +65,8 @@ def publish(
     return current, _blob(name, "manifest", "manifest.json", sealed_text, given, after)
 
 
-def _number(uri: str | None) -> str:
-    """Of a secret's version: the last part of its address, which a preview may not know. Raises ValueError else."""
+def version_of(uri: str | None) -> str:
+    """Of a secret: the last part of its address, which a preview may not know. Raises ValueError else."""
     if not uri and not pulumi.runtime.is_dry_run():
         raise ValueError("Azure did not say which version of the secret it keeps")
     return (uri or "").rpartition("/")[2]
@@ -95,6 +96,11 @@ def secret(
 def vaulted(place: str) -> str:
     """A vault's names have no slash."""
     return place.replace("/", "--")
+
+
+def life(public: str) -> str:
+    """Tells a life of what has this public key from any other one: a vault keeps the names of what was deleted."""
+    return hashlib.sha256(public.strip().encode()).hexdigest()[:8]
 
 
 def _blob(

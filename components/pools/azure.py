@@ -6,22 +6,29 @@ from typing import TypedDict
 import pulumi
 import pulumi_azure_native as azure
 
-from components.boot.hosts import NOTHING
+from components.boot import hosts
+from components.boot.hosts import host_authority
 from components.preview import VERIFY_KEY, known_in_preview
 from components.tags import KUBERNETES, Owner
 from fleet.buckets import resource_group, vault_name
+from fleet.logins import pools_host
 from fleet.model import Fleet
 
 from . import azure_capacity, azure_firewall, azure_roles, azure_template, template
 from .azure_publishing import AzurePublishing
+from .azure_roles import Grant
 from .firewall import OWN, Rule
 from .names import Group, Names
 from .spec import PoolSpec
 
+# Stands in for a life that a preview can't know yet.
+NO_LIFE = "0" * 8
+
 
 class PoolArgs(TypedDict):
     """Ids are of the pool's region: `subnet_ids` of its private subnets by zone. `authority` is the cluster's PEM;
-    `rules` are firewall.rules'; `image` is the id of what machines start from.
+    `rules` are firewall.rules'; `image` is the id of what machines start from. `people_authority` is the public line of
+    what signs people's certificates; empty where keys let them in.
     """
 
     fleet: Fleet
@@ -31,6 +38,7 @@ class PoolArgs(TypedDict):
     subnet_ids: dict[str, pulumi.Input[str]]
     authority: pulumi.Input[str]
     image: str
+    people_authority: pulumi.Input[str]
 
 
 class Pool(pulumi.ComponentResource):
@@ -48,10 +56,15 @@ class Pool(pulumi.ComponentResource):
         self.own = self._own() if any(rule.peer == OWN for rule in args["rules"]) else None
         self.firewall = self._firewall()
         self.identity = self._identity()
-        ready = [self._grant(), self.publishing.publish(args["authority"], "", NOTHING, self._tags)]
-        known = known_in_preview(self.publishing.verify_key, VERIFY_KEY)
+        self.hosts = host_authority(self.fleet, self.spec.logins, self.child)
+        shown = hosts.shown(self.hosts, self.spec.name, [pools_host(self.fleet, self.spec.place)], self)
+        ready = [self.publishing.publish(args["authority"], args["people_authority"], shown, self._tags)]
+        # Named by what is known before it is made: policies judge scopes. Nodes have no secret.
+        life = known_in_preview(self.publishing.life, NO_LIFE) if self.hosts else pulumi.Output.from_input("")
+        ready += [self._grant(), *([self._key_grant(life)] if self.hosts else [])]
+        known = pulumi.Output.all(known_in_preview(self.publishing.verify_key, VERIFY_KEY), life)
         vault = vault_name(self.fleet, self.spec.place)
-        script = known.apply(lambda verify: template.script(self.spec, self.publishing.bucket, verify, vault))
+        script = known.apply(lambda both: template.script(self.spec, self.publishing.bucket, both[0], vault, both[1]))
         groups = self.names.scaling(self.spec.name)
         self.groups = {group.key: self._scale_set(group, script, ready) for group in groups}
         self.register_outputs({})
@@ -97,20 +110,30 @@ class Pool(pulumi.ComponentResource):
             opts=self.child,
         )
 
-    def _grant(self) -> azure.authorization.RoleAssignment:
+    def _grant(self) -> pulumi.Resource:
         grant = azure_roles.bundle_grant(self.fleet, self.spec)
-        return azure.authorization.RoleAssignment(
-            "bundle",
+        return self._assigned("bundle", grant, grant.scope, condition=grant.condition, condition_version="2.0")
+
+    def _key_grant(self, life: pulumi.Output[str]) -> pulumi.Resource:
+        def grant(known: str) -> Grant:
+            return azure_roles.key_grant(self.fleet, self.spec, self.publishing.secret_name(known))
+
+        return self._assigned("keys", grant(""), life.apply(lambda known: grant(known).scope))
+
+    def _assigned(self, name: str, grant: Grant, scope: pulumi.Input[str], **more: str) -> pulumi.Resource:
+        after = [self.publishing.secret] if self.publishing.secret else None
+        made: pulumi.Resource = azure.authorization.RoleAssignment(
+            name,
             role_assignment_name=grant.name,
-            scope=grant.scope,
+            scope=scope,
             role_definition_id=grant.role,
-            condition=grant.condition,
-            condition_version="2.0",
             principal_id=self.identity.principal_id,
             # Else Azure looks for a principal that it does not know everywhere yet.
             principal_type="ServicePrincipal",
-            opts=self.child,
+            opts=pulumi.ResourceOptions(parent=self, depends_on=after),
+            **more,
         )
+        return made
 
     def _scale_set(
         self, group: Group, script: pulumi.Output[str], ready: Sequence[pulumi.Resource]

@@ -5,8 +5,10 @@ Joining needs no right: Azure itself vouches for a machine to whoever asks there
 
 from typing import NamedTuple
 
-from components.control_plane.azure_roles import READER, reading
-from components.storage.azure_spec import CONTAINER, role_assignment
+from components.boot import people
+from components.control_plane.azure_roles import READER, SECRETS_USER, reading
+from components.storage.azure_spec import CONTAINER, role_assignment, vault_id
+from fleet import logins
 from fleet.azure_ids import role, subscription
 from fleet.buckets import bucket_name, resource_group
 from fleet.model import Fleet
@@ -31,5 +33,11 @@ def bundle_grant(fleet: Fleet, spec: PoolSpec) -> Grant:
         role_assignment(fleet, spec.place, f"{spec.name}/bundle"),
         role(fleet, READER),
         f"{account}/blobServices/default/containers/{CONTAINER}",
-        reading([f"{spec.prefix}/*"]),
+        reading([f"{spec.prefix}/*", *([logins.REVOKED] if people.shows(fleet, spec.logins) else ())]),
     )
+
+
+def key_grant(fleet: Fleet, spec: PoolSpec, secret: str) -> Grant:
+    """To read one secret of the vault, by its name: the key that machines show to people's clients."""
+    scope = f"{vault_id(fleet, spec.place)}/secrets/{secret}"
+    return Grant(role_assignment(fleet, spec.place, f"{spec.name}/keys"), role(fleet, SECRETS_USER), scope, "")

@@ -12,9 +12,11 @@ from .hardware import ROOT_GIB, fabric
 from .spec import PoolSpec
 
 
-def script(spec: PoolSpec, bucket: str, verify_key: str, vault: str | None = None) -> str:
-    """User-data in base64: the boot stub. `vault` is the region's in Azure, where this is called custom data."""
-    return base64.b64encode(user_data(spec.place, bucket, spec.prefix, verify_key, vault).encode()).decode()
+def script(spec: PoolSpec, bucket: str, verify_key: str, vault: str | None = None, life: str = "") -> str:
+    """User-data in base64: the boot stub. `vault` is the region's in Azure, where this is called custom data, and the
+    name of the pool's secret there, if any, ends in its `life`.
+    """
+    return base64.b64encode(user_data(spec.place, bucket, spec.prefix, verify_key, vault, life).encode()).decode()
 
 
 def plain(fleet: Fleet, spec: PoolSpec, tags: dict[str, str]) -> dict[str, Any]:

@@ -80,7 +80,7 @@ def plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def registered(build: Callable[[World], Any], stack: str = AZURE_STACK) -> list[Item]:
+def registered(build: Callable[[World], Any], stack: str = AZURE_STACK, world: World | None = None) -> list[Item]:
     mocks = Registering(stack)
     # Pulumi takes the thread's own, which an `asyncio.run` of another test has taken away.
     asyncio.set_event_loop(asyncio.new_event_loop())
@@ -88,15 +88,21 @@ def registered(build: Callable[[World], Any], stack: str = AZURE_STACK) -> list[
 
     @pulumi.runtime.test
     def program() -> None:
-        build(azure())
+        build(world or azure())
 
     program()
     return mocks.items
 
 
-def judged(items: list[Item]) -> dict[str, list[str]]:
+def certified() -> World:
+    """Where certificates let people in, to operators' machines, too."""
+    known = azure()
+    return World(known.fleet.model_copy(update={"access": "ssh", "ssh": "certificates"}), known.plan, known.path)
+
+
+def judged(items: list[Item], world: World | None = None) -> dict[str, list[str]]:
     told = {
-        name: [f"{one.type} {one.name}: {one.what}" for one in rules(items, azure())]
+        name: [f"{one.type} {one.name}: {one.what}" for one in rules(items, world or azure())]
         for name, (_, rules) in pack.RULES.items()
     }
     return {name: lines for name, lines in told.items() if lines}
@@ -179,29 +185,31 @@ def test_the_joining_service_s_identity_passes_and_changes_nothing_anywhere() ->
     assert trust.props["subject"] == "system:serviceaccount:kube-system:landbridge-joining"
 
 
+def pool(world: World, name: str) -> Pool:
+    providers = {
+        "azure-native": azure_native.Provider("p", subscription_id="s", tenant_id="t"),
+        "tls": tls.Provider("tls"),
+    }
+    spec = pool_spec(world.fleet, world.plan, name)
+    return Pool(
+        "pool",
+        {
+            "fleet": world.fleet,
+            "spec": spec,
+            "owner": Owner(world.fleet.fleet, spec.owner, spec.name),
+            "rules": rules(world.fleet, world.plan, spec),
+            "subnet_ids": dict.fromkeys(spec.zones, "/subscriptions/s/subnets/private"),
+            "authority": "PEM",
+            "image": f"{azure_images.of_pool(world.fleet, name)}/versions/1.2.3",
+            "people_authority": "ssh-ed25519 LINE" if world.fleet.ssh == "certificates" else "",
+        },
+        pulumi.ResourceOptions(providers=providers),
+    )
+
+
 @pytest.fixture(scope="module")
 def spot() -> list[Item]:
-    def build(world: World) -> Pool:
-        providers = {
-            "azure-native": azure_native.Provider("p", subscription_id="s", tenant_id="t"),
-            "tls": tls.Provider("tls"),
-        }
-        spec = pool_spec(world.fleet, world.plan, "spot")
-        return Pool(
-            "pool",
-            {
-                "fleet": world.fleet,
-                "spec": spec,
-                "owner": Owner(world.fleet.fleet, spec.owner, spec.name),
-                "rules": rules(world.fleet, world.plan, spec),
-                "subnet_ids": dict.fromkeys(spec.zones, "/subscriptions/s/subnets/private"),
-                "authority": "PEM",
-                "image": f"{azure_images.of_pool(world.fleet, 'spot')}/versions/1.2.3",
-            },
-            pulumi.ResourceOptions(providers=providers),
-        )
-
-    return registered(build)
+    return registered(lambda world: pool(world, "spot"))
 
 
 def test_a_pool_s_stack_passes(spot: list[Item]) -> None:
@@ -313,3 +321,20 @@ def test_servers_for_laptops_pass(servers: list[Item]) -> None:
 def test_and_do_not_once_they_are_changed(servers: list[Item], type_: str, change: dict[str, Any], words: str) -> None:
     wrong = [one._replace(props={**one.props, **change}) if one.type == AZURE + type_ else one for one in servers]
     assert any(words in line for lines in judged(wrong).values() for line in lines)
+
+
+def test_a_pool_to_log_in_to_passes_with_certificates_and_reads_one_secret() -> None:
+    items = registered(lambda world: pool(world, "desk"), world=certified())
+    assert judged(items, certified()) == {}
+    scopes = [str(one.props["scope"]) for one in items if one.type == ASSIGNMENT]
+    assert sorted("/secrets/azure-alone--main--desk--" in scope for scope in scopes) == [False, True]
+    plain = registered(lambda world: pool(world, "desk"))
+    assert not [one for one in plain if one.type.endswith(":Secret")]
+
+
+def test_a_region_that_vouches_for_people_passes_and_keeps_the_key_in_its_vault() -> None:
+    spec = StackSpec(AZURE_STACK, "region", AZURE_STACK, ())
+    items = registered(lambda world: region_azure.build(world, spec), world=certified())
+    assert judged(items, certified()) == {}
+    (secret,) = (one for one in items if one.type == f"{AZURE}keyvault:Secret")
+    assert secret.props["tags"]["Name"] == f"azure-alone-{AZURE_STACK}-ssh-authority"

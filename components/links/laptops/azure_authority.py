@@ -3,12 +3,11 @@
 from typing import TypedDict
 
 import pulumi
-import pulumi_random as random
 
-from components.control_plane.azure_one import secret, vaulted
+from components.control_plane.azure_one import life, secret, vaulted
 from components.tags import Owner
 from fleet.buckets import resource_group
-from fleet.laptops import AUTHORITY, LIFE, authority_place
+from fleet.laptops import AUTHORITY, authority_place
 from fleet.model import Fleet
 
 from .keys import Keys
@@ -31,7 +30,7 @@ class LaptopsAuthority(Keys):
 
     def __init__(self, name: str, args: LaptopsAuthorityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, args["spec"], opts)
-        self.birth: pulumi.Output[str] = random.RandomId(LIFE, byte_length=4, opts=self.child).hex
+        self.birth: pulumi.Output[str] = self.signing_public.apply(life)
         self.place: pulumi.Output[str] = pulumi.Output.concat(authority_place(self.spec.fleet), "/", self.birth)
         secret(
             name,

@@ -19,6 +19,7 @@ from components.pools.names import AZURE_SET, Names
 from components.pools.spec import PoolSpec, pool_spec
 from fleet import azure_sizes
 from fleet.address.plan import draft
+from fleet.buckets import vault_name
 from fleet.loader import load
 from fleet.world import World
 from local import namespace
@@ -166,3 +167,19 @@ def test_a_pool_s_identity_reads_its_own_folder_and_lists_nothing(world: World) 
     assert not holds(Asked(read, {path: f"{spec.fleet}/{spec.cluster}/another/manifest.json"}))
     assert not holds(Asked(read, {path: f"{spec.prefix}-2/manifest.json"}))
     assert not holds(Asked(read, {path: f"{spec.prefix}/manifest.json"}, "Blob.List"))
+
+
+@pytest.mark.parametrize("ssh", ["keys", "certificates"])
+def test_machines_to_log_in_to_read_the_list_of_revoked_certificates_where_these_let_people_in(
+    world: World, ssh: str
+) -> None:
+    fleet = world.fleet.model_copy(update={"ssh": ssh})
+    spec = pool_spec(fleet, world.plan, "desk")
+    assert spec.logins
+    holds = parsed(azure_roles.bundle_grant(fleet, spec).condition)
+    read, path = f"{azure_roles.BLOBS}/read", attribute("Resource", "containers/blobs:path")
+    assert holds(Asked(read, {path: f"{spec.prefix}/manifest.json"}))
+    assert holds(Asked(read, {path: "ssh/revoked"})) == (ssh == "certificates")
+    assert not holds(Asked(read, {path: "ssh/issued.json"}))
+    keys = azure_roles.key_grant(fleet, spec, "NAME")
+    assert keys.scope.endswith(f"/vaults/{vault_name(fleet, spec.place)}/secrets/NAME")

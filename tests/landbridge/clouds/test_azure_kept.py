@@ -6,7 +6,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from components.boot import certificates
 from components.links.laptops.authority import issue, listed
 from fleet.address.plan import draft
 from fleet.world import World
@@ -15,6 +18,7 @@ from landbridge.certificates.ledger import Issued, Ledger
 from landbridge.errors import LandbridgeError
 from landbridge.laptops.store import Store
 from landbridge.places import Place
+from landbridge.ssh import store as ssh_store
 from tests.components.links.laptops_bed import authority
 from tests.landbridge.clouds.azure_bed import CONTRIBUTOR, OFFICER, REGION, Bed, make
 from tests.local.azure.conftest import azure  # noqa: F401
@@ -90,3 +94,21 @@ def test_a_first_object_is_never_laid_over_another_s(store: Store) -> None:
     assert not store.objects.put_over("laptops/new", b"late", mark, "text/plain")
     assert (data, store.objects.read("laptops/new")) == (b"mine", b"next")
     assert store.objects.marked("laptops/none") == (b"", "")
+
+
+def test_people_s_certificates_by_ssh_are_kept_alike(
+    bed: Bed, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = Ed25519PrivateKey.generate()
+    line, secret = certificates.public_line(key), "both/ssh/authority/00112233"
+    told = {"ssh": {"authority": line, "authority_secret": secret}}
+    monkeypatch.setattr(ssh_store, "published", lambda *_: told)
+    pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+    bed.cloud._vault.set_secret(secret.replace("/", "--"), json.dumps({"key": pem}))
+    mine = ssh_store.Store(store.world, store.place, REGION)
+    one = certificates.issue(mine.authority, "ann", line, 1, NOW)
+    mine.note(lambda ledger: ledger.with_one(Issued(one.serial, "ann", one.since, one.until)))
+    assert people.revoke([mine], "ann") == {REGION: [one.serial]}
+    text = mine.objects.read("ssh/revoked")
+    assert text
+    assert certificates.listed(text.decode(), line).serials == {one.serial}
