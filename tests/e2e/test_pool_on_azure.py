@@ -1,14 +1,16 @@
 """A cluster at home in AWS with a pool in Azure, on the real engine: its machines join over the links, and their nodes
-are as the autoscaler and other parts expect."""
+are as the autoscaler and other parts expect. People's laptops come in there, by servers that join alike."""
 
 import json
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from components.addons.azure_autoscaler_role import SETS
+from components.boot import people
 from services.autoscaler import provider_ids
 from tests.components.pools.joining_client import eventually
 from tests.support import cloud as clouds
@@ -21,25 +23,35 @@ fleet: test
 owner: ops
 domain: test.example.com
 supernet: 10.128.0.0/12
+access: ssh
+ssh: certificates
 aws: {{account_id: "123456789012"}}
 azure: {{subscription_id: {SUBSCRIPTION}, tenant_id: 00000000-0000-4000-8000-000000000001}}
 regions:
   us-west-2: {{cloud: aws, zones: [a, b, c]}}
-  {SOUTH}: {{cloud: azure, zones: ["1"]}}
+  {SOUTH}: {{cloud: azure, zones: ["1"], laptops: true}}
 clusters:
   main: {{region: us-west-2, kubernetes: 1.36.2}}
 pools:
   south-gpu: {{kind: gpu, cluster: main, region: {SOUTH}, owner: lab, instance_type: Standard_NC24ads_A100_v4, gpus: 1,
               min: 1, max: 3}}
   south-cpu: {{kind: cpu, cluster: main, region: {SOUTH}, owner: lab, instance_type: Standard_D8s_v5, max: 4}}
+  desk: {{kind: ssh, cluster: main, region: {SOUTH}, owner: lab, instance_type: Standard_D2s_v5, min: 1, max: 1}}
   system: {{kind: system, cluster: main, region: us-west-2, owner: ops, instance_type: m7i.large, zones: [a, b], min: 2,
            max: 4}}
 teams:
   ops: {{gid: 2000}}
   lab: {{gid: 2001}}
+people:
+  alice: {{uid: 3001, team: lab}}
+  bob: {{uid: 3002, team: ops}}
+storage:
+  shares:
+    data: {{path: /data, gid: 2001}}
 """
 GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/test-{SOUTH}"
 SET = f"{GROUP}/providers/{SETS}/test-south-gpu-1"
+MACHINES = f"{GROUP}/providers/Microsoft.Compute/virtualMachines/test-{SOUTH}-laptops"
 JOIN_SECONDS = 300
 
 
@@ -80,6 +92,86 @@ def test_a_machine_of_a_scale_set_joins_a_cluster_of_aws_and_its_node_is_named_a
     assert labels["topology.kubernetes.io/region"] == SOUTH
     assert labels["topology.kubernetes.io/zone"] == f"{SOUTH}-1"
     assert labels["node.kubernetes.io/instance-type"] == "Standard_NC24ads_A100_v4"
+
+
+def of_server(cloud: Cloud, number: int) -> list[str]:
+    """Names of its nodes that are ready."""
+    return [one["metadata"]["name"] for one in ready(cloud, f"{SOUTH}-vpn-{number}")]
+
+
+def test_servers_for_laptops_join_as_virtual_machines_by_themselves(cloud: Cloud) -> None:
+    for number in (1, 2):
+        (name,) = eventually(lambda number=number: of_server(cloud, number), JOIN_SECONDS)
+        told = cloud.azure("GET", f"{MACHINES}-vpn-{number}")["properties"]
+        assert name == told["osProfile"]["computerName"].lower()
+        node = json.loads(kubectl(cloud, "get", "node", name, "-o", "json"))
+        place = GROUP.replace(f"test-{SOUTH}", f"test-{SOUTH}".lower())
+        machine = f"test-{SOUTH}-laptops-vpn-{number}"
+        assert node["spec"]["providerID"] == f"azure://{place}/providers/Microsoft.Compute/virtualMachines/{machine}"
+        assert [one["key"] for one in node["spec"]["taints"]] == ["landbridge.dev/laptops"]
+
+
+def test_a_person_comes_in_by_them_and_no_more_once_that_is_taken_back(cloud: Cloud, tmp_path: Path) -> None:
+    file = tmp_path / "alice.ovpn"
+    (one,) = cloud.report("vpn", "add", "alice", "--local", "--out", str(file))["profiles"]
+    public = f"{GROUP}/providers/Microsoft.Network/publicIPAddresses/test-{SOUTH}-laptops-vpn"
+    addresses = [cloud.azure("GET", f"{public}-{number}")["properties"]["ipAddress"] for number in (1, 2)]
+    assert [line.split()[1] for line in file.read_text().splitlines() if line.startswith("remote ")] == addresses
+
+    def lists() -> list[str]:
+        return [path.read_text() for path in cloud.home.rglob("var/lib/landbridge/laptops/revoked.pem")]
+
+    eventually(lambda: len(lists()) == 2, 120)
+    first = lists()
+    assert cloud.report("vpn", "revoke", "alice", "--yes", "--local")["revoked"] == {SOUTH: [one["serial"]]}
+    eventually(lambda: len(lists()) == 2 and not {*lists()} & {*first}, 120)
+
+
+def disks(cloud: Cloud, path: str, of: str) -> list[Path]:
+    """A file on machines of a pool, or on servers."""
+    return [file for file in cloud.home.rglob(path) if f"-{of}-" in str(file)]
+
+
+def test_people_log_in_to_machines_there_by_certificates_of_the_region_s_authority(
+    cloud: Cloud, tmp_path: Path
+) -> None:
+    """Those of pools, and the servers for laptops. Shares come from the home of the cluster, which is AWS's."""
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "key"], check=True)
+    words = ("--region", SOUTH, "--key", str(tmp_path / "key.pub"), "--out", str(tmp_path / "key-cert.pub"))
+    assert len(cloud.report("ssh", "add", "alice", "--local", *words)["certificates"]) == 1
+    said = subprocess.run(["ssh-keygen", "-L", "-f", tmp_path / "key-cert.pub"], capture_output=True, text=True)
+    (machine,) = eventually(lambda: disks(cloud, people.AUTHORITY.lstrip("/"), "desk"), JOIN_SECONDS)
+    servers = eventually(lambda: disks(cloud, people.AUTHORITY.lstrip("/"), "vpn"), JOIN_SECONDS)
+    assert {file.read_text() for file in (machine, *servers)} == {machine.read_text()}
+    shown = subprocess.run(["ssh-keygen", "-l", "-f", machine], capture_output=True, text=True, check=True).stdout
+    assert shown.split()[1] in said.stdout, "the machine trusts who has signed"
+    # What the machine shows in turn came out of the vault, and vouched for is it by the pool's stack.
+    assert "OPENSSH PRIVATE KEY" in (machine.parent / Path(people.HOST_KEY).name).read_text()
+    known = cloud.run("ssh", "hosts", "--local").stdout
+    assert f"pools.{SOUTH}.test.example.com" in known
+    assert f"vpn-1.{SOUTH}.test.example.com" in known
+    mount = machine.parents[1] / "systemd/system/data.mount"
+    assert "Type=efs" in mount.read_text()
+    cloud.report("ssh", "revoke", "alice", "--yes", "--local")
+
+    def revoked() -> bool:
+        file = machine.parents[2] / people.REVOKED.lstrip("/")
+        asked = ["ssh-keygen", "-Q", "-f", file, tmp_path / "key-cert.pub"]
+        return "REVOKED" in subprocess.run(asked, capture_output=True, text=True, check=False).stdout
+
+    eventually(revoked, 120)
+
+
+def test_what_comes_after_a_server_that_is_gone_is_another_node(cloud: Cloud) -> None:
+    (before,) = of_server(cloud, 1)
+    cloud.azure("DELETE", f"{MACHINES}-vpn-1")
+    cloud.run("up", "--local", "--yes", "--refresh", f"{SOUTH}-laptops", seconds=1200)
+
+    def replaced() -> bool:
+        names = json.loads(kubectl(cloud, "get", "nodes", "-l", f"landbridge.dev/pool={SOUTH}-vpn-1", "-o", "json"))
+        return len(names["items"]) == 1 and names["items"][0]["metadata"]["name"] != before
+
+    eventually(replaced, 600)
 
 
 def test_a_machine_that_azure_has_no_more_loses_its_node(cloud: Cloud) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from fleet.address import ledger as ledgers
+from fleet.image_names import ImageKind
 from fleet.world import current, drafted
 from landbridge import azure_gallery
 from landbridge.places import Place, written_whole
@@ -53,10 +54,10 @@ PROVIDERS = ("azure-native", "tls", "random")
 class Stacks:
     """The fleet's stacks, side by side in one folder."""
 
-    def __init__(self, folder: Path, made: Plugins) -> None:
+    def __init__(self, folder: Path, made: Plugins, fleet: str = FLEET) -> None:
         self.folder, self.made, self.fleet = folder, made, folder / "fleet.yaml"
         (folder / "state").mkdir(parents=True)
-        self.fleet.write_text(FLEET)
+        self.fleet.write_text(fleet)
         ledgers.write(folder / "fleet.lock.yaml", drafted(self.fleet, datetime.date(2026, 1, 1))[2].ledger)
         plugins = "".join(f"    - {{name: {name}, path: {ROOT / 'local/plugins' / name}}}\n" for name in PROVIDERS)
         (folder / "Pulumi.yaml").write_text(
@@ -96,13 +97,13 @@ class Stacks:
         self.pulumi(stack, "stack", "init")
         self.up(stack)
 
-    def image(self) -> None:
+    def image(self, kind: ImageKind = "cpu") -> None:
         """What `landbridge up --local` does before a stack that starts machines."""
         fleet = current(self.fleet).fleet
         place = Place("local", self.folder, "", "", self.folder)  # type: ignore[arg-type]
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(azure_gallery, "clients", lambda _: azure_bed.clients(self.made.azure))
-            azure_gallery.ensure(place, HOME, fleet, fleet.clusters[CLUSTER].kubernetes)
+            azure_gallery.ensure(place, HOME, fleet, fleet.clusters[CLUSTER].kubernetes, kind)
 
     def up(self, stack: str, *arguments: str, **more: Any) -> str:
         return self.pulumi(stack, "up", "--yes", "--skip-preview", *arguments, **more)
