@@ -177,7 +177,7 @@ def test_machines_to_log_in_to_read_the_list_of_revoked_certificates_where_these
     spec = pool_spec(fleet, world.plan, "desk")
     assert spec.logins
     holds = parsed(azure_roles.bundle_grant(fleet, spec).condition)
-    read, path = f"{azure_roles.BLOBS}/read", attribute("Resource", "containers/blobs:path")
+    read, path = f"{BLOBS}/read", attribute("Resource", "containers/blobs:path")
     assert holds(Asked(read, {path: f"{spec.prefix}/manifest.json"}))
     assert holds(Asked(read, {path: "ssh/revoked"})) == (ssh == "certificates")
     assert not holds(Asked(read, {path: "ssh/issued.json"}))
