@@ -20,10 +20,22 @@ UNTIL = "LANDBRIDGE_TESTS_UNTIL"
 ROOT = Path(__file__).parents[1]
 # Tests of the example fleet, as tests/stacks/conftest.py brings it up.
 EXAMPLE = ("by_ssm", "cluster", "copies", "laptops", "links", "packets", "region", "second_cluster")
+# Each has a cluster with thousands of GPUs.
+BURSTS = ("burst", "demo", "drain", "faults", "node_lost", "overflow", "rehearsal", "spares")
 # Folders and files of minutes: whole clouds, daemons, bakes.
 LONG = (
+    "tests/components/control_plane/test_rotation_on_machines.py",
+    "tests/components/pools/test_join_cluster.py",
     "tests/e2e/",
+    "tests/images/test_bake.py",
+    "tests/images/test_services.py",
     "tests/lab/",
+    "tests/local/workers/test_cut_off.py",
+    *(f"tests/services/autoscaler/test_{name}.py" for name in BURSTS),
+    "tests/stacks/test_addons.py",
+    "tests/stacks/test_cluster_on_azure.py",
+    "tests/stacks/test_pool.py",
+    "tests/stacks/test_pool_on_azure.py",
     *(f"tests/stacks/test_{name}.py" for name in EXAMPLE),
 )
 # Files that share what is brought up once: one worker has them all.
