@@ -121,7 +121,7 @@ class FleetRun:
     def looks_at_image(self, name: str) -> bool:
         """Whether the stack's program does, in a preview as well. Machines of one look at their launch on AWS."""
         spec = self.stacks[name]
-        return spec.kind == "pool" or (spec.kind == "cluster" and in_azure(self.world.fleet, spec.region))
+        return spec.kind == "pool" or (spec.kind in ("cluster", "laptops") and in_azure(self.world.fleet, spec.region))
 
     def ensure_image(self, name: str) -> None:
         """Raises LandbridgeError when machines of the stack would have nothing to start from."""

@@ -1,4 +1,4 @@
-"""Which stacks a run of `up` reads from the cloud before it changes them."""
+"""Which stacks a run of `up` reads from the cloud before it changes them, and whose images are there before."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +17,8 @@ def run(*, refresh: bool = False) -> Any:
         "south-gpu": StackSpec("south-gpu", "pool", "south"),
         "west-gpu": StackSpec("west-gpu", "pool", "west"),
         "lab-gpu": StackSpec("lab-gpu", "pool", "west"),
+        "south-laptops": StackSpec("south-laptops", "laptops", "south"),
+        "west-laptops": StackSpec("west-laptops", "laptops", "west"),
     }
     return SimpleNamespace(
         stacks=stacks, how=How(refresh=refresh), world=SimpleNamespace(fleet=SimpleNamespace(regions=REGIONS))
@@ -29,3 +31,10 @@ def run(*, refresh: bool = False) -> Any:
 def test_pools_in_azure_are_read_first_and_others_where_that_is_asked_for(name: str, reads: bool) -> None:
     assert FleetRun.reads(run(), name) is reads
     assert FleetRun.reads(run(refresh=True), name)
+
+
+@pytest.mark.parametrize(
+    ("name", "looks"), [("south", False), ("south-gpu", True), ("south-laptops", True), ("west-laptops", False)]
+)
+def test_programs_that_look_at_an_image_find_it(name: str, looks: bool) -> None:
+    assert FleetRun.looks_at_image(run(), name) is looks
