@@ -87,6 +87,8 @@ FRESH = (
     (re.compile(r"/[0-9a-f]{16}\.json$"), "/<version>.json"),
     (re.compile(r"/recovery-[0-9a-f]{8}$"), "/recovery-<birth>"),
     (re.compile(r"--[0-9a-f]{8}$"), "--<birth>"),
+    # A tunnel's secret in a vault: which key.
+    (re.compile(r"(-links-.*-\d)-[0-9a-f]{8}$"), r"\1-<key>"),
     # A server for laptops in Azure: when its machine was made.
     (re.compile(r"(-laptops-vpn-\d)-[0-9a-z]{6}$"), r"\1-<signs>"),
 )
