@@ -89,6 +89,8 @@ FRESH = (
     (re.compile(r"--[0-9a-f]{8}$"), "--<birth>"),
     # A tunnel's secret in a vault: which key.
     (re.compile(r"(-links-.*-\d)-[0-9a-f]{8}$"), r"\1-<key>"),
+    # A tunnel's end: the next public address of a local cloud, whichever asks first.
+    (re.compile(r"^(198\.51\.100|203\.0\.113)\.\d+$"), "<public address>"),
     # A server for laptops in Azure: when its machine was made.
     (re.compile(r"(-laptops-vpn-\d)-[0-9a-z]{6}$"), r"\1-<signs>"),
 )
