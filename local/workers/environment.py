@@ -14,6 +14,8 @@ from . import images
 Lookup = Callable[[str, str], Mapping[str, str] | None]
 # botocore has authorities of its own, unless it is told those of the machine, where the local cloud's is among them.
 BUNDLE = Path("/etc/ssl/certs/ca-certificates.crt")
+# Where AWS's clients look for authorities, and Azure's, which bring their own else.
+AUTHORITIES = ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
 # Linux has 64 for a host name, and Kubernetes one of them for the end.
 MOST_HOST_NAME = 63
 # $$ is a dollar; $(NAME) a variable, left as it is if nobody knows it ("Define Dependent Environment Variables").
@@ -71,7 +73,7 @@ def told(
 def given(pod: Mapping[str, Any], image: str, *, root: bool) -> dict[str, str]:
     """What the image and its runtime give it, below that."""
     home = {"HOME": "/root" if root else "/"}
-    trust = {"AWS_CA_BUNDLE": str(BUNDLE)} if BUNDLE.exists() else {}
+    trust = dict.fromkeys(AUTHORITIES, str(BUNDLE)) if BUNDLE.exists() else {}
     name = host_name(pod) or socket.gethostname()
     return {"PATH": PATH, "HOSTNAME": name, **home, **trust, **images.of(image).environment}
 
