@@ -234,7 +234,6 @@ def test_a_gateway_s_own_word_names_the_cause_and_what_differs_from_the_plan(clo
     assert "none: No such file or directory. Save there what" in missing
 
 
-@pytest.mark.xfail(strict=False, reason="not seen green since the example has a region in Azure")
 def test_the_site_s_gateway_is_written_with_the_keys_of_its_own_tunnels(cloud: Cloud, tmp_path: Path) -> None:
     (made,) = cloud.report("site", "gateway", "lab", "--local", "--output", str(tmp_path))["gateways"]
     folder = Path(made["folder"])
