@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from stacks.catalogue import unbuilt
+from stacks.catalogue import unserved
 
 from . import render
 from .errors import CHANGED, DONE, FAILED, INTERRUPTED, ConsentError
@@ -61,7 +61,7 @@ class Report:
         if self.command == "up":
             render.standing(stories, self.run.world, console)
             console.print()
-            for left_out in unbuilt(self.run.world.fleet):
+            for left_out in unserved(self.run.world.fleet):
                 console.print(left_out, style="dim", markup=False, soft_wrap=True)
         render.warnings(stories, console)
         for refusal in self.run.refusals:

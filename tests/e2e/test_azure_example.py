@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fleet.loader import load
-from stacks.catalogue import catalogue, unbuilt
+from stacks.catalogue import catalogue, unserved
 from tests.components.pools.joining_client import eventually
 from tests.e2e.test_hybrid import Hybrid
 from tests.e2e.test_lifecycle import changes
@@ -42,7 +42,7 @@ def ready(nodes: list[dict[str, Any]]) -> list[str]:
 
 def test_all_of_it_comes_up_by_its_committed_ledger(room: Hybrid) -> None:
     fleet = load(room.cloud.fleet)
-    assert unbuilt(fleet) == []
+    assert unserved(fleet) == []
     created = changes(room.up)
     assert created.keys() == {stack.name for stack in catalogue(fleet)}
     assert "main-addons" in created

@@ -149,24 +149,9 @@ def test_shares_of_every_region_with_nodes_are_there(world: World, main: Clouds,
     assert data["spec"]["csi"]["volumeAttributes"]["server"] == address
 
 
-def test_it_comes_after_the_pools_whose_scale_sets_it_gives_rights_to(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    everything = catalogue.BUILT["aws"]
-    monkeypatch.setattr(catalogue, "BUILT", {"aws": everything, "azure": everything})
+def test_it_comes_after_the_pools_whose_scale_sets_it_gives_rights_to(world: World) -> None:
     found = {stack.name: stack.depends_on for stack in catalogue.addons(world.fleet)}
     assert found == {
         "main-addons": (WEST, "eu-west-1", SOUTH, "main", "south-cpu", "south-gpu"),
         "south-addons": (SOUTH, WEST, "south", "own-cpu", "own-gpu", "own-system"),
     }
-
-
-def test_a_cluster_that_is_not_built_has_no_add_ons_though_pools_there_are(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for lacking in ("cluster", "addons"):
-        azure = catalogue.BUILT["aws"] - {lacking}
-        monkeypatch.setattr(catalogue, "BUILT", {"aws": azure | {lacking}, "azure": azure})  # type: ignore[arg-type]
-        assert [stack.name for stack in catalogue.addons(world.fleet)] == ["main-addons"]
-        told = "cluster south: add-ons are not built yet for a cluster with pools in Azure"
-        assert (told in catalogue.unbuilt(world.fleet)) == (lacking == "addons")
