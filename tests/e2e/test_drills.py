@@ -41,6 +41,15 @@ def held(drills: Drills, name: str) -> dict[str, Any]:
     return dict(drill["facts"])
 
 
+def table(drills: Drills) -> str:
+    rows = [f"{'drill':22}{'recovery s':>12}{'longest write s':>17}{'acknowledged':>14}{'lost':>6}"]
+    rows += [
+        f"{name:22}{one['seconds']:12.1f}{one['waited']:17.1f}{one['acknowledged']:14}{one['lost']:6}"
+        for name, one in drills.items()
+    ]
+    return "\n".join(rows)
+
+
 def test_the_leaders_death_costs_an_election(drills: Drills) -> None:
     held(drills, "leader-killed")
     assert drills["leader-killed"]["waited"] < 30
@@ -106,11 +115,6 @@ def test_a_tampered_bundle_is_not_booted(drills: Drills) -> None:
 def test_no_drill_was_left_out_and_each_recovery_time_is_told(
     drills: Drills, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = [f"{'drill':22}{'recovery s':>12}{'longest write s':>17}{'acknowledged':>14}{'lost':>6}"]
-    rows += [
-        f"{name:22}{one['seconds']:12.1f}{one['waited']:17.1f}{one['acknowledged']:14}{one['lost']:6}"
-        for name, one in drills.items()
-    ]
     with capsys.disabled():
-        sys.stdout.write("\n" + "\n".join(rows) + "\n")
+        sys.stdout.write("\n" + table(drills) + "\n")
     assert set(drills) == set(DRILLS)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from components.addons.azure_autoscaler_role import SETS
+from components.boot import people
 from services.autoscaler import provider_ids
 from tests.components.pools.joining_client import eventually
 from tests.support import cloud as clouds
@@ -124,6 +125,42 @@ def test_a_person_comes_in_by_them_and_no_more_once_that_is_taken_back(cloud: Cl
     first = lists()
     assert cloud.report("vpn", "revoke", "alice", "--yes", "--local")["revoked"] == {SOUTH: [one["serial"]]}
     eventually(lambda: len(lists()) == 2 and not {*lists()} & {*first}, 120)
+
+
+def disks(cloud: Cloud, path: str, of: str) -> list[Path]:
+    """A file on the disks of machines of a pool, or of servers: folders of machines in Azure are named by ids."""
+    machines = [told.parent for told in cloud.home.rglob("machine.json") if f"-{of}-" in told.read_text()]
+    return [file for one in machines if (file := one / "disk" / path).exists()]
+
+
+def test_people_log_in_to_machines_there_by_certificates_of_the_region_s_authority(
+    cloud: Cloud, tmp_path: Path
+) -> None:
+    """Those of pools, and the servers for laptops. Shares come from the home of the cluster, which is AWS's."""
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "key"], check=True)
+    words = ("--region", SOUTH, "--key", str(tmp_path / "key.pub"), "--out", str(tmp_path / "key-cert.pub"))
+    assert len(cloud.report("ssh", "add", "alice", "--local", *words)["certificates"]) == 1
+    said = subprocess.run(["ssh-keygen", "-L", "-f", tmp_path / "key-cert.pub"], capture_output=True, text=True)
+    (machine,) = eventually(lambda: disks(cloud, people.AUTHORITY.lstrip("/"), "desk"), JOIN_SECONDS)
+    servers = eventually(lambda: disks(cloud, people.AUTHORITY.lstrip("/"), "vpn"), JOIN_SECONDS)
+    assert {file.read_text() for file in (machine, *servers)} == {machine.read_text()}
+    shown = subprocess.run(["ssh-keygen", "-l", "-f", machine], capture_output=True, text=True, check=True).stdout
+    assert shown.split()[1] in said.stdout, "the machine trusts who has signed"
+    # What the machine shows in turn came out of the vault, and vouched for is it by the pool's stack.
+    assert "OPENSSH PRIVATE KEY" in (machine.parent / Path(people.HOST_KEY).name).read_text()
+    known = cloud.run("ssh", "hosts", "--local").stdout
+    assert f"pools.{SOUTH}.test.example.com" in known
+    assert f"vpn-1.{SOUTH}.test.example.com" in known
+    mount = machine.parents[1] / "systemd/system/data.mount"
+    assert "Type=efs" in mount.read_text()
+    cloud.report("ssh", "revoke", "alice", "--yes", "--local")
+
+    def revoked() -> bool:
+        file = machine.parents[2] / people.REVOKED.lstrip("/")
+        asked = ["ssh-keygen", "-Q", "-f", file, tmp_path / "key-cert.pub"]
+        return "REVOKED" in subprocess.run(asked, capture_output=True, text=True, check=False).stdout
+
+    eventually(revoked, 120)
 
 
 def test_what_comes_after_a_server_that_is_gone_is_another_node(cloud: Cloud) -> None:
