@@ -5,6 +5,7 @@ from typing import TypedDict
 import pulumi
 import pulumi_azure_native as azure
 
+from components.azure_assignment import Assignment, assigned
 from fleet.buckets import resource_group
 from fleet.model import Fleet
 
@@ -46,17 +47,7 @@ class TeamIdentities(pulumi.ComponentResource):
                 **team_roles.federation(fleet, cluster, team),
             )
             for grant in team_roles.grants(fleet, cluster, team):
-                azure.authorization.RoleAssignment(
-                    f"team-{team}-{grant.region}",
-                    role_assignment_name=grant.name,
-                    scope=grant.scope,
-                    role_definition_id=grant.role,
-                    condition=grant.condition,
-                    condition_version="2.0",
-                    principal_id=identity.principal_id,
-                    principal_type="ServicePrincipal",
-                    opts=child,
-                )
+                assigned(f"team-{team}-{grant.region}", Assignment(*grant[1:]), identity, self)
             self.client_ids[team] = identity.client_id
         self.register_outputs({})
 
@@ -86,17 +77,10 @@ class AutoscalerIdentity(pulumi.ComponentResource):
         )
         definitions = {kind: self._definition(fleet, cluster, kind, child) for kind in role.ROLES}
         for grant in role.grants(fleet, cluster):
-            azure.authorization.RoleAssignment(
-                f"{grant.role}-{grant.scope.rpartition('/')[2]}",
-                role_assignment_name=role.assignment_id(fleet, cluster, grant),
-                scope=grant.scope,
-                # By its name, which policies can tell before it is made.
-                role_definition_id=role.definition_id(fleet, cluster, grant.role),
-                principal_id=identity.principal_id,
-                # Else Azure looks for a principal that it does not know everywhere yet.
-                principal_type="ServicePrincipal",
-                opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=definitions[grant.role])),
-            )
+            # By its name, which policies can tell before it is made.
+            named, what = role.definition_id(fleet, cluster, grant.role), role.assignment_id(fleet, cluster, grant)
+            title = f"{grant.role}-{grant.scope.rpartition('/')[2]}"
+            assigned(title, Assignment(what, named, grant.scope), identity, self, definitions[grant.role])
         self.client_id = identity.client_id
         self.register_outputs({})
 

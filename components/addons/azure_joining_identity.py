@@ -5,6 +5,7 @@ from typing import TypedDict
 import pulumi
 import pulumi_azure_native as azure
 
+from components.azure_assignment import Assignment, assigned
 from fleet.azure_ids import subscription
 from fleet.model import Fleet
 
@@ -50,16 +51,8 @@ class JoiningIdentity(pulumi.ComponentResource):
             opts=child,
         )
         for grant in joining.grants(fleet, cluster):
-            azure.authorization.RoleAssignment(
-                f"look-{grant.region}",
-                role_assignment_name=grant.name,
-                scope=grant.scope,
-                # By its name, which policies can tell before it is made.
-                role_definition_id=joining.definition_id(fleet, cluster),
-                principal_id=identity.principal_id,
-                # Else Azure looks for a principal that it does not know everywhere yet.
-                principal_type="ServicePrincipal",
-                opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=[definition])),
-            )
+            # By its name, which policies can tell before it is made.
+            assignment = Assignment(grant.name, joining.definition_id(fleet, cluster), grant.scope)
+            assigned(f"look-{grant.region}", assignment, identity, self, definition)
         self.client_id = identity.client_id
         self.register_outputs({})

@@ -5,6 +5,7 @@ from typing import TypedDict
 import pulumi
 import pulumi_azure_native as azure
 
+from components.azure_assignment import Assignment, assigned
 from components.boot.hosts import HostAuthority
 from components.boot.user_data import user_data
 from components.preview import VERIFY_KEY, known_in_preview
@@ -113,29 +114,17 @@ class ControlPlaneMachine(pulumi.ComponentResource):
 
     def _granted(self, secret: pulumi.Resource) -> list[pulumi.Resource]:
         fleet = self.args["fleet"]
-        found = [self._assigned(grant) for grant in grants(fleet, self.spec, self.of)]
         # Named by what is known before it is made: policies judge scopes.
         life = known_in_preview(self.args["authority"].birth, NO_LIFE)
         scope = life.apply(lambda known: key_grant(fleet, self.spec, self.of, self._secret(known)).scope)
-        keys = key_grant(fleet, self.spec, self.of, "")
-        return [*found, self._assigned(keys, scope, secret)]
+        return [
+            *(self._assigned(grant, grant.scope) for grant in grants(fleet, self.spec, self.of)),
+            self._assigned(key_grant(fleet, self.spec, self.of, ""), scope, secret),
+        ]
 
-    def _assigned(
-        self, grant: Grant, scope: pulumi.Input[str] | None = None, after: pulumi.Resource | None = None
-    ) -> pulumi.Resource:
-        conditions = {"condition": grant.condition, "condition_version": "2.0"} if grant.condition else {}
-        made: pulumi.Resource = azure.authorization.RoleAssignment(
-            f"{self.name}-{grant.what}",
-            role_assignment_name=grant.name,
-            scope=grant.scope if scope is None else scope,
-            role_definition_id=grant.role,
-            principal_id=self.identity.principal_id,
-            # Else Azure looks for a principal that it does not know everywhere yet.
-            principal_type="ServicePrincipal",
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[after] if after else None),
-            **conditions,
-        )
-        return made
+    def _assigned(self, grant: Grant, scope: pulumi.Input[str], *after: pulumi.Resource) -> pulumi.Resource:
+        assignment = Assignment(grant.name, grant.role, scope, grant.condition)
+        return assigned(f"{self.name}-{grant.what}", assignment, self.identity, self, *after)
 
     def _secret(self, life: str) -> str:
         return vaulted(f"{self.prefix}/{life}")

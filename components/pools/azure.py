@@ -6,6 +6,7 @@ from typing import TypedDict
 import pulumi
 import pulumi_azure_native as azure
 
+from components.azure_assignment import Assignment, assigned
 from components.boot import hosts
 from components.boot.hosts import host_authority
 from components.preview import VERIFY_KEY, known_in_preview
@@ -112,7 +113,7 @@ class Pool(pulumi.ComponentResource):
 
     def _grant(self) -> pulumi.Resource:
         grant = azure_roles.bundle_grant(self.fleet, self.spec)
-        return self._assigned("bundle", grant, grant.scope, condition=grant.condition, condition_version="2.0")
+        return self._assigned("bundle", grant, grant.scope)
 
     def _key_grant(self, life: pulumi.Output[str]) -> pulumi.Resource:
         def grant(known: str) -> Grant:
@@ -120,20 +121,9 @@ class Pool(pulumi.ComponentResource):
 
         return self._assigned("keys", grant(""), life.apply(lambda known: grant(known).scope))
 
-    def _assigned(self, name: str, grant: Grant, scope: pulumi.Input[str], **more: str) -> pulumi.Resource:
-        after = [self.publishing.secret] if self.publishing.secret else None
-        made: pulumi.Resource = azure.authorization.RoleAssignment(
-            name,
-            role_assignment_name=grant.name,
-            scope=scope,
-            role_definition_id=grant.role,
-            principal_id=self.identity.principal_id,
-            # Else Azure looks for a principal that it does not know everywhere yet.
-            principal_type="ServicePrincipal",
-            opts=pulumi.ResourceOptions(parent=self, depends_on=after),
-            **more,
-        )
-        return made
+    def _assigned(self, name: str, grant: Grant, scope: pulumi.Input[str]) -> pulumi.Resource:
+        after = [self.publishing.secret] if self.publishing.secret else []
+        return assigned(name, Assignment(grant.name, grant.role, scope, grant.condition), self.identity, self, *after)
 
     def _scale_set(
         self, group: Group, script: pulumi.Output[str], ready: Sequence[pulumi.Resource]

@@ -6,6 +6,7 @@ from typing import TypedDict
 import pulumi
 import pulumi_azure_native as azure
 
+from components.azure_assignment import Assignment, assigned
 from components.boot.hosts import HostAuthority
 from components.boot.user_data import user_data
 from components.control_plane.azure_one import One, Published, login_line, publish, vaulted, virtual_machine
@@ -124,22 +125,9 @@ class LaptopServer(pulumi.ComponentResource):
         bundle, keys = bundle_grant(fleet, self.spec, self.server), key_grant(fleet, self.spec, self.server, "")
         return [self._assigned(bundle, bundle.scope), self._assigned(keys, scope, secret)]
 
-    def _assigned(
-        self, grant: Grant, scope: pulumi.Input[str], after: pulumi.Resource | None = None
-    ) -> pulumi.Resource:
-        conditions = {"condition": grant.condition, "condition_version": "2.0"} if grant.condition else {}
-        made: pulumi.Resource = azure.authorization.RoleAssignment(
-            f"{self.name}-{grant.what}",
-            role_assignment_name=grant.name,
-            scope=scope,
-            role_definition_id=grant.role,
-            principal_id=self.identity.principal_id,
-            # Else Azure looks for a principal that it does not know everywhere yet.
-            principal_type="ServicePrincipal",
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[after] if after else None),
-            **conditions,
-        )
-        return made
+    def _assigned(self, grant: Grant, scope: pulumi.Input[str], *after: pulumi.Resource) -> pulumi.Resource:
+        assignment = Assignment(grant.name, grant.role, scope, grant.condition)
+        return assigned(f"{self.name}-{grant.what}", assignment, self.identity, self, *after)
 
     def _secret(self, life: str) -> str:
         return vaulted(f"{self.prefix}/{life}")
