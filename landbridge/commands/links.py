@@ -1,14 +1,17 @@
 """`landbridge links`: what joins regions and sites, and how it is."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
+from rich.table import Table
 from rich.text import Text
 
 from .. import render
 from ..cluster import session as sessions
 from ..errors import DONE, FAILED
+from ..links.crossed import SeenCrossing, seen_crossings
 from ..links.gateways import Said, explained, said
 from ..links.info import Connections
 from ..links.seen import DOWN, NONE, UNKNOWN, UP, Seen, SeenPeering, seen, seen_peerings
@@ -38,7 +41,7 @@ def links() -> None:
 def check(
     site_name: str | None, reports: tuple[str, ...], *, local: bool, fleet_file: Path | None, as_json: bool
 ) -> int:
-    """Says of each tunnel and peering whether it is up, what it carries, and what is wrong.
+    """Says of each tunnel, to sites and between clouds, and of each peering whether it is up, and what is wrong.
 
     Asks the clouds: the regions' ends see whether a site's gateway speaks. Why it does not, the gateway knows. What
     gateway_verify.py --json prints there, given by --gateway, says that, too, and whether the gateway is as the fleet
@@ -49,24 +52,29 @@ def check(
     found = Connections(world, sessions.the_place(world, local=local), site)
     gateways = said(found, reports, site)
     tunnels, peers = explained(seen(found, site), gateways), [] if site else seen_peerings(found)
+    crossings = [] if site else seen_crossings(found)
     out = options.output(as_json=as_json)
-    well = not any(one.trouble for one in tunnels) and all(one.up for one in peers)
+    well = (
+        not any(one.trouble for one in tunnels)
+        and not any(one.trouble for one in crossings)
+        and all(one.up for one in peers)
+    )
     well = well and not any(one.drift for one in gateways)
     if as_json:
         told = {"tunnels": [one.as_json() for one in tunnels], "peerings": [one._asdict() for one in peers]}
+        told["crossings"] = [one._asdict() for one in crossings]
         out.document({**told, "gateways": [one.as_json() for one in gateways], "well": well})
     else:
-        show(tunnels, peers, gateways, out)
+        show(tunnels, crossings, peers, gateways, out)
     return DONE if well else FAILED
 
 
-def show(tunnels: list[Seen], peers: list[SeenPeering], gateways: list[Said], out: Output) -> None:
-    table = render.plain_table("tunnel", "gateway", "hub", "state", "since", "prefixes", right=("since", "prefixes"))
-    for one in tunnels:
-        state = Text(one.state, style=COLOURS[one.state])
-        row = (one.gateway, one.address, state, since(one.since), str(one.prefixes) if one.state == UP else "")
-        table.add_row(Text(one.tunnel, style="bold"), *row)
-    out.console.print(table)
+def show(
+    tunnels: list[Seen], crossings: list[SeenCrossing], peers: list[SeenPeering], gateways: list[Said], out: Output
+) -> None:
+    out.console.print(_ends(("tunnel", "gateway"), [(one, (one.gateway,)) for one in tunnels]))
+    if crossings:
+        out.console.print(_ends(("between clouds",), [(one, ()) for one in crossings]))
     if peers:
         table = render.plain_table("peering", "", "state")
         for peer in peers:
@@ -79,9 +87,25 @@ def show(tunnels: list[Seen], peers: list[SeenPeering], gateways: list[Said], ou
             state = Text("differs", style="yellow") if gateway.drift else Text("as planned", style="green")
             table.add_row(Text(gateway.gateway, style="bold"), gateway.site, state, gateway.next_hop)
         out.console.print(table)
+    troubles(tunnels, crossings, gateways, out)
+
+
+def _ends(heads: tuple[str, ...], rows: Sequence[tuple[Seen | SeenCrossing, tuple[str, ...]]]) -> Table:
+    """The regions' ends of tunnels; each row's own cells are those after the first of `heads`."""
+    table = render.plain_table(*heads, "hub", "state", "since", "prefixes", right=("since", "prefixes"))
+    for one, own in rows:
+        state = Text(one.state, style=COLOURS[one.state])
+        seen = (one.address, state, since(one.since), str(one.prefixes) if one.state == UP else "")
+        table.add_row(Text(one.tunnel, style="bold"), *own, *seen)
+    return table
+
+
+def troubles(tunnels: list[Seen], crossings: list[SeenCrossing], gateways: list[Said], out: Output) -> None:
     # One cause is told once, with all that it is the cause of.
-    for why in dict.fromkeys(one.trouble for one in tunnels if one.trouble):
-        names = ", ".join(one.tunnel for one in tunnels if one.trouble == why)
+    told = [(one.tunnel, one.trouble) for one in tunnels if one.trouble]
+    told += [(one.tunnel, one.trouble) for one in crossings if one.trouble]
+    for why in dict.fromkeys(why for _, why in told):
+        names = ", ".join(name for name, of in told if of == why)
         out.console.print(Text(f"{names}: {why}.", style="yellow"), soft_wrap=True)
     for gateway in gateways:
         for why in gateway.drift:

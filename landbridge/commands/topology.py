@@ -78,11 +78,13 @@ def told(one: Tunnel | Peering | Crossing, states: Mapping[str, str] | None) -> 
 def states_of(world: World, *, local: bool) -> dict[str, str]:
     """Of every link by its name. Raises LandbridgeError."""
     from ..cluster import session  # large: a picture of the plan needs no cloud
+    from ..links.crossed import seen_crossings
     from ..links.info import Connections
     from ..links.seen import NONE, UNKNOWN, seen, seen_peerings
 
     links = Connections(world, session.the_place(world, local=local))
-    found = {one.tunnel: drawing.DOWN if one.state == NONE else one.state for one in seen(links)}
+    ends = [(one.tunnel, one.state) for one in seen(links)] + [(one.tunnel, one.state) for one in seen_crossings(links)]
+    found = {name: drawing.DOWN if state == NONE else state for name, state in ends}
     other = {UNKNOWN: drawing.UNKNOWN}
     peers = {
         Peering(one.here, one.there).name: drawing.UP if one.up else other.get(one.state, drawing.DOWN)

@@ -12,6 +12,7 @@ import pytest
 from components.links.connections import connections
 from components.links.gateway import ipsec
 from components.links.hub_routes import hub_routes
+from components.links.plan import crossings
 from fleet.world import World, current
 from tests.components.pools.joining_client import eventually
 from tests.support import golden
@@ -203,9 +204,34 @@ def test_each_tunnel_is_told_with_what_is_wrong_with_it(cloud: Cloud, standing: 
         drawn = cloud.report("topology", "--live", "--local")
         assert {one["name"]: one["state"] for one in drawn["tunnels"]} == {n: one["state"] for n, one in said.items()}
         assert {one["state"] for one in drawn["peerings"]} == {"up"}
-        assert {one["state"] for one in drawn["crossings"]} == {"not known"}
+        assert {one["state"] for one in drawn["crossings"]} == {"up"}
         cloud.python(TELL.replace("{states}", repr(well)))
         assert {one["prefixes"] for name, one in checked(cloud, 0).items() if name in at} == {1}
+    finally:
+        cloud.python(TELL.replace("{states}", repr(dict.fromkeys(at.values()))))
+
+
+def crossed(cloud: Cloud) -> dict[str, dict[str, Any]]:
+    return {one["tunnel"]: one for one in cloud.report("links", "check", "--local", code=None)["crossings"]}
+
+
+def test_tunnels_between_clouds_are_told_by_aws_s_word(cloud: Cloud, world: World) -> None:
+    first = crossed(cloud)
+    assert list(first) == [one.name for one in crossings(world.fleet, world.plan)]
+    assert {(one["state"], one["trouble"], one["prefixes"] > 0) for one in first.values()} == {("up", "", True)}
+    at = {name: one["address"] for name, one in first.items()}
+    silent, mute, empty = (f"us-east-1/{SOUTH}/{number}" for number in (1, 2, 3))
+    try:
+        cloud.python(TELL.replace("{states}", repr({at[silent]: DOWN, at[mute]: AGREED, at[empty]: QUIET})))
+        told = crossed(cloud)
+        assert [name for name, one in told.items() if one["trouble"]] == [silent, mute, empty]
+        assert "no keys agreed: `landbridge up links --local` undoes" in told[silent]["trouble"]
+        assert "BGP does not speak" in told[mute]["trouble"]
+        assert "tells it nothing" in told[empty]["trouble"]
+        shown = cloud.run("links", "check", "--local", code=1).stdout
+        assert f"{mute}: both ends have their keys" in shown
+        drawn = cloud.report("topology", "--live", "--local")["crossings"]
+        assert {one["name"] for one in drawn if one["state"] == "down"} == {silent, mute}
     finally:
         cloud.python(TELL.replace("{states}", repr(dict.fromkeys(at.values()))))
 

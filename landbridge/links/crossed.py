@@ -1,0 +1,81 @@
+"""How each tunnel between two clouds is, by what AWS says of its end: it begins them, and Azure's only answers."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from components.links.crossing import Crossed, crossed
+from components.links.plan import Crossing
+from components.tags import Owner
+from stacks.catalogue import LINKS
+
+from .info import Connections
+from .seen import AGREED, DOWN, NONE, SILENT, UNKNOWN, UP
+
+CAUSES = {
+    SILENT: "the two clouds have no keys agreed: `{up}` undoes what was changed of an end by hand, and AWS begins anew "
+    "by itself; the connection in Azure says whether it is Connected",
+    AGREED: "both ends have their keys, and BGP does not speak: `{up}` writes numbers and inside addresses anew",
+}
+NO_ROUTE = "it is up, and Azure's gateway tells it nothing: the network there must have its gateway's subnet"
+
+
+class SeenCrossing(NamedTuple):
+    """A tunnel as AWS's end sees it. `prefixes` are what it took from Azure; `trouble` is why it carries nothing."""
+
+    tunnel: str
+    aws: str
+    azure: str
+    address: str
+    state: str
+    since: datetime | None = None
+    prefixes: int = 0
+    trouble: str = ""
+
+
+def seen_crossings(links: Connections) -> list[SeenCrossing]:
+    """Every one that is planned, in the plan's order. A region that can't be asked stops no other one."""
+    world = links.world
+    made = crossed(world.fleet, world.plan)
+    return [
+        one
+        for region in dict.fromkeys(one.aws for one in made)
+        for one in _of_region(links, region, [one for one in made if one.aws == region])
+    ]
+
+
+def _of_region(links: Connections, region: str, made: list[Crossed]) -> Iterator[SeenCrossing]:
+    owner, found, why = Owner(links.world.fleet.fleet, "", LINKS), dict[str, Mapping[str, Any]](), ""
+    named = {owner.tags(one.name)["Name"]: one for one in made}
+    live = [
+        {"Name": "tag:Name", "Values": [*named]},
+        {"Name": "state", "Values": ["pending", "available", "modifying"]},
+    ]
+    try:
+        told = links.of(region)("ec2").describe_vpn_connections(Filters=live)["VpnConnections"]
+    except (ClientError, BotoCoreError) as error:
+        told, why = [], f"{region} can't be asked: {error}"
+    for one in told:
+        states = {end["OutsideIpAddress"]: end for end in one.get("VgwTelemetry", ())}
+        for end in one["Options"]["TunnelOptions"]:
+            found[end["TunnelInsideCidr"]] = states.get(at := end["OutsideIpAddress"], {"OutsideIpAddress": at})
+    for tunnel in (tunnel for one in made for tunnel in one.tunnels):
+        if why:
+            yield SeenCrossing(tunnel.name, tunnel.aws, tunnel.azure, "", UNKNOWN, trouble=why)
+        elif tunnel.inside_cidr not in found:
+            yield SeenCrossing(tunnel.name, tunnel.aws, tunnel.azure, "", NONE, trouble=f"run `{links.up}`")
+        else:
+            yield _seen(links, tunnel, found[tunnel.inside_cidr])
+
+
+def _seen(links: Connections, one: Crossing, told: Mapping[str, Any]) -> SeenCrossing:
+    head = (one.name, one.aws, one.azure, str(told["OutsideIpAddress"]))
+    if "Status" not in told:
+        return SeenCrossing(*head, UNKNOWN, trouble=f"{one.aws} tells nothing of it yet")
+    prefixes, since = int(told.get("AcceptedRouteCount", 0)), told.get("LastStatusChange")
+    if told["Status"] == "UP":
+        return SeenCrossing(*head, UP, since, prefixes, "" if prefixes else NO_ROUTE)
+    why = CAUSES.get(str(told.get("StatusMessage", "")), CAUSES[SILENT]).format(up=links.up)
+    return SeenCrossing(*head, DOWN, since, trouble=why)
