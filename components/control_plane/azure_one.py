@@ -12,15 +12,13 @@ import pulumi
 import pulumi_azure_native as azure
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
 
+from components.boot.azure_profile import DIAGNOSTICS, TRUSTED, os_disk, os_profile
 from components.boot.user_data import sealed
 from components.storage.azure_spec import CONTAINER
 from components.tags import KUBERNETES
 from fleet.rolling import keeps
 
 from .bundle import Bundle, digests, manifest, version
-
-# Of the account that Azure wants on every machine.
-ADMIN = "landbridge"
 
 
 class Published(NamedTuple):
@@ -153,7 +151,7 @@ def virtual_machine(
     name: str, one: One, child: pulumi.ResourceOptions, ready: list[pulumi.Resource]
 ) -> azure.compute.VirtualMachine:
     """Started once all of `ready` are there. Made anew only where the run is told so, for this machine alone."""
-    login = {"path": f"/home/{ADMIN}/.ssh/authorized_keys", "key_data": one.admin_key}
+    script = one.script.apply(lambda text: base64.b64encode(text.encode()).decode())
     disks: list[Any] = [
         {
             "lun": lun,
@@ -175,35 +173,14 @@ def virtual_machine(
         network_profile={
             "network_interfaces": [{"id": one.interface_id, "primary": True, "delete_option": "Detach"}],
         },
-        os_profile={
-            "computer_name": one.host_name,
-            "admin_username": ADMIN,
-            "custom_data": one.script.apply(lambda text: base64.b64encode(text.encode()).decode()),
-            # Our images have no agent of Azure's.
-            "allow_extension_operations": False,
-            "linux_configuration": {
-                "disable_password_authentication": True,
-                "provision_vm_agent": False,
-                "ssh": {"public_keys": [login]},
-            },
-        },
-        security_profile={
-            "security_type": "TrustedLaunch",
-            "uefi_settings": {"secure_boot_enabled": False, "v_tpm_enabled": True},
-        },
+        os_profile={"computer_name": one.host_name, **os_profile(script, one.admin_key)},
+        security_profile=TRUSTED,
         storage_profile={
             "image_reference": one.image,
-            "os_disk": {
-                "create_option": "FromImage",
-                "caching": "ReadWrite",
-                "delete_option": "Delete",
-                "disk_size_gb": one.root_gib,
-                "managed_disk": {"storage_account_type": "Premium_LRS"},
-            },
+            "os_disk": {**os_disk(one.root_gib), "delete_option": "Delete"},
             "data_disks": disks,
         },
-        # What a machine says while it starts, for people; kept by Azure itself.
-        diagnostics_profile={"boot_diagnostics": {"enabled": True}},
+        diagnostics_profile=DIAGNOSTICS,
         # What runs is asked of the cloud, also while a machine does not answer.
         tags={**one.tags, KUBERNETES: one.kubernetes},
         opts=pulumi.ResourceOptions(

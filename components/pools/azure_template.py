@@ -3,19 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
+from components.boot.azure_profile import DIAGNOSTICS, TRUSTED, os_disk, os_profile
 from fleet.model import Fleet
 
 from .hardware import ROOT_GIB, infiniband
 from .names import Group
 from .spec import PoolSpec
 
-# Of the account that Azure wants on every machine. Nobody has a key of its own there.
-ADMIN = "landbridge"
 REGULAR, SPOT = "Regular", "Spot"
 # What an evicted machine leaves: nothing. What is only stopped is paid for, and counts in the quota.
 EVICTION = "Delete"
-# All images of the gallery take Trusted Launch; not all sizes with GPUs do. Nobody's key signs our boot loader.
-TRUSTED = {"security_type": "TrustedLaunch", "uefi_settings": {"secure_boot_enabled": False, "v_tpm_enabled": True}}
 # Up to what one on demand costs.
 OPEN_PRICE = -1
 
@@ -39,39 +36,21 @@ def scale_set(spec: PoolSpec, group: Group) -> dict[str, Any]:
 
 
 def profile(fleet: Fleet, spec: PoolSpec, group: Group, image: str, script: Any, admin_key: Any) -> dict[str, Any]:
-    """A machine's, but for its network. `image` is the image's id, `script` the boot stub in base64.
-
-    `admin_key` is a public line of SSH: Azure makes no account without one. It is the key that signs the pool's
-    bundles, whose holder is root there anyway; and no rule lets SSH in to nodes.
-    """
+    """A machine's, but for its network. `image` is the image's id; `script` and `admin_key` as for `os_profile`."""
     pool = fleet.pools[spec.name]
     found: dict[str, Any] = {
         "priority": SPOT if pool.spot else REGULAR,
         "os_profile": {
             # Each machine's name, and its node's, is this and six signs.
             "computer_name_prefix": f"{group.name}-",
-            "admin_username": ADMIN,
-            "custom_data": script,
-            # Our images have no agent of Azure's.
-            "allow_extension_operations": False,
-            "linux_configuration": {
-                "disable_password_authentication": True,
-                "provision_vm_agent": False,
-                "ssh": {"public_keys": [{"path": f"/home/{ADMIN}/.ssh/authorized_keys", "key_data": admin_key}]},
-            },
+            **os_profile(script, admin_key),
         },
         "storage_profile": {
             # The version that the pool's channel names: docs/decisions/0038-a-gallery-of-the-fleet.md.
             "image_reference": {"id": image},
-            "os_disk": {
-                "create_option": "FromImage",
-                "caching": "ReadWrite",
-                "disk_size_gb": ROOT_GIB[spec.kind],
-                "managed_disk": {"storage_account_type": "Premium_LRS"},
-            },
+            "os_disk": os_disk(ROOT_GIB[spec.kind]),
         },
-        # What a machine says while it starts, for people; kept by Azure itself.
-        "diagnostics_profile": {"boot_diagnostics": {"enabled": True}},
+        "diagnostics_profile": DIAGNOSTICS,
     }
     if not spec.hardware.gpus:
         found["security_profile"] = TRUSTED
