@@ -7,27 +7,23 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from azure.core.exceptions import HttpResponseError
-from azure.keyvault.secrets import SecretClient
 from azure.storage.blob import BlobServiceClient
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
 from fleet import issuers
-from fleet.buckets import bucket_name, vault_name
 from fleet.world import World, current
-from tests.local.azure.support import GivenToken, LocalAzure, served
+from tests.local.azure.support import LocalAzure, served
 from tests.local.providers.azure.project import plugins
 from tests.stacks.azure_bed import CLUSTER, HOME, SECOND, Stacks
+from tests.stacks.azure_machines import COMPUTE, NETWORK, as_machine, blobs, machine, place, refused, vault
 from tests.support import golden
 
 pytestmark = pytest.mark.cloud
 HERE = Path(__file__).parent
 MACHINES = ("main-api-1", "main-api-2", "main-etcd-1", "main-etcd-2", "main-etcd-3")
-COMPUTE, NETWORK = "Microsoft.Compute", "Microsoft.Network"
 ONE_FLAG = """\
 from components.control_plane import api
 flags = api.api_flags
@@ -60,34 +56,6 @@ def stacks(azure: LocalAzure, tmp_path_factory: pytest.TempPathFactory) -> Itera
 @pytest.fixture(scope="module")
 def world(stacks: Stacks) -> World:
     return current(stacks.fleet)
-
-
-def place(world: World) -> str:
-    assert world.fleet.azure
-    return f"/subscriptions/{world.fleet.azure.subscription_id}/resourceGroups/example-{HOME}/providers"
-
-
-def machine(azure: LocalAzure, world: World, name: str) -> Any:
-    version = "2024-11-01"
-    return azure.ask("GET", f"{place(world)}/{COMPUTE}/virtualMachines/example-{name}", version=version).json()
-
-
-def as_machine(azure: LocalAzure, world: World, name: str, service: str) -> GivenToken:
-    """What the machine's own metadata would hand it."""
-    identity = f"{place(world)}/Microsoft.ManagedIdentity/userAssignedIdentities/example-{name}"
-    told = azure.own("token", {"identity": identity, "resource": f"https://{service}"}, "POST")
-    return GivenToken(told["access_token"])
-
-
-def blobs(azure: LocalAzure, world: World, token: GivenToken, region: str = HOME) -> Any:
-    url = f"https://{bucket_name(world.fleet, region)}.blob.core.windows.net"
-    client = BlobServiceClient(url, token, transport=azure.transport(), retry_total=0)
-    return client.get_container_client("fleet")
-
-
-def vault(azure: LocalAzure, world: World, token: GivenToken) -> SecretClient:
-    url = f"https://{vault_name(world.fleet, HOME)}.vault.azure.net"
-    return SecretClient(url, token, transport=azure.transport(), retry_total=0, verify_challenge_resource=False)
 
 
 def birth(stacks: Stacks) -> str:
@@ -140,14 +108,6 @@ def test_a_machine_finds_a_bundle_that_its_custom_data_s_key_vouches_for(
         }
     assert "PRIVATE KEY" not in json.dumps(files)
     assert json.loads(files["/etc/landbridge/cloud.json"]) == {"cloud": "azure"}
-
-
-def refused(call: Any) -> bool:
-    try:
-        call()
-    except HttpResponseError as error:
-        return error.status_code == 403
-    return False
 
 
 def test_a_machine_may_read_its_own_lay_down_what_is_its_role_s_and_nothing_else(

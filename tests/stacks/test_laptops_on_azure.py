@@ -8,24 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from azure.core.exceptions import HttpResponseError
-from azure.keyvault.secrets import SecretClient
-from azure.storage.blob import BlobServiceClient
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
 from components.links.laptops import authority
-from fleet.buckets import bucket_name, vault_name
 from fleet.world import World, current
-from tests.local.azure.support import GivenToken, LocalAzure, served
+from tests.local.azure.support import LocalAzure, served
 from tests.local.providers.azure.project import plugins
 from tests.stacks.azure_bed import CLUSTER, FLEET, HOME, Stacks
+from tests.stacks.azure_machines import as_machine, blobs, machine, refused, vault
 from tests.support import golden
 
 pytestmark = pytest.mark.cloud
 HERE = Path(__file__).parent
 STACK, SERVERS = f"{HOME}-laptops", ("vpn-1", "vpn-2")
-COMPUTE, NETWORK = "Microsoft.Compute", "Microsoft.Network"
 WITH = FLEET.replace('zones: ["1", "2", "3"]}', 'zones: ["1", "2", "3"], laptops: true}')
 # The cluster has tests of its own: here it publishes whom its nodes trust, and nothing stands.
 IN_ITS_PLACE = """\
@@ -61,44 +57,9 @@ def world(stacks: Stacks) -> World:
     return current(stacks.fleet)
 
 
-def place(world: World) -> str:
-    assert world.fleet.azure
-    return f"/subscriptions/{world.fleet.azure.subscription_id}/resourceGroups/example-{HOME}/providers"
-
-
-def machine(azure: LocalAzure, world: World, server: str) -> Any:
-    path = f"{place(world)}/{COMPUTE}/virtualMachines/example-{STACK}-{server}"
-    return azure.ask("GET", path, version="2024-11-01").json()
-
-
-def token(azure: LocalAzure, world: World, server: str, service: str) -> GivenToken:
-    """What the server's own metadata would hand it."""
-    identity = f"{place(world)}/Microsoft.ManagedIdentity/userAssignedIdentities/example-{STACK}-{server}"
-    told = azure.own("token", {"identity": identity, "resource": f"https://{service}"}, "POST")
-    return GivenToken(told["access_token"])
-
-
-def blobs(azure: LocalAzure, world: World, given: GivenToken) -> Any:
-    url = f"https://{bucket_name(world.fleet, HOME)}.blob.core.windows.net"
-    return BlobServiceClient(url, given, transport=azure.transport(), retry_total=0).get_container_client("fleet")
-
-
-def vault(azure: LocalAzure, world: World, given: GivenToken) -> SecretClient:
-    url = f"https://{vault_name(world.fleet, HOME)}.vault.azure.net"
-    return SecretClient(url, given, transport=azure.transport(), retry_total=0, verify_challenge_resource=False)
-
-
 def outputs(stacks: Stacks) -> Any:
     found = stacks.state(STACK)["checkpoint"]["latest"]["resources"]
     return next(one["outputs"] for one in found if one["type"] == "pulumi:pulumi:Stack")
-
-
-def refused(call: Any) -> bool:
-    try:
-        call()
-    except HttpResponseError as error:
-        return error.status_code == 403
-    return False
 
 
 @pytest.mark.golden
@@ -129,7 +90,7 @@ def test_a_server_finds_a_bundle_that_its_custom_data_s_key_vouches_for(
     script = base64.b64decode(made["inputs"]["osProfile"]["customData"]).decode()
     pointer = json.loads(re.search(r"^\w+={(\".*)}$", script, re.MULTILINE)[0].partition("=")[2])  # type: ignore[index]
     assert pointer["prefix"] == f"example/laptops/{server}"
-    container = blobs(azure, world, token(azure, world, server, "storage.azure.com"))
+    container = blobs(azure, world, as_machine(azure, world, f"{STACK}-{server}", "storage.azure.com"))
     sealed = json.loads(container.download_blob(f"{pointer['prefix']}/manifest.json").readall())
     key = load_der_public_key(base64.b64decode(pointer["key"]))
     assert isinstance(key, Ed25519PublicKey)
@@ -137,7 +98,7 @@ def test_a_server_finds_a_bundle_that_its_custom_data_s_key_vouches_for(
     told = json.loads(sealed["manifest"])
     files = json.loads(container.download_blob(f"{pointer['prefix']}/{told['version']}.json").readall())
     secret = (pointer["prefix"] + pointer["life"]).replace("/", "--")
-    mine = vault(azure, world, token(azure, world, server, "vault.azure.net"))
+    mine = vault(azure, world, as_machine(azure, world, f"{STACK}-{server}", "vault.azure.net"))
     keys = json.loads(mine.get_secret(secret, told["secret_version"]).value or "")
     assert set(keys) == {"/etc/landbridge/laptops/server.key", "/etc/landbridge/laptops/wrapping.key"}
     assert "whom nodes trust" in files["/etc/kubernetes/ca.crt"]
@@ -148,14 +109,14 @@ def test_a_server_reads_its_own_and_the_list_and_nothing_else(azure: LocalAzure,
     deployer = blobs(azure, world, azure.credential())
     for name in ("laptops/revoked.pem", "laptops/issued.json"):
         deployer.upload_blob(name, b"x", overwrite=True)
-    container = blobs(azure, world, token(azure, world, "vpn-1", "storage.azure.com"))
+    container = blobs(azure, world, as_machine(azure, world, f"{STACK}-vpn-1", "storage.azure.com"))
     assert container.download_blob("laptops/revoked.pem").readall() == b"x"
     for name in ("laptops/issued.json", "example/laptops/vpn-2/manifest.json"):
         assert refused(lambda name=name: container.download_blob(name).readall()), name
     assert refused(lambda: list(container.list_blobs()))
     assert refused(lambda: container.upload_blob("laptops/revoked.pem", b"y", overwrite=True))
     place_ = outputs(stacks)["authority_secret"].replace("/", "--")
-    keys = vault(azure, world, token(azure, world, "vpn-1", "vault.azure.net"))
+    keys = vault(azure, world, as_machine(azure, world, f"{STACK}-vpn-1", "vault.azure.net"))
     assert refused(lambda: keys.get_secret(place_))
     kept = authority.read(vault(azure, world, azure.credential()).get_secret(place_).value or "")
     assert kept.certificate == outputs(stacks)["authority"]
@@ -164,7 +125,7 @@ def test_a_server_reads_its_own_and_the_list_and_nothing_else(azure: LocalAzure,
 def test_what_comes_after_a_server_that_is_gone_has_its_addresses_and_another_name(
     azure: LocalAzure, stacks: Stacks, world: World
 ) -> None:
-    before, told = machine(azure, world, "vpn-1"), outputs(stacks)["servers"]
+    before, told = machine(azure, world, f"{STACK}-vpn-1"), outputs(stacks)["servers"]
     (nic,) = before["properties"]["networkProfile"]["networkInterfaces"]
     card = azure.ask("GET", nic["id"]).json()["properties"]["ipConfigurations"][0]["properties"]
     public = azure.ask("GET", card["publicIPAddress"]["id"]).json()["properties"]
@@ -173,7 +134,7 @@ def test_what_comes_after_a_server_that_is_gone_has_its_addresses_and_another_na
     gone = azure.ask("DELETE", before["id"], version="2024-11-01")
     assert gone.status_code in (200, 202, 204)
     stacks.up(STACK, "--refresh")
-    after = machine(azure, world, "vpn-1")
+    after = machine(azure, world, f"{STACK}-vpn-1")
     assert after["properties"]["vmId"] != before["properties"]["vmId"]
     assert after["properties"]["networkProfile"]["networkInterfaces"][0]["id"] == nic["id"]
     names = [one["properties"]["osProfile"]["computerName"] for one in (before, after)]
