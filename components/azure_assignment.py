@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pulumi
 import pulumi_azure_native as azure
 
-# "It takes up to ten minutes" that a role is known everywhere ("Troubleshoot Azure RBAC"); mostly seconds.
+# Role definitions are eventually consistent, mostly for seconds: hashicorp/terraform-provider-azurerm issue 10442.
 WAIT_SECONDS, MOST_WAITS = 10, 60
 UNKNOWN = "RoleDefinitionDoesNotExist"
 
@@ -51,6 +51,7 @@ def _patience(name: str) -> pulumi.ResourceHookBinding:
     async def wait(args: pulumi.ErrorHookArgs) -> bool:
         if not unknown_yet(args.errors):
             return False
+        pulumi.log.info(f"{name}: Azure does not know its role everywhere yet; it is asked again in {WAIT_SECONDS} s")
         await asyncio.sleep(WAIT_SECONDS)
         return True
 

@@ -57,5 +57,7 @@ def test_a_role_that_is_not_known_everywhere_yet_is_waited_for_and_nothing_else_
     assert "RoleDefinitionDoesNotExist" in project.up(code=1)
     assert project.made.azure.own("faults")[0]["times"] == 9 - 4, "asked once, and thrice more"
     refuse(project, "RoleDefinitionDoesNotExist", 2)
-    assert "+ 1 created" in project.up()
+    told = project.up()
+    assert "+ 1 created" in told
+    assert "looks: Azure does not know its role everywhere yet" in told
     project.up("--refresh", "--expect-no-changes")
