@@ -117,20 +117,31 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
         cloud.stop()
 
 
-def lived(cloud: Cloud, folder: Path) -> Story:
-    """All that happens, in order."""
+def furnished(cloud: Cloud, folder: Path) -> str:
+    """What every cloud's cluster has before; gives a token of `robot`, and alice's kubeconfig lies in the folder."""
     kubectl(cloud, "create", "configmap", "before", "--from-literal=written=before")
     kubectl(cloud, "create", "secret", "generic", "sealed", "--from-literal=word=opensesame")
     kubectl(cloud, "create", "serviceaccount", "robot")
+    cloud.run("access", "grant", "alice", "--local", "--output", str(folder / "alice.kubeconfig"))
+    return kubectl(cloud, "create", "token", "robot").strip()
+
+
+def backed_up(cloud: Cloud) -> dict[str, Any]:
+    """A snapshot, after which something is written that it lacks."""
+    (made,) = cloud.report("etcd", "backup", "--ring", "main", "--local")["backups"]
+    kubectl(cloud, "create", "configmap", "after", "--from-literal=written=after")
+    return dict(made)
+
+
+def lived(cloud: Cloud, folder: Path) -> Story:
+    """All that happens, in order."""
+    token = furnished(cloud, folder)
     kubectl(cloud, "create", "clusterrolebinding", "robot", "--clusterrole=view", "--serviceaccount=default:robot")
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "gpu-1"}, "spec": {"providerID": "aws:///a/i-1"}}
     (folder / "node.json").write_text(json.dumps(node))
     kubectl(cloud, "create", f"--filename={folder}/node.json")
-    token = kubectl(cloud, "create", "token", "robot").strip()
-    cloud.run("access", "grant", "alice", "--local", "--output", str(folder / "alice.kubeconfig"))
     nodes = json.loads(kubectl(cloud, "get", "node", "gpu-1", "--output=json"))["metadata"]["uid"]
-    (made,) = cloud.report("etcd", "backup", "--ring", "main", "--local")["backups"]
-    kubectl(cloud, "create", "configmap", "after", "--from-literal=written=after")
+    made = backed_up(cloud)
 
     cloud.fleet.write_text(MOVED)
     cloud.plan()

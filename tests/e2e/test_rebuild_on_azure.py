@@ -19,7 +19,7 @@ from fleet import issuers, origins
 from fleet.buckets import resource_group, vault_name
 from fleet.world import current
 from landbridge.entering import ROOT
-from tests.e2e.test_rebuild import kubectl, payload
+from tests.e2e.test_rebuild import backed_up, furnished, kubectl, payload
 from tests.support import cloud as clouds
 from tests.support.cloud import Cloud
 
@@ -98,14 +98,9 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
 
 def lived(cloud: Cloud, folder: Path) -> Story:
     """All that happens, in order."""
-    kubectl(cloud, "create", "configmap", "before", "--from-literal=written=before")
-    kubectl(cloud, "create", "secret", "generic", "sealed", "--from-literal=word=opensesame")
-    kubectl(cloud, "create", "serviceaccount", "robot")
-    token = kubectl(cloud, "create", "token", "robot").strip()
-    cloud.run("access", "grant", "alice", "--local", "--output", str(folder / "alice.kubeconfig"))
-    (made,) = cloud.report("etcd", "backup", "--ring", "main", "--local")["backups"]
+    token = furnished(cloud, folder)
+    made = backed_up(cloud)
     assert made["copy"]["region"] == SECOND
-    kubectl(cloud, "create", "configmap", "after", "--from-literal=written=after")
 
     cloud.fleet.write_text(MOVED)
     cloud.plan()
