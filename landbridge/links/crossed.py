@@ -19,7 +19,9 @@ CAUSES = {
     "by itself; the connection in Azure says whether it is Connected",
     AGREED: "both ends have their keys, and BGP does not speak: `{up}` writes numbers and inside addresses anew",
 }
-NO_ROUTE = "it is up, and Azure's gateway tells it nothing: the network there must have its gateway's subnet"
+NO_ROUTE = (
+    "it is up, and Azure's gateway tells it nothing: `az network vnet-gateway list-bgp-peer-status` there has more"
+)
 
 
 class SeenCrossing(NamedTuple):

@@ -15,6 +15,7 @@ from components.links.hub_routes import hub_routes
 from components.links.plan import crossings
 from fleet.world import World, current
 from tests.components.pools.joining_client import eventually
+from tests.stacks.test_copies import FAULTS
 from tests.support import golden
 from tests.support.cloud import COMMAND, ROOT, Cloud
 
@@ -234,6 +235,23 @@ def test_tunnels_between_clouds_are_told_by_aws_s_word(cloud: Cloud, world: Worl
         assert {one["name"] for one in drawn if one["state"] == "down"} == {silent, mute}
     finally:
         cloud.python(TELL.replace("{states}", repr(dict.fromkeys(at.values()))))
+
+
+def test_tunnels_that_are_not_built_or_whose_region_is_away_are_told_apart(cloud: Cloud, other: Cloud) -> None:
+    rewrite(other, f"  {SOUTH}:\n", f"  westeurope: {{cloud: azure, zones: ['1']}}\n  {SOUTH}:\n")
+    new = {name: one for name, one in crossed(other).items() if "/westeurope/" in name}
+    assert len(new) == 4 * len(REGIONS)
+    assert {one["state"] for one in new.values()} == {"not built"}
+    assert {one["trouble"] for one in new.values()} == {"run `landbridge up links --local`"}
+    away = {"kind": "outage", "region": "us-east-1"}
+    try:
+        cloud.python(FAULTS.format(given=[away], method="POST"))
+        told = crossed(cloud)
+    finally:
+        cloud.python(FAULTS.format(given=[], method="POST"))
+    assert {one["aws"] for one in told.values() if one["state"] == "not known"} == {"us-east-1"}
+    assert all("us-east-1 can't be asked" in one["trouble"] for one in told.values() if one["aws"] == "us-east-1")
+    assert {one["trouble"] for one in told.values() if one["aws"] != "us-east-1"} == {""}
 
 
 def test_a_gateway_s_own_word_names_the_cause_and_what_differs_from_the_plan(cloud: Cloud, tmp_path: Path) -> None:
