@@ -64,3 +64,12 @@ def test_metrics_are_told(host: Host) -> None:
 
 def test_no_swap(host: Host) -> None:
     assert len(found(host, "cat /proc/swaps")) == 1
+
+
+def test_chrony_takes_what_each_cloud_s_machines_follow(host: Host) -> None:
+    told = host.check_output(
+        "cd /usr/local/lib/landbridge && python3 -c 'import clock; "
+        'print(clock.BY_LINK + clock.BY_HOST.format(device=clock.DEVICE), end="")\' > /run/clock.conf'
+        " && chronyd -p -f /run/clock.conf"
+    )
+    assert [line.split()[0] for line in told.splitlines()] == ["server", "refclock"]
