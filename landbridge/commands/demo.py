@@ -115,7 +115,9 @@ class Screen:
         if before == one or not news:
             return
         self.told[name] = (one, seconds)
-        self.console.print(f"{seconds:6.1f} s  {name}: {words(one, share)}", markup=False, soft_wrap=True)
+        # A refusal stays the group's last word while its machines are given back.
+        refused = one.failure if before is None or before.failure != one.failure else ""
+        self.console.print(f"{seconds:6.1f} s  {name}: {words(one, share, refused)}", markup=False, soft_wrap=True)
 
     def picture(self) -> RenderableType:
         troubles: list[Text] = []
@@ -130,14 +132,14 @@ class Screen:
             bar = ProgressBar(total=max(most, 1), completed=one.machines if going else one.gpus, width=BAR)
             cells = (f"{one.gpus}/{share} GPUs", f"{one.machines} machines", f"{one.ready} Ready")
             table.add_row(Text(name, style="bold"), pool.region or pool.site, bar, *cells)
-            if one.failure:
+            if one.failure and not going:
                 troubles.append(Text(f"{name} launches none: {one.failure}", style="yellow"))
         return Rows(headline(self.made), table, *troubles)
 
 
-def words(one: looks.Look, share: int) -> str:
+def words(one: looks.Look, share: int, refused: str) -> str:
     coming = f"{one.asked} machines, {one.ready} Ready"
-    failed = f"; launches none: {one.failure}" if one.failure else ""
+    failed = f"; launches none: {refused}" if refused else ""
     return f"{one.gpus} of {share} GPUs at work, {coming}{failed}"
 
 
@@ -151,6 +153,7 @@ def headline(made: Burst) -> Text:
 def show(made: Burst, out: Output) -> None:
     columns = ("GPUs", "machines bought", "asked for s", "first at work s", "all at work s")
     table = render.plain_table("pool", "place", *columns, right=columns)
+    table.columns[1].no_wrap = True
     told = made.as_json()
     for one in told["pools"]:
         pool = made.mine[one["pool"]]
