@@ -52,8 +52,6 @@ STACK = "main-addons"
 PROGRAM = f"""\
 import runpy, sys
 sys.path.insert(0, {str(ROOT)!r})
-from stacks import catalogue
-catalogue.BUILT = {{**catalogue.BUILT, "azure": catalogue.BUILT["azure"] | {{"pool"}}}}
 runpy.run_path({str(ROOT / "stacks")!r}, run_name="__main__")
 """
 # Signs in as the pod does, and sizes a scale set.

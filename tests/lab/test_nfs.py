@@ -17,7 +17,7 @@ WRITE_SECONDS, BEGIN_SECONDS = 20.0, 30.0
 BUSY_BYTES = 200_000
 # Beside the failover itself TCP waits twice as long each time before it sends again.
 MOST_SECONDS = 25.0
-FILES = ("checkpoint-1", "checkpoint-2", "checkpoint-3")
+FILES = tuple(f"checkpoint-{number}" for number in range(1, 6))
 
 
 def sent(lab: Lab) -> dict[End, int]:

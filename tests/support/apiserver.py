@@ -21,9 +21,9 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
 from components.control_plane.api import ADMISSION
-from local.daemon import die_with_parent
 from local.providers.kubernetes.api import Api, ApiError
 from local.providers.kubernetes.kubeconfig import parse
+from tests.support.children import DYING_WITH_US
 
 BIN = Path(__file__).parents[2] / ".landbridge/bin"
 HERE = "127.0.0.1"
@@ -138,15 +138,14 @@ class Server:
         return self.api.call("PATCH", path, query, body, "application/apply-patch+yaml")
 
     def start(self, name: str, *words: str, before: Sequence[str] = ()) -> None:
-        """`before` are words that end by becoming the program of the words after them."""
+        """In the main thread. `before` are words that end by becoming the program of the words after them."""
         log = (self.folder / f"{name}.log").open("ab")
         self.processes[name] = subprocess.Popen(
-            [*before, str(BIN / name), *words],
+            [*DYING_WITH_US, *before, str(BIN / name), *words],
             stdout=log,
             stderr=log,
             stdin=subprocess.DEVNULL,
             cwd=self.folder,
-            preexec_fn=die_with_parent,  # the thread that starts it: call this in the main one
         )
 
     def up(self, *, controllers: bool = True) -> None:

@@ -3,12 +3,13 @@
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from .children import HEARING_INTERRUPTS
 
 ROOT = Path(__file__).parents[2]
 COMMAND = str(Path(sys.executable).with_name("landbridge"))
@@ -45,15 +46,13 @@ class Cloud:
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            self.command(*arguments),
+            [*HEARING_INTERRUPTS, *self.command(*arguments)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             stdin=subprocess.DEVNULL,
             text=True,
             env=self._environment(),
             start_new_session=True,
-            # A shell that runs the tests in the background makes its children deaf to it.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
         )
 
     def run(self, *arguments: str, code: int | None = 0, seconds: float = SECONDS) -> subprocess.CompletedProcess[str]:

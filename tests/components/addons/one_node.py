@@ -23,8 +23,8 @@ from components.addons.manifests import SPACE, Manifest
 from components.addons.spec import AddOnsSpec
 from components.control_plane.machines import API_PORT
 from local import namespace
-from local.daemon import die_with_parent
 from tests.components.pools.joining_cluster import BIN, ROOT, Cluster
+from tests.support.children import DYING_WITH_US
 from tests.support.link import POUR
 
 BUILT = ROOT / ".landbridge/add-ons"
@@ -171,8 +171,8 @@ def running(cluster: Cluster, spec: AddOnsSpec, addons: Sequence[AddOn], node: s
     way = namespace.usable_way()
     addresses = {addon.name: f"127.0.0.{number}" for number, addon in enumerate(addons, 2)}
     told = json.dumps([lan, API_PORT, {addresses[name]: path for name, path in ways.sockets.items()}])
-    words = ["unshare", *way.make, sys.executable, "-S", "-E", "-c", INSIDE, told]
-    network = subprocess.Popen(words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent)
+    words = [*DYING_WITH_US, "unshare", *way.make, sys.executable, "-S", "-E", "-c", INSIDE, told]
+    network = subprocess.Popen(words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
     programs: dict[str, subprocess.Popen[bytes]] = {}
     try:
         assert network.stdout is not None
@@ -184,12 +184,11 @@ def running(cluster: Cluster, spec: AddOnsSpec, addons: Sequence[AddOn], node: s
             covered = ["unshare", "--mount", "sh", "-c", COVERED, "sh", str(own), *addon.command(given)]
             log = (cluster.folder / f"{addon.name}.log").open("ab")
             programs[addon.name] = subprocess.Popen(
-                namespace.enter_command(way, network.pid, covered, Path("/")),
+                [*DYING_WITH_US, *namespace.enter_command(way, network.pid, covered, Path("/"))],
                 stdout=log,
                 stderr=log,
                 stdin=subprocess.DEVNULL,
                 env={**os.environ, **given},
-                preexec_fn=die_with_parent,
             )
         yield ways
         ended = {name: one.returncode for name, one in programs.items() if one.poll() is not None}

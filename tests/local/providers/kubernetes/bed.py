@@ -1,7 +1,6 @@
 """A Pulumi program of a test's own with the kubernetes plugin, on the real engine; and the plugin without an engine."""
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from local.providers.kubernetes.objects import Type
 from local.providers.kubernetes.settings import settings
 from local.providers.kubernetes.work import Job, Work
 from tests.support.apiserver import Server
+from tests.support.children import HEARING_INTERRUPTS
 
 ROOT = Path(__file__).parents[4]
 HEAD = """\
@@ -54,14 +54,18 @@ class Project:
             "PYTHONDONTWRITEBYTECODE": "",
         }
         return subprocess.Popen(
-            ["pulumi", "--non-interactive", "--color=never", *arguments],
-            executable=str(ROOT / ".landbridge/bin/pulumi"),
+            [
+                *HEARING_INTERRUPTS,
+                str(ROOT / ".landbridge/bin/pulumi"),
+                "--non-interactive",
+                "--color=never",
+                *arguments,
+            ],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             env=environment,
             cwd=self.folder,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
         )
 
     def pulumi(self, *arguments: str, code: int | None = 0) -> str:
