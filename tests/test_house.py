@@ -91,6 +91,13 @@ def test_no_tracked_file_speaks_of_machines_or_registries() -> None:
     assert found == []
 
 
+def test_programs_are_started_without_python_between_fork_and_exec() -> None:
+    """tests/support/children.py says why. The local cloud's own daemons have no gRPC in them."""
+    speak_grpc = [f"{folder}/*.py" for folder in ("components", "stacks", "landbridge", "local/providers", "tests")]
+    hook = re.compile(r"preexec_fn\s*=")
+    assert [str(path) for path in tracked(*speak_grpc) if hook.search(path.read_text())] == []
+
+
 def test_every_default_provider_is_disabled() -> None:
     for file in ("Pulumi.yaml", "local/Pulumi.yaml"):
         assert "pulumi:disable-default-providers" in (ROOT / file).read_text()
