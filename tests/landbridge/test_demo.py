@@ -16,6 +16,7 @@ from landbridge.demo import burst, looks, prepare, shortage
 from landbridge.demo.burst import Burst
 from landbridge.demo.looks import Look, Moments
 from landbridge.errors import LandbridgeError, UsageError
+from landbridge.output import Output
 from landbridge.pool.sizes import Group, Machine
 
 WORLD = current(Path(__file__).parents[2] / "fleet.yaml")
@@ -156,6 +157,14 @@ def test_the_picture_fits_a_terminal_and_names_what_fails() -> None:
     assert lines[6] == "site-gpu launches none: no room"
     assert lines[11].startswith("The Job has ended; machines go after 5m without work, ")
     assert len(lines) == 17, "what was refused before matters no more"
+
+
+def test_its_table_fits_a_terminal_and_cuts_no_place() -> None:
+    one, told = made(), io.StringIO()
+    one.row = [(9.0, {name: Look(60, 60, 60, one.shares[name]) for name in MINE})]
+    one.full, one.ended, one.back = 9.0, 10.0, 20.0
+    demo.show(one, Output(Console(width=80, file=told), Console(file=io.StringIO()), as_json=False))
+    assert re.search(r"^south-gpu  southcentralus  +\d", told.getvalue(), re.MULTILINE)
 
 
 def test_a_look_that_fails_is_another_look_s_turn_until_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
