@@ -52,7 +52,7 @@ def run(cloud: Cloud, method: str, given: Any) -> None:
 
 
 def outputs(cloud: Cloud, stack: str) -> dict[str, Any]:
-    path = cloud.home / f"local/example/state/.pulumi/stacks/landbridge/{stack}.json"
+    (path,) = cloud.home.glob(f"local/*/state/.pulumi/stacks/landbridge/{stack}.json")
     resources = json.loads(path.read_text())["checkpoint"]["latest"]["resources"]
     return dict(next(one["outputs"] for one in resources if one["type"] == "pulumi:pulumi:Stack"))
 
