@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Compiled modules are what makes the second run fast.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test lab lint bench golden lock clean
+.PHONY: help setup demo test test-times lab lint bench golden lock clean
 
 help:  ## This list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
@@ -20,7 +20,10 @@ demo: setup  ## Brings the example fleet up on the local cloud and shows what st
 test: setup lint  ## Passes every test; files of a few that fail run once more, alone, and are named
 	@$(PYTHON) tools/lab.py || true
 	@$(PYTHON) tools/image.py --tests
-	$(BIN)/python tools/retest.py --numprocesses 4 --dist loadfile --no-loadscope-reorder --durations 25
+	$(BIN)/python tools/retest.py --numprocesses 4 --dist loadfile --no-loadscope-reorder --durations 25 -p tests.support.times
+
+test-times:  ## The dearest test files and beds of the last make test, in seconds of the clock and of CPU
+	@$(BIN)/python -m tests.support.times
 
 lab: setup  ## Real tunnels between namespaces: the rendered gateway under failures; wants root, installs strongSwan and FRR
 	$(PYTHON) tools/lab.py
