@@ -77,6 +77,8 @@ def test_files_and_beds_are_counted_with_their_daemons(tmp_path: Path, options: 
     assert sum(row["beds"] for row in files.values()) >= bed["up"] + bed["down"]
     assert (run["tests"], run["files"], run["workers"]) == (3, 2, int(options[1]) if options else 1)
     assert run["cpu"] >= run["in_tests"]
+    parents = cpu._parents(cpu.MOUNT, Path("/proc/self/cgroup").read_text())
+    assert run["whole"] == any(os.access(parent, os.W_OK) for parent in parents)
     if run["whole"]:
         assert bed["cpu"] >= BURNT * 0.95
         assert run["in_tests"] >= file["cpu"] >= bed["cpu"]
