@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Compiled modules are what makes the second run fast.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test test-times lab lint bench golden lock clean
+.PHONY: help setup demo check test test-times lab lint bench golden lock clean
 
 help:  ## This list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
@@ -16,6 +16,9 @@ setup:  ## Sets everything up: Python packages, Pulumi engine, etcd and Kubernet
 
 demo: setup  ## Brings the example fleet up on the local cloud and shows what stands where
 	@$(BIN)/landbridge up --local --yes
+
+check: setup  ## A minute for work in between: style, types, tests that a change touches and that need no cloud; BASE=main for a branch
+	@$(BIN)/python tools/check.py $(BASE)
 
 test: setup lint  ## Passes every test; files of a few that fail run once more, alone, and are named
 	@$(PYTHON) tools/lab.py || true

@@ -136,6 +136,10 @@ def read(path: Path) -> Figures:
     return dict(json.loads(path.read_text())) if path.exists() else {}
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--times", default=RECORD, help="where costs are written down, told from the root")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     meter = Meter()
@@ -144,7 +148,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if worker or not config.getoption("numprocesses", None):
         config.pluginmanager.register(Measure(meter), "landbridge-measure")
     if not worker:
-        config.pluginmanager.register(Ledger(meter, config.rootpath / RECORD), "landbridge-ledger")
+        config.pluginmanager.register(Ledger(meter, config.rootpath / config.getoption("times")), "landbridge-ledger")
 
 
 def minutes(seconds: float) -> str:
