@@ -1,10 +1,14 @@
-"""A plugin of pytest, `-p tests.support.until --until SECONDS`: past that time (since 1970) no test begins. `make check` uses it."""
+"""A plugin of pytest, `-p tests.support.until --until SECONDS`: past that time (since 1970) no test begins.
+
+The rules of the house run always. `make check` uses it.
+"""
 
 import time
 
 import pytest
 
 REASON = "the time was up: `make test` runs it"
+HOUSE = ("tests/test_house.py", "tests/test_docs.py")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -13,7 +17,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if time.time() > item.config.getoption("until"):
+    if time.time() > item.config.getoption("until") and not item.nodeid.startswith(HOUSE):
         pytest.skip(REASON)
 
 

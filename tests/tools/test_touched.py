@@ -9,7 +9,6 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
-import check  # noqa: E402
 import touched  # noqa: E402
 from source_facts import Store  # noqa: E402
 
@@ -152,27 +151,6 @@ def test_what_differs_is_asked_of_git(tree: Path) -> None:
     assert touched.changed(tree, "main") == {"docs/plan.md", "docs/plans.md", "new.py", "app/sizes.py"}
     with pytest.raises(touched.Changes, match="nowhere"):
         touched.changed(tree, "nowhere")
-
-
-def test_the_nearest_run_first_and_what_takes_too_long_is_left(tree: Path) -> None:
-    made = graph(tree)
-    near, far = "tests/test_bundle.py::test_files", "tests/test_roll.py::test_it"
-    steps = {near: 1, far: 5, "tests/test_text.py::test_it": 5, "tests/test_up.py::test_up": 1}
-    took = {"tests/test_bundle.py": 5.0, "tests/test_roll.py": 9.0, "tests/test_text.py": 3.0}
-    chosen = check.choose(made, steps, took, 10)
-    # Of a file with other tests its own one alone.
-    assert chosen.run == [*check.HOUSE, near, "tests/test_text.py"]
-    assert chosen.late == ["tests/test_roll.py"]
-    assert chosen.clouds == ["tests/test_up.py"]
-    assert check.choose(made, steps, {}, 100).late == []
-
-
-def test_what_is_left_is_named_if_it_is_little() -> None:
-    assert check.told([], "that need a cloud") == []
-    assert check.told(["a.py", "b.py"], "that need a cloud") == [
-        "Left for `make test`: 2 files that need a cloud: a.py b.py"
-    ]
-    assert check.told(["a.py"] * 90, "that need a cloud") == ["Left for `make test`: 90 files that need a cloud"]
 
 
 @pytest.fixture(scope="module")
