@@ -37,7 +37,7 @@ def install(packages: Collection[str], logs: Path, services: Collection[str] = (
     with _nothing_starts():
         run(["timeout", "120", *APT, "update"], logs / "apt-update.log", env=env)
         command = ["timeout", "400", *APT, "install", "--no-install-recommends", *sorted(packages)]
-        run(command, logs / "apt-install.log", env=env)
+        run(command, logs / "apt-install.log", env=env, to_the_end=True)
     for service in new:
         if shutil.which("systemctl") and _unit(service).exists():
             subprocess.run(["systemctl", "disable", service], capture_output=True, check=False)

