@@ -1,6 +1,7 @@
 """Tells what is being done and for how long: a living line on a terminal, plain lines elsewhere."""
 
 import contextlib
+import os
 import shutil
 import sys
 import threading
@@ -23,7 +24,10 @@ class Progress:
         self.now = ""
 
     def say(self, text: str) -> None:
-        print(text, flush=True)
+        try:
+            print(text, flush=True)
+        except BrokenPipeError:  # Ctrl-C has ended the reader as well
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     def expect(self, steps: list[str]) -> None:
         """All steps that there will be, in their order; of none at all, what is reused is not worth a word either."""

@@ -176,3 +176,16 @@ def test_one_that_is_killed_goes_on_as_well_and_pipes_get_plain_lines(tree: Tree
     first.wait()
     tree.finish()
     assert tree.built.read_text().split() == ["etcdctl", "kube-apiserver", "kube-apiserver", "kubectl"]
+
+
+def test_ctrl_c_that_ends_the_reader_of_a_pipe_first_is_no_traceback(tree: Tree) -> None:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    child = subprocess.Popen(tree.command, env=tree.environment, text=True, start_new_session=True, **pipes)
+    tree.begun("kube-apiserver")
+    assert child.stdout is not None
+    assert child.stderr is not None
+    child.stdout.close()
+    os.killpg(child.pid, signal.SIGINT)
+    told = child.stderr.read()
+    assert child.wait(60) == 130
+    assert told.strip() == "Set-up stopped by you in step 2 of 3. What is done stays; the next one goes on from there."
