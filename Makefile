@@ -44,6 +44,7 @@ golden: setup  ## Writes the golden files anew; read the diff
 	$(BIN)/python -m fleet.schema > docs/fleet.schema.json
 	LANDBRIDGE_ACCEPT=1 $(BIN)/python -m pytest -q -m "golden"
 
+lock: export UV_SYSTEM_CERTS ?= true
 lock: setup  ## Pins the newest allowed versions
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --upgrade \
 		--custom-compile-command "make lock" --all-extras pyproject.toml -o requirements.lock

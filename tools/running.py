@@ -7,8 +7,14 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from trust import trusting
+
 LAST_LINES = 15
 ENDING_SECONDS = 10
+UNTRUSTED = (
+    "a company's authority signs what comes over the network, and this system does not know it: have it taken into the "
+    "system's store (update-ca-certificates), or name its file in SSL_CERT_FILE"
+)
 
 
 class SetupError(Exception):
@@ -29,7 +35,8 @@ def run(
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     try:
-        done = subprocess.Popen(command, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        pipe, trusted = subprocess.PIPE, trusting(env or os.environ)
+        done = subprocess.Popen(command, cwd=cwd, env=trusted, stdout=pipe, stderr=pipe, text=True)
     except OSError as error:
         raise SetupError(f"{command[0]} can't be run: {error.strerror}") from None
     try:
@@ -60,6 +67,9 @@ def _end(process: subprocess.Popen[str], *, to_the_end: bool) -> None:
 def _hint(text: str, log: Path) -> str:
     hints = {
         "no space left": "the disk is full: {free} GiB are free where the log lies",
+        "unknownissuer": UNTRUSTED,
+        "certificate verify failed": UNTRUSTED,
+        "unknown authority": UNTRUSTED,
         "resolve host": "the package registries can't be reached: check network, proxy and DNS",
         "dial tcp": "the Go modules can't be reached: check network and GOPROXY",
         "connection refused": "the package registries can't be reached: check network and proxy",
