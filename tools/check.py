@@ -6,6 +6,7 @@ suffices. What is left is named: `make test` runs it.
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
@@ -78,6 +79,12 @@ def durations(root: Path, clouds: Iterable[str]) -> dict[str, float]:
     return found
 
 
+def room() -> float:
+    """Seconds of tests that fit in: fewer on a machine that has other work."""
+    idle = min(1.0, (os.cpu_count() or 1) / max(os.getloadavg()[0], 0.1))
+    return SECONDS * WORKERS * SHARE * idle
+
+
 def told(names: list[str], why: str) -> list[str]:
     """One line on files that are left, with their names if they are few."""
     if not names:
@@ -118,7 +125,7 @@ def main() -> int:
     store.save()
     touched = graph.touched(changes)
     took = durations(ROOT, graph.with_clouds())
-    chosen = choose(graph, touched, took, SECONDS * WORKERS * SHARE)
+    chosen = choose(graph, touched, took, room())
     if changes:
         print(
             f"{len(changes)} files differ from {base}; {len(touched)} tests of {len(by_file(touched))} files reach them"

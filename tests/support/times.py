@@ -32,7 +32,7 @@ class Measure:
     """In each process that runs tests: adds to the last report of a test what it cost since the one before it."""
 
     def __init__(self, meter: Meter) -> None:
-        self.meter, self.spent = meter, 0.0
+        self.meter, self.spent = meter, -1.0
         self.begun = 0.0
         self.beds: list[Figures] = []
 
@@ -60,6 +60,8 @@ class Measure:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self) -> Generator[None, Any, Any]:
         self.begun = time.monotonic()
+        if self.spent < 0:  # what collecting has cost is no test's
+            self.spent = self.meter.seconds()
         return (yield)
 
     @pytest.hookimpl(wrapper=True)

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
@@ -42,6 +44,15 @@ def test_the_nearest_run_first_and_what_takes_too_long_is_left(tmp_path: Path) -
     assert chosen.late == ["tests/test_roll.py"]
     assert chosen.clouds == ["tests/test_up.py"]
     assert check.choose(made, steps, {}, 100).late == []
+
+
+def test_a_machine_with_other_work_gets_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0))
+    idle = check.room()
+    assert idle == check.SECONDS * check.WORKERS * check.SHARE
+    monkeypatch.setattr(os, "getloadavg", lambda: (8.0, 0.0, 0.0))
+    assert check.room() == idle / 4
 
 
 def test_what_is_left_is_named_if_it_is_little() -> None:
