@@ -25,7 +25,7 @@ CLOUDS = (
     "tests/local/machines/host.py::Host",
     "tests/local/machines/inside.py::Inside",
 )
-PROGRAMS = ".landbridge/bin"
+PROGRAMS = (".landbridge/bin", ".landbridge/image")
 MARK = "pytest.mark.cloud"
 # Whole clouds, networks of daemons, bakes.
 LONG = ("tests/e2e/", "tests/lab/", "tests/images/test_bake.py", "tests/images/test_services.py")
@@ -83,6 +83,9 @@ class Graph:
         for file in self.python:
             for node, needed in self._edges(file):
                 self.users[needed].add(node)
+        # What nobody imports is read, if anything: it lies on machines in folders of its own.
+        unread = {file for file in self.python if not self.users[file] and not is_tests(file)}
+        self.folders = {folder: left for folder, found in self.folders.items() if (left := found - unread)}
         modules = {file for found in self.folders.values() for file in found}
         for file in set(files) - modules:
             self.users[file] |= self._readers(file)

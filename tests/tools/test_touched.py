@@ -24,6 +24,8 @@ FILES = {
     "app/pools/bundle.py": 'from pathlib import Path\nSCRIPTS = Path(__file__).parent / "on_machine"\n',
     "app/pools/on_machine/lease.py": "import clock\n",
     "app/pools/on_machine/clock.py": "",
+    "app/pools/files/gpu/lib/has_gpu.py": "",
+    "app/pools/files.py": 'FOLDER = "files"\n',
     "app/pools/stages.yaml": "",
     "app/pools/stages.py": 'TEXT = open("stages.yaml")\n',
     "docs/plan.md": "",
@@ -50,6 +52,7 @@ FILES = {
     "tests/test_stages.py": "from app.pools.stages import TEXT\ndef test_it():\n    TEXT\n",
     "tests/test_roll.py": "from app.commands.roll import roll\ndef test_it():\n    roll()\n",
     "tests/test_text.py": 'PROGRAM = """\nfrom app.pools import bundle\n"""\ndef test_it():\n    PROGRAM\n',
+    "tests/test_files.py": "from app.pools.files import FOLDER\ndef test_it():\n    FOLDER\n",
     "tests/test_run.py": 'def test_it(run):\n    run(["python", "-m", "app.sizes"])\n',
     "tests/test_examples.py": 'def test_it():\n    open("examples/small.yaml")\n',
     "tests/test_docs.py": 'def test_it():\n    open("docs")\n',
@@ -79,6 +82,8 @@ UP = {"test_up.py::test_up"}
         "app/pools/bundle.py": BUNDLE | UP,
         # A script is read by what lies above it, one that it imports by its bare name as well.
         "app/pools/on_machine/clock.py": BUNDLE | UP,
+        # One that nobody imports is data.
+        "app/pools/files/gpu/lib/has_gpu.py": {"test_files.py::test_it"},
         "tests/golden/bundle.yaml": {"test_bundle.py::test_files"},
         "app/pools/stages.yaml": {"test_stages.py::test_it"},
         # A cloud runs the command line, and that has all commands.
