@@ -132,9 +132,10 @@ def test_ctrl_c_at_a_terminal_keeps_what_is_built(tree: Tree, tmp_path: Path) ->
     child = subprocess.Popen(command, env=tree.environment, stdin=end, stdout=end, stderr=end)
     os.close(end)
     tree.begun("kube-apiserver")
-    time.sleep(0.5)
-    os.write(terminal, b"\x03")
     said = b""
+    while b"step 2 of 3" not in said:
+        said += os.read(terminal, 4096)
+    os.write(terminal, b"\x03")
     try:
         while part := os.read(terminal, 4096):
             said += part
