@@ -85,9 +85,9 @@ class FleetRun:
             engine, story = self.engines[name], self.stories[name]
             state = engine.state()
             if destroy:
-                self.refuse_below(name)
+                order.refuse_below(name, self.stacks, self.others(), self.stands)
             else:
-                self.refuse_alone(name)
+                order.refuse_alone(name, self.stacks, self.stands)
                 if name in self.known.held:
                     story.leave_out(recovery.resources(state), outputs(state), self.known.held[name].warnings)
                     return
@@ -150,26 +150,10 @@ class FleetRun:
             self.engines[name].tell_program(RECOVER, vault)
             self.notes.append(f"{name}: Azure still keeps vault {vault}: it comes back, with the secrets in it.")
 
-    def refuse_below(self, name: str) -> None:
-        """Raises LandbridgeError if a stack that is not in this run stands on this one."""
+    def others(self) -> list[StackSpec]:
+        """All stacks that the fleet has, or had before a cluster was rebuilt elsewhere."""
         asides = lost.asides(origins.load(origins.origins_path(self.world.path)))
-        others = [spec.name for spec in [*catalogue(self.world.fleet), *asides] if name in spec.depends_on]
-        above = [other for other in others if other not in self.stacks and self.stands(other)]
-        if above:
-            raise LandbridgeError(
-                f"{', '.join(above)} stands on {name} and would lose it. Destroy both: "
-                f"`landbridge destroy {' '.join([*above, name])}`"
-            )
-
-    def refuse_alone(self, name: str) -> None:
-        """Raises LandbridgeError if this stack reads from one that is neither up nor in this run."""
-        others = [other for other in self.stacks[name].depends_on if other not in self.stacks]
-        if missing := [other for other in others if not self.stands(other)]:
-            are, all_ = ("is", "both") if len(missing) == 1 else ("are", "all")
-            raise LandbridgeError(
-                f"{name} stands on {' and '.join(missing)}, which {are} not up. Bring {all_} up: "
-                f"`landbridge up {' '.join([*missing, name])}`"
-            )
+        return [*catalogue(self.world.fleet), *asides]
 
     def stands(self, name: str) -> bool:
         return bool(recovery.resources(StackEngine(name, self.place, self.command).state()))

@@ -20,7 +20,7 @@ from ..places import Place
 from ..story import STACK_TYPE
 from . import record as records
 from .record import Record
-from .surroundings import surroundings
+from .surroundings import settings_of, surroundings
 
 State = Mapping[str, Any] | None
 # Backends that are asked over a network: so many stacks at a time.
@@ -49,6 +49,9 @@ class Known:
     def around(self) -> dict[str, str]:
         return surroundings(self.place, self.passed, self.command)
 
+    def around_of(self, name: str) -> dict[str, str]:
+        return self.around | settings_of(self.place, name)
+
     def look(self) -> None:
         """Finds out whose records hold: `held` has them, `why` says what keeps the others from it."""
         if self.full:
@@ -58,19 +61,19 @@ class Known:
             states = dict(zip(self.engines, pool.map(lambda one: one.state(), self.engines.values()), strict=True))
         for name, state in states.items():
             found = records.read(self.file(name))
-            self.why[name] = self.against(found, state)
+            self.why[name] = self.against(name, found, state)
             if found and not self.why[name]:
                 self.held[name] = found
         self.compare_others(states)
         self.ask_again(states)
         self.follow()
 
-    def against(self, found: Record | None, state: State) -> str:
+    def against(self, name: str, found: Record | None, state: State) -> str:
         if found is None or not state:
             return "no run of it is on record"
         if recovery.pending(state):
             return "its last run was killed"
-        return records.changed(found, self.world, self.passed, self.around, state)
+        return records.changed(found, self.world, self.passed, self.around_of(name), state)
 
     def compare_others(self, states: Mapping[str, State]) -> None:
         referred = {stack for one in self.held.values() for stack in one.references}
@@ -127,7 +130,7 @@ class Known:
         lines = records.read_witness(self.witness(name))
         referred = {what.rpartition("/")[2] for kind, what, _ in lines if kind == asked.REFERENCE}
         told = {stack: outputs_digest(self.state(stack)) for stack in referred}
-        made = records.made(lines, self.world, self.passed, self.around, state, told, warnings)
+        made = records.made(lines, self.world, self.passed, self.around_of(name), state, told, warnings)
         records.write(self.file(name), made)
 
     def file(self, name: str) -> Path:

@@ -35,9 +35,15 @@ def surroundings(place: Place, passed: Mapping[str, str], command: str) -> dict[
         "the Python packages": packages(),
         "the engine": digest([identity(Path(command)), identity(Path(command).with_name("pulumi-language-python"))]),
         "the environment": digest(settings),
-        "the project": digest(sorted((file.name, file.read_text()) for file in place.project.glob("Pulumi*.yaml"))),
+        "Pulumi.yaml": digest((place.project / "Pulumi.yaml").read_text()),
         "the backend": digest(place.backend.partition("?")[0] if place.world == "real" else place.world),
     }
+
+
+def settings_of(place: Place, stack: str) -> dict[str, str]:
+    """What Pulumi keeps beside the project for one stack."""
+    file = place.project / f"Pulumi.{stack}.yaml"
+    return {file.name: digest(file.read_text()) if file.exists() else ""}
 
 
 @cache
