@@ -4,6 +4,7 @@ import datetime
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import reads, witness
 from .address import ledger as ledgers
 from .address.plan import AddressPlan, Draft, draft
 from .errors import FleetError, Problem
@@ -59,4 +60,6 @@ def current(path: Path | None = None) -> World:
     loaded, old, plan = drafted(path, datetime.datetime.now(datetime.UTC).date())
     if problems := stale(path, old, plan):
         raise FleetError(problems)
+    if witness.here:
+        reads.watch(loaded.fleet, plan.plan, witness.here.part)
     return World(loaded.fleet, plan.plan, path)

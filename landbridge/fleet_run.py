@@ -9,7 +9,7 @@ from typing import Any
 
 from pulumi.automation import CommandError, StackNotFoundError
 
-from fleet import origins
+from fleet import origins, witness
 from fleet.buckets import RECOVER, in_azure, resource_group
 from fleet.world import World
 from stacks.catalogue import PROJECT, StackSpec, catalogue, cluster_of
@@ -23,13 +23,14 @@ from .errors import LandbridgeError
 from .places import Place
 from .pulumi_command import PulumiCommand
 from .story import GIVEN_UP, Phase, Story
+from .unchanged.known import Known, outputs
 
 
 @dataclass(frozen=True)
 class How:
     """What the command line asks of the engine. `parallel`: operations at a time in a stack (None: Pulumi decides).
 
-    `ignored`: rules of `guards` that the user does without.
+    `ignored`: rules of `guards` that the user does without. `full`: the engine also runs where nothing has changed.
     """
 
     refresh: bool = False
@@ -38,6 +39,7 @@ class How:
     ignore_protect: bool = False
     with_volumes: bool = False
     ignored: tuple[str, ...] = ()
+    full: bool = False
 
 
 class FleetRun:
@@ -55,6 +57,8 @@ class FleetRun:
         self.blast = Blast()
         self.refusals: list[str] = []
         self.recovering: set[str] = set()
+        everything = how.full or how.refresh or how.diff
+        self.known = Known(world, place, self.stacks, self.engines, command.command, full=everything)
 
     @property
     def failed(self) -> bool:
@@ -81,9 +85,13 @@ class FleetRun:
             engine, story = self.engines[name], self.stories[name]
             state = engine.state()
             if destroy:
-                self.refuse_below(name)
+                order.refuse_below(name, self.stacks, self.others(), self.stands)
             else:
-                self.refuse_alone(name)
+                order.refuse_alone(name, self.stacks, self.stands)
+                if name in self.known.held:
+                    story.leave_out(recovery.resources(state), outputs(state), self.known.held[name].warnings)
+                    return
+                story.why = self.known.why.get(name, "")
                 if self.looks_at_image(name):
                     self.ensure_image(name)
             if only_look:
@@ -94,6 +102,7 @@ class FleetRun:
                 self.recover(name, state)
             engine.start_log()
             story.enter("preview", recovery.resources(state))
+            engine.tell_program(witness.ENVIRONMENT, None if destroy else self.known.begin(name))
             if destroy:
                 story.diff = engine.preview_destroy(story.hear, diff=self.how.diff, parallel=self.how.parallel)
             else:
@@ -101,11 +110,14 @@ class FleetRun:
                     story.hear, refresh=self.reads(name), diff=self.how.diff, parallel=self.how.parallel
                 )
             story.enter("waiting" if story.changes or story.outputs_changed else "unchanged")
+            if story.phase == "unchanged" and not destroy and not story.drift:
+                self.known.keep(name, story.warnings)
 
         # Previews read other stacks' outputs but change nothing: all at once, if there is something to read from.
         if not destroy:
             read = {other for spec in self.stacks.values() for other in spec.depends_on if other in self.stacks}
             self.each(dict.fromkeys(sorted(read), ()), lambda name: self.engines[name].found())
+            self.known.look()
         self.each(dict.fromkeys(self.stacks, ()), work)
         steps = {story.stack: story.steps for story in self.pending}
         self.blast = blast(steps, keep=not self.how.with_volumes)
@@ -138,26 +150,10 @@ class FleetRun:
             self.engines[name].tell_program(RECOVER, vault)
             self.notes.append(f"{name}: Azure still keeps vault {vault}: it comes back, with the secrets in it.")
 
-    def refuse_below(self, name: str) -> None:
-        """Raises LandbridgeError if a stack that is not in this run stands on this one."""
+    def others(self) -> list[StackSpec]:
+        """All stacks that the fleet has, or had before a cluster was rebuilt elsewhere."""
         asides = lost.asides(origins.load(origins.origins_path(self.world.path)))
-        others = [spec.name for spec in [*catalogue(self.world.fleet), *asides] if name in spec.depends_on]
-        above = [other for other in others if other not in self.stacks and self.stands(other)]
-        if above:
-            raise LandbridgeError(
-                f"{', '.join(above)} stands on {name} and would lose it. Destroy both: "
-                f"`landbridge destroy {' '.join([*above, name])}`"
-            )
-
-    def refuse_alone(self, name: str) -> None:
-        """Raises LandbridgeError if this stack reads from one that is neither up nor in this run."""
-        others = [other for other in self.stacks[name].depends_on if other not in self.stacks]
-        if missing := [other for other in others if not self.stands(other)]:
-            are, all_ = ("is", "both") if len(missing) == 1 else ("are", "all")
-            raise LandbridgeError(
-                f"{name} stands on {' and '.join(missing)}, which {are} not up. Bring {all_} up: "
-                f"`landbridge up {' '.join([*missing, name])}`"
-            )
+        return [*catalogue(self.world.fleet), *asides]
 
     def stands(self, name: str) -> bool:
         return bool(recovery.resources(StackEngine(name, self.place, self.command).state()))
@@ -173,12 +169,14 @@ class FleetRun:
                 touched.add(name)
                 self.ensure_image(name)
                 story.enter("update", story.changes)
+                self.known.forget(name)
                 self.engines[name].up(story.hear, refresh=self.reads(name), parallel=self.how.parallel)
                 if name in self.recovering:
                     # What came back is as it was, whatever the program says; now it gets what the program says.
                     self.engines[name].tell_program(RECOVER, None)
                     self.engines[name].up(story.hear, refresh=False, parallel=self.how.parallel)
                 ended = "done"
+                self.known.keep(name, story.warnings)
             if spec.kind == "cluster":
                 self.await_birth(name)
             story.enter(ended)
@@ -222,6 +220,7 @@ class FleetRun:
             if story.phase == "unchanged":
                 return
             story.enter("destroy", story.changes)
+            self.known.forget(name)
             self.engines[name].destroy(story.hear, ignore_protect=self.how.ignore_protect, parallel=self.how.parallel)
             if self.stacks[name].kind == "cluster":
                 self.settle(name)

@@ -1,11 +1,12 @@
-"""Which stacks of a fleet come before which others, where that is not simply what they depend on."""
+"""Which stacks of a fleet come before which others, and runs that would leave one without what it stands on."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from fleet import laptops
 from fleet.model import Fleet
 from stacks.catalogue import ADDONS, StackSpec
 
+from .errors import LandbridgeError
 from .story import GIVEN_UP, Phase
 
 
@@ -25,3 +26,25 @@ def with_machines(fleet: Fleet, cluster: str, phases: Mapping[str, Phase], stand
     """The cluster's pools whose machines are worth waiting for: not those that failed in this run or are not up."""
     own = [pool for pool, told in fleet.pools.items() if told.cluster == cluster]
     return [pool for pool in own if phases.get(pool) not in GIVEN_UP and stands(pool)]
+
+
+def refuse_below(name: str, chosen: Collection[str], every: Iterable[StackSpec], stands: Callable[[str], bool]) -> None:
+    """Raises LandbridgeError if a stack that is not in this run stands on this one."""
+    others = [spec.name for spec in every if name in spec.depends_on]
+    above = [other for other in others if other not in chosen and stands(other)]
+    if above:
+        raise LandbridgeError(
+            f"{', '.join(above)} stands on {name} and would lose it. Destroy both: "
+            f"`landbridge destroy {' '.join([*above, name])}`"
+        )
+
+
+def refuse_alone(name: str, chosen: Mapping[str, StackSpec], stands: Callable[[str], bool]) -> None:
+    """Raises LandbridgeError if this stack reads from one that is neither up nor in this run."""
+    others = [other for other in chosen[name].depends_on if other not in chosen]
+    if missing := [other for other in others if not stands(other)]:
+        are, all_ = ("is", "both") if len(missing) == 1 else ("are", "all")
+        raise LandbridgeError(
+            f"{name} stands on {' and '.join(missing)}, which {are} not up. Bring {all_} up: "
+            f"`landbridge up {' '.join([*missing, name])}`"
+        )

@@ -198,12 +198,14 @@ def said(output: Any) -> str:
 
 
 def as_json(stories: Iterable[Story], place: Place) -> list[dict[str, Any]]:
-    """Every stack for machines; `steps` only where nothing was done yet."""
+    """Every stack for machines; `steps` only where nothing was done yet. `why`: what made the engine run."""
     return [
         {
             "stack": story.stack,
             "result": "would-change" if story.phase == "waiting" else story.phase,
             **({"because": story.because} if story.because else {}),
+            "engine": story.engine,
+            **({"why": story.why} if story.why else {}),
             "changes": {verb: story.counts[verb] for verb in COLUMNS},
             "seconds": round(story.elapsed, 2),
             "errors": [problem._asdict() for problem in story.problems],

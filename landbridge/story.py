@@ -3,7 +3,7 @@
 import re
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -31,6 +31,7 @@ VERBS = {
 }
 STACK_TYPE = "pulumi:pulumi:Stack"
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"  # how the engine writes an unknown text
+SECRET, SECRET_MARK = "[secret]", "4dabf18193072939515e22adb298388d"
 # The engine's warnings about nothing.
 IDLE_WARNINGS = re.compile(r"^using pulumi-language-python from \$PATH")
 COLOURS = re.compile(r"<\{%.*?%\}>")
@@ -79,6 +80,8 @@ class Story:
     outputs_changed: bool = False
     diff: str = ""
     because: str = ""
+    engine: bool = True
+    why: str = ""
 
     def enter(self, phase: Phase, total: int = 0) -> None:
         """A new phase. Work starts its counts from nothing; rest keeps those of the work before it."""
@@ -100,6 +103,14 @@ class Story:
     @property
     def changes(self) -> int:
         return sum(n for verb, n in self.counts.items() if verb != "same")
+
+    def leave_out(self, resources: int, outputs: Mapping[str, Any], warnings: Iterable[str]) -> None:
+        """No engine runs for it: it is as its state says."""
+        self.engine, self.total, self.finished = False, resources, resources
+        self.counts["same"] = resources
+        self.outputs = shown(outputs)
+        self.warnings += warnings
+        self.enter("unchanged")
 
     def hear(self, event: EngineEvent) -> None:
         if event.resource_pre_event:
@@ -177,6 +188,14 @@ def known(outputs: Mapping[str, Any]) -> dict[str, Any]:
     """Outputs with None for what a preview cannot know yet."""
     return {
         key: known(value) if isinstance(value, Mapping) else None if value == UNKNOWN else value
+        for key, value in outputs.items()
+    }
+
+
+def shown(outputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Outputs as a state has them; secrets as the engine's events tell them."""
+    return {
+        key: (SECRET if SECRET_MARK in value else shown(value)) if isinstance(value, Mapping) else value
         for key, value in outputs.items()
     }
 

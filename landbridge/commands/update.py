@@ -24,7 +24,10 @@ common = together(
     click.option("--parallel", "-p", type=click.IntRange(1), metavar="N", help="Operations at a time in one stack."),
 )
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask, unless a limit is passed.")
-refresh_option = click.option("--refresh", is_flag=True, help="Read the cloud first, so that drift is repaired.")
+refresh_option = click.option(
+    "--refresh", is_flag=True, help="Read the cloud first, so that drift is repaired; --full is implied."
+)
+full_option = click.option("--full", is_flag=True, help="Run the engine for stacks that nothing has changed for, too.")
 expect_option = click.option("--expect-no-changes", is_flag=True, help="Exit with 3 if anything changes.")
 ignore_option = click.option(
     "--ignore",
@@ -50,6 +53,7 @@ allow_options = together(
 @click.command()
 @common
 @refresh_option
+@full_option
 @expect_option
 @ignore_option
 def preview(stacks: tuple[str, ...], *, expect_no_changes: bool, **given: Any) -> int:
@@ -63,6 +67,7 @@ def preview(stacks: tuple[str, ...], *, expect_no_changes: bool, **given: Any) -
 @click.command()
 @common
 @refresh_option
+@full_option
 @expect_option
 @yes_option
 @ignore_option

@@ -85,7 +85,7 @@ def get(cloud: Cloud, *words: str) -> Any:
 
 
 def test_it_is_up_and_stays_unchanged(cloud: Cloud) -> None:
-    unchanged = changes(cloud.report("up", "--local", "--yes", "--expect-no-changes"))
+    unchanged = changes(cloud.report("up", "--local", "--yes", "--full", "--expect-no-changes"))
     assert set(unchanged[STACK]) == {"same"}
     assert drift(cloud, STACK) == set()
     told = outputs(cloud, STACK)

@@ -92,5 +92,5 @@ def test_the_room_has_four_tunnels_to_its_region(room: Hybrid) -> None:
 
 
 def test_a_second_up_changes_nothing(room: Hybrid) -> None:
-    unchanged = changes(room.cloud.report("up", "--local", "--yes", "--expect-no-changes", seconds=1200))
+    unchanged = changes(room.cloud.report("up", "--local", "--yes", "--full", "--expect-no-changes", seconds=1200))
     assert all(set(counts) == {"same"} for counts in unchanged.values()), unchanged

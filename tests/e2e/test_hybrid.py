@@ -18,7 +18,7 @@ from tests.support import packets
 from tests.support.cloud import COMMAND, Cloud
 from tests.support.packets import Probe
 
-from . import pool_rolled
+from . import left_out, pool_rolled
 from .pool_ways import CLOSED, EAST, OTHER, SYSTEM, UNTRIED, WAYS, WEST
 
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
@@ -376,9 +376,17 @@ print(sorted((group["AutoScalingGroupName"], group["DesiredCapacity"]) for group
 """
 
 
+def test_nothing_of_what_programs_read_is_unaccounted_for(hybrid: Hybrid) -> None:
+    left_out.check_accounts(hybrid.cloud, STACKS)
+
+
+def test_a_second_up_starts_no_engine_until_something_that_a_stack_reads_is_another_one(hybrid: Hybrid) -> None:
+    left_out.check(hybrid.cloud)
+
+
 def test_a_second_up_changes_nothing_and_leaves_sizes_alone(hybrid: Hybrid) -> None:
     before = hybrid.cloud.python(SIZES)
-    again = hybrid.cloud.report("up", "--local", "--yes", "--expect-no-changes", seconds=900)
+    again = hybrid.cloud.report("up", "--local", "--yes", "--full", "--expect-no-changes", seconds=900)
     assert {one["stack"] for one in again["stacks"]} == STACKS
     assert "test-west-gpu-" in before
     assert hybrid.cloud.python(SIZES) == before

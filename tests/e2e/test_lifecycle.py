@@ -48,7 +48,7 @@ def test_a_fleet_comes_up_stays_unchanged_grows_and_goes(cloud: Cloud) -> None:
     assert all(set(counts) == {"created"} for counts in created.values()), created
     assert all(created[region]["created"] > 40 for region in STACKS), created
 
-    unchanged = cloud.report("up", "--local", "--yes", "--expect-no-changes")
+    unchanged = cloud.report("up", "--local", "--yes", "--full", "--expect-no-changes")
     assert all(set(counts) == {"same"} for counts in changes(unchanged).values())
 
     cloud.fleet.write_text(
@@ -120,7 +120,7 @@ ec2.delete_subnet(SubnetId=subnet["SubnetId"])
     assert "ec2.Subnet public-b is gone" in gone, gone
     repaired = changes(cloud.report("up", "--local", "--yes", "--refresh", "us-west-2"))["us-west-2"]
     assert repaired["created"] == 2, "the subnet and its place in the route table"
-    cloud.run("up", "--local", "--yes", "--expect-no-changes", "us-west-2")
+    cloud.run("up", "--local", "--yes", "--full", "--expect-no-changes", "us-west-2")
 
 
 def state_file(cloud: Cloud, stack: str) -> Path:
@@ -186,7 +186,7 @@ def test_a_killed_up_is_followed_by_one_that_completes(cloud: Cloud) -> None:
     running.communicate()
     done = cloud.report("up", "--local", "--yes", "us-west-2")
     assert done["stacks"][0]["result"] == "done"
-    cloud.run("up", "--local", "--yes", "--expect-no-changes", "us-west-2")
+    cloud.run("up", "--local", "--yes", "--full", "--expect-no-changes", "us-west-2")
 
 
 def test_an_interrupted_up_leaves_no_lock(cloud: Cloud) -> None:
@@ -227,7 +227,7 @@ def test_two_ups_at_once_do_not_mix(cloud: Cloud) -> None:
         assert int(held[1]) in family(first.pid)
     _, errors = first.communicate(timeout=120)
     assert first.returncode == 0, errors
-    cloud.run("up", "--local", "--yes", "--expect-no-changes", "us-west-2")
+    cloud.run("up", "--local", "--yes", "--full", "--expect-no-changes", "us-west-2")
 
 
 def test_a_restarted_cloud_is_said_and_started_clean(cloud: Cloud) -> None:

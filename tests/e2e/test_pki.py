@@ -187,7 +187,7 @@ def test_a_key_is_taken_back_and_nothing_is_left_to_do(bed: Bed) -> None:
     assert bed.kubectl("get", "secret", "probe", "-o", "jsonpath={.data.word}") == "b3Blbi1zZXNhbWU="
     assert bed.status()[1] == []
     with bed.timed("up again"):
-        bed.cloud.run("up", "--local", "--yes", "--expect-no-changes")
+        bed.cloud.run("up", "--local", "--yes", "--full", "--expect-no-changes")
 
 
 def test_it_took_its_time(bed: Bed, capsys: pytest.CaptureFixture[str]) -> None:

@@ -191,4 +191,4 @@ def test_a_machine_that_azure_has_no_more_loses_its_node(cloud: Cloud) -> None:
 
 
 def test_a_second_up_changes_nothing(cloud: Cloud) -> None:
-    cloud.run("up", "--local", "--yes", "--expect-no-changes", seconds=1200)
+    cloud.run("up", "--local", "--yes", "--full", "--expect-no-changes", seconds=1200)

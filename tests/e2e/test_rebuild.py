@@ -227,7 +227,7 @@ def test_scale_down_is_frozen(story: Story) -> None:
 
 
 def test_nothing_is_left_to_do_and_the_keys_are_told(story: Story) -> None:
-    (found,) = story.cloud.report("up", "main", "--local", "--yes", "--expect-no-changes")["stacks"]
+    (found,) = story.cloud.report("up", "main", "--local", "--yes", "--full", "--expect-no-changes")["stacks"]
     assert found["result"] == "unchanged"
     again = story.cloud.report("cluster", "rebuild", "main", "--local", "--yes")
     assert "seconds" not in again

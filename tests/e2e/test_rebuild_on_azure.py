@@ -152,7 +152,7 @@ def test_certificates_and_tokens_of_old_are_good(story: Story) -> None:
 
 
 def test_nothing_is_left_to_do_and_a_checkout_without_its_origin_is_refused(story: Story) -> None:
-    (found,) = story.cloud.report("up", "main", "--local", "--yes", "--expect-no-changes")["stacks"]
+    (found,) = story.cloud.report("up", "main", "--local", "--yes", "--full", "--expect-no-changes")["stacks"]
     assert found["result"] == "unchanged"
     assert "seconds" not in story.cloud.report("cluster", "rebuild", "main", "--local", "--yes")
     path = origins.origins_path(story.cloud.fleet)

@@ -49,7 +49,7 @@ def test_a_killed_up_is_followed_by_one_that_completes(cloud: Cloud) -> None:
 
 
 def test_up_again_changes_nothing(cloud: Cloud) -> None:
-    unchanged = changes(cloud.report("up", "--local", "--yes", "--expect-no-changes", REGION))
+    unchanged = changes(cloud.report("up", "--local", "--yes", "--full", "--expect-no-changes", REGION))
     assert set(unchanged[REGION]) == {"same"}
     assert unchanged[REGION]["same"] > 30
 
@@ -113,6 +113,6 @@ def test_a_region_that_was_destroyed_comes_up_again_with_its_vault(cloud: Cloud)
     assert [note for note in again["notes"] if "it comes back, with the secrets in it" in note], again
     assert "Microsoft.KeyVault/locations/deletedVaults" not in cloud.azure_inventory()
     assert cloud.azure("GET", f"{vault(cloud)}/secrets/kept", None, "2023-07-01")["name"] == "kept"
-    unchanged = changes(cloud.report("up", "--local", "--yes", "--expect-no-changes", REGION))
+    unchanged = changes(cloud.report("up", "--local", "--yes", "--full", "--expect-no-changes", REGION))
     assert set(unchanged[REGION]) == {"same"}
     assert drift(cloud, REGION) == set()

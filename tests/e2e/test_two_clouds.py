@@ -53,7 +53,7 @@ def test_all_of_it_comes_up_and_stays_unchanged(cloud: Cloud) -> None:
     created = changes(cloud.report("up", "--local", "--yes"))
     assert created.keys() == {"us-west-2", "southcentralus", "westeurope", "links"}
     assert all(set(counts) == {"created"} for counts in created.values()), created
-    unchanged = changes(cloud.report("up", "--local", "--yes", "--expect-no-changes"))
+    unchanged = changes(cloud.report("up", "--local", "--yes", "--full", "--expect-no-changes"))
     assert all(set(counts) == {"same"} for counts in unchanged.values()), unchanged
     assert drift(cloud, "links") == set()
 

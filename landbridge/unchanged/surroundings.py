@@ -1,0 +1,79 @@
+"""What surrounds every stack's program alike: our code, the packages under it, the engine, the project's settings."""
+
+import hashlib
+import os
+import platform
+import sys
+import sysconfig
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+from ..entering import ROOT
+from ..places import Place
+from .record import digest
+
+# What programs, policies and the local cloud's plugins are made of. `landbridge` itself decides nothing in them.
+FOLDERS = ("fleet", "components", "stacks", "policies", "images", "services", "local")
+# Read where modules are imported, which no program's own account can tell.
+PREFIXES = ("PULUMI_", "LANDBRIDGE_", "AWS_", "AZURE_", "ARM_", "KUBE", "PYTHON")
+# Each run's own, or nothing that a program goes by.
+OWN = {
+    "LANDBRIDGE_WITNESS",
+    "LANDBRIDGE_INTERPRETER",
+    "LANDBRIDGE_STACK",
+    "PULUMI_CONFIG_PASSPHRASE",
+    "PULUMI_PARALLEL",
+}
+
+
+def surroundings(place: Place, passed: Mapping[str, str], command: str) -> dict[str, str]:
+    """By name: digests. `passed` is the programs' environment, `command` the path of pulumi."""
+    settings = {name: value for name, value in passed.items() if name.startswith(PREFIXES) and name not in OWN}
+    return {
+        "our code": code(ROOT),
+        "the Python packages": packages(),
+        "the engine": digest([identity(Path(command)), identity(Path(command).with_name("pulumi-language-python"))]),
+        "the environment": digest(settings),
+        "Pulumi.yaml": digest((place.project / "Pulumi.yaml").read_text()),
+        "the backend": digest(place.backend.partition("?")[0] if place.world == "real" else place.world),
+    }
+
+
+def settings_of(place: Place, stack: str) -> dict[str, str]:
+    """What Pulumi keeps beside the project for one stack."""
+    file = place.project / f"Pulumi.{stack}.yaml"
+    return {file.name: digest(file.read_text()) if file.exists() else ""}
+
+
+@cache
+def code(root: Path) -> str:
+    """Of every file that is no compiled one, below the folders of programs."""
+    told = hashlib.sha256()
+    for folder in FOLDERS:
+        for path in files(root / folder):
+            told.update(f"{path.removeprefix(str(root))}\n".encode())
+            told.update(hashlib.sha256(Path(path).read_bytes()).digest())
+    return told.hexdigest()[:32]
+
+
+def files(folder: Path) -> Iterator[str]:
+    for where, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name != "__pycache__")
+        yield from (os.path.join(where, name) for name in sorted(names) if not name.endswith(".pyc"))  # noqa: PTH118
+
+
+@cache
+def packages() -> str:
+    """Python and what is installed beside it, by names, versions and the times they were laid there."""
+    site = Path(sysconfig.get_paths()["purelib"])
+    laid = sorted((one.name, one.stat().st_mtime_ns) for one in site.iterdir() if one.name.endswith(".dist-info"))
+    return digest([platform.python_version(), sys.prefix, laid])
+
+
+def identity(program: Path) -> list[object]:
+    try:
+        told = program.resolve().stat()
+    except OSError:
+        return []
+    return [told.st_size, told.st_mtime_ns]
