@@ -6,12 +6,14 @@ import shlex
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 
 from . import client
 
 FOLDER = "python"
+_starting = threading.Lock()
 
 
 def make_folder(within: Path) -> None:
@@ -28,7 +30,9 @@ def environment(place: Mapping[str, str]) -> dict[str, str]:
 
     `place` is the environment of the fleet's place: modules may look at it when they are imported.
     """
-    return {client.ADDRESS: _started(tuple(sorted(place.items())))[0]}
+    # Stacks begin side by side, and each interpreter costs seconds of a core: a cache alone lets them all start one.
+    with _starting:
+        return {client.ADDRESS: _started(tuple(sorted(place.items())))[0]}
 
 
 @functools.lru_cache(maxsize=1)

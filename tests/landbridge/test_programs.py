@@ -5,7 +5,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -74,6 +76,20 @@ def test_it_is_the_python_that_was_called(python: str, address: str, tmp_path: P
     failed = ask(python, address, "-c", "raise ValueError('so')")
     assert failed.returncode == 1
     assert failed.stderr.endswith("ValueError: so\n")
+
+
+def test_stacks_that_begin_side_by_side_share_one_interpreter() -> None:
+    together = threading.Barrier(8)
+
+    def begin(_: int) -> str:
+        together.wait()
+        return interpreter.environment({"LANDBRIDGE_PLACE": "side by side"})[client.ADDRESS]
+
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            assert len(set(pool.map(begin, range(8)))) == 1
+    finally:
+        interpreter._started.cache_clear()
 
 
 def test_programs_know_nothing_of_each_other(python: str, address: str) -> None:
