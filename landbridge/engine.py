@@ -19,6 +19,9 @@ from pulumi.automation import (
     UpdateSummary,
 )
 
+# Not among those that are exported (3.272).
+from pulumi.automation._stack import StackInitMode
+
 from .places import Place
 from .pulumi_command import PulumiCommand
 from .state_file import read_state
@@ -59,7 +62,8 @@ class StackEngine:
             secrets_provider=place.secrets_provider,
             pulumi_command=self.command,
         )
-        self.stack = LeanStack.select(name, self.workspace)
+        # LeanStack.select makes a plain Stack, which asks for outputs and history after each update: three processes.
+        self.stack = LeanStack(name, self.workspace, StackInitMode.SELECT)
 
     def start_log(self) -> None:
         """Empties the log, for a run that may work on the stack: not while another does."""
