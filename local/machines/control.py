@@ -4,10 +4,13 @@ import contextlib
 import json
 import os
 import socket
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from . import logs, spawn
+from .commands import PATH
 from .graph import FOLDER
 from .manager import Manager
 from .runner import GOOD, Runner
@@ -64,6 +67,15 @@ class Control:
         if not wait:
             reply(OK)
         return None
+
+    def boot(self, names: list[str], reply: Reply) -> None:
+        """Runs a script as cloud-init does, on the console; answers with its exit status. For the machine's keeper."""
+        console = sys.stderr.fileno()
+        given = spawn.Context(names[0], names[:1], {**BOOT, "PATH": PATH}, console, console)
+        pid, broken = spawn.start(given)
+        if broken:
+            logs.console(f"{names[0]}: {broken}")
+        self.manager.loop.on_exit(pid, lambda status: reply(OK, str(status)))
 
     def known(self, name: str) -> Runner | None:
         return self.manager.runner(name) if name in self.manager.graph.units else None
@@ -168,7 +180,10 @@ class Control:
         reply(OK, err="\n".join(said))
 
 
+# What cloud-init gives user-data.
+BOOT = {"HOME": "/root", "LANG": "C.UTF-8", "TERM": "dumb"}
 VERBS: dict[str, Callable[[Control, list[str], Reply], Any]] = {
+    "boot": Control.boot,
     "daemon-reload": Control.daemon_reload,
     "start": Control.start,
     "stop": Control.stop,
