@@ -9,13 +9,16 @@ import importlib
 import os
 import runpy
 import signal
+import subprocess
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from . import root
+from .waiting import readable
 
 MODULES = root.MODULES
 STANDARD = f"python{sys.version_info.major}.{sys.version_info.minor}"
@@ -85,6 +88,36 @@ def run(program: Program, argv: Sequence[str], environment: Mapping[str, str]) -
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
     return code & 0xFF
+
+
+def output(argv: Sequence[str], environment: Mapping[str, str], seconds: float) -> tuple[int, bytes]:
+    """The exit status of a program, and what it printed. Raises OSError, subprocess.TimeoutExpired."""
+    program = of(argv[0], argv) if threading.active_count() == 1 else None
+    if program is None:
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment, timeout=seconds, check=False
+        )
+        return done.returncode, done.stdout
+    heard, told = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(told, 1)
+            code = run(program, argv, environment)
+        finally:
+            os._exit(code)
+    os.close(told)
+    with os.fdopen(heard, "rb", buffering=0) as printed:
+        said, deadline = b"", time.monotonic() + seconds
+        while readable(heard, seconds=max(0.0, deadline - time.monotonic())):
+            if not (chunk := printed.read(1 << 16)):
+                return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), said
+            said += chunk
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    raise subprocess.TimeoutExpired(list(argv), seconds)
 
 
 def name(argv: Sequence[str]) -> None:

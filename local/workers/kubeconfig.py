@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from local.machines import ready_made
+
 EXEC_SECONDS = 60
 EXEC_API = "client.authentication.k8s.io/v1"
 
@@ -45,20 +47,13 @@ def executed(told: dict[str, Any]) -> str:
     """The token that the command prints. Raises OSError; what it printed is never in an error."""
     given = {one["name"]: one["value"] for one in told.get("env") or []}
     try:
-        done = subprocess.run(
-            [told["command"], *told.get("args", [])],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            env={**os.environ, **given},
-            timeout=EXEC_SECONDS,
-            check=False,
-        )
+        code, said = ready_made.output([told["command"], *told.get("args", [])], {**os.environ, **given}, EXEC_SECONDS)
     except subprocess.TimeoutExpired:
         raise OSError(f"{told['command']} took longer than {EXEC_SECONDS} s") from None
-    if done.returncode:
-        raise OSError(f"{told['command']} {' '.join(told.get('args', []))} ended with status {done.returncode}")
+    if code:
+        raise OSError(f"{told['command']} {' '.join(told.get('args', []))} ended with status {code}")
     try:
-        return str(json.loads(done.stdout)["status"]["token"])
+        return str(json.loads(said)["status"]["token"])
     except (KeyError, TypeError, ValueError):
         raise OSError(f"{told['command']} printed no credential with a token") from None
 
