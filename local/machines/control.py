@@ -1,7 +1,6 @@
-"""Init's side of `systemctl`: a socket that takes one JSON request a connection and answers with one."""
+"""Init's side of `systemctl`: a socket; a connection has one request and its answer, words with zeros between."""
 
 import contextlib
-import json
 import os
 import socket
 import sys
@@ -35,7 +34,7 @@ class Reply:
             return
         # Whoever asked may have gone; a small answer fits the socket's buffer.
         with contextlib.suppress(OSError), connection:
-            connection.sendall(json.dumps({"code": code, "out": out, "err": err}).encode())
+            connection.sendall("\0".join([str(code), *(text.replace("\0", "") for text in (out, err))]).encode())
 
 
 class Control:
@@ -55,9 +54,9 @@ class Control:
         connection, _ = self.socket.accept()
         connection.settimeout(1)
         try:
-            request = json.loads(connection.recv(65536))
-            verb, names, wait = VERBS[request["verb"]], list(request["units"]), bool(request["wait"])
-        except (OSError, ValueError, KeyError, TypeError):
+            word, wait, *names = connection.recv(65536).decode().split("\0")
+            verb = VERBS[word]
+        except (OSError, ValueError, KeyError):
             return connection.close()
         reply = Reply(connection)
         try:

@@ -195,12 +195,11 @@ class Machine:
 
     def boot(self, script: str) -> int:
         """Runs a script of the machine's as its root, what it says on the console, to its end. Its exit status."""
-        request = {"verb": "boot", "units": [script], "wait": True}
         try:
-            answer = systemctl.ask(request, f"/proc/{self.pid}/root{systemctl.SOCKET}")
+            code, out, _ = systemctl.ask("boot", [script], f"/proc/{self.pid}/root{systemctl.SOCKET}", wait=True)
         except (OSError, ValueError):
             return BROKEN_OFF
-        return int(answer["out"]) if answer["out"] else int(answer["code"])
+        return int(out or code)
 
     def attach(self, path: str, source: Path) -> None:
         """Lays the folder `source` of this side at `path` inside, while it runs."""
