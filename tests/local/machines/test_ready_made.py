@@ -83,3 +83,14 @@ def test_machines_outlive_the_process_that_they_are_forked_from(box: Box) -> Non
     other = box.host.machine("after", "10.132.0.77/20")
     assert other.run("hostname").out == "after\n"
     other.do("kill")
+
+
+def test_user_data_runs_to_its_end_with_its_words_on_the_console(box: Box) -> None:
+    python = f"#!{FORKED}\nimport os, sys\nprint('by', os.getppid())\nsys.exit(7)\n"
+    for text in (python, "#!/bin/sh\necho by $PPID\nexit 7\n"):
+        script, console = box.disk / "srv/user-data", box.disk.parent / "console.log"
+        script.write_text(text)
+        script.chmod(0o700)
+        before = console.read_text()
+        assert box.do("boot", "/srv/user-data") == 7
+        assert console.read_text().removeprefix(before) == "by 1\n"
