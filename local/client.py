@@ -176,12 +176,11 @@ def machine_list(cloud: Cloud) -> list[dict[str, Any]]:
 
 def failed_units(pid: int) -> list[str]:
     """What the init of a machine says; nothing if it does not answer."""
-    request: dict[str, object] = {"verb": "list-units", "units": [], "wait": True}
     try:
-        answer = systemctl.ask(request, f"/proc/{pid}/root{systemctl.SOCKET}")
+        _, out, _ = systemctl.ask("list-units", [], f"/proc/{pid}/root{systemctl.SOCKET}", wait=True)
     except (OSError, ValueError):
         return []
-    rows = [line.split() for line in str(answer["out"]).splitlines()[1:]]
+    rows = [line.split() for line in out.splitlines()[1:]]
     return [row[0] for row in rows if row[1] == "failed"]
 
 

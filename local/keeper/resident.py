@@ -9,7 +9,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -18,7 +17,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from local.machines import machine
 from local.machines.machine import Machine, MachineError
 from local.machines.network import Interface
 from local.machines.waiting import readable
@@ -59,7 +57,7 @@ class Resident:
     state: str = "pending"
     why: str = ""
     since: datetime = field(default_factory=lambda: datetime.now(UTC))
-    boot: subprocess.Popen[bytes] | None = None
+    boot: Machine | None = None
 
     def __post_init__(self) -> None:
         # How often it was started and its disk made anew, as far as this is done.
@@ -220,13 +218,11 @@ class Resident:
         script.chmod(0o700)
         (self.machine.disk / ONCE).touch()
         self.note("booting")
-        with self.machine.console.open("ab") as console:
-            command = machine.enter_command(self.machine.pid, [f"/{USER_DATA}"])
-            self.boot = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=console, stderr=console)
-        threading.Thread(target=self.await_boot, args=(self.boot,), daemon=True).start()
+        self.boot = self.machine
+        threading.Thread(target=self.await_boot, args=(self.machine,), daemon=True).start()
 
-    def await_boot(self, boot: "subprocess.Popen[bytes]") -> None:
-        status = boot.wait()
+    def await_boot(self, boot: Machine) -> None:
+        status = boot.boot(f"/{USER_DATA}")
         if boot is not self.boot or self.state != "booting":
             return
         self.console(f"user-data ended with status {status}")

@@ -1,6 +1,6 @@
-"""From a new process in new namespaces to a machine's init. Started by `local.machines.machine`.
+"""From a new process in new namespaces to a machine's init: what the zygote's fork runs.
 
-Reads the machine's machine.json, whose place is the argument; keeps the folder locked; makes the root, and becomes
+Reads the machine's machine.json; keeps the folder locked; makes the root, and becomes
 init. Tells the descriptor `ready` one JSON line: {} when init answers, {"error": …} when there is no machine.
 """
 
@@ -17,8 +17,7 @@ from . import init, kernel, root
 SETTINGS = {"net/ipv4/conf/all/rp_filter": "0", "net/ipv4/conf/default/rp_filter": "0"}
 
 
-def main() -> None:
-    folder, lifeline, ready = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+def main(folder: Path, lifeline: int, ready: int) -> None:
     for descriptor in (lifeline, ready):
         fcntl.fcntl(descriptor, fcntl.F_SETFD, fcntl.FD_CLOEXEC)
     try:
@@ -50,7 +49,3 @@ def lock_folder(folder: Path) -> int:
     except BlockingIOError:
         raise OSError(f"a machine is running in {folder} already") from None
     return descriptor
-
-
-if __name__ == "__main__":
-    main()

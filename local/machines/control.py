@@ -1,13 +1,15 @@
-"""Init's side of `systemctl`: a socket that takes one JSON request a connection and answers with one."""
+"""Init's side of `systemctl`: a socket; a connection has one request and its answer, words with zeros between."""
 
 import contextlib
-import json
 import os
 import socket
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from . import logs, spawn
+from .commands import PATH
 from .graph import FOLDER
 from .manager import Manager
 from .runner import GOOD, Runner
@@ -32,7 +34,7 @@ class Reply:
             return
         # Whoever asked may have gone; a small answer fits the socket's buffer.
         with contextlib.suppress(OSError), connection:
-            connection.sendall(json.dumps({"code": code, "out": out, "err": err}).encode())
+            connection.sendall("\0".join([str(code), *(text.replace("\0", "") for text in (out, err))]).encode())
 
 
 class Control:
@@ -52,9 +54,9 @@ class Control:
         connection, _ = self.socket.accept()
         connection.settimeout(1)
         try:
-            request = json.loads(connection.recv(65536))
-            verb, names, wait = VERBS[request["verb"]], list(request["units"]), bool(request["wait"])
-        except (OSError, ValueError, KeyError, TypeError):
+            word, wait, *names = connection.recv(65536).decode().split("\0")
+            verb = VERBS[word]
+        except (OSError, ValueError, KeyError):
             return connection.close()
         reply = Reply(connection)
         try:
@@ -64,6 +66,15 @@ class Control:
         if not wait:
             reply(OK)
         return None
+
+    def boot(self, names: list[str], reply: Reply) -> None:
+        """Runs a script as cloud-init does, on the console; answers with its exit status. For the machine's keeper."""
+        console = sys.stderr.fileno()
+        given = spawn.Context(names[0], names[:1], {**BOOT, "PATH": PATH}, console, console)
+        pid, broken = spawn.start(given)
+        if broken:
+            logs.console(f"{names[0]}: {broken}")
+        self.manager.loop.on_exit(pid, lambda status: reply(OK, str(status)))
 
     def known(self, name: str) -> Runner | None:
         return self.manager.runner(name) if name in self.manager.graph.units else None
@@ -168,7 +179,10 @@ class Control:
         reply(OK, err="\n".join(said))
 
 
+# What cloud-init gives user-data.
+BOOT = {"HOME": "/root", "LANG": "C.UTF-8", "TERM": "dumb"}
 VERBS: dict[str, Callable[[Control, list[str], Reply], Any]] = {
+    "boot": Control.boot,
     "daemon-reload": Control.daemon_reload,
     "start": Control.start,
     "stop": Control.stop,

@@ -117,7 +117,7 @@ class Guest(Machine):
                 stderr=said,
             )
         assert process.stdin is not None
-        return Live(process, process.pid, os.pidfd_open(process.pid), os.dup(process.stdin.fileno()))
+        return Live(process.pid, os.pidfd_open(process.pid), os.dup(process.stdin.fileno()), process)
 
     def command(self, overlay: Path, card: str, mac: str) -> list[str]:
         given = {
@@ -165,8 +165,8 @@ class Guest(Machine):
         if self.lease:
             self.lease.end()
             self.lease = None
-        if self.live and self.live.parent.stdin:
-            self.live.parent.stdin.close()
+        if self.live and self.live.process and self.live.process.stdin:
+            self.live.process.stdin.close()
         super().let_go()
 
 

@@ -10,6 +10,8 @@ MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_NOATIME = 0x1, 0x2, 0x4, 0x8, 0x40
 MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
 MNT_DETACH = 0x2
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWPID = 0x20000, 0x4000000, 0x20000000
+CLONE_NEWIPC, CLONE_NEWNET = 0x8000000, 0x40000000
+PR_SET_CHILD_SUBREAPER = 36
 
 # The same numbers on every architecture; C libraries older than 2.36 have no names for them.
 SYS_OPEN_TREE, SYS_MOVE_MOUNT, SYS_MOUNT_SETATTR = 428, 429, 442
@@ -120,6 +122,17 @@ def own_mounts() -> None:
     """Gives this process, which has one thread only, a mount namespace of its own: nobody else sees what it mounts."""
     check(LIBC.unshare(CLONE_NEWNS), "a mount namespace")
     mount("none", Path("/"), "none", MS_REC | MS_PRIVATE)
+
+
+def own_rest() -> None:
+    """All other namespaces that a machine has; its processes' is that of this process's children."""
+    rest = CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID
+    check(LIBC.unshare(rest), "namespaces of a machine")
+
+
+def adopt_orphans() -> None:
+    """Processes whose parent ends become this one's children, if it was their forebear."""
+    check(LIBC.prctl(PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(1), 0, 0, 0), "adopting orphans")
 
 
 def children_of(pid: int | None) -> None:

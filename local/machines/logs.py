@@ -56,9 +56,11 @@ class Log:
 
     def tail(self, lines: int) -> list[str]:
         self.drain()
-        with self.path.open("rb") as file:
+        # Somebody on the machine may have taken the file away.
+        with contextlib.suppress(FileNotFoundError), self.path.open("rb") as file:
             file.seek(max(0, self.path.stat().st_size - CHUNK))
             return file.read().decode(errors="replace").splitlines()[-lines:]
+        return []
 
 
 class Logs:

@@ -10,22 +10,22 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import network, processes, root
+from . import network, root, systemctl
+from .births import BIRTHS, BirthError
 from .commands import PATH
 from .network import Interface
 from .waiting import readable
 
-# New namespaces of all kinds but users; processes of the new one end with `unshare`, and that with its child.
-UNSHARE = ("unshare", "--mount", "--net", "--uts", "--ipc", "--pid", "--fork", "--kill-child")
 ENTER = ("--mount", "--net", "--uts", "--ipc", "--pid")
 START_SECONDS = 20.0
 STOP_SECONDS = 100.0
 KILL_SECONDS = 10.0
+# As a shell has it of what was killed: the machine ended meanwhile.
+BROKEN_OFF = 137
 
 
 class MachineError(Exception):
@@ -36,10 +36,10 @@ class MachineError(Exception):
 class Live:
     """What a running machine holds on this side."""
 
-    parent: subprocess.Popen[bytes]
     pid: int
     handle: int
     lifeline: int
+    process: subprocess.Popen[bytes] | None = None  # where the first process is this one's child
 
 
 @dataclass
@@ -110,35 +110,35 @@ class Machine:
         heard, told = os.pipe()
         lifeline, held = os.pipe()
         try:
-            parent = self.launch(lifeline, told)
+            self.live = self.launch(lifeline, told, held)
+        except BaseException:
+            os.close(heard)
+            os.close(held)
+            raise
         finally:
             os.close(lifeline)
             os.close(told)
         with os.fdopen(heard, "rb") as report:
             try:
-                self.live = first_process(parent, held)
-                self.plug(Interface(self.addresses))
+                try:
+                    self.plug(Interface(self.addresses))
+                except network.NetworkError:
+                    # What has ended by then says why itself.
+                    self.await_ready(report.fileno())
+                    raise
                 self.await_ready(report.fileno())
             except BaseException:
                 # Nothing may be left of a machine that did not come up, whatever stopped it, Ctrl-C too.
-                os.close(held) if self.live is None else self.kill()
-                parent.wait()
-                self.let_go()
+                self.kill()
                 raise
 
-    def launch(self, lifeline: int, ready: int) -> subprocess.Popen[bytes]:
-        # Isolated and without site packages: init needs only Python itself, and starts in half the time.
-        boot = [sys.executable, "-S", "-E", "-m", "local.machines.boot", str(self.folder), str(lifeline), str(ready)]
+    def launch(self, lifeline: int, ready: int, held: int) -> Live:
         with self.console.open("ab") as console:
-            return subprocess.Popen(
-                [*UNSHARE, *boot],
-                stdin=subprocess.DEVNULL,
-                stdout=console,
-                stderr=console,
-                cwd=root.REPOSITORY,
-                pass_fds=(lifeline, ready),
-                start_new_session=True,
-            )
+            try:
+                pid, handle = BIRTHS.first_process(self.folder, console.fileno(), lifeline, ready)
+            except BirthError as error:
+                raise MachineError(f"{self.name} did not come up: {error}") from None
+        return Live(pid, handle, held)
 
     def await_ready(self, descriptor: int) -> None:
         line = b""
@@ -171,7 +171,8 @@ class Machine:
         # It ends only when the kernel has ended all others of its namespace.
         if not readable(self.live.handle, seconds=KILL_SECONDS):
             raise MachineError(f"Process {self.live.pid}, the first of {self.name}, does not end")
-        self.live.parent.wait()
+        if self.live.process:
+            self.live.process.wait()
         self.let_go()
 
     def let_go(self) -> None:
@@ -191,6 +192,14 @@ class Machine:
 
     def unplug(self, name: str) -> None:
         network.unplug(self.cards.pop(name), self.router)
+
+    def boot(self, script: str) -> int:
+        """Runs a script of the machine's as its root, what it says on the console, to its end. Its exit status."""
+        try:
+            code, out, _ = systemctl.ask("boot", [script], f"/proc/{self.pid}/root{systemctl.SOCKET}", wait=True)
+        except (OSError, ValueError):
+            return BROKEN_OFF
+        return int(out or code)
 
     def attach(self, path: str, source: Path) -> None:
         """Lays the folder `source` of this side at `path` inside, while it runs."""
@@ -218,14 +227,3 @@ def enter_command(pid: int, argv: Sequence[str]) -> list[str]:
     """The command that runs `argv` in the machine with first process `pid`; from inside the local cloud."""
     environment = [f"PATH={PATH}", "HOME=/root", "LANG=C.UTF-8", f"TERM={os.environ.get('TERM', 'dumb')}"]
     return ["nsenter", f"--target={pid}", *ENTER, "--", "env", "-i", *environment, *argv]
-
-
-def first_process(parent: subprocess.Popen[bytes], lifeline: int) -> Live:
-    """Waits for the child of `unshare`, which is the machine's process 1."""
-    while parent.poll() is None:
-        for process in processes.table().values():
-            if process.parent == parent.pid:
-                return Live(parent, process.pid, os.pidfd_open(process.pid), lifeline)
-        # It has to make its namespaces first.
-        time.sleep(0.001)
-    raise MachineError(f"unshare ended with status {parent.returncode}: no namespaces for a machine")

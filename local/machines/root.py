@@ -225,15 +225,16 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-# What a machine has of its own in /usr/local/bin.
-COMMANDS = {
-    "systemctl": command("machines.systemctl"),
-    "blkid": command("machines.disk", "blkid"),
-    "mkfs.ext4": command("machines.disk", "mkfs.ext4"),
-    "blkdiscard": command("machines.disk", "blkdiscard"),
-    "kubelet": command("workers.kubelet"),
-    "containerd": command("workers.containerd"),
-    "sysctl": command("workers.sysctl"),
+# What a machine has of its own in /usr/local/bin: the module whose `main` it is, and its first words.
+MODULES = {
+    "systemctl": ("machines.systemctl",),
+    "blkid": ("machines.disk", "blkid"),
+    "mkfs.ext4": ("machines.disk", "mkfs.ext4"),
+    "blkdiscard": ("machines.disk", "blkdiscard"),
+    "kubelet": ("workers.kubelet",),
+    "containerd": ("workers.containerd",),
+    "sysctl": ("workers.sysctl",),
 }
+COMMANDS = {name: command(*words) for name, words in MODULES.items()}
 # Where bundles look for one of them; the host's own, if there is one, would do it to the host.
 ELSEWHERE = {"sysctl": os.path.realpath("/usr/sbin").lstrip("/") + "/sysctl"}

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from . import kernel
+from . import kernel, ready_made
 
 
 class Account(NamedTuple):
@@ -80,6 +80,9 @@ def become(context: Context, told: int) -> None:
         with contextlib.suppress(FileNotFoundError) if context.folder_may_lack else contextlib.nullcontext():
             os.chdir(context.folder)
         step = EXEC
+        if program := ready_made.of(context.program, context.argv):
+            step = ready_made.run(program, context.argv, context.environment)
+            return
         os.execve(context.program, context.argv, context.environment)  # noqa: S606
     except BaseException as error:
         with contextlib.suppress(OSError):

@@ -1,33 +1,27 @@
-"""The `systemctl` of local machines: the part of the real one's command line that bundles and people need."""
+"""The `systemctl` of local machines: the part of the real one's command line that bundles and people need.
 
-import json
-import socket
+A booting machine calls it again and again, and most of the time would go into imports: it has the fewest that do.
+"""
+
+import _socket
 import sys
-from typing import Any, NamedTuple
 
 SOCKET = "/run/landbridge-init.sock"
 SUFFIXES = (".service", ".mount", ".automount", ".timer", ".target")
 
-
-class Verb(NamedTuple):
-    """How many units a verb takes at least and at most."""
-
-    fewest: int
-    most: int
-
-
 MANY = 1000
+# How many units a verb takes at least and at most.
 VERBS = {
-    "daemon-reload": Verb(0, 0),
-    "start": Verb(1, MANY),
-    "stop": Verb(1, MANY),
-    "restart": Verb(1, MANY),
-    "is-active": Verb(1, MANY),
-    "is-failed": Verb(1, MANY),
-    "status": Verb(0, MANY),
-    "list-units": Verb(0, MANY),
-    "reset-failed": Verb(0, MANY),
-    "enable": Verb(1, MANY),
+    "daemon-reload": (0, 0),
+    "start": (1, MANY),
+    "stop": (1, MANY),
+    "restart": (1, MANY),
+    "is-active": (1, MANY),
+    "is-failed": (1, MANY),
+    "status": (0, MANY),
+    "list-units": (0, MANY),
+    "reset-failed": (0, MANY),
+    "enable": (1, MANY),
 }
 OPTIONS = {"--no-block": "", "--quiet": "", "-q": "", "--no-pager": ""}
 USAGE = f"systemctl [{'|'.join(option for option in OPTIONS)}] {'|'.join(VERBS)} [UNIT…]"
@@ -38,32 +32,36 @@ def main(arguments: list[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     options = {argument for argument in given if argument.startswith("-")}
     words = [argument for argument in given if not argument.startswith("-")]
-    verb = VERBS.get(words[0]) if words else None
-    if options - set(OPTIONS) or verb is None or not verb.fewest <= len(words) - 1 <= verb.most:
+    fewest, most = VERBS.get(words[0] if words else "", (1, 0))
+    if options - set(OPTIONS) or not fewest <= len(words) - 1 <= most:
         sys.stderr.write(f"Local machines honour: {USAGE}\n")
         return 2
     units = [name if name.endswith(SUFFIXES) else f"{name}.service" for name in words[1:]]
     try:
-        answer = ask({"verb": words[0], "units": units, "wait": "--no-block" not in options})
+        code, out, err = ask(words[0], units, wait="--no-block" not in options)
     except (OSError, ValueError) as error:
         sys.stderr.write(f"init does not answer on {SOCKET}: {error}\n")
         return 1
-    if answer["out"] and not options & {"--quiet", "-q"}:
-        sys.stdout.write(answer["out"] + "\n")
-    if answer["err"]:
-        sys.stderr.write(answer["err"] + "\n")
-    return int(answer["code"])
+    if out and not options & {"--quiet", "-q"}:
+        sys.stdout.write(out + "\n")
+    if err:
+        sys.stderr.write(err + "\n")
+    return code
 
 
-def ask(request: dict[str, object], path: str = SOCKET) -> dict[str, Any]:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.connect(path)
-        connection.sendall(json.dumps(request).encode())
+def ask(verb: str, units: list[str], path: str = SOCKET, *, wait: bool) -> tuple[int, str, str]:
+    """The exit status, what is to be printed, and what is wrong. Raises OSError, ValueError."""
+    line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        line.connect(path)
+        line.sendall("\0".join([verb, "wait" if wait else "", *units]).encode())
         chunks = []
-        while chunk := connection.recv(65536):
+        while chunk := line.recv(65536):
             chunks.append(chunk)
-    answer: dict[str, Any] = json.loads(b"".join(chunks))
-    return answer
+    finally:
+        line.close()
+    code, out, err = b"".join(chunks).decode().split("\0")
+    return int(code), out, err
 
 
 if __name__ == "__main__":

@@ -1,15 +1,13 @@
 """Devices of a node: there while their plugin runs on it, as with the real one, and not a moment longer."""
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
-from urllib.parse import urlencode
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-from . import background
 from .api import STRATEGIC, Api, Json
 from .hardware import Hardware
 from .unit import say
 
-PODS = "/api/v1/namespaces/kube-system/pods"
+NAMESPACE = "kube-system"
 NAME = "app.kubernetes.io/name"
 
 
@@ -45,21 +43,21 @@ class Advertised:
         self.plugins: set[str] = set()
         self.told: int | None = None
 
-    def run(self) -> None:
-        """For ever."""
-        background.follow(f"pods of {self.devices.plugin[1]}", self.follow)
-
-    def follow(self) -> None:
-        asked = {"fieldSelector": f"spec.nodeName={self.node}", "labelSelector": "=".join(self.devices.plugin)}
-        listed = self.api.ask("GET", f"{PODS}?{urlencode(asked)}")
-        self.plugins = {pod["metadata"]["uid"] for pod in listed["items"] if runs(pod)}
+    def listed(self, pods: Iterable[Json]) -> None:
+        """All pods of the node. Raises OSError, Refused, as `heard` does."""
+        self.plugins = {pod["metadata"]["uid"] for pod in pods if self.concerns(pod) and runs(pod)}
         self.tell()
-        for kind, pod in self.api.watch(PODS, listed["metadata"]["resourceVersion"], **asked):
-            change: Callable[[Any], None] = (
-                self.plugins.add if kind != "DELETED" and runs(pod) else self.plugins.discard
-            )
+
+    def heard(self, kind: str, pod: Json) -> None:
+        """A change of one of them."""
+        if self.concerns(pod):
+            change = self.plugins.add if kind != "DELETED" and runs(pod) else self.plugins.discard
             change(pod["metadata"]["uid"])
             self.tell()
+
+    def concerns(self, pod: Json) -> bool:
+        meta, (label, plugin) = pod["metadata"], self.devices.plugin
+        return meta["namespace"] == NAMESPACE and (meta.get("labels") or {}).get(label) == plugin
 
     def tell(self) -> None:
         count = self.devices.number if self.plugins else 0

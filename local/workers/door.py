@@ -88,19 +88,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.send_header(name, value)
 
     def whole(self, path: str, body: bytes, passed: dict[str, str]) -> None:
-        api = self.server.api
-        while True:
-            line, headers, fresh = api.kept()
-            try:
-                line.request(self.command, path, body or None, {**passed, **headers})
-                answer = line.getresponse()
-                data = answer.read()
-                break
-            except (OSError, http.client.HTTPException):
-                api.drop()
-                # The server may have closed a line that was kept. Whatever kwok writes may be written twice.
-                if fresh:
-                    raise
+        # Whatever kwok writes may be written twice.
+        answer, data = self.server.api.call(self.command, path, body or None, passed)
         if self.pods and answer.status == http.client.OK:
             data = played(data)
         self.head(path, answer)

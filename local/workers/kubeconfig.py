@@ -4,8 +4,11 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from local.machines import ready_made
 
 EXEC_SECONDS = 60
 EXEC_API = "client.authentication.k8s.io/v1"
@@ -33,7 +36,7 @@ def joining(file: Path) -> Way:
         read = Path(who["tokenFile"])
         return Way(*_server(cluster), lambda: read.read_text().strip())
     if set(who) == {"exec"} and who["exec"]["apiVersion"] == EXEC_API:
-        return Way(*_server(cluster), lambda: executed(who["exec"]))
+        return Way(*_server(cluster), Credential(who["exec"]))
     raise ValueError(f"{file}: a machine joins by tokenFile, or by exec of {EXEC_API}")
 
 
@@ -41,24 +44,33 @@ def _server(cluster: Any) -> tuple[str, str]:
     return cluster["cluster"]["server"], cluster["cluster"]["certificate-authority"]
 
 
-def executed(told: dict[str, Any]) -> str:
-    """The token that the command prints. Raises OSError; what it printed is never in an error."""
+class Credential:
+    """What a command prints, for as long as it says that it is good, as client-go has it."""
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        self.told = told
+        self.token, self.until = "", datetime.min.replace(tzinfo=UTC)
+
+    def __call__(self) -> str:
+        """Raises OSError."""
+        if datetime.now(UTC) >= self.until:
+            self.token, self.until = executed(self.told)
+        return self.token
+
+
+def executed(told: dict[str, Any]) -> tuple[str, datetime]:
+    """The token that the command prints, and until when. Raises OSError; what it printed is never in an error."""
     given = {one["name"]: one["value"] for one in told.get("env") or []}
     try:
-        done = subprocess.run(
-            [told["command"], *told.get("args", [])],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            env={**os.environ, **given},
-            timeout=EXEC_SECONDS,
-            check=False,
-        )
+        code, said = ready_made.output([told["command"], *told.get("args", [])], {**os.environ, **given}, EXEC_SECONDS)
     except subprocess.TimeoutExpired:
         raise OSError(f"{told['command']} took longer than {EXEC_SECONDS} s") from None
-    if done.returncode:
-        raise OSError(f"{told['command']} {' '.join(told.get('args', []))} ended with status {done.returncode}")
+    if code:
+        raise OSError(f"{told['command']} {' '.join(told.get('args', []))} ended with status {code}")
     try:
-        return str(json.loads(done.stdout)["status"]["token"])
+        status = json.loads(said)["status"]
+        until = status.get("expirationTimestamp")
+        return str(status["token"]), datetime.fromisoformat(until) if until else datetime.now(UTC)
     except (KeyError, TypeError, ValueError):
         raise OSError(f"{told['command']} printed no credential with a token") from None
 

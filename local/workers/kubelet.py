@@ -56,10 +56,9 @@ class Kubelet:
         made = persist(lambda: self.registered(api))
         background(lambda: self.serve(api))
         background(Lease(api, made, self.config.lease_seconds).run)
-        for one in devices.of(self.hardware):
-            background(devices.Advertised(api, self.name, one).run)
+        plugged = [devices.Advertised(api, self.name, one) for one in devices.of(self.hardware)]
         place = report.Node(api, self.name, self.flags.node_ip, self.flags.cert_dir.with_name("pods"), LOGS)
-        background(Pods(place).run)
+        background(Pods(place, plugged).run)
         player = kwok.start(Door(api, self.name).address, self.name, self.flags.node_ip, self.flags.cert_dir)
         try:
             notify("READY=1")

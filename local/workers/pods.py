@@ -1,10 +1,11 @@
 """The pods of this node that the kubelet runs itself: each has its life, from what is first heard of it to its end."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from urllib.parse import urlencode
 
 from . import background, containers, images, volumes
 from .api import Json
+from .devices import Advertised
 from .pod import Life
 from .report import Node
 
@@ -14,8 +15,8 @@ MOST_OLD_LOGS = 20
 
 
 class Pods:
-    def __init__(self, node: Node) -> None:
-        self.node = node
+    def __init__(self, node: Node, devices: Sequence[Advertised] = ()) -> None:
+        self.node, self.devices = node, devices
         self.lives: dict[str, Life] = {}
         self.tidy = False
 
@@ -33,12 +34,16 @@ class Pods:
             self.clear(found)
         for pod in found.values():
             self.hear(pod)
+        for one in self.devices:
+            one.listed(found.values())
         for kind, pod in self.node.api.watch(PODS, listed["metadata"]["resourceVersion"], **asked):
             if kind == "DELETED":
                 if life := self.lives.pop(pod["metadata"]["uid"], None):
                     life.tell(None)
             else:
                 self.hear(pod)
+            for one in self.devices:
+                one.heard(kind, pod)
 
     def hear(self, pod: Json) -> None:
         uid = pod["metadata"]["uid"]

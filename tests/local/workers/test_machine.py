@@ -312,7 +312,7 @@ def test_a_pod_waits_for_its_config_maps(box: Box, whole: Any) -> None:
 
 
 def test_a_kubelet_that_is_killed_takes_them_along_and_its_successor_starts_them_again(box: Box, whole: Any) -> None:
-    assert box.sh("pkill -9 -f local.workers.k[u]belet").code == 0
+    assert box.sh("pkill -9 -f bin.k[u]belet").code == 0
     told = retried(lambda: (s := status(box, "whole")) and part(s, "main")["restartCount"] == 1 and s)
     retried(lambda: conditions(status(box, "whole"))["Ready"] == "True")
     assert part(told, "main")["lastState"]["terminated"]["exitCode"] == 137
