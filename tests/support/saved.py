@@ -17,9 +17,6 @@ from typing import Any, Literal
 
 import pytest
 
-from fleet.address.ledger import ledger_path
-from fleet.origins import origins_path
-from fleet.rotations import rotations_path
 from fleet.world import current
 
 from .cloud import COMMAND, SECONDS, Cloud
@@ -72,7 +69,7 @@ def made(shelf: Path, name: str, make: Make, fleet: Fleet) -> None:
         cloud = drafted(folder, fleet)
         try:
             make(cloud)
-            local(cloud, shelf, "save", name)
+            local(cloud, "save", name, shelf=shelf)
             files = shelf / f"{name}.files"
             files.mkdir()
             for file in told(cloud.fleet):
@@ -95,24 +92,23 @@ def load(shelf: Path, name: str, folder: Path) -> Cloud:
     for file in (shelf / f"{name}.files").iterdir():
         shutil.copy2(file, folder / file.name)
     cloud = Cloud(folder / "home", folder / "fleet.yaml")
-    local(cloud, shelf, "load", name, "--yes")
+    local(cloud, "load", name, "--yes", shelf=shelf)
     return cloud
 
 
 def told(fleet: Path) -> list[Path]:
-    """A fleet's files: what its people and `landbridge` write."""
-    files = (fleet, ledger_path(fleet), origins_path(fleet), rotations_path(fleet))
-    return [file for file in files if file.exists()]
+    """The fleet file and what lies beside it: ledgers, and what `make` may have noted down there, as fleet.….json."""
+    return sorted(fleet.parent.glob(f"{fleet.stem}.*"))
 
 
-def local(cloud: Cloud, shelf: Path, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    """`landbridge local …`, with that shelf of saved worlds."""
+def local(cloud: Cloud, *words: str, code: int = 0, shelf: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """`landbridge local …`; worlds are saved on `shelf`, or in the cloud's own home."""
     done = subprocess.run(
         [COMMAND, "local", *words],
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
-        env={**cloud._environment(), "LANDBRIDGE_SAVED": str(shelf)},
+        env=cloud._environment() | ({"LANDBRIDGE_SAVED": str(shelf)} if shelf else {}),
         timeout=SECONDS,
         check=False,
     )
