@@ -99,17 +99,16 @@ def save(home: Path, shelf: Path, name: str, machines: list[dict[str, Any]]) -> 
     shelf.mkdir(parents=True, exist_ok=True)
     shelf.chmod(0o700)
     draft, place = shelf / f".{checked(name)}.new", shelf / name
-    mib = size_mib(home)
     try:
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir()
-        copy(home, draft / "world", mib)
+        copy(home, draft / "world", size_mib(home))
         told = {
             "made": datetime.now(UTC).isoformat(timespec="seconds"),
             "fleets": sorted(mark.parent.name for mark in home.glob("*/generation")),
             "machines": len(machines),
             "kubernetes": sorted({one["kubernetes"] for one in machines}),
-            "mib": mib,
+            "mib": size_mib(draft / "world"),
             "programs": programs(),
         }
         (draft / "saved.json").write_text(json.dumps(told, indent=1))
@@ -180,13 +179,16 @@ def exchange(draft: Path, place: Path) -> None:
 
 
 def copy(source: Path, target: Path, mib: int) -> None:
-    """By `cp`, which shares blocks where the file system can, and keeps holes. Raises KeptError."""
+    """By `cp`, which shares blocks where the file system can, and leaves holes for what etcd has laid in ahead as zeros.
+
+    Raises KeptError.
+    """
     target.mkdir(parents=True, mode=0o700)
     free = shutil.disk_usage(target).free >> 20
     if free < mib + SPARE_MIB:
         raise KeptError(f"{target.parent} has {free} MiB left, and {mib + SPARE_MIB} MiB are needed. Make room there.")
     entries = [str(entry) for entry in sorted(source.iterdir()) if entry.name not in NOT_KEPT]
-    words = ["cp", "--archive", "--reflink=auto", "--", *entries, str(target)]
+    words = ["cp", "--archive", "--reflink=auto", "--sparse=always", "--", *entries, str(target)]
     done = subprocess.run(words, capture_output=True, text=True, check=False) if entries else None
     if done and done.returncode:
         raise KeptError(f"copying {source} failed: {done.stderr.strip().splitlines()[-1]}.")
