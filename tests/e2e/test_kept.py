@@ -48,7 +48,7 @@ teams:
 """
 EAST = "  us-east-1: {cloud: aws, zones: [a]}\n"
 BEFORE = "fleet.facts.json"
-BUCKET = "test-us-west-2-123456789012"
+BUCKET = "kept-objects"
 POD = {
     "apiVersion": "v1",
     "kind": "Pod",
@@ -60,6 +60,8 @@ POD = {
 def bring_up(cloud: Cloud) -> None:
     cloud.run("up", "--local", "--yes", seconds=1200)
     kubectl(cloud, "apply", "-f", "-", stdin=json.dumps(POD))
+    eventually(lambda: phase(cloud) == "Running", 240)
+    cloud.python(f"client('s3', 'us-east-1').create_bucket(Bucket='{BUCKET}')")
     cloud.fleet.with_name(BEFORE).write_text(json.dumps(facts(cloud)))
 
 
@@ -191,7 +193,7 @@ for number in itertools.count():
     print(f"object-{number}", flush=True)
 """
 LISTED = """
-pages = client("s3", "us-west-2").get_paginator("list_objects_v2").paginate(Bucket="{bucket}", Prefix="object-")
+pages = client("s3", "us-east-1").get_paginator("list_objects_v2").paginate(Bucket="{bucket}", Prefix="object-")
 print(*(one["Key"] for page in pages for one in page.get("Contents", ())))
 """
 
@@ -242,7 +244,7 @@ def test_an_up_goes_on_when_parts_die_under_it(kept: Cloud) -> None:
     running = kept.start("up", "--local", "--yes", "--json")
     state = kept.home / "local/test/state/.pulumi/stacks/landbridge/us-east-1.json"
     for part, many in (("provider host", 3), ("AWS API", 20), ("machines service", 30)):
-        eventually(lambda many=many: running.poll() is not None or count(state) > many)
+        eventually(lambda many=many: running.poll() is not None or count(state) > many, 400)
         assert running.poll() is None, "it was not done before"
         kill(kept, part)
     out, errors = running.communicate(timeout=600)
