@@ -276,9 +276,12 @@ class FleetRun:
 
     def resume(self, name: str, why: str) -> None:
         """Makes a stack ready to run once more after its run was broken. Raises LockedError."""
+        engine, story = self.engines[name], self.stories[name]
         self.notes.append(f"{name}: {why}")
-        self.stories[name].problems.clear()
-        self.clear_up(name, recovery.pending(self.engines[name].state()))
+        story.problems.clear()
+        if story.phase == "update":
+            engine.open_again(story.creating)
+        self.clear_up(name, recovery.pending(engine.state()))
 
     def give_up(self, name: str, error: Exception) -> None:
         """Work on a stack ended with `error`, which an interrupt may have brought about."""
