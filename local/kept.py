@@ -179,7 +179,7 @@ def exchange(draft: Path, place: Path) -> None:
 
 
 def copy(source: Path, target: Path, mib: int) -> None:
-    """By `cp`, which shares blocks where the file system can, and leaves holes for what etcd has laid in ahead as zeros.
+    """By `cp`, which shares blocks where the file system can; zeros, as etcd lays them in ahead, become holes.
 
     Raises KeptError.
     """
