@@ -1,0 +1,220 @@
+"""A world that a server keeps in a folder: the last picture of all of it, and each call since.
+
+A picture is taken once the calls since the last one have cost many times as much, so that pictures are a small part of
+the whole, and a start makes few calls again. Calls are made one at a time.
+"""
+
+import hashlib
+import logging
+import os
+import pickle
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from . import moment, pickles
+from .journal import DamagedError, Journal, records
+
+log = logging.getLogger("local.worlds")
+# Of the files; others are refused.
+FORM = 1
+# A picture costs at most this part of what calls cost.
+SHARE = 0.04
+FIRST_CPU_SECONDS = 2.0
+JOURNAL_BYTES = 64 << 20
+MOST_TOLD = 20
+
+
+class WorldError(Exception):
+    """A world cannot be restored. The text says which one, why and what to do."""
+
+
+class Answer(NamedTuple):
+    """What a call is answered with. `told` is what stands for the answer in the journal."""
+
+    status: str
+    headers: list[tuple[str, str]]
+    body: bytes
+
+    @property
+    def told(self) -> bytes:
+        return hashlib.blake2b(self.status.encode() + self.body, digest_size=8).digest()
+
+
+class Cloud(NamedTuple):
+    """What is kept: `call` answers a call that can be written down, `state` is all there is, `restore` takes it back.
+
+    `waits`: something that no picture can have is going on. `version`: what reads the picture, in words.
+    """
+
+    name: str
+    version: str
+    call: Callable[[Any], Answer]
+    state: Callable[[], Any]
+    restore: Callable[[Any], None]
+    waits: Callable[[], bool] = lambda: False
+    reducers: Mapping[type, pickles.Reducer] = {}
+
+
+class Kept:
+    """`folder` None: nothing is kept, for servers that only a test sees."""
+
+    def __init__(self, cloud: Cloud, folder: Path | None) -> None:
+        self.cloud, self.folder = cloud, folder
+        self.lock = threading.RLock()
+        self.paused = threading.Condition()
+        self.until = 0.0
+        self.number, self.since, self.wanted = 0, 0.0, FIRST_CPU_SECONDS
+        self.journal: Journal | None = None
+        self.strange = 0
+        self.refused = ""
+        if folder:
+            folder.mkdir(parents=True, mode=0o700, exist_ok=True)
+            folder.parent.chmod(0o700)
+
+    def turn(self, call: Any) -> Answer:
+        """Answers a call, which is on disk by then."""
+        self._let()
+        with self.lock:
+            begun, at = time.thread_time(), moment.now()
+            with at.holds() as held:
+                answer = self.cloud.call(call)
+            if self.journal:
+                self.journal.add((at.at, at.seed, call, answer.told))
+                self.since += time.thread_time() - begun
+                if not held.repeatable or self.since > self.wanted or self.journal.size > JOURNAL_BYTES:
+                    self.picture()
+            return answer
+
+    def restore(self) -> int:
+        """Takes back what lies in the folder, and keeps from now on; how many calls it made again. Raises WorldError."""
+        if self.folder is None:
+            return 0
+        try:
+            pictures = sorted(_numbered(self.folder, "picture"))
+            if pictures:
+                self.number, file = pictures[-1]
+                self._take(file)
+            made = sum(self._again(journal) for number, journal in sorted(_numbered(self.folder, "journal")) if number >= self.number)
+            last = max([self.number, *(number for number, _ in _numbered(self.folder, "journal"))])
+        except (DamagedError, pickle.UnpicklingError, AttributeError, ImportError, EOFError, OSError) as error:
+            raise WorldError(
+                f"What {self.cloud.name} kept in {self.folder} cannot be read: {error}. `landbridge local forget` drops "
+                "the whole world, `landbridge local load NAME` brings back one that was saved."
+            ) from error
+        self.number = last
+        self.journal = Journal(self.folder / f"journal-{last:06}")
+        if self.strange:
+            log.error("%d of %d calls were answered in another way than before", self.strange, made)
+        return made
+
+    def picture(self) -> bool:
+        """Keeps all there is, and forgets the calls since the last time. False when it can't be now."""
+        if self.folder is None or self.journal is None or self.cloud.waits():
+            return False
+        begun = time.thread_time()
+        contents = pickles.Contents(self.folder / "contents")
+        try:
+            whole = pickles.dumps((FORM, self.cloud.version, self.cloud.state()), contents, self.cloud.reducers)
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            # Calls since then are enough to begin from; nothing is lost.
+            if str(error) != self.refused:
+                log.error("No picture of %s: %s", self.cloud.name, error)
+            self.refused, self.since, self.wanted = str(error), 0.0, 2 * self.wanted
+            return False
+        self.number += 1
+        write(self.folder / f"picture-{self.number:06}", whole)
+        self.journal.close()
+        self.journal = Journal(self.folder / f"journal-{self.number:06}")
+        for kind in ("picture", "journal"):
+            for number, file in _numbered(self.folder, kind):
+                if number < self.number:
+                    file.unlink()
+        contents.clean()
+        self.since, self.wanted = 0.0, (time.thread_time() - begun) / SHARE
+        return True
+
+    def flush(self) -> None:
+        """All outlives a power cut from here on."""
+        with self.lock:
+            if self.journal:
+                self.journal.flush()
+                for file in [self.journal.file.parent, *self.journal.file.parent.rglob("*")]:
+                    with file.open() if file.is_file() else _opened(file) as one:
+                        os.fsync(one if isinstance(one, int) else one.fileno())
+
+    def end(self) -> None:
+        """The last thing: the next start has nothing to make again."""
+        with self.lock:
+            self.picture()
+            self.flush()
+
+    def pause(self, seconds: float) -> None:
+        """Calls wait for so long, or until `resume`; nothing is written meanwhile. Raises ValueError."""
+        if not 0 <= seconds <= 600:
+            raise ValueError(f"a pause lasts 0 to 600 seconds: {seconds}")
+        with self.paused:
+            self.until = time.monotonic() + seconds
+            self.paused.notify_all()
+        with self.lock:  # those that were under way are over
+            pass
+
+    def resume(self) -> None:
+        self.pause(0)
+
+    def _let(self) -> None:
+        with self.paused:
+            while (left := self.until - time.monotonic()) > 0:
+                self.paused.wait(left)
+
+    def _take(self, file: Path) -> None:
+        assert self.folder
+        form, version, state = pickles.loads(file.read_bytes(), pickles.Contents(self.folder / "contents"))
+        if (form, version) != (FORM, self.cloud.version):
+            raise DamagedError(f"it is of form {form}, {version}; here are form {FORM}, {self.cloud.version}")
+        self.cloud.restore(state)
+
+    def _again(self, file: Path) -> int:
+        """Makes calls again as they were made; what is answered otherwise is told."""
+        count = 0
+        for count, (at, seed, call, told) in enumerate(records(file), 1):  # noqa: B007 - it is the result
+            begun = time.thread_time()
+            with moment.Moment(at, seed).holds():
+                same = self.cloud.call(call).told == told
+            self.since += time.thread_time() - begun
+            if not same:
+                self.strange += 1
+                if self.strange <= MOST_TOLD:
+                    log.error("%s: call %d of %s has another answer now: %s", self.cloud.name, count, file.name, named(call))
+        return count
+
+
+def named(call: Any) -> str:
+    """A call in words, without what may be secret in it."""
+    return str(getattr(call, "words", ""))
+
+
+def write(file: Path, data: bytes) -> None:
+    """Whole or not at all."""
+    draft = file.with_name(f".{file.name}.new")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(descriptor, "wb") as out:
+        out.write(data)
+    draft.rename(file)
+
+
+def _numbered(folder: Path, kind: str) -> Iterator[tuple[int, Path]]:
+    for file in list(folder.glob(f"{kind}-*")):
+        yield int(file.name.rpartition("-")[2]), file
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[int]:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
