@@ -7,5 +7,4 @@ TARGET = "multi-user.target"
 
 def start_enabled(pid: int) -> None:
     """Has the init with this number begin with them; nothing is waited for."""
-    request: dict[str, object] = {"verb": "start", "units": [TARGET], "wait": False}
-    systemctl.ask(request, f"/proc/{pid}/root{systemctl.SOCKET}")
+    systemctl.ask("start", [TARGET], f"/proc/{pid}/root{systemctl.SOCKET}", wait=False)
