@@ -18,8 +18,10 @@ ENVIRONMENT = "LANDBRIDGE_WITNESS"
 THERE = "there"
 FILE, STAT, VARIABLE, PART, UNKNOWN = "file", "stat", "variable", "part", "unknown"
 ROOT = Path(__file__).resolve().parents[1]
+# What programs, policies and the local cloud's plugins are made of.
+FOLDERS = ("fleet", "components", "stacks", "policies", "images", "services", "local")
 # Code, which is accounted for as a whole, and what the kernel makes up.
-CODE = tuple(f"{root}/" for root in dict.fromkeys((str(ROOT), sys.prefix, sys.base_prefix, "/usr/lib")))
+CODE = (*(f"{ROOT}/{name}/" for name in FOLDERS), f"{sys.prefix}/", f"{sys.base_prefix}/", "/usr/lib/")
 KERNEL = ("/proc/", "/dev/", "/sys/")
 # A program that does one of these reads what nobody sees.
 UNSEEN = {
