@@ -35,7 +35,7 @@ UNSEEN = {
     "glob.glob": "a folder",
     "sqlite3.connect": "a database",
 }
-FOLDERS = {"os.listdir", "os.scandir", "glob.glob"}
+LISTINGS = {"os.listdir", "os.scandir", "glob.glob"}
 
 
 class Witness:
@@ -66,7 +66,7 @@ class Witness:
             return
         if event == "open":
             self.opened(*arguments)
-        elif event in FOLDERS:
+        elif event in LISTINGS:
             if not accounted(path_of(arguments[0] or ".")):
                 self.note(UNKNOWN, f"{UNSEEN[event]}: {path_of(arguments[0] or '.')}")
         elif event in UNSEEN:
