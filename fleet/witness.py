@@ -18,8 +18,10 @@ ENVIRONMENT = "LANDBRIDGE_WITNESS"
 THERE = "there"
 FILE, STAT, VARIABLE, PART, UNKNOWN = "file", "stat", "variable", "part", "unknown"
 ROOT = Path(__file__).resolve().parents[1]
+# What programs, policies and the local cloud's plugins are made of.
+FOLDERS = ("fleet", "components", "stacks", "policies", "images", "services", "local")
 # Code, which is accounted for as a whole, and what the kernel makes up.
-CODE = tuple(f"{root}/" for root in dict.fromkeys((str(ROOT), sys.prefix, sys.base_prefix, "/usr/lib")))
+CODE = (*(f"{ROOT}/{name}/" for name in FOLDERS), f"{sys.prefix}/", f"{sys.base_prefix}/", "/usr/lib/")
 KERNEL = ("/proc/", "/dev/", "/sys/")
 # A program that does one of these reads what nobody sees.
 UNSEEN = {
@@ -33,7 +35,7 @@ UNSEEN = {
     "glob.glob": "a folder",
     "sqlite3.connect": "a database",
 }
-FOLDERS = {"os.listdir", "os.scandir", "glob.glob"}
+LISTINGS = {"os.listdir", "os.scandir", "glob.glob"}
 
 
 class Witness:
@@ -64,7 +66,7 @@ class Witness:
             return
         if event == "open":
             self.opened(*arguments)
-        elif event in FOLDERS:
+        elif event in LISTINGS:
             if not accounted(path_of(arguments[0] or ".")):
                 self.note(UNKNOWN, f"{UNSEEN[event]}: {path_of(arguments[0] or '.')}")
         elif event in UNSEEN:

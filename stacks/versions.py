@@ -74,9 +74,11 @@ async def _addresses(
 ) -> set[str]:
     """Of the cluster's instances, those that have one of the values of each tag in `more`, too."""
     tags = {"landbridge:fleet": [spec.fleet], "landbridge:cluster": [spec.name], **(more or {})}
+    # Of its own machines alone: what pools buy changes nothing here, and is no reason to run a stack again.
+    own = {"name": "private-ip-address", "values": [machine.address for machine in spec.machines]}
     found = await aws.ec2.get_instances_output(
         region=spec.region,  # not that of who asks
-        filters=[{"name": f"tag:{tag}", "values": values} for tag, values in tags.items()],
+        filters=[own, *({"name": f"tag:{tag}", "values": values} for tag, values in tags.items())],
         instance_state_names=["pending", "running"],
         opts=pulumi.InvokeOutputOptions(provider=provider),
     ).future()

@@ -10,12 +10,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pulumi.automation import CommandError
+
 from fleet.world import World
 from stacks import asked
 from stacks.catalogue import StackSpec
 
 from .. import recovery
 from ..engine import StackEngine
+from ..errors import LandbridgeError
 from ..places import Place
 from ..story import STACK_TYPE
 from . import record as records
@@ -58,7 +61,7 @@ class Known:
             self.why = dict.fromkeys(self.engines, "asked for by --full or --refresh")
             return
         with ThreadPoolExecutor(ASKERS) as pool:
-            states = dict(zip(self.engines, pool.map(lambda one: one.state(), self.engines.values()), strict=True))
+            states = dict(zip(self.engines, pool.map(self.state, self.engines), strict=True))
         for name, state in states.items():
             found = records.read(self.file(name))
             self.why[name] = self.against(name, found, state)
@@ -107,8 +110,12 @@ class Known:
                 self.why[name] = text
 
     def state(self, stack: str) -> State:
-        engine = self.engines.get(stack)
-        return (engine or StackEngine(stack, self.place, next(iter(self.engines.values())).command)).state()
+        """None also for one that can't be read: whoever needs it tells why."""
+        engine = self.engines.get(stack) or StackEngine(stack, self.place, next(iter(self.engines.values())).command)
+        try:
+            return engine.state()
+        except (LandbridgeError, CommandError):
+            return None
 
     def begin(self, name: str) -> str:
         """Before the engine runs for a stack: where its programs are to write down what they read."""

@@ -44,9 +44,8 @@ def again(place: Place, passed: Mapping[str, str], asked: Mapping[str, Mapping[s
     return found
 
 
-def provider_of(reference: str, state: Mapping[str, Any]) -> tuple[str, str]:
-    """The package of the provider that `URN::ID` names, and its inputs as JSON. Raises PluginError."""
-    urn = reference.rpartition("::")[0]
+def provider_of(urn: str, state: Mapping[str, Any]) -> tuple[str, str]:
+    """The package of a provider, and its inputs as JSON. Raises PluginError."""
     for one in state.get("resources") or ():
         if one["urn"] == urn and one["type"].startswith(PROVIDER):
             inputs = json.dumps(one.get("inputs") or {}, sort_keys=True)

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
+from fleet import witness
+
 from ..entering import ROOT
 from ..places import Place
 from .record import digest
 
-# What programs, policies and the local cloud's plugins are made of. `landbridge` itself decides nothing in them.
-FOLDERS = ("fleet", "components", "stacks", "policies", "images", "services", "local")
 # Read where modules are imported, which no program's own account can tell.
 PREFIXES = ("PULUMI_", "LANDBRIDGE_", "AWS_", "AZURE_", "ARM_", "KUBE", "PYTHON")
 # Each run's own, or nothing that a program goes by.
@@ -48,9 +48,9 @@ def settings_of(place: Place, stack: str) -> dict[str, str]:
 
 @cache
 def code(root: Path) -> str:
-    """Of every file that is no compiled one, below the folders of programs."""
+    """Of every file that is no compiled one, below the folders of programs; `landbridge` decides nothing in them."""
     told = hashlib.sha256()
-    for folder in FOLDERS:
+    for folder in witness.FOLDERS:
         for path in files(root / folder):
             told.update(f"{path.removeprefix(str(root))}\n".encode())
             told.update(hashlib.sha256(Path(path).read_bytes()).digest())

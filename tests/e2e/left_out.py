@@ -30,7 +30,8 @@ def engines(cloud: Cloud, *words: str, code: int = 0) -> dict[str, str]:
     return {one["stack"]: one.get("why", "") for one in told if one["engine"]}
 
 
-def check(cloud: Cloud) -> None:
+def check(cloud: Cloud, stacks: set[str]) -> None:
+    check_accounts(cloud, stacks)
     engines(cloud, "up", "--yes")  # machines have come and gone since the first one
     assert engines(cloud, "up", "--yes") == {}
     text = cloud.fleet.read_text()

@@ -79,6 +79,12 @@ def test_code_and_the_kernel_s_own_files_and_what_is_written_are_none(tmp_path: 
     assert [line for line in lines(tmp_path, code) if line[0] != witness.VARIABLE] == []
 
 
+def test_the_repository_s_other_files_are_no_code(tmp_path: Path) -> None:
+    told = lines(tmp_path, f"open({str(ROOT / 'fleet.yaml')!r}); os.path.exists({str(ROOT / 'fleet.pki.yaml')!r})")
+    assert [witness.FILE, str(ROOT / "fleet.yaml"), witness.digest_of_file(str(ROOT / "fleet.yaml"))] in told
+    assert [witness.STAT, str(ROOT / "fleet.pki.yaml"), ""] in told
+
+
 def test_a_second_read_is_no_second_line(tmp_path: Path) -> None:
     (tmp_path / "a").touch()
     told = lines(tmp_path, "open('a'); open('a')")
