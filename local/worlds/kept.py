@@ -11,7 +11,6 @@ import pickle
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -90,7 +89,10 @@ class Kept:
             return answer
 
     def restore(self) -> int:
-        """Takes back what lies in the folder, and keeps from now on; how many calls it made again. Raises WorldError."""
+        """Takes back what lies in the folder, and keeps from now on; gives how many calls it made again.
+
+        Raises WorldError.
+        """
         if self.folder is None:
             return 0
         try:
@@ -98,15 +100,21 @@ class Kept:
             if pictures:
                 self.number, file = pictures[-1]
                 self._take(file)
-            made = sum(self._again(journal) for number, journal in sorted(_numbered(self.folder, "journal")) if number >= self.number)
+            made = sum(
+                self._again(journal)
+                for number, journal in sorted(_numbered(self.folder, "journal"))
+                if number >= self.number
+            )
             last = max([self.number, *(number for number, _ in _numbered(self.folder, "journal"))])
         except (DamagedError, pickle.UnpicklingError, AttributeError, ImportError, EOFError, OSError) as error:
             raise WorldError(
-                f"What {self.cloud.name} kept in {self.folder} cannot be read: {error}. `landbridge local forget` drops "
-                "the whole world, `landbridge local load NAME` brings back one that was saved."
+                f"What {self.cloud.name} kept in {self.folder} cannot be read: {error}. `landbridge local forget` "
+                "drops the whole world, `landbridge local load NAME` brings back one that was saved."
             ) from error
         self.number = last
         self.journal = Journal(self.folder / f"journal-{last:06}")
+        if not pictures:
+            self.picture()  # what a process makes at its start, such as keys, is in it
         if self.strange:
             log.error("%d of %d calls were answered in another way than before", self.strange, made)
         return made
@@ -143,8 +151,7 @@ class Kept:
             if self.journal:
                 self.journal.flush()
                 for file in [self.journal.file.parent, *self.journal.file.parent.rglob("*")]:
-                    with file.open() if file.is_file() else _opened(file) as one:
-                        os.fsync(one if isinstance(one, int) else one.fileno())
+                    _sync(file)
 
     def end(self) -> None:
         """The last thing: the next start has nothing to make again."""
@@ -180,7 +187,7 @@ class Kept:
     def _again(self, file: Path) -> int:
         """Makes calls again as they were made; what is answered otherwise is told."""
         count = 0
-        for count, (at, seed, call, told) in enumerate(records(file), 1):  # noqa: B007 - it is the result
+        for count, (at, seed, call, told) in enumerate(records(file), 1):
             begun = time.thread_time()
             with moment.Moment(at, seed).holds():
                 same = self.cloud.call(call).told == told
@@ -188,7 +195,9 @@ class Kept:
             if not same:
                 self.strange += 1
                 if self.strange <= MOST_TOLD:
-                    log.error("%s: call %d of %s has another answer now: %s", self.cloud.name, count, file.name, named(call))
+                    log.error(
+                        "%s: call %d of %s has another answer now: %s", self.cloud.name, count, file.name, named(call)
+                    )
         return count
 
 
@@ -201,7 +210,7 @@ def write(file: Path, data: bytes) -> None:
     """Whole or not at all."""
     draft = file.with_name(f".{file.name}.new")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "wb") as out:
+    with os.fdopen(descriptor, "wb") as out:
         out.write(data)
     draft.rename(file)
 
@@ -211,10 +220,9 @@ def _numbered(folder: Path, kind: str) -> Iterator[tuple[int, Path]]:
         yield int(file.name.rpartition("-")[2]), file
 
 
-@contextmanager
-def _opened(folder: Path) -> Iterator[int]:
-    descriptor = os.open(folder, os.O_RDONLY)
+def _sync(file: Path) -> None:
+    descriptor = os.open(file, os.O_RDONLY)
     try:
-        yield descriptor
+        os.fsync(descriptor)
     finally:
         os.close(descriptor)

@@ -47,7 +47,7 @@ class Kept:
         self._random: random.Random | None = None
 
     def bytes(self, count: int) -> bytes:
-        self._random = self._random or random.Random(self.seed)
+        self._random = self._random or random.Random(self.seed)  # noqa: S311 - the seed is the system's
         return self._random.randbytes(count)
 
 
@@ -111,7 +111,7 @@ def install(*seeded: Callable[[bytes], Any]) -> None:
 
 def _keys() -> None:
     """Keys that OpenSSL makes take their chance where no seed reaches."""
-    from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa, x25519
+    from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
     def telling(make: Any) -> Any:
         def made(*args: Any, **given: Any) -> Any:
@@ -123,6 +123,3 @@ def _keys() -> None:
 
     for module in (rsa, ec):
         setattr(module, "generate_private_key", telling(module.generate_private_key))  # noqa: B010 - mypy's
-    _ = ed25519, x25519  # no service here makes such keys
-
-

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
@@ -81,7 +82,7 @@ class _Pickler(pickle.Pickler):
         reducer = self.reducers.get(type(one))
         if reducer is not None:
             return reducer(one, self.contents)
-        if isinstance(one, PrivateKeyTypes):
+        if isinstance(one, RSAPrivateKey | EllipticCurvePrivateKey):
             return _key, (one.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption()),)
         return NotImplemented
 
