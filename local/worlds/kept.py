@@ -7,7 +7,7 @@ the whole, and a start makes few calls again. Calls are made one at a time.
 import hashlib
 import logging
 import os
-import pickle
+import platform
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -21,7 +21,7 @@ log = logging.getLogger("local.worlds")
 # Of the files; others are refused.
 FORM = 1
 # A picture costs at most this part of what calls cost.
-SHARE = 0.04
+SHARE = 0.06
 FIRST_CPU_SECONDS = 2.0
 JOURNAL_BYTES = 64 << 20
 MOST_TOLD = 20
@@ -46,7 +46,7 @@ class Answer(NamedTuple):
 class Cloud(NamedTuple):
     """What is kept: `call` answers a call that can be written down, `state` is all there is, `restore` takes it back.
 
-    `waits`: something that no picture can have is going on. `version`: what reads the picture, in words.
+    `waits`: something that no picture can have is going on. `version`: what reads the picture, in words, beside Python.
     """
 
     name: str
@@ -73,6 +73,10 @@ class Kept:
         if folder:
             folder.mkdir(parents=True, mode=0o700, exist_ok=True)
             folder.parent.chmod(0o700)
+
+    @property
+    def version(self) -> str:
+        return f"form {FORM}, {self.cloud.version}, Python {platform.python_version()}"
 
     def turn(self, call: Any) -> Answer:
         """Answers a call, which is on disk by then."""
@@ -106,7 +110,7 @@ class Kept:
                 if number >= self.number
             )
             last = max([self.number, *(number for number, _ in _numbered(self.folder, "journal"))])
-        except (DamagedError, pickle.UnpicklingError, AttributeError, ImportError, EOFError, OSError) as error:
+        except Exception as error:
             raise WorldError(
                 f"What {self.cloud.name} kept in {self.folder} cannot be read: {error}. `landbridge local forget` "
                 "drops the whole world, `landbridge local load NAME` brings back one that was saved."
@@ -126,15 +130,17 @@ class Kept:
         begun = time.thread_time()
         contents = pickles.Contents(self.folder / "contents")
         try:
-            whole = pickles.dumps((FORM, self.cloud.version, self.cloud.state()), contents, self.cloud.reducers)
-        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            whole = pickles.dumps(self.cloud.state(), contents, self.cloud.reducers)
+            # Nothing goes before it is certain that this can be read again.
+            pickles.loads(whole, contents)
+        except Exception as error:
             # Calls since then are enough to begin from; nothing is lost.
             if str(error) != self.refused:
                 log.error("No picture of %s: %s", self.cloud.name, error)
             self.refused, self.since, self.wanted = str(error), 0.0, 2 * self.wanted
             return False
         self.number += 1
-        write(self.folder / f"picture-{self.number:06}", whole)
+        write(self.folder / f"picture-{self.number:06}", self.version.encode() + b"\n" + whole)
         self.journal.close()
         self.journal = Journal(self.folder / f"journal-{self.number:06}")
         for kind in ("picture", "journal"):
@@ -179,9 +185,10 @@ class Kept:
 
     def _take(self, file: Path) -> None:
         assert self.folder
-        form, version, state = pickles.loads(file.read_bytes(), pickles.Contents(self.folder / "contents"))
-        if (form, version) != (FORM, self.cloud.version):
-            raise DamagedError(f"it is of form {form}, {version}; here are form {FORM}, {self.cloud.version}")
+        told, _, data = file.read_bytes().partition(b"\n")
+        if told.decode() != self.version:
+            raise DamagedError(f"it is of {told.decode()}, and here is {self.version}")
+        state = pickles.loads(data, pickles.Contents(self.folder / "contents"))
         self.cloud.restore(state)
 
     def _again(self, file: Path) -> int:

@@ -181,6 +181,8 @@ def _seen(aws: Aws) -> dict[str, Any]:
             more = {"LaunchTemplateName": "nodes"} if "launch_template" in look else {}
             told = getattr(aws.client(service, region), look)(**more)
             del told["ResponseMetadata"]
+            for one in told.get("FileSystems", ()):
+                del one["SizeInBytes"]  # it says when it was asked for
             found[f"{region} {look}"] = told
         parameter = aws.client("ssm", region).get_parameter(Name="/fleet/secret", WithDecryption=True)["Parameter"]
         found[f"{region} secret"] = parameter
