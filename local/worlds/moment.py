@@ -70,18 +70,8 @@ def seconds() -> float:
     return kept.at if kept else _time()
 
 
-class _Dates(type):
-    """Every datetime is one of ours, also those that C made."""
-
-    def __instancecheck__(cls, one: Any) -> bool:
-        return isinstance(one, REAL) if cls is Datetime else super().__instancecheck__(one)
-
-    def __subclasscheck__(cls, one: Any) -> bool:
-        return issubclass(one, REAL) if cls is Datetime else super().__subclasscheck__(one)
-
-
-class Datetime(REAL, metaclass=_Dates):
-    """`datetime.datetime`, whose now is the moment's."""
+class Datetime(REAL):
+    """`datetime.datetime`, whose now is the moment's. Those that C makes are none of ours, and nobody here asks."""
 
     @classmethod
     def now(cls, tz: Any = None) -> "Datetime":

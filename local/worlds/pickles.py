@@ -114,7 +114,7 @@ def _function(module: str, code: bytes, defaults: Any, cells: tuple[Any, ...]) -
 
 def _mapping(kind: type, factory: Any) -> Any:
     """A subclass's, whose __init__ may want other things."""
-    made = kind.__new__(kind)
+    made: Any = kind.__new__(kind)  # type: ignore[call-overload]
     defaultdict.__init__(made, factory)
     return made
 
