@@ -69,7 +69,7 @@ class Kept:
         self.number, self.since, self.wanted = 0, 0.0, FIRST_CPU_SECONDS
         self.journal: Journal | None = None
         self.strange = 0
-        self.refused = ""
+        self.refused, self.most_bytes = "", JOURNAL_BYTES
         if folder:
             folder.mkdir(parents=True, mode=0o700, exist_ok=True)
             folder.parent.chmod(0o700)
@@ -84,13 +84,32 @@ class Kept:
         with self.lock:
             begun, at = time.thread_time(), moment.now()
             with at.holds() as held:
-                answer = self.cloud.call(call)
+                told, answer = self._made(call)
             if self.journal:
-                self.journal.add((at.at, at.seed, call, answer.told))
+                self._write_down((at.at, at.seed, call, told))
                 self.since += time.thread_time() - begun
-                if not held.repeatable or self.since > self.wanted or self.journal.size > JOURNAL_BYTES:
+                if not held.repeatable or self.since > self.wanted or self.journal.size > self.most_bytes:
                     self.picture()
+            if isinstance(answer, Exception):
+                raise answer
             return answer
+
+    def _made(self, call: Any) -> tuple[bytes, Answer | Exception]:
+        """What stands for the outcome, and the outcome: a call that failed may have changed something, too."""
+        try:
+            answer = self.cloud.call(call)
+        except Exception as error:
+            return type(error).__name__.encode(), error
+        return answer.told, answer
+
+    def _write_down(self, record: Any) -> None:
+        """Ends the process where it can't: what it holds would be ahead of what is kept, for all calls from here on."""
+        assert self.journal
+        try:
+            self.journal.add(record)
+        except OSError as error:
+            log.critical("%s can't keep a call, and ends: %s", self.cloud.name, error)
+            os._exit(1)
 
     def restore(self) -> int:
         """Takes back what lies in the folder, and keeps from now on; gives how many calls it made again.
@@ -133,14 +152,15 @@ class Kept:
             whole = pickles.dumps(self.cloud.state(), contents, self.cloud.reducers)
             # Nothing goes before it is certain that this can be read again.
             pickles.loads(whole, contents)
+            write(self.folder / f"picture-{self.number + 1:06}", self.version.encode() + b"\n" + whole)
         except Exception as error:
             # Calls since then are enough to begin from; nothing is lost.
             if str(error) != self.refused:
                 log.error("No picture of %s: %s", self.cloud.name, error)
             self.refused, self.since, self.wanted = str(error), 0.0, 2 * self.wanted
+            self.most_bytes = 2 * max(self.most_bytes, self.journal.size)
             return False
         self.number += 1
-        write(self.folder / f"picture-{self.number:06}", self.version.encode() + b"\n" + whole)
         self.journal.close()
         self.journal = Journal(self.folder / f"journal-{self.number:06}")
         for kind in ("picture", "journal"):
@@ -148,7 +168,7 @@ class Kept:
                 if number < self.number:
                     file.unlink()
         contents.clean()
-        self.since, self.wanted = 0.0, (time.thread_time() - begun) / SHARE
+        self.since, self.wanted, self.most_bytes = 0.0, (time.thread_time() - begun) / SHARE, JOURNAL_BYTES
         return True
 
     def flush(self) -> None:
@@ -197,7 +217,7 @@ class Kept:
         for count, (at, seed, call, told) in enumerate(records(file), 1):
             begun = time.thread_time()
             with moment.Moment(at, seed).holds():
-                same = self.cloud.call(call).told == told
+                same = self._made(call)[0] == told
             self.since += time.thread_time() - begun
             if not same:
                 self.strange += 1

@@ -1,7 +1,7 @@
 """All that there is as one file, with what pickle does not know.
 
-That is locks, keys, times of C's, functions without a name, and large contents: each of those lies in a file of its own,
-named by its SHA-256, and is written once.
+That is locks, keys, times of C's, functions without a name, and large contents: each of those lies in a file of its
+own, named by its SHA-256, and is written once.
 """
 
 import hashlib

@@ -33,6 +33,8 @@ class Pad:
             assert held
             held.repeatable = False
         self.notes.append(note)
+        if word == "failing":
+            raise LookupError(word)
         return kept.Answer("200 OK", [], pickle.dumps(note))
 
 
@@ -70,6 +72,47 @@ def test_no_picture_while_something_waits(tmp_path: Path) -> None:
     first = Pad(tmp_path, waits=lambda: True)
     first.kept.turn("key")
     assert Pad(tmp_path).made == 1
+
+
+def test_a_call_that_failed_is_kept_with_what_it_changed(tmp_path: Path) -> None:
+    first = Pad(tmp_path)
+    with pytest.raises(LookupError):
+        first.kept.turn("failing")
+    second = Pad(tmp_path)
+    assert (second.notes, second.kept.strange) == (first.notes, 0)
+
+
+def test_a_full_disk_ends_the_process_before_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> int:
+        raise OSError(28, "No space left on device")
+
+    def end(code: int) -> None:
+        raise SystemExit(code)
+
+    first = Pad(tmp_path)
+    first.kept.turn("a")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        patch.setattr(os, "_exit", end)
+        with pytest.raises(SystemExit):
+            first.kept.turn("b")
+    assert [note[0] for note in Pad(tmp_path).notes] == ["a"]
+
+
+def test_a_picture_that_cannot_be_read_again_takes_no_calls_place(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = Pad(tmp_path)
+    first.kept.turn("a")
+    first.notes.append(Unread())
+    assert not first.kept.picture()
+    assert "No picture of the pad" in caplog.text
+    assert [note[0] for note in Pad(tmp_path).notes] == ["a"]
+
+
+class Unread:
+    def __reduce__(self) -> Any:
+        return int, ("no number",)
 
 
 def test_another_answer_than_before_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
