@@ -25,6 +25,8 @@ STATE: tuple[tuple[Any, str], ...] = (
     (vpn, "_told"),
     (vpn, "_asked"),
 )
+# What somebody makes in IAM.
+IAMS = ("roles", "users", "groups", "instance_profiles", "inline_policies", "open_id_providers", "access_keys")
 
 
 def cloud(application: wsgi.Wsgi) -> Cloud:
@@ -53,7 +55,11 @@ def state() -> Any:
     found: list[Any] = []
     for backends in list(BackendDict._instances):
         beside = {name: value for name, value in vars(backends).items() if name == "bucket_accounts"}
-        found.append((backends, beside, {name: dict(regions) for name, regions in backends.items()}))
+        accounts = {
+            name: {region: one for region, one in regions.items() if _used(backends.service_name, one)}
+            for name, regions in backends.items()
+        }
+        found.append((backends, beside, accounts))
     return found, [getattr(owner, name) for owner, name in STATE]
 
 
@@ -66,6 +72,11 @@ def restore(kept: Any) -> None:
                 dict.__setitem__(backends[name], region, backend)
     for (owner, name), value in zip(STATE, values, strict=True):
         setattr(owner, name, value)
+
+
+def _used(service: str, backend: Any) -> bool:
+    """moto has IAM of all partitions once it was asked of one, each with AWS's own 4 MiB of policies."""
+    return service != "iam" or backend.region_name == "aws" or any(getattr(backend, name) for name in IAMS)
 
 
 def _backends(backend: type) -> Any:

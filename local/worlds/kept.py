@@ -180,10 +180,11 @@ class Kept:
                     _sync(file)
 
     def end(self) -> None:
-        """The last thing: the next start has nothing to make again."""
+        """The last thing: the next start has nothing to make again, if there is time enough for that."""
         with self.lock:
-            self.picture()
             self.flush()
+            if self.picture():
+                self.flush()
 
     def pause(self, seconds: float) -> None:
         """Calls wait for so long, or until `resume`; nothing is written meanwhile. Raises ValueError."""

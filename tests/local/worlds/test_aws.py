@@ -254,6 +254,10 @@ def test_what_was_answered_before_a_kill_is_there(aws: Aws) -> None:
     assert len(found) <= len(answered) + len(callers)
 
 
+def _files(folder: Path) -> dict[Path, bytes]:
+    return {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
 def test_files_are_their_owners_alone_and_stay_as_they_are_in_a_pause(aws: Aws, tmp_path: Path) -> None:
     folder = tmp_path / "home/worlds"
     aws.client("s3").create_bucket(Bucket="one", CreateBucketConfiguration={"LocationConstraint": REGIONS[0]})
@@ -262,11 +266,12 @@ def test_files_are_their_owners_alone_and_stay_as_they_are_in_a_pause(aws: Aws, 
     aws.own("pause", {"seconds": 600})
     late = threading.Thread(target=lambda: aws.client("sqs").create_queue(QueueName="late"))
     late.start()
+    before = _files(folder)
     late.join(1)
-    before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    assert _files(folder) == before
     assert late.is_alive()
     aws.own("resume", {})
     late.join(60)
-    assert {file: file.read_bytes() for file in before} != before
+    assert _files(folder) != before
     for file in [folder, *folder.rglob("*")]:
         assert file.stat().st_mode & 0o777 == (0o700 if file.is_dir() else 0o600), file
