@@ -6,14 +6,13 @@ For the machines service: changes (waits for one), world, credentials, ended, il
 tunnels) and health. For who copies what is kept: flush, pause and resume (local.worlds.control).
 """
 
-import io
 import json
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from local.worlds import control
+from local.worlds import control, wsgi
 from local.worlds.kept import Kept
 
 from . import clock, commands, faults, keeping, kept
@@ -52,42 +51,40 @@ ANSWERS: dict[tuple[str, str], Callable[[bytes], Any]] = {
 }
 
 
-Wsgi = Callable[[Any, Any], Iterable[bytes]]
-
-
-def kept_in(folder: Path | None, inner: Any) -> Kept:
+def kept_in(folder: Path | None, inner: wsgi.Wsgi) -> Kept:
     """What `inner` and our own calls change, in a folder. Calls come one at a time: moto's dictionaries need that."""
     return Kept(kept.cloud(answering(inner)), folder)
 
 
-def application(world: Kept) -> Wsgi:
+def application(world: Kept) -> wsgi.Wsgi:
     """What a server serves: every call is kept before its answer."""
 
     def serve(environ: Any, start_response: Any) -> Any:
-        body = _whole_body(environ)
+        body = wsgi.read(environ)
+        # An upload is no form, though urllib calls it one: moto would believe that, and keep 0 bytes.
+        if environ["REQUEST_METHOD"] == "PUT" and "form" in environ.get("CONTENT_TYPE", ""):
+            environ["CONTENT_TYPE"] = "application/octet-stream"
         name, ours = environ.get("PATH_INFO", "").removeprefix(PREFIX), _ours(environ)
         if ours and (environ["REQUEST_METHOD"], name) in control.CALLS:
             return _say(start_response, *control.answer(world, name, body))
         if ours and (environ["REQUEST_METHOD"], name) == WAITS:
             return _say(start_response, *_answer(*WAITS, body))
-        answer = world.turn(kept.call(environ, body))
+        answer = world.turn(wsgi.call(environ, body))
         if not ours:
             outages.lose(environ["werkzeug.socket"])
-        start_response(answer.status, answer.headers)
-        return [answer.body]
+        return wsgi.say(start_response, answer)
 
     return serve
 
 
-def answering(inner: Any) -> Wsgi:
+def answering(inner: wsgi.Wsgi) -> wsgi.Wsgi:
     """A WSGI application that answers our own paths and hands on all others."""
 
     def serve(environ: Any, start_response: Any) -> Any:
         if not _ours(environ):
             if "HTTP_X_AMZ_SECURITY_TOKEN" in environ:
                 environ[RAW_BODY] = environ["wsgi.input"].getvalue()
-            answer: Iterable[bytes] = inner(environ, start_response)
-            return answer
+            return inner(environ, start_response)
         name = environ["PATH_INFO"].removeprefix(PREFIX)
         return _say(start_response, *_answer(environ["REQUEST_METHOD"], name, environ["wsgi.input"].read()))
 
@@ -102,20 +99,6 @@ def _say(start_response: Any, status: str, answer: Any) -> list[bytes]:
     body = json.dumps(answer, indent=2, sort_keys=True).encode()
     start_response(status, [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
     return [body]
-
-
-def _whole_body(environ: Any) -> bytes:
-    """A request to its end, so that no slow caller holds up others."""
-    length = environ.get("CONTENT_LENGTH")
-    body: bytes = environ["wsgi.input"].read(*([int(length)] if length else [] if _chunked(environ) else [0]))
-    # An upload is no form, though urllib calls it one: moto would believe that, and keep 0 bytes.
-    if environ["REQUEST_METHOD"] == "PUT" and "form" in environ.get("CONTENT_TYPE", ""):
-        environ["CONTENT_TYPE"] = "application/octet-stream"
-    return body
-
-
-def _chunked(environ: Any) -> bool:
-    return str(environ.get("HTTP_TRANSFER_ENCODING", "")).lower() == "chunked"
 
 
 def _answer(method: str, name: str, body: bytes) -> tuple[str, Any]:

@@ -1,7 +1,8 @@
-"""AWS for the local cloud: moto's server with our extensions. `python -m local.aws.server --port N [--home FOLDER]`.
+"""AWS for the local cloud: moto's server with our extensions.
 
-With `--home` it also answers machines, as `front` has it, with certificates from FOLDER/authority, and all it holds
-lies in FOLDER/worlds/aws and FOLDER/blocks: what was answered outlives the process.
+`python -m local.aws.server --port N [--home FOLDER [--tls A:PORT]]`. With `--home` it also answers machines, as `front`
+has it, with certificates from FOLDER/authority, and all it holds lies in FOLDER/worlds/aws and FOLDER/blocks: what was
+answered outlives the process.
 """
 
 import argparse
@@ -15,8 +16,8 @@ from typing import Any
 
 from local.worlds import moment, start
 
-# Before moto takes the clock by name.
-moment.install()
+if __name__ == "__main__":  # before moto takes the clock by name
+    moment.install()
 # moto can tell unknown images from known ones, and has AWS's own policies, but only when asked.
 os.environ |= {"MOTO_ENABLE_AMI_VALIDATION": "true", "MOTO_IAM_LOAD_MANAGED_POLICIES": "true"}
 
@@ -26,8 +27,10 @@ def main() -> None:
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--home", type=Path)
+    parser.add_argument("--tls", help="where it answers machines, if not on the address of instance metadata")
     options = parser.parse_args()
-    start.same_order()
+    if options.home:
+        start.same_order()
     # werkzeug writes a line a request, with query strings that can hold secrets.
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     # Every code that a service's model does not list would be a warning.
@@ -49,7 +52,7 @@ def main() -> None:
     application = own_api.application(world)
     servers: list[Any] = []
     if options.home:
-        servers.append(front.serve(application, Authority(options.home / "authority")))
+        servers.append(front.serve(application, Authority(options.home / "authority"), options.tls))
     # Last: once this port answers, all of it is there.
     servers.insert(0, make_server(options.host, options.port, application, threaded=True))
     signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=shut, args=(servers,)).start())

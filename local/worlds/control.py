@@ -1,6 +1,7 @@
 """What a server answers to those who copy its folder, beside its cloud's calls.
 
-flush: what was answered outlives a power cut. pause {"seconds": N}: calls wait so long, and files stay as they are; resume.
+flush: what was answered outlives a power cut. pause {"seconds": N}: calls wait so long, and files stay as they are.
+resume: they go on.
 """
 
 import json

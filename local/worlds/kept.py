@@ -7,11 +7,10 @@ the whole, and a start makes few calls again. Calls are made one at a time.
 import hashlib
 import logging
 import os
-import pickle
+import platform
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +21,7 @@ log = logging.getLogger("local.worlds")
 # Of the files; others are refused.
 FORM = 1
 # A picture costs at most this part of what calls cost.
-SHARE = 0.04
+SHARE = 0.06
 FIRST_CPU_SECONDS = 2.0
 JOURNAL_BYTES = 64 << 20
 MOST_TOLD = 20
@@ -47,7 +46,7 @@ class Answer(NamedTuple):
 class Cloud(NamedTuple):
     """What is kept: `call` answers a call that can be written down, `state` is all there is, `restore` takes it back.
 
-    `waits`: something that no picture can have is going on. `version`: what reads the picture, in words.
+    `waits`: something that no picture can have is going on. `version`: what reads the picture, in words, beside Python.
     """
 
     name: str
@@ -70,10 +69,14 @@ class Kept:
         self.number, self.since, self.wanted = 0, 0.0, FIRST_CPU_SECONDS
         self.journal: Journal | None = None
         self.strange = 0
-        self.refused = ""
+        self.refused, self.most_bytes = "", JOURNAL_BYTES
         if folder:
             folder.mkdir(parents=True, mode=0o700, exist_ok=True)
             folder.parent.chmod(0o700)
+
+    @property
+    def version(self) -> str:
+        return f"form {FORM}, {self.cloud.version}, Python {platform.python_version()}"
 
     def turn(self, call: Any) -> Answer:
         """Answers a call, which is on disk by then."""
@@ -81,16 +84,38 @@ class Kept:
         with self.lock:
             begun, at = time.thread_time(), moment.now()
             with at.holds() as held:
-                answer = self.cloud.call(call)
+                told, answer = self._made(call)
             if self.journal:
-                self.journal.add((at.at, at.seed, call, answer.told))
+                self._write_down((at.at, at.seed, call, told))
                 self.since += time.thread_time() - begun
-                if not held.repeatable or self.since > self.wanted or self.journal.size > JOURNAL_BYTES:
+                if not held.repeatable or self.since > self.wanted or self.journal.size > self.most_bytes:
                     self.picture()
+            if isinstance(answer, Exception):
+                raise answer
             return answer
 
+    def _made(self, call: Any) -> tuple[bytes, Answer | Exception]:
+        """What stands for the outcome, and the outcome: a call that failed may have changed something, too."""
+        try:
+            answer = self.cloud.call(call)
+        except Exception as error:
+            return type(error).__name__.encode(), error
+        return answer.told, answer
+
+    def _write_down(self, record: Any) -> None:
+        """Ends the process where it can't: what it holds would be ahead of what is kept, for all calls from here on."""
+        assert self.journal
+        try:
+            self.journal.add(record)
+        except OSError as error:
+            log.critical("%s can't keep a call, and ends: %s", self.cloud.name, error)
+            os._exit(1)
+
     def restore(self) -> int:
-        """Takes back what lies in the folder, and keeps from now on; how many calls it made again. Raises WorldError."""
+        """Takes back what lies in the folder, and keeps from now on; gives how many calls it made again.
+
+        Raises WorldError.
+        """
         if self.folder is None:
             return 0
         try:
@@ -98,15 +123,21 @@ class Kept:
             if pictures:
                 self.number, file = pictures[-1]
                 self._take(file)
-            made = sum(self._again(journal) for number, journal in sorted(_numbered(self.folder, "journal")) if number >= self.number)
+            made = sum(
+                self._again(journal)
+                for number, journal in sorted(_numbered(self.folder, "journal"))
+                if number >= self.number
+            )
             last = max([self.number, *(number for number, _ in _numbered(self.folder, "journal"))])
-        except (DamagedError, pickle.UnpicklingError, AttributeError, ImportError, EOFError, OSError) as error:
+        except Exception as error:
             raise WorldError(
-                f"What {self.cloud.name} kept in {self.folder} cannot be read: {error}. `landbridge local forget` drops "
-                "the whole world, `landbridge local load NAME` brings back one that was saved."
+                f"What {self.cloud.name} kept in {self.folder} cannot be read: {error}. `landbridge local forget` "
+                "drops the whole world, `landbridge local load NAME` brings back one that was saved."
             ) from error
         self.number = last
         self.journal = Journal(self.folder / f"journal-{last:06}")
+        if not pictures:
+            self.picture()  # what a process makes at its start, such as keys, is in it
         if self.strange:
             log.error("%d of %d calls were answered in another way than before", self.strange, made)
         return made
@@ -118,15 +149,18 @@ class Kept:
         begun = time.thread_time()
         contents = pickles.Contents(self.folder / "contents")
         try:
-            whole = pickles.dumps((FORM, self.cloud.version, self.cloud.state()), contents, self.cloud.reducers)
-        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            whole = pickles.dumps(self.cloud.state(), contents, self.cloud.reducers)
+            # Nothing goes before it is certain that this can be read again.
+            pickles.loads(whole, contents)
+            write(self.folder / f"picture-{self.number + 1:06}", self.version.encode() + b"\n" + whole)
+        except Exception as error:
             # Calls since then are enough to begin from; nothing is lost.
             if str(error) != self.refused:
                 log.error("No picture of %s: %s", self.cloud.name, error)
             self.refused, self.since, self.wanted = str(error), 0.0, 2 * self.wanted
+            self.most_bytes = 2 * max(self.most_bytes, self.journal.size)
             return False
         self.number += 1
-        write(self.folder / f"picture-{self.number:06}", whole)
         self.journal.close()
         self.journal = Journal(self.folder / f"journal-{self.number:06}")
         for kind in ("picture", "journal"):
@@ -134,7 +168,7 @@ class Kept:
                 if number < self.number:
                     file.unlink()
         contents.clean()
-        self.since, self.wanted = 0.0, (time.thread_time() - begun) / SHARE
+        self.since, self.wanted, self.most_bytes = 0.0, (time.thread_time() - begun) / SHARE, JOURNAL_BYTES
         return True
 
     def flush(self) -> None:
@@ -143,14 +177,14 @@ class Kept:
             if self.journal:
                 self.journal.flush()
                 for file in [self.journal.file.parent, *self.journal.file.parent.rglob("*")]:
-                    with file.open() if file.is_file() else _opened(file) as one:
-                        os.fsync(one if isinstance(one, int) else one.fileno())
+                    _sync(file)
 
     def end(self) -> None:
-        """The last thing: the next start has nothing to make again."""
+        """The last thing: the next start has nothing to make again, if there is time enough for that."""
         with self.lock:
-            self.picture()
             self.flush()
+            if self.picture():
+                self.flush()
 
     def pause(self, seconds: float) -> None:
         """Calls wait for so long, or until `resume`; nothing is written meanwhile. Raises ValueError."""
@@ -172,23 +206,26 @@ class Kept:
 
     def _take(self, file: Path) -> None:
         assert self.folder
-        form, version, state = pickles.loads(file.read_bytes(), pickles.Contents(self.folder / "contents"))
-        if (form, version) != (FORM, self.cloud.version):
-            raise DamagedError(f"it is of form {form}, {version}; here are form {FORM}, {self.cloud.version}")
+        told, _, data = file.read_bytes().partition(b"\n")
+        if told.decode() != self.version:
+            raise DamagedError(f"it is of {told.decode()}, and here is {self.version}")
+        state = pickles.loads(data, pickles.Contents(self.folder / "contents"))
         self.cloud.restore(state)
 
     def _again(self, file: Path) -> int:
         """Makes calls again as they were made; what is answered otherwise is told."""
         count = 0
-        for count, (at, seed, call, told) in enumerate(records(file), 1):  # noqa: B007 - it is the result
+        for count, (at, seed, call, told) in enumerate(records(file), 1):
             begun = time.thread_time()
             with moment.Moment(at, seed).holds():
-                same = self.cloud.call(call).told == told
+                same = self._made(call)[0] == told
             self.since += time.thread_time() - begun
             if not same:
                 self.strange += 1
                 if self.strange <= MOST_TOLD:
-                    log.error("%s: call %d of %s has another answer now: %s", self.cloud.name, count, file.name, named(call))
+                    log.error(
+                        "%s: call %d of %s has another answer now: %s", self.cloud.name, count, file.name, named(call)
+                    )
         return count
 
 
@@ -201,7 +238,7 @@ def write(file: Path, data: bytes) -> None:
     """Whole or not at all."""
     draft = file.with_name(f".{file.name}.new")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "wb") as out:
+    with os.fdopen(descriptor, "wb") as out:
         out.write(data)
     draft.rename(file)
 
@@ -211,10 +248,9 @@ def _numbered(folder: Path, kind: str) -> Iterator[tuple[int, Path]]:
         yield int(file.name.rpartition("-")[2]), file
 
 
-@contextmanager
-def _opened(folder: Path) -> Iterator[int]:
-    descriptor = os.open(folder, os.O_RDONLY)
+def _sync(file: Path) -> None:
+    descriptor = os.open(file, os.O_RDONLY)
     try:
-        yield descriptor
+        os.fsync(descriptor)
     finally:
         os.close(descriptor)

@@ -47,7 +47,7 @@ class Kept:
         self._random: random.Random | None = None
 
     def bytes(self, count: int) -> bytes:
-        self._random = self._random or random.Random(self.seed)
+        self._random = self._random or random.Random(self.seed)  # noqa: S311 - the seed is the system's
         return self._random.randbytes(count)
 
 
@@ -70,18 +70,8 @@ def seconds() -> float:
     return kept.at if kept else _time()
 
 
-class _Dates(type):
-    """Every datetime is one of ours, also those that C made."""
-
-    def __instancecheck__(cls, one: Any) -> bool:
-        return isinstance(one, REAL) if cls is Datetime else super().__instancecheck__(one)
-
-    def __subclasscheck__(cls, one: Any) -> bool:
-        return issubclass(one, REAL) if cls is Datetime else super().__subclasscheck__(one)
-
-
-class Datetime(REAL, metaclass=_Dates):
-    """`datetime.datetime`, whose now is the moment's."""
+class Datetime(REAL):
+    """`datetime.datetime`, whose now is the moment's. Those that C makes are none of ours, and nobody here asks."""
 
     @classmethod
     def now(cls, tz: Any = None) -> "Datetime":
@@ -111,7 +101,7 @@ def install(*seeded: Callable[[bytes], Any]) -> None:
 
 def _keys() -> None:
     """Keys that OpenSSL makes take their chance where no seed reaches."""
-    from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa, x25519
+    from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
     def telling(make: Any) -> Any:
         def made(*args: Any, **given: Any) -> Any:
@@ -123,6 +113,3 @@ def _keys() -> None:
 
     for module in (rsa, ec):
         setattr(module, "generate_private_key", telling(module.generate_private_key))  # noqa: B010 - mypy's
-    _ = ed25519, x25519  # no service here makes such keys
-
-

@@ -1,19 +1,25 @@
-"""All that there is as one file, with what pickle does not know: locks, keys, times of C's, and large contents.
+"""All that there is as one file, with what pickle does not know.
 
-A large content lies in a file of its own, named by its SHA-256, and is written once.
+That is locks, keys, times of C's, functions without a name, and large contents: each of those lies in a file of its
+own, named by its SHA-256, and is written once.
 """
 
 import hashlib
+import importlib
 import io
+import marshal
 import pickle
 import tempfile
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import CellType, FunctionType
 from typing import Any
 
 from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
@@ -81,7 +87,12 @@ class _Pickler(pickle.Pickler):
         reducer = self.reducers.get(type(one))
         if reducer is not None:
             return reducer(one, self.contents)
-        if isinstance(one, PrivateKeyTypes):
+        if isinstance(one, FunctionType) and "<locals>" in one.__qualname__:
+            cells = tuple(cell.cell_contents for cell in one.__closure__ or ())
+            return _function, (one.__module__, marshal.dumps(one.__code__), one.__defaults__, cells)
+        if isinstance(one, defaultdict) and type(one) is not defaultdict:
+            return _mapping, (type(one), one.default_factory), vars(one), None, iter(dict.items(one))
+        if isinstance(one, RSAPrivateKey | EllipticCurvePrivateKey):
             return _key, (one.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption()),)
         return NotImplemented
 
@@ -93,6 +104,19 @@ class _Unpickler(pickle.Unpickler):
 
     def persistent_load(self, name: str) -> bytes:
         return self.contents.get(name)
+
+
+def _function(module: str, code: bytes, defaults: Any, cells: tuple[Any, ...]) -> Any:
+    """One without a name of its own, such as a defaultdict's: of the same program as it was."""
+    names = vars(importlib.import_module(module))
+    return FunctionType(marshal.loads(code), names, None, defaults, tuple(CellType(one) for one in cells))  # noqa: S302
+
+
+def _mapping(kind: type, factory: Any) -> Any:
+    """A subclass's, whose __init__ may want other things."""
+    made: Any = kind.__new__(kind)  # type: ignore[call-overload]
+    defaultdict.__init__(made, factory)
+    return made
 
 
 def _key(data: bytes) -> Any:
