@@ -18,10 +18,10 @@ from pulumi.automation import (
     StackNotFoundError,
     UpdateSummary,
 )
-from pulumi.automation.events import StepEventStateMetadata
 
 # Not among those that are exported (3.272).
 from pulumi.automation._stack import StackInitMode
+from pulumi.automation.events import StepEventStateMetadata
 
 from .places import Place
 from .pulumi_command import PulumiCommand
