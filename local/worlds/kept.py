@@ -71,8 +71,9 @@ class Kept:
         self.strange = 0
         self.refused, self.most_bytes = "", JOURNAL_BYTES
         if folder:
-            folder.mkdir(parents=True, mode=0o700, exist_ok=True)
-            folder.parent.chmod(0o700)
+            # What was there already, a home or /tmp, keeps its mode.
+            folder.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
 
     @property
     def version(self) -> str:
