@@ -105,9 +105,9 @@ def test_diff_shows_every_changed_property(standing: Cloud) -> None:
     assert "- aws:efs/fileSystem:FileSystem: (delete)" in destroyed
 
 
-@pytest.mark.parametrize(("command", "code"), [("preview", 0), ("destroy", 4)])
-def test_parallel_reaches_the_engine(standing: Cloud, command: str, code: int) -> None:
-    running = standing.start(command, "--local", "--parallel", "3")
+@pytest.mark.parametrize(("command", "more", "code"), [("preview", ["--full"], 0), ("destroy", [], 4)])
+def test_parallel_reaches_the_engine(standing: Cloud, command: str, more: list[str], code: int) -> None:
+    running = standing.start(command, "--local", "--parallel", "3", *more)
     seen: set[str] = set()
     while running.poll() is None:
         seen |= {line for line in command_lines() if "--parallel 3" in line and f" {STACK}" in line}
@@ -160,7 +160,7 @@ def test_what_a_lock_names_as_the_way_out_is_one(standing: Cloud) -> None:
     locks.mkdir(parents=True, exist_ok=True)
     lock = {"pid": 1, "username": "ada", "hostname": "elsewhere", "timestamp": "2026-11-21T06:20:38Z"}
     (locks / "held.json").write_text(json.dumps(lock))
-    refused = standing.run("up", "--local", "--yes", code=1)
+    refused = standing.run("up", "--local", "--yes", "--full", code=1)
     assert "ada on elsewhere (process 1)" in refused.stdout
     remedy = shlex.split(refused.stdout.split("`")[1])
     assert remedy[:3] == ["landbridge", "local", "exec"]
