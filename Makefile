@@ -53,6 +53,6 @@ lock: setup  ## Pins the newest allowed versions
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.13 --generate-hashes --no-emit-index-url \
 		--constraint requirements.lock --custom-compile-command "make lock" services/requirements.in -o services/requirements.lock
 
-clean:  ## Stops the local cloud and removes what set-up and runs left in this folder; the cache stays
-	-@$(BIN)/landbridge local stop 2>/dev/null
+clean:  ## Forgets the local cloud and removes what set-up and runs left in this folder; the cache stays
+	-@$(BIN)/landbridge local forget --yes 2>/dev/null
 	rm -rf .venv .landbridge .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

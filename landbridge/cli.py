@@ -14,6 +14,7 @@ import click
 from fleet.errors import FleetError
 from images.errors import ImageError
 from local.client import LocalCloudError
+from local.kept import KeptError
 from local.namespace import NamespaceError
 
 from . import entering
@@ -36,7 +37,7 @@ def code_of() -> int:
         return error.exit_code
     except (click.exceptions.Abort, KeyboardInterrupt):
         return told("Interrupted.", INTERRUPTED)
-    except (FleetError, NamespaceError, LocalCloudError) as error:
+    except (FleetError, NamespaceError, LocalCloudError, KeptError) as error:
         return told(str(error), USAGE)
     except ImageError as error:
         return told(str(error), FAILED)

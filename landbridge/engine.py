@@ -21,6 +21,7 @@ from pulumi.automation import (
 
 # Not among those that are exported (3.272).
 from pulumi.automation._stack import StackInitMode
+from pulumi.automation.events import StepEventStateMetadata
 
 from .places import Place
 from .pulumi_command import PulumiCommand
@@ -209,6 +210,25 @@ class StackEngine:
         deployment["resources"] = [*kept, *made.values(), *replaced]
         state.deployment = deployment
         self.stack.import_stack(state)
+
+    def open_again(self, creating: Mapping[str, StepEventStateMetadata]) -> None:
+        """Has creations count as begun and without an end that the engine gave up since nobody answered it any more.
+
+        They may have happened. The engine itself takes a broken connection for a failure.
+        """
+        state = self.stack.export_stack()
+        deployment = dict(state.deployment or {})
+        pending = list(deployment.get("pending_operations") or ())
+        known = {operation["resource"]["urn"] for operation in pending}
+        for urn, one in creating.items():
+            if urn not in known and not one.type.startswith("pulumi:"):
+                told = {"urn": urn, "custom": True, "type": one.type, "inputs": dict(one.inputs or {})}
+                told |= {"parent": one.parent, "provider": one.provider}
+                pending.append({"resource": told, "type": "creating"})
+        if len(pending) > len(known):
+            deployment["pending_operations"] = pending
+            state.deployment = deployment
+            self.stack.import_stack(state)
 
     def unprotect(self, urn: str) -> None:
         """Lets the next up delete a resource."""

@@ -54,10 +54,10 @@ def cloud_ended(story: Story, error: Exception, place: Place) -> str | None:
     lost = any(LOST.search(text) for text in (str(error), *(problem.message for problem in story.problems)))
     if not client.gone(place.cloud, ENDING_SECONDS if lost else 0.0):
         return None
-    why = client.last_words(place.cloud.home, place.cloud.generation) or "left no word (`landbridge local logs`)"
+    why = client.last_words(place.cloud.home, place.cloud.life) or "left no word (`landbridge local logs`)"
     return (
-        f"the local cloud is gone meanwhile, and all that stood in it: it {why}. "
-        "To start again in a new one: `landbridge up --local`"
+        f"the local cloud is gone meanwhile: it {why}. It keeps what stands in it. "
+        "To start it again and go on where this run stopped: `landbridge up --local`"
     )
 
 

@@ -15,6 +15,7 @@ from fleet.world import World
 from stacks.catalogue import PROJECT, StackSpec, catalogue, cluster_of
 
 from . import azure_vaults, failures, guards, leftovers, locks, lookups, machine_image, order, recovery, schedule
+from .again import Again
 from .blast import Blast, blast
 from .cluster import birth, joined, kept, lost
 from .engine import StackEngine
@@ -54,6 +55,7 @@ class FleetRun:
         self.stories = {name: Story(name) for name in self.stacks}
         self.notes: list[str] = list(place.notes)
         self.stop = threading.Event()
+        self.again = Again(place, self.stop)
         self.blast = Blast()
         self.refusals: list[str] = []
         self.recovering: set[str] = set()
@@ -252,12 +254,12 @@ class FleetRun:
             if story.phase in GIVEN_UP:
                 return False
             try:
-                work(name)
+                self.again.through(name, work, self.resume)
             except StackNotFoundError:
                 story.enter("unchanged")
             except (CommandError, locks.LockedError, LandbridgeError) as error:
                 self.give_up(name, error)
-            except OSError as error:  # the local cloud's successor removes its folders
+            except OSError as error:  # a load or `local forget` removes the local cloud's folders
                 if not failures.cloud_ended(story, error, self.place):
                     raise
                 self.give_up(name, error)
@@ -270,6 +272,15 @@ class FleetRun:
                 story.enter("skipped")
 
         schedule.run(depends_on, attempt, skip, self.stop, self.interrupt)
+
+    def resume(self, name: str, why: str) -> None:
+        """Makes a stack ready to run once more after its run was broken. Raises LockedError."""
+        engine, story = self.engines[name], self.stories[name]
+        self.notes.append(f"{name}: {why}")
+        story.problems.clear()
+        if story.phase == "update":
+            engine.open_again(story.creating)
+        self.clear_up(name, recovery.pending(engine.state()))
 
     def give_up(self, name: str, error: Exception) -> None:
         """Work on a stack ended with `error`, which an interrupt may have brought about."""

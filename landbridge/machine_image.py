@@ -64,8 +64,8 @@ def ensure(
     images = of("ec2").describe_images(Owners=["self"], Filters=filters)["Images"]
     if not images:
         raise LandbridgeError(
-            f"The local cloud has no image with Kubernetes {kubernetes} in {region}: `landbridge local stop`, then up "
-            "again."
+            f"The local cloud has no image with Kubernetes {kubernetes} in {region}: `landbridge local forget`, then "
+            "up again."
         )
     try:
         of("ssm").put_parameter(Name=name, Value=images[0]["ImageId"], Type="String", Overwrite=False)

@@ -97,7 +97,7 @@ STATE_KNOWS_ITS_KEY = {"PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER": "true"}
 
 
 def local_place(world: World, cloud: client.Cloud) -> Place:
-    """The fleet on the local cloud; its folder starts empty when the cloud is a new one."""
+    """The fleet on the local cloud; its folder starts empty when the world in there is a new one."""
     folder, dropped = client.fleet_home(cloud, world.fleet.fleet)
     (folder / "state").mkdir(exist_ok=True)
     write_local_project(folder)
@@ -113,7 +113,7 @@ def local_place(world: World, cloud: client.Cloud) -> Place:
     return Place("local", folder, backend, "passphrase", logs, environment, notes, cloud, folder / PACK)
 
 
-RESTARTED = "The local cloud was restarted and its resources are gone: fleet {fleet} starts clean."
+RESTARTED = "The local cloud has another world than the one of fleet {fleet}'s state: that fleet starts clean."
 
 
 def write_local_project(folder: Path) -> None:

@@ -17,6 +17,6 @@ def read_state(file: Path) -> dict[str, Any] | None:
         why = f"lacks {error}" if isinstance(error, KeyError) else str(error)
         raise LandbridgeError(
             f"the stack's state cannot be read: {file}: {why}. Restore the file from a backup; for the local cloud "
-            "`landbridge local stop` will do: the next run starts clean"
+            "`landbridge local forget` will do: the next run starts clean"
         ) from None
     return latest

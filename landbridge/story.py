@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
 from pulumi.automation import EngineEvent, OpType, StepEventMetadata
+from pulumi.automation.events import StepEventStateMetadata
 
 Ended = Literal["done", "unchanged", "failed", "stopped", "skipped"]
 Phase = Literal["waiting", "preview", "resume", "update", "birth", "joining", "destroy", "look", Ended]
@@ -30,6 +31,7 @@ VERBS = {
     "same": "same",
 }
 STACK_TYPE = "pulumi:pulumi:Stack"
+CREATIONS = (OpType.CREATE, OpType.CREATE_REPLACEMENT)
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"  # how the engine writes an unknown text
 SECRET, SECRET_MARK = "[secret]", "4dabf18193072939515e22adb298388d"
 # The engine's warnings about nothing.
@@ -72,6 +74,8 @@ class Story:
     drift: list[Step] = field(default_factory=list)
     reading: set[str] = field(default_factory=set)
     ended: set[str] = field(default_factory=set)
+    # Begun, and not seen to have succeeded.
+    creating: dict[str, StepEventStateMetadata] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     problems: list[Problem] = field(default_factory=list)
     violations: list[Problem] = field(default_factory=list)
@@ -91,7 +95,7 @@ class Story:
         if phase not in (*RESTING, *GOING_ON):
             self.total, self.finished, self.current = total, 0, ""
             self.steps, self.drift, self.counts = [], [], Counter()
-            self.reading, self.ended = set(), set()
+            self.reading, self.ended, self.creating = set(), set(), {}
         self.phase = phase
 
     @property
@@ -146,6 +150,8 @@ class Story:
         self.current = " ".join((short(step.type), of_urn(step.urn)[1]))
         if step.op is OpType.REFRESH:
             self.reading.add(step.urn)
+        if step.op in CREATIONS and step.new and step.new.custom:
+            self.creating[step.urn] = step.new
 
     def hear_end(self, step: StepEventMetadata) -> None:
         if step.type == STACK_TYPE:
@@ -156,6 +162,7 @@ class Story:
             self.hear_read(step)
             return
         verb = VERBS.get(step.op.value)
+        self.creating.pop(step.urn, None)
         if verb is None or step.urn in self.ended:  # components report their outputs once more
             return
         self.ended.add(step.urn)

@@ -1,7 +1,8 @@
 """Starting, finding, entering and stopping the local cloud, from outside.
 
-Everything of it lies in one folder, its home: cloud.json (who lives, see `local.daemon`), cloud.log, cloud.hosts, and
-a folder for each fleet with Pulumi's state. Errors are NamespaceError and LocalCloudError.
+Everything of it lies in one folder, its home: cloud.json (who lives, see `local.daemon`), cloud.log, cloud.hosts, the
+world itself (see `local.standing`), and a folder for each fleet with Pulumi's state. It outlives the daemon. Errors are
+NamespaceError and LocalCloudError.
 """
 
 import contextlib
@@ -20,18 +21,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from . import namespace
+from . import kept, namespace
 from .environment import scrubbed
 from .machines import systemctl
 from .machines.machine import enter_command as machines_enter
 
 ROOT = Path(__file__).resolve().parent.parent
-STOP_SECONDS = 10
+STOP_SECONDS = 20
 LOG_BYTES = 10_000_000
 # Programs that it and its machines run → the package that has them; nearly every Linux does.
 PROGRAMS = {"unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2", "openssl": "openssl", "curl": "curl"}
 # How the daemon begins and ends in its log, see `daemon.log`.
-READY, ENDED = " local cloud ready, generation ", " local cloud ended"
+READY, ENDED = " local cloud ready, life ", " local cloud ended"
 
 
 class LocalCloudError(Exception):
@@ -39,10 +40,11 @@ class LocalCloudError(Exception):
 
 
 class Cloud(NamedTuple):
-    """A local cloud that is up. Its resources live exactly as long as its generation."""
+    """A local cloud that is up: one life of its daemon. Its resources live as long as its generation, through many."""
 
     home: Path
     pid: int
+    life: str
     generation: str
     way: namespace.Way
     started: datetime
@@ -71,24 +73,30 @@ def read(home: Path, text: str) -> Cloud | None:
     except json.JSONDecodeError:  # it has just been started and has not written yet
         return None
     way = namespace.WAYS[told["way"]]
-    return Cloud(home, told["pid"], told["generation"], way, datetime.fromisoformat(told["started"]))
+    return Cloud(
+        home, told["pid"], told.get("life", ""), told["generation"], way, datetime.fromisoformat(told["started"])
+    )
 
 
 def ensure(home: Path) -> Cloud:
     """The running cloud of `home`, started if there is none. Two at once get the same one."""
-    home.mkdir(parents=True, exist_ok=True)
     with starting(home):
         return status(home) or start(home)
 
 
 @contextlib.contextmanager
 def starting(home: Path) -> Iterator[None]:
-    with (home / "cloud.lock").open("w") as lock:
+    """One at a time starts, stops or replaces what stands in `home`: the lock is beside it."""
+    home.parent.mkdir(parents=True, exist_ok=True)
+    with home.with_name(f"{home.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        kept.settle(home)
         yield
 
 
 def start(home: Path) -> Cloud:
+    """Within `starting`."""
+    home.mkdir(parents=True, exist_ok=True)
     if missing := [name for name in PROGRAMS if shutil.which(name) is None]:
         packages = " ".join(sorted({PROGRAMS[name] for name in missing}))
         raise LocalCloudError(f"The local cloud needs {', '.join(missing)} on the PATH. Install {packages}.")
@@ -122,18 +130,23 @@ def start(home: Path) -> Cloud:
 
 
 def stop(home: Path) -> bool:
-    """Ends the cloud of `home` and everything in it. False if there was none."""
+    """Ends the cloud of `home`; what stands in it is there again at the next start. False if there was none."""
     with starting(home) if home.exists() else contextlib.nullcontext():
-        cloud = status(home)
-        if cloud is None:
-            return False
-        with contextlib.suppress(ProcessLookupError), process(cloud.pid) as handle:
-            # The number may have passed to another process since: the handle is the daemon's only if it lives still.
-            if status(home) == cloud:
-                end(handle)
-        if status(home) is not None:
-            raise LocalCloudError(f"The local cloud (process {cloud.pid}) does not end. Its log: {home / 'cloud.log'}")
-        return True
+        return halt(home)
+
+
+def halt(home: Path) -> bool:
+    """The same, within `starting`."""
+    cloud = status(home)
+    if cloud is None:
+        return False
+    with contextlib.suppress(ProcessLookupError), process(cloud.pid) as handle:
+        # The number may have passed to another process since: the handle is the daemon's only if it lives still.
+        if status(home) == cloud:
+            end(handle)
+    if status(home) is not None:
+        raise LocalCloudError(f"The local cloud (process {cloud.pid}) does not end. Its log: {home / 'cloud.log'}")
+    return True
 
 
 def end(handle: int) -> None:
@@ -159,16 +172,16 @@ def enter_command(cloud: Cloud, argv: Sequence[str], folder: Path | None = None)
 
 def machines(cloud: Cloud) -> list[dict[str, Any]]:
     """All machines of the cloud, as its machines service last told, with the units that have failed on each."""
-    listed = [one for one in machine_list(cloud) if one["state"] != "terminated"]
+    listed = [one for one in machine_list(cloud.home) if one["state"] != "terminated"]
     with ThreadPoolExecutor(max_workers=16) as pool:
         failed = pool.map(lambda one: failed_units(one["pid"]) if one["pid"] else [], listed)
         return [{**one, "failed": units} for one, units in zip(listed, failed, strict=True)]
 
 
-def machine_list(cloud: Cloud) -> list[dict[str, Any]]:
+def machine_list(home: Path) -> list[dict[str, Any]]:
     """The same without asking the machines."""
     try:
-        found: list[dict[str, Any]] = json.loads((cloud.home / "machines.json").read_text())
+        found: list[dict[str, Any]] = json.loads((home / "machines.json").read_text())
     except FileNotFoundError:
         return []
     return sorted(found, key=lambda one: (one["region"], one["machine"], one["since"]))
@@ -186,7 +199,7 @@ def failed_units(pid: int) -> list[str]:
 
 def machine(cloud: Cloud, name: str) -> dict[str, Any]:
     """A machine by its name or instance id; the newest if several had the name. Raises LocalCloudError."""
-    listed = machine_list(cloud)
+    listed = machine_list(cloud.home)
     found = [one for one in listed if name in (one["machine"], one["instance"])]
     living = [one for one in found if one["state"] not in ("terminated", "stopping")] or found
     left = next(iter((cloud.home / "machines").glob(f"*/{name}")), None) if name.startswith("i-") else None
@@ -224,20 +237,20 @@ def gone(cloud: Cloud, seconds: float) -> bool:
     return True
 
 
-def last_words(home: Path, generation: str | None = None) -> str | None:
-    """Why the daemon of a generation ended, or the last daemon, if it left word: one that was killed has not."""
+def last_words(home: Path, life: str | None = None) -> str | None:
+    """How a life of the daemon ended, or the last one, if it left word: one that was killed has not."""
     log = home / "cloud.log"
     text = log.read_text(errors="replace") if log.exists() else ""
-    _, ready, after = text.rpartition(f"{READY}{generation or ''}")
-    lines = after.partition(READY)[0] if ready or not generation else ""
+    _, ready, after = text.rpartition(f"{READY}{life or ''}")
+    lines = after.partition(READY)[0] if ready or not life else ""
     ends = [line.partition(ENDED)[2] for line in lines.splitlines() if ENDED in line]
-    return f"ended{ends[0 if generation else -1].replace(': ', ' because ', 1)}" if ends else None
+    return f"ended{ends[0 if life else -1].replace(': ', ' because ', 1)}" if ends else None
 
 
 def fleet_home(cloud: Cloud, fleet: str) -> tuple[Path, bool]:
-    """The folder of one fleet's state, and whether an older cloud's state was dropped from it.
+    """The folder of one fleet's state, and whether another world's state was dropped from it.
 
-    The resources went with the cloud that held them: a state that lists them would only mislead.
+    The resources went with the world that held them: a state that lists them would only mislead.
     """
     folder = cloud.home / fleet
     mark = folder / "generation"

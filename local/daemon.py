@@ -1,8 +1,9 @@
-"""The local cloud's own process: runs inside the namespace, keeps the children alive together, and ends with them.
+"""The local cloud's own process: runs inside the namespace, keeps the children alive, and ends with them.
 
 Started by `local.client` as `python -m local.daemon --home FOLDER --way NAME --ready FD`. On FD it writes one JSON line
 as soon as the cloud answers, or the reason why it does not. Ends on SIGTERM. FOLDER/cloud.json stays locked for as
-long as the daemon lives: who can lock it knows that there is none, whatever process has the number by now.
+long as the daemon lives: who can lock it knows that there is none, whatever process has the number by now. A child that
+dies is started again, with its world, which lies in FOLDER like all that the next daemon needs (see `local.standing`).
 """
 
 import argparse
@@ -14,50 +15,25 @@ import os
 import signal
 import socket
 import struct
-import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import TextIO
 
+from . import standing
 from .azure.names import ADDRESS as AZURE_ADDRESS
 from .azure.names import ALWAYS as AZURE_NAMES
-from .azure.names import PORT as AZURE_PORT
-from .environment import AUTHORITIES, AWS_URL, AZURE_URL
+from .environment import AUTHORITIES
 from .machines import network
+from .parts import PartError, Parts
 
 READY_SECONDS = 90.0
-END_SECONDS = 3.0
 TAKE_SECONDS = 2.0
 # How often it looks whether anybody could still stop it.
 LOOK_SECONDS = 5.0
-
-
-class Child(NamedTuple):
-    """A process of the local cloud, ready when its port answers."""
-
-    name: str
-    module: str
-    port: int
-    flags: tuple[str, ...] = ()
-
-    def argv(self, home: Path) -> list[str]:
-        flags = [flag.format(home=home) for flag in self.flags]
-        return [sys.executable, "-m", self.module, "--port", str(self.port), *flags]
-
-
-AZURE_FLAGS = ("--azure", f"{AZURE_ADDRESS}:{AZURE_PORT}", "--azure-authority", "{home}/azure-authority/ca.crt")
-CHILDREN = (
-    Child("AWS API", "local.aws.server", 5000, ("--home", "{home}")),
-    Child("Azure API", "local.azure.server", 5003, ("--home", "{home}", "--issuers", f"{AZURE_ADDRESS}:80")),
-    Child("provider host", "local.providers.host", 5001, ("--aws", AWS_URL, *AZURE_FLAGS)),
-    Child(
-        "machines service", "local.keeper.server", 5002, ("--home", "{home}", "--aws", AWS_URL, "--azure", AZURE_URL)
-    ),
-)
 
 
 class DaemonError(Exception):
@@ -73,7 +49,7 @@ def main() -> None:
     with os.fdopen(arguments.ready, "w") as ready, (arguments.home / "cloud.json").open("a+") as record:
         try:
             live(arguments.home, arguments.way, record, ready)
-        except (DaemonError, OSError) as error:
+        except (DaemonError, PartError, standing.StandingError, OSError) as error:
             log(f"ended: {error}")
             if not ready.closed:
                 with contextlib.suppress(DaemonError):  # nobody hears it
@@ -82,11 +58,12 @@ def main() -> None:
 
 
 def live(home: Path, way: str, record: TextIO, ready: TextIO) -> None:
-    """From the first breath to the last. Raises DaemonError when a child did not start or died."""
+    """From the first breath to the last. Raises DaemonError, PartError and StandingError."""
     take(record)
     identity = {
         "pid": os.getpid(),
-        "generation": uuid.uuid4().hex,
+        "life": uuid.uuid4().hex,
+        "generation": standing.prepare(home),
         "way": way,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }
@@ -100,19 +77,16 @@ def live(home: Path, way: str, record: TextIO, ready: TextIO) -> None:
     own_authorities(home / "cloud.crt")
     # Blocked, signals wait for `sigtimedwait`: no handler, no race.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD})
-    children: dict[str, subprocess.Popen[bytes]] = {}
+    parts = Parts(home, log)
     try:
-        for child in CHILDREN:
-            children[child.name] = subprocess.Popen(
-                child.argv(home), stdin=subprocess.DEVNULL, preexec_fn=die_with_parent
-            )
-        await_ports(children)
+        parts.start()
+        parts.await_up(READY_SECONDS)
         trust(home)
-        log(f"ready, generation {identity['generation']}")
+        log(f"ready, life {identity['life']}")
         tell(ready, identity)
-        supervise(children, home)
+        supervise(parts, home)
     finally:
-        end(list(children.values()))
+        parts.end()
 
 
 def tell(ready: TextIO, told: Mapping[str, object]) -> None:
@@ -136,65 +110,19 @@ def take(record: TextIO) -> None:
             time.sleep(0.02)
 
 
-def supervise(children: dict[str, "subprocess.Popen[bytes]"], home: Path) -> None:
-    """Returns on SIGTERM or SIGINT; raises DaemonError when a child has died or the home is gone."""
+def supervise(parts: Parts, home: Path) -> None:
+    """Returns on SIGTERM or SIGINT; raises PartError, and DaemonError when the home is gone."""
     while True:
-        heard = signal.sigtimedwait({signal.SIGTERM, signal.SIGINT, signal.SIGCHLD}, LOOK_SECONDS)
+        wait = parts.tend()
+        heard = signal.sigtimedwait(
+            {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD}, LOOK_SECONDS if wait is None else wait
+        )
         if heard is None:
             if not (home / "cloud.json").exists():
                 raise DaemonError(f"its folder {home} was removed")
         elif heard.si_signo != signal.SIGCHLD:
             log(f"ended by {signal.Signals(heard.si_signo).name}")
             return
-        else:
-            check(children)
-
-
-def check(children: dict[str, "subprocess.Popen[bytes]"]) -> None:
-    for name, process in children.items():
-        if process.poll() is not None:
-            raise DaemonError(f"the {name} (process {process.pid}) {end_in_words(process.returncode)}")
-
-
-def end_in_words(code: int) -> str:
-    return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
-
-
-def await_ports(children: dict[str, "subprocess.Popen[bytes]"]) -> None:
-    """Waits until every child's port answers."""
-    deadline = time.monotonic() + READY_SECONDS
-    for child in CHILDREN:
-        while not answers(child.port):
-            check(children)
-            if time.monotonic() > deadline:
-                raise DaemonError(f"the {child.name} did not answer on port {child.port} within {READY_SECONDS:.0f} s")
-            time.sleep(0.02)
-
-
-def answers(port: int) -> bool:
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-        return True
-    return False
-
-
-def end(processes: Sequence["subprocess.Popen[bytes]"]) -> None:
-    """Asks the children to end, and makes those that do not."""
-    for process in processes:
-        process.terminate()
-    deadline = time.monotonic() + END_SECONDS
-    for process in processes:
-        try:
-            process.wait(max(0.0, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def die_with_parent() -> None:
-    """In a child before exec: the kernel kills it when the daemon dies, even by SIGKILL; signals are its own again."""
-    libc = ctypes.CDLL(None)
-    libc.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-    signal.pthread_sigmask(signal.SIG_SETMASK, set())
 
 
 def loopback_up() -> None:

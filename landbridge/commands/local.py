@@ -18,11 +18,12 @@ from ..errors import DONE, FAILED, UsageError
 from . import options
 from .local_guest import guest
 from .local_host import host
+from .local_kept import forget, load, save, saved
 
 
 @click.group()
 def local() -> None:
-    """The local cloud: where --local commands run. It starts by itself."""
+    """The local cloud: where --local commands run. It starts by itself, and keeps what stands in it."""
 
 
 @local.command()
@@ -47,10 +48,24 @@ def status(*, as_json: bool) -> int:
 
 
 @local.command()
+def start() -> int:
+    """Starts it as it was: resources, machines and fleets' state. Every --local command does so by itself."""
+    cloud = client.status(LOCAL_HOME)
+    if cloud is not None:
+        click.echo(f"The local cloud is up already: process {cloud.pid}.")
+        return DONE
+    cloud = client.ensure(LOCAL_HOME)
+    click.echo(
+        f"The local cloud is up: process {cloud.pid}. Its machines boot: `landbridge local machines` shows them."
+    )
+    return DONE
+
+
+@local.command()
 def stop() -> int:
-    """Stops it. Its resources are gone with it."""
+    """Stops it. What stands in it stays: `local start` has it go on, `local forget` drops it."""
     stopped = client.stop(LOCAL_HOME)
-    click.echo("The local cloud has stopped." if stopped else "The local cloud was not up.")
+    click.echo("The local cloud has stopped. It keeps what stands in it." if stopped else "The local cloud was not up.")
     return DONE
 
 
@@ -70,8 +85,8 @@ def list_machines(*, as_json: bool) -> int:
     return FAILED if cloud is None or any(one["failed"] or one["why"] for one in listed) else DONE
 
 
-local.add_command(host)
-local.add_command(guest)
+for command in (host, guest, save, load, saved, forget):
+    local.add_command(command)
 
 
 @local.command()
@@ -146,7 +161,7 @@ def machine_logs(name: str, unit: str | None) -> list[Path]:
 
 
 def living(cloud: client.Cloud) -> list[dict[str, Any]]:
-    return [one for one in client.machine_list(cloud) if one["state"] != "terminated"]
+    return [one for one in client.machine_list(cloud.home) if one["state"] != "terminated"]
 
 
 def machine_table(listed: list[dict[str, Any]]) -> Table:

@@ -56,7 +56,7 @@ class Command:
     invocations: dict[str, Invocation]
     id: str = field(default_factory=lambda: str(uuid.uuid4()))
     sent: float = field(default_factory=clock.now)
-    made: float = field(default_factory=time.monotonic)
+    made: float = field(default_factory=lambda: time.time())
     cancelled: bool = False
 
     @property
@@ -105,7 +105,7 @@ def asked(command: Command, instance: str) -> Invocation | None:
     if one is None:
         return None
     first, one.asked = not one.asked, True
-    return None if first and time.monotonic() < command.made + UNSEEN_SECONDS else one
+    return None if first and time.time() < command.made + UNSEEN_SECONDS else one
 
 
 def cancel(command: Command, instances: Iterable[str]) -> None:

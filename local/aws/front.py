@@ -37,6 +37,7 @@ def application(inner: Any) -> Any:
     return serve
 
 
-def serve(inner: Any, authority: Authority) -> Any:
-    """The server; its address need not be there yet. Raises OSError."""
-    return serve_names(application(inner), authority, ADDRESS, PORT, lambda name: service_of(name) is not None)
+def serve(inner: Any, authority: Authority, place: str | None = None) -> Any:
+    """The server, at ADDRESS:PORT or `place`; its address need not be there yet. Raises OSError."""
+    address, _, port = (place or f"{ADDRESS}:{PORT}").rpartition(":")
+    return serve_names(application(inner), authority, address, int(port), lambda name: service_of(name) is not None)

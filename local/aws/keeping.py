@@ -4,6 +4,7 @@ The service asks `world` for all it has to keep, and waits here until that may h
 nothing. While nobody keeps machines (`kept` is False) instances are records only, as moto has them.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from local.changes import await_change as await_change
@@ -19,22 +20,26 @@ def keep() -> None:
 
 
 class Later:
-    """Calls that wait until the machines service has done its part; each is made once."""
+    """Calls that wait until the machines service has done its part; each is made once.
+
+    What waits is words, which can be kept: whose call it is, and what with. `made` makes it.
+    """
 
     def __init__(self) -> None:
-        self.waiting: dict[str, Any] = {}
+        self.waiting: dict[str, tuple[Any, ...]] = {}
+        self.made: Callable[..., Any] = lambda *_: None
 
-    def put(self, name: str, call: Any) -> None:
-        self.waiting.setdefault(name, call)
+    def put(self, name: str, *words: Any) -> None:
+        self.waiting.setdefault(name, words)
 
     def __contains__(self, name: str) -> bool:
         return name in self.waiting
 
     def do(self, name: str) -> bool:
-        call = self.waiting.pop(name, None)
-        if call is not None:
-            call()
-        return call is not None
+        words = self.waiting.pop(name, None)
+        if words is not None:
+            self.made(name, *words)
+        return words is not None
 
 
 # By instance: its end. By volume: its detachment.

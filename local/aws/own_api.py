@@ -3,17 +3,19 @@
 For tests: inventory, faults, quotas, tunnels and clock.
 
 For the machines service: changes (waits for one), world, credentials, ended, ill, detached, command, ends (of
-tunnels) and health.
+tunnels) and health. For who copies what is kept: flush, pause and resume (local.worlds.control).
 """
 
-import io
 import json
 import logging
-import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from . import clock, commands, faults, keeping
+from local.worlds import control, wsgi
+from local.worlds.kept import Kept
+
+from . import clock, commands, faults, keeping, kept
 from .access.signature import RAW_BODY
 from .credentials import credentials
 from .extensions import limits, machines, outages, vpn
@@ -22,9 +24,8 @@ from .inventory import inventory
 from .world import world
 
 PREFIX = "/landbridge-api/"
+# Beside the calls: it waits, and changes nothing.
 WAITS = ("POST", "changes")
-# moto iterates over dictionaries that other threads' calls add to: RuntimeError, once in some ten thousand calls.
-_one_at_a_time = threading.RLock()
 log = logging.getLogger("local.aws")
 # Method and name → what answers, with the request's body. ValueError, TypeError and KeyError are the caller's mistakes.
 ANSWERS: dict[tuple[str, str], Callable[[bytes], Any]] = {
@@ -50,52 +51,62 @@ ANSWERS: dict[tuple[str, str], Callable[[bytes], Any]] = {
 }
 
 
-def application(inner: Any) -> Any:
-    """A WSGI application that answers our own paths and hands on all others."""
+def kept_in(folder: Path | None, inner: wsgi.Wsgi) -> Kept:
+    """What `inner` and our own calls change, in a folder. Calls come one at a time: moto's dictionaries need that."""
+    return Kept(kept.cloud(answering(inner)), folder)
+
+
+def application(world: Kept) -> wsgi.Wsgi:
+    """What a server serves: every call is kept before its answer."""
 
     def serve(environ: Any, start_response: Any) -> Any:
-        path = environ.get("PATH_INFO", "")
-        if not path.startswith(PREFIX) or MARK in environ:
-            whole = _whole_body(environ)
-            with _one_at_a_time:
-                answer = inner(whole, start_response)
+        body = wsgi.read(environ)
+        # An upload is no form, though urllib calls it one: moto would believe that, and keep 0 bytes.
+        if environ["REQUEST_METHOD"] == "PUT" and "form" in environ.get("CONTENT_TYPE", ""):
+            environ["CONTENT_TYPE"] = "application/octet-stream"
+        name, ours = environ.get("PATH_INFO", "").removeprefix(PREFIX), _ours(environ)
+        if ours and (environ["REQUEST_METHOD"], name) in control.CALLS:
+            return _say(start_response, *control.answer(world, name, body))
+        if ours and (environ["REQUEST_METHOD"], name) == WAITS:
+            return _say(start_response, *_answer(*WAITS, body))
+        answer = world.turn(wsgi.call(environ, body))
+        if not ours:
             outages.lose(environ["werkzeug.socket"])
-            return answer
-        status, answer = _answer(environ["REQUEST_METHOD"], path.removeprefix(PREFIX), environ)
-        body = json.dumps(answer, indent=2, sort_keys=True).encode()
-        start_response(status, [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
-        return [body]
+        return wsgi.say(start_response, answer)
 
     return serve
 
 
-def _whole_body(environ: Any) -> Any:
-    """Reads a request to its end, so that no slow caller holds up others; keeps what a role's call was signed over."""
-    length = environ.get("CONTENT_LENGTH")
-    body = environ["wsgi.input"].read(*([int(length)] if length else [] if _chunked(environ) else [0]))
-    environ["wsgi.input"] = io.BytesIO(body)
-    if "HTTP_X_AMZ_SECURITY_TOKEN" in environ:
-        environ[RAW_BODY] = body
-    # An upload is no form, though urllib calls it one: moto would believe that, and keep 0 bytes.
-    if environ["REQUEST_METHOD"] == "PUT" and "form" in environ.get("CONTENT_TYPE", ""):
-        environ["CONTENT_TYPE"] = "application/octet-stream"
-    return environ
+def answering(inner: wsgi.Wsgi) -> wsgi.Wsgi:
+    """A WSGI application that answers our own paths and hands on all others."""
+
+    def serve(environ: Any, start_response: Any) -> Any:
+        if not _ours(environ):
+            if "HTTP_X_AMZ_SECURITY_TOKEN" in environ:
+                environ[RAW_BODY] = environ["wsgi.input"].getvalue()
+            return inner(environ, start_response)
+        name = environ["PATH_INFO"].removeprefix(PREFIX)
+        return _say(start_response, *_answer(environ["REQUEST_METHOD"], name, environ["wsgi.input"].read()))
+
+    return serve
 
 
-def _chunked(environ: Any) -> bool:
-    return str(environ.get("HTTP_TRANSFER_ENCODING", "")).lower() == "chunked"
+def _ours(environ: Any) -> bool:
+    return str(environ.get("PATH_INFO", "")).startswith(PREFIX) and MARK not in environ
 
 
-def _answer(method: str, name: str, environ: Any) -> tuple[str, Any]:
+def _say(start_response: Any, status: str, answer: Any) -> list[bytes]:
+    body = json.dumps(answer, indent=2, sort_keys=True).encode()
+    start_response(status, [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
+    return [body]
+
+
+def _answer(method: str, name: str, body: bytes) -> tuple[str, Any]:
     answer = ANSWERS.get((method, name))
     if answer is None:
         return "404 Not Found", f"the local cloud has no {method} {PREFIX}{name}"
-    body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
     try:
-        if (method, name) == WAITS:
-            return "200 OK", answer(body)
-        with _one_at_a_time:
-            return "200 OK", answer(body)
+        return "200 OK", answer(body)
     except (KeyError, TypeError, ValueError) as error:
         return "400 Bad Request", f"{name}: {error}"
     except Exception as error:

@@ -50,6 +50,10 @@ class Operation:
             told["properties"] = {"output": self.result}
         return told
 
+    def over(self) -> None:
+        """What it would have done is no more: such a function can't be kept."""
+        self.ended, self.finish = now(), nothing
+
     def path(self, kind: str) -> str:
         place = f"/subscriptions/{self.subscription}/providers/{self.namespace}/locations/{self.location or 'global'}"
         return f"{place}/{kind}/{self.id}"
@@ -64,7 +68,7 @@ class Operations:
         self._known: dict[str, Operation] = {}
 
     def begin(self, type_: str, operation: Operation) -> Operation:
-        operation.ready = time.monotonic() + self.paces.get(type_.lower(), self.pace_seconds)
+        operation.ready = time.time() + self.paces.get(type_.lower(), self.pace_seconds)
         self._known[operation.id] = operation
         return operation
 
@@ -76,7 +80,7 @@ class Operations:
 
     def settle_due(self) -> None:
         """Ends those whose time has come, oldest first."""
-        at = time.monotonic()
+        at = time.time()
         for one in self.running():
             if one.ready <= at:
                 self.end(one)
@@ -102,14 +106,15 @@ class Operations:
             operation.status, operation.error = "Failed", ArmError(500, "InternalServerError", message)
         else:
             operation.status = "Succeeded"
-        operation.ended = now()
+        operation.over()
 
     def preempt(self, key: str) -> None:
         """Ends writes of the resource that are not over, as Compute does when a newer one comes."""
         for one in self.running():
             if one.writes and one.target == key:
                 message = "Operation execution has been preempted by a more recent operation."
-                one.status, one.ended, one.error = "Canceled", now(), conflict("OperationPreempted", message)
+                one.status, one.error = "Canceled", conflict("OperationPreempted", message)
+                one.over()
 
     def refuse_second(self, key: str) -> None:
         """Raises ArmError while the resource, or what it is a part of, or a part of it, is being written."""
@@ -117,6 +122,10 @@ class Operations:
             if f"{one.target}/".startswith(f"{key}/") or f"{key}/".startswith(f"{one.target}/"):
                 message = f"Another operation on this or dependent resource is in progress: {one.path('operations')}"
                 raise conflict("AnotherOperationInProgress", message)
+
+
+def nothing() -> None:
+    """There is nothing left to do."""
 
 
 def now() -> str:

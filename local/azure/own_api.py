@@ -2,7 +2,7 @@
 
 For tests: inventory, faults, pace, finish (ends all operations), machines, power, quotas, capacity, evict. For the
 machines service: keep, changes (waits for one), world, ill, token and attested (what IMDS hands out), tunnels
-(how those of a connection are).
+(how those of a connection are). For who copies what is kept: flush, pause and resume (local.worlds.control).
 """
 
 import json

@@ -2,9 +2,11 @@
 
 On the port it answers our own API, over plain HTTP on loopback; on `--tls` Azure's names, with certificates from
 FOLDER/azure-authority; on `--issuers` those of authorities below that one, over plain HTTP, as everybody does.
+All it holds lies in FOLDER/worlds/azure: what was answered outlives the process.
 """
 
 import argparse
+import json
 import logging
 import signal
 import socket
@@ -13,22 +15,32 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from local.worlds import moment
+
+if __name__ == "__main__":  # before anything takes the clock by name
+    moment.install()
+
 from werkzeug.wrappers import Request as Incoming
 from werkzeug.wrappers import Response
 
 from local import changes, hosts_file
 from local.authority import Authority
 from local.tls import serve_names, serve_plainly
+from local.worlds import control, start, wsgi
+from local.worlds.kept import Kept
 
-from . import federation, names
+from . import federation, kept, names
 from .application import Application
 from .attestation import PATH, Attestation
 from .kinds import World
 from .operations import Operations
-from .own_api import OwnApi
+from .own_api import PREFIX, OwnApi
 from .store import Store
 
 CHANGE_SECONDS = 20.0
+# Marks a call of our own API.
+OWN = "landbridge.own"
+BESIDE = {("POST", "changes"), ("POST", "attested")}
 
 
 def main() -> None:
@@ -38,6 +50,7 @@ def main() -> None:
     parser.add_argument("--tls", default=f"{names.ADDRESS}:{names.PORT}")
     parser.add_argument("--issuers")
     options = parser.parse_args()
+    start.same_order()
     # werkzeug writes a line a request, with query strings that can hold secrets.
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     from werkzeug.serving import make_server
@@ -47,17 +60,44 @@ def main() -> None:
     address, _, port = options.tls.rpartition(":")
     authority = Authority(options.home / "azure-authority")
     attestation = Attestation(authority)
-    others = [serve_names(application, authority, address, int(port), _known)]
+    own_api = OwnApi(application, attestation)
+    world = Kept(kept.cloud(application.world, both(application, own_api)), options.home / "worlds/azure")
+    start.restore(world)
+    others = [serve_names(keeping(world), authority, address, int(port), _known)]
     if options.issuers:
         at, _, number = options.issuers.rpartition(":")
         others.append(serve_plainly(issuers(attestation), at, int(number)))
     # Last: once this port answers, all of it is there.
-    own = make_server("127.0.0.1", options.port, OwnApi(application, attestation), threaded=True)
+    own = make_server("127.0.0.1", options.port, keeping(world, own_api), threaded=True)
     signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=shut, args=([own, *others],)).start())
     for server in others:
         threading.Thread(target=server.serve_forever, args=(0.2,), daemon=True).start()
     threading.Thread(target=tell_names, args=(application, options.home / "cloud.hosts"), daemon=True).start()
     own.serve_forever(poll_interval=0.2)
+    world.end()
+
+
+def both(application: wsgi.Wsgi, own_api: wsgi.Wsgi) -> wsgi.Wsgi:
+    """One that answers what is kept of either."""
+    return lambda environ, start: (own_api if OWN in environ else application)(environ, start)
+
+
+def keeping(world: Kept, own_api: wsgi.Wsgi | None = None) -> wsgi.Wsgi:
+    """What a server serves: calls are kept before their answers, but for those that only wait or sign."""
+
+    def serve(environ: Any, start_response: Any) -> Any:
+        called = (environ["REQUEST_METHOD"], environ.get("PATH_INFO", "").removeprefix(PREFIX))
+        if own_api and called in BESIDE:
+            return own_api(environ, start_response)
+        body = wsgi.read(environ)
+        if own_api and called in control.CALLS:
+            status, answer = control.answer(world, called[1], body)
+            return Response(json.dumps(answer), status, content_type="application/json")(environ, start_response)
+        if own_api:
+            environ[OWN] = True
+        return wsgi.say(start_response, world.turn(wsgi.call(environ, body)))
+
+    return serve
 
 
 def tell_names(application: Application, hosts: Path) -> None:

@@ -49,6 +49,15 @@ class Balancers:
         self.held = addresses
         asyncio.run_coroutine_threadsafe(self.take(balancers, groups), self.loop).result(10)
 
+    def tell_again(self) -> None:
+        """The local AWS hears of every target's health once more."""
+
+        def again() -> None:
+            self.told = {}
+            self.dirty.set()
+
+        self.loop.call_soon_threadsafe(again)
+
     async def take(self, balancers: list[dict[str, Any]], groups: dict[str, Any]) -> None:
         self.groups = groups
         used: dict[str, str] = {}

@@ -1,5 +1,6 @@
 """The machines service's side of a cloud's API of ours: what there is, and what has come of it."""
 
+import contextlib
 import http.client
 import json
 import time
@@ -7,6 +8,7 @@ from typing import Any
 
 SECONDS = 30.0
 OK = 200
+BACK_SECONDS = 60.0
 
 
 class CloudError(Exception):
@@ -36,6 +38,12 @@ class Cloud:
                     raise
                 time.sleep(0.05)
 
+    def await_back(self) -> None:
+        """The same for one that was there already, however long it takes."""
+        while True:
+            with contextlib.suppress(CloudError):
+                return self.await_up(BACK_SECONDS)
+
     def world(self) -> dict[str, Any]:
         """What there is; each machine says in `cloud` whose it is."""
         found: dict[str, Any] = self.ask("world", None)
@@ -44,8 +52,17 @@ class Cloud:
     def await_change(self, seen: int, seconds: float) -> int:
         return int(self.ask("changes", [seen, seconds], SECONDS + seconds))
 
-    def tell(self, name: str, body: Any) -> None:
-        self.ask(name, body, empty=True)
+    def tell(self, name: str, body: Any, patience_seconds: float = 0.0) -> None:
+        """`patience_seconds`: how long one that is away is waited for. Raises CloudError."""
+        deadline = time.monotonic() + patience_seconds
+        while True:
+            try:
+                self.ask(name, body, empty=True)
+                return
+            except CloudGoneError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
 
     def ask(self, name: str, body: Any, seconds: float = SECONDS, *, empty: bool = False) -> Any:
         """Raises CloudError for any answer but a good one."""

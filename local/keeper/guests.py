@@ -1,22 +1,26 @@
 """Machines that are whole ones: which stacks' are, and how such a machine lives."""
 
 import contextlib
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from local.machines.guest import Guest, lacking
 
-from .resident import Resident, Site
+from .resident import Resident, Site, machine_folder, write
 
 FIELDS = {"stack", "disk"}
+# In a machine's folder: that it is a guest, and from which disk.
+MARK = "guest"
 
 
 class Guests:
-    """Stack → the disk that its next machines start from. What runs already stays what it is."""
+    """Stack → the disk that its next machines start from. What runs already stays what it is, for its whole life."""
 
-    def __init__(self) -> None:
-        self.disks: dict[str, str] = {}
+    def __init__(self, record: Path) -> None:
+        self.record = record
+        self.disks: dict[str, str] = json.loads(record.read_text()) if record.exists() else {}
 
     def choose(self, told: dict[str, Any]) -> dict[str, str]:
         """`stack` is fleet/stack, `disk` a qcow2's path, None: machines of the usual kind. Gives all that is chosen.
@@ -31,10 +35,15 @@ class Guests:
             raise OSError(why)
         else:
             self.disks[told["stack"]] = str(told["disk"])
+        write(self.record, self.disks)
         return dict(self.disks)
 
     def resident(self, site: Site, told: dict[str, Any], hosts: str) -> Resident:
-        disk = self.disks.get(told["stack"])
+        folder = machine_folder(site.home, told)
+        mark = folder / MARK
+        disk = (
+            mark.read_text() if mark.exists() else None if (folder / "disk").exists() else self.disks.get(told["stack"])
+        )
         return GuestResident(site, told, hosts, disk=disk) if disk else Resident(site, told, hosts)
 
 
@@ -52,6 +61,7 @@ class GuestResident(Resident):
         self.begun = self.starts
         told, self.laid = self.told, self.hosts
         self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / MARK).write_text(self.disk)
         hardware = told["hardware"]
         self.machine = Guest(
             self.name,
@@ -83,3 +93,4 @@ class GuestResident(Resident):
         super().end()
         with contextlib.suppress(OSError):
             (self.folder / "disk.qcow2").unlink()
+            (self.folder / MARK).unlink()

@@ -4,21 +4,25 @@ They stand until somebody takes them down, as machines in a rack do; what makes 
 """
 
 import contextlib
+import json
 import shutil
 import signal
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from local.machines.machine import Machine, MachineError
+from local.machines.network import NetworkError
 from local.machines.waiting import readable
 from local.network import plan
 from local.workers import hardware
 
 from . import programs
-from .resident import KILL_SECONDS, STOP_SECONDS, Site
+from .resident import KILL_SECONDS, STOP_SECONDS, Site, write
+from .units import start_enabled
 
 FIELDS = {
     "name": str,
@@ -69,6 +73,7 @@ class Host:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.machine.hosts = self.hosts_text()
         self.machine.start()
+        start_enabled(self.machine.pid)
         self.laid = self.hosts
         self.note("running")
         threading.Thread(target=self.watch, name=self.name, daemon=True).start()
@@ -117,6 +122,7 @@ class Host:
         return {
             "machine": self.name,
             "instance": "",
+            "kubernetes": self.told["kubernetes"],
             "region": self.told["site"],
             "zone": self.told["site"],
             "address": self.told["address"],
@@ -129,14 +135,18 @@ class Host:
 
 
 class Hosts:
-    """All of them by name. Several may be asked for at once; two of a name are one."""
+    """All of them by name. Several may be asked for at once; two of a name are one.
 
-    def __init__(self, site: Site, names: Callable[[], str], routed: Callable[[], None]) -> None:
-        self.site, self.names, self.routed = site, names, routed
+    `record` tells the next machines service which stood: they stand again, on their disks.
+    """
+
+    def __init__(self, site: Site, names: Callable[[], str], routed: Callable[[], None], record: Path) -> None:
+        self.site, self.names, self.routed, self.record = site, names, routed, record
         self.rooms: dict[str, plan.Site] = {}
         self.standing: dict[str, Host] = {}
         self.locks: dict[str, threading.Lock] = {}
         self.lock = threading.Lock()
+        self.left: list[dict[str, Any]] = json.loads(record.read_text()) if record.exists() else []
 
     def stand_up(self, told: dict[str, Any]) -> dict[str, Any]:
         """Has it running, and tells how it is. Raises ValueError for words of another form, and what `start` does."""
@@ -153,6 +163,8 @@ class Hosts:
             made.start()
             with self.lock:
                 self.standing[made.name] = made
+                self.left = [one for one in self.left if one["name"] != made.name]
+                self.remember()
             self.site.noted()
             return made.described()
 
@@ -170,8 +182,29 @@ class Hosts:
                 if name not in self.standing:
                     raise LookupError(f"there is no host {name}")
                 gone = self.standing.pop(name)
+                self.remember()
             gone.end()
             self.site.noted()
+
+    def remember(self) -> None:
+        """Under the lock. Those that do not stand again yet stay written down."""
+        write(self.record, [*self.left, *(one.told for one in self.standing.values())])
+
+    def known(self) -> set[str]:
+        """Names of those that stand, and of those that stood before."""
+        with self.lock:
+            return {one["name"] for one in self.left} | set(self.standing)
+
+    def restore(self) -> None:
+        """Has those stand again that stood before; returns at once."""
+        for told in list(self.left):
+            threading.Thread(target=self.stand_again, args=(told,), name=told["name"], daemon=True).start()
+
+    def stand_again(self, told: dict[str, Any]) -> None:
+        try:
+            self.stand_up(told)
+        except (MachineError, NetworkError, OSError, ValueError) as error:
+            self.site.log(f"{told['name']} does not stand again: {error}")
 
     def own(self, name: str) -> threading.Lock:
         with self.lock:

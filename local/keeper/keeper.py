@@ -1,7 +1,5 @@
 """Keeps one machine per instance, and names, volumes and balancers around them, as the local clouds have them."""
 
-import queue
-import shutil
 import subprocess
 import threading
 import time
@@ -17,7 +15,7 @@ from local.machines.network import NetworkError
 from local.network.namespaces import Namespaces
 from local.network.plan import plan
 
-from . import names, programs, volumes, worlds
+from . import left, names, programs, volumes, worlds
 from .balancers import Balancers
 from .cloud import Cloud, CloudError, CloudGoneError
 from .guests import Guests
@@ -30,6 +28,8 @@ CHANGE_SECONDS = 20.0
 # While something is under way that no call of anybody's tells of.
 RESTLESS_SECONDS = 0.3
 PAUSE_SECONDS = 0.1
+# What is told once: a cloud that is away hears it when it is back, within so many seconds. All else is told again.
+LASTING = {"ill": 60.0, "command": 60.0}
 AUTHORITIES = ("authority", "azure-authority")
 # Where programs look for authorities: Debian and Go, OpenSSL's own default, Red Hat.
 TRUSTED = ("etc/ssl/certs/ca-certificates.crt", "etc/ssl/cert.pem", "etc/pki/tls/certs/ca-bundle.crt")
@@ -44,20 +44,19 @@ class Keeper:
         self.lock, self.routing = threading.RLock(), threading.Lock()
         self.worlds: dict[str, dict[str, Any]] = {}
         self.applying = threading.Lock()
-        self.networked = False
+        self.networked = self.begun = False
         self.waiting: set[tuple[str, str]] = set()
-        shutil.rmtree(home / "machines", ignore_errors=True)
-        (home / "machines").mkdir(parents=True)
+        (home / "machines").mkdir(parents=True, exist_ok=True)
+        left.await_ended(home / "machines")
         self.volumes = volumes.Volumes(home)
-        self.volumes.clear()
         if missing := programs.missing(BUILT_IN):
             complain(f"machines will lack {', '.join(missing)}: not in {BIN}")
         self.routers = Namespaces(home / "networks")
         self.sites = {name: self.site(name) for name in self.clouds}
         self.spread = Spread(self.routers.through, complain)
         self.balancers = Balancers(self.teller("aws"), complain)
-        self.hosts = Hosts(self.sites["aws"], lambda: names.of_sites(self.world), self.route)
-        self.guests = Guests()
+        self.hosts = Hosts(self.sites["aws"], lambda: names.of_sites(self.world), self.route, home / "hosts.json")
+        self.guests = Guests(home / "guests.json")
         self.write()
 
     @property
@@ -71,13 +70,12 @@ class Keeper:
         return Site(self.home, self.trusted, self.volumes, tell, self.write, complain, self.routers.file)
 
     def follow(self) -> None:
-        """Does what the clouds have changed, for as long as they live. Raises CloudGoneError when one has gone."""
-        gone: queue.Queue[CloudGoneError] = queue.Queue()
+        """Does what the clouds have changed, for ever. A cloud that is away for a while finds all as it was."""
         for cloud in self.clouds.values():
-            threading.Thread(target=self.follow_one, args=(cloud, gone), name=cloud.name, daemon=True).start()
-        raise gone.get()
+            threading.Thread(target=self.follow_one, args=(cloud,), name=cloud.name, daemon=True).start()
+        threading.Event().wait()
 
-    def follow_one(self, cloud: Cloud, gone: "queue.Queue[CloudGoneError]") -> None:
+    def follow_one(self, cloud: Cloud) -> None:
         seen = -1
         while True:
             try:
@@ -85,15 +83,31 @@ class Keeper:
                 seen = cloud.await_change(seen, RESTLESS_SECONDS if restless else CHANGE_SECONDS)
                 world = cloud.world()
                 with self.applying:
-                    self.worlds = {**self.worlds, cloud.name: world}
-                    self.apply(self.world)
+                    self.take(cloud.name, world)
             except CloudGoneError as error:
-                return gone.put(error)
+                complain(f"{cloud.name} does not answer: {error}. Machines go on, and wait for it")
+                cloud.await_back()
+                complain(f"{cloud.name} answers again")
+                seen = -1
+                # It may have forgotten how its targets are.
+                self.balancers.tell_again()
             except Exception as error:
                 # One thing that goes wrong must not end all machines; what is not done now is tried at the next change.
                 complain(f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
             # Many writes at once are looked at together.
             time.sleep(PAUSE_SECONDS)
+
+    def take(self, name: str, world: dict[str, Any]) -> None:
+        """What a cloud has now. Nothing happens before all have told: what is nobody's is dropped then."""
+        self.worlds = {**self.worlds, name: world}
+        if len(self.worlds) < len(self.clouds):
+            return
+        self.apply(self.world)
+        if not self.begun:
+            self.begun = True
+            told = {one["id"] for one in self.world["machines"]}
+            left.drop(self.home / "machines", told | self.hosts.known())
+            self.hosts.restore()
 
     def apply(self, world: dict[str, Any]) -> None:
         """Has everything as `world` tells it."""
@@ -175,7 +189,7 @@ class Keeper:
 
         def tell(name: str, body: Any) -> None:
             try:
-                self.clouds[cloud].tell(name, body)
+                self.clouds[cloud].tell(name, body, LASTING.get(name, 0.0))
             except CloudError as error:
                 complain(f"{name}: {error}")
 

@@ -24,13 +24,15 @@ from local.workers import hardware
 
 from . import programs, volumes
 from .agent import Agent
+from .units import start_enabled
 
 # A machine that is terminated gets a moment to stop its units; one that is stopped as long as they may take.
 TERMINATE_SECONDS, STOP_SECONDS = 2.0, 60.0
 KILL_SECONDS = 2.0
 BUSY_SECONDS = 0.2
 CLOUD = "var/lib/cloud/instance"
-USER_DATA, ONCE = f"{CLOUD}/user-data", f"{CLOUD}/boot-started"
+# The first power-on runs user-data; one that was cut off in the middle of it runs it again.
+USER_DATA, FINISHED = f"{CLOUD}/user-data", f"{CLOUD}/boot-finished"
 UP, DOWN, GONE = "running", "stopped", "gone"
 
 
@@ -63,10 +65,10 @@ class Resident:
         # How often it was started and its disk made anew, as far as this is done.
         self.begun: tuple[int, int] | None = None
         self.id: str = self.told["id"]
-        self.folder = self.site.home / "machines" / self.told["region"] / self.id
+        self.folder = machine_folder(self.site.home, self.told)
         self.machine: Machine | None = None
-        self.wanted = UP
-        self.report_end = False
+        self.wanted = wanted(self.told)
+        self.report_end = self.cut = False
         self.attached: dict[str, str] = {}
         self.agent = Agent(self.id, self.site.tell)
         self.laid = ""
@@ -87,10 +89,9 @@ class Resident:
 
     def tell(self, told: dict[str, Any], hosts: str) -> None:
         """What the local AWS has of it now."""
-        wanted = {"shutting-down": GONE, "stopped": DOWN, "stopping": DOWN}.get(told["state"], UP)
         self.told, self.hosts = told, hosts
-        self.report_end = self.report_end or wanted == GONE
-        self.wanted = GONE if self.wanted == GONE else wanted
+        self.report_end = self.report_end or wanted(told) == GONE
+        self.wanted = GONE if self.wanted == GONE else wanted(told)
         self.wake()
 
     def leave(self) -> None:
@@ -120,7 +121,8 @@ class Resident:
                 self.console(f"{type(error).__name__}: {error}")
                 self.note("failed", str(error))
             self.sleep(BUSY_SECONDS if busy else None)
-        self.end()
+        if not self.cut:
+            self.end()
 
     def sleep(self, seconds: float | None) -> None:
         live = self.machine.live if self.machine else None
@@ -199,12 +201,14 @@ class Resident:
         self.machine.start()
         for number, addresses in enumerate(told.get("cards", ()), 1):
             self.machine.plug(Interface(tuple(addresses), f"eth{number}"))
-        boots = not (self.machine.disk / ONCE).exists()
+        boots = not (self.machine.disk / FINISHED).exists()
         if not boots:
             self.note("running")
         self.volumes_turn()
         if boots:
             self.run_user_data()
+        else:
+            start_enabled(self.machine.pid)
 
     def hosts_text(self) -> str:
         return f"{self.told['address']} {self.name}\n{self.hosts}"
@@ -216,7 +220,6 @@ class Resident:
         script.parent.mkdir(parents=True, exist_ok=True)
         script.write_bytes(base64.b64decode(self.told["user_data"]))
         script.chmod(0o700)
-        (self.machine.disk / ONCE).touch()
         self.note("booting")
         self.boot = self.machine
         threading.Thread(target=self.await_boot, args=(self.machine,), daemon=True).start()
@@ -225,7 +228,9 @@ class Resident:
         status = boot.boot(f"/{USER_DATA}")
         if boot is not self.boot or self.state != "booting":
             return
+        assert self.machine is not None
         self.console(f"user-data ended with status {status}")
+        (self.machine.disk / FINISHED).touch()
         if status == 0:
             self.note("running")
         else:
@@ -301,8 +306,8 @@ class Resident:
         self.boot = None
 
     def kill(self) -> None:
-        """With the local cloud, at once."""
-        self.wanted, self.report_end = GONE, False
+        """With the local cloud, at once, as a power cut does: its disk stays."""
+        self.cut, self.wanted = True, GONE
         live = self.machine.live if self.machine else None
         with contextlib.suppress(OSError):
             if live:
@@ -321,6 +326,7 @@ class Resident:
         return {
             "machine": self.name,
             "instance": self.id,
+            "kubernetes": told["kubernetes"],
             "region": told["region"],
             "zone": told["zone"],
             "address": told["address"],
@@ -332,10 +338,20 @@ class Resident:
         }
 
 
-def write(file: Path, residents: list[dict[str, Any]]) -> None:
-    """The list of machines, in one step, for those outside."""
+def machine_folder(home: Path, told: dict[str, Any]) -> Path:
+    """Where what a machine has lies, of which its cloud tells so."""
+    found: Path = home / "machines" / told["region"] / told["id"]
+    return found
+
+
+def wanted(told: dict[str, Any]) -> str:
+    return {"shutting-down": GONE, "stopped": DOWN, "stopping": DOWN}.get(told["state"], UP)
+
+
+def write(file: Path, told: Any) -> None:
+    """JSON, in one step, for those outside and those who come later."""
     draft = file.with_suffix(".new")
-    draft.write_text(json.dumps(residents, indent=1))
+    draft.write_text(json.dumps(told, indent=1))
     draft.replace(file)
 
 

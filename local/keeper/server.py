@@ -23,7 +23,7 @@ from .aws import Aws
 from .aws_metadata import AwsMetadata
 from .azure import Azure
 from .azure_metadata import AzureMetadata
-from .cloud import CloudGoneError
+from .cloud import CloudError
 from .keeper import Keeper
 from .metadata import Server
 
@@ -48,11 +48,10 @@ def main() -> None:
     try:
         for cloud in (aws, azure):
             cloud.await_up(UP_SECONDS)
-        threading.Thread(target=status_server(options.port, keeper).serve_forever, daemon=True).start()
-        keeper.follow()
-    except CloudGoneError as error:
-        keeper.end()
-        sys.exit(f"machines: a cloud has gone: {error}")
+    except CloudError as error:
+        sys.exit(f"machines: a cloud does not come up: {error}")
+    threading.Thread(target=status_server(options.port, keeper).serve_forever, daemon=True).start()
+    keeper.follow()
 
 
 def leave(keeper: Keeper) -> None:

@@ -42,10 +42,6 @@ class Volumes:
             shutil.rmtree(folder, ignore_errors=True)
         return [folder.name for folder in gone]
 
-    def clear(self) -> None:
-        """What an older local cloud has left: its volumes went with it."""
-        self.drop_others(set())
-
 
 def mounted(pid: int, volume: str) -> bool:
     """Whether the machine with first process `pid` has a mount of the volume besides the device itself."""

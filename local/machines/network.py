@@ -125,8 +125,7 @@ PACKAGES = {"ip": "iproute2", "nft": "nftables", "nsenter": "util-linux", "unsha
 def run(command: Sequence[str], text: str = "", what: str = "") -> None:
     """Raises NetworkError, with the package to install where the command is missing."""
     try:
-        env = {**os.environ, "PATH": f"{os.environ.get('PATH', os.defpath)}:{SYSTEM}"}
-        done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, env=env)
+        done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, env=environment())
     except FileNotFoundError as error:
         raise NetworkError(missing(str(error.filename))) from None
     if done.returncode == 0:
@@ -134,6 +133,10 @@ def run(command: Sequence[str], text: str = "", what: str = "") -> None:
     if lacking := next((one for one in PACKAGES if f"failed to execute {one}:" in done.stderr), None):
         raise NetworkError(missing(lacking))
     raise NetworkError(f"{done.stderr.strip()} (of: {what or ' '.join(command)})")
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PATH": f"{os.environ.get('PATH', os.defpath)}:{SYSTEM}"}
 
 
 def missing(program: str) -> str:

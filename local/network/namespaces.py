@@ -1,12 +1,13 @@
 """Routers as network namespaces of the local cloud, and the wires between them: has them as a plan says."""
 
 import shutil
+import socket
 import subprocess
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from local.machines.network import at, batch, run
+from local.machines.network import at, batch, environment, run
 
 from .plan import Plan
 from .routers import CLOUD, HARDWARE, NEXT_HOP, Router, Wire
@@ -19,6 +20,8 @@ SETTINGS = {
     "conf/all/send_redirects": 0,
     "fib_multipath_hash_policy": 1,
 }
+# Priorities of what the kernel itself lays into each network.
+KERNELS_RULES = ("0", "32766", "32767")
 
 
 class Namespaces:
@@ -29,9 +32,23 @@ class Namespaces:
         self.routers: dict[str, Router] = {}
         self.wires: frozenset[Wire] = frozenset()
         self.lock = threading.Lock()
-        # An earlier local cloud's lead nowhere.
-        shutil.rmtree(folder, ignore_errors=True)
+        self._sweep()
         folder.mkdir(parents=True)
+
+    def _sweep(self) -> None:
+        """What an earlier machines service has left here, or an earlier daemon: files that lead nowhere."""
+        for file in self.folder.glob("*"):
+            subprocess.run(["umount", str(file)], capture_output=True, check=False)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        cards = [name for _, name in socket.if_nameindex() if name != "lo"]
+        rules = subprocess.run(["ip", "rule"], capture_output=True, text=True, check=False).stdout.splitlines()
+        own = [line.partition(":")[0] for line in rules]
+        lines = [f"link delete {card}" for card in cards]
+        lines += [f"rule delete pref {one}" for one in own if one not in KERNELS_RULES]
+        if lines:
+            _try(["ip", "-force", "-batch", "-"], lines)
+        # A router without a wall has none of these; then it says so, and nobody listens.
+        subprocess.run(["nft", "delete", "table", "ip", "cloud"], capture_output=True, check=False, env=environment())
 
     def file(self, name: str) -> Path:
         return self.folder / name

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from local import parts
 from tests.support import cloud as clouds
 from tests.support.cloud import Cloud
 
@@ -211,9 +212,20 @@ def test_a_local_cloud_that_ends_during_an_up_is_named_once_with_the_reason(clou
     assert "`landbridge up --local`" in said
     assert "EOF" not in said
     assert "refused" not in said
-    (note,) = cloud.report("status", "--local", "us-west-2")["notes"]
-    assert "was restarted" in note
-    assert "starts clean" in note
+    assert "It keeps what stands in it" in said
+    up = cloud.report("up", "--local", "--yes", "us-west-2")
+    assert not any("starts clean" in note for note in up["notes"]), up["notes"]
+    cloud.run("up", "--local", "--yes", "us-west-2", "--expect-no-changes")
+
+
+def test_an_up_goes_on_when_the_provider_host_dies_under_it(cloud: Cloud) -> None:
+    running = cloud.start("up", "--local", "--yes", "--json", "us-west-2")
+    wait_for(lambda: resources(cloud, "us-west-2") > 5)
+    os.kill(parts.recorded(cloud.home / "local")["provider host"]["pid"], signal.SIGKILL)
+    out, errors = running.communicate(timeout=300)
+    assert running.returncode == 0, out + errors
+    assert any("provider host of the local cloud died meanwhile" in note for note in json.loads(out)["notes"]), out
+    cloud.run("up", "--local", "--yes", "--expect-no-changes", "us-west-2")
 
 
 def test_two_ups_at_once_do_not_mix(cloud: Cloud) -> None:

@@ -149,7 +149,7 @@ def test_a_broken_state_file_is_named_with_the_remedy(standing: Cloud) -> None:
         for command in (["status", "--local"], ["up", "--local", "--yes"]):
             done = standing.run(*command, code=1)
             assert f"state cannot be read: {file}" in done.stdout + done.stderr
-            assert "`landbridge local stop`" in done.stdout
+            assert "`landbridge local forget`" in done.stdout
             assert "A mistake in landbridge" not in done.stderr
     finally:
         file.write_text(before)

@@ -75,18 +75,16 @@ def test_a_stack_locked_in_the_local_cloud_is_freed_with_its_own_fleet_file() ->
 def lost(home: Path) -> Place:
     """A place in a local cloud of which only the log is left."""
     home.mkdir()
-    began = "T local cloud ready, generation"
+    began = "T local cloud ready, life"
     (home / "cloud.log").write_text(f"{began} mine\nT local cloud ended by SIGTERM\n{began} another\n")
-    cloud = client.Cloud(home, 1, "mine", namespace.USER, datetime.now(UTC))
+    cloud = client.Cloud(home, 1, "mine", "world", namespace.USER, datetime.now(UTC))
     return Place("local", home, "file:///s", "passphrase", home / "logs", cloud=cloud)
 
 
 def test_what_follows_from_the_local_clouds_end_is_told_once_with_its_reason(tmp_path: Path) -> None:
     eof = [("error reading from server: EOF", events.urn(BUCKET, f"b{n}")) for n in range(7)]
     (problem,) = failures.worth_telling(story(*eof), FAILED, lost(tmp_path / "home"))
-    assert problem.message.startswith(
-        "the local cloud is gone meanwhile, and all that stood in it: it ended by SIGTERM."
-    )
+    assert problem.message.startswith("the local cloud is gone meanwhile: it ended by SIGTERM. It keeps what stands")
     assert "`landbridge up --local`" in problem.message
     assert problem.name == ""
 

@@ -1,5 +1,6 @@
 """The local cloud's life, with the real daemon: one at a time, nothing left behind, every end explained."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from local import client
+from local import client, parts
 from local.environment import scrubbed
 
 SECONDS = 20
@@ -115,27 +116,49 @@ def test_commands_that_start_at_once_share_one_cloud(home: Path) -> None:
     assert len(set(found)) == 1
 
 
-@pytest.mark.parametrize(
-    ("which", "name"), [(0, "AWS API"), (1, "Azure API"), (2, "provider host"), (3, "machines service")]
-)
-def test_a_child_that_dies_ends_the_cloud_and_is_named(home: Path, which: int, name: str) -> None:
+def test_a_part_that_dies_is_started_again_and_the_others_go_on(home: Path) -> None:
     cloud = client.ensure(home)
-    children = children_of(cloud.pid)
-    os.kill(children[which], signal.SIGKILL)
-    await_(lambda: client.status(home) is None)
-    assert not any(alive(child) for child in children)
-    assert f"ended because the {name} (process {children[which]}) was killed by SIGKILL" in (
-        client.last_words(home) or ""
-    )
+    for number, part in enumerate(parts.PARTS):
+        before = parts.recorded(home)
+        os.kill(before[part.name]["pid"], signal.SIGKILL)
+        await_(lambda part=part: parts.recorded(home)[part.name]["starts"] == 2)
+        after = parts.recorded(home)
+        assert {name for name in after if after[name] != before[name]} == {part.name}
+        assert run_inside(cloud, ANSWERS.format(port=part.port)).returncode == 0
+        assert (home / "cloud.log").read_text().count("was killed by SIGKILL") == number + 1
+    assert client.status(home) == cloud
 
 
-def test_children_do_not_outlive_a_killed_daemon(home: Path) -> None:
+# A moment passes until it listens again.
+ANSWERS = """
+import sys, time
+from local.parts import answers
+sys.exit(not any(answers({port}) or time.sleep(0.1) for _ in range(200)))
+"""
+
+
+def test_a_part_that_does_not_stay_alive_ends_the_cloud_and_is_named(home: Path) -> None:
+    cloud = client.ensure(home)
+    deadline = time.monotonic() + 2 * SECONDS
+    while client.status(home) is not None:
+        assert time.monotonic() < deadline
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(parts.recorded(home)["provider host"]["pid"], signal.SIGKILL)
+        time.sleep(0.05)
+    said = client.last_words(home) or ""
+    assert "ended because the provider host (process " in said
+    assert f"was killed by SIGKILL, for the {parts.MOST_DEATHS}th time within 60 s" in said
+    assert not alive(cloud.pid)
+
+
+def test_children_do_not_outlive_a_killed_daemon_and_the_next_one_has_its_world(home: Path) -> None:
     cloud = client.ensure(home)
     children = children_of(cloud.pid)
     os.kill(cloud.pid, signal.SIGKILL)
     await_(lambda: not any(alive(child) for child in children))
     assert client.status(home) is None
-    assert client.ensure(home).generation != cloud.generation
+    after = client.ensure(home)
+    assert (after.generation == cloud.generation, after.life != cloud.life) == (True, True)
 
 
 def test_a_starter_that_goes_away_is_the_reason(home: Path) -> None:
@@ -149,12 +172,10 @@ def test_a_starter_that_goes_away_is_the_reason(home: Path) -> None:
     assert "Traceback" not in (home / "cloud.log").read_text()
 
 
-def test_each_generation_has_its_own_last_words(home: Path) -> None:
+def test_each_life_has_its_own_last_words(home: Path) -> None:
     home.mkdir()
     log = home / "cloud.log"
-    log.write_text(
-        "T local cloud ready, generation a\nT local cloud ended by SIGTERM\nT local cloud ready, generation b\n"
-    )
+    log.write_text("T local cloud ready, life a\nT local cloud ended by SIGTERM\nT local cloud ready, life b\n")
     assert client.last_words(home) is None, "the last one was killed and left no word"
     assert client.last_words(home, "a") == "ended by SIGTERM"
     assert client.last_words(home, "b") is None
@@ -193,18 +214,33 @@ def test_a_port_that_is_never_answered_is_told_with_the_log(home: Path, monkeypa
         client.ensure(home)
 
 
-def test_state_of_a_cloud_that_is_gone_is_dropped_once(home: Path) -> None:
+def test_state_outlives_the_cloud_and_is_dropped_with_its_world(home: Path) -> None:
     first = client.ensure(home)
     folder, dropped = client.fleet_home(first, "example")
     assert not dropped
     (folder / "state").mkdir()
-    assert client.fleet_home(first, "example") == (folder, False)
     client.stop(home)
 
     second = client.ensure(home)
-    assert client.fleet_home(second, "example") == (folder, True)
-    assert not (folder / "state").exists()
     assert client.fleet_home(second, "example") == (folder, False)
+    assert (folder / "state").exists()
+    client.stop(home)
+
+    (home / "world.json").unlink()
+    third = client.ensure(home)
+    assert third.generation != second.generation
+    assert client.fleet_home(third, "example") == (folder, True)
+    assert not (folder / "state").exists()
+    assert client.fleet_home(third, "example") == (folder, False)
+
+
+def test_a_world_of_another_form_is_left_alone(home: Path) -> None:
+    home.mkdir()
+    (home / "world.json").write_text(json.dumps({"form": 99, "generation": "g"}))
+    (home / "volumes").mkdir()
+    with pytest.raises(client.LocalCloudError, match="has form 99, and this program knows form 1"):
+        client.ensure(home)
+    assert (home / "volumes").exists()
 
 
 def test_secrets_of_the_user_stay_outside() -> None:

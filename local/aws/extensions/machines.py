@@ -80,13 +80,16 @@ def _tell() -> None:
 
 
 def _end() -> None:
+    ends = Instance.terminate
+    keeping.endings.made = lambda id_: ends(find(id_))
+
     @override(Instance, "terminate")
     def terminate(self: Any, original: Any) -> Any:
         if not keeping.kept or self.state == "terminated" or not is_machine(self):
             return original()
         before = self._state.__class__(self._state.name, self._state.code)
         if self.id not in keeping.endings:
-            keeping.endings.put(self.id, original)
+            keeping.endings.put(self.id)
             self._state.name, self._state.code = "shutting-down", 32
         return before
 
@@ -143,7 +146,7 @@ def _retry(group: Any) -> bool:
     if suspended(group, "Launch") or len(group.active_instances()) >= int(group.desired_capacity or 0):
         vars(group).pop("retry", None)
         return False
-    now = time.monotonic()
+    now = time.time()
     due, pause = vars(group).setdefault("retry", (now, FIRST_RETRY))
     if now >= due:
         vars(group)["retry"] = (now + pause, min(2 * pause, LONGEST_RETRY))
@@ -152,6 +155,9 @@ def _retry(group: Any) -> bool:
 
 
 def _detach() -> None:
+    detach = EC2Backend.detach_volume
+    keeping.detachments.made = lambda volume, owner, region, *how: detach(ec2_backends[owner][region], volume, *how)
+
     @override(EC2Backend, "detach_volume")
     def detach_volume(self: Any, original: Any, volume_id: str, instance_id: str | None, device: Any) -> Any:
         held = self.get_volume(volume_id).attachment
@@ -160,7 +166,7 @@ def _detach() -> None:
             return original(volume_id, instance_id, device)
         if instance_id and instance_id != held.instance.id:
             return original(volume_id, instance_id, device)  # which says what is wrong
-        keeping.detachments.put(volume_id, lambda: original(volume_id, instance_id, device))
+        keeping.detachments.put(volume_id, self.account_id, self.region_name, instance_id, device)
         held.status = "detaching"
         return held
 

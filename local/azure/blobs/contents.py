@@ -5,6 +5,7 @@ without it, and with soft delete, it stays for some days as deleted.
 """
 
 import hashlib
+import os
 import tempfile
 import time
 import uuid
@@ -19,6 +20,7 @@ from ..store import Resource
 IN_MEMORY_BYTES = 1 << 20
 DAY_SECONDS = 86_400
 PAGE_BYTES = 512
+PIECE_BYTES = 512 * 1024
 
 
 class Content:
@@ -42,6 +44,31 @@ class Content:
         """Of page blobs alone."""
         self._file.seek(start)
         self._file.write(data)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Its size, and what is written in it, by where that is."""
+        return {"size": self.size, "pieces": {at: self.read(at, PIECE_BYTES) for at in self._written()}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(size=state["size"] if state["size"] > IN_MEMORY_BYTES else None)  # type: ignore[misc]
+        self.size = state["size"]
+        for at, data in state["pieces"].items():
+            self.write(at, data)
+
+    def _written(self) -> Iterator[int]:
+        """Where pieces begin in which there is something; holes of a file are skipped."""
+        at = 0
+        while at < self.size:
+            if self.size > IN_MEMORY_BYTES:
+                self._file.rollover()
+                self._file.flush()
+                try:
+                    data = os.lseek(self._file.fileno(), at, os.SEEK_DATA)
+                except OSError:  # ENXIO: there is none from here on
+                    return
+                at = data // PIECE_BYTES * PIECE_BYTES
+            yield at
+            at += PIECE_BYTES
 
     def add(self, other: "Content") -> None:
         self.write(self.size, other.read())

@@ -50,23 +50,24 @@ def test_a_guest_has_no_more_of_this_computer_than_it_may(tmp_path: Path) -> Non
 
 @pytest.mark.skipif(bool(lacking()), reason=f"no guest can run here: {lacking()}")
 def test_a_stack_is_chosen_and_left(tmp_path: Path) -> None:
-    guests = Guests()
+    guests = Guests(tmp_path / "guests.json")
     assert guests.choose({"stack": "test/cpu", "disk": "a"}) == {"test/cpu": "a"}
+    assert Guests(tmp_path / "guests.json").disks == {"test/cpu": "a"}, "the next machines service knows it, too"
     assert guests.choose({"stack": "test/cpu", "disk": None}) == {}
 
 
 @pytest.mark.parametrize("told", [{}, {"stack": "test/cpu"}, {"stack": 1, "disk": None}])
-def test_other_words_are_refused(told: dict[str, object]) -> None:
+def test_other_words_are_refused(tmp_path: Path, told: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="disk, stack"):
-        Guests().choose(told)
+        Guests(tmp_path / "guests.json").choose(told)
 
 
-def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr("local.machines.guest.SYSTEM", "")
     assert "sudo apt-get install dnsmasq-base" in (lacking() or "")
     with pytest.raises(OSError, match="dnsmasq-base"):
-        Guests().choose({"stack": "test/cpu", "disk": "a"})
+        Guests(tmp_path / "guests.json").choose({"stack": "test/cpu", "disk": "a"})
 
 
 HELD = """

@@ -1,0 +1,29 @@
+"""How a server begins with what is kept."""
+
+import os
+import sys
+
+from .kept import Kept, WorldError
+
+ORDER = "PYTHONHASHSEED"
+
+
+def same_order() -> None:
+    """Begins this program again with sets that have one order in every process: calls that are made again need it."""
+    if os.environ.get(ORDER) != "0":
+        os.environ[ORDER] = "0"
+        os.execv(sys.executable, [sys.executable, "-m", *_module(), *sys.argv[1:]])  # noqa: S606
+
+
+def _module() -> list[str]:
+    spec = sys.modules["__main__"].__spec__
+    assert spec
+    return [spec.name]
+
+
+def restore(world: Kept) -> None:
+    """Ends the program where it can't."""
+    try:
+        world.restore()
+    except WorldError as error:
+        sys.exit(str(error))

@@ -1,0 +1,210 @@
+"""A world in a folder: calls before their answers, pictures, and what a kill or a full disk leaves."""
+
+import os
+import pickle
+import time
+import uuid
+from collections.abc import Callable
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from local.worlds import journal, kept, moment
+from local.worlds.journal import DamagedError, Journal, records
+
+
+class Pad:
+    """A cloud that holds the calls it got, with what clock and chance said to each."""
+
+    def __init__(self, folder: Path, **more: Any) -> None:
+        self.notes: list[Any] = []
+        cloud = kept.Cloud("the pad", "1", self.call, lambda: self.notes, self.notes.extend, **more)
+        self.kept = kept.Kept(cloud, folder)
+        self.made = self.kept.restore()
+
+    def call(self, word: str) -> kept.Answer:
+        note = (word, moment.urandom(8), moment.seconds())
+        if word == "own":
+            note = (word, os.getpid(), len(self.notes))
+        if word == "key":
+            held = moment.current()
+            assert held
+            held.repeatable = False
+        self.notes.append(note)
+        if word == "failing":
+            raise LookupError(word)
+        return kept.Answer("200 OK", [], pickle.dumps(note))
+
+
+def test_what_was_answered_is_there_again_with_its_time_and_chance(tmp_path: Path) -> None:
+    first = Pad(tmp_path)
+    answers = [first.kept.turn(word).body for word in "abc"]
+    second = Pad(tmp_path)
+    assert second.made == 3
+    assert [pickle.dumps(note) for note in second.notes] == answers
+    assert second.kept.strange == 0
+    second.kept.turn("d")
+    assert [note[0] for note in Pad(tmp_path).notes] == list("abcd")
+
+
+@pytest.mark.parametrize("at", ["a", "c"])
+def test_a_picture_takes_the_place_of_calls(tmp_path: Path, at: str) -> None:
+    first = Pad(tmp_path)
+    for word in "abc":
+        first.kept.turn(word)
+        if word == at:
+            assert first.kept.picture()
+    second = Pad(tmp_path)
+    assert (second.made, second.notes) == (2 - "abc".index(at), first.notes)
+    assert len(list(tmp_path.iterdir())) == 2  # the picture before, and its calls, are gone
+
+
+def test_what_cannot_be_made_again_is_in_a_picture_before_its_answer(tmp_path: Path) -> None:
+    first = Pad(tmp_path)
+    first.kept.turn("a")
+    first.kept.turn("key")
+    assert Pad(tmp_path).made == 0
+
+
+def test_no_picture_while_something_waits(tmp_path: Path) -> None:
+    first = Pad(tmp_path, waits=lambda: True)
+    first.kept.turn("key")
+    assert Pad(tmp_path).made == 1
+
+
+def test_a_call_that_failed_is_kept_with_what_it_changed(tmp_path: Path) -> None:
+    first = Pad(tmp_path)
+    with pytest.raises(LookupError):
+        first.kept.turn("failing")
+    second = Pad(tmp_path)
+    assert (second.notes, second.kept.strange) == (first.notes, 0)
+
+
+def test_a_full_disk_ends_the_process_before_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> int:
+        raise OSError(28, "No space left on device")
+
+    def end(code: int) -> None:
+        raise SystemExit(code)
+
+    first = Pad(tmp_path)
+    first.kept.turn("a")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        patch.setattr(os, "_exit", end)
+        with pytest.raises(SystemExit):
+            first.kept.turn("b")
+    assert [note[0] for note in Pad(tmp_path).notes] == ["a"]
+
+
+def test_a_picture_that_cannot_be_read_again_takes_no_calls_place(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = Pad(tmp_path)
+    first.kept.turn("a")
+    first.notes.append(Unread())
+    assert not first.kept.picture()
+    assert "No picture of the pad" in caplog.text
+    assert [note[0] for note in Pad(tmp_path).notes] == ["a"]
+
+
+class Unread:
+    def __reduce__(self) -> Any:
+        return int, ("no number",)
+
+
+def test_another_answer_than_before_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    first = Pad(tmp_path)
+    first.kept.turn("a")
+    first.kept.turn("own")
+    file = next(tmp_path.glob("journal-*"))
+    *others, (at, seed, call, _) = list(records(file))
+    file.unlink()
+    changed = Journal(file)
+    for one in (*others, (at, seed, call, b"another")):
+        changed.add(one)
+    assert Pad(tmp_path).kept.strange == 1
+    assert "call 2 of journal-000001 has another answer now" in caplog.text
+
+
+def _every_cut(file: Path) -> list[bytes]:
+    whole = file.read_bytes()
+    return [whole[:length] for length in range(len(whole))]
+
+
+def test_half_a_record_is_none(tmp_path: Path) -> None:
+    file = tmp_path / "journal"
+    written = Journal(file)
+    written.add("first")
+    whole = written.size
+    written.add("second")
+    for cut in _every_cut(file):
+        file.write_bytes(cut)
+        assert list(records(file)) == (["first"] if len(cut) >= whole else [])
+        Journal(file).add("third")
+        assert list(records(file))[-1] == "third"
+
+
+def test_damage_in_the_middle_is_no_end(tmp_path: Path) -> None:
+    pad = Pad(tmp_path)
+    pad.kept.turn("a")
+    pad.kept.turn("b")
+    file = next(tmp_path.glob("journal-*"))
+    data = bytearray(file.read_bytes())
+    data[journal.HEAD.size + 3] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(DamagedError):
+        list(records(file))
+    with pytest.raises(kept.WorldError, match=r"landbridge local forget"):
+        Pad(tmp_path)
+
+
+def test_large_contents_are_written_once(tmp_path: Path) -> None:
+    pad = Pad(tmp_path)
+    pad.notes.append(b"large" * 100_000)
+    assert pad.kept.picture()
+    (file,) = (tmp_path / "contents").iterdir()
+    before = file.stat().st_ino
+    assert pad.kept.picture()
+    assert (file.stat().st_ino, file.stat().st_mode & 0o777) == (before, 0o600)
+    assert Pad(tmp_path).notes == pad.notes
+    pad.notes.clear()
+    assert pad.kept.picture()
+    assert not list((tmp_path / "contents").iterdir())
+
+
+@pytest.fixture
+def clockwork() -> Any:
+    """The clock's and chance's places are taken for a test's time."""
+    import datetime as datetimes
+    import random
+
+    with pytest.MonkeyPatch.context() as patch:
+        for owner, name in ((datetimes, "datetime"), (time, "time"), (os, "urandom"), (random, "_urandom")):
+            patch.setattr(owner, name, getattr(owner, name))
+        moment.install()
+        yield datetimes
+
+
+def test_a_moment_holds_for_all_who_ask(clockwork: Any) -> None:
+    import secrets
+
+    asked: tuple[Callable[[], Any], ...] = (
+        uuid.uuid4,
+        secrets.token_bytes,
+        time.time,
+        lambda: clockwork.datetime.now(UTC),
+        lambda: clockwork.datetime.now(),
+    )
+
+    def ask() -> list[Any]:
+        return [one() for one in asked]
+
+    with moment.Moment(1_000_000.5, b"seed").holds():
+        first = ask()
+    with moment.Moment(1_000_000.5, b"seed").holds():
+        assert ask() == first
+    assert first[3].timestamp() == first[2] == 1_000_000.5
+    assert all(one != other for one, other in zip(ask(), first, strict=True))
