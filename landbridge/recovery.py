@@ -24,8 +24,9 @@ class Pending(NamedTuple):
 
 
 def resources(state: Mapping[str, Any] | None) -> int:
-    """How many resources a stack's state lists, the stack itself apart."""
-    return sum(resource["type"] != STACK_TYPE for resource in (state or {}).get("resources") or ())
+    """How many resources a stack's state lists, as a run counts them: the stack itself and what it only reads apart."""
+    found = (state or {}).get("resources") or ()
+    return sum(one["type"] != STACK_TYPE and not one.get("external") for one in found)
 
 
 def pending(state: Mapping[str, Any] | None) -> list[Pending]:

@@ -13,7 +13,11 @@ from local.environment import scrubbed
 from tests.landbridge import events
 
 STATE = {
-    "resources": [{"type": "pulumi:pulumi:Stack"}, {"type": "aws:ec2/vpc:Vpc"}],
+    "resources": [
+        {"type": "pulumi:pulumi:Stack"},
+        {"type": "aws:ec2/vpc:Vpc"},
+        {"type": "pulumi:pulumi:StackReference", "external": True},  # the engine tells of none of these
+    ],
     "pending_operations": [
         {
             "type": "creating",
