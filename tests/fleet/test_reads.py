@@ -129,6 +129,15 @@ def test_a_mapping_of_values_hides_none(way: str, world: World, heard: dict[Read
     assert {("names", *place), ("value", *place, "standardNDSH100v5Family")} <= heard.keys()
 
 
+def test_one_entry_in_several_places_counts_at_each(world: World, untouched: None) -> None:
+    region, (west, east) = world.fleet.regions["us-west-2"], ("us-west-2", "us-east-1")
+    vars(world.fleet)["regions"] = {west: region, east: region}
+    found: dict[Read, str] = {}
+    reads.watch(world.fleet, world.plan, found.__setitem__)
+    assert region.cloud
+    assert found.keys() == {("value", "regions", west, "cloud"), ("value", "regions", east, "cloud")}
+
+
 def test_the_plan_is_one_part(world: World, heard: dict[Read, str]) -> None:
     world.plan.region("us-west-2")
     assert heard.keys() == {("plan",)}
