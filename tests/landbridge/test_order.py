@@ -4,6 +4,7 @@ import pytest
 
 from fleet.world import current
 from landbridge import order, schedule
+from landbridge.errors import LandbridgeError
 from landbridge.story import Phase
 from stacks.catalogue import catalogue
 from tests.support.cloud import ROOT
@@ -39,3 +40,13 @@ def test_machines_of_pools_that_failed_or_are_not_up_are_not_waited_for() -> Non
 
     assert order.with_machines(fleet, "main", phases, stands) == ["site-gpu", "eu-gpu", "system"]
     assert order.with_machines(fleet, "other", phases, stands) == []
+
+
+def test_a_stack_goes_with_those_that_stand_on_it_or_not_at_all() -> None:
+    every = catalogue(current(ROOT / "fleet.yaml").fleet)
+    above = [stack.name for stack in every if "main" in stack.depends_on]
+    assert len(above) > 1
+    order.refuse_below("main", ["main", *above], every, lambda _stack: True)
+    order.refuse_below("main", ["main"], every, lambda _stack: False)
+    with pytest.raises(LandbridgeError, match=f"{above[0]} stands on main .* `landbridge destroy {above[0]} main`"):
+        order.refuse_below("main", ["main", *above[1:]], every, lambda _stack: True)
