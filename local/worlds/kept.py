@@ -11,6 +11,7 @@ import platform
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -81,8 +82,7 @@ class Kept:
 
     def turn(self, call: Any) -> Answer:
         """Answers a call, which is on disk by then."""
-        self._let()
-        with self.lock:
+        with self._turn():
             begun, at = time.thread_time(), moment.now()
             with at.holds() as held:
                 told, answer = self._made(call)
@@ -199,6 +199,16 @@ class Kept:
 
     def resume(self) -> None:
         self.pause(0)
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """The lock, and no pause: one may have begun while a call waited for the lock."""
+        while True:
+            self._let()
+            with self.lock:
+                if self.until <= time.monotonic():
+                    yield
+                    return
 
     def _let(self) -> None:
         with self.paused:

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import threading
 import time
 import uuid
 from collections.abc import Callable
@@ -173,6 +174,42 @@ def test_large_contents_are_written_once(tmp_path: Path) -> None:
     pad.notes.clear()
     assert pad.kept.picture()
     assert not list((tmp_path / "contents").iterdir())
+
+
+def test_a_call_that_waited_its_turn_as_a_pause_began_waits_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = Pad(tmp_path)
+    inside, go, let = threading.Event(), threading.Event(), threading.Event()
+    original = first.kept._let
+
+    def hold(_: Any) -> kept.Answer:
+        inside.set()
+        go.wait(60)
+        return kept.Answer("200 OK", [], b"")
+
+    def passed() -> None:
+        original()
+        let.set()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(first.kept, "cloud", first.kept.cloud._replace(call=hold))
+        slow = threading.Thread(target=first.kept.turn, args=("slow",))
+        slow.start()
+        assert inside.wait(60)
+    monkeypatch.setattr(first.kept, "_let", passed)
+    late = threading.Thread(target=first.kept.turn, args=("late",))
+    late.start()
+    assert let.wait(60)
+    pause = threading.Thread(target=first.kept.pause, args=(600,))
+    pause.start()
+    while not first.kept.until:
+        time.sleep(0.001)
+    go.set()
+    pause.join(60)
+    late.join(0.2)
+    assert (first.notes, late.is_alive()) == ([], True)
+    first.kept.resume()
+    late.join(60)
+    assert [note[0] for note in first.notes] == ["late"]
 
 
 @pytest.fixture
