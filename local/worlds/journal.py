@@ -12,7 +12,7 @@ from pathlib import Path
 from struct import Struct
 from typing import Any
 
-HEAD = Struct("<II")  # the length of what follows, and its CRC
+HEAD = Struct("<III")  # the length of what follows, its CRC, and one of both: a wrong length is no end
 
 
 class DamagedError(Exception):
@@ -30,7 +30,7 @@ class Journal:
     def add(self, record: Any) -> None:
         """Raises OSError; then it is not in there."""
         data = pickle.dumps(record, protocol=5)
-        left = memoryview(HEAD.pack(len(data), zlib.crc32(data)) + data)
+        left = memoryview(_head(data) + data)
         try:
             while left:
                 left = left[os.write(self.descriptor, left) :]
@@ -46,18 +46,26 @@ class Journal:
         os.close(self.descriptor)
 
 
+def _head(data: bytes) -> bytes:
+    length, check = len(data), zlib.crc32(data)
+    return HEAD.pack(length, check, zlib.crc32(HEAD.pack(length, check, 0)[:-4]))
+
+
 def records(file: Path) -> Iterator[Any]:
     """All of a journal; cuts off half a record at its end. Raises DamagedError."""
     size, at = file.stat().st_size, 0
     with file.open("rb") as journal:
         while at < size:
             head = journal.read(HEAD.size)
-            length, check = HEAD.unpack(head) if len(head) == HEAD.size else (size, 0)
-            data = journal.read(length) if at + HEAD.size + length <= size else b""
-            if not data:
+            whole = len(head) == HEAD.size
+            if whole and zlib.crc32(head[:-4]) != HEAD.unpack(head)[-1]:
+                raise DamagedError(f"{file} is damaged at byte {at}")
+            length = HEAD.unpack(head)[0] if whole else 0
+            data = journal.read(length)
+            if not whole or len(data) < length:
                 os.truncate(file, at)
                 return
-            if zlib.crc32(data) != check:
+            if _head(data) != head:
                 raise DamagedError(f"{file} is damaged at byte {at}")
             yield pickle.loads(data)  # noqa: S301 - this user's own file, 0600
             at += HEAD.size + length

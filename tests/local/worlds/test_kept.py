@@ -148,13 +148,14 @@ def test_half_a_record_is_none(tmp_path: Path) -> None:
         assert list(records(file))[-1] == "third"
 
 
-def test_damage_in_the_middle_is_no_end(tmp_path: Path) -> None:
+@pytest.mark.parametrize("byte", [*range(journal.HEAD.size), journal.HEAD.size + 3])
+def test_damage_in_the_middle_is_no_end(tmp_path: Path, byte: int) -> None:
     pad = Pad(tmp_path)
     pad.kept.turn("a")
     pad.kept.turn("b")
     file = next(tmp_path.glob("journal-*"))
     data = bytearray(file.read_bytes())
-    data[journal.HEAD.size + 3] ^= 1
+    data[byte] ^= 0x80
     file.write_bytes(data)
     with pytest.raises(DamagedError):
         list(records(file))
