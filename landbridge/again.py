@@ -27,7 +27,7 @@ class Again:
         once more. Raises what `work` raises.
         """
         for _ in range(TIMES - 1):
-            before = self.starts()
+            before = self.alive()
             try:
                 return work(name)
             except Exception:
@@ -40,6 +40,11 @@ class Again:
     def starts(self) -> dict[str, int]:
         """How often each part was started."""
         return {name: one["starts"] for name, one in parts.recorded(self.home).items()} if self.home else {}
+
+    def alive(self) -> dict[str, int]:
+        """The same of those that answer: one that is still coming up may be what breaks the work that begins now."""
+        answering = {part.name for part in parts.PARTS if self.home and parts.answers(part.port)}
+        return {name: n for name, n in self.starts().items() if name in answering}
 
     def restarted(self, before: dict[str, int]) -> str | None:
         """Which part was started since; waits a moment for one that has just died."""

@@ -4,7 +4,7 @@ Each start of `pulumi` costs 0.2 s, so nothing is asked of it that its events ha
 """
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,6 @@ from pulumi.automation import (
 
 # Not among those that are exported (3.272).
 from pulumi.automation._stack import StackInitMode
-from pulumi.automation.events import StepEventStateMetadata
 
 from .places import Place
 from .pulumi_command import PulumiCommand
@@ -188,47 +187,27 @@ class StackEngine:
         with contextlib.suppress(OSError):  # its folder went with the local cloud
             self.stop_mark.write_text(f"{begun.isoformat()} {now.isoformat()}\n")
 
-    def settle_pending(self, found: Mapping[str, str]) -> None:
-        """Ends every open operation: creations whose id was `found` (by URN) count as done, others as never begun.
+    def settle_pending(self, made: Sequence[Mapping[str, Any]]) -> None:
+        """Ends every open operation: resources that were `made`, as a state tells of them, are there; others count
+        as never begun.
 
         `pulumi refresh --import-pending-creates` would be the tool for that, but a refresh leaves the imports it makes
         of them pending for ever (engine 3.259).
         """
         state = self.stack.export_stack()
         deployment = dict(state.deployment or {})
-        pending = [operation["resource"] for operation in deployment.pop("pending_operations", None) or ()]
-        made = {
-            r["urn"]: {"outputs": r.get("inputs", {}), **r, "id": found[r["urn"]]} for r in pending if r["urn"] in found
-        }
+        deployment.pop("pending_operations", None)
+        new = {one["urn"]: {"outputs": one.get("inputs", {}), **one} for one in made}
         kept, replaced = [], []
         for resource in deployment.get("resources") or ():
-            if resource["urn"] in made:  # it was to be replaced: the new one takes its place
-                kept.append(made.pop(resource["urn"]))
+            if resource["urn"] in new:  # it was to be replaced: the new one takes its place
+                kept.append(new.pop(resource["urn"]))
                 replaced.append({**resource, "delete": True})
             else:
                 kept.append(resource)
-        deployment["resources"] = [*kept, *made.values(), *replaced]
+        deployment["resources"] = [*kept, *new.values(), *replaced]
         state.deployment = deployment
         self.stack.import_stack(state)
-
-    def open_again(self, creating: Mapping[str, StepEventStateMetadata]) -> None:
-        """Has creations count as begun and without an end that the engine gave up since nobody answered it any more.
-
-        They may have happened. The engine itself takes a broken connection for a failure.
-        """
-        state = self.stack.export_stack()
-        deployment = dict(state.deployment or {})
-        pending = list(deployment.get("pending_operations") or ())
-        known = {operation["resource"]["urn"] for operation in pending}
-        for urn, one in creating.items():
-            if urn not in known and not one.type.startswith("pulumi:"):
-                told = {"urn": urn, "custom": True, "type": one.type, "inputs": dict(one.inputs or {})}
-                told |= {"parent": one.parent, "provider": one.provider}
-                pending.append({"resource": told, "type": "creating"})
-        if len(pending) > len(known):
-            deployment["pending_operations"] = pending
-            state.deployment = deployment
-            self.stack.import_stack(state)
 
     def unprotect(self, urn: str) -> None:
         """Lets the next up delete a resource."""

@@ -278,9 +278,8 @@ class FleetRun:
         engine, story = self.engines[name], self.stories[name]
         self.notes.append(f"{name}: {why}")
         story.problems.clear()
-        if story.phase == "update":
-            engine.open_again(story.creating)
-        self.clear_up(name, recovery.pending(engine.state()))
+        given_up = recovery.given_up(story.creating) if story.phase == "update" else []
+        self.clear_up(name, [*recovery.pending(engine.state()), *given_up])
 
     def give_up(self, name: str, error: Exception) -> None:
         """Work on a stack ended with `error`, which an interrupt may have brought about."""

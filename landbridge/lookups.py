@@ -80,6 +80,7 @@ TAGGED = {
 
 # Creating these once more only sets the same again.
 REPEATABLE = {
+    "aws:autoscaling/lifecycleHook:LifecycleHook",
     "aws:cloudwatch/metricAlarm:MetricAlarm",
     "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",
     "aws:ec2/eipAssociation:EipAssociation",
@@ -140,6 +141,12 @@ FINDERS: dict[str, Callable[[ClientOf, Inputs], str | None]] = {
         "SubnetId",
         i["subnetId"],
         "MountTargetId",
+    ),
+    "aws:ec2/subnetCidrReservation:SubnetCidrReservation": lambda of, i: _named(
+        of("ec2").get_subnet_cidr_reservations(SubnetId=i["subnetId"])["SubnetIpv4CidrReservations"],
+        "Cidr",
+        i["cidrBlock"],
+        "SubnetCidrReservationId",
     ),
     "aws:route53/zone:Zone": _zone,
     "aws:route53/resolverEndpoint:ResolverEndpoint": lambda of, i: _named(

@@ -7,20 +7,39 @@ undone, and what cannot be found is dropped from the state with a warning that n
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from pulumi.automation.events import StepEventStateMetadata
+
 from . import azure_lookups, lookups
 from .engine import OnEvent, StackEngine
 from .story import STACK_TYPE, of_urn, short
 
 
 class Pending(NamedTuple):
-    """One operation without an end: creating, updating, deleting or reading. `id` is known if it nearly ended."""
+    """An operation without an end: creating, updating, deleting or reading. `resource`: as a state tells of it."""
 
     operation: str
-    urn: str
-    type: str
-    name: str
-    id: str | None
-    inputs: Mapping[str, Any]
+    resource: Mapping[str, Any]
+
+    @property
+    def urn(self) -> str:
+        return str(self.resource["urn"])
+
+    @property
+    def type(self) -> str:
+        return of_urn(self.urn)[0]
+
+    @property
+    def name(self) -> str:
+        return of_urn(self.urn)[1]
+
+    @property
+    def id(self) -> str | None:
+        """Known if it nearly ended."""
+        return self.resource.get("id") or None
+
+    @property
+    def inputs(self) -> Mapping[str, Any]:
+        return self.resource.get("inputs") or {}
 
 
 def resources(state: Mapping[str, Any] | None) -> int:
@@ -31,14 +50,22 @@ def resources(state: Mapping[str, Any] | None) -> int:
 
 def pending(state: Mapping[str, Any] | None) -> list[Pending]:
     """The operations left open in a stack's state."""
-    found = []
-    for operation in (state or {}).get("pending_operations") or ():
-        resource = operation["resource"]
-        inputs = resource.get("inputs") or {}
-        found.append(
-            Pending(operation["type"], resource["urn"], *of_urn(resource["urn"]), resource.get("id") or None, inputs)
+    return [Pending(one["type"], one["resource"]) for one in (state or {}).get("pending_operations") or ()]
+
+
+def given_up(creating: Mapping[str, StepEventStateMetadata]) -> list[Pending]:
+    """Creations that the engine has given up, by URN: it takes a broken connection for a failure, and they may have
+    happened. No state tells of them.
+    """
+    return [
+        Pending(
+            "creating",
+            {"urn": urn, "custom": True, "type": one.type, "inputs": dict(one.inputs or {})}
+            | {"parent": one.parent, "provider": one.provider},
         )
-    return found
+        for urn, one in creating.items()
+        if not one.type.startswith("pulumi:")
+    ]
 
 
 def told(operations: Sequence[Pending]) -> list[str]:
@@ -60,18 +87,18 @@ def resume(
 
     Raises CommandError.
     """
-    notes = [f"an earlier run was killed: {len(operations)} operations had no end. Asking the cloud about them."]
-    found = {}
+    notes = [f"{len(operations)} operations had no end. Asking the cloud about them."]
+    made = []
     for op in operations:
         if op.operation != "creating":
             continue
         id_ = op.id or find(clients, subscription, op)
         if id_:
-            found[op.urn] = id_
+            made.append({**op.resource, "id": id_})
             notes.append(f"found {short(op.type)} {op.name} ({id_}): it is kept.")
         elif not findable(op.type) and not lookups.undo(clients, op.type, op.inputs):
             notes.append(orphan(op))
-    engine.settle_pending(found)
+    engine.settle_pending(made)
     engine.refresh(on_event)
     return notes
 

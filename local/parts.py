@@ -20,7 +20,8 @@ from .environment import AWS_URL, AZURE_URL
 MOST_DEATHS, WITHIN_SECONDS = 6, 60.0
 # It is started again after so long, twice as long each time it died of late; at once at first.
 AGAIN_SECONDS = 0.25
-END_SECONDS = 3.0
+# A cloud writes down all it holds, which takes seconds beside a load.
+END_SECONDS = 10.0
 # Who is a part, how often it was started in this life of the daemon.
 RECORD = "parts.json"
 

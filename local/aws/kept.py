@@ -1,6 +1,7 @@
 """What the local AWS keeps: moto's backends of all accounts and regions, and what our own modules know beside them."""
 
 import importlib
+import weakref
 from functools import partial
 from typing import Any
 
@@ -25,6 +26,8 @@ STATE: tuple[tuple[Any, str], ...] = (
     (vpn, "_told"),
     (vpn, "_asked"),
 )
+# By these, backends of EC2 find each other from their creation on: peerings reach across regions.
+FINDERS = ("vpc_refs", "vpc_pcx_refs", "backend_refs")
 # What somebody makes in IAM.
 IAMS = ("roles", "users", "groups", "instance_profiles", "inline_policies", "open_id_providers", "access_keys")
 
@@ -70,6 +73,8 @@ def restore(kept: Any) -> None:
         for name, regions in accounts.items():
             for region, backend in regions.items():
                 dict.__setitem__(backends[name], region, backend)
+                for finder in FINDERS:
+                    getattr(backend, finder, {type(backend): set()})[type(backend)].add(weakref.ref(backend))
     for (owner, name), value in zip(STATE, values, strict=True):
         setattr(owner, name, value)
 

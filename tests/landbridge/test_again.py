@@ -71,14 +71,26 @@ def test_it_ends_when_a_part_dies_each_time(world: World) -> None:
 
 
 def test_one_that_has_just_died_is_waited_for(world: World) -> None:
-    world.answering = False
-    work, done = failing(world, 1, None)
-
     def later() -> None:
         world.starts["AWS API"] += 1
         world.answering = True
 
-    threading.Timer(0.1, later).start()
+    def work(_name: str) -> None:
+        done.append(1)
+        if len(done) == 1:
+            world.answering = False
+            threading.Timer(0.1, later).start()
+            raise ValueError("broken")
+
+    done: list[int] = []
+    world.through(work)
+    assert len(done) == 2
+
+
+def test_one_that_was_still_coming_up_as_the_work_began_is_waited_for(world: World) -> None:
+    world.answering = False
+    work, done = failing(world, 1, None)
+    threading.Timer(0.1, lambda: setattr(world, "answering", True)).start()
     world.through(work)
     assert len(done) == 2
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pulumi.automation.events import StepEventStateMetadata
 
 from landbridge import lookups, recovery
 from local import client
@@ -48,6 +49,19 @@ def test_a_preview_says_that_up_will_clear_up() -> None:
     (warning,) = recovery.told(recovery.pending(STATE))
     assert "creating kms.Key key, updating ec2.Vpc network" in warning
     assert recovery.told([]) == []
+
+
+def test_creations_that_the_engine_has_given_up_are_asked_about_like_those_of_a_killed_run() -> None:
+    urn, provider = events.urn("aws:ec2/vpc:Vpc", "network"), events.urn("pulumi:providers:aws", "us-west-2") + "::1"
+    told = StepEventStateMetadata.from_json(
+        {"urn": urn, "type": "aws:ec2/vpc:Vpc", "custom": True, "inputs": {"cidrBlock": "10.128.0.0/18"}}
+        | {"parent": "stack", "provider": provider, "id": ""}
+    )
+    reference = StepEventStateMetadata.from_json({"urn": "other", "type": "pulumi:providers:tls"})
+    (one,) = recovery.given_up({urn: told, "other": reference})
+    assert (one.operation, one.type, one.name, one.id) == ("creating", "aws:ec2/vpc:Vpc", "network", None)
+    assert one.resource["provider"] == provider
+    assert one.inputs == {"cidrBlock": "10.128.0.0/18"}
 
 
 def test_what_cannot_be_looked_up_is_named_with_its_tags() -> None:
@@ -93,6 +107,11 @@ assert find("aws:ec2/natGateway:NatGateway", **net) == nat
 ec2.delete_nat_gateway(NatGatewayId=nat)
 assert ec2.describe_nat_gateways(NatGatewayIds=[nat])["NatGateways"][0]["State"] == "deleted"
 assert find("aws:ec2/natGateway:NatGateway", **net) is None
+reserved = ec2.create_subnet_cidr_reservation(SubnetId=subnet, Cidr="10.128.0.0/27", ReservationType="explicit")
+reserved = reserved["SubnetCidrReservation"]["SubnetCidrReservationId"]
+reservation = "aws:ec2/subnetCidrReservation:SubnetCidrReservation"
+assert find(reservation, subnetId=subnet, cidrBlock="10.128.0.0/27") == reserved
+assert find(reservation, subnetId=subnet, cidrBlock="10.128.0.32/27") is None
 assert find("aws:efs/fileSystem:FileSystem", tags={"Name": "shares"}) == files
 assert find("aws:efs/mountTarget:MountTarget", fileSystemId=files, subnetId=subnet) == mount
 assert find("aws:s3/bucket:Bucket", bucket="bucket") == "bucket"

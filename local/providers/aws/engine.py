@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Any
 
 import jmespath
@@ -27,7 +28,7 @@ class Engine:
     def create(self, inputs: Properties) -> tuple[str, Properties]:
         kind, asked = self.kind, inputs
         inputs = {"region": self.region, **inputs}
-        answer = self._call(kind.create, {"inputs": inputs, "token": _token(inputs)})
+        answer = self._call(kind.create, {"inputs": inputs, "token": _token(inputs)}, self._tagged(inputs))
         if kind.failure and (message := jmespath.search(kind.failure, answer)):
             raise ProviderError(str(message))
         taken = _take(kind.create.take, answer, {**inputs, "id": ""})
@@ -40,9 +41,10 @@ class Engine:
             for change in kind.changes:
                 if change.on_create and any(inputs.get(name) is not None for name in change.properties):
                     self._calls(change.calls, context)
-            if kind.tagging and inputs.get("tags"):
-                self._call(kind.tagging.add, {**context, "tags": self._tag_list(inputs["tags"])})
             found = self.describe(id_, inputs)
+            if found and kind.tagging and inputs.get("tags") and found["tags"] != inputs["tags"]:
+                self._call(kind.tagging.add, {**context, "tags": self._tag_list(inputs["tags"])})
+                found = self.describe(id_, inputs)
         except ProviderError:
             # Half a resource would be known to nobody: take it back before saying what went wrong.
             self.delete(id_, inputs)
@@ -116,6 +118,14 @@ class Engine:
             return dict(tags)
         return [{self.kind.tagging.key: key, self.kind.tagging.value: value} for key, value in tags.items()]
 
+    def _tagged(self, inputs: Properties) -> dict[str, Any]:
+        """What makes a creation tag what it creates."""
+        tagging, tags = self.kind.tagging, inputs.get("tags")
+        type_ = tagging and tagging.created.get(self.kind.create.operation)
+        if not (type_ and tags):
+            return {}
+        return {"TagSpecifications": [{"ResourceType": type_, "Tags": self._tag_list(tags)}]}
+
     def _retag(self, context: Mapping[str, Any], olds: Mapping[str, str], news: Mapping[str, str]) -> None:
         assert self.kind.tagging is not None
         if gone := sorted(olds.keys() - news.keys()):
@@ -141,13 +151,13 @@ class Engine:
             raise
         return _take(call.take, answer, {**context["inputs"], "id": context.get("id", "")})
 
-    def _call(self, call: Call, context: Mapping[str, Any]) -> Any:
+    def _call(self, call: Call, context: Mapping[str, Any], more: Mapping[str, Any] = MappingProxyType({})) -> Any:
         source = context.get("state") or context["inputs"]
         if call.when and not (context["inputs"].get(call.when) or source.get(call.when)):
             return {}
         params = render(call.params, {**context, "region": self.region, "account": self.account})
         try:
-            return getattr(self.client, call.operation)(**params)
+            return getattr(self.client, call.operation)(**params, **more)
         except ClientError as error:
             details = error.response["Error"]
             code = details.get("Code", "Unknown")

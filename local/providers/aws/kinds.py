@@ -82,6 +82,8 @@ class Tagging:
     add: Call
     remove: Call
     read: Call | None = None  # None: the description holds them
+    # Operation → type of resource: these tag what they create, so that no kill comes between the two.
+    created: Mapping[str, str] = field(default_factory=dict)
     key: str = "Key"
     value: str = "Value"
     as_map: bool = False  # the API takes a map where others take a list of pairs

@@ -146,6 +146,19 @@ def _instances(aws: Aws) -> list[str]:
     return [one["InstanceId"] for reservation in found for one in reservation["Instances"]]
 
 
+def _peer(aws: Aws) -> None:
+    """Regions find each other."""
+    near, far = (aws.client("ec2", region) for region in REGIONS)
+    hubs = [one.describe_transit_gateways()["TransitGateways"][0] for one in (near, far)]
+    made = near.create_transit_gateway_peering_attachment(
+        TransitGatewayId=hubs[0]["TransitGatewayId"],
+        PeerTransitGatewayId=hubs[1]["TransitGatewayId"],
+        PeerAccountId=hubs[1]["OwnerId"],
+        PeerRegion=REGIONS[1],
+    )["TransitGatewayPeeringAttachment"]["TransitGatewayAttachmentId"]
+    far.accept_transit_gateway_peering_attachment(TransitGatewayAttachmentId=made)
+
+
 LOOKS = (
     ("ec2", "describe_instances"),
     ("ec2", "describe_vpcs"),
@@ -214,6 +227,7 @@ def test_a_fleets_world_outlives_kills_stops_and_what_was_issued_holds(aws: Aws)
     # What waited for its machine ends when that has.
     _, second, *_ = _instances(aws)
     assert aws.own("ended", second)
+    _peer(aws)
     assert "another answer" not in aws.log.read_text()
 
 
