@@ -8,14 +8,13 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from local import client, parts
+from tests.components.pools.joining_client import eventually
 from tests.support import saved
 from tests.support.cloud import COMMAND, Cloud
 
@@ -106,13 +105,6 @@ def machines(cloud: Cloud) -> list[dict[str, Any]]:
     return [one for one in client.machine_list(cloud.home / "local") if one["state"] != "terminated"]
 
 
-def eventually(what: Callable[[], object], seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.2)
-
-
 def phase(cloud: Cloud) -> str:
     return kubectl(
         cloud, "get", "pod", "worker", "-o", "jsonpath={.status.phase}", "--request-timeout", "5s", code=None
@@ -122,7 +114,7 @@ def phase(cloud: Cloud) -> str:
 def same(cloud: Cloud, before: dict[str, Any]) -> None:
     """All is as it was, and at work."""
     saved.await_nodes(cloud)
-    eventually(lambda: phase(cloud) == "Running")
+    eventually(lambda: phase(cloud) == "Running", 120)
     now = json.loads(json.dumps(facts(cloud)))
     assert different(now, {**before, "objects": now["objects"]}) == {}
     assert set(before["objects"]) <= set(now["objects"]), "others come by the hour"
@@ -146,7 +138,7 @@ def kill(cloud: Cloud, part: str) -> None:
     home = cloud.home / "local"
     before = parts.recorded(home)[part]
     os.kill(before["pid"], signal.SIGKILL)
-    eventually(lambda: parts.recorded(home)[part]["starts"] > before["starts"])
+    eventually(lambda: parts.recorded(home)[part]["starts"] > before["starts"], 120)
 
 
 class Writer:
@@ -176,7 +168,7 @@ class Writer:
     def further(self) -> None:
         """Returns when both have been acknowledged again."""
         before = len(self.configmaps), len(self.objects)
-        eventually(lambda: len(self.configmaps) > before[0] and len(self.objects) > before[1])
+        eventually(lambda: len(self.configmaps) > before[0] and len(self.objects) > before[1], 120)
 
     def __enter__(self) -> "Writer":
         self.hand.start()

@@ -232,6 +232,11 @@ def test_channels_go_forth_and_back_in_every_region(azure: LocalAzure, tmp_path:
     assert (pointer.record.before, pointer.record.why) == (old, "promote")
     assert pointer.record.who.startswith("alice@example.com xxx")
     assert pointer.previous == next(one.id for one in store.published(REGIONS[0]) if one.name == old)
+    store.point(REGIONS[0], STABLE, pointer.image, pointer.record)
+    again = next(one for one in store.pointers(REGIONS[0]) if one.slot == STABLE)
+    assert (again.image, again.previous) == (pointer.image, pointer.previous), (
+        "who points at the same loses no way back"
+    )
     for writes in (1, 2, 3):
         moves, _ = channels.rollback(channels.look(store), None, None)
         channels.do(store, moves[:writes], "bob", channels.ROLLBACK)

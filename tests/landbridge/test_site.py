@@ -107,7 +107,11 @@ def test_an_expired_token_is_refused_before_anything_is_written(enrolled: SiteBe
 def test_a_bundle_that_was_changed_on_its_way_is_refused(enrolled: SiteBed) -> None:
     command, file = enrolled.enrolment("host-2"), enrolled.store / f"{enrolled.published.version}.json"
     whole = file.read_text()
-    for path, why in ((KUBELET, f"{KUBELET} is missing or changed"), (None, "not signed by the key")):
+    for path, why in (
+        (KUBELET, f"{KUBELET} is missing or changed"),
+        ("/etc/cron.d/more", "files that nobody has signed for"),
+        (None, "not signed by the key"),
+    ):
         if path:
             file.write_text(json.dumps({**enrolled.published.files, path: "{}"}))
         else:

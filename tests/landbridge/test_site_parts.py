@@ -1,8 +1,10 @@
 """What the site commands decide without a cluster: which hosts are meant, what is work, what is to be done."""
 
+import json
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from fleet.world import World, current
 from landbridge.errors import UsageError
 from landbridge.places import Place
 from landbridge.reach import Hosts, ReachError
-from landbridge.site import enrol, hosts, local_hosts, nodes, status
+from landbridge.site import enrol, hosts, local_hosts, nodes, status, store
 from landbridge.site.apply import decide
 from landbridge.site.status import State
 from local.keeper.hosts import FIELDS
@@ -154,3 +156,17 @@ def test_on_real_clouds_no_host_is_brought_up(world: World, tmp_path: Path) -> N
 def test_a_host_whose_address_nobody_knows_is_said() -> None:
     with pytest.raises(ReachError, match=r"host-1\.lab cannot be reached: neither the fleet file nor its node"):
         Hosts(dict).run("host-1.lab", ["true"])
+
+
+@pytest.mark.parametrize("said", ["host-1", "host-2"])
+def test_a_machine_that_bears_another_host_s_name_is_not_that_host(world: World, said: str) -> None:
+    told = {"prefix": "example/main/site-gpu", "host": said, "version": "a", "files": {"/etc/x": "1"}, "joined": True}
+    session: Any = SimpleNamespace(admin=None)
+    looking = status.Hosts(session, {"host-1": hosts.one(world, "lab", "host-1", None)})
+    looking.ask = lambda *_: told  # type: ignore[method-assign]
+    manifest = json.dumps({"version": "b", "files": {"/etc/x": {"sha256": "2"}}})
+    wanted = store.Published("us-west-2", "bucket", "example/main/site-gpu", "key", {"manifest": manifest}, {})
+    found = looking.state(looking.hosts["host-1"], None, wanted)
+    mine = said == "host-1"
+    assert (found.enrolled, found.bundle, found.differs) == (mine, "a" if mine else "", ("/etc/x",) if mine else ())
+    assert (said in found.unknown) != mine

@@ -4,6 +4,7 @@ import json
 import shutil
 import stat
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,10 @@ from fleet.people import LONGEST_NAME, TYPES, key_problem
 from fleet.world import current
 from tests.support import golden
 from tests.support.pki import material
+
+sys.path.append(str(Path(__file__).parents[3] / "components/boot/on_machine"))
+sys.path.append(str(Path(__file__).parents[3] / "components/control_plane/on_machine"))
+import people_revoked  # isort: skip
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
@@ -222,3 +227,16 @@ def test_what_is_no_key_is_never_quoted(text: str) -> None:
     problem = key_problem(text)
     assert problem is not None
     assert len(text) < 3 or text not in f"{problem.what} {problem.remedy}"
+
+
+def test_a_list_that_is_here_already_is_taken_again_and_an_older_one_never(tmp_path: Path) -> None:
+    """After a restart the keeper asks for all of it once more."""
+    told = {"revoked": str(tmp_path / "revoked"), "bucket": "b", "object": "o", "authority": "a"}
+    keeper = people_revoked.Keeper(told, None)  # type: ignore[arg-type] - no cloud is asked
+    assert keeper.newer("# list 1\n") == 1
+    keeper.number_file.write_text('{"number": 3}')
+    assert keeper.newer("# list 3\nserial: 7\n") == 3
+    with pytest.raises(people_revoked.BadList, match="2 is lower than 3"):
+        keeper.newer("# list 2\n")
+    with pytest.raises(people_revoked.BadList, match="no number"):
+        keeper.newer("serial: 7\n")

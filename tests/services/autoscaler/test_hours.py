@@ -42,6 +42,14 @@ def test_who_waits_again_later_waits_a_second_time() -> None:
     ]
 
 
+def test_a_long_wait_is_one() -> None:
+    hour = Hour(1)
+    for seconds in range(0, 2000, 100):
+        hour.see([waits("a")], THEN + seconds)
+    (wait,) = hour.waits.values()
+    assert wait["pods"]["a"] == [THEN, THEN + 1900]
+
+
 def test_a_decision_is_written_once_in_the_order_of_time_and_the_newest_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hours, "MOST_DECISIONS", 3)
     hour, lines = Hour(1), [{"at": f"2026-11-22T13:40:0{n}.000000Z", "decision": "grow"} for n in range(5)]
