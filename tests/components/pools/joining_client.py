@@ -56,8 +56,8 @@ def eventually(what: Callable[[], Any], seconds: float = 90) -> Any:
             if found := what():
                 return found
         assert time.monotonic() < deadline, "it never came"
-        # A look that costs a process is taken less often than one that costs nothing: looks are a quarter of the time.
-        time.sleep(max(0.1, min(3.0, 3 * (time.monotonic() - begun))))
+        # A look that costs a process is taken less often than one that costs nothing: looks are a sixth of the time.
+        time.sleep(max(0.1, min(3.0, 5 * (time.monotonic() - begun))))
 
 
 PLURALS = {f"{kind}AdmissionPolicy": f"{kind.lower()}admissionpolicies" for kind in ("Mutating", "Validating")}
