@@ -12,13 +12,7 @@ def same_order() -> None:
     """Begins this program again with sets that have one order in every process: calls that are made again need it."""
     if os.environ.get(ORDER) != "0":
         os.environ[ORDER] = "0"
-        os.execv(sys.executable, [sys.executable, "-m", *_module(), *sys.argv[1:]])  # noqa: S606
-
-
-def _module() -> list[str]:
-    spec = sys.modules["__main__"].__spec__
-    assert spec
-    return [spec.name]
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606
 
 
 def restore(world: Kept) -> None:

@@ -72,12 +72,6 @@ join_webhook.AUTHORITY, join_webhook.CERTIFICATE = told["pki"] + "/ca.crt", told
 join_webhook.PORT, join_webhook.API_PORT = told["webhook"], told["api"]
 program.main()
 """
-AWS_RUNNER = """
-import sys
-from local.aws import front, server
-front.ADDRESS, front.PORT = "127.0.0.1", int(sys.argv.pop(1))
-server.main()
-"""
 
 
 @dataclass
@@ -336,13 +330,14 @@ def _start(cluster: Cluster, spec: Any, machine: Any, pools: Any) -> None:
         "aws",
         [
             sys.executable,
-            "-c",
-            AWS_RUNNER,
-            str(ports["front"]),
+            "-m",
+            "local.aws.server",
             "--port",
             str(ports["moto"]),
             "--home",
             str(folder / "aws"),
+            "--tls",
+            f"127.0.0.1:{ports['front']}",
         ],
     )
     eventually(lambda: cluster.own("clock", {"advance": 0}) is not None, 180)
