@@ -11,8 +11,9 @@ from moto import mock_aws
 
 from landbridge.clouds.aws import Aws
 from landbridge.commands.drill import drill
+from landbridge.drills import bench as benches
 from landbridge.drills import clear, run
-from landbridge.drills.bench import DrillError, Outcome
+from landbridge.drills.bench import Bench, DrillError, Outcome
 from landbridge.drills.mark import Mark
 from landbridge.errors import LandbridgeError, UsageError
 
@@ -129,6 +130,55 @@ def test_machines_that_nobody_brings_back_are_made_anew(monkeypatch: pytest.Monk
     monkeypatch.setattr(clear, "unfit", lambda _bench, name: "" if there.get(name) else "is not there")
     clear.boots(bench)
     assert did == ["no instance of main-etcd-2 runs: it gets a successor", "main-etcd-2 after none", "boots"]
+
+
+def test_members_go_on_with_the_bundle_s_own_configuration_and_their_units_run() -> None:
+    """One is halted, of another the configuration was changed, and a unit of the third was stopped."""
+    asked, did = list[str](), list[str]()
+    texts = {"main-etcd-1": "as it was", "main-etcd-2": "changed", "main-etcd-3": "as it was"}
+    file = "/etc/etcd/main.json"
+
+    def ask(machine: str, *argv: str) -> Any:
+        asked.append(f"{machine}: {' '.join(argv)}")
+        return SimpleNamespace(out=texts[machine])
+
+    def do(machine: str, what: str, *_argv: str, stdin: bytes = b"") -> None:
+        did.append(f"{machine}: {what} {stdin.decode()}".rstrip())
+
+    hands = SimpleNamespace(
+        ask=ask,
+        do=do,
+        active=lambda machine, unit: (machine, unit) != ("main-etcd-3", "etcd-events.service"),
+        start=lambda machine, *units: did.append(f"{machine}: starting {units}"),
+    )
+    bench: Any = SimpleNamespace(hands=hands, etcd=list(texts), tell=lambda _line: None)
+    clear.members(bench, {"files": {name: {file: "as it was"} for name in ("main-etcd-1", "main-etcd-2")}})
+    assert [words for words in asked if "pkill" in words] == [f"{name}: pkill -CONT -x etcd" for name in texts]
+    assert did == [
+        f"main-etcd-2: writing {file} as it was",
+        "main-etcd-2: restarting etcd main",
+        "main-etcd-3: starting ('etcd-events.service',)",
+    ]
+
+
+def test_a_successor_is_another_instance_that_has_begun_to_boot(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = iter((("i-1", "of before"), ("", ""), ("i-2", ""), ("i-2", "boot: begun")))
+    now = ["", ""]
+
+    def instance(_machine: str) -> str:
+        now[:] = next(looks)
+        return now[0]
+
+    revived: list[str] = []
+    cloud = SimpleNamespace(revive=lambda _info, name: revived.append(name))
+    nothing: Any = None
+    session: Any = SimpleNamespace(info=None, reach=None, cloud=cloud)
+    one = Bench(session, nothing, nothing, print)
+    monkeypatch.setattr(one, "instance", instance)
+    monkeypatch.setattr(one, "boot_log", lambda _machine: now[1])
+    monkeypatch.setattr(benches.time, "sleep", lambda _seconds: None)
+    assert one.successor("main-etcd-1", "i-1") == "i-2"
+    assert (next(looks, None), revived) == (None, ["main-etcd-1"])
 
 
 def test_objects_of_the_bucket_are_put_back(session: Any) -> None:

@@ -110,6 +110,8 @@ def test_the_leader_is_defragmented_last_and_a_full_quota_is_no_reason_not_to() 
     assert [one.name for one in defrag.order(HEALTHY)] == ["main-etcd-2", "main-etcd-3", "main-etcd-1"]
     full = ring(member(1, leader=True, alarms=("NOSPACE: its quota is full",)), member(2), member(3))
     assert defrag.healthy(full, info()) is full
+    with pytest.raises(EtcdError, match="no member is blocked now: main-etcd-2 does not answer"):
+        defrag.healthy(ring(member(1, leader=True), member(2, answers=False), member(3)), info())
 
 
 def test_a_member_is_removed_only_if_all_others_live() -> None:

@@ -198,16 +198,10 @@ def test_a_region_is_not_destroyed_below_its_cluster(cloud: Cloud) -> None:
     assert "links, main, us-west-2-laptops stands on us-west-2 and would lose it" in done.stdout + done.stderr
 
 
-def test_a_cluster_does_not_come_up_without_its_region(tmp_path: Path) -> None:
-    for name in ("fleet.yaml", "fleet.lock.yaml"):
-        shutil.copy(ROOT / name, tmp_path / name)
-    alone = Cloud(tmp_path / "home", tmp_path / "fleet.yaml")
-    try:
-        done = alone.run("up", "--local", "--yes", "main", code=1)
-        assert "main stands on us-west-2 and us-east-1, which are not up" in done.stdout + done.stderr
-        assert "`landbridge up us-west-2 us-east-1 main`" in done.stdout + done.stderr
-    finally:
-        alone.stop()
+def test_a_stack_does_not_come_up_without_what_it_reads_from(cloud: Cloud) -> None:
+    done = cloud.run("up", "--local", "--yes", "main-addons", code=1)
+    assert "main-addons stands on south-gpu, which is not up" in done.stdout + done.stderr
+    assert "`landbridge up south-gpu main-addons`" in done.stdout + done.stderr
 
 
 VOLUMES = """\

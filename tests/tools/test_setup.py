@@ -1,8 +1,10 @@
 """The set-up's decisions: what is built anew, what is used as it is, and what a user reads when it fails."""
 
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -99,6 +101,33 @@ def test_a_failed_command_shows_its_end_and_names_its_log(tmp_path: Path) -> Non
         match=r"sh failed \(3\)\. The end of .*log:\n    dial tcp: no route\n  Perhaps the Go modules",
     ):
         running.run(["sh", "-c", "echo dial tcp: no route; exit 3"], tmp_path / "log")
+
+
+INTERRUPTED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import pathlib, running, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs this beside something else may ignore it
+running.ENDING_SECONDS = 0.1
+words = ["sh", "-c", "trap '' INT; touch begun; sleep 0.5; touch whole"]
+running.run(words, pathlib.Path("log"), to_the_end=sys.argv[2] == "True")
+"""
+
+
+@pytest.mark.parametrize("to_the_end", [True, False])
+def test_ctrl_c_waits_for_what_must_not_end_in_its_middle_and_for_nothing_else(
+    tmp_path: Path, *, to_the_end: bool
+) -> None:
+    words = [sys.executable, "-c", INTERRUPTED, str(ROOT / "tools"), str(to_the_end)]
+    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "begun").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert "KeyboardInterrupt" in said
+    assert (tmp_path / "whole").exists() is to_the_end
 
 
 def test_a_cache_that_can_t_be_written_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from fleet.address.plan import draft
 from fleet.world import World
 from landbridge.certificates import kept, people
 from landbridge.certificates.ledger import Issued, Ledger
+from landbridge.clouds import azure_blobs
 from landbridge.errors import LandbridgeError
 from landbridge.laptops.store import Store
 from landbridge.places import Place
@@ -94,6 +95,15 @@ def test_a_first_object_is_never_laid_over_another_s(store: Store) -> None:
     assert not store.objects.put_over("laptops/new", b"late", mark, "text/plain")
     assert (data, store.objects.read("laptops/new")) == (b"mine", b"next")
     assert store.objects.marked("laptops/none") == (b"", "")
+
+
+def test_a_container_that_is_gone_is_no_empty_object(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    account = store.objects.account  # type: ignore[attr-defined]
+    monkeypatch.setattr(azure_blobs, "CONTAINER", "gone")
+    there = azure_blobs.Blobs(store.objects.clients, account)  # type: ignore[attr-defined]
+    for ask in (there.read, there.delete):
+        with pytest.raises(LandbridgeError, match="ContainerNotFound"):
+            ask("laptops/none")
 
 
 def test_people_s_certificates_by_ssh_are_kept_alike(

@@ -93,8 +93,11 @@ def test_a_file_system_s_backups_and_policy_and_throughput(client: Client) -> No
     efs.put_file_system_policy(FileSystemId=system, Policy='{"Version": "2012-10-17", "Statement": []}')
     efs.delete_file_system_policy(FileSystemId=system)
     assert refused(efs.describe_file_system_policy, FileSystemId=system) == "PolicyNotFound"
+    efs.update_file_system(FileSystemId=system, ThroughputMode="provisioned", ProvisionedThroughputInMibps=64)
     efs.update_file_system(FileSystemId=system, ThroughputMode="elastic")
-    assert efs.describe_file_systems(FileSystemId=system)["FileSystems"][0]["ThroughputMode"] == "elastic"
+    (told,) = efs.describe_file_systems(FileSystemId=system)["FileSystems"]
+    assert told["ThroughputMode"] == "elastic"
+    assert "ProvisionedThroughputInMibps" not in told, "a figure of provisioned ones alone"
     assert (
         refused(efs.put_backup_policy, FileSystemId="fs-00000000", BackupPolicy={"Status": "ENABLED"})
         == "FileSystemNotFound"

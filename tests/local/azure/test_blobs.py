@@ -106,6 +106,9 @@ def test_a_large_blob_comes_in_blocks(account: Account) -> None:
     first = blob.get_block_list("all")[0][0].id
     blob.commit_block_list([BlobBlock(first), BlobBlock("new0")])
     assert blob.download_blob().readall() == data[: 1 << 20] + b"tail"
+    blob.stage_block("new0", b"newer")
+    blob.commit_block_list([BlobBlock("new0")])
+    assert blob.download_blob().readall() == b"newer", "what waits is later than what is there"
     with refused("InvalidBlockList"):
         blob.commit_block_list([BlobBlock("none")])
 

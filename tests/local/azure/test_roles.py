@@ -122,6 +122,18 @@ def test_a_subscriptions_lists_are_for_who_may_read_them(
     roles.role_assignments.delete_by_id(given.id)
 
 
+def test_who_may_only_read_changes_no_tags(azure: LocalAzure, roles: Any, place: str, principal: Any) -> None:
+    assign(roles, place, principal.principal_id, READER)
+    token = azure.own("token", {"identity": principal.id, "resource": "https://management.azure.com/"}, "POST")
+    path, mine = f"{place}/providers/Microsoft.Resources/tags/default", f"Bearer {token['access_token']}"
+    told = {"operation": "Merge", "properties": {"tags": {"one": "1"}}}
+    before = azure.ask("GET", path, Authorization=mine).json()
+    for method in ("PUT", "PATCH", "DELETE"):
+        refused = azure.ask(method, path, told, Authorization=mine)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (403, "AuthorizationFailed")
+    assert azure.ask("GET", path).json() == before
+
+
 def test_a_role_of_ones_own_counts_and_stays_while_somebody_has_it(
     azure: LocalAzure, roles: Any, group: str, place: str, principal: Any
 ) -> None:

@@ -274,6 +274,10 @@ def test_containers_of_an_earlier_kubelet_are_taken_up() -> None:
     assert after(ENDED).restarts == 5
     assert after(ENDED, "Never").over
     assert not after({"terminated": {"exitCode": 1}}, "OnFailure").over
+    made = real(initContainers=[container("before", ""), container("beside", "", restartPolicy="Always")])
+    ended = {"restartCount": 4, "state": ENDED, "lastState": {}}
+    made["status"] = {"initContainerStatuses": [{"name": name, **ended} for name in ("before", "beside")]}
+    assert [slot.restarts for slot in slots(made)] == [4, 5, 0], "what only prepares runs again with its pod"
 
 
 def test_probes_count_in_a_row() -> None:

@@ -73,6 +73,27 @@ def test_machines_that_are_asked_for_come_and_are_known_by_their_nodes_ids(
     assert not bed.region.busy
 
 
+def test_a_set_is_not_at_rest_while_a_machine_of_it_comes_or_goes(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever Azure says of the set itself."""
+    bed.grow(1)
+    (machine,) = bed.running(1)
+    asked = calls(bed, monkeypatch)
+    listed = "VirtualMachineScaleSetVMs_List"
+    bed.region.look()
+    assert listed not in asked
+    known = bed.cloud.known[SET]
+    (one,) = known.instances
+    comes = one._replace(machine=one.machine._replace(state="starting"))
+    bed.cloud.known[SET] = known._replace(instances=(comes,))
+    bed.region.look()
+    assert asked.count(listed) == 1
+    bed.region.look()
+    assert asked.count(listed) == 1, "it has come"
+    bed.cloud.ending[machine] = time.monotonic()
+    bed.region.look()
+    assert asked.count(listed) == 2
+
+
 def test_two_busy_sets_leave_room_in_azure_s_quota_of_reads(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
     """900 in half an hour, of which a tenth is a look each 5 s for three minutes and what it lists."""
     bed.azure.own("pace", {"by_type": {KIND: 600}})

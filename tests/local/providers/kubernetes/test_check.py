@@ -24,6 +24,7 @@ def annotated(**annotations: str) -> dict[str, Any]:
     ("token", "inputs", "path", "text"),
     [
         (CONFIG_MAP, manifest("v1", "ConfigMap", "c", metadata={"lables": {}}), "metadata.lables", "did you mean labels?"),
+        ("kubernetes:core/v1:Pod", manifest("v1", "Pod", "p", spec={}), "spec.containers", "required"),
         (CONFIG_MAP, manifest("v2", "ConfigMap", "c"), "apiVersion", "is 'v2', but the resource's type is v1"),
         (CONFIG_MAP, {"metadata": {"generateName": "c-"}}, "metadata.generateName", "give metadata.name"),
         (CONFIG_MAP, annotated(waitFor="Ready"), 'metadata.annotations["pulumi.com/waitFor"]', "write condition=NAME"),
