@@ -242,9 +242,11 @@ def test_two_ups_at_once_do_not_mix(cloud: Cloud) -> None:
     cloud.run("up", "--local", "--yes", "--full", "--expect-no-changes", "us-west-2")
 
 
-def test_a_restarted_cloud_is_said_and_started_clean(cloud: Cloud) -> None:
-    cloud.run("up", "--local", "--yes", "eu-west-1")
+def test_what_stood_in_a_cloud_is_there_after_a_stop_and_built_anew_once_it_is_forgotten(cloud: Cloud) -> None:
+    (made,) = changes(cloud.report("up", "--local", "--yes", "eu-west-1")).values()
     stop(cloud)
-    done = cloud.run("up", "--local", "--yes", "eu-west-1")
-    assert "restarted" in done.stdout + done.stderr
-    assert "created" in done.stdout
+    cloud.run("up", "--local", "--yes", "eu-west-1", "--full", "--expect-no-changes")
+    forgotten = [clouds.COMMAND, "local", "forget", "--yes"]
+    subprocess.run(forgotten, env=cloud._environment(), check=True, capture_output=True)
+    again = cloud.report("up", "--local", "--yes", "eu-west-1")
+    assert (changes(again), again["notes"]) == ({"eu-west-1": made}, [])
