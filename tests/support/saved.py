@@ -25,7 +25,7 @@ from .cloud import make as make_cloud
 Make = Callable[[Cloud], object]
 # The fleet file's text, or what writes it, with its ledger, into a folder and gives its path.
 Fleet = str | Callable[[Path], Path]
-READY_SECONDS = 120.0
+READY_SECONDS = 300.0
 
 
 def world(
