@@ -4,7 +4,6 @@ import hashlib
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from types import MappingProxyType
 from typing import Any
 
 import jmespath
@@ -28,7 +27,8 @@ class Engine:
     def create(self, inputs: Properties) -> tuple[str, Properties]:
         kind, asked = self.kind, inputs
         inputs = {"region": self.region, **inputs}
-        answer = self._call(kind.create, {"inputs": inputs, "token": _token(inputs)}, self._tagged(inputs))
+        asks = kind.create._replace(params={**kind.create.params, **self._tagged(inputs)})
+        answer = self._call(asks, {"inputs": inputs, "token": _token(inputs)})
         if kind.failure and (message := jmespath.search(kind.failure, answer)):
             raise ProviderError(str(message))
         taken = _take(kind.create.take, answer, {**inputs, "id": ""})
@@ -151,13 +151,13 @@ class Engine:
             raise
         return _take(call.take, answer, {**context["inputs"], "id": context.get("id", "")})
 
-    def _call(self, call: Call, context: Mapping[str, Any], more: Mapping[str, Any] = MappingProxyType({})) -> Any:
+    def _call(self, call: Call, context: Mapping[str, Any]) -> Any:
         source = context.get("state") or context["inputs"]
         if call.when and not (context["inputs"].get(call.when) or source.get(call.when)):
             return {}
         params = render(call.params, {**context, "region": self.region, "account": self.account})
         try:
-            return getattr(self.client, call.operation)(**params, **more)
+            return getattr(self.client, call.operation)(**params)
         except ClientError as error:
             details = error.response["Error"]
             code = details.get("Code", "Unknown")
