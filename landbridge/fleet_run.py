@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from botocore.exceptions import BotoCoreError
 from pulumi.automation import CommandError, StackNotFoundError
 
 from fleet import origins, witness
@@ -257,7 +258,8 @@ class FleetRun:
                 self.again.through(name, work, self.resume)
             except StackNotFoundError:
                 story.enter("unchanged")
-            except (CommandError, locks.LockedError, LandbridgeError) as error:
+            except (CommandError, locks.LockedError, LandbridgeError, BotoCoreError) as error:
+                # The last: a cloud that we ask ourselves does not answer.
                 self.give_up(name, error)
             except OSError as error:  # a load or `local forget` removes the local cloud's folders
                 if not failures.cloud_ended(story, error, self.place):
