@@ -3,13 +3,16 @@
 import contextlib
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.support.children import DYING_WITH_US
+
+CALLERS = 4
 
 
 @dataclass
@@ -42,6 +45,33 @@ class Server:
         assert self.process
         self.process.terminate()
         self.process.wait(60)
+
+
+def killed_under_calls(server: Server, call: Callable[[int, int], str | None]) -> list[str]:
+    """What four callers at once were answered until a kill while they called; the server is up again.
+
+    `call` gets a caller's number and turn; what it raises ends that caller.
+    """
+    answered: list[str] = []
+    enough = threading.Event()
+
+    def calls(number: int) -> None:
+        with contextlib.suppress(Exception):
+            for turn in range(10_000):
+                if made := call(number, turn):
+                    answered.append(made)
+                if len(answered) > 40:
+                    enough.set()
+
+    callers = [threading.Thread(target=calls, args=(number,)) for number in range(CALLERS)]
+    for one in callers:
+        one.start()
+    assert enough.wait(120)
+    server.kill()
+    for one in callers:
+        one.join(60)
+    server.start()
+    return answered
 
 
 @contextlib.contextmanager

@@ -12,11 +12,10 @@ from typing import Any
 import boto3
 import pytest
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
 
 from local.providers.host import free_port
 
-from .support import Server, running
+from .support import CALLERS, Server, killed_under_calls, running
 
 REGIONS = ("us-west-2", "eu-west-1")
 TRUST = json.dumps(
@@ -241,31 +240,15 @@ def test_keys_of_chance_that_no_seed_decides_are_the_same_again(aws: Aws) -> Non
 
 
 def test_what_was_answered_before_a_kill_is_there(aws: Aws) -> None:
-    """Four callers at once, and a kill while they call."""
-    answered: list[str] = []
-    enough = threading.Event()
+    queues = [aws.client("sqs", region) for region in REGIONS]
 
-    def call(number: int) -> None:
-        sqs = aws.client("sqs", REGIONS[number % 2])
-        for turn in range(10_000):
-            try:
-                answered.append(sqs.create_queue(QueueName=f"q-{number}-{turn}")["QueueUrl"])
-            except (BotoCoreError, ClientError):
-                return
-            if len(answered) > 40:
-                enough.set()
+    def call(number: int, turn: int) -> str:
+        return str(queues[number % 2].create_queue(QueueName=f"q-{number}-{turn}")["QueueUrl"])
 
-    callers = [threading.Thread(target=call, args=(number,)) for number in range(4)]
-    for one in callers:
-        one.start()
-    assert enough.wait(120)
-    aws.kill()
-    for one in callers:
-        one.join(60)
-    aws.start()
+    answered = killed_under_calls(aws, call)
     found = [url for region in REGIONS for url in aws.client("sqs", region).list_queues().get("QueueUrls", ())]
     assert set(answered) <= set(found)
-    assert len(found) <= len(answered) + len(callers)
+    assert len(found) <= len(answered) + CALLERS
 
 
 def _files(folder: Path) -> dict[Path, bytes]:

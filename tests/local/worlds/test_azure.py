@@ -1,6 +1,5 @@
 """The local Azure's world outlives kill -9, call for call, with what it gave and what waits."""
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from tests.local.azure.test_blobs import Account
 from tests.local.azure.test_machines import Machines
 from tests.local.azure.test_secrets import OFFICER, Vault
 
-from .support import Server, running
+from .support import CALLERS, Server, killed_under_calls, running
 
 GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/fleet"
 
@@ -116,29 +115,13 @@ def test_an_operation_that_was_going_on_ends_after_a_kill(azure: Azure) -> None:
 
 
 def test_what_was_answered_before_a_kill_is_there(azure: Azure) -> None:
-    """Four callers at once, and a kill while they call."""
-    local, answered, enough = azure.local, [], threading.Event()
+    local = azure.local
 
-    def call(number: int) -> None:
-        for turn in range(10_000):
-            path = f"{GROUP}-{number}-{turn}"
-            try:
-                made = local.put(path, {"location": "southcentralus"})
-            except requests.RequestException:
-                return
-            if made.status_code == 201:
-                answered.append(path)
-            if len(answered) > 40:
-                enough.set()
+    def call(number: int, turn: int) -> str | None:
+        path = f"{GROUP}-{number}-{turn}"
+        return path if local.put(path, {"location": "southcentralus"}).status_code == 201 else None
 
-    callers = [threading.Thread(target=call, args=(number,)) for number in range(4)]
-    for one in callers:
-        one.start()
-    assert enough.wait(120)
-    azure.kill()
-    for one in callers:
-        one.join(60)
-    azure.start()
+    answered = killed_under_calls(azure, call)
     found = local.own("inventory")["Microsoft.Resources/resourceGroups"]
     assert set(answered) <= set(found)
-    assert len(found) <= len(answered) + len(callers) + 1
+    assert len(found) <= len(answered) + CALLERS + 1
