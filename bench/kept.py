@@ -1,10 +1,9 @@
 """How long the example fleet takes to come back from what was saved, against bringing it up from nothing.
 
-Both end when every node of every cluster has told its API that it is there. Beside seconds, the CPU seconds of this
-computer, since others may be at work on it.
+Both end when every node of every cluster has told its API that it is there. Beside seconds, the CPU seconds of it
+all, since others may be at work on this computer.
 """
 
-import os
 import tempfile
 import time
 from collections.abc import Callable
@@ -13,27 +12,23 @@ from typing import NamedTuple
 
 from tests.support import example, saved
 from tests.support.cloud import Cloud
+from tests.support.cpu import Meter
 
 NAME = "bench"
+METER = Meter()
 
 
 class Took(NamedTuple):
-    """Seconds by the clock, and of all processors."""
+    """Seconds by the clock, and of CPU."""
 
     wall: float
     cpu: float
 
 
-def busy_seconds() -> float:
-    """Of all processors since they started, without idling and waiting for disks: proc_stat(5)."""
-    fields = [int(field) for field in Path("/proc/stat").read_text().splitlines()[0].split()[1:]]
-    return (sum(fields[:8]) - fields[3] - fields[4]) / os.sysconf("SC_CLK_TCK")
-
-
 def timed(work: Callable[[], object]) -> Took:
-    wall, cpu = time.monotonic(), busy_seconds()
+    begun, before = time.monotonic(), METER.seconds()
     work()
-    return Took(time.monotonic() - wall, busy_seconds() - cpu)
+    return Took(time.monotonic() - begun, METER.seconds() - before)
 
 
 def main() -> None:
