@@ -8,9 +8,10 @@ from components.pools import joining
 
 from . import audit, etcd
 from .machines import API_PORT, ClusterSpec, Machine
-from .units import UNITS, command, service
+from .units import UNITS, command, script, scripts, service
 
 CONFIG, PKI = "/etc/kubernetes", "/etc/kubernetes/pki"
+ETCD_SECONDS = 60
 NODE_MASK = 25  # 126 addresses for kubelet's 110 pods: fleet.address.sizes reckons with it
 BIN_PACKING = "gpu-bin-packing"
 # Beside those that are on by default. Whoever asks for GPUs may go where their taint keeps all others away.
@@ -26,7 +27,7 @@ def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
         "kube-apiserver": service(
             "The Kubernetes API",
             command("kube-apiserver", api_flags(spec, machine)),
-            # It waits for etcd by itself, and etcd may be just starting.
+            before_start=(_etcd_answers(spec),),
             TimeoutStartSec="300",
             TimeoutStopSec=str(STOP_SECONDS),
         ),
@@ -45,6 +46,7 @@ def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
     }
     return {
         **audit.files(spec, machine),
+        **scripts("answers"),
         **joining.files(spec, machine),
         **{f"{UNITS}/{name}.service": text for name, text in servers.items()},
         f"{CONFIG}/authentication.json": _json(authentication()),
@@ -53,6 +55,12 @@ def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
         f"{CONFIG}/controller-manager.kubeconfig": _json(kubeconfig(f"{PKI}/controller-manager")),
         f"{CONFIG}/scheduler.kubeconfig": _json(kubeconfig(f"{PKI}/scheduler")),
     }
+
+
+def _etcd_answers(spec: ClusterSpec) -> str:
+    """It may be just starting; a server that finds nobody there asks again after many seconds (gRPC's backoff)."""
+    rings = (",".join(f"{url}/health" for url in etcd.client_urls(spec, ring)) for ring in etcd.RINGS)
+    return script("answers", str(ETCD_SECONDS), f"{PKI}/etcd-clients-ca.crt", f"{PKI}/etcd-client", *rings)
 
 
 def _json(value: object) -> str:

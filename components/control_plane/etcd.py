@@ -1,6 +1,7 @@
 """An etcd machine's files: two members, `main` and `events`, each with its own disk, ports and peer authority."""
 
 import json
+from collections.abc import Sequence
 
 from . import backups, disks
 from .machines import ClusterSpec, Machine
@@ -9,6 +10,7 @@ from .units import UNITS, script, scripts, service, settings, unit
 
 __all__ = ["EVENTS", "MAIN", "RINGS", "Ring", "client_urls", "config", "etcdctl", "files"]
 QUOTA_BYTES = 8 * 1024**3  # etcd's own suggested maximum; at the default of 2 GiB a busy cluster stops writing
+TURN_SECONDS = 5
 SECOND = 1_000_000_000  # durations of the configuration file are whole nanoseconds
 
 
@@ -33,12 +35,12 @@ def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
     made = {
         **disks.files(spec, machine),
         **backups.files(spec),
-        **scripts("ring", "etcd_defrag"),
+        **scripts("ring", "etcd_defrag", "answers"),
         **settings("etcd", told),
     }
     for number, ring in enumerate(RINGS):
         made[f"/etc/etcd/{ring.name}.json"] = json.dumps(config(spec, machine, ring), indent=2, sort_keys=True) + "\n"
-        made[f"{UNITS}/etcd-{ring.name}.service"] = _service(ring)
+        made[f"{UNITS}/etcd-{ring.name}.service"] = _service(ring, list(spec.etcd)[: list(spec.etcd).index(machine)])
         made[f"{UNITS}/etcd-defrag-{ring.name}.service"] = _defrag(ring)
         # A defragmentation blocks its member: every member and ring has an hour of its own.
         hour = (list(spec.etcd).index(machine) * len(RINGS) + number) % 24
@@ -82,12 +84,24 @@ def config(spec: ClusterSpec, machine: Machine, ring: Ring) -> dict[str, object]
     }
 
 
-def _service(ring: Ring) -> str:
+def _turn(ring: Ring, earlier: Sequence[Machine]) -> list[str]:
+    """A member compares its data with the others' before it serves. Were all to start at once, each would ask others
+    that do not serve yet, and wait 7 s (etcd's request timeout). So it lets those before it begin, who find nobody.
+    """
+    if not earlier:
+        return []
+    pki, data = "/etc/etcd/pki", f"/var/lib/etcd/{ring.name}/data/member"
+    urls = ",".join(f"https://{member.host}:{ring.peer_port}/version" for member in earlier)
+    authority, certificate = f"{pki}/{ring.name}-peers-ca.crt", f"{pki}/{ring.name}-peer"
+    return [script("answers", "--with", data, str(TURN_SECONDS), authority, certificate, urls)]
+
+
+def _service(ring: Ring, earlier: Sequence[Machine]) -> str:
     mount = disks.mount(ring)
     text = service(
         f"etcd {ring.name}: {ring.what}",
         f"/usr/local/bin/etcd --config-file=/etc/etcd/{ring.name}.json",
-        before_start=disks.gate(ring),
+        before_start=(disks.gate(ring), *_turn(ring, earlier)),
         after=f"network-online.target {mount}",
         Nice="-10",
         OOMScoreAdjust="-999",

@@ -38,7 +38,7 @@ def service(
     start: str,
     *,
     kind: str = "notify",
-    before_start: str = "",
+    before_start: tuple[str, ...] = (),
     after: str = "network-online.target",
     **more: str,
 ) -> str:
@@ -48,7 +48,7 @@ def service(
             "Unit": [("Description", description), ("After", after), ("Wants", after), ("StartLimitIntervalSec", "0")],
             "Service": [
                 ("Type", kind),
-                *([("ExecStartPre", before_start)] if before_start else []),
+                *(("ExecStartPre", one) for one in before_start),
                 ("ExecStart", start),
                 ("Restart", "always"),
                 ("RestartSec", "2"),

@@ -70,6 +70,6 @@ def unit(site: str) -> str:
         f"Which gateway of {site} its LAN sends to",
         f"/usr/sbin/keepalived {words} {files}",
         kind="notify",
-        before_start=script("gateway_lan"),
+        before_start=(script("gateway_lan"),),
         NotifyAccess="all",
     )
