@@ -91,9 +91,9 @@ def _turn(ring: Ring, earlier: Sequence[Machine]) -> list[str]:
     if not earlier:
         return []
     pki, data = "/etc/etcd/pki", f"/var/lib/etcd/{ring.name}/data/member"
-    urls = ",".join(f"https://{member.host}:{ring.peer_port}/version" for member in earlier)
+    urls = (f"https://{member.host}:{ring.peer_port}/version" for member in earlier)
     authority, certificate = f"{pki}/{ring.name}-peers-ca.crt", f"{pki}/{ring.name}-peer"
-    return [script("answers", "--with", data, str(TURN_SECONDS), authority, certificate, urls)]
+    return [script("answers", "--with", data, str(TURN_SECONDS), authority, certificate, *urls)]
 
 
 def _service(ring: Ring, earlier: Sequence[Machine]) -> str:

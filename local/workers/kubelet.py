@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from . import configuration, devices, flags, hardware, kubeconfig, kwok, node, report
 from .api import MERGE, Api, Json, Refused
-from .background import FIRST_PAUSE, MOST_PAUSE, background, leave, persist
+from .background import FIRST_PAUSE, background, leave, persist
 from .certificates import CLIENT, Denied, Store, private, serving
 from .door import Door
 from .lease import Lease
@@ -23,6 +23,8 @@ from .unit import notify, say
 NODES = "/api/v1/nodes"
 # As everywhere: what looks for containers' logs looks there.
 LOGS = Path("/var/log/pods")
+# Each asking leaves a request behind, and one that was denied is denied again.
+MOST_ASKING_SECONDS = 60.0
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -122,9 +124,9 @@ class Kubelet:
             try:
                 return store.renew(api)
             except (OSError, Refused, Denied) as error:
-                say(f"{store.kind.prefix}: asks again in {pause:.0f} s: {error}")
+                say(f"{store.kind.prefix}: asks again in {pause:g} s: {error}")
             time.sleep(pause)
-            pause = min(2 * pause, MOST_PAUSE)
+            pause = min(2 * pause, MOST_ASKING_SECONDS)
 
 
 def answers(runtime: Path) -> None:
