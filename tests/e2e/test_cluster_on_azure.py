@@ -3,7 +3,6 @@
 import json
 import subprocess
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,33 +10,12 @@ import pytest
 from tests.support.cloud import COMMAND, Cloud
 
 pytestmark = pytest.mark.cloud
-FLEET = """\
-fleet: example
-owner: ops
-domain: fleet.example.com
-supernet: 10.128.0.0/12
-azure: {subscription_id: 00000000-0000-4000-8000-00000000000a, tenant_id: 00000000-0000-4000-8000-000000000001}
-regions:
-  southcentralus: {cloud: azure, zones: ["1", "2", "3"]}
-clusters:
-  main: {region: southcentralus, kubernetes: 1.36.2}
-teams:
-  ops: {gid: 2000}
-"""
 HEALTH_SECONDS = 120.0
 
 
 @pytest.fixture(scope="module")
-def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
-    folder = tmp_path_factory.mktemp("azure")
-    (folder / "fleet.yaml").write_text(FLEET)
-    made = Cloud(folder / "home", folder / "fleet.yaml")
-    try:
-        made.run("plan", "--write")
-        made.run("up", "--local", "--yes")
-        yield made
-    finally:
-        made.stop()
+def cloud(in_azure: Cloud) -> Cloud:
+    return in_azure
 
 
 def machines(cloud: Cloud) -> dict[str, Any]:
@@ -75,7 +53,7 @@ def test_both_rings_of_etcd_and_all_api_servers_are_well(cloud: Cloud) -> None:
 
 def test_the_api_answers_at_its_name_behind_the_balancer(cloud: Cloud) -> None:
     assert kubectl(cloud, "get", "--raw", "/readyz").strip() == "ok"
-    assert "main.southcentralus.fleet.example.com:6443" in kubectl(cloud, "config", "view")
+    assert "main.southcentralus.test.example.com:6443" in kubectl(cloud, "config", "view")
     kubectl(cloud, "create", "configmap", "kept", "--from-literal=a=b")
     assert kubectl(cloud, "get", "configmap", "kept", "-o", "jsonpath={.data.a}") == "b"
 

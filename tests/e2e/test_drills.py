@@ -2,13 +2,12 @@
 
 import json
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from landbridge.drills.run import DRILLS
-from tests.support import cloud as clouds
+from tests.support.cloud import Cloud
 
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
 Drills = dict[str, dict[str, Any]]
@@ -17,17 +16,17 @@ LOSE = {name for name, drill in DRILLS.items() if drill.loses}
 SECONDS = 1500
 
 
+def drilled(cloud: Cloud) -> Drills:
+    """All of them, one after another."""
+    process = cloud.start("drill", "--local", "--json")
+    out, err = process.communicate(timeout=SECONDS)
+    sys.stdout.write(err)  # for whoever runs it with -s, and beside a failure
+    return {one["drill"]: one for one in json.loads(out)["drills"]}
+
+
 @pytest.fixture(scope="module")
-def drills(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Drills]:
-    cloud = clouds.make(tmp_path_factory.mktemp("drills"), (clouds.ROOT / "fleet.yaml").read_text())
-    try:
-        cloud.run("up", "us-west-2", "us-east-1", "main", "--local", "--yes")
-        process = cloud.start("drill", "--local", "--json")
-        out, err = process.communicate(timeout=SECONDS)
-        sys.stdout.write(err)  # for whoever runs it with -s, and beside a failure
-        yield {one["drill"]: one for one in json.loads(out)["drills"]}
-    finally:
-        cloud.stop()
+def drills(in_aws: Cloud) -> Drills:
+    return drilled(in_aws)
 
 
 def held(drills: Drills, name: str) -> dict[str, Any]:

@@ -5,31 +5,20 @@ account; keys in a vault; rolls. What drills do by shells and by the API alone i
 test_drills.py.
 """
 
-import json
 import sys
-from collections.abc import Iterator
 
 import pytest
 
 from landbridge.drills.run import DRILLS
-from tests.e2e.test_cluster_on_azure import FLEET
-from tests.e2e.test_drills import SECONDS, Drills, held, table
-from tests.support import cloud as clouds
+from tests.e2e.test_drills import Drills, drilled, held, table
+from tests.support.cloud import Cloud
 
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
 
 
 @pytest.fixture(scope="module")
-def drills(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Drills]:
-    cloud = clouds.make(tmp_path_factory.mktemp("drills"), FLEET)
-    try:
-        cloud.run("up", "--local", "--yes")
-        process = cloud.start("drill", "--local", "--json")
-        out, err = process.communicate(timeout=SECONDS)
-        sys.stdout.write(err)  # for whoever runs it with -s, and beside a failure
-        yield {one["drill"]: one for one in json.loads(out)["drills"]}
-    finally:
-        cloud.stop()
+def drills(in_azure: Cloud) -> Drills:
+    return drilled(in_azure)
 
 
 @pytest.mark.parametrize("name", DRILLS)

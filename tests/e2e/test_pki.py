@@ -17,25 +17,11 @@ import pytest
 import yaml
 
 from fleet import rotations
-from tests.support import cloud as clouds
 from tests.support.cloud import COMMAND, ROOT, Cloud
 
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
 # All of it takes four minutes on a quiet machine; a busy one is no reason to fail.
 RATE, PATIENCE = 20, 900
-SMALL = """\
-fleet: test
-owner: ops
-domain: test.example.com
-supernet: 10.128.0.0/12
-aws: {account_id: "123456789012"}
-regions:
-  us-west-2: {cloud: aws, zones: [a, b]}
-clusters:
-  main: {region: us-west-2, kubernetes: 1.36.2}
-teams:
-  ops: {gid: 2000}
-"""
 ROTATE = ("pki", "rotate", "main", "--local", "--yes")
 # Through the balancer, as everybody's.
 CALLS = """
@@ -120,16 +106,10 @@ class Bed:
 
 
 @pytest.fixture(scope="module")
-def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
-    folder = tmp_path_factory.mktemp("pki")
-    made = Bed(clouds.make(folder, SMALL), folder)
-    try:
-        with made.timed("up"):
-            made.cloud.run("up", "--local", "--yes", seconds=PATIENCE)
-        yield made
-        sys.stdout.write(f"\nrotation by the command line: {json.dumps(made.seconds)}\n")
-    finally:
-        made.cloud.stop()
+def bed(in_aws: Cloud) -> Iterator[Bed]:
+    made = Bed(in_aws, in_aws.fleet.parent)
+    yield made
+    sys.stdout.write(f"\nrotation by the command line: {json.dumps(made.seconds)}\n")
 
 
 FIRST = {f"{name}-1" for name in ("kubernetes", "front-proxy", "etcd-clients", "etcd-main-peers", "etcd-events-peers")}

@@ -5,7 +5,6 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,27 +14,12 @@ import pytest
 from fleet import origins
 from fleet.world import current
 from landbridge.entering import ROOT
+from tests.e2e.worlds import IN_AWS
 from tests.support import cloud as clouds
 from tests.support.cloud import Cloud
 
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
-FLEET = """\
-fleet: test
-owner: ops
-domain: test.example.com
-supernet: 10.128.0.0/12
-aws: {account_id: "123456789012"}
-regions:
-  us-west-2: {cloud: aws, zones: [a, b]}
-  us-east-1: {cloud: aws, zones: [a, b]}
-clusters:
-  main: {region: us-west-2, kubernetes: 1.36.2, copies: us-east-1}
-teams:
-  ops: {gid: 2000}
-people:
-  alice: {uid: 3001, team: ops}
-"""
-MOVED = FLEET.replace(
+MOVED = IN_AWS.replace(
     "region: us-west-2, kubernetes: 1.36.2, copies: us-east-1", "region: us-east-1, kubernetes: 1.36.2"
 )
 FAULTS = """\
@@ -107,14 +91,8 @@ def kubectl(cloud: Cloud, *words: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
-    folder = tmp_path_factory.mktemp("rebuild")
-    cloud = clouds.make(folder, FLEET)
-    try:
-        cloud.run("up", "--local", "--yes")
-        yield lived(cloud, folder)
-    finally:
-        cloud.stop()
+def story(in_aws: Cloud) -> Story:
+    return lived(in_aws, in_aws.fleet.parent)
 
 
 def furnished(cloud: Cloud, folder: Path) -> str:

@@ -8,7 +8,6 @@ import base64
 import json
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,28 +19,14 @@ from fleet.buckets import resource_group, vault_name
 from fleet.world import current
 from landbridge.entering import ROOT
 from tests.e2e.test_rebuild import backed_up, furnished, kubectl, payload
-from tests.support import cloud as clouds
+from tests.e2e.worlds import IN_AZURE
 from tests.support.cloud import Cloud
 
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
 HOME, SECOND = "southcentralus", "westus3"
-FLEET = """\
-fleet: test
-owner: ops
-domain: test.example.com
-supernet: 10.128.0.0/12
-azure: {subscription_id: 00000000-0000-4000-8000-00000000000a, tenant_id: 00000000-0000-4000-8000-000000000001}
-regions:
-  southcentralus: {cloud: azure, zones: ["1", "2"]}
-  westus3: {cloud: azure, zones: ["1", "2"]}
-clusters:
-  main: {region: southcentralus, kubernetes: 1.36.2, copies: westus3}
-teams:
-  ops: {gid: 2000}
-people:
-  alice: {uid: 3001, team: ops}
-"""
-MOVED = FLEET.replace(f"region: {HOME}, kubernetes: 1.36.2, copies: {SECOND}", f"region: {SECOND}, kubernetes: 1.36.2")
+MOVED = IN_AZURE.replace(
+    f"region: {HOME}, kubernetes: 1.36.2, copies: {SECOND}", f"region: {SECOND}, kubernetes: 1.36.2"
+)
 # Nothing answers that is in the region's group: not to ARM, nor its account and vault.
 OUTAGE = [{"outage": f"test-{HOME}"}]
 FAULTS = """\
@@ -86,14 +71,8 @@ def end_machines(cloud: Cloud) -> None:
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
-    folder = tmp_path_factory.mktemp("rebuild")
-    cloud = clouds.make(folder, FLEET)
-    try:
-        cloud.run("up", "--local", "--yes")
-        yield lived(cloud, folder)
-    finally:
-        cloud.stop()
+def story(in_azure: Cloud) -> Story:
+    return lived(in_azure, in_azure.fleet.parent)
 
 
 def lived(cloud: Cloud, folder: Path) -> Story:
