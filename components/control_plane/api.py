@@ -11,7 +11,7 @@ from .machines import API_PORT, ClusterSpec, Machine
 from .units import UNITS, command, script, scripts, service
 
 CONFIG, PKI = "/etc/kubernetes", "/etc/kubernetes/pki"
-ETCD_SECONDS = 60
+ETCD_SECONDS = 60  # afterwards it starts and waits by itself, within TimeoutStartSec
 NODE_MASK = 25  # 126 addresses for kubelet's 110 pods: fleet.address.sizes reckons with it
 BIN_PACKING = "gpu-bin-packing"
 # Beside those that are on by default. Whoever asks for GPUs may go where their taint keeps all others away.

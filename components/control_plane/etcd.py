@@ -10,7 +10,7 @@ from .units import UNITS, script, scripts, service, settings, unit
 
 __all__ = ["EVENTS", "MAIN", "RINGS", "Ring", "client_urls", "config", "etcdctl", "files"]
 QUOTA_BYTES = 8 * 1024**3  # etcd's own suggested maximum; at the default of 2 GiB a busy cluster stops writing
-TURN_SECONDS = 5
+TURN_SECONDS = 5  # less than the 7 s that a member costs which asks one that does not serve
 SECOND = 1_000_000_000  # durations of the configuration file are whole nanoseconds
 
 
@@ -38,12 +38,13 @@ def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
         **scripts("ring", "etcd_defrag", "answers"),
         **settings("etcd", told),
     }
+    place = list(spec.etcd).index(machine)
     for number, ring in enumerate(RINGS):
         made[f"/etc/etcd/{ring.name}.json"] = json.dumps(config(spec, machine, ring), indent=2, sort_keys=True) + "\n"
-        made[f"{UNITS}/etcd-{ring.name}.service"] = _service(ring, list(spec.etcd)[: list(spec.etcd).index(machine)])
+        made[f"{UNITS}/etcd-{ring.name}.service"] = _service(ring, list(spec.etcd)[:place])
         made[f"{UNITS}/etcd-defrag-{ring.name}.service"] = _defrag(ring)
         # A defragmentation blocks its member: every member and ring has an hour of its own.
-        hour = (list(spec.etcd).index(machine) * len(RINGS) + number) % 24
+        hour = (place * len(RINGS) + number) % 24
         made[f"{UNITS}/etcd-defrag-{ring.name}.timer"] = _timer(ring, hour)
     return made
 
