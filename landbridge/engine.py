@@ -81,8 +81,14 @@ class StackEngine:
     def found(self) -> None:
         """Makes the stack if there is none, so that others can read from it that it has nothing yet."""
         if self.state() is None:
-            with contextlib.suppress(StackAlreadyExistsError):  # another run was quicker
-                self.workspace.create_stack(self.name)
+            self._make()
+
+    def _make(self) -> None:
+        settings = self.place.project / f"Pulumi.{self.name}.yaml"
+        if self.place.settings and not settings.exists():
+            settings.write_text(self.place.settings)
+        with contextlib.suppress(StackAlreadyExistsError):  # another run was quicker
+            self.workspace.create_stack(self.name)
 
     def preview(self, on_event: OnEvent, *, refresh: bool, diff: bool, parallel: int | None) -> str:
         """What `up` would do, judged by the policies. Makes the stack if there is none; returns Pulumi's own text."""
@@ -101,8 +107,7 @@ class StackEngine:
         try:
             return attempt()
         except StackNotFoundError:
-            with contextlib.suppress(StackAlreadyExistsError):  # another run was quicker
-                self.workspace.create_stack(self.name)
+            self._make()
             return attempt()
 
     def up(self, on_event: OnEvent, *, refresh: bool, parallel: int | None) -> None:

@@ -36,6 +36,8 @@ class Place:
     notes: tuple[str, ...] = ()
     cloud: client.Cloud | None = None
     policies: Path = POLICIES
+    # What the settings file of a new stack begins with.
+    settings: str = ""
 
     @property
     def state_folder(self) -> Path | None:
@@ -110,9 +112,12 @@ def local_place(world: World, cloud: client.Cloud) -> Place:
     }
     notes = (RESTARTED.format(fleet=world.fleet.fleet),) if dropped else ()
     logs = folder / "logs"
-    return Place("local", folder, backend, "passphrase", logs, environment, notes, cloud, folder / PACK)
+    return Place("local", folder, backend, "passphrase", logs, environment, notes, cloud, folder / PACK, ONE_SALT)
 
 
+# Of the local cloud's passphrase, which is no secret. Pulumi makes a key of a passphrase and a stack's salt in a
+# million rounds, for each stack that a program reads from, and knows the keys that it has: of one salt it is one.
+ONE_SALT = "encryptionsalt: v1:PqmthM8g6e0=:v1:a6xMlWrpgtY+XXzq:FlnV7u7Qigl2Rklr5Kg17GoQYVO1Pw==\n"
 RESTARTED = "The local cloud has another world than the one of fleet {fleet}'s state: that fleet starts clean."
 
 

@@ -6,6 +6,7 @@ answered outlives the process.
 """
 
 import argparse
+import gc
 import logging
 import os
 import signal
@@ -49,6 +50,7 @@ def main() -> None:
     folder = options.home / "worlds/aws" if options.home else None
     world = own_api.kept_in(folder, DomainDispatcherApplication(create_backend_app))
     start.restore(world)
+    gc.freeze()  # a full collection would go over all of moto, again and again
     application = own_api.application(world)
     servers: list[Any] = []
     if options.home:

@@ -4,6 +4,7 @@ A plugin of its own process would import all that again for each provider of eac
 """
 
 import argparse
+import gc
 import json
 import os
 import signal
@@ -105,6 +106,7 @@ def _warm_azure() -> None:
         sdk_types.input_type(token)
         if kind.model:
             models.places(models.model(kind.model))
+    gc.freeze()
 
 
 def _warm_up() -> None:
@@ -114,6 +116,7 @@ def _warm_up() -> None:
 
     for token in KINDS:
         sdk_types.input_type(token)
+    gc.freeze()  # what is loaded stays, and a full collection goes over all of it
 
 
 def free_port() -> int:

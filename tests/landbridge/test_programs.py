@@ -1,6 +1,7 @@
 """Programs as forks of one interpreter: to whoever starts one it is `python`, with its output, its code and its end."""
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from landbridge.programs import client, interpreter
+from landbridge.programs import client, interpreter, server
 from tests.components.pools.joining_client import eventually
 
 SOON_SECONDS = 60
@@ -76,6 +77,42 @@ def test_it_is_the_python_that_was_called(python: str, address: str, tmp_path: P
     failed = ask(python, address, "-c", "raise ValueError('so')")
     assert failed.returncode == 1
     assert failed.stderr.endswith("ValueError: so\n")
+
+
+# Each with what a Python says and gives back for it.
+ENDS = {
+    "raise ValueError('so')": (1, "", "ValueError: so\n"),
+    "import sys; sys.exit('words')": (1, "", "words\n"),
+    "import sys; sys.exit(300)": (300 & 0xFF, "", ""),
+    "import sys; sys.exit()": (0, "", ""),
+    "import sys; sys.stdout.write('not flushed')": (0, "not flushed", ""),
+    "import atexit; atexit.register(print, 'last'); print('first')": (0, "first\nlast\n", ""),
+    "import threading, time; threading.Thread(target=lambda: (time.sleep(0.1), print('late'))).start()": (
+        0,
+        "late\n",
+        "",
+    ),
+    "raise KeyboardInterrupt": (130, "", "KeyboardInterrupt\n"),
+}
+
+
+@pytest.mark.parametrize("program", ENDS)
+def test_it_ends_as_python_does(python: str, address: str, program: str) -> None:
+    code, printed, said = ENDS[program]
+    done = ask(python, address, "-c", program)
+    itself = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    for one in (done, itself):
+        assert one.stdout == printed
+        assert one.stderr.endswith(said)
+        assert bool(one.stderr) == bool(said)
+    assert done.returncode == code
+    assert itself.returncode in (code, -signal.SIGINT)
+
+
+def test_packages_are_listed_as_pip_does(python: str, address: str) -> None:
+    itself = subprocess.run([sys.executable, *server.LISTING], capture_output=True, text=True, check=True).stdout
+    assert "pulumi" in {one["name"] for one in json.loads(itself)}
+    assert ask(python, address, *server.LISTING).stdout == itself
 
 
 def test_stacks_that_begin_side_by_side_share_one_interpreter() -> None:

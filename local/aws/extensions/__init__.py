@@ -20,6 +20,7 @@ from . import (
     lifecycle_calls,
     limits,
     listeners,
+    lookups,
     machines,
     outages,
     placement_groups,
@@ -84,6 +85,7 @@ EXTENSIONS = (
     unsigned,
     versions,
     calls,
+    lookups,
 )
 
 
