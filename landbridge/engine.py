@@ -104,6 +104,8 @@ class StackEngine:
             ).stdout
 
         self.for_programs()
+        if self.place.state_folder:
+            self.found()
         try:
             return attempt()
         except StackNotFoundError:
