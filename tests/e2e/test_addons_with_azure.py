@@ -5,7 +5,6 @@ Beside the pool's own scale set stands one that is none of the fleet's, and is m
 
 import json
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,36 +15,15 @@ from components.storage.mounts import FILES_DOMAIN
 from fleet import autoscaler
 from tests.e2e.test_lifecycle import changes, drift
 from tests.e2e.test_rebuild import kubectl
-from tests.e2e.test_region_on_azure import SUBSCRIPTION
 from tests.services.autoscaler.azure_bed import scale_set
 from tests.stacks.test_copies import outputs
-from tests.support import cloud as clouds
 from tests.support.cloud import Cloud
+
+from .worlds import SUBSCRIPTION, TENANT
 
 # A control plane and two machines, where others work on the machine, too.
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1500)]
-FLEET = f"""\
-fleet: both
-owner: ops
-domain: both.example.com
-supernet: 10.128.0.0/12
-aws: {{account_id: "123456789012"}}
-azure: {{subscription_id: {SUBSCRIPTION}, tenant_id: 00000000-0000-4000-8000-000000000001}}
-regions:
-  us-west-2: {{cloud: aws, zones: [a, b]}}
-  southcentralus: {{cloud: azure, zones: ["1"]}}
-storage:
-  shares: {{data: {{path: /data}}}}
-clusters:
-  main: {{region: us-west-2, kubernetes: 1.36.2}}
-pools:
-  cpu: {{kind: cpu, cluster: main, region: us-west-2, owner: ops, instance_type: c7i.xlarge, max: 1}}
-  system: {{kind: system, cluster: main, region: us-west-2, owner: ops, instance_type: m7i.large, min: 2, max: 4}}
-  south-gpu: {{kind: gpu, cluster: main, region: southcentralus, owner: ops, instance_type: Standard_ND96isr_H100_v5, gpus: 8, max: 4}}
-teams:
-  ops: {{gid: 2000}}
-"""
-GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/both-southcentralus"
+GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/test-southcentralus"
 SETS = f"{GROUP}/providers/Microsoft.Compute/virtualMachineScaleSets"
 STACK = "main-addons"
 # Signs in as the pod does, and sizes a scale set.
@@ -58,7 +36,7 @@ tenant, client, token, subscription, group = sys.argv[1:]
 own = ClientAssertionCredential(tenant, client, lambda: token)
 sets = ComputeManagementClient(own, subscription).virtual_machine_scale_sets
 print(sorted(one.name for one in sets.list(group)))
-for name in ("both-south-gpu-1", "other"):
+for name in ("test-far-gpu-1", "other"):
     try:
         sets.begin_update(group, name, {"sku": {"capacity": 1}}).result()
         print(name, "sized")
@@ -68,16 +46,11 @@ for name in ("both-south-gpu-1", "other"):
 
 
 @pytest.fixture(scope="module")
-def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
-    made = clouds.make(tmp_path_factory.mktemp("addons"), FLEET)
-    try:
-        made.run("up", "--local", "--yes", seconds=900)
-        (network,) = made.azure("GET", f"{GROUP}/providers/Microsoft.Network/virtualNetworks")["value"]
-        foreign = scale_set(f"{network['id']}/subnets/private-1", "main", False)
-        made.azure("PUT", f"{SETS}/other", foreign, "2024-07-01")
-        yield made
-    finally:
-        made.stop()
+def cloud(in_both: Cloud) -> Cloud:
+    (network,) = in_both.azure("GET", f"{GROUP}/providers/Microsoft.Network/virtualNetworks")["value"]
+    foreign = scale_set(f"{network['id']}/subnets/private-1", "main", False)
+    in_both.azure("PUT", f"{SETS}/other", foreign, "2024-07-01")
+    return in_both
 
 
 def get(cloud: Cloud, *words: str) -> Any:
@@ -106,10 +79,10 @@ def test_the_autoscaler_s_pod_signs_in_to_azure_and_sizes_its_own_scale_set_alon
     client = get(cloud, "configmap", "-n", autoscaler.SPACE, IDENTITY)["data"][CLIENT_ID]
     asked = ("create", "token", autoscaler.ACCOUNT, "-n", autoscaler.SPACE, f"--audience={AUDIENCE}")
     token = kubectl(cloud, *asked).strip()
-    tenant = "00000000-0000-4000-8000-000000000001"
-    where = (tenant, client, token, SUBSCRIPTION, "both-southcentralus")
+    where = (TENANT, client, token, SUBSCRIPTION, "test-southcentralus")
     told = cloud.inside(sys.executable, "-c", AS_THE_POD, *where).splitlines()
-    assert told == ["['both-south-gpu-1', 'other']", "both-south-gpu-1 sized", "other AuthorizationFailed"]
+    sets = ["other", *(f"test-{pool}-1" for pool in ("desk", "far-gpu", "south-cpu", "south-gpu"))]
+    assert told == [str(sets), "test-far-gpu-1 sized", "other AuthorizationFailed"]
 
 
 def test_teams_pods_are_told_their_identity(cloud: Cloud) -> None:
@@ -120,7 +93,7 @@ def test_teams_pods_are_told_their_identity(cloud: Cloud) -> None:
 
 
 def test_no_credential_is_in_the_state(cloud: Cloud) -> None:
-    text = (cloud.home / f"local/both/state/.pulumi/stacks/landbridge/{STACK}.json").read_text()
+    text = (cloud.home / f"local/test/state/.pulumi/stacks/landbridge/{STACK}.json").read_text()
     assert "PRIVATE KEY" not in text
     assert "eyJ" not in text, "a token"
 
@@ -128,7 +101,8 @@ def test_no_credential_is_in_the_state(cloud: Cloud) -> None:
 def test_destroy_takes_rights_and_identity_with_it(cloud: Cloud) -> None:
     cloud.run("destroy", STACK, "--local", "--yes")
     left = cloud.azure_inventory()
-    (pool_s,) = left["Microsoft.ManagedIdentity/userAssignedIdentities"]
-    assert pool_s.endswith("/both-south-gpu-southcentralus-node")
+    kept = left["Microsoft.ManagedIdentity/userAssignedIdentities"]
+    assert {one.rpartition("/")[2] for one in kept} >= {"test-far-gpu-southcentralus-node"}
+    assert not [one for one in kept if "autoscaler" in one or "storage" in one]
     assert "autoscaler" not in str(left.get("Microsoft.Authorization/roleDefinitions", ""))
-    assert cloud.azure("GET", f"{SETS}/both-south-gpu-1", version="2024-07-01")["name"] == "both-south-gpu-1"
+    assert cloud.azure("GET", f"{SETS}/test-far-gpu-1", version="2024-07-01")["name"] == "test-far-gpu-1"

@@ -27,7 +27,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hybrid]:
         (folder / name).write_text((AZURE.parent / name).read_text())
     made = Cloud(folder / "home", folder / "fleet.yaml")
     try:
-        yield Hybrid(made)
+        yield Hybrid(made, made.report("up", "--local", "--yes", seconds=1200))
     finally:
         made.stop()
 

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,48 +12,15 @@ from components.pools.spec import pool_spec
 from components.storage.nfs_server import ON_MACHINE as SCRIPTS
 from fleet.world import current
 from tests.components.pools.joining_client import eventually
-from tests.support import cloud as clouds
-from tests.support import packets
+from tests.support import packets, saved
 from tests.support.cloud import COMMAND, Cloud
 from tests.support.packets import Probe
 
 from . import left_out, pool_rolled
 from .pool_ways import CLOSED, EAST, OTHER, SYSTEM, UNTRIED, WAYS, WEST
+from .standing import UP
 
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
-FLEET = """\
-fleet: test
-owner: ops
-domain: test.example.com
-supernet: 10.128.0.0/12
-aws: {account_id: "123456789012"}
-regions:
-  us-west-2: {cloud: aws, zones: [a, b, c], laptops: true}
-  us-east-1: {cloud: aws, zones: [a]}
-sites:
-  lab:
-    gateways: [192.0.2.10]
-    asn: 65010
-    nfs: host-1
-    hosts:
-      host-1: &host {gpus: 8, gpu: h100, cpus: 96, memory_gib: 1024, rdma: true}
-      host-2: *host
-storage:
-  shares: {homes: {path: /homes}}
-clusters:
-  main: {region: us-west-2, kubernetes: 1.36.2}
-pools:
-  site-gpu: {kind: gpu, cluster: main, site: lab, owner: lab, hosts: [host-1, host-2]}
-  west-gpu: {kind: gpu, cluster: main, region: us-west-2, owner: lab, instance_type: p5.48xlarge, gpus: 8, max: 4}
-  east-gpu: {kind: gpu, cluster: main, region: us-east-1, owner: lab, instance_type: p5.48xlarge, gpus: 8, max: 4}
-  cpu: {kind: cpu, cluster: main, region: us-west-2, owner: lab, instance_type: c7i.8xlarge, max: 4}
-  system: {kind: system, cluster: main, region: us-west-2, owner: ops, instance_type: m7i.large, zones: [a, b], min: 2, max: 4}
-teams:
-  ops: {gid: 2000}
-  lab: {gid: 2001}
-people:
-  ann: {uid: 3001, team: lab}
-"""
 GPUS = 8
 POOLS = {"site-gpu", "west-gpu", "east-gpu", "cpu", "system"}
 STACKS = {"us-west-2", "us-east-1", "links", "main", "main-addons", "us-west-2-laptops"} | POOLS
@@ -63,9 +29,8 @@ STACKS = {"us-west-2", "us-east-1", "links", "main", "main-addons", "us-west-2-l
 class Hybrid:
     """`up` is the report of the first up."""
 
-    def __init__(self, cloud: Cloud) -> None:
-        self.cloud = cloud
-        self.up = cloud.report("up", "--local", "--yes", seconds=1200)
+    def __init__(self, cloud: Cloud, up: dict[str, Any]) -> None:
+        self.cloud, self.up = cloud, up
 
     def kubectl(self, *words: str, stdin: str = "") -> str:
         """kubectl's output; `--fleet` comes before its own words."""
@@ -117,13 +82,8 @@ class Hybrid:
 
 
 @pytest.fixture(scope="module")
-def hybrid(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hybrid]:
-    cloud = clouds.make(tmp_path_factory.mktemp("hybrid"), FLEET)
-    try:
-        cloud.run("preview", "--local", "us-west-2")
-        yield Hybrid(cloud)
-    finally:
-        cloud.stop()
+def hybrid(in_all: Cloud) -> Hybrid:
+    return Hybrid(in_all, saved.noted(in_all, UP))
 
 
 def test_every_stack_comes_up_and_nothing_is_left_out_but_what_is_named(hybrid: Hybrid) -> None:

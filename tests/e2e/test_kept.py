@@ -18,97 +18,15 @@ from tests.components.pools.joining_client import eventually
 from tests.support import saved
 from tests.support.cloud import COMMAND, Cloud
 
+from .standing import BUCKET, FACTS, facts, kubectl, machines, phase
+
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
-FLEET = """\
-fleet: test
-owner: ops
-domain: test.example.com
-supernet: 10.128.0.0/12
-aws: {account_id: "123456789012"}
-regions:
-  us-west-2: {cloud: aws, zones: [a, b, c]}
-sites:
-  lab:
-    gateways: [192.0.2.10]
-    asn: 65010
-    hosts:
-      host-1: {gpus: 8, gpu: h100, cpus: 96, memory_gib: 1024, rdma: true}
-storage:
-  shares: {homes: {path: /homes}}
-clusters:
-  main: {region: us-west-2, kubernetes: 1.36.2}
-pools:
-  site-gpu: {kind: gpu, cluster: main, site: lab, owner: lab, hosts: [host-1]}
-  system: {kind: system, cluster: main, region: us-west-2, owner: ops, instance_type: m7i.large, zones: [a, b], min: 2, max: 4}
-  cpu: {kind: cpu, cluster: main, region: us-west-2, owner: lab, instance_type: c7i.8xlarge, max: 4}
-teams:
-  ops: {gid: 2000}
-  lab: {gid: 2001}
-"""
-EAST = "  us-east-1: {cloud: aws, zones: [a]}\n"
-BEFORE = "fleet.facts.json"
-BUCKET = "kept-objects"
-POD = {
-    "apiVersion": "v1",
-    "kind": "Pod",
-    "metadata": {"name": "worker", "annotations": {"local.landbridge.dev/runs-for": "2h"}},
-    "spec": {"containers": [{"name": "main", "image": "registry.example.com/train:1"}], "restartPolicy": "Never"},
-}
+MORE = "  eu-west-1: {cloud: aws, zones: [a]}\n"
 
 
-def bring_up(cloud: Cloud) -> None:
-    cloud.run("up", "--local", "--yes", seconds=1200)
-    kubectl(cloud, "apply", "-f", "-", stdin=json.dumps(POD))
-    eventually(lambda: phase(cloud) == "Running", 240)
-    cloud.python(f"client('s3', 'us-east-1').create_bucket(Bucket='{BUCKET}')")
-    cloud.fleet.with_name(BEFORE).write_text(json.dumps(facts(cloud)))
-
-
-kept = saved.world("kept", bring_up, FLEET)
-
-
-def before(cloud: Cloud) -> dict[str, Any]:
-    """The facts of the world that was saved."""
-    return dict(json.loads(cloud.fleet.with_name(BEFORE).read_text()))
-
-
-def kubectl(cloud: Cloud, *words: str, stdin: str = "", code: int | None = 0, seconds: float = 120) -> str:
-    command = [COMMAND, "kubectl", "--fleet", str(cloud.fleet), "--local", *words]
-    done = subprocess.run(
-        command, input=stdin, capture_output=True, text=True, env=cloud._environment(), check=False, timeout=seconds
-    )
-    assert code is None or done.returncode == code, done.stderr
-    return done.stdout if done.returncode == 0 else ""
-
-
-def facts(cloud: Cloud) -> dict[str, Any]:
-    """What must be the same afterwards: all ids, and who is who in the cluster."""
-    told = json.loads(kubectl(cloud, "get", "nodes,pods", "--all-namespaces", "-o", "json"))["items"]
-    uids = {one["metadata"]["name"]: one["metadata"]["uid"] for one in told if not owned(one)}
-    inventory = cloud.inventory()
-    return {
-        "objects": sorted(
-            key for account in inventory.values() for one in account.values() for key in one.pop("s3 objects", ())
-        ),
-        "inventory": inventory,
-        "uids": uids,
-        "machines": sorted((one["machine"], one["instance"], one["address"]) for one in machines(cloud)),
-    }
-
-
-def owned(one: dict[str, Any]) -> bool:
-    """A controller's pods come and go."""
-    return one["kind"] == "Pod" and bool(one["metadata"].get("ownerReferences"))
-
-
-def machines(cloud: Cloud) -> list[dict[str, Any]]:
-    return [one for one in client.machine_list(cloud.home / "local") if one["state"] != "terminated"]
-
-
-def phase(cloud: Cloud) -> str:
-    return kubectl(
-        cloud, "get", "pod", "worker", "-o", "jsonpath={.status.phase}", "--request-timeout", "5s", code=None
-    )
+@pytest.fixture(scope="module")
+def kept(in_all: Cloud) -> Cloud:
+    return in_all
 
 
 def same(cloud: Cloud, before: dict[str, Any]) -> None:
@@ -207,7 +125,7 @@ print(*(one["Key"] for page in pages for one in page.get("Contents", ())))
 
 
 def test_what_was_saved_stands_in_another_home_as_it_was(kept: Cloud) -> None:
-    same(kept, before(kept))
+    same(kept, saved.noted(kept, FACTS))
     kept.run("up", "--local", "--yes", "--expect-no-changes", seconds=300)
 
 
@@ -247,10 +165,10 @@ def test_the_daemon_may_die_and_the_next_command_has_all_again(kept: Cloud) -> N
 
 
 def test_an_up_goes_on_when_parts_die_under_it(kept: Cloud) -> None:
-    kept.fleet.write_text(kept.fleet.read_text().replace("sites:", f"{EAST}sites:"))
+    kept.fleet.write_text(kept.fleet.read_text().replace("sites:", f"{MORE}sites:"))
     kept.plan()
     running = kept.start("up", "--local", "--yes", "--json")
-    state = kept.home / "local/test/state/.pulumi/stacks/landbridge/us-east-1.json"
+    state = kept.home / "local/test/state/.pulumi/stacks/landbridge/eu-west-1.json"
     for part, many in (("provider host", 3), ("AWS API", 20), ("machines service", 30)):
         eventually(lambda many=many: running.poll() is not None or count(state) > many, 400)
         assert running.poll() is None, f"it ended before: {running.communicate()}"

@@ -3,7 +3,6 @@ are as the autoscaler and other parts expect. People's laptops come in there, by
 
 import json
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,42 +12,12 @@ from components.addons.azure_autoscaler_role import SETS
 from components.boot import people
 from services.autoscaler import provider_ids
 from tests.components.pools.joining_client import eventually
-from tests.support import cloud as clouds
 from tests.support.cloud import COMMAND, Cloud
 
+from .worlds import SUBSCRIPTION
+
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
-SUBSCRIPTION, SOUTH = "00000000-0000-4000-8000-00000000000a", "southcentralus"
-FLEET = f"""\
-fleet: test
-owner: ops
-domain: test.example.com
-supernet: 10.128.0.0/12
-access: ssh
-ssh: certificates
-aws: {{account_id: "123456789012"}}
-azure: {{subscription_id: {SUBSCRIPTION}, tenant_id: 00000000-0000-4000-8000-000000000001}}
-regions:
-  us-west-2: {{cloud: aws, zones: [a, b, c]}}
-  {SOUTH}: {{cloud: azure, zones: ["1"], laptops: true}}
-clusters:
-  main: {{region: us-west-2, kubernetes: 1.36.2}}
-pools:
-  south-gpu: {{kind: gpu, cluster: main, region: {SOUTH}, owner: lab, instance_type: Standard_NC24ads_A100_v4, gpus: 1,
-              min: 1, max: 3}}
-  south-cpu: {{kind: cpu, cluster: main, region: {SOUTH}, owner: lab, instance_type: Standard_D8s_v5, max: 4}}
-  desk: {{kind: ssh, cluster: main, region: {SOUTH}, owner: lab, instance_type: Standard_D2s_v5, min: 1, max: 1}}
-  system: {{kind: system, cluster: main, region: us-west-2, owner: ops, instance_type: m7i.large, zones: [a, b], min: 2,
-           max: 4}}
-teams:
-  ops: {{gid: 2000}}
-  lab: {{gid: 2001}}
-people:
-  alice: {{uid: 3001, team: lab}}
-  bob: {{uid: 3002, team: ops}}
-storage:
-  shares:
-    data: {{path: /data, gid: 2001}}
-"""
+SOUTH = "southcentralus"
 GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/test-{SOUTH}"
 SET = f"{GROUP}/providers/{SETS}/test-south-gpu-1"
 MACHINES = f"{GROUP}/providers/Microsoft.Compute/virtualMachines/test-{SOUTH}-laptops"
@@ -72,13 +41,8 @@ def ready(cloud: Cloud, pool: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
-    made = clouds.make(tmp_path_factory.mktemp("south"), FLEET)
-    try:
-        made.report("up", "--local", "--yes", seconds=1200)
-        yield made
-    finally:
-        made.stop()
+def cloud(in_both: Cloud) -> Cloud:
+    return in_both
 
 
 def test_a_machine_of_a_scale_set_joins_a_cluster_of_aws_and_its_node_is_named_as_azure_names_it(cloud: Cloud) -> None:

@@ -101,6 +101,15 @@ def told(fleet: Path) -> list[Path]:
     return sorted(fleet.parent.glob(f"{fleet.stem}.*"))
 
 
+def note(cloud: Cloud, name: str, what: Any) -> None:
+    """For those who load what is made now."""
+    cloud.fleet.with_name(f"{cloud.fleet.stem}.{name}.json").write_text(json.dumps(what))
+
+
+def noted(cloud: Cloud, name: str) -> Any:
+    return json.loads(cloud.fleet.with_name(f"{cloud.fleet.stem}.{name}.json").read_text())
+
+
 def local(cloud: Cloud, *words: str, code: int = 0, shelf: Path | None = None) -> subprocess.CompletedProcess[str]:
     """`landbridge local …`; worlds are saved on `shelf`, or in the cloud's own home."""
     done = subprocess.run(
