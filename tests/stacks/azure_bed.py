@@ -19,6 +19,7 @@ from local.azure import tokens
 from tests.images import azure_bed
 from tests.local.azure.support import SUBSCRIPTION
 from tests.local.providers.azure.project import Plugins
+from tests.support import programs
 from tests.support.cloud import ROOT
 
 HOME, SECOND, CLUSTER = "southcentralus", "westeurope", "main"
@@ -61,7 +62,7 @@ class Stacks:
         ledgers.write(folder / "fleet.lock.yaml", drafted(self.fleet, datetime.date(2026, 1, 1))[2].ledger)
         plugins = "".join(f"    - {{name: {name}, path: {ROOT / 'local/plugins' / name}}}\n" for name in PROVIDERS)
         (folder / "Pulumi.yaml").write_text(
-            f"name: landbridge\nruntime: {{name: python, options: {{virtualenv: {sys.prefix}}}}}\n"
+            f"name: landbridge\nruntime: {programs.runtime(folder)}\n"
             f"plugins:\n  providers:\n{plugins}"
             'config: {"pulumi:disable-default-providers": {value: ["*"]}}\n'
         )
@@ -79,6 +80,7 @@ class Stacks:
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "LANDBRIDGE_PROVIDER_PORT": str(self.made.port),
             "LANDBRIDGE_FLEET": str(self.fleet),
+            **programs.environment(),
             **more,
         }
         done = subprocess.run(

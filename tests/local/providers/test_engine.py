@@ -11,6 +11,7 @@ import pytest
 
 from landbridge.places import written_whole
 from tests.support import cloud as clouds
+from tests.support import programs
 from tests.support.cloud import ROOT, Cloud
 
 pytestmark = pytest.mark.cloud
@@ -41,7 +42,7 @@ class Project:
             for plugin in ("aws", "azure-native", "tls", "random")
         )
         (folder / "Pulumi.yaml").write_text(
-            f"name: {name}\nruntime: {{name: python, options: {{virtualenv: {sys.prefix}}}}}\nplugins:\n  providers:\n{plugins}"
+            f"name: {name}\nruntime: {programs.runtime(folder)}\nplugins:\n  providers:\n{plugins}"
         )
         self.pulumi("stack", "init", "dev")
 
@@ -57,6 +58,7 @@ class Project:
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "PYTHONDONTWRITEBYTECODE": "",
+            **programs.inside(self.cloud),
         }
         command = ["env", "-C", str(self.folder), *(f"{key}={value}" for key, value in settings.items()), *before]
         full = [clouds.COMMAND, "local", "exec", "--", *command, "pulumi", "--non-interactive", *arguments]

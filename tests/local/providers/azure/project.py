@@ -13,6 +13,7 @@ from landbridge.places import written_whole
 from local.azure import tokens
 from local.providers import host
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure, Process, started
+from tests.support import programs
 from tests.support.cloud import ROOT
 
 HEAD = """\
@@ -60,10 +61,9 @@ class Project:
     def __init__(self, folder: Path, made: Plugins) -> None:
         self.folder, self.made = folder, made
         (folder / "state").mkdir(parents=True)
-        python = f"{{name: python, options: {{virtualenv: {sys.prefix}}}}}"
         plugin = f"{{name: azure-native, path: {ROOT / 'local/plugins/azure-native'}}}"
         (folder / "Pulumi.yaml").write_text(
-            f"name: p\nruntime: {python}\nplugins:\n  providers:\n    - {plugin}\n"
+            f"name: p\nruntime: {programs.runtime(folder)}\nplugins:\n  providers:\n    - {plugin}\n"
             'config: {"pulumi:disable-default-providers": {value: ["*"]}}\n'
         )
         self.pulumi("stack", "init", "dev")
@@ -82,6 +82,7 @@ class Project:
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "LANDBRIDGE_PROVIDER_PORT": str(self.made.port),
+            **programs.environment(),
         }
         done = subprocess.run(
             ["pulumi", "--non-interactive", *arguments],

@@ -13,6 +13,7 @@ from local.providers.kubernetes.log import Log
 from local.providers.kubernetes.objects import Type
 from local.providers.kubernetes.settings import settings
 from local.providers.kubernetes.work import Job, Work
+from tests.support import programs
 from tests.support.apiserver import Server
 from tests.support.children import HEARING_INTERRUPTS
 
@@ -31,7 +32,7 @@ class Project:
         self.folder, self.port = folder, port
         (folder / "state").mkdir(parents=True)
         (folder / "Pulumi.yaml").write_text(
-            f"name: p\nruntime: {{name: python, options: {{virtualenv: {sys.prefix}}}}}\n"
+            f"name: p\nruntime: {programs.runtime(folder)}\n"
             f"plugins: {{providers: [{{name: kubernetes, path: {ROOT / 'local/plugins/kubernetes'}}}]}}\n"
         )
         (folder / "kubeconfig").write_text(kubeconfig)
@@ -52,6 +53,7 @@ class Project:
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "PYTHONDONTWRITEBYTECODE": "",
+            **programs.environment(),
         }
         return subprocess.Popen(
             [
