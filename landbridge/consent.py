@@ -1,16 +1,18 @@
 """What a run needs the user's consent for, and how it is asked."""
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from fleet.model import Limits
-
-from .blast import Blast
 from .errors import ConsentError
-from .fleet_run import How
 from .output import Output
+
+if TYPE_CHECKING:  # the engine's, half a second of commands that only ask
+    from fleet.model import Limits
+
+    from .blast import Blast
+    from .fleet_run import How
 
 EFFECTS = ("create", "replace", "destroy")
 
@@ -27,7 +29,7 @@ def refuse(refusals: list[str]) -> None:
         raise ConsentError("Nothing was changed. " + "\n".join(refusals))
 
 
-def ask_up(blast: Blast, limits: Limits, allowed: dict[str, int], *, yes: bool, interactive: bool) -> None:
+def ask_up(blast: "Blast", limits: "Limits", allowed: dict[str, int], *, yes: bool, interactive: bool) -> None:
     """Raises ConsentError unless the run is within the fleet's limits and --yes, or the user agrees."""
     above = blast.above(limits.model_copy(update=allowed))
     if not above and yes:
@@ -57,7 +59,7 @@ def exceeds(above: list[str], effect: str) -> bool:
     return any(words.startswith(effect) for words in above)
 
 
-def ask_destroy(blast: Blast, how: How, fleet: str, *, yes: bool, interactive: bool) -> How:
+def ask_destroy(blast: "Blast", how: "How", fleet: str, *, yes: bool, interactive: bool) -> "How":
     """The consent to destroy, with that for protected resources. Raises ConsentError."""
     if interactive and not yes:
         if blast.protected and not how.ignore_protect:

@@ -1,8 +1,7 @@
 """A whole control plane on local machines, with our commands' ways to it: for tests that need the real thing."""
 
 import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +22,7 @@ from local.machines import machine as machines
 from tests.local.machines.host import Box, Host
 from tests.support import pki
 from tests.support.pki import material
+from tests.support.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
 BIN = ROOT / ".landbridge/bin"
@@ -102,13 +102,6 @@ class Bed:
     def until_ready(self, *names: str, seconds: float = 90) -> None:
         for machine in names or [m.name for m in self.info.api]:
             eventually(lambda machine=machine: self.kube(machine).ready, seconds)
-
-
-def eventually(what: Callable[[], object], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.3)
 
 
 def info(spec: ClusterSpec, made: Material) -> ClusterInfo:

@@ -1,7 +1,5 @@
 """What tests of certificates for laptops and for SSH ask a local cloud."""
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from tests.support.cloud import Cloud
@@ -24,13 +22,6 @@ def refused(cloud: Cloud, *words: str, code: int = 2) -> str:
     done = cloud.run(*words, "--local", code=code)
     assert "Traceback" not in done.stderr
     return done.stderr
-
-
-def eventually(true: Callable[[], bool], seconds: float = 60) -> None:
-    begun = time.monotonic()
-    while not true():
-        assert time.monotonic() - begun < seconds, "it never came"
-        time.sleep(0.3)
 
 
 def empty(beside: Path) -> Path:

@@ -15,7 +15,8 @@ from landbridge.etcd.defrag import defrag
 from landbridge.etcd.replace import replace
 from landbridge.etcd.restore import Restore
 from landbridge.etcd.ring import Ctl, EtcdError
-from tests.landbridge.bed import Bed, eventually
+from tests.landbridge.bed import Bed
+from tests.support.waiting import eventually
 
 RINGS = ("main", "events")
 

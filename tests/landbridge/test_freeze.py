@@ -11,8 +11,8 @@ from click.testing import CliRunner, Result
 from landbridge.cluster import freeze as switch
 from landbridge.cluster.kube import Kube
 from landbridge.commands import landbridge, options
-from tests.landbridge.bed import eventually
 from tests.support.apiserver import server
+from tests.support.waiting import eventually
 
 
 @pytest.fixture(scope="module")

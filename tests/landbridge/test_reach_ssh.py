@@ -15,7 +15,8 @@ from landbridge.etcd.defrag import defrag
 from landbridge.etcd.ring import Ctl
 from landbridge.reach import Instance, ReachError, Said, Ssh
 from tests.landbridge import bed as beds
-from tests.landbridge.bed import ROOT, Bed, eventually
+from tests.landbridge.bed import ROOT, Bed
+from tests.support.waiting import eventually
 
 asyncssh = pytest.importorskip("asyncssh", reason="asyncssh is not installed")
 SSH = shutil.which("ssh")

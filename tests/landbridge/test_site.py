@@ -1,8 +1,7 @@
 """Hosts of a site: enrolled by the command that people run there, looked at, and brought to their bundle. In order."""
 
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,6 +16,7 @@ from landbridge.site.apply import ApplyError
 from landbridge.site.status import HostError
 from tests.landbridge import site_bed
 from tests.landbridge.site_bed import SiteBed
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.timeout(900)
 NODE, OTHER = "host-1.lab", "host-2.lab"
@@ -40,14 +40,6 @@ def enrolled(bed: SiteBed) -> SiteBed:
     assert said.returncode == 0, said.stderr
     eventually(lambda: nodes.ready(bed.kube.find("nodes", NODE)))
     return bed
-
-
-def eventually(what: Callable[[], Any], seconds: float = 180) -> Any:
-    deadline = time.monotonic() + seconds
-    while not (found := what()):
-        assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.3)
-    return found
 
 
 def tokens(bed: SiteBed, host: str) -> list[Any]:

@@ -14,8 +14,9 @@ from components.links.laptops.authority import listed
 from landbridge.certificates import ledger as ledgers
 from landbridge.certificates.ledger import Issued, Ledger
 from tests.support.cloud import Cloud, make
+from tests.support.waiting import eventually
 
-from .certificates_bed import empty, eventually, refused, secret, stored
+from .certificates_bed import empty, refused, secret, stored
 
 pytestmark = pytest.mark.cloud
 WEST, EU = "us-west-2", "eu-west-1"

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from local import client
+from local.environment import scrubbed
+
 from .children import HEARING_INTERRUPTS
 
 ROOT = Path(__file__).parents[2]
@@ -74,10 +77,16 @@ class Cloud:
         return dict(json.loads(self.run(*arguments, "--json", code=code, seconds=seconds).stdout))
 
     def inside(self, *command: str) -> str:
-        """The output of a command that runs inside the local cloud."""
-        full = [COMMAND, "local", "exec", "--", *command]
+        """The output of a command that runs inside the local cloud, which is up."""
+        cloud = client.status(self.home / "local")
+        assert cloud, "the local cloud is not up"
         done = subprocess.run(
-            full, capture_output=True, text=True, env=self._environment(), timeout=SECONDS, check=False
+            client.enter_command(cloud, command, ROOT),
+            capture_output=True,
+            text=True,
+            env=scrubbed(self._environment()),
+            timeout=SECONDS,
+            check=False,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout

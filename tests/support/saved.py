@@ -131,7 +131,7 @@ def await_nodes(cloud: Cloud, since: datetime | None = None) -> None:
     for cluster in current(cloud.fleet).fleet.clusters:
         while late := late_nodes(cloud, cluster, begun):
             assert time.monotonic() < deadline, f"{cluster}: {late}"
-            time.sleep(0.5)
+            time.sleep(1.0)  # a look is a quarter of a second of a core
 
 
 def late_nodes(cloud: Cloud, cluster: str, since: datetime) -> list[str]:

@@ -1,7 +1,6 @@
 """The example cluster's five machines on a host of a test's own, booted from their bundles, with a stand-in of AWS."""
 
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from local import namespace
 from tests.local.machines.host import Box, Host, Said
 from tests.support import machine_aws
 from tests.support.pki import material
+from tests.support.waiting import eventually
 
 ROOT = Path(__file__).parents[3]
 BIN = ROOT / ".landbridge/bin"
@@ -52,10 +52,13 @@ class Bed(NamedTuple):
         return said.out
 
     def etcdctl(self, ring: str, *words: str, by: str = "main-etcd-1") -> str:
-        port = next(r.client_port for r in RINGS if r.name == ring)
-        said = self[by].sh(f"{ETCDCTL} --endpoints=https://127.0.0.1:{port} {' '.join(words)}")
+        said = self.asked(ring, *words, by=by)
         assert said.code == 0, said.err
         return said.out
+
+    def asked(self, ring: str, *words: str, by: str = "main-etcd-1") -> Said:
+        port = next(r.client_port for r in RINGS if r.name == ring)
+        return self[by].sh(f"{ETCDCTL} --endpoints=https://127.0.0.1:{port} {' '.join(words)}")
 
     def lay(self, name: str, text: str) -> str:
         """A file on the first API machine."""
@@ -66,12 +69,14 @@ class Bed(NamedTuple):
         for machine in self.spec.api:
             eventually(lambda name=machine.name: self.kubectl("get", "--raw", "/readyz", by=name).out == "ok", seconds)
 
-
-def eventually(what: Callable[[], object], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.3)
+    def whole(self, seconds: float = 90) -> None:
+        """API servers are ready by a majority of etcd's members: this waits for the others."""
+        for ring in RINGS:
+            for machine in self.spec.etcd:
+                eventually(
+                    lambda ring=ring.name, by=machine.name: self.asked(ring, "endpoint", "health", by=by).code == 0,
+                    seconds,
+                )
 
 
 def make(folder: Path, held: str = "", made: Material | None = None, patched: Patch = dict) -> Bed:

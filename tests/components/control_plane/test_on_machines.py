@@ -23,6 +23,7 @@ def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
     made = make(tmp_path_factory.mktemp("cluster"), held=HELD)
     try:
         made.ready()
+        made.whole()
         yield made
     finally:
         made.host.close()

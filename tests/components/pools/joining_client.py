@@ -1,14 +1,14 @@
 """A caller of the Kubernetes API, for tests of joining: by token, or by certificate."""
 
-import contextlib
 import http.client
 import json
 import ssl
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from tests.support import waiting
 
 
 class Said(Exception):
@@ -49,15 +49,7 @@ class Client:
 
 
 def eventually(what: Callable[[], Any], seconds: float = 90) -> Any:
-    deadline = time.monotonic() + seconds
-    while True:
-        begun = time.monotonic()
-        with contextlib.suppress(Said, OSError):
-            if found := what():
-                return found
-        assert time.monotonic() < deadline, "it never came"
-        # A look that costs a process is taken less often than one that costs nothing: looks are a sixth of the time.
-        time.sleep(max(0.1, min(3.0, 5 * (time.monotonic() - begun))))
+    return waiting.eventually(what, seconds, (Said, OSError))
 
 
 PLURALS = {f"{kind}AdmissionPolicy": f"{kind.lower()}admissionpolicies" for kind in ("Mutating", "Validating")}

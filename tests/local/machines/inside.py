@@ -101,6 +101,7 @@ def eventually(condition: Callable[[], Any], seconds: float = 30) -> Any:
     """What the condition gives as soon as that is true; it may fail until then."""
     deadline = time.monotonic() + seconds
     while True:
+        begun = time.monotonic()
         problem: Exception | None = None
         try:
             if found := condition():
@@ -109,7 +110,7 @@ def eventually(condition: Callable[[], Any], seconds: float = 30) -> Any:
             problem = error
         if time.monotonic() > deadline:
             raise AssertionError("it did not happen") from problem
-        time.sleep(0.1)
+        time.sleep(max(0.1, min(3.0, 5 * (time.monotonic() - begun))))  # looks are a sixth of the time
 
 
 def serve(lines: Sequence[str]) -> None:
