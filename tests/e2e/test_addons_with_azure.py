@@ -81,14 +81,16 @@ def test_the_autoscaler_s_pod_signs_in_to_azure_and_sizes_its_own_scale_set_alon
     token = kubectl(cloud, *asked).strip()
     where = (TENANT, client, token, SUBSCRIPTION, "test-southcentralus")
     told = cloud.inside(sys.executable, "-c", AS_THE_POD, *where).splitlines()
-    sets = ["other", *(f"test-{pool}-1" for pool in ("desk", "far-gpu", "south-cpu", "south-gpu"))]
+    sets = ["other", *(f"test-{name}" for name in ("desk-all", "far-gpu-1", "south-cpu-all", "south-gpu-1"))]
     assert told == [str(sets), "test-far-gpu-1 sized", "other AuthorizationFailed"]
 
 
 def test_teams_pods_are_told_their_identity(cloud: Cloud) -> None:
     told = get(cloud, "configmap", "-n", "team-ops", azure_team_pods.IDENTITY)["data"]
     identities = f"{GROUP}/providers/Microsoft.ManagedIdentity/userAssignedIdentities"
-    (made,) = [one for one in cloud.azure("GET", identities, version="2023-01-31")["value"] if "storage" in one["name"]]
+    (made,) = [
+        one for one in cloud.azure("GET", identities, version="2023-01-31")["value"] if "storage-ops" in one["name"]
+    ]
     assert told == {azure_team_pods.CLIENT_ID: made["properties"]["clientId"]}
 
 

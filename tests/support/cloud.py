@@ -77,9 +77,12 @@ class Cloud:
         return dict(json.loads(self.run(*arguments, "--json", code=code, seconds=seconds).stdout))
 
     def inside(self, *command: str) -> str:
-        """The output of a command that runs inside the local cloud, which is up."""
+        """The output of a command that runs inside the local cloud, as `landbridge local exec` but for its imports."""
         cloud = client.status(self.home / "local")
-        assert cloud, "the local cloud is not up"
+        if cloud is None:
+            subprocess.run([COMMAND, "local", "start"], env=self._environment(), capture_output=True, check=True)
+            cloud = client.status(self.home / "local")
+        assert cloud
         done = subprocess.run(
             client.enter_command(cloud, command, ROOT),
             capture_output=True,
