@@ -31,4 +31,7 @@ def main(real: str, arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    try:
+        main(sys.argv[1], sys.argv[2:])
+    except KeyboardInterrupt:  # so the engine ends a program whose run has failed; what was forked ends with this
+        sys.exit(130)

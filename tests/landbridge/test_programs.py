@@ -15,6 +15,7 @@ import pytest
 
 from landbridge.programs import client, interpreter, server
 from tests.components.pools.joining_client import eventually
+from tests.support.children import HEARING_INTERRUPTS
 
 SOON_SECONDS = 60
 
@@ -152,6 +153,21 @@ def test_whoever_is_killed_takes_the_program_along(python: str, address: str, tm
         pid = int(eventually(lambda: told.exists() and told.read_text(), SOON_SECONDS))
         os.kill(pid, signal.SIGKILL)
         assert asked.wait(SOON_SECONDS) == 128 + signal.SIGKILL
+
+
+def test_whoever_is_interrupted_says_nothing_and_takes_the_program_along(
+    python: str, address: str, tmp_path: Path
+) -> None:
+    told = tmp_path / "pid"
+    program = f"import os, time; open({str(told)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
+    command = [*HEARING_INTERRUPTS, python, "-c", program]
+    environment = {**os.environ, client.ADDRESS: address}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as asked:
+        pid = int(eventually(lambda: told.exists() and told.read_text(), SOON_SECONDS))
+        asked.send_signal(signal.SIGINT)
+        assert asked.communicate(timeout=SOON_SECONDS)[1] == ""
+        assert asked.returncode == 130
+        eventually(lambda: not Path(f"/proc/{pid}").exists(), SOON_SECONDS)
 
 
 def test_many_at_once_and_no_process_is_left(python: str, address: str) -> None:
