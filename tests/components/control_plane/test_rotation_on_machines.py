@@ -24,7 +24,7 @@ from tests.components.control_plane.bed import ROOT, Bed, eventually, make
 from tests.support.pki import Vault
 
 pytestmark = pytest.mark.timeout(1500)
-RATE = 20
+RATE = 50
 # etcd's members, the follower first that the roll would take first, then API machines.
 API_UNITS = ("kube-scheduler.service", "kube-controller-manager.service", "kube-apiserver.service")
 ETCD_UNITS = ("etcd-main.service", "etcd-events.service")
