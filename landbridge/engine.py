@@ -104,8 +104,9 @@ class StackEngine:
             ).stdout
 
         self.for_programs()
-        if self.place.state_folder:
-            self.found()
+        # A look at a file, against the start of a preview that fails.
+        if (file := self.place.stack_file(self.name)) and not file.exists():
+            self._make()
         try:
             return attempt()
         except StackNotFoundError:
