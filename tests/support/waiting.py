@@ -1,6 +1,5 @@
 """How tests wait for what comes by itself."""
 
-import contextlib
 import time
 from collections.abc import Callable
 from typing import Any
@@ -13,9 +12,12 @@ def eventually(what: Callable[[], Any], seconds: float = 180, forgiven: tuple[ty
     """
     deadline = time.monotonic() + seconds
     while True:
-        begun = time.monotonic()
-        with contextlib.suppress(*forgiven):
+        begun, problem = time.monotonic(), None
+        try:
             if found := what():
                 return found
-        assert time.monotonic() < deadline, "it never came"
+        except forgiven as error:
+            problem = error
+        if time.monotonic() >= deadline:
+            raise AssertionError("it never came") from problem
         time.sleep(max(0.1, min(3.0, 5 * (time.monotonic() - begun))))

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from components.boot.user_data import public_key, user_data
 from tests.local.machines.host import ask
+from tests.support import waiting
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 REGION = "us-west-2"
@@ -99,18 +99,7 @@ def up(cloud: Inside, name: str) -> bool:
 
 def eventually(condition: Callable[[], Any], seconds: float = 30) -> Any:
     """What the condition gives as soon as that is true; it may fail until then."""
-    deadline = time.monotonic() + seconds
-    while True:
-        begun = time.monotonic()
-        problem: Exception | None = None
-        try:
-            if found := condition():
-                return found
-        except Exception as error:
-            problem = error
-        if time.monotonic() > deadline:
-            raise AssertionError("it did not happen") from problem
-        time.sleep(max(0.1, min(3.0, 5 * (time.monotonic() - begun))))  # looks are a sixth of the time
+    return waiting.eventually(condition, seconds, (Exception,))
 
 
 def serve(lines: Sequence[str]) -> None:
