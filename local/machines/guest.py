@@ -10,6 +10,7 @@ import contextlib
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,8 +34,8 @@ NEEDED = {
 }
 # An instance type's are what there may be; this computer has others to feed. A kubelet keeps 2 GiB for itself.
 MOST_CPUS, MOST_MEMORY_MIB, MOST_DISK_GIB = 2, 8192, 32
-# What QEMU does not like it says at once.
-REFUSAL_SECONDS = 0.5
+# Its monitor answers once all that QEMU was told has been taken; what it does not like it says before.
+ASKED, ANSWER, ANSWER_SECONDS = b"info status\n", b"VM status:", 60.0
 # On the EC2 that images know: images/files/all/usr/local/lib/landbridge/boot.py.
 MAKER = "Amazon EC2"
 
@@ -83,10 +84,10 @@ class Guest(Machine):
             self.cards[interface.name] = card = tap.plug(interface, self.router)
             self.lease = Lease(self.folder, interface, card, self.domain, self.router)
             self.write_hosts(self.hosts)
+            log = self.folder / "qemu.log"
+            before = log.stat().st_size if log.exists() else 0
             self.live = self.power_on(overlay, card, hardware_address(interface))
-            if readable(self.live.handle, seconds=REFUSAL_SECONDS):
-                said = (self.folder / "qemu.log").read_text(errors="replace").strip()
-                raise MachineError(f"QEMU does not start {self.name}: {said[-300:]}")
+            self.await_taken(self.live, log, before)
         except BaseException:
             self.kill() if self.live else self.let_go()
             raise
@@ -118,6 +119,17 @@ class Guest(Machine):
             )
         assert process.stdin is not None
         return Live(process.pid, os.pidfd_open(process.pid), os.dup(process.stdin.fileno()), process)
+
+    def await_taken(self, live: Live, log: Path, before: int) -> None:
+        """`before` is the log's length at power-on."""
+        with contextlib.suppress(OSError):  # it has ended
+            os.write(live.lifeline, ASKED)
+        deadline, said = time.monotonic() + ANSWER_SECONDS, b""
+        while ANSWER not in said:
+            ended = readable(live.handle, seconds=0.05)
+            said = log.read_bytes()[before:]
+            if ended or time.monotonic() > deadline:
+                raise MachineError(f"QEMU does not start {self.name}: {said.decode(errors='replace').strip()[-300:]}")
 
     def command(self, overlay: Path, card: str, mac: str) -> list[str]:
         given = {

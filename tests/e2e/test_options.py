@@ -173,8 +173,16 @@ def test_commands_inside_find_the_pulumi_that_landbridge_uses(cloud: Cloud) -> N
     path = os.pathsep.join(p for p in os.environ["PATH"].split(os.pathsep) if not Path(p, "pulumi").exists())
     cloud.environment["PATH"] = path
     try:
-        assert cloud.inside("pulumi", "version").startswith("v3.")
-        assert cloud.inside("sh", "-c", "command -v pulumi").strip() == str(ROOT / ".landbridge/bin/pulumi")
+        # Options of ours come before the command's own words.
+        inside = cloud.command("local", "exec")
+        found = [
+            subprocess.run(
+                [*inside, *words], env=cloud._environment(), capture_output=True, text=True, check=True
+            ).stdout
+            for words in (("pulumi", "version"), ("sh", "-c", "command -v pulumi"))
+        ]
+        assert found[0].startswith("v3.")
+        assert found[1].strip() == str(ROOT / ".landbridge/bin/pulumi")
     finally:
         del cloud.environment["PATH"]
 

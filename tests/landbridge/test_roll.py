@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -106,8 +107,7 @@ class Cloud:
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(0, 10_000_000, 10))
-    monkeypatch.setattr(rolls.time, "sleep", lambda _seconds: None)
-    monkeypatch.setattr(rolls.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(rolls, "time", SimpleNamespace(sleep=lambda _seconds: None, monotonic=lambda: next(clock)))
 
 
 def rolled(cloud: Cloud, *chosen: str, force: bool = False) -> tuple[Roll, list[str]]:
