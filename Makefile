@@ -23,7 +23,7 @@ check: setup  ## A minute for work in between: style, types, tests that a change
 test: setup lint  ## Passes every test; files of a few that fail run once more, alone, and are named
 	@$(PYTHON) tools/lab.py || true
 	@$(PYTHON) tools/image.py --tests
-	$(BIN)/python tools/retest.py --numprocesses 4 --dist loadfile --no-loadscope-reorder --durations 25 -p tests.support.times
+	$(BIN)/python tools/retest.py --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations 25 -p tests.support.times
 
 test-times:  ## The dearest test files and beds of the last make test, in seconds of the clock and of CPU
 	@$(BIN)/python -m tests.support.times
