@@ -2,11 +2,13 @@
 
 import datetime
 import difflib
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from .errors import FleetError, Problem
@@ -14,6 +16,7 @@ from .model import Fleet
 from .rules import violations
 from .sound_part import mentions, sound_part
 from .yaml import Lines, plain, read
+from .yaml_parts import GOOD_NAME
 
 
 class Loaded(NamedTuple):
@@ -48,7 +51,7 @@ def load_with_lines(path: Path) -> Loaded:
 def _shape_problems(file: str, lines: Lines, error: ValidationError) -> Iterator[Problem]:
     for detail in error.errors(include_url=False):
         path = tuple(part for part in detail["loc"] if part != "[key]")
-        what, remedy = _words(path, detail)
+        what, remedy = _unquoted(path, detail, lines) or _words(path, detail)
         yield Problem(file, lines.of(path), what, remedy)
 
 
@@ -64,10 +67,7 @@ def _words(path: Sequence[int | str], detail: ErrorDetails) -> tuple[str, str]:
         meaning = _describe(path)
         return f"{where} is missing", f"Add {path[-1]}: {meaning}" if meaning else f"Add {path[-1]}"
     if detail["loc"][-1:] == ("[key]",):
-        return (
-            f"{given!r} is not a good name",
-            "Names are lower-case letters, digits and hyphens, at most 32, starting with a letter",
-        )
+        return f"{given!r} is not a good name", GOOD_NAME
     if kind == "string_pattern_mismatch":
         meaning = _describe(path)
         form = f"the form {context['pattern']}"
@@ -77,7 +77,7 @@ def _words(path: Sequence[int | str], detail: ErrorDetails) -> tuple[str, str]:
     if kind == "literal_error":
         return f"{where} is {given!r}", f"It must be {context['expected']}"
     if kind.endswith("_type") or kind == "model_attributes_type":
-        return f"{where} is {_type_word(given)}", f"It must be {_type_names.get(kind, kind)}{_quote_hint(kind, given)}"
+        return f"{where} is {_type_word(given)}", f"It must be {_type_names.get(kind, kind)}"
     if kind in _BOUNDS:
         sign, key = _BOUNDS[kind]
         return f"{where} is {given}", f"It must be {sign} {context[key]}"
@@ -121,9 +121,21 @@ def _type_word(given: object) -> str:
 _UNQUOTED = (int, float, datetime.date)
 
 
-def _quote_hint(kind: str, given: object) -> str:
-    # 1.30 is a float to YAML and 1.3 when printed: only quotes keep what was written.
-    return f', in quotes: "{given}"' if kind == "string_type" and isinstance(given, _UNQUOTED) else ""
+def _unquoted(path: Sequence[int | str], detail: ErrorDetails, lines: Lines) -> tuple[str, str] | None:
+    """Text that is a number or a date to YAML. 1.30 is 1.3 to it and 012 is 12: what counts is what was written."""
+    if (
+        detail["type"] != "string_type"
+        or isinstance(detail["input"], bool)
+        or not isinstance(detail["input"], _UNQUOTED)
+    ):
+        return None
+    text = lines.written(tuple(path)) or str(detail["input"])
+    what = f"{'.'.join(str(part) for part in path)} is {text}"
+    pattern = _pattern(path)
+    if pattern and not re.match(pattern, text):
+        # In quotes it would be refused next.
+        return what, f"It must be {_describe(path) or f'text of the form {pattern}'}"
+    return what, f'It must be text, in quotes: "{text}"'
 
 
 def _model_at(path: Sequence[int | str]) -> type[BaseModel] | None:
@@ -153,11 +165,21 @@ def _known_keys(path: Sequence[int | str]) -> list[str]:
     return sorted(model.model_fields) if model else []
 
 
-def _describe(path: Sequence[int | str]) -> str:
-    """What the model says of a field; empty when it says nothing."""
+def _field(path: Sequence[int | str]) -> FieldInfo | None:
     parts = [part for part in path if isinstance(part, str)]
     model = _model_at(parts[:-1]) if parts else None
-    field = model.model_fields.get(parts[-1]) if model and parts else None
+    return model.model_fields.get(parts[-1]) if model and parts else None
+
+
+def _pattern(path: Sequence[int | str]) -> str | None:
+    """What a field's text must look like, if the model says so."""
+    field = _field(path)
+    return next((part.pattern for part in field.metadata if getattr(part, "pattern", None)), None) if field else None
+
+
+def _describe(path: Sequence[int | str]) -> str:
+    """What the model says of a field; empty when it says nothing."""
+    field = _field(path)
     if field is None:
         return ""
     if field.description:

@@ -9,13 +9,10 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from .address.blocks import address_to_int, parse
+from .yaml_parts import NAME
 
-Name = Annotated[
-    str, Field(pattern=r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$", description="a DNS label of 1 to 32 characters")
-]
-RegionName = Annotated[
-    str, Field(pattern=r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$", description="the cloud's own name of the region")
-]
+Name = Annotated[str, Field(pattern=f"^{NAME}$", description="a DNS label of 1 to 32 characters")]
+RegionName = Annotated[str, Field(pattern=f"^{NAME}$", description="the cloud's own name of the region")]
 
 
 def _checked(check: Callable[[str], object]) -> AfterValidator:
@@ -154,6 +151,7 @@ class Host(Model):
 
     gpus: int = Field(default=0, ge=0, le=16)
     gpu: Name | None = Field(default=None, description="GPU model, such as h100")
+    gpu_unlisted: bool = Field(default=False, description="the model is meant, though Landbridge does not list it")
     cpus: int = Field(ge=1)
     memory_gib: int = Field(ge=1)
     rdma: bool = Field(default=False, description="InfiniBand or RoCE, for work on many machines")
@@ -195,7 +193,7 @@ class Cluster(Model):
     """One Kubernetes control plane with its pools."""
 
     region: RegionName = Field(description="home region: etcd and API servers stand here")
-    kubernetes: str = Field(pattern=r"^1\.\d{2}\.\d{1,2}$")
+    kubernetes: str = Field(pattern=r"^1\.\d{2}\.\d{1,2}$", description="a whole version, such as 1.36.2")
     size: Size = Field(default="small", description="nodes: small 500, medium 2,500, large 5,000")
     etcd_members: Literal[3, 5] = 3
     api_servers: Literal[2, 3, 5] = 2

@@ -8,8 +8,9 @@ from .model import Fleet, PoolKind
 
 Wrong = tuple[tuple[str | int, ...], str, str]
 MACHINE_NAME = re.compile(r".+-(etcd|api)-\d+")
-# Kind of pool → the work that runs there and nowhere else.
-CLASSES: dict[PoolKind, str] = {"system": "DNS, the autoscaler and controllers", "cpu": "work without GPUs"}
+# Kind of pool → the work that runs there and nowhere else. Where work without GPUs goes is its people's choice: that
+# there is no pool for it is a remark.
+CLASSES: dict[PoolKind, str] = {"system": "DNS, the autoscaler and controllers"}
 
 
 def wrong(fleet: Fleet) -> Iterator[Wrong]:
@@ -36,7 +37,7 @@ def _system_pools_stand_well(fleet: Fleet) -> Iterator[Wrong]:
 
 
 def _work_has_a_place(fleet: Fleet) -> Iterator[Wrong]:
-    """Taints keep all other work off GPU and system machines: each class has pools of its own, or waits for ever."""
+    """Taints keep all other work off GPU and system machines: what every cluster has needs a pool of its own."""
     for name in fleet.clusters:
         kinds = {pool.kind for pool in fleet.pools.values() if pool.cluster == name} - {"ssh"}
         for kind, work in CLASSES.items():

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from . import caps, pairs, people, pools, prices, quotas, regions, shapes, shares, team_storage
+from . import caps, gpus, pairs, people, pools, prices, quotas, regions, room, shapes, shares, team_storage
 from .address import reserved, sizes
 from .address.blocks import Block, overlaps, parse
 from .model import Fleet, Pool
@@ -305,6 +305,10 @@ def _pools_of_clusters(fleet: Fleet) -> Iterator[Violation]:
     yield from (Violation(*found) for found in pools.wrong(fleet))
 
 
+def _machines(fleet: Fleet) -> Iterator[Violation]:
+    yield from (Violation(*found) for part in (gpus, room) for found in part.wrong(fleet))
+
+
 def _purse(fleet: Fleet) -> Iterator[Violation]:
     yield from (Violation(*found) for part in (quotas, prices, caps) for found in part.wrong(fleet))
 
@@ -325,6 +329,7 @@ RULES: tuple[Rule, ...] = (
     _pool_place,
     _pool_machines,
     _pools_of_clusters,
+    _machines,
     _purse,
     _storage,
     _hosts_addresses,

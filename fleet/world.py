@@ -10,6 +10,7 @@ from .address.plan import AddressPlan, Draft, draft
 from .errors import FleetError, Problem
 from .loader import Loaded, load_with_lines
 from .model import Fleet
+from .remarks import Remark, remarks
 from .where import fleet_path
 
 WRITE = "Run `landbridge plan --write` and commit the ledger"
@@ -17,11 +18,12 @@ WRITE = "Run `landbridge plan --write` and commit the ledger"
 
 @dataclass(frozen=True)
 class World:
-    """A fleet whose plan stands in its ledger."""
+    """A fleet whose plan stands in its ledger; `remarks` are for its people."""
 
     fleet: Fleet
     plan: AddressPlan
     path: Path
+    remarks: tuple[Remark, ...] = ()
 
 
 def drafted(path: Path, today: datetime.date) -> tuple[Loaded, ledgers.Ledger | None, Draft]:
@@ -62,4 +64,4 @@ def current(path: Path | None = None) -> World:
         raise FleetError(problems)
     if witness.here:
         reads.watch(loaded.fleet, plan.plan, witness.here.part)
-    return World(loaded.fleet, plan.plan, path)
+    return World(loaded.fleet, plan.plan, path, tuple(remarks(loaded)))

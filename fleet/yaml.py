@@ -1,5 +1,6 @@
 """YAML with the line of every entry, because an error without a line is half an error."""
 
+import re
 from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,15 @@ from .errors import FleetError, Problem
 from .yaml_parts import odd_parts
 
 EntryPath = tuple[Hashable, ...]
+# Up to a comment, or to what ends a value in brackets.
+PLAIN = re.compile(r"[^\s,\[\]{}]+")
 
 
 class Lines:
     """Line numbers (from 1) by path, such as ("regions", "us-west-2", "zones", 0)."""
 
-    def __init__(self, root: CommentedMap) -> None:
-        self._root = root
+    def __init__(self, root: CommentedMap, text: str = "") -> None:
+        self._root, self._text = root, text.splitlines()
 
     def of(self, path: EntryPath) -> int:
         """The line of the entry, or of the nearest parent that is in the file."""
@@ -33,6 +36,18 @@ class Lines:
                 break
             node = node[key]
         return int(line)
+
+    def written(self, path: EntryPath) -> str | None:
+        """A plain value as it stands in the file, where 012 is no 12 yet; None where the path leads to none."""
+        *parents, last = path
+        node: Any = self._root
+        try:
+            for key in parents:
+                node = node[key]
+            line, column = node.lc.value(last) if isinstance(node, CommentedMap) else node.lc.item(last)
+            return PLAIN.match(self._text[line][column:])[0]  # type: ignore[index]
+        except (KeyError, IndexError, TypeError, AttributeError):  # it came through a merge, or is no value
+            return None
 
 
 def _key_line(node: CommentedMap, key: Hashable) -> int | None:
@@ -68,7 +83,7 @@ def read(path: Path, name: str | None = None) -> tuple[CommentedMap, Lines]:
     if not isinstance(data, CommentedMap):
         what = "the file is empty" if data is None else f"the file holds a {_kind(data)}, not a mapping"
         raise FleetError([Problem(name, 1, what, "Start from the example fleet.yaml")])
-    lines = Lines(data)
+    lines = Lines(data, text)
     if problems := [Problem(name, lines.of(place), what, remedy) for place, what, remedy in odd_parts(data)]:
         raise FleetError(problems)
     return data, lines

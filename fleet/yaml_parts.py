@@ -1,6 +1,7 @@
 """What YAML allows and no file of ours may hold: odd keys, tags, sets, and aliases that blow up or go in circles."""
 
 import datetime
+import re
 from collections.abc import Hashable, Iterator
 from typing import Any
 
@@ -8,6 +9,8 @@ from ruamel.yaml.comments import CommentedMap, CommentedOrderedMap, CommentedSeq
 
 MOST_PARTS = 200_000  # the largest fleet tried, 1,000 hosts, has 8,000
 MOST_DEEP = 32
+NAME = r"[a-z]([a-z0-9-]{0,30}[a-z0-9])?"
+GOOD_NAME = "Names are lower-case letters, digits and hyphens, at most 32, starting with a letter"
 SCALARS = (str, int, float, bool, datetime.date, type(None))
 Odd = tuple[tuple[Hashable, ...], str, str]
 
@@ -21,6 +24,8 @@ def odd_parts(root: CommentedMap) -> list[Odd]:
         if count > MOST_PARTS:
             return [(path, f"the file has more than {MOST_PARTS:,} parts", "Perhaps aliases (*name) multiply it")]
         found += ((path, what, remedy) for what, remedy in _odd(node))
+        if isinstance(node, CommentedMap):
+            found += (((*path, key), *_odd_key(key)) for key in node if not isinstance(key, str))
     return found
 
 
@@ -42,14 +47,11 @@ def _odd(node: Any) -> Iterator[tuple[str, str]]:
         yield f"the tag {tag} means nothing here", "Remove it"
     elif isinstance(node, CommentedOrderedMap) or not isinstance(node, (CommentedMap, CommentedSeq, *SCALARS)):
         yield "this is neither text, number, list nor mapping", "Write it as one of those"
-    elif isinstance(node, CommentedMap):
-        for key in node:
-            if not isinstance(key, str):
-                yield _odd_key(key)
 
 
 def _odd_key(key: Hashable) -> tuple[str, str]:
     if isinstance(key, SCALARS) and key is not None:
         word = str(key).lower() if isinstance(key, bool) else str(key)
-        return f"the key {word} is not text", f'Put it in quotes: "{word}"'
+        named = re.fullmatch(NAME, word)
+        return f"the key {word} is not text", f'Put it in quotes: "{word}"' if named else GOOD_NAME
     return "a key here is empty, a list or a mapping", "Give the entry a name"

@@ -7,6 +7,7 @@ import click
 from rich.text import Text
 
 from fleet.address import ledger as ledgers
+from fleet.remarks import remarks
 from fleet.world import drafted, stale
 
 from .. import address_tree
@@ -24,14 +25,15 @@ def plan(*, fleet_file: Path | None, write: bool, check: bool, as_json: bool) ->
     if write and check:
         raise click.UsageError("--write and --check exclude each other: one changes the ledger, the other judges it.")
     path = options.existing(fleet_file)
-    _, old, draft = drafted(path, datetime.datetime.now(datetime.UTC).date())
+    loaded, old, draft = drafted(path, datetime.datetime.now(datetime.UTC).date())
     problems = stale(path, old, draft)
     ledger = ledgers.ledger_path(path)
     out = options.output(as_json=as_json)
     if write and problems:
         ledgers.write(ledger, draft.ledger)
     if as_json:
-        out.document(address_tree.as_json(draft, stale=bool(problems) and not write))
+        told = address_tree.as_json(draft, stale=bool(problems) and not write)
+        out.document({**told, "remarks": [str(remark) for remark in remarks(loaded)]})
     elif check:
         for problem in problems:
             out.console.print(str(problem), markup=False, soft_wrap=True)
@@ -43,6 +45,8 @@ def plan(*, fleet_file: Path | None, write: bool, check: bool, as_json: bool) ->
             sign, colour = address_tree.SIGNS[change.kind]
             out.console.print(Text(f"{sign} {change.kind:<8} {change.name}  {change.cidr}", style=colour))
         out.console.print(verdict(ledger.name, changed=bool(problems), written=write), soft_wrap=True)
+        for remark in remarks(loaded):
+            out.console.print(str(remark), style="yellow", markup=False, soft_wrap=True)
     return FAILED if check and problems else DONE
 
 

@@ -115,6 +115,8 @@ def prepare(
     """Everything up to the engine's first call. Raises FleetError, LandbridgeError and what the local cloud raises."""
     out = options.output(as_json=as_json)
     world = options.the_fleet(fleet_file)
+    for remark in world.remarks if command != "destroy" and not as_json else ():
+        click.echo(remark, err=True)
     asides = lost.asides(origins.load(origins.origins_path(world.path))) if command == "destroy" else []
     picked = options.chosen(names, world, asides)
     if local and command != "destroy":
