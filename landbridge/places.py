@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 from fleet.where import ENVIRONMENT as FLEET_VARIABLE
 from fleet.world import World
 from local import client
-from local.environment import scrubbed
+from local.environment import scrubbed, signing_in
 from stacks.catalogue import PROJECT
 
 from .entering import HOME, ROOT
@@ -104,12 +104,19 @@ def local_place(world: World, cloud: client.Cloud) -> Place:
     (folder / "state").mkdir(exist_ok=True)
     write_local_project(folder)
     backend = written_whole(f"file://{folder / 'state'}")
-    environment = common_environment(world, backend) | {
-        "PULUMI_CONFIG_PASSPHRASE": "local",
-        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
-        "PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS": "true",
-        "PULUMI_HOME": str(folder / "pulumi"),
-    }
+    aws, azure = world.fleet.aws, world.fleet.azure
+    signed_in = signing_in(aws.account_id if aws else None, azure.tenant_id if azure else None)
+    os.environ.update(signed_in)  # ourselves, too
+    environment = (
+        common_environment(world, backend)
+        | signed_in
+        | {
+            "PULUMI_CONFIG_PASSPHRASE": "local",
+            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+            "PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS": "true",
+            "PULUMI_HOME": str(folder / "pulumi"),
+        }
+    )
     notes = (RESTARTED.format(fleet=world.fleet.fleet),) if dropped else ()
     logs = folder / "logs"
     return Place("local", folder, backend, "passphrase", logs, environment, notes, cloud, folder / PACK, ONE_SALT)

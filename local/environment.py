@@ -34,6 +34,15 @@ DUMMIES = {
 AUTHORITIES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
 
 
+ACCESS_KEY = "LOCAL000{account}"  # of AWS's own form: twenty capitals and digits
+
+
+def signing_in(account_id: str | None, tenant_id: str | None) -> dict[str, str]:
+    """Whom a fleet's programs sign in as: the owner of its AWS account, and of what is in its directory of Azure."""
+    aws = {"AWS_ACCESS_KEY_ID": ACCESS_KEY.format(account=account_id)} if account_id else {}
+    return aws | ({"AZURE_TENANT_ID": tenant_id} if tenant_id else {})
+
+
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
     """What is left of `environment` inside the local cloud, with the dummy credentials."""
     kept = {name: value for name, value in environment.items() if KEPT.fullmatch(name)}

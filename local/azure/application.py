@@ -81,8 +81,9 @@ def login(world: World, incoming: Incoming, _: str) -> Response:
     try:
         if path.endswith(("/oauth2/v2.0/token", "/oauth2/token")) and incoming.method == "POST":
             form = incoming.form.to_dict()
-            given = federation.sign_in(world, form) if "client_assertion" in form else tokens.client_credentials(form)
-            return said(200, given)
+            if "client_assertion" in form:
+                return said(200, federation.sign_in(world, form))
+            return said(200, tokens.client_credentials(form, path.split("/")[1]))
         if path.endswith("/.well-known/openid-configuration"):
             return said(200, _openid(incoming.path.split("/")[1]))
     except ArmError as error:

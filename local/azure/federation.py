@@ -46,7 +46,8 @@ def sign_in(world: World, form: Mapping[str, str]) -> dict[str, Any]:
         raise ArmError(400, "unauthorized_client", message)
     _check(world, identity, form["client_assertion"])
     resource = form.get("scope") or form.get("resource") or ""
-    return tokens.give(identity.properties["principalId"], resource, identity.properties["clientId"])
+    own = identity.properties
+    return tokens.give(own["principalId"], resource, own["clientId"], own["tenantId"])
 
 
 def _check(world: World, identity: Resource, text: str) -> None:

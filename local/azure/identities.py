@@ -8,11 +8,11 @@ import uuid
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from . import access, ids
+from . import access, directories, ids
 from .errors import ArmError, bad_request
 from .kinds import Turn, World
 from .store import Resource
-from .tokens import DEPLOYER, TENANT, Caller
+from .tokens import DEPLOYER, Caller
 
 IDENTITY = "Microsoft.ManagedIdentity/userAssignedIdentities"
 SYSTEM, USER = "SystemAssigned", "UserAssigned"
@@ -71,7 +71,7 @@ def settle(turn: Turn) -> None:
         told.pop(name, None)
     if SYSTEM in kinds(told):
         own = turn.new.state.setdefault("principal", str(uuid.uuid4()))
-        told |= {"principalId": own, "tenantId": TENANT}
+        told |= {"principalId": own, "tenantId": directories.of(turn.id.text)}
     else:
         turn.new.state.pop("principal", None)
     if USER in kinds(told):

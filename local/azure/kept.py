@@ -6,7 +6,7 @@ from typing import Any
 from local.worlds import wsgi
 from local.worlds.kept import Cloud
 
-from . import faults, outages, tokens
+from . import directories, faults, outages, tokens
 from .blobs import contents, sas
 from .compute import limits
 from .errors import ArmError
@@ -15,6 +15,7 @@ from .kinds import World
 # What a module knows beside the world. Keys are among it: tokens that were given hold on.
 STATE: tuple[tuple[Any, str], ...] = (
     (contents, "_last"),
+    (directories, "_of"),
     (faults, "_planned"),
     (limits, "_capacity"),
     (limits, "_quotas"),
@@ -36,7 +37,7 @@ def cloud(world: World, application: wsgi.Wsgi) -> Cloud:
 
     return Cloud(
         "the local Azure",
-        "the first",
+        "the second",
         partial(wsgi.answer, application),
         state,
         restore,

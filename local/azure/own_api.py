@@ -16,7 +16,7 @@ from werkzeug.wrappers import Response
 
 from local import changes
 
-from . import faults, identities, tokens
+from . import directories, faults, identities, tokens
 from .application import Application, said
 from .attestation import Attestation
 from .compute import limits
@@ -75,7 +75,7 @@ def token(
     `identity` is the id of a user-assigned identity, or of a machine or scale set that has some; the rest picks one.
     """
     principal = identities.of(world, identity, client_id, object_id=object_id, named=msi_res_id)
-    told = tokens.give(principal.id, resource, principal.client)
+    told = tokens.give(principal.id, resource, principal.client, directories.of(identity))
     at = int(time.time())
     return {
         "access_token": told["access_token"],

@@ -6,13 +6,13 @@ from datetime import date
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from . import access, arm, faults, groups, ids, operations, regions, tags
+from . import access, arm, directories, faults, groups, ids, operations, regions, tags
 from .arm import Answer
 from .errors import ArmError, bad_request
 from .kinds import Later, Turn, World
 from .resources import KINDS
 from .store import Resource
-from .tokens import TENANT, Caller
+from .tokens import Caller
 
 VERSION = re.compile(r"(\d{4}-\d{2}-\d{2})(-preview|-beta|-alpha)?")
 OLDEST = "2014-01-01"
@@ -48,6 +48,7 @@ Read = Callable[[World, Request, re.Match[str]], Any]
 def answer(world: World, request: Request, reads: Mapping[str, Read]) -> Answer:
     """Raises ArmError."""
     world.operations.settle_due()
+    directories.enter(request.path, request.caller)
     _check_version(request)
     path = request.path.rstrip("/").lower()
     for methods, pattern, route in ROUTES:
@@ -197,7 +198,7 @@ def _require(world: World, request: Request, found: re.Match[str], what: str) ->
 
 def _subscription(world: World, request: Request, found: re.Match[str]) -> Answer:
     _require(world, request, found, "read")
-    return Answer(200, groups.subscription(found[1], TENANT))
+    return Answer(200, groups.subscription(found[1], directories.of(request.path)))
 
 
 def _locations(world: World, request: Request, found: re.Match[str]) -> Answer:

@@ -13,7 +13,6 @@ import jwt
 
 from .errors import ArmError
 from .sign_in import CLIENT, SECRET
-from .sign_in import TENANT as TENANT
 
 LIFE_SECONDS = 3600
 DEPLOYER = "00000000-0000-4000-8000-0000000000d1"  # its principal, the owner of every subscription
@@ -29,10 +28,15 @@ _KEY = secrets.token_bytes(32)
 
 
 class Caller(NamedTuple):
-    """Who calls: the object id of a principal, and for whom the token is."""
+    """Who calls: the object id of a principal, for whom the token is, and the directory that gave it."""
 
     principal: str
     audience: str
+    tenant: str
+
+
+def issuer(tenant: str) -> str:
+    return f"https://sts.windows.net/{tenant}/"
 
 
 def audience(resource: str) -> str:
@@ -46,13 +50,13 @@ def audience(resource: str) -> str:
     return AUDIENCES[name]
 
 
-def give(principal: str, resource: str, client: str = "") -> dict[str, Any]:
+def give(principal: str, resource: str, client: str, tenant: str) -> dict[str, Any]:
     """The answer of a token endpoint."""
     at = int(time.time())
     claims: dict[str, Any] = {
         "aud": audience(resource),
-        "iss": f"https://sts.windows.net/{TENANT}/",
-        "tid": TENANT,
+        "iss": issuer(tenant),
+        "tid": tenant,
         "oid": principal,
     }
     claims |= {
@@ -80,10 +84,10 @@ def read(header: str, wanted: str) -> Caller:
         raise ArmError(401, "InvalidAuthenticationTokenAudience", f"The access token is not for {wanted}.") from None
     except jwt.InvalidTokenError as error:
         raise ArmError(401, "InvalidAuthenticationToken", f"The access token is invalid: {error}.") from None
-    return Caller(claims["oid"], claims["aud"])
+    return Caller(claims["oid"], claims["aud"], claims["tid"])
 
 
-def client_credentials(form: dict[str, str]) -> dict[str, Any]:
+def client_credentials(form: dict[str, str], tenant: str) -> dict[str, Any]:
     """The answer to POST /TENANT/oauth2/v2.0/token. Raises ArmError, whose code is OAuth's `error`."""
     if form.get("grant_type") != "client_credentials":
         raise ArmError(
@@ -91,4 +95,4 @@ def client_credentials(form: dict[str, str]) -> dict[str, Any]:
         )
     if (form.get("client_id"), form.get("client_secret")) != (CLIENT, SECRET):
         raise ArmError(401, "invalid_client", "AADSTS7000215: Invalid client secret provided.")
-    return give(DEPLOYER, form.get("scope") or form.get("resource") or "", CLIENT)
+    return give(DEPLOYER, form.get("scope") or form.get("resource") or "", CLIENT, tenant)

@@ -1,12 +1,13 @@
 """Fleets of several files: a control plane in each cloud with a region for its backups, and one of all kinds of stacks."""
 
-SUBSCRIPTION, TENANT = "00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-000000000001"
+# An account and a directory that nothing but this file names: no cloud here may know them before.
+SUBSCRIPTION, TENANT = "00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-0000000000b7"
 IN_AWS = """\
 fleet: test
 owner: ops
 domain: test.example.com
 supernet: 10.128.0.0/12
-aws: {account_id: "123456789012"}
+aws: {account_id: "012345678901"}
 regions:
   us-west-2: {cloud: aws, zones: [a, b]}
   us-east-1: {cloud: aws, zones: [a, b]}
@@ -75,7 +76,7 @@ domain: test.example.com
 supernet: 10.128.0.0/12
 access: ssh
 ssh: certificates
-aws: {{account_id: "123456789012"}}
+aws: {{account_id: "012345678901"}}
 azure: {{subscription_id: {SUBSCRIPTION}, tenant_id: {TENANT}}}
 regions:
   us-west-2: {{cloud: aws, zones: [a, b, c]}}

@@ -23,7 +23,7 @@ from landbridge.cluster import session as sessions
 from landbridge.commands.image import image
 from landbridge.errors import LandbridgeError, UsageError
 from landbridge.places import Place
-from local.azure import tokens
+from local.azure import sign_in, tokens
 from local.kubernetes import VERSIONS
 from tests.local.aws.conftest import clients
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure, served
@@ -38,7 +38,7 @@ owner: ops
 supernet: 10.128.0.0/9
 aws: {{account_id: "123456789012"}}
 teams: {{ops: {{gid: 2000}}}}
-azure: {{subscription_id: {SUBSCRIPTION}, tenant_id: {tokens.TENANT}}}
+azure: {{subscription_id: {SUBSCRIPTION}, tenant_id: {sign_in.TENANT}}}
 regions:
   southcentralus: {{cloud: azure, zones: ["1"]}}
   us-west-2: {{cloud: aws, zones: [a]}}

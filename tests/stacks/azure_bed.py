@@ -15,7 +15,7 @@ from fleet.image_names import ImageKind
 from fleet.world import current, drafted
 from landbridge import azure_gallery
 from landbridge.places import Place, written_whole
-from local.azure import tokens
+from local.azure import sign_in
 from tests.images import azure_bed
 from tests.local.azure.support import SUBSCRIPTION
 from tests.local.providers.azure.project import Plugins
@@ -29,7 +29,7 @@ owner: ops
 domain: fleet.example.com
 supernet: 10.128.0.0/12
 access: ssh
-azure: {{subscription_id: {SUBSCRIPTION}, tenant_id: {tokens.TENANT}}}
+azure: {{subscription_id: {SUBSCRIPTION}, tenant_id: {sign_in.TENANT}}}
 regions:
   {HOME}: {{cloud: azure, zones: ["1", "2", "3"]}}
   {SECOND}: {{cloud: azure, zones: ["1"]}}

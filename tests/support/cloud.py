@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from local import client
-from local.environment import scrubbed
+from local.environment import ACCESS_KEY, scrubbed
 
 from .children import HEARING_INTERRUPTS
 
@@ -96,7 +97,9 @@ class Cloud:
 
     def python(self, code: str) -> str:
         """The output of Python code with `ec2(region)` and boto3 at hand, run inside."""
-        return self.inside(sys.executable, "-c", PRELUDE + code)
+        account = re.search(r'account_id: *"(\d{12})"', self.fleet.read_text())
+        key = f'KEY = "{ACCESS_KEY.format(account=account[1])}"\n' if account else 'KEY = "local"\n'
+        return self.inside(sys.executable, "-c", key + PRELUDE + code)
 
     def inventory(self) -> dict[str, Any]:
         """What the local AWS holds, see local.aws.inventory."""
@@ -105,7 +108,10 @@ class Cloud:
 
     def azure(self, method: str, path: str, body: Any = None, version: str = "2024-05-01") -> Any:
         """What the local Azure's Resource Manager answers the owner of all; asserts that it is no refusal."""
-        asked = [method, path, json.dumps(body), version, str(self.home / "local/azure-authority/ca.crt")]
+        tenant = re.search(r"tenant_id: *([0-9a-f-]+)", self.fleet.read_text())
+        assert tenant
+        authority = str(self.home / "local/azure-authority/ca.crt")
+        asked = [method, path, json.dumps(body), version, authority, tenant[1]]
         return json.loads(self.inside(sys.executable, "-c", AZURE, *asked).strip() or "null")
 
     def azure_inventory(self) -> dict[str, Any]:
@@ -128,20 +134,20 @@ PRELUDE = """\
 import boto3
 def client(service, region):
     return boto3.client(service, region_name=region, endpoint_url="http://127.0.0.1:5000",
-                        aws_access_key_id="local", aws_secret_access_key="local")
+                        aws_access_key_id=KEY, aws_secret_access_key="local")
 """
 
 AZURE = """\
 import json, ssl, sys, urllib.parse, urllib.request
 from local.azure import tokens
-method, path, body, version, authority = sys.argv[1:]
+method, path, body, version, authority, tenant = sys.argv[1:]
 context = ssl.create_default_context(cafile=authority)
 def ask(url, data=None, **more):
     asked = urllib.request.Request(url, data, **more)
     return urllib.request.urlopen(asked, context=context, timeout=30).read().decode()
 form = {"grant_type": "client_credentials", "client_id": tokens.CLIENT, "client_secret": tokens.SECRET}
 form |= {"scope": tokens.ARM + "/.default"}
-login = f"https://login.microsoftonline.com/{tokens.TENANT}/oauth2/v2.0/token"
+login = f"https://login.microsoftonline.com/{tenant}/oauth2/v2.0/token"
 token = json.loads(ask(login, urllib.parse.urlencode(form).encode()))["access_token"]
 headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
 data = None if body == "null" else body.encode()

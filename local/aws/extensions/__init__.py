@@ -2,6 +2,7 @@
 
 from . import (
     access,
+    accounts,
     addresses,
     attachments,
     autoscaling,
@@ -46,6 +47,7 @@ from . import (
 # In this order: a later one sees a call before an earlier one does. Quotas and sizes are looked at first of all, after
 # `launches` has put a template's data into the call, and `calls` answers for what fails in any other.
 EXTENSIONS = (
+    accounts,
     finding,
     autoscaling,
     lifecycle,

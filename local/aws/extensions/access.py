@@ -17,13 +17,13 @@ from moto.s3.models import FakeBucket
 from moto.s3.responses import S3Response
 from moto.sts.models import STSBackend
 
-from ...environment import DUMMIES
 from .. import clock
 from ..access import needs, objects, signature
 from ..access.conditions import Context
 from ..access.needs import Need
 from ..access.policy import Caller, said
 from ..front import MARK
+from . import accounts
 from .outages import Refusal, Refused, answer
 from .patching import override
 
@@ -34,8 +34,6 @@ BY_PROTOCOL = {"query": ("AccessDenied", 403), "rest-xml": ("AccessDenied", 403)
 OTHERWISE = ("AccessDeniedException", 400)
 # Services whose resources have policies of their own: there root is judged, too.
 GUARDED = ("s3", "kms", "secretsmanager")
-# In the query of an address that an operator of the account has signed.
-OPERATORS = f"X-Amz-Credential={DUMMIES['AWS_ACCESS_KEY_ID']}%2F"
 # Free of credentials: GetCallerIdentity says who one is, and for the others a token speaks, see web_identity.py.
 FREE = {("sts", "GetCallerIdentity"), ("sts", "AssumeRoleWithWebIdentity"), ("sts", "AssumeRoleWithSAML")}
 # S3 answers per key here, so that each is judged when its turn comes.
@@ -124,7 +122,7 @@ def _session(response: Any) -> Any:
 
 def _strange(response: Any, service: str) -> None:
     """A machine's call without a role: whoever signs it is nobody's, and unsigned it is for public objects alone."""
-    if "Authorization" not in response.headers and OPERATORS in response.parsed_url.query:
+    if "Authorization" not in response.headers and accounts.owners(response.parsed_url.query):
         return  # it was given to the machine
     if "Authorization" in response.headers or "X-Amz-Credential=" in response.parsed_url.query:
         _bad_credentials(response, "The security token included in the request is invalid.")

@@ -4,7 +4,7 @@ from html import escape
 
 from werkzeug.wrappers import Response
 
-from .. import ids
+from .. import directories, ids
 from ..errors import ArmError, conflict
 from ..kinds import Turn
 from ..resources.blob_services import check_container, settle_container
@@ -69,7 +69,7 @@ def delegation_key(ask: Ask) -> Response:
         raise ArmError(403, "AuthenticationFailed", "Only a principal of the directory gets a user delegation key.")
     ask.grant.require_action(DELEGATE, ask.account.id.text)
     told = {node.tag: node.text or "" for node in parsed(ask.body)}
-    version = ask.headers["x-ms-version"]
-    key = sas.delegation(ask.grant.principal, told.get("Start", ""), told.get("Expiry", ""), version)
+    version, tenant = ask.headers["x-ms-version"], directories.of(ask.account.id.text)
+    key = sas.delegation(ask.grant.principal, tenant, told.get("Start", ""), told.get("Expiry", ""), version)
     inside = "".join(f"<{name}>{escape(value)}</{name}>" for name, value in key.items())
     return xml(f"<UserDelegationKey>{inside}</UserDelegationKey>")

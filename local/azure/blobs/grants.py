@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .. import access, firewall, tokens
+from .. import access, directories, firewall, tokens
 from ..errors import ArmError
 from ..kinds import World
 from ..roles.conditions import Asked, attribute
@@ -144,9 +144,7 @@ def bearer(world: World, account: Resource, header: str) -> Grant:
     try:
         return Grant(world, account, principal=tokens.read(header, tokens.STORAGE).principal)
     except ArmError as error:
-        challenge = (
-            f"Bearer authorization_uri=https://login.microsoftonline.com/{tokens.TENANT}/oauth2/authorize "
-            f"resource_id={tokens.STORAGE}"
-        )
+        way = f"https://login.microsoftonline.com/{directories.of(account.id.text)}/oauth2/authorize"
+        challenge = f"Bearer authorization_uri={way} resource_id={tokens.STORAGE}"
         marked: Any = (("WWW-Authenticate", challenge),)
         raise ArmError(401, "InvalidAuthenticationInfo", error.message, headers=marked) from None

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from ..errors import ArmError
 from ..store import Resource
-from ..tokens import TENANT
 from .shared_key import keys, refused, require_allowed, signature
 
 # Before it the string to sign has another form, which no client of today writes.
@@ -99,7 +98,7 @@ def _time(text: str) -> datetime:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def delegation(principal: str, start: str, expiry: str, version: str) -> dict[str, str]:
+def delegation(principal: str, tenant: str, start: str, expiry: str, version: str) -> dict[str, str]:
     """A user delegation key, as its XML has it ("Get User Delegation Key"). Raises ArmError."""
     try:
         span = _time(expiry) - max(_time(start), datetime.now(UTC)) if start else _time(expiry) - datetime.now(UTC)
@@ -107,10 +106,10 @@ def delegation(principal: str, start: str, expiry: str, version: str) -> dict[st
         raise ArmError(400, "InvalidXmlNodeValue", "Start or Expiry is no time.") from None
     if not timedelta() < span <= timedelta(days=LONGEST_DAYS):
         raise ArmError(400, "InvalidXmlNodeValue", f"Expiry is at most {LONGEST_DAYS} days from now.")
-    told = {"skoid": principal, "sktid": TENANT, "skt": start, "ske": expiry, "sks": "b", "skv": version}
+    told = {"skoid": principal, "sktid": tenant, "skt": start, "ske": expiry, "sks": "b", "skv": version}
     return {
         "SignedOid": principal,
-        "SignedTid": TENANT,
+        "SignedTid": tenant,
         "SignedStart": start,
         "SignedExpiry": expiry,
         "SignedService": "b",

@@ -3,10 +3,10 @@
 import re
 import uuid
 
+from .. import directories
 from ..errors import bad_request, conflict
 from ..identities import IDENTITY
 from ..kinds import Kind, Turn
-from ..tokens import TENANT
 
 FEDERATED = f"{IDENTITY}/federatedIdentityCredentials"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{2,127}")
@@ -25,7 +25,7 @@ def _settle(turn: Turn) -> None:
     old = turn.old.properties if turn.old else {}
     for name in ("principalId", "clientId"):
         turn.properties[name] = old.get(name) or str(uuid.uuid4())
-    turn.properties["tenantId"] = TENANT
+    turn.properties["tenantId"] = directories.of(turn.id.text)
 
 
 def _federated(turn: Turn) -> None:

@@ -8,12 +8,11 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from .. import ids
+from .. import directories, ids
 from ..availability import answer
 from ..errors import ArmError, bad_request, conflict
 from ..kinds import SLOW, Kind, Turn, World
 from ..store import Resource
-from ..tokens import TENANT
 from .storage_accounts import ACLS, ENDPOINT, connections
 
 VAULT = "Microsoft.KeyVault/vaults"
@@ -53,8 +52,9 @@ def _check(turn: Turn) -> None:
         _check_name_free(turn, mode)
     if mode == "recover":
         return
-    if not ids.same(told.get("tenantId"), TENANT):
-        message = f"The tenant ID '{told.get('tenantId')}' in request is not the directory's: {TENANT}."
+    tenant = directories.of(turn.id.text)
+    if not ids.same(told.get("tenantId"), tenant):
+        message = f"The tenant ID '{told.get('tenantId')}' in request is not the directory's: {tenant}."
         raise bad_request("BadRequest", message)
     sku = told.get("sku") or {}
     if str(sku.get("name", "")).lower() not in ("standard", "premium") or sku.get("family", "A") != "A":

@@ -8,15 +8,16 @@ from typing import Any, NamedTuple
 from werkzeug.wrappers import Request as Incoming
 from werkzeug.wrappers import Response
 
-from .. import access, firewall, tokens
+from .. import access, directories, firewall, tokens
 from ..errors import ArmError
 from ..kinds import World
 from ..resources.vaults import find
+from ..sign_in import TENANT
 from ..store import Resource
 from .secrets import Secrets
 
 VERSION = re.compile(r"7\.\d|20\d\d-\d\d-\d\d(-preview)?")
-CHALLENGE = f'Bearer authorization="https://login.microsoftonline.com/{tokens.TENANT}", resource="{tokens.VAULT}"'
+CHALLENGE = 'Bearer authorization="https://login.microsoftonline.com/{tenant}", resource="{audience}"'
 PAGE = 25
 SECRETS = "Microsoft.KeyVault/vaults/secrets"
 
@@ -134,7 +135,9 @@ def serve(world: World, incoming: Incoming, name: str) -> Response:
     except ArmError as error:
         made = _said(error.status, {"error": error.told()})
         if error.status == 401:
-            made.headers["WWW-Authenticate"] = CHALLENGE
+            vault = find(world, name)
+            tenant = directories.of(vault.id.text) if vault else TENANT
+            made.headers["WWW-Authenticate"] = CHALLENGE.format(tenant=tenant, audience=tokens.VAULT)
         return made
     return Response("", 204) if told is None else _said(200, told)
 

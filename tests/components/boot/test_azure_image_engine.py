@@ -10,7 +10,7 @@ from fleet.loader import load
 from fleet.model import Fleet
 from landbridge import azure_gallery
 from landbridge.places import Place
-from local.azure import tokens
+from local.azure import sign_in
 from tests.images import azure_bed
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure, served
 from tests.local.providers.azure.project import Plugins, Project, plugins
@@ -21,7 +21,7 @@ domain: both.example.com
 owner: ops
 supernet: 10.128.0.0/9
 teams: {{ops: {{gid: 2000}}}}
-azure: {{subscription_id: {SUBSCRIPTION}, tenant_id: {tokens.TENANT}}}
+azure: {{subscription_id: {SUBSCRIPTION}, tenant_id: {sign_in.TENANT}}}
 regions:
   southcentralus: {{cloud: azure, zones: ["1"]}}
 """

@@ -14,7 +14,8 @@ from fleet.model import Fleet
 from landbridge.clouds.azure import Azure
 from landbridge.clouds.azure_clients import Clients
 from landbridge.cluster.info import ClusterInfo, MachineInfo
-from local.azure.tokens import DEPLOYER, TENANT
+from local.azure.sign_in import TENANT
+from local.azure.tokens import DEPLOYER
 from tests.local.azure.machines import interface, machine, subnet
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure
 

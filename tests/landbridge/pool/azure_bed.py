@@ -19,7 +19,7 @@ from landbridge.clouds.azure_clients import Clients
 from landbridge.cluster.kube import Kube
 from landbridge.cluster.session import Session
 from landbridge.places import Place
-from local.azure.tokens import TENANT
+from local.azure.sign_in import TENANT
 from local.providers.kubernetes.api import ApiError
 from tests.landbridge.pool.bed import node
 from tests.local.azure.machines import scale_set, subnet

@@ -17,7 +17,7 @@ from azure.core.pipeline.transport import RequestsTransport
 from azure.identity import ClientSecretCredential
 from requests.adapters import HTTPAdapter
 
-from local.azure import tokens
+from local.azure import sign_in, tokens
 from local.azure.server import free_port
 
 from . import shapes
@@ -69,7 +69,7 @@ class LocalAzure(NamedTuple):
 
     def credential(self, client: str = tokens.CLIENT, secret: str = tokens.SECRET) -> ClientSecretCredential:
         return ClientSecretCredential(
-            tokens.TENANT, client, secret, transport=self.transport(), disable_instance_discovery=True
+            sign_in.TENANT, client, secret, transport=self.transport(), disable_instance_discovery=True
         )
 
     def client(self, kind: Any, token: str | None = None, **more: Any) -> Any:

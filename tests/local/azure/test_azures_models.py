@@ -10,7 +10,8 @@ from azure.mgmt.msi.v2024_11_30 import models as msi
 from azure.mgmt.storage import models as storage
 
 from local.azure.resources import KINDS
-from local.azure.tokens import DEPLOYER, TENANT
+from local.azure.sign_in import TENANT
+from local.azure.tokens import DEPLOYER
 
 from . import shapes
 from .support import LocalAzure, assert_model

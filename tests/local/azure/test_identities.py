@@ -22,7 +22,7 @@ from werkzeug.wrappers import Response
 from local.authority import Authority
 from local.aws.extensions import web_identity
 from local.azure.server import free_port
-from local.azure.tokens import TENANT
+from local.azure.sign_in import TENANT
 from local.tls import serve_names
 
 from .reached import by_name

@@ -10,7 +10,8 @@ from azure.keyvault.secrets import SecretClient
 from azure.mgmt.authorization import AuthorizationManagementClient
 from azure.mgmt.msi import ManagedServiceIdentityClient
 
-from local.azure.tokens import DEPLOYER, TENANT
+from local.azure.sign_in import TENANT
+from local.azure.tokens import DEPLOYER
 
 from .network_support import Place, reference
 from .support import SUBSCRIPTION, GivenToken, LocalAzure

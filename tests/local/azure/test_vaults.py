@@ -7,7 +7,7 @@ import pytest
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 from azure.mgmt.keyvault import KeyVaultManagementClient
 
-from local.azure.tokens import TENANT
+from local.azure.sign_in import TENANT
 
 from .support import LocalAzure
 

@@ -8,7 +8,7 @@ import urllib.parse
 import urllib.request
 import uuid
 
-from local.azure import tokens
+from local.azure import sign_in, tokens
 
 SUBSCRIPTION, REGION, VERSION = "00000000-0000-4000-8000-00000000000a", "southcentralus", "2024-05-01"
 PLACE = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/azurelet"
@@ -46,7 +46,7 @@ def ask(method, url, body=None, **headers):
 
 def bearer(service):
     form = {"grant_type": "client_credentials", "client_id": tokens.CLIENT, "client_secret": tokens.SECRET}
-    login = f"https://login.microsoftonline.com/{tokens.TENANT}/oauth2/v2.0/token"
+    login = f"https://login.microsoftonline.com/{sign_in.TENANT}/oauth2/v2.0/token"
     asked = urllib.request.Request(login, urllib.parse.urlencode({**form, "scope": f"{service}/.default"}).encode())
     return "Bearer " + json.loads(urllib.request.urlopen(asked, timeout=30).read())["access_token"]
 
@@ -85,7 +85,7 @@ def found():
     net = made("Microsoft.Network/virtualNetworks", "net", properties={**space, "subnets": subnets})
     made("Microsoft.Storage/storageAccounts", ACCOUNT, kind="StorageV2", sku={"name": "Standard_ZRS"}, properties={})
     arm("PUT", f"{STORE}/blobServices/default/containers/fleet", {"properties": {}})
-    vault = {"tenantId": tokens.TENANT, "sku": {"family": "A", "name": "standard"}, "enableRbacAuthorization": True}
+    vault = {"tenantId": sign_in.TENANT, "sku": {"family": "A", "name": "standard"}, "enableRbacAuthorization": True}
     made("Microsoft.KeyVault/vaults", VAULT, properties=vault)
     assign(tokens.DEPLOYER, BLOB_OWNER, STORE)
     assign(tokens.DEPLOYER, SECRETS_OFFICER, KEEP)

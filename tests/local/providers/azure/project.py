@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from landbridge.places import written_whole
-from local.azure import tokens
+from local.azure import sign_in, tokens
 from local.providers import host
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure, Process, started
 from tests.support import programs
@@ -21,8 +21,8 @@ import pulumi, pulumi_azure_native as az
 here = az.Provider("here", subscription_id="{subscription}", location="southcentralus")
 opts = pulumi.ResourceOptions(provider=here)
 """
-ACCOUNT = {"tenantId": tokens.TENANT, "clientId": tokens.CLIENT, "clientSecret": tokens.SECRET}
-SIGNED_IN = {"ARM_TENANT_ID": tokens.TENANT, "ARM_CLIENT_ID": tokens.CLIENT, "ARM_CLIENT_SECRET": tokens.SECRET}
+ACCOUNT = {"tenantId": sign_in.TENANT, "clientId": tokens.CLIENT, "clientSecret": tokens.SECRET}
+SIGNED_IN = {"ARM_TENANT_ID": sign_in.TENANT, "ARM_CLIENT_ID": tokens.CLIENT, "ARM_CLIENT_SECRET": tokens.SECRET}
 
 
 class Plugins(NamedTuple):

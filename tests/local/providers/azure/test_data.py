@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from local.azure import tokens
+from local.azure import sign_in, tokens
 from local.providers.azure.backend import Azure
 from local.providers.servicer import ProviderError
 from tests.local.azure.support import SUBSCRIPTION
@@ -83,7 +83,7 @@ def test_an_account_without_shared_keys_takes_no_blob(plugin: Azure, group: str)
 
 def test_a_secret_s_value_is_never_told_and_goes_by_the_vault(plugin: Azure, group: str) -> None:
     properties = {
-        "tenantId": tokens.TENANT,
+        "tenantId": sign_in.TENANT,
         "sku": {"family": "A", "name": "standard"},
         "enableRbacAuthorization": True,
     }

@@ -8,7 +8,7 @@ import pytest
 
 from components.links import policy
 from components.links.azure_connections import inside_addresses, other_ends
-from local.azure import tokens
+from local.azure import sign_in
 from tests.components.links.bed import planned
 from tests.support.cloud import ROOT
 
@@ -73,7 +73,7 @@ def state(project: Project, kind: str) -> list[Any]:
 
 
 def test_sites_and_regions_of_azure_are_joined(links: Project) -> None:
-    links.program(PROGRAM.replace("{tenant}", tokens.TENANT))
+    links.program(PROGRAM.replace("{tenant}", sign_in.TENANT))
     links.up()
     fleet, plan = planned(HERE, THERE)
     connections = state(links, "network:VirtualNetworkGatewayConnection")

@@ -8,7 +8,7 @@ import pytest
 
 from components.storage import azure_secrets
 from components.storage.azure_secrets import AUDIENCE, SecretError, newest
-from local.azure import tokens
+from local.azure import sign_in, tokens
 from local.providers.azure.backend import Azure
 from tests.local.azure.reached import by_name
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure
@@ -26,7 +26,7 @@ def names(monkeypatch: pytest.MonkeyPatch, azure: LocalAzure) -> None:
 def vault(plugin: Azure, group: str) -> str:
     """With a secret `prefix--admin`, which nobody may read yet."""
     properties = {
-        "tenantId": tokens.TENANT,
+        "tenantId": sign_in.TENANT,
         "sku": {"family": "A", "name": "standard"},
         "enableRbacAuthorization": True,
     }
