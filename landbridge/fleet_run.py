@@ -15,7 +15,19 @@ from fleet.buckets import RECOVER, in_azure, resource_group
 from fleet.world import World
 from stacks.catalogue import PROJECT, StackSpec, catalogue, cluster_of
 
-from . import azure_vaults, failures, guards, leftovers, locks, lookups, machine_image, order, recovery, schedule
+from . import (
+    azure_vaults,
+    emptying,
+    failures,
+    guards,
+    leftovers,
+    locks,
+    lookups,
+    machine_image,
+    order,
+    recovery,
+    schedule,
+)
 from .again import Again
 from .blast import Blast, blast
 from .cluster import birth, joined, kept, lost
@@ -224,12 +236,42 @@ class FleetRun:
                 return
             story.enter("destroy", story.changes)
             self.known.forget(name)
-            self.engines[name].destroy(story.hear, ignore_protect=self.how.ignore_protect, parallel=self.how.parallel)
+            self.destroy_with_data(name)
             if self.stacks[name].kind == "cluster":
                 self.settle(name)
             story.enter("done")
 
         self.each(order.of_destroy(self.stacks, self.world.fleet), work)
+
+    def destroy_with_data(self, name: str) -> None:
+        """If its people have agreed to that, its buckets are empty when they go: once more where something came late."""
+        story, loss = self.stories[name], self.how.ignore_protect
+        for tries in range(1, emptying.TIMES + 1):
+            if loss:
+                self.empty(name)
+            try:
+                self.engines[name].destroy(story.hear, ignore_protect=loss, parallel=self.how.parallel)
+            except CommandError:
+                late = any(emptying.NOT_EMPTY in problem.message for problem in story.problems)
+                if not (loss and late) or self.interrupted or tries == emptying.TIMES:
+                    raise
+                story.problems.clear()
+            else:
+                break
+
+    def empty(self, name: str) -> None:
+        """The stack's buckets. Raises LandbridgeError."""
+        story = self.stories[name]
+        for bucket in emptying.buckets(self.engines[name].state()):
+
+            def tell(gone: int, bucket: str = bucket) -> None:
+                story.current = f"empties {bucket}: {gone:,} objects and old versions are gone"
+                if self.interrupted:
+                    raise LandbridgeError(f"interrupted while it emptied {bucket}: {gone:,} of its objects are gone")
+
+            if gone := emptying.empty(self.clients(name)("s3"), bucket, tell):
+                self.notes.append(f"{name}: {bucket} is emptied, {gone:,} objects and old versions went")
+        story.current = ""
 
     def settle(self, name: str) -> None:
         """Deals with what a destroyed cluster leaves behind."""

@@ -65,7 +65,15 @@ def test_a_fleet_comes_up_stays_unchanged_grows_and_goes(cloud: Cloud) -> None:
 
     refused = cloud.run("destroy", "--local", code=None)
     assert refused.returncode != 0, "destroying must ask, and there is nobody to answer"
-    cloud.run("destroy", "--local", "--yes", "--ignore-protect")
+    cloud.python(
+        "for body in (b'old', b'new'): client('s3', 'us-west-2')"
+        ".put_object(Bucket='test-us-west-2-123456789012', Key='flow-logs/one', Body=body)"
+    )
+    gone = cloud.run("destroy", "--local", "--yes", "--ignore-protect")
+    assert (
+        "us-west-2: test-us-west-2-123456789012 is emptied, 2 objects and old versions went"
+        in gone.stdout + gone.stderr
+    )
     assert cloud.inventory() == before
 
     # Names rest for a while after a deletion on AWS: coming up again must work all the same.
