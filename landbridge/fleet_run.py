@@ -244,7 +244,7 @@ class FleetRun:
         self.each(order.of_destroy(self.stacks, self.world.fleet), work)
 
     def destroy_with_data(self, name: str) -> None:
-        """If its people have agreed to that, its buckets are empty when they go: once more where something came late."""
+        """If its people agreed to that, its buckets are empty when they go: once more where something came late."""
         story, loss = self.stories[name], self.how.ignore_protect
         for tries in range(1, emptying.TIMES + 1):
             if loss:
