@@ -1,6 +1,7 @@
 """Hosts of a site as they are, beside what they ought to be: the drift report."""
 
 import json
+from base64 import b64decode
 from collections import defaultdict
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +9,11 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature
+
 from components.pools.bundle import OWN_SCRIPTS, SITE_SCRIPT
+from components.pools.discovery import PATH as DISCOVERY
 
 from .. import reach
 from ..cluster.session import Session
@@ -129,7 +134,7 @@ class Hosts:
             failed=tuple(sorted(down(told))),
             runs=tuple(nodes.busy(self.session.admin, host.node)) if node else (),
             joined=bool(told.get("joined")),
-            unknown=unknown or foreign(told, mine=mine),
+            unknown=unknown or foreign(told, mine=mine) or lost(told, host, wanted),
         )
 
 
@@ -148,6 +153,28 @@ def down(told: Mapping[str, Any]) -> set[str]:
 def different(has: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]:
     """Paths whose content differs, that lack on the host, or that only the host has."""
     return sorted(path for path in {*has, *wanted} if has.get(path) != wanted.get(path))
+
+
+def lost(told: Mapping[str, Any], host: SiteHost, wanted: Published) -> str:
+    """That a host belongs to a cluster which is gone: what it shows was signed by no authority that there is now."""
+    if not told.get("certificate") or DISCOVERY not in wanted.files:
+        return ""
+    cluster = json.loads(wanted.files[DISCOVERY])["clusters"][0]["cluster"]
+    mine = x509.load_pem_x509_certificate(told["certificate"].encode())
+    if any(
+        signed(mine, one) for one in x509.load_pem_x509_certificates(b64decode(cluster["certificate-authority-data"]))
+    ):
+        return ""
+    again = f"`landbridge site enrol {host.site} {host.name}` lets it into the one of now"
+    return f"it belongs to a cluster {host.cluster} that is gone. {again}"
+
+
+def signed(mine: x509.Certificate, by: x509.Certificate) -> bool:
+    try:
+        mine.verify_directly_issued_by(by)
+    except (ValueError, TypeError, InvalidSignature):
+        return False
+    return True
 
 
 def foreign(told: Mapping[str, Any], *, mine: bool) -> str:

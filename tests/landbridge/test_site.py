@@ -77,6 +77,31 @@ def test_a_host_that_stands_is_enrolled_again_and_nothing_of_it_ends(enrolled: S
     assert len(tokens(enrolled, "host-1")) == 1, "the earlier token is worth nothing any more"
 
 
+# As a cluster of that name had it that was destroyed.
+LEFT = """
+cd /var/lib/kubelet/pki && systemctl stop kubelet
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -keyout key -out shown \\
+    -subj /O=system:nodes/CN=system:node:host-1.lab 2>/dev/null
+cat shown key > old.pem && ln -sf old.pem kubelet-client-current.pem && systemctl start --no-block kubelet
+"""
+
+
+def test_a_host_of_a_cluster_that_is_gone_is_named_and_the_command_that_is_named_lets_it_in(enrolled: SiteBed) -> None:
+    box = enrolled.boxes["host-1"]
+    assert box.sh(LEFT).code == 0
+    state = enrolled.state("host-1")
+    assert state.unknown == (
+        "it belongs to a cluster main that is gone. `landbridge site enrol lab host-1` lets it into the one of now"
+    )
+    assert (state.healthy, state.current) == (False, False)
+    said = enrolled.type("host-1", enrolled.enrolment("host-1"))
+    assert (said.returncode, said.stdout) == (0, "This machine is host-1.lab, from now on.\n"), said.stderr
+    assert box.sh("ls /var/lib/kubelet/pki/old.pem").code != 0
+    since = datetime.now(UTC).timestamp()
+    eventually(lambda: nodes.beats(enrolled.kube, NODE) > since and nodes.ready(enrolled.kube.find("nodes", NODE)))
+    assert enrolled.state("host-1").healthy
+
+
 def test_a_machine_that_is_another_host_is_not_made_this_one(enrolled: SiteBed) -> None:
     said = enrolled.type("host-1", enrolled.enrolment("host-2"))
     assert said.returncode == 1

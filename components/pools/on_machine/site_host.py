@@ -9,6 +9,7 @@ import binascii
 import hashlib
 import json
 import os
+import shutil
 import socket
 import ssl
 import subprocess
@@ -48,7 +49,10 @@ def main() -> None:
 
 
 def enrol(given: Json) -> Json:
-    """A new host gets everything; one that stands gets its token, and keeps its bundle until `apply`."""
+    """A new host gets everything; one that stands gets its token, and keeps its bundle until `apply`.
+
+    A host of a cluster that is gone is new to the one that has its name now, and forgets what the first one gave it.
+    """
     bundle, host = given["bundle"], given["host"]
     told = checked(bundle, given["key"])
     now = standing()
@@ -72,9 +76,10 @@ def enrol(given: Json) -> Json:
     write(HOST, json.dumps(host) + "\n")
     if given["token"]:
         write(TOKEN, given["token"], "0600")
+        forget_another(bundle["files"][DISCOVERY])
     stands = now is not None and (valid() or not given["token"])
     if not stands:
-        exchange(bundle, bundle)
+        exchange(bundle, json.loads(CURRENT.read_text()) if now and CURRENT.exists() else bundle)
     systemctl("enable", TARGET)
     if stands:
         systemctl("start", "--no-block", TARGET)
@@ -139,7 +144,7 @@ def report(_: Json) -> Json:
     """
     now = standing()
     if not now:
-        nothing: Json = {"wants": [], "serves": [], "units": {}, "joined": False}
+        nothing: Json = {"wants": [], "serves": [], "units": {}, "joined": False, "certificate": ""}
         return {"version": "", "prefix": "", "host": "", "drifted": [], "files": {}, **nothing}
     found = {path: digest(Path(path)) for path in now["files"]}
     names = [*units(now), *adopted(now)]
@@ -157,6 +162,7 @@ def report(_: Json) -> Json:
         "wants": [name for name in wants if not name.endswith(".target")],
         "serves": [name for more in wants if more.endswith(".target") for name in wanted(more)],
         "joined": valid(),
+        "certificate": shown(),
     }
 
 
@@ -218,6 +224,31 @@ def valid() -> bool:
     """Whether the kubelet has a certificate that is good now."""
     look = ["openssl", "x509", "-noout", "-checkend", "0", "-in", str(CERTIFICATE)]
     return JOINED.exists() and subprocess.run(look, capture_output=True, check=False).returncode == 0
+
+
+def known_to(discovery: str) -> bool:
+    """Whether the kubelet's certificate is of an authority of the cluster that a bundle leads to."""
+    cluster = json.loads(discovery)["clusters"][0]["cluster"]
+    with tempfile.NamedTemporaryFile() as authorities:
+        authorities.write(base64.b64decode(cluster["certificate-authority-data"]))
+        authorities.flush()
+        look = ["openssl", "verify", "-no_check_time", "-CAfile", authorities.name, str(CERTIFICATE)]
+        return subprocess.run(look, capture_output=True, check=False).returncode == 0
+
+
+def forget_another(discovery: str) -> None:
+    """Who it was to another cluster than that of a bundle. Its pods end with that: the next one knows none of them."""
+    if not CERTIFICATE.exists() or known_to(discovery):
+        return
+    subprocess.run(["systemctl", "stop", KUBELET], check=False, capture_output=True)
+    JOINED.unlink(missing_ok=True)
+    shutil.rmtree(CERTIFICATE.parent)
+
+
+def shown() -> str:
+    """The kubelet's certificate, without its key; empty if there is none."""
+    look = ["openssl", "x509", "-in", str(CERTIFICATE)]
+    return subprocess.run(look, capture_output=True, text=True, check=False).stdout if JOINED.exists() else ""
 
 
 def joined() -> None:
