@@ -161,9 +161,8 @@ def lost(told: Mapping[str, Any], host: SiteHost, wanted: Published) -> str:
         return ""
     cluster = json.loads(wanted.files[DISCOVERY])["clusters"][0]["cluster"]
     mine = x509.load_pem_x509_certificate(told["certificate"].encode())
-    if any(
-        signed(mine, one) for one in x509.load_pem_x509_certificates(b64decode(cluster["certificate-authority-data"]))
-    ):
+    authorities = x509.load_pem_x509_certificates(b64decode(cluster["certificate-authority-data"]))
+    if any(signed(mine, one) for one in authorities):
         return ""
     again = f"`landbridge site enrol {host.site} {host.name}` lets it into the one of now"
     return f"it belongs to a cluster {host.cluster} that is gone. {again}"
