@@ -21,8 +21,23 @@ def install() -> None:
 
     @override(BaseResponse, "get_current_account")
     def get_current_account(self: Any, original: Any) -> str:
-        found = _OWNERS.search(self.headers.get("Authorization") or self.parsed_url.query)
-        return found[1] if found and found[1] else str(original())
+        signed = self.headers.get("Authorization") or self.parsed_url.query
+        found = _OWNERS.search(signed)
+        if found and found[1]:
+            return found[1]
+        nobody = "Authorization" not in self.headers and "Credential=" not in signed
+        return (_named(self) if nobody else None) or str(original())
+
+
+def _named(response: Any) -> str | None:
+    """Of a call that nobody has signed: its role's account, or that of the bucket which its host or path names."""
+    from moto.s3.models import s3_backends
+
+    if role := (response.querystring.get("RoleArn") or [""])[0]:
+        return str(role.split(":")[4]) if role.count(":") > 4 else None
+    known = s3_backends.bucket_accounts  # name → partition and account
+    words = (response.parsed_url.netloc.partition(".")[0], response.parsed_url.path.lstrip("/").partition("/")[0])
+    return next((str(known[word][1]) for word in words if word in known), None)
 
 
 def owners(query: str) -> bool:

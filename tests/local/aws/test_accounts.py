@@ -66,3 +66,13 @@ def test_an_address_that_an_owner_has_signed_is_the_owner_s(endpoint: str) -> No
     assert ACCESS_KEY.format(account=ONE) in url
     with urllib.request.urlopen(url, timeout=10) as answer:
         assert answer.read() == b"open"
+
+
+def test_what_everybody_may_read_of_any_account_is_read_unsigned(endpoint: str) -> None:
+    store = client(endpoint, "s3", ONE)
+    store.create_bucket(Bucket="keys-of-one", CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
+    anybody = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::keys-of-one/*"}
+    store.put_bucket_policy(Bucket="keys-of-one", Policy=json.dumps({"Version": "2012-10-17", "Statement": [anybody]}))
+    store.put_object(Bucket="keys-of-one", Key="jwks.json", Body=b"{}")
+    with urllib.request.urlopen(f"{endpoint}/keys-of-one/jwks.json", timeout=10) as answer:
+        assert answer.read() == b"{}"
