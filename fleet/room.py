@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from .address import sizes
-from .model import Fleet, Pool, Region
+from .model import Cluster, Fleet, Pool, Region
 
 Wrong = tuple[tuple[str | int, ...], str, str]
 # "What are Virtual Machine Scale Sets?": instances of one scale set whose image is in a gallery. GPU pools have one a
@@ -17,14 +17,15 @@ def wrong(fleet: Fleet) -> Iterator[Wrong]:
         region, cluster = fleet.regions.get(pool.region or ""), fleet.clusters.get(pool.cluster)
         if region is None or cluster is None:
             continue
-        most, why = min(_bounds(pool, region, cluster.size, sizes.CLUSTERS[cluster.size].nodes))
+        most, why = min(_bounds(pool, region, cluster))
         if pool.max > most:
             yield ("pools", name, "max"), f"pool {name} has max {pool.max}, and {why}", f"Set max to at most {most}"
 
 
-def _bounds(pool: Pool, region: Region, cluster_size: str, nodes: int) -> Iterator[tuple[int, str]]:
+def _bounds(pool: Pool, region: Region, cluster: Cluster) -> Iterator[tuple[int, str]]:
+    nodes = sizes.CLUSTERS[cluster.size].nodes
     zones = len(pool.zones or region.zones)
-    yield nodes, f"cluster {pool.cluster} of size {cluster_size} holds {nodes} nodes"
+    yield nodes, f"cluster {pool.cluster} of size {cluster.size} holds {nodes} nodes"
     a_zone = addresses(region)
     yield (
         zones * a_zone,

@@ -270,7 +270,7 @@ class FleetRun:
                     raise LandbridgeError(f"interrupted while it emptied {bucket}: {gone:,} of its objects are gone")
 
             if gone := emptying.empty(self.clients(name)("s3"), bucket, tell):
-                self.notes.append(f"{name}: {bucket} is emptied, {gone:,} objects and old versions went")
+                self.notes.append(f"{name}: {bucket} is emptied of objects and old versions: {gone:,}")
         story.current = ""
 
     def settle(self, name: str) -> None:

@@ -165,7 +165,7 @@ def lost(told: Mapping[str, Any], host: SiteHost, wanted: Published) -> str:
     if any(signed(mine, one) for one in authorities):
         return ""
     again = f"`landbridge site enrol {host.site} {host.name}` lets it into the one of now"
-    return f"it belongs to a cluster {host.cluster} that is gone. {again}"
+    return f"it belongs to a cluster {host.cluster} that is gone, or to keys of it that a rotation ended. {again}"
 
 
 def signed(mine: x509.Certificate, by: x509.Certificate) -> bool:

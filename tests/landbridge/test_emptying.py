@@ -100,7 +100,7 @@ def test_what_arrives_meanwhile_goes_too(s3: Any) -> None:
     run = Run(s3, late=2)
     run.go()
     assert run.stories["west"].problems == []
-    assert run.notes == [f"west: {BUCKET} is emptied, 1 objects and old versions went"] * 3
+    assert run.notes == [f"west: {BUCKET} is emptied of objects and old versions: 1"] * 3
 
 
 def test_what_never_ends_to_arrive_and_what_nobody_agreed_to_lose_fails(s3: Any) -> None:

@@ -91,7 +91,8 @@ def test_a_host_of_a_cluster_that_is_gone_is_named_and_the_command_that_is_named
     assert box.sh(LEFT).code == 0
     state = enrolled.state("host-1")
     assert state.unknown == (
-        "it belongs to a cluster main that is gone. `landbridge site enrol lab host-1` lets it into the one of now"
+        "it belongs to a cluster main that is gone, or to keys of it that a rotation ended. "
+        "`landbridge site enrol lab host-1` lets it into the one of now"
     )
     assert (state.healthy, state.current) == (False, False)
     said = enrolled.type("host-1", enrolled.enrolment("host-1"))
