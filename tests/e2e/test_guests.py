@@ -174,7 +174,7 @@ def test_the_services_container_is_there_without_a_registry(guest: Guest) -> Non
 
 def test_it_is_published_promoted_rolled_out_and_rolled_back(guest: Guest, capsys: pytest.CaptureFixture[str]) -> None:
     """By pools' other machines, which start in no time; with times. The guest, which takes a core for itself, goes."""
-    guest.cloud.run("pool", "size", "cpu", "0", "--local", "--no-wait")
+    guest.cloud.run("pool", "size", "cpu", "0", "--local", "--no-wait", "--yes")
     took = image_life.check(guest.cloud, images.baked("cpu"), REGIONS)
     with capsys.disabled():
         sys.stdout.write("".join(f"\n{what}: {seconds:.0f} s" for what, seconds in took.items()))

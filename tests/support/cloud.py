@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from local import client
-from local.environment import ACCESS_KEY, scrubbed
+from local.environment import scrubbed, signing_in
 
 from .children import HEARING_INTERRUPTS
 
@@ -88,7 +88,7 @@ class Cloud:
             client.enter_command(cloud, command, ROOT),
             capture_output=True,
             text=True,
-            env=scrubbed(self._environment()),
+            env=scrubbed(self._environment()) | self._signed_in(),
             timeout=SECONDS,
             check=False,
         )
@@ -97,9 +97,7 @@ class Cloud:
 
     def python(self, code: str) -> str:
         """The output of Python code with `ec2(region)` and boto3 at hand, run inside."""
-        account = re.search(r'account_id: *"(\d{12})"', self.fleet.read_text())
-        key = f'KEY = "{ACCESS_KEY.format(account=account[1])}"\n' if account else 'KEY = "local"\n'
-        return self.inside(sys.executable, "-c", key + PRELUDE + code)
+        return self.inside(sys.executable, "-c", PRELUDE + code)
 
     def inventory(self) -> dict[str, Any]:
         """What the local AWS holds, see local.aws.inventory."""
@@ -108,10 +106,8 @@ class Cloud:
 
     def azure(self, method: str, path: str, body: Any = None, version: str = "2024-05-01") -> Any:
         """What the local Azure's Resource Manager answers the owner of all; asserts that it is no refusal."""
-        tenant = re.search(r"tenant_id: *([0-9a-f-]+)", self.fleet.read_text())
-        assert tenant
         authority = str(self.home / "local/azure-authority/ca.crt")
-        asked = [method, path, json.dumps(body), version, authority, tenant[1]]
+        asked = [method, path, json.dumps(body), version, authority]
         return json.loads(self.inside(sys.executable, "-c", AZURE, *asked).strip() or "null")
 
     def azure_inventory(self) -> dict[str, Any]:
@@ -126,6 +122,13 @@ class Cloud:
         subprocess.run([COMMAND, "local", "stop"], env=self._environment(), capture_output=True, check=False)
         shutil.rmtree(self.home, ignore_errors=True)
 
+    def _signed_in(self) -> dict[str, str]:
+        """As the owner of the fleet's account and directory."""
+        text = self.fleet.read_text()
+        patterns = (r'account_id: *"?(\d{12})\b', r'tenant_id: *"?([0-9a-f-]{36})\b')
+        account, tenant = (found and found[1] for found in (re.search(pattern, text) for pattern in patterns))
+        return signing_in(account, tenant)
+
     def _environment(self) -> dict[str, str]:
         return {**os.environ, "LANDBRIDGE_HOME": str(self.home), "PYTHONDONTWRITEBYTECODE": "", **self.environment}
 
@@ -133,21 +136,20 @@ class Cloud:
 PRELUDE = """\
 import boto3
 def client(service, region):
-    return boto3.client(service, region_name=region, endpoint_url="http://127.0.0.1:5000",
-                        aws_access_key_id=KEY, aws_secret_access_key="local")
+    return boto3.client(service, region_name=region)
 """
 
 AZURE = """\
-import json, ssl, sys, urllib.parse, urllib.request
+import json, os, ssl, sys, urllib.parse, urllib.request
 from local.azure import tokens
-method, path, body, version, authority, tenant = sys.argv[1:]
+method, path, body, version, authority = sys.argv[1:]
 context = ssl.create_default_context(cafile=authority)
 def ask(url, data=None, **more):
     asked = urllib.request.Request(url, data, **more)
     return urllib.request.urlopen(asked, context=context, timeout=30).read().decode()
 form = {"grant_type": "client_credentials", "client_id": tokens.CLIENT, "client_secret": tokens.SECRET}
 form |= {"scope": tokens.ARM + "/.default"}
-login = f"https://login.microsoftonline.com/{tenant}/oauth2/v2.0/token"
+login = f"https://login.microsoftonline.com/{os.environ['AZURE_TENANT_ID']}/oauth2/v2.0/token"
 token = json.loads(ask(login, urllib.parse.urlencode(form).encode()))["access_token"]
 headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
 data = None if body == "null" else body.encode()
