@@ -20,7 +20,20 @@ HOME = Path(os.environ.get("LANDBRIDGE_HOME") or ROOT / ".landbridge").absolute(
 LOCAL_HOME = HOME / "local"
 # What ails a folder or a disk; other errors are ours.
 AILS = {"EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT", "ENOTDIR", "EISDIR", "EEXIST", "ENAMETOOLONG", "EIO"}
-COMMANDS = {"up", "preview", "destroy", "status", "kubeconfig", "cluster", "etcd", "drill", "access", "site", "pool"}
+COMMANDS = {
+    "up",
+    "preview",
+    "destroy",
+    "status",
+    "doctor",
+    "kubeconfig",
+    "cluster",
+    "etcd",
+    "drill",
+    "access",
+    "site",
+    "pool",
+}
 
 
 def unusable(error: OSError) -> str | None:

@@ -5,7 +5,7 @@ which hold nothing and are undone so that they can be made again. What is in no 
 only sets something) or must be looked for by people.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import boto3
@@ -110,7 +110,8 @@ def _named(items: list[dict[str, Any]], field: str, wanted: Any, id_: str) -> st
     return next((str(item[id_]) for item in items if item.get(field) == wanted), None)
 
 
-def _tagged(of: ClientOf, listing: Listing, name: str) -> str | None:
+def there(of: ClientOf, listing: Listing) -> Iterator[dict[str, Any]]:
+    """All that a listing tells of and that is not gone."""
     client = of(listing.service)
     pages = (
         client.get_paginator(listing.call).paginate()
@@ -118,10 +119,17 @@ def _tagged(of: ClientOf, listing: Listing, name: str) -> str | None:
         else [getattr(client, listing.call)()]
     )
     for item in (item for page in pages for item in page[listing.items]):
-        gone = str(item.get("State", item.get("LifeCycleState"))) in GONE
-        if not gone and {"Key": "Name", "Value": name} in item.get("Tags", item.get("TagSet", ())):
-            return str(item[listing.id])
-    return None
+        if str(item.get("State", item.get("LifeCycleState"))) not in GONE:
+            yield item
+
+
+def tags(item: Inputs) -> dict[str, str]:
+    """A listed item's tags."""
+    return {tag["Key"]: tag["Value"] for tag in item.get("Tags", item.get("TagSet", ()))}
+
+
+def _tagged(of: ClientOf, listing: Listing, name: str) -> str | None:
+    return next((str(item[listing.id]) for item in there(of, listing) if tags(item).get("Name") == name), None)
 
 
 def _zone(of: ClientOf, inputs: Inputs) -> str | None:

@@ -133,3 +133,21 @@ def _names(certificate: x509.Certificate) -> Iterator[str]:
 def unsound(found: Sequence[Row], now: datetime) -> list[Row]:
     """Those that need somebody: expired, due for renewal, or not to be read."""
     return [row for row in found if row.verdict(now) != "sound"]
+
+
+def remedies(cluster: str, unsound: list[Row], now: datetime) -> list[str]:
+    """What to run, for authorities and for certificates."""
+    authorities = [row.name for row in unsound if "authority" in row.uses]
+    others = [row.name for row in unsound if "authority" not in row.uses and row.verdict(now) != "unreadable"]
+    unread = [row.name for row in unsound if row.verdict(now) == "unreadable"]
+    lines = []
+    if others:
+        lines.append(
+            f"{len(others)} to renew: `landbridge up --refresh {cluster}` makes them anew, "
+            f"`landbridge cluster roll {cluster}` brings them to the machines."
+        )
+    if authorities:
+        lines.append(f"{', '.join(authorities)}: `landbridge pki rotate {cluster}` puts a successor in place.")
+    if unread:
+        lines.append(f"{', '.join(unread)}: the state has no certificate there. `landbridge up {cluster}` makes it.")
+    return lines

@@ -49,22 +49,23 @@ class Looked:
         return any(story.phase == "failed" for story in self.stories.values())
 
     def look(self, *, drift: bool) -> None:
-        def work(name: str) -> bool:
-            story = self.stories[name]
-            story.enter("look")
-            try:
-                self.look_at(name, drift=drift)
-            except StackNotFoundError:
-                story.enter("unchanged")
-            except (CommandError, LandbridgeError) as error:
-                self.stacks[name].result = "not known"
-                story.problems = failures.worth_telling(story, error, self.place)
-                story.enter("failed")
-            else:
-                story.enter("done")
-            return True
+        schedule.run(dict.fromkeys(self.stacks, ()), lambda name: self.tell(name, drift=drift))
 
-        schedule.run(dict.fromkeys(self.stacks, ()), work)
+    def tell(self, name: str, *, drift: bool) -> bool:
+        """One stack; what is wrong stands in its story."""
+        story = self.stories[name]
+        story.enter("look")
+        try:
+            self.look_at(name, drift=drift)
+        except StackNotFoundError:
+            story.enter("unchanged")
+        except (CommandError, LandbridgeError) as error:
+            self.stacks[name].result = "not known"
+            story.problems = failures.worth_telling(story, error, self.place)
+            story.enter("failed")
+        else:
+            story.enter("done")
+        return True
 
     def look_at(self, name: str, *, drift: bool) -> None:
         engine, status, story = self.engines[name], self.stacks[name], self.stories[name]

@@ -57,6 +57,7 @@ class RegionLink(pulumi.ComponentResource):
                 destination_cidr_block=other["block"],
                 transit_gateway_attachment_id=self.attachment.id,
                 transit_gateway_route_table_id=end["table_ids"][OUTWARD],
-                opts=opts,
+                # A table has one route to a block, and that of a deleted peering stays in it as a black hole.
+                opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(delete_before_replace=True)),
             )
         self.register_outputs({})

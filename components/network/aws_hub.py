@@ -73,6 +73,7 @@ class Hub(pulumi.ComponentResource):
             destination_cidr_block=args["block"],
             transit_gateway_attachment_id=self.attachment.id,
             transit_gateway_route_table_id=self.tables[INWARD].id,
-            opts=child,
+            # A table has one route to a block: where its attachment was deleted by somebody, the old one is in the way.
+            opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(delete_before_replace=True)),
         )
         self.register_outputs({})

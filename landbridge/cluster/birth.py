@@ -1,7 +1,6 @@
 """What a cluster needs after its stack is up: an API that answers, and an admin credential that is worth something."""
 
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from fleet.world import World
@@ -9,13 +8,14 @@ from fleet.world import World
 from ..errors import LandbridgeError
 from ..places import Place
 from ..reach import ReachError
-from . import info, rbac
+from . import info, rbac, why
 from .kube import Kube, KubeError
 from .session import Session
+from .waiting import Tell
 
 READY_SECONDS = {"real": 600.0, "local": 120.0}
 TELL_SECONDS = 5.0
-Tell = Callable[[str], None]
+ETCD = "etcd-main.service"
 
 
 def ensure(world: World, place: Place, name: str, tell: Tell, note: Tell) -> None:
@@ -31,7 +31,8 @@ def ensure(world: World, place: Place, name: str, tell: Tell, note: Tell) -> Non
 
 def until_ready(session: Session, kube: Kube, seconds: float, tell: Tell) -> None:
     """Waits for /readyz through the balancer, telling how long and what the machines do."""
-    begun = told = time.monotonic()
+    begun = told = asked = time.monotonic()
+    reason = ""
     while True:
         said = kube.run("get", "--raw", "/readyz", "--request-timeout=3s", seconds=10)
         if said.code == 0:
@@ -41,7 +42,9 @@ def until_ready(session: Session, kube: Kube, seconds: float, tell: Tell) -> Non
             raise LandbridgeError(not_ready(session, said.why, seconds))
         if now - told > TELL_SECONDS:
             told = now
-            tell(f"waiting for the API, {now - begun:.0f} s of {seconds:.0f} s: {said.why}")
+            if now - asked > why.AFTER_SECONDS:
+                asked, reason = now, trouble(session)
+            tell(f"waiting for the API, {now - begun:.0f} s of {seconds:.0f} s: {reason or said.why}")
         time.sleep(0.3)
 
 
@@ -52,6 +55,15 @@ def not_ready(session: Session, why: str, seconds: float) -> str:
         f"{session.info.endpoint} does not answer after {seconds:.0f} s: {why}. Where the machines' boots stand:\n"
         f"{boots}\nSee more with `{look}`; `{info.up(session.place, session.info.name)}` waits again."
     )
+
+
+def trouble(session: Session) -> str:
+    """What the first machine whose part does not work says of it: members of etcd before API servers."""
+    units = [(machine.name, ETCD) for machine in session.info.etcd] + [(one.name, why.API) for one in session.info.api]
+    for name, unit in units:
+        if found := why.of_unit(session, name, unit):
+            return f"{name}: {found}"
+    return ""
 
 
 def boot_states(session: Session) -> dict[str, str]:

@@ -2,7 +2,8 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
 from components.pools.labels import POOL
 from fleet.model import Fleet
@@ -10,12 +11,12 @@ from fleet.world import World
 
 from ..errors import LandbridgeError
 from ..places import Place
+from ..pool import groups as scaling
+from ..pool import listing
 from ..site import local_hosts, nodes
-from . import info
+from . import info, why
 from .session import Session
-
-READY_SECONDS = {"real": 900.0, "local": 300.0}
-Tell = Callable[[str], None]
+from .waiting import READY_SECONDS, Tell, look
 
 
 def ensure(
@@ -29,23 +30,40 @@ def ensure(
     session = Session(world, place, info.read(place, cluster))
     local_hosts.ensure(world, place, cluster, pools, tell)
     wanted = least(world.fleet, pools)
-    deadline = time.monotonic() + READY_SECONDS[place.world]
-    while missing := lacking(wanted, ready(session)):
+    began, asked, reasons = time.monotonic(), time.monotonic(), ""
+    while missing := lacking(wanted, ready(there := nodes_of(session))):
         text = ", ".join(f"{pool} has {has} of {wanted[pool]}" for pool, has in missing.items())
+        now = time.monotonic()
+        late = now - began > READY_SECONDS[place.world]
+        if not wait or late or now - asked > why.AFTER_SECONDS:
+            asked, reasons = now, "".join(f"; {one}" for one in troubles(session, missing, there))
         if not wait:
-            note(f"Ready nodes are missing: {text}. Look with `landbridge kubectl get nodes`.")
+            note(f"Ready nodes are missing: {text}{reasons}. Look with `landbridge kubectl get nodes`.")
             return
-        if time.monotonic() > deadline:
+        if late:
             raise LandbridgeError(
-                f"After {READY_SECONDS[place.world]:.0f} s Ready nodes are missing: {text}. "
+                f"After {READY_SECONDS[place.world]:.0f} s Ready nodes are missing: {text}{reasons}. "
                 f"`landbridge kubectl get nodes` shows who joined; {look(place)} shows how a machine's boot went."
             )
-        tell(f"waiting for nodes: {text}")
+        tell(f"waiting for nodes: {text}{reasons}")
         time.sleep(1.0)
 
 
-def look(place: Place) -> str:
-    return "`landbridge local logs MACHINE`" if place.world == "local" else "the instance's console output"
+def troubles(session: Session, pools: Collection[str], there: Collection[nodes.Node]) -> Iterator[str]:
+    """Why those pools lack nodes: what their scaling groups say, and the first machine that is none."""
+    known = {node["metadata"]["name"]: node for node in there}
+    for pool in pools:
+        mine = [node for node in there if _pool(node) == pool]
+        try:
+            found = scaling.of_pool(session, pool)
+        except LandbridgeError as error:
+            yield f"{pool}: {error}"
+            continue
+        yield from (f"{pool}: {words}" for words in listing.of_groups(found, mine, joins=True))
+        names = [machine.name for group in found for machine in group.live]
+        for name in [name for name in names if not nodes.ready(known.get(name))][:1]:
+            if told := why.not_ready(session, name, known.get(name)):
+                yield f"{name}: {told}"
 
 
 def least(fleet: Fleet, pools: Collection[str]) -> dict[str, int]:
@@ -54,10 +72,18 @@ def least(fleet: Fleet, pools: Collection[str]) -> dict[str, int]:
     return {name: pool.min for name, pool in chosen.items() if pool.region and pool.kind != "ssh" and pool.min}
 
 
-def ready(session: Session) -> Counter[str]:
+def nodes_of(session: Session) -> list[nodes.Node]:
+    found: list[Any] = session.admin.get("nodes")["items"]
+    return found
+
+
+def ready(there: Collection[nodes.Node]) -> Counter[str]:
     """Ready nodes by pool."""
-    found = session.admin.get("nodes")["items"]
-    return Counter(node["metadata"].get("labels", {}).get(POOL, "") for node in found if nodes.ready(node))
+    return Counter(_pool(node) for node in there if nodes.ready(node))
+
+
+def _pool(node: nodes.Node) -> str:
+    return str(node["metadata"].get("labels", {}).get(POOL, ""))
 
 
 def lacking(wanted: Mapping[str, int], has: Mapping[str, int]) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from ..errors import LandbridgeError, UsageError
 from ..reach import Said, ran
 
 FIELD_MANAGER = "landbridge"
+HASTY_SECONDS, HASTY_TRIES = 3, 3
+LATE = re.compile(r"deadline exceeded|timed? ?out|timeout|no answer within", re.IGNORECASE)
 
 
 class KubeError(LandbridgeError):
@@ -38,12 +41,23 @@ def unchanged(command: list[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Kube:
-    """The API of one cluster as one user. `around` makes of a command one that reaches the API's network."""
+    """The API of one cluster as one user. `around` makes of a command one that reaches the API's network.
+
+    `hasty` is for those who only look: an API server that hangs is given up soon, and another one gets the question.
+    """
 
     config: str
     around: Callable[[list[str]], list[str]] = unchanged
+    hasty: bool = False
 
     def run(self, *words: str, stdin: str = "", seconds: float = 60) -> Said:
+        if not self.hasty:
+            return self._run(*words, stdin=stdin, seconds=seconds)
+        asked = (*words, f"--request-timeout={HASTY_SECONDS}s")
+        tries = (self._run(*asked, stdin=stdin, seconds=HASTY_SECONDS + 1) for _ in range(HASTY_TRIES))
+        return next(said for n, said in enumerate(tries, 1) if n == HASTY_TRIES or not LATE.search(said.err))
+
+    def _run(self, *words: str, stdin: str, seconds: float) -> Said:
         descriptor = os.memfd_create("kubeconfig", 0)  # not closed on exec: kubectl reads it under its number
         try:
             os.write(descriptor, self.config.encode())
@@ -92,7 +106,5 @@ def kubectl() -> str:
     ours = ROOT / ".landbridge/bin/kubectl"
     found = str(ours) if ours.exists() else shutil.which("kubectl")
     if found is None:
-        raise UsageError(
-            "kubectl is missing: it is neither in .landbridge/bin nor on the PATH. Run `make control-plane`."
-        )
+        raise UsageError("kubectl is missing: it is neither in .landbridge/bin nor on the PATH. Run `make setup`.")
     return str(Path(found).resolve())

@@ -13,10 +13,10 @@ from ..errors import LandbridgeError, UsageError
 from ..etcd.ring import CLOSE
 from .machines import Machines, State
 from .session import Session
+from .waiting import Tell
 
 SECONDS = {"real": 900.0, "local": 180.0}
 PAUSE = {"real": 5.0, "local": 0.5}
-Tell = Callable[[str], None]
 
 
 class RollError(LandbridgeError):

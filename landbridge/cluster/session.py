@@ -34,12 +34,16 @@ AZURE = "azure"
 
 @dataclass
 class Session:
-    """`around` makes of a command one that reaches the API's network; commands run in it already."""
+    """`around` makes of a command one that reaches the API's network; commands run in it already.
+
+    `hasty` is for those who only look, see `kube.Kube`.
+    """
 
     world: World
     place: Place
     info: ClusterInfo
     around: Callable[[list[str]], list[str]] = unchanged
+    hasty: bool = False
 
     @cached_property
     def of(self) -> ClientOf:
@@ -91,7 +95,7 @@ class Session:
     @cached_property
     def admin(self) -> Kube:
         """The API as the administrator, by RBAC."""
-        return Kube(kubeconfig.kubeconfig(self.info, kubeconfig.admin(self.cloud, self.info)), self.around)
+        return Kube(kubeconfig.kubeconfig(self.info, kubeconfig.admin(self.cloud, self.info)), self.around, self.hasty)
 
     def break_glass(self) -> Kube:
         """The API as system:masters, past RBAC."""

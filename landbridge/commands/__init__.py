@@ -14,6 +14,7 @@ COMMANDS = {
     "preview": ("update", "preview"),
     "destroy": ("update", "destroy"),
     "status": ("status", "status"),
+    "doctor": ("doctor", "doctor"),
     "links": ("links", "links"),
     "vpn": ("vpn", "vpn"),
     "ssh": ("ssh", "ssh"),

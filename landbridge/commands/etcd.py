@@ -11,7 +11,7 @@ from .. import render
 from ..cluster.session import Session
 from ..errors import DONE, FAILED, UsageError
 from ..etcd import backup as backups
-from ..etcd import copies, fresh
+from ..etcd import copies, fresh, verdict
 from ..etcd import defrag as defrags
 from ..etcd import replace as replaces
 from ..etcd import store as stores
@@ -98,33 +98,13 @@ def status(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json
     """Says in a line a ring whether it is healthy, how full it is, and how old its newest snapshot is."""
     session = options.the_cluster(fleet_file, cluster, local=local)
     out = options.output(as_json=as_json)
-    told = [verdict(session, view) for view in look(session, rings(ring))]
+    told = [verdict.verdict(session, view) for view in look(session, rings(ring))]
     if as_json:
         out.document({"cluster": session.info.name, "rings": told})
     else:
         for one in told:
             out.console.print(line(one), soft_wrap=True)
     return FAILED if any(one["ails"] for one in told) else DONE
-
-
-def verdict(session: Session, view: View) -> dict[str, Any]:
-    ails = view.ails(session.info.etcd)
-    full = max((m.db_bytes / m.quota_bytes for m in view.members if m.db_bytes and m.quota_bytes), default=None)
-    if full is not None and full > FULL:
-        ails.append(f"its database has {full:.0%} of the quota: see the runbook etcd-quota-full")
-    found = stores.scheduled(store(session), session.info.name, view.ring)
-    newest = stores.taken(found[-1]) if found else None
-    if late := fresh.late(view.ring, newest):
-        ails.append(late)
-    return {
-        "ring": view.ring,
-        "healthy": not ails,
-        "ails": ails,
-        "leader": view.leader.name if view.leader else None,
-        "full": full,
-        "snapshots": len(found),
-        "newest_snapshot": newest,
-    }
 
 
 def line(told: dict[str, Any]) -> Text:

@@ -96,7 +96,7 @@ def show(name: str, rows: list[Row], now: datetime, console: Console) -> None:
                 Text(row.name, style="bold"), row.authority, uses, *(names(row) for _ in wide), left(row, now), due
             )
     console.print(table)
-    for line in remedies(name, certificates.unsound(rows, now), now):
+    for line in certificates.remedies(name, certificates.unsound(rows, now), now):
         console.print(Text(line, style="yellow"), soft_wrap=True)
 
 
@@ -117,21 +117,3 @@ def left(row: Row, now: datetime) -> Text:
 def _long(seconds: float) -> str:
     hours = int(seconds // 3600)
     return f"{hours // 24} days" if hours >= 48 else f"{hours} hours"
-
-
-def remedies(cluster: str, unsound: list[Row], now: datetime) -> list[str]:
-    """What to run, for authorities and for certificates."""
-    authorities = [row.name for row in unsound if "authority" in row.uses]
-    others = [row.name for row in unsound if "authority" not in row.uses and row.verdict(now) != "unreadable"]
-    unread = [row.name for row in unsound if row.verdict(now) == "unreadable"]
-    lines = []
-    if others:
-        lines.append(
-            f"{len(others)} to renew: `landbridge up --refresh {cluster}` makes them anew, "
-            f"`landbridge cluster roll {cluster}` brings them to the machines."
-        )
-    if authorities:
-        lines.append(f"{', '.join(authorities)}: `landbridge pki rotate {cluster}` puts a successor in place.")
-    if unread:
-        lines.append(f"{', '.join(unread)}: the state has no certificate there. `landbridge up {cluster}` makes it.")
-    return lines

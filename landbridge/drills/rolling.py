@@ -9,8 +9,9 @@ import time
 from components.control_plane.machines import API_PORT, READY_PATH
 
 from ..cluster.machines import Machines, State
-from ..cluster.roll import Roll, Tell
+from ..cluster.roll import Roll
 from ..cluster.session import Session
+from ..cluster.waiting import Tell
 from ..etcd.ring import RING
 from ..reach import ReachError
 from .bench import Bench, DrillError, Outcome

@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 from components.control_plane.etcd import RINGS
@@ -120,21 +122,32 @@ class Ctl:
         return dict(json.loads(text)) if text.startswith("{") else {}
 
     def look(self, ring: str) -> View:
-        """Asks machine after machine until one answers for the whole ring."""
+        """Asks all machines at once, and takes the first that answers for the whole ring."""
         reasons = []
-        for machine in self.info.etcd:
-            try:
-                listed = self.say(machine.name, ring, "member", "list", "--consistency=s", seconds=3)
-                if listed.code != 0:
-                    reasons.append(f"{machine.name}: {complaint(listed)}")
+        with ThreadPoolExecutor(max(1, len(self.info.etcd))) as threads:
+            told = threads.map(lambda machine: self._listed(machine.name, ring), self.info.etcd)
+            for machine, listed in zip(self.info.etcd, list(told), strict=True):
+                if isinstance(listed, ReachError) or listed.code != 0:
+                    reasons.append(
+                        str(listed) if isinstance(listed, ReachError) else f"{machine.name}: {complaint(listed)}"
+                    )
                     continue
-                status = self.say(machine.name, ring, "endpoint", "status", "--cluster", seconds=3)
-                alarms = self.say(machine.name, ring, "alarm", "list", seconds=3)
-            except ReachError as error:
-                reasons.append(str(error))
-                continue
-            return view(ring, machine.name, listed.out, status.out, alarms.out)
+                say = partial(self.say, machine.name, ring, seconds=3)
+                status, alarms = (
+                    threads.submit(say, "endpoint", "status", "--cluster"),
+                    threads.submit(say, "alarm", "list"),
+                )
+                try:
+                    return view(ring, machine.name, listed.out, status.result().out, alarms.result().out)
+                except ReachError as error:
+                    reasons.append(str(error))
         return View(ring, why="; ".join(reasons) or "the cluster has no etcd machines")
+
+    def _listed(self, machine: str, ring: str) -> Said | ReachError:
+        try:
+            return self.say(machine, ring, "member", "list", "--consistency=s", seconds=3)
+        except ReachError as error:
+            return error
 
 
 def view(ring: str, asked: str, listed: str, status: str, alarms: str) -> View:

@@ -16,8 +16,8 @@ from components.pools.names import Names
 from fleet.image_names import RESOLVE, of_pool
 from fleet.images import DRIVER, NAME, TAG
 
-from ..cluster.joined import Tell
 from ..cluster.session import Session
+from ..cluster.waiting import Tell
 from ..errors import LandbridgeError
 from .scaling import About, Image, RegionError
 from .sizes import Group, Machine

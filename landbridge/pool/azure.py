@@ -19,8 +19,8 @@ from ..clouds.azure import Azure
 from ..clouds.azure import image as image_of
 from ..clouds.azure_refusals import asked
 from ..clouds.cloud import CloudError
-from ..cluster.joined import Tell
 from ..cluster.session import Session
+from ..cluster.waiting import Tell
 from . import azure_answers
 from .scaling import About, Image, RegionError
 from .sizes import Group, Machine

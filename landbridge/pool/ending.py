@@ -5,8 +5,8 @@ import time
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from ..cluster.joined import Tell
 from ..cluster.session import Session
+from ..cluster.waiting import Tell
 from ..site.nodes import Node
 from . import groups, scaling, usage
 

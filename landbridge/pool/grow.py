@@ -3,8 +3,8 @@
 import time
 from collections.abc import Mapping, Sequence
 
-from ..cluster.joined import READY_SECONDS, Tell, look
 from ..cluster.session import Session
+from ..cluster.waiting import READY_SECONDS, Tell, look
 from ..errors import LandbridgeError
 from ..site import nodes
 from ..site.nodes import Node

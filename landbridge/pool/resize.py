@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ..cluster.joined import Tell
 from ..cluster.session import Session
+from ..cluster.waiting import Tell
 from ..errors import LandbridgeError
 from . import groups as scaling
 from . import grow, sizes

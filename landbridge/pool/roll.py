@@ -12,9 +12,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ..cluster import freeze
-from ..cluster.joined import READY_SECONDS, Tell
-from ..cluster.joined import look as how_to_look
 from ..cluster.session import Session
+from ..cluster.waiting import READY_SECONDS, Tell
+from ..cluster.waiting import look as how_to_look
 from ..errors import LandbridgeError
 from . import evicting, images, marks, rolling, seen, usage
 from . import groups as scaling

@@ -6,8 +6,8 @@ from typing import NamedTuple, Protocol
 
 from fleet.buckets import in_azure
 
-from ..cluster.joined import Tell
 from ..cluster.session import Session
+from ..cluster.waiting import Tell
 from ..errors import LandbridgeError
 from .sizes import Group
 

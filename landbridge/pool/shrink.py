@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from ..cluster import freeze
-from ..cluster.joined import Tell
 from ..cluster.session import Session
+from ..cluster.waiting import Tell
 from ..site import nodes
 from . import groups as scaling
 from . import usage

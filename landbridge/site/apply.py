@@ -5,7 +5,7 @@ What is to be done is decided from what is, so an interrupted run goes on where 
 
 import json
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -13,13 +13,13 @@ from components.pools import labels
 from components.pools.spec import pool_spec
 
 from ..cluster.kube import KubeError
+from ..cluster.waiting import Tell
 from ..errors import LandbridgeError
 from ..reach import ReachError
 from . import nodes
 from .hosts import SiteHost
 from .status import HostError, Hosts, State
 
-Tell = Callable[[str], None]
 What = Literal["current", "skip", "change", "finish", "changed", "finished"]
 HAND_SECONDS = 180.0
 

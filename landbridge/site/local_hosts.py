@@ -4,7 +4,7 @@ On real clouds the hosts stand in their rooms, and people run it.
 """
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from ipaddress import IPv4Network
 from typing import Any
@@ -14,18 +14,18 @@ from components.pools.kubelet import MOST_PODS
 from fleet.world import World
 from local import hosts as local_hosts
 
-from ..cluster import info
+from ..cluster import info, why
 from ..cluster.session import Session
+from ..cluster.waiting import Tell
 from ..errors import LandbridgeError
 from ..places import Place
-from . import enrol, hosts, nodes
+from . import enrol, hosts, nodes, status
 from .hosts import SiteHost
 
 # A site's router and its gateways have the first addresses of its LAN.
 FIRST_ADDRESS = 11
 DISK_GIB, MEBIBYTES = 1000, 1024
 READY_SECONDS, ENROL_SECONDS, AT_ONCE = 180.0, 240.0, 4
-Tell = Callable[[str], None]
 
 
 def ensure(world: World, place: Place, cluster: str, pools: Collection[str], tell: Tell) -> list[str]:
@@ -74,15 +74,26 @@ LOOK = "Look into `landbridge local logs {host} --unit kubelet`, then run the co
 
 
 def until_ready(session: Session, wanted: Sequence[SiteHost], tell: Tell) -> None:
-    deadline = time.monotonic() + READY_SECONDS
+    began, asked, reason = time.monotonic(), time.monotonic(), ""
     while missing := lacking(session, wanted):
-        names = ", ".join(host.node for host in missing)
-        if time.monotonic() > deadline:
+        names, now = ", ".join(host.node for host in missing), time.monotonic()
+        late = now - began > READY_SECONDS
+        if late or now - asked > why.AFTER_SECONDS:
+            asked, reason = now, trouble(session, missing[0])
+        if late:
             raise LandbridgeError(
-                f"Not Ready after {READY_SECONDS:.0f} s: {names}. {LOOK.format(host=missing[0].node)}"
+                f"Not Ready after {READY_SECONDS:.0f} s: {names}{reason}. {LOOK.format(host=missing[0].node)}"
             )
-        tell(f"waiting for {names}")
+        tell(f"waiting for {names}{reason}")
         time.sleep(1.0)
+
+
+def trouble(session: Session, host: SiteHost) -> str:
+    """Why one of them is no Ready node, as found there; begins with a colon, and is empty where nothing is known."""
+    state = status.Hosts(session, {host.name: host}).look()[host.name]
+    node = nodes.of_site(session.admin, host.site).get(host.node)
+    found = state.unknown or why.not_ready(session, host.node, node)
+    return f": {host.node}: {found}" if found else ""
 
 
 def told(world: World, host: SiteHost) -> dict[str, Any]:

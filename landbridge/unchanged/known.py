@@ -141,7 +141,7 @@ class Known:
         records.write(self.file(name), made)
 
     def file(self, name: str) -> Path:
-        return self.place.logs / f"{name}.read.json"
+        return records.file_of(self.place, name)
 
     def witness(self, name: str) -> Path:
         return self.place.logs / f"{name}.reads"

@@ -15,6 +15,8 @@ from fleet.address.ledger import ledger_path
 from fleet.world import World
 from stacks.asked import LOOKUP, REFERENCE
 
+from ..places import Place
+
 # Another form of record is none.
 FORM = 1
 
@@ -180,3 +182,8 @@ def read(file: Path) -> Record | None:
         return Record(**json.loads(file.read_text()))
     except (OSError, ValueError, TypeError):
         return None
+
+
+def file_of(place: Place, stack: str) -> Path:
+    """Where a stack's record lies. It is there from a run that ended well until the next one changes something."""
+    return place.logs / f"{stack}.read.json"

@@ -12,6 +12,7 @@ from landbridge.errors import LandbridgeError
 from landbridge.places import Place
 from tests.support.cloud import ROOT
 
+WHY = "system: not joined: i-1"
 LOCAL: Any = SimpleNamespace(world="local", cloud=None)
 
 
@@ -26,6 +27,9 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[Counter[str]]:
     told: list[Counter[str]] = []
     monkeypatch.setattr(joined.info, "read", lambda *_: None)
     monkeypatch.setattr(joined.local_hosts, "ensure", lambda *_: [])
+    monkeypatch.setattr(joined, "Session", lambda *_: None)
+    monkeypatch.setattr(joined, "nodes_of", lambda _: [])
+    monkeypatch.setattr(joined, "troubles", lambda *_: iter([WHY]))
     monkeypatch.setattr(joined, "ready", lambda _: told.pop(0) if len(told) > 1 else told[0])
     monkeypatch.setattr(joined.time, "sleep", lambda _: None)
     return told
@@ -57,7 +61,7 @@ def test_where_nothing_was_changed_a_missing_node_is_a_note_and_no_failure(
     answers.append(Counter({"system": 1}))
     told, noted = ensured(world, wait=False)
     assert told == []
-    assert noted == ["Ready nodes are missing: system has 1 of 2. Look with `landbridge kubectl get nodes`."]
+    assert noted == [f"Ready nodes are missing: system has 1 of 2; {WHY}. Look with `landbridge kubectl get nodes`."]
 
 
 def test_in_the_end_it_says_what_is_missing_and_where_to_look(
@@ -65,5 +69,17 @@ def test_in_the_end_it_says_what_is_missing_and_where_to_look(
 ) -> None:
     answers.append(Counter())
     monkeypatch.setitem(joined.READY_SECONDS, "local", 0.0)
-    with pytest.raises(LandbridgeError, match=r"system has 0 of 2\. .*get nodes.*landbridge local logs MACHINE"):
+    with pytest.raises(
+        LandbridgeError, match=rf"system has 0 of 2; {WHY}\. .*get nodes.*landbridge local logs MACHINE"
+    ):
         ensured(world, wait=True)
+
+
+def test_a_wait_that_takes_long_says_what_was_found_there(
+    world: World, answers: list[Counter[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers += [Counter(), Counter(), Counter(), Counter({"system": 2})]
+    moments = iter((0.0, 0.0, 5.0, 21.0, 22.0))
+    monkeypatch.setattr(joined, "time", SimpleNamespace(monotonic=lambda: next(moments), sleep=lambda _: None))
+    told, _ = ensured(world, wait=True)
+    assert told == ["waiting for nodes: system has 0 of 2"] + 2 * [f"waiting for nodes: system has 0 of 2; {WHY}"]

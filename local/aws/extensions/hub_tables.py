@@ -14,7 +14,7 @@ from moto.ec2.models.transit_gateway_attachments import TransitGatewayAttachment
 
 from .patching import override
 
-ON = "enable"
+ON, PEERING = "enable", "peering"
 DEFAULTS = {
     "DefaultRouteTableAssociation": "AssociationDefaultRouteTableId",
     "DefaultRouteTablePropagation": "PropagationDefaultRouteTableId",
@@ -133,7 +133,7 @@ def _relations() -> None:
     def enable(
         self: Any, original: Any, transit_gateway_attachment_id: str, transit_gateway_route_table_id: str
     ) -> Any:
-        if attachment(self, transit_gateway_attachment_id).resource_type == "peering":
+        if attachment(self, transit_gateway_attachment_id).resource_type == PEERING:
             # "Transit gateway peering attachments": routes between gateways are static.
             what = f"{transit_gateway_attachment_id}: peering attachments do not propagate routes"
             raise refuse("UnsupportedOperation", what)
@@ -198,10 +198,19 @@ def _ends_of_attachments() -> None:
 
     @override(EC2Backend, "delete_transit_gateway_peering_attachment")
     def delete_peering(self: Any, original: Any, transit_gateway_attachment_id: str) -> Any:
+        found = self.transit_gateway_attachments.get(transit_gateway_attachment_id)
+        if found is None or found.resource_type != PEERING:
+            what = f"Transit Gateway Attachment {transit_gateway_attachment_id} does not exist."
+            raise refuse("InvalidTransitGatewayAttachmentID.NotFound", what)
         for backend in self._get_peering_attachment_backend_refs():
             if transit_gateway_attachment_id in backend.transit_gateway_attachments:
                 forget(backend, transit_gateway_attachment_id)
         return original(transit_gateway_attachment_id)
+
+    @override(EC2Backend, "describe_transit_gateway_peering_attachments")
+    def describe_peerings(_: Any, original: Any, *args: Any, **kwargs: Any) -> Any:
+        """Of moto's, which tells of all attachments, those alone that are peerings."""
+        return [one for one in original(*args, **kwargs) if one.resource_type == PEERING]
 
 
 def _ends_of_gateways() -> None:

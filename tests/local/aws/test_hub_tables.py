@@ -134,6 +134,11 @@ def test_a_peering_carries_nothing_until_the_other_side_has_accepted(ec2: Any, c
     far.associate_transit_gateway_route_table(TransitGatewayRouteTableId=far_table, TransitGatewayAttachmentId=id_)
     assert refused(ec2.enable_transit_gateway_route_table_propagation, **pair) == "UnsupportedOperation"
     ec2.create_transit_gateway_route(**pair, DestinationCidrBlock="10.131.0.0/16")
+    *_, other = connection(ec2, here)
+    listed = ec2.describe_transit_gateway_peering_attachments()["TransitGatewayPeeringAttachments"]
+    assert [one["TransitGatewayAttachmentId"] for one in listed] == [id_], "attachments of other kinds are none"
+    none = refused(ec2.delete_transit_gateway_peering_attachment, TransitGatewayAttachmentId=other)
+    assert none == "InvalidTransitGatewayAttachmentID.NotFound"
     ec2.delete_transit_gateway_peering_attachment(TransitGatewayAttachmentId=id_)
     left = route(ec2, near_table, "10.131.0.0/16")
     assert left

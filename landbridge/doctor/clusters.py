@@ -1,0 +1,80 @@
+"""Clusters: their API, both etcd rings with their snapshots, their pools' machines, and their certificates."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from .. import pki
+from ..cluster.info import deployment
+from ..cluster.session import Session
+from ..cluster.why import short
+from ..etcd import verdict
+from ..etcd.ring import Ctl
+from ..pki import Row
+from ..pki_diagnosis import diagnose
+from ..pool import listing
+from ..reach import ReachError
+from .finding import Finding, Severity
+from .patient import Patient
+
+API_SECONDS = 6.0
+
+
+def api(patient: Patient, session: Session) -> Iterator[Finding]:
+    name = session.info.name
+    area = f"cluster {name}"
+    said = session.admin.run("get", "--raw", "/readyz")
+    if said.code != 0:
+        why = diagnose(said.err) or refusal(said.why)
+        yield Finding(area, "broken", f"its API does not answer: {why}", patient.command(f"cluster status {name}"))
+    for machine in session.info.api:
+        try:
+            here = session.reach.run(machine.name, LIVES, timeout_seconds=API_SECONDS)
+        except ReachError as error:
+            told = f"API server {machine.name} can't be reached: {error}"
+        else:
+            if here.code == 0:
+                continue
+            told = f"API server {machine.name} does not answer there"
+        yield Finding(area, "ailing", told, patient.command(f"cluster status {name}"))
+
+
+def refusal(said: str) -> str:
+    """Of /readyz, which lists all its checks, those that failed; else what was said, in a line."""
+    failed = re.findall(r"\[-\](\S+) failed", said)
+    return f"not ready: {', '.join(dict.fromkeys(failed))} failed" if failed else short(said)
+
+
+# Asked on the machine itself, past every balancer; /livez is open to all (the API server's default).
+LIVES = ["curl", "--silent", "--fail", "--insecure", "--max-time", "4", "https://127.0.0.1:6443/livez"]
+
+
+def etcd(patient: Patient, session: Session, ring: str) -> Iterator[Finding]:
+    name, view = session.info.name, Ctl(session.reach, session.info).look(ring)
+    severity: Severity = "ailing" if view.quorum else "broken"
+    status = patient.command(f"etcd status --cluster {name}")
+    for ail in verdict.verdict(session, view)["ails"]:
+        yield Finding(f"cluster {name}", severity, f"etcd {ring}: {ail}", status)
+
+
+def pools(patient: Patient, session: Session) -> Iterator[Finding]:
+    for state in listing.look(session):
+        stands = state.desired is not None or state.running
+        for trouble in state.trouble if stands else ():
+            remedy = f"site status {state.place}" if state.site else f"pool list --cluster {session.info.name}"
+            yield Finding(f"pool {state.pool}", "ailing", trouble, patient.command(remedy))
+
+
+def certificates(patient: Patient, session: Session) -> Iterator[Finding]:
+    """Out of the state: no secret is opened for that."""
+    _, place = patient.known
+    return certified(session.info.name, pki.rows(deployment(place, session.info.name)), datetime.now(UTC))
+
+
+def certified(cluster: str, rows: list[Row], now: datetime) -> Iterator[Finding]:
+    for row in pki.unsound(rows, now):
+        verdict_, day = row.verdict(now), f"{row.ends:%Y-%m-%d}" if row.ends else ""
+        told = {"expired": f"expired on {day}", "due": f"ends on {day}"}.get(verdict_, "can not be read")
+        remedy = " ".join(pki.remedies(cluster, [row], now))
+        severity: Severity = "soon" if verdict_ == "due" else "broken"
+        yield Finding(f"cluster {cluster}", severity, f"certificate {row.name} {told}", remedy)

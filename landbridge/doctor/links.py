@@ -1,0 +1,45 @@
+"""Links: tunnels to sites and between clouds, and peerings, by what the clouds say of their ends."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from stacks.catalogue import LINKS, links
+
+from ..cluster.info import published
+from ..links.crossed import seen_crossings
+from ..links.info import Connections
+from ..links.seen import UP, Seen, seen, seen_peerings
+from .finding import Finding, Severity
+from .patient import Patient
+
+AREA = "links"
+
+
+def look(patient: Patient) -> Iterator[Finding]:
+    world, place = patient.known
+    if not links(world.fleet) or not published(place, LINKS).get("connections"):
+        return  # none, or not up, which is its stack's to say
+    found, check = Connections(world, place), patient.command("links check")
+    yield from tunnels(seen(found), check)
+    for one in seen_crossings(found):
+        if one.trouble:
+            yield Finding(AREA, "ailing", f"tunnel {one.tunnel}: {one.trouble}", check)
+    for peering in seen_peerings(found):
+        if not peering.up:
+            told = f"peering of {peering.here} and {peering.there} is {peering.state}"
+            yield Finding(AREA, "broken", told, patient.command("up links --refresh"))
+
+
+def tunnels(found: list[Seen], check: str) -> Iterator[Finding]:
+    """A site with one way left works; one with none does not. One cause is told once."""
+    sites = defaultdict[str, list[Seen]](list)
+    for one in found:
+        sites[one.site].append(one)
+    for site, ways in sites.items():
+        severity: Severity = "ailing" if any(one.state == UP and one.prefixes for one in ways) else "broken"
+        for why in dict.fromkeys(one.trouble for one in ways if one.trouble):
+            names = [one.tunnel for one in ways if one.trouble == why]
+            many = (
+                f"tunnel {names[0]}" if len(names) == 1 else f"{len(names)} of {len(ways)} tunnels ({', '.join(names)})"
+            )
+            yield Finding(AREA, severity, f"site {site}: {many}: {why}", check)

@@ -1,0 +1,98 @@
+"""Pulumi's state: stacks that failed, were interrupted, never came up, or are no longer in the fleet file."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from pulumi.automation import LocalWorkspace
+
+from stacks.catalogue import PROJECT, catalogue
+
+from .. import locks, places
+from ..places import Place
+from ..pulumi_command import PulumiCommand
+from ..recovery import resources
+from ..stack_status import Looked, StackStatus
+from ..state_file import read_state
+from ..story import Story
+from ..unchanged.record import file_of
+from .finding import Finding
+from .patient import Patient
+
+AREA = "state"
+NAMED, AT_ONCE = 4, 8
+
+
+def look(patient: Patient) -> Iterator[Finding]:
+    world, place = patient.known
+    names = [stack.name for stack in catalogue(world.fleet)]
+    looked = Looked(names, place, PulumiCommand(places.pulumi_root()))
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        list(threads.map(lambda name: looked.tell(name, drift=False), names))
+    for name, status in looked.stacks.items():
+        if status.result == "failed" and settled(place, status):
+            status.result = "succeeded"
+        yield from of_stack(patient, status, looked.stories[name])
+        yield from _abandoned(patient, place, name)
+    yield from never_up(patient, [one for one in looked.stacks.values() if one.result == "never up"], len(names))
+    yield from _nameless(patient, place, names)
+
+
+def settled(place: Place, status: StackStatus) -> bool:
+    """Whether a later run has found nothing to do, or done it: such a run is in no history."""
+    record = file_of(place, status.stack)
+    return status.at is not None and record.exists() and record.stat().st_mtime > status.at.timestamp()
+
+
+def of_stack(patient: Patient, status: StackStatus, story: Story) -> Iterator[Finding]:
+    up, name = patient.command(f"up {status.stack}"), status.stack
+    if status.result == "not known":
+        why = "; ".join(problem.message for problem in story.problems) or "it can't be read"
+        yield Finding(AREA, "broken", f"stack {name}: {why}", f"{patient.command(f'status {name}')} asks again")
+    elif status.held_by:
+        return  # somebody is at it, so what is open is nobody's fault yet
+    elif status.interrupted:
+        many = "1 operation has" if status.interrupted == 1 else f"{status.interrupted} operations have"
+        told = f"stack {name} was interrupted: {many} no end"
+        yield Finding(AREA, "broken", told, f"{up} asks the cloud about that and goes on")
+    elif status.result == "failed":
+        told = f"stack {name}: its last {status.kind or 'update'} failed"
+        # Without --full a stack is skipped whose inputs are those of an earlier success.
+        again = patient.command(f"up --full {name}")
+        yield Finding(AREA, "broken", told, f"{again} goes on, and says why where it can't")
+
+
+def never_up(patient: Patient, lacking: list[StackStatus], of: int) -> Iterator[Finding]:
+    if not lacking:
+        return
+    if len(lacking) == of:
+        yield Finding(AREA, "soon", "nothing of this fleet is up yet", patient.command("up"))
+        return
+    names = [one.stack for one in lacking]
+    told = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+    yield Finding(AREA, "ailing", f"in the fleet file and not up: {told}", patient.command(f"up {' '.join(names)}"))
+
+
+def _abandoned(patient: Patient, place: Place, name: str) -> Iterator[Finding]:
+    for lock in locks.locks(place.state_folder, PROJECT, name):
+        if locks.stale(lock):
+            told = f"stack {name} is locked by {lock}, and that process is gone"
+            yield Finding(AREA, "soon", told, f"{patient.command(f'up {name}')} removes the lock")
+
+
+def _nameless(patient: Patient, place: Place, names: list[str]) -> Iterator[Finding]:
+    """Stacks that stand though the fleet file does not name them any more: nothing looks after them."""
+    for name in sorted(set(_every(place)) - set(names)):
+        file = place.stack_file(name)
+        many = resources(read_state(file)) if file else 1
+        if many:
+            told = f"stack {name} stands, and {patient.path.name} names it no more"
+            again = f"Name it there again, then {patient.command(f'destroy {name}')}, then take it out"
+            yield Finding(AREA, "ailing", told, again)
+
+
+def _every(place: Place) -> list[str]:
+    if place.state_folder is not None:
+        return [file.stem for file in (place.state_folder / "stacks" / PROJECT).glob("*.json")]
+    command = PulumiCommand(places.pulumi_root())
+    workspace = LocalWorkspace(work_dir=str(place.project), env_vars=place.environment, pulumi_command=command)
+    return [stack.name.rpartition("/")[2] for stack in workspace.list_stacks()]
