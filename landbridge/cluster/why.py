@@ -13,19 +13,20 @@ AFTER_SECONDS = 20.0
 ASK_SECONDS = 15.0
 SIGNS = 200
 KUBELET, API = "kubelet.service", "kube-apiserver.service"
-# The units' states, the end of the boot's log, and the unit's last words: of a real machine's journal, or of the file
-# that machines of the local cloud have for each unit.
+# The units' states, the end of the boot's log, and the unit's last words: of the file that machines of the local cloud
+# have for each unit, or of a real machine's journal.
 SCRIPT = """\
 systemctl is-active containerd.service "$1"
 echo ---
 tail -n 1 /var/log/landbridge-boot.log 2>/dev/null
 echo ---
-journalctl --quiet --no-pager --output=cat --lines=60 --unit="$1" 2>/dev/null || tail -n 60 "/var/log/units/$1.log"
+tail -n 60 "/var/log/units/$1.log" 2>/dev/null || journalctl --quiet --no-pager --output=cat --lines=60 --unit="$1"
 true
 """
 BOOTED = "boot: done"
 TROUBLE = re.compile(
-    r"error|fail|refus|unable|unauthori[sz]ed|forbidden|denied|timed? ?out|no route|expired|not ready", re.IGNORECASE
+    r"error|fail|tries again|refus|unable|unauthori[sz]ed|forbidden|denied|timed? ?out|no route|expired|not ready",
+    re.IGNORECASE,
 )
 # What a kubelet says, in Go's words and in those of the local cloud's → what that is. The first that fits counts.
 CAUSES = (

@@ -6,6 +6,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 from local import client
 from local.environment import scrubbed
+from tests.components.pools.joining_client import eventually
 from tests.support.cloud import COMMAND, Cloud
 
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(900)]
@@ -23,6 +25,16 @@ NFS = re.compile(r"nfs-server\.service|srv-landbridge\.mount")
 BAD_UNIT = """\
 printf '[Service]\\nType=oneshot\\nExecStart=/bin/false\\n' > /etc/systemd/system/wrong.service
 systemctl daemon-reload; systemctl start wrong.service; true
+"""
+# A stop takes its time, and the machine starts what has ended.
+API_GONE = """\
+cd /etc/systemd/system && cp kube-apiserver.service /run/right.service
+sed -i 's|^ExecStart=[^ ]*kube-apiserver|ExecStart=/bin/false|' kube-apiserver.service
+systemctl daemon-reload; kill -KILL $(pidof kube-apiserver)
+"""
+API_BACK = """\
+cp /run/right.service /etc/systemd/system/kube-apiserver.service
+systemctl daemon-reload; systemctl reset-failed kube-apiserver; systemctl start kube-apiserver
 """
 VOLUMES = """
 ec2 = client("ec2", "us-west-2")
@@ -81,6 +93,7 @@ def sick(in_all: Cloud) -> Any:
     history.write_text(json.dumps(json.loads(history.read_text()) | {"result": "failed"}))
     (in_all.home / "local/test/logs/east-gpu.read.json").unlink()
     machine(in_all, "main-api-1", BAD_UNIT)
+    machine(in_all, "main-api-2", API_GONE)
     machine(in_all, "main-etcd-1", "systemctl stop etcd-events")
     machine(in_all, "host-1.lab", "echo '#' >> /etc/systemd/system/kubelet.service")
     machine(in_all, "host-2.lab", "systemctl stop kubelet")
@@ -98,7 +111,6 @@ def sick(in_all: Cloud) -> Any:
 
 def test_each_fault_is_found_where_it_is_and_the_worst_stands_first(sick: tuple[Cloud, list[str]]) -> None:
     cloud, (gone, kept) = sick
-    machine(cloud, "main-api-2", "kill -STOP $(pidof kube-apiserver)")
     found = findings(cloud)
     ranks = [("broken", "ailing", "soon").index(one["severity"]) for one in found]
     assert ranks == sorted(ranks)
@@ -145,13 +157,39 @@ def test_what_it_says_to_type_is_taken(sick: tuple[Cloud, list[str]]) -> None:
         assert done.returncode in (0, 1), (command, done.stderr)
 
 
+WHY = """\
+import sys
+from pathlib import Path
+from fleet.world import current
+from landbridge.cluster import session, why
+print(why.not_ready(session.opened(current(Path(sys.argv[1])), None, local=True), "host-2.lab", None))
+"""
+OTHER_AUTHORITY = """\
+cd /etc/kubernetes && cp ca.crt /run/right.crt
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout /dev/null -subj /CN=other -out ca.crt
+systemctl restart kubelet > /dev/null 2>&1 &
+"""
+
+
+def test_why_a_host_is_no_node_is_found_on_it(sick: tuple[Cloud, list[str]]) -> None:
+    """What an `up` that waits for it says after 20 s."""
+    cloud, _ = sick
+
+    def why() -> str:
+        return cloud.inside(sys.executable, "-c", WHY, str(cloud.fleet)).strip()
+
+    assert why().startswith("its unit kubelet is inactive")
+    cloud.python(LINK.format(state=None))
+    machine(cloud, "host-2.lab", OTHER_AUTHORITY)
+    eventually(lambda: why().startswith("its kubelet can't verify the API server's certificate"), 60)
+    machine(cloud, "host-2.lab", "cp /run/right.crt /etc/kubernetes/ca.crt; systemctl restart kubelet")
+
+
 def test_what_it_says_to_do_helps(sick: tuple[Cloud, list[str]]) -> None:
     cloud, volumes = sick
-    machine(cloud, "main-api-2", "kill -CONT $(pidof kube-apiserver)")
+    machine(cloud, "main-api-2", API_BACK)
     machine(cloud, "main-api-1", "systemctl reset-failed wrong.service; rm /etc/systemd/system/wrong.service")
     machine(cloud, "main-etcd-1", "systemctl start etcd-events")
-    cloud.python(LINK.format(state=None))
-    machine(cloud, "host-2.lab", "systemctl start kubelet")
     for one in volumes:
         cloud.python(f"client('ec2', 'us-west-2').delete_volume(VolumeId={one!r})")
     (cloud.home / STATE / "stacks/landbridge/old-gpu.json").unlink()
@@ -169,7 +207,7 @@ def test_what_it_says_to_do_helps(sick: tuple[Cloud, list[str]]) -> None:
 
 def test_a_ring_without_a_quorum_and_an_api_that_is_out_come_first(in_all: Cloud) -> None:
     for name in ("main-etcd-1", "main-etcd-2"):
-        machine(in_all, name, "systemctl stop etcd-main")
+        machine(in_all, name, "kill -STOP $(pidof etcd)")
     found = findings(in_all)
     broken = [one["what"] for one in found if one["severity"] == "broken"]
     assert "etcd main: it has no quorum: nothing can be written" in broken

@@ -41,6 +41,7 @@ from . import (
     unsigned,
     versions,
     vpn,
+    ways_down,
     web_identity,
 )
 
@@ -70,6 +71,7 @@ EXTENSIONS = (
     private_zones,
     records,
     vpn,
+    ways_down,
     web_identity,
     run_command,
     replicas,

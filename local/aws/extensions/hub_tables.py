@@ -143,6 +143,16 @@ def _relations() -> None:
             raise refuse("TransitGatewayRouteTablePropagation.Duplicate", what)
         return original(transit_gateway_attachment_id, transit_gateway_route_table_id)
 
+    @override(EC2Backend, "disable_transit_gateway_route_table_propagation")
+    def disable(
+        self: Any, original: Any, transit_gateway_attachment_id: str, transit_gateway_route_table_id: str
+    ) -> Any:
+        found = table(self, transit_gateway_route_table_id).route_table_propagation
+        if not any(one.transitGatewayAttachmentId == transit_gateway_attachment_id for one in found):
+            what = f"Propagation {transit_gateway_attachment_id} is not in {transit_gateway_route_table_id}"
+            raise refuse("TransitGatewayRouteTablePropagation.NotFound", what)
+        return original(transit_gateway_attachment_id, transit_gateway_route_table_id)
+
 
 def _routes() -> None:
     @override(EC2Backend, "create_transit_gateway_route")

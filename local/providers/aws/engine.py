@@ -155,6 +155,8 @@ class Engine:
         source = context.get("state") or context["inputs"]
         if call.when and not (context["inputs"].get(call.when) or source.get(call.when)):
             return {}
+        if call.held and not (context.get("state") or {}).get(call.held):
+            return {}
         params = render(call.params, {**context, "region": self.region, "account": self.account})
         try:
             return getattr(self.client, call.operation)(**params)

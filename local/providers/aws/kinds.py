@@ -64,6 +64,7 @@ class Call(NamedTuple):
     take: str = "@"
     optional: bool = False  # "not found" means nothing here rather than that the resource is gone
     when: str | None = None  # only if this property of inputs (create, update) or state (delete) is set
+    held: str | None = None  # only if this property of the recorded state is set
 
 
 @dataclass(frozen=True)

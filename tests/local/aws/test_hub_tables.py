@@ -137,6 +137,7 @@ def test_a_peering_carries_nothing_until_the_other_side_has_accepted(ec2: Any, c
     *_, other = connection(ec2, here)
     listed = ec2.describe_transit_gateway_peering_attachments()["TransitGatewayPeeringAttachments"]
     assert [one["TransitGatewayAttachmentId"] for one in listed] == [id_], "attachments of other kinds are none"
+    assert refused(ec2.disable_transit_gateway_route_table_propagation, **pair).endswith(".NotFound")
     none = refused(ec2.delete_transit_gateway_peering_attachment, TransitGatewayAttachmentId=other)
     assert none == "InvalidTransitGatewayAttachmentID.NotFound"
     ec2.delete_transit_gateway_peering_attachment(TransitGatewayAttachmentId=id_)

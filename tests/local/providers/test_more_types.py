@@ -12,7 +12,8 @@ trust = json.dumps({{"Version": "2012-10-17", "Statement": [{{"Effect": "Allow",
 read = json.dumps({{"Version": "2012-10-17", "Statement": [{{"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/*"}}]}})
 role = aws.iam.Role("r", assume_role_policy=trust, description="{word}", tags={{"word": "{word}"}}, opts=opts)
 aws.iam.RolePolicy("p", role=role.name, policy=read, opts=opts)
-aws.iam.InstanceProfile("i", role=role.name, opts=opts)
+roles = {{"one": role, "two": aws.iam.Role("r2", assume_role_policy=trust, opts=opts)}}
+aws.iam.InstanceProfile("i", role=roles["{word}"].name, opts=opts)
 aws.cloudwatch.LogGroup("l", retention_in_days={days}, tags={{"word": "{word}"}}, opts=opts)
 aws.ec2.LaunchTemplate("t", instance_type="{machine}", user_data=base64.b64encode(b"{word}").decode(), tags={{"word": "{word}"}}, opts=opts)
 vpc = aws.ec2.Vpc("v", cidr_block="10.128.0.0/16", opts=opts)
@@ -48,7 +49,7 @@ def test_they_are_made_kept_changed_and_gone(project: Project) -> None:  # noqa:
     project.up("--expect-no-changes")
     project.program(PROGRAM.format(word="two", days=14, machine="m7i.xlarge"))
     changed = project.up()
-    assert "~ 8 updated" in changed
+    assert "~ 9 updated" in changed
     assert "replaced" in changed, "the integer whose keeper changed"
     project.up("--expect-no-changes")
     assert "123456789012" in project.pulumi("stack", "output", "who")

@@ -74,8 +74,19 @@ PROFILE = Kind(
         Call("delete_instance_profile", {"InstanceProfileName": ID}),
     ),
     outputs={"name": "InstanceProfileName", "path": "Path", "arn": "Arn", "role": "Roles[0].RoleName"},
-    replace=replaces("name", "path", "role"),
+    replace=replaces("name", "path"),
     changes=(
+        # A profile holds one role. That of a role which somebody has deleted holds none.
+        Change(
+            ("role",),
+            (
+                Call(
+                    "remove_role_from_instance_profile",
+                    {"InstanceProfileName": ID, "RoleName": Out("role")},
+                    held="role",
+                ),
+            ),
+        ),
         Change(
             ("role",),
             (Call("add_role_to_instance_profile", {"InstanceProfileName": ID, "RoleName": P("role")}),),
