@@ -119,7 +119,7 @@ def find(subscription: str, type_: str, inputs: Mapping[str, Any]) -> str | None
         id_ = id_of(subscription, type_, inputs)
         if type_ == BLOB:
             return id_ if _has_blob(inputs) else None
-        return str(client.resources.get_by_id(id_, version_of(type_)).id)
+        return str(client.resources.get_by_id(id_, api_version=version_of(type_)).id)
     except (ResourceNotFoundError, KeyError):
         return None
     except AzureError as error:

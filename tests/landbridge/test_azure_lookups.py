@@ -43,7 +43,7 @@ class Client:
     def __init__(self, error: Exception) -> None:
         self.error, self.resources = error, self
 
-    def get_by_id(self, *_: Any) -> Any:
+    def get_by_id(self, _: str, *, api_version: str) -> Any:  # as the SDK has it: no version by its place
         raise self.error
 
 
