@@ -13,6 +13,9 @@ from . import azure_lookups, lookups
 from .engine import OnEvent, StackEngine
 from .story import STACK_TYPE, of_urn, short
 
+# Types of objects in clusters: their ids follow from their names.
+IN_CLUSTER = "kubernetes:"
+
 
 class Pending(NamedTuple):
     """An operation without an end: creating, updating, deleting or reading. `resource`: as a state tells of it."""
@@ -105,15 +108,24 @@ def resume(
 
 def find(clients: lookups.ClientOf, subscription: str, op: Pending) -> str | None:
     """What a creation has made, by its id, in the cloud that its type is of."""
+    if op.type.startswith(IN_CLUSTER):
+        return name_in_cluster(op.inputs)
     if azure_lookups.known(op.type):
         return azure_lookups.find(subscription, op.type, op.inputs)
     return lookups.find(clients, op.type, op.inputs)
 
 
+def name_in_cluster(inputs: Mapping[str, Any]) -> str | None:
+    """The id of an object of a cluster, as its provider forms it. Whether it is there, the refresh finds out."""
+    metadata = inputs.get("metadata") or {}
+    namespace, name = metadata.get("namespace"), metadata.get("name")
+    return (f"{namespace}/{name}" if namespace else str(name)) if name else None
+
+
 def findable(type_: str) -> bool:
     """Whether "not found" means that nothing was created, or that creating it again does no harm."""
     known = type_ in lookups.TAGGED or type_ in lookups.FINDERS or type_ in lookups.REPEATABLE
-    return known or azure_lookups.known(type_) or type_.startswith(lookups.NOWHERE)
+    return known or type_.startswith((IN_CLUSTER, lookups.NOWHERE)) or azure_lookups.known(type_)
 
 
 def orphan(op: Pending) -> str:

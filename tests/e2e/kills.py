@@ -114,7 +114,7 @@ def story(cloud: Cloud, seed: int, kills: int, clean: Usual) -> list[dict[str, A
         took = timed(cloud, command)
         rows[-1] |= {"took": round(took, 1), "usual": round(seconds, 1)}
         assert took < TIMES * seconds + SPARE_SECONDS, rows
-        assert different(counted(cloud), stands) == {}, rows
+        assert (different(counted(cloud), stands), rows) == ({}, rows)
         if command is UP:
             cloud.run(*UP, "--full", "--expect-no-changes", seconds=600)
     return rows
@@ -132,6 +132,7 @@ def main() -> None:
         try:
             clean = usual(cloud)
             sys.stdout.write(f"usual: up {clean.up_seconds:.0f} s, destroy {clean.destroy_seconds:.0f} s\n")
+            sys.stdout.flush()
             for seed in range(int(first), int(last or first) + 1):
                 for row in story(cloud, seed, asked.kills, clean):
                     sys.stdout.write(json.dumps(row) + "\n")

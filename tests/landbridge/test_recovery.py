@@ -174,3 +174,20 @@ def test_resources_are_found_and_links_undone_in_the_account_and_region_they_are
         assert done.stdout.strip() == "found", done.stderr
     finally:
         client.stop(cloud.home)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "id_"),
+    [
+        ({"name": "coredns", "namespace": "kube-system"}, "kube-system/coredns"),
+        ({"name": "coredns"}, "coredns"),
+        ({"namespace": "kube-system", "generateName": "x-"}, None),
+        ({}, None),
+    ],
+)
+def test_objects_of_a_cluster_go_by_their_names(metadata: dict[str, str], id_: str | None) -> None:
+    """One that was not made after all is dropped by the refresh which follows."""
+    resource = {"urn": events.urn("kubernetes:apps/v1:Deployment", "d"), "inputs": {"metadata": metadata}}
+    op = recovery.Pending("creating", resource)
+    assert recovery.findable(op.type)
+    assert recovery.find(lambda _: pytest.fail("no cloud is asked"), "", op) == id_
