@@ -125,7 +125,7 @@ def name_in_cluster(inputs: Mapping[str, Any]) -> str | None:
 def findable(type_: str) -> bool:
     """Whether "not found" means that nothing was created, or that creating it again does no harm."""
     known = type_ in lookups.TAGGED or type_ in lookups.FINDERS or type_ in lookups.REPEATABLE
-    return known or type_.startswith((IN_CLUSTER, lookups.NOWHERE)) or azure_lookups.known(type_)
+    return known or type_.startswith((IN_CLUSTER, *lookups.NOWHERE)) or azure_lookups.known(type_)
 
 
 def orphan(op: Pending) -> str:
