@@ -162,7 +162,7 @@ class Site(Model):
     """A machine room of one's own."""
 
     gateways: list[Address] = Field(min_length=1, max_length=2, description="public addresses of the VPN gateways")
-    asn: int = Field(ge=1, le=4294967294, description="BGP number, private: 64768-65534, less those Azure keeps")
+    asn: int = Field(ge=0, le=4294967294, description="BGP number, private: 64768-65534, less those Azure keeps")
     size: Size = "medium"
     cidr: Cidr | None = Field(default=None, description="pins the site's whole block, for a network that exists")
     hosts: dict[Name, Host] = Field(default_factory=dict)

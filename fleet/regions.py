@@ -82,7 +82,7 @@ def _asns(fleet: Fleet) -> Iterator[Wrong]:
         elif asn in IANA_ASNS:
             yield entry, f"asn {asn} is kept by IANA, and refused by clouds", "Choose another, such as 65010"
         elif asn not in PRIVATE_ASNS:
-            remedy = "Choose one from 64512 to 65534 (AWS refuses the 4-byte private range)"
+            remedy = "Choose one from 64768 to 65534, such as 65010 (AWS refuses the 4-byte private range)"
             yield entry, f"asn {asn} is not private", remedy
         elif asn in hubs.KEPT_ASNS:
             what = f"asn {asn} lies in 64512-64767, which the regions' gateways use"

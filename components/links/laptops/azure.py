@@ -94,7 +94,7 @@ class Laptops(pulumi.ComponentResource):
             server.name,
             private_zone_name=self.args["zone_name"],
             resource_group_name=self.place,
-            relative_record_set_name=server.host.removesuffix(f".{self.args['zone_name']}"),
+            relative_record_set_name=server.name,
             record_type="A",
             ttl=RECORD_SECONDS,
             a_records=[{"ipv4_address": address}],
