@@ -138,9 +138,33 @@ def _zone(of: ClientOf, inputs: Inputs) -> str | None:
     return found and found.rpartition("/")[2]
 
 
+def _key(of: ClientOf, inputs: Inputs) -> str | None:
+    """Keys have no names, and no call lists them by their tags."""
+    kms, name = of("kms"), name_of(inputs)
+    for key in (key["KeyId"] for page in kms.get_paginator("list_keys").paginate() for key in page["Keys"]):
+        try:
+            live = kms.describe_key(KeyId=key)["KeyMetadata"]["KeyState"] != "PendingDeletion"
+            has = {tag["TagKey"]: tag["TagValue"] for tag in kms.list_resource_tags(KeyId=key)["Tags"]} if live else {}
+        except ClientError:  # it is others', who let nobody look
+            continue
+        if name and has.get("Name") == name:
+            return str(key)
+    return None
+
+
 # Type → its id in the cloud, or None.
 FINDERS: dict[str, Callable[[ClientOf, Inputs], str | None]] = {
     "aws:s3/bucket:Bucket": lambda of, i: _named(of("s3").list_buckets()["Buckets"], "Name", i.get("bucket"), "Name"),
+    "aws:kms/key:Key": _key,
+    "aws:ec2/placementGroup:PlacementGroup": lambda of, i: _named(
+        of("ec2").describe_placement_groups()["PlacementGroups"], "GroupName", i["name"], "GroupName"
+    ),
+    "aws:rolesanywhere/trustAnchor:TrustAnchor": lambda of, i: _named(
+        of("rolesanywhere").list_trust_anchors()["trustAnchors"], "name", i["name"], "trustAnchorId"
+    ),
+    "aws:rolesanywhere/profile:Profile": lambda of, i: _named(
+        of("rolesanywhere").list_profiles()["profiles"], "name", i["name"], "profileId"
+    ),
     "aws:kms/alias:Alias": lambda of, i: _named(
         of("kms").list_aliases()["Aliases"], "AliasName", i.get("name"), "AliasName"
     ),

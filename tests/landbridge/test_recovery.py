@@ -23,7 +23,7 @@ STATE = {
         {
             "type": "creating",
             "resource": {
-                "urn": events.urn("aws:kms/key:Key", "key"),
+                "urn": events.urn("aws:iam/policy:Policy", "key"),
                 "inputs": {"tags": {"Name": "example-us-west-2-key", "landbridge:fleet": "example"}},
             },
         },
@@ -36,7 +36,7 @@ def test_open_operations_are_read_from_the_state() -> None:
     creating, updating = recovery.pending(STATE)
     assert (creating.operation, creating.type, creating.name, creating.id) == (
         "creating",
-        "aws:kms/key:Key",
+        "aws:iam/policy:Policy",
         "key",
         None,
     )
@@ -47,7 +47,7 @@ def test_open_operations_are_read_from_the_state() -> None:
 
 def test_a_preview_says_that_up_will_clear_up() -> None:
     (warning,) = recovery.told(recovery.pending(STATE))
-    assert "creating kms.Key key, updating ec2.Vpc network" in warning
+    assert "creating iam.Policy key, updating ec2.Vpc network" in warning
     assert recovery.told([]) == []
 
 
@@ -67,7 +67,7 @@ def test_creations_that_the_engine_has_given_up_are_asked_about_like_those_of_a_
 def test_what_cannot_be_looked_up_is_named_with_its_tags() -> None:
     key = recovery.pending(STATE)[0]
     assert not recovery.findable(key.type)
-    assert "aws:kms/key:Key key" in recovery.orphan(key)
+    assert "aws:iam/policy:Policy key" in recovery.orphan(key)
     assert "Name=example-us-west-2-key, landbridge:fleet=example" in recovery.orphan(key)
 
 
@@ -117,6 +117,15 @@ assert find("aws:efs/mountTarget:MountTarget", fileSystemId=files, subnetId=subn
 assert find("aws:s3/bucket:Bucket", bucket="bucket") == "bucket"
 assert find("aws:s3/bucket:Bucket", bucket="other") is None
 assert find("aws:iam/role:Role", name="nobody") is None
+kms, own = of("kms"), [{"TagKey": "Name", "TagValue": "key"}]
+gone, key = (kms.create_key(Tags=own)["KeyMetadata"]["KeyId"] for _ in range(2))
+kms.schedule_key_deletion(KeyId=gone, PendingWindowInDays=7)
+assert find("aws:kms/key:Key", tags={"Name": "key"}) == key
+assert find("aws:kms/key:Key", tags={"Name": "other"}) is None
+assert find("aws:kms/key:Key") is None
+ec2.create_placement_group(GroupName="near", Strategy="cluster")
+assert find("aws:ec2/placementGroup:PlacementGroup", name="near") == "near"
+assert find("aws:ec2/placementGroup:PlacementGroup", name="far") is None
 elsewhere = lookups.clients("us-west-2", "123456789012")
 assert lookups.find(elsewhere, "aws:ec2/vpc:Vpc", net) is None
 

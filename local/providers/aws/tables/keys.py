@@ -30,6 +30,8 @@ KEY = Kind(
             "Description": P("description"),
             "KeyUsage": P("keyUsage"),
             "KeySpec": P("customerMasterKeySpec"),
+            # With the creation, as the real provider does it: a kill between the two would leave a key of no name.
+            "Tags": P("tags", convert=lambda tags: [{"TagKey": k, "TagValue": v} for k, v in tags.items()]),
         },
         "KeyMetadata.KeyId",
     ),
