@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -16,6 +17,8 @@ from .drift import overlay
 from .kinds import Added, Arn, Call, Each, Found, Kind, Mark, Out, P, Removed, Template
 
 GONE = ("NotFound", "NotFoundException", "NoSuchEntity", "ResourceNotFoundException")
+# The official provider waits a quarter of an hour and more for what holds a security group, a subnet or a gateway.
+HELD, HELD_SECONDS, HELD_PAUSE_SECONDS = "DependencyViolation", 120.0, 0.5
 
 
 class Engine:
@@ -81,7 +84,20 @@ class Engine:
             self.kind.clear(self.client, id_, state)
         for call in self.kind.delete:
             with suppress(_Gone):
-                self._call(call, {"inputs": state, "id": id_, "state": state, "olds": {}})
+                self._patiently(call, {"inputs": state, "id": id_, "state": state, "olds": {}})
+
+    def _patiently(self, call: Call, context: Mapping[str, Any]) -> None:
+        """As the real provider: what holds a resource may be on its way out, such as machines of a deleted group."""
+        deadline = time.monotonic() + HELD_SECONDS
+        while True:
+            try:
+                self._call(call, context)
+            except _Held:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(HELD_PAUSE_SECONDS)
+            else:
+                return
 
     def describe(self, id_: str, inputs: Properties) -> Properties | None:
         """Every output that the table names, as the cloud has it; None when the resource is gone."""
@@ -165,7 +181,8 @@ class Engine:
             code = details.get("Code", "Unknown")
             if code in self.kind.missing or code.endswith(GONE):
                 raise _Gone(f"{code}: {details.get('Message', '')}") from None
-            raise ProviderError(f"{code}: {details.get('Message', '')} ({call.operation})") from None
+            refused = _Held if code == HELD else ProviderError
+            raise refused(f"{code}: {details.get('Message', '')} ({call.operation})") from None
         except ParamValidationError as error:
             raise ProviderError(f"{call.operation}: {_without_values(str(error))}") from None
         except BotoCoreError as error:
@@ -173,6 +190,10 @@ class Engine:
 
 
 class _Gone(ProviderError):
+    pass
+
+
+class _Held(ProviderError):
     pass
 
 
