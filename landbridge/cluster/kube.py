@@ -54,8 +54,11 @@ class Kube:
         if not self.hasty:
             return self._run(*words, stdin=stdin, seconds=seconds)
         asked = (*words, f"--request-timeout={HASTY_SECONDS}s")
-        tries = (self._run(*asked, stdin=stdin, seconds=HASTY_SECONDS + 1) for _ in range(HASTY_TRIES))
-        return next(said for n, said in enumerate(tries, 1) if n == HASTY_TRIES or not LATE.search(said.err))
+        for _ in range(HASTY_TRIES):
+            said = self._run(*asked, stdin=stdin, seconds=HASTY_SECONDS + 1)
+            if said.code == 0 or not LATE.search(said.err):
+                break
+        return said
 
     def _run(self, *words: str, stdin: str, seconds: float) -> Said:
         descriptor = os.memfd_create("kubeconfig", 0)  # not closed on exec: kubectl reads it under its number

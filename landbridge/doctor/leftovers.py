@@ -11,13 +11,13 @@ from ..cluster.info import deployment
 from ..cluster.session import HASTY, clients_at
 from ..leftovers import KEPT
 from ..lookups import TAGGED, tags, there
+from ..pool.listing import named
 from ..recovery import resources
 from .finding import Finding
 from .patient import Patient
 
 AREA = "leftovers"
 FLEET, STACK = "landbridge:fleet", "landbridge:stack"
-NAMED = 3
 
 
 class Left(NamedTuple):
@@ -36,7 +36,7 @@ def look(patient: Patient, region: str) -> Iterator[Finding]:
     for one in found:
         by_stack[one.stack, one.kept].append(one.name)
     for (stack, kept), names in sorted(by_stack.items()):
-        many = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+        many = named(names)
         if kept:
             told = f"{region} keeps {many}, disks that an earlier destroy of {stack} has set aside"
         elif resources(deployment(place, stack)):

@@ -10,6 +10,8 @@ from typing import NamedTuple
 from botocore.exceptions import BotoCoreError, ClientError
 from pulumi.automation import CommandError
 
+from .. import entering
+from ..cli import crash_log
 from ..cluster.session import Session
 from ..errors import LandbridgeError
 from ..etcd.ring import RING
@@ -18,22 +20,31 @@ from .finding import Finding
 from .patient import Patient
 
 SECONDS = 12.0
-# In the order in which people are told of what is equally bad.
-ALWAYS = {set_up.AREA: set_up.look, files.AREA: files.look, local_cloud.AREA: local_cloud.look}
-OF_STACKS = {states.AREA: states.look, links.AREA: links.look}
-OF_CLUSTER: dict[str, Callable[[Patient, Session], Iterator[Finding]]] = {
-    "": clusters.api,
-    **{f", etcd {ring}": partial(clusters.etcd, ring=ring) for ring in RING},
-    ", pools": clusters.pools,
-    ", certificates": clusters.certificates,
+# Area → the look, and what says more of that area. In the order in which people are told of what is equally bad.
+ALWAYS = {
+    set_up.AREA: (set_up.look, "`make setup`"),
+    files.AREA: (files.look, "`landbridge plan`"),
+    local_cloud.AREA: (local_cloud.look, "`landbridge local machines`"),
+}
+OF_STACKS = {states.AREA: (states.look, "status"), links.AREA: (links.look, "links check")}
+Of = Callable[[Patient, Session], Iterator[Finding]]
+OF_CLUSTER: dict[str, tuple[Of, str]] = {
+    "": (clusters.api, "cluster status {name}"),
+    **{
+        f", etcd {ring}": (partial(clusters.etcd, ring=ring), f"etcd status --ring {ring} --cluster {{name}}")
+        for ring in RING
+    },
+    ", pools": (clusters.pools, "pool list --cluster {name}"),
+    ", certificates": (clusters.certificates, "pki status --cluster {name}"),
 }
 
 
 class Look(NamedTuple):
-    """`area` is for people, and says where the look looks."""
+    """`area` is for people, and says where the look looks; `command` waits longer there, and says more."""
 
     area: str
     ask: Callable[[], Iterator[Finding]]
+    command: str
 
 
 class Looked(NamedTuple):
@@ -47,16 +58,25 @@ class Looked(NamedTuple):
 
 def of(patient: Patient) -> list[Look]:
     """Which looks there are for a fleet as far as it can be looked at."""
-    found = [Look(area, partial(look, patient)) for area, look in ALWAYS.items()]
+
+    def made(area: str, ask: Callable[[], Iterator[Finding]], command: str) -> Look:
+        return Look(area, ask, patient.command(command))
+
+    # These take no --local or --fleet of everybody's.
+    found = [Look(area, partial(look, patient), command) for area, (look, command) in ALWAYS.items()]
     if patient.world is None or patient.place is None:
         return found
-    found += [Look(area, partial(look, patient)) for area, look in OF_STACKS.items()]
+    found += [made(area, partial(look, patient), command) for area, (look, command) in OF_STACKS.items()]
     for name, session in patient.standing.items():
-        found += [Look(f"cluster {name}{what}", partial(look, patient, session)) for what, look in OF_CLUSTER.items()]
-    found += [Look(f"site {name}", partial(hosts.look, patient, name)) for name in patient.world.fleet.sites]
+        found += [
+            made(f"cluster {name}{what}", partial(look, patient, session), command.format(name=name))
+            for what, (look, command) in OF_CLUSTER.items()
+        ]
+    fleet = patient.world.fleet
+    found += [made(f"site {name}", partial(hosts.look, patient, name), f"site status {name}") for name in fleet.sites]
     return found + [
-        Look(f"{leftovers.AREA} in {region}", partial(leftovers.look, patient, region))
-        for region in patient.world.fleet.regions
+        made(f"{leftovers.AREA} in {region}", partial(leftovers.look, patient, region), f"status --drift {region}")
+        for region in fleet.regions
     ]
 
 
@@ -73,14 +93,13 @@ def run(looks: Sequence[Look], begun: Sequence[Finding] = (), seconds: float = S
             break
         found[number] = some
         waiting.discard(number)
-    every, late = (
-        [*begun, *(one for number in sorted(found) for one in found[number])],
-        [looks[n].area for n in waiting],
-    )
+    every, late = list(begun), [looks[number] for number in sorted(waiting)]
+    for number in sorted(found):
+        every += found[number]
     silent = f"no answer within {seconds:.0f} s"
-    every += [Finding(area, "ailing", silent, "Its own command waits longer, and says more") for area in sorted(late)]
-    areas = [look.area for look in looks]
-    return Looked(sorted(every, key=lambda one: one.rank), areas, time.monotonic() - since, sorted(late))
+    every += [Finding(look.area, "ailing", silent, f"{look.command} waits longer, and says more") for look in late]
+    areas, names = [look.area for look in looks], [look.area for look in late]
+    return Looked(sorted(every, key=lambda one: one.rank), areas, time.monotonic() - since, names)
 
 
 def _work(number: int, look: Look, told: "SimpleQueue[tuple[int, list[Finding]]]") -> None:
@@ -89,10 +108,9 @@ def _work(number: int, look: Look, told: "SimpleQueue[tuple[int, list[Finding]]]
         found.extend(look.ask())
     except (LandbridgeError, CommandError, ClientError, BotoCoreError, OSError) as error:
         why = str(error).strip().partition("\n")[0].rstrip(".")
-        found.append(Finding(look.area, "ailing", f"it can't be looked at: {why}", "See to that, then ask again"))
+        found.append(Finding(look.area, "ailing", f"it can't be looked at: {why}", f"{look.command} says more"))
     except Exception as error:  # our own mistake in one look: the others have something to say
-        found.append(
-            Finding(look.area, "ailing", f"a mistake in landbridge: {type(error).__name__}: {error}", "Report it")
-        )
+        what = f"a mistake in landbridge: {type(error).__name__}: {error}"
+        found.append(Finding(look.area, "ailing", what, f"Report it with its traceback, {crash_log(entering.HOME)}"))
     finally:
         told.put((number, found))

@@ -9,6 +9,7 @@ from stacks.catalogue import PROJECT, catalogue
 
 from .. import locks, places
 from ..places import Place
+from ..pool.listing import named
 from ..pulumi_command import PulumiCommand
 from ..recovery import resources
 from ..stack_status import Looked, StackStatus
@@ -19,7 +20,7 @@ from .finding import Finding
 from .patient import Patient
 
 AREA = "state"
-NAMED, AT_ONCE = 4, 8
+AT_ONCE = 8
 
 
 def look(patient: Patient) -> Iterator[Finding]:
@@ -68,8 +69,9 @@ def never_up(patient: Patient, lacking: list[StackStatus], of: int) -> Iterator[
         yield Finding(AREA, "soon", "nothing of this fleet is up yet", patient.command("up"))
         return
     names = [one.stack for one in lacking]
-    told = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
-    yield Finding(AREA, "ailing", f"in the fleet file and not up: {told}", patient.command(f"up {' '.join(names)}"))
+    yield Finding(
+        AREA, "ailing", f"in the fleet file and not up: {named(names)}", patient.command(f"up {' '.join(names)}")
+    )
 
 
 def _abandoned(patient: Patient, place: Place, name: str) -> Iterator[Finding]:

@@ -1,6 +1,6 @@
 """`up` and `destroy` killed at moments that a seed draws, then the same command once more: it ends well, and nothing is left.
 
-    python -m tests.e2e.kills --seeds 1-10 --kills 4 --fleet both
+    python -m tests.e2e.kills --seeds 1-10 --fleet both
 
 runs the matrix, four kills a seed; tests/e2e/test_kills.py has a seed of a small fleet. Seeds that fail become tests of their own.
 """
@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.e2e.test_kept import different
 from tests.e2e.worlds import IN_BOTH, SUBSCRIPTION, TENANT
 from tests.support.cloud import Cloud, make
 
@@ -58,7 +59,7 @@ def counted(cloud: Cloud) -> dict[str, int]:
         for account, regions in cloud.inventory().items()
         for region, kinds in regions.items()
         for kind, held in kinds.items()
-        if kind not in ("s3 objects",)
+        if kind != "s3 objects"
     }
     for kind, held in cloud.azure_inventory().items():
         found[f"azure {kind}"] = len(held)
@@ -89,14 +90,6 @@ def killed(cloud: Cloud, command: tuple[str, ...], after_seconds: float) -> bool
         os.kill(running.pid, signal.SIGKILL)
     running.communicate()
     return at_it
-
-
-def different(now: dict[str, int], before: dict[str, int]) -> dict[str, tuple[int, int]]:
-    return {
-        kind: (before.get(kind, 0), now.get(kind, 0))
-        for kind in sorted({*now, *before})
-        if now.get(kind, 0) != before.get(kind, 0)
-    }
 
 
 def story(cloud: Cloud, seed: int, kills: int, clean: Usual) -> list[dict[str, Any]]:

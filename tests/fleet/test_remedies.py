@@ -18,11 +18,7 @@ def quoted(found: re.Match[str], line: str) -> str:
     return re.sub(rf"(?<![\w\"]){re.escape(found[1])}(?![\w\"])", f'"{found[1]}"', line, count=1)
 
 
-def smaller(found: re.Match[str], line: str) -> str:
-    return re.sub(r"\bmax: \d+", f"max: {found[1]}", line)
-
-
-def larger(found: re.Match[str], line: str) -> str:
+def bounded(found: re.Match[str], line: str) -> str:
     return re.sub(r"\bmax: \d+", f"max: {found[1]}", line)
 
 
@@ -63,9 +59,9 @@ VALUE = r"'?([^' ]+)'?"
 # What an error says → what its reader does in that line.
 MENDS: tuple[tuple[str, Mend], ...] = (
     (r'in quotes: "(.+)"\.', quoted),
-    (r"Set max to at most (\d+)\.", smaller),
-    (r"Lower its max to ([1-9]\d*),", smaller),
-    (r"has max \d+ below min (\d+)\. Raise max", larger),
+    (r"Set max to at most (\d+)\.", bounded),
+    (r"Lower its max to ([1-9]\d*),", bounded),
+    (r"has max \d+ below min (\d+)\. Raise max", bounded),
     (r"kubernetes is .* must be a whole version, such as ([\d.]+\d)", whole_version),
     (r"has the GPU model (\S+), .*Perhaps you mean (\S+);", replaced),
     (r"has the GPU model (\S+), .* add (gpu_unlisted: true) ", meant),

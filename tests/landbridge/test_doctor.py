@@ -12,6 +12,7 @@ from botocore.exceptions import EndpointConnectionError
 from click.testing import CliRunner, Result
 
 from landbridge import entering, pki, places
+from landbridge.cluster.kube import Kube
 from landbridge.commands import landbridge
 from landbridge.doctor import clusters, files, local_cloud, looks, set_up
 from landbridge.doctor.finding import Finding
@@ -144,7 +145,9 @@ def test_a_local_cloud_that_was_stopped_comes_back_by_what_it_says(fleet: Path) 
     assert one.remedy.startswith("`landbridge local start`")
 
 
-def test_a_look_that_hangs_holds_nobody_up() -> None:
+def test_a_look_that_hangs_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entering, "HOME", tmp_path)
+
     def hangs() -> Iterator[Finding]:
         time.sleep(5)
         yield Finding("late", "broken", "", "")
@@ -157,7 +160,9 @@ def test_a_look_that_hangs_holds_nobody_up() -> None:
         raise ZeroDivisionError("no")
 
     known = Finding("known", "soon", "this", "that")
-    asked_for = [looks.Look("late", hangs), looks.Look("far", fails), looks.Look("ours", mistakes)]
+    asked_for = [
+        looks.Look(name, ask, f"`see {name}`") for name, ask in (("late", hangs), ("far", fails), ("ours", mistakes))
+    ]
     told = looks.run(asked_for, [known], 0.5)
     assert told.seconds < 2
     assert told.areas == ["late", "far", "ours"]
@@ -170,6 +175,21 @@ def test_a_look_that_hangs_holds_nobody_up() -> None:
     ]
     assert "us-west-2.example.com" in told.findings[1].what
     assert told.findings[3].what == "no answer within 0 s"
+    assert told.findings[1].remedy == "`see far` says more"
+    assert told.findings[3].remedy == "`see late` waits longer, and says more"
+    assert "ZeroDivisionError" in (tmp_path / "crash.log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("first", "tries"), [("deadline exceeded", 2), ("Forbidden", 1)], ids=["another is asked", "a refusal is one"]
+)
+def test_who_looks_gives_an_api_server_that_hangs_up_soon(tmp_path: Path, first: str, tries: int) -> None:
+    """By a program in kubectl's place that fails the first time."""
+    count = tmp_path / "count"
+    script = f'echo x >> {count}; [ $(wc -l < {count}) -gt 1 ] && echo ok || {{ echo "{first}" >&2; exit 1; }}'
+    said = Kube("", lambda _: ["sh", "-c", script], hasty=True).run("get", "nodes")
+    assert (said.code, said.out.strip()) == ((0, "ok") if tries > 1 else (1, ""))
+    assert len(count.read_text().splitlines()) == tries
 
 
 def test_a_fleet_that_can_not_be_read_is_looked_at_as_far_as_it_goes(fleet: Path) -> None:
