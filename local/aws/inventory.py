@@ -7,7 +7,7 @@ scheduled for deletion count as gone, as they do for whoever deleted them.
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .extensions import placement_groups
+from .extensions import hub_tables, placement_groups
 
 Ids = Callable[[Any], Iterator[str]]
 
@@ -29,6 +29,24 @@ def _subnets(backend: Any) -> Iterator[str]:
 def _groups(backend: Any) -> Iterator[str]:
     for network in backend.groups.values():
         yield from network
+
+
+def _routes(backend: Any) -> Iterator[str]:
+    """What somebody has made: a table has local ones of itself."""
+    for table in backend.route_tables.values():
+        made = (route for route in table._routes.values() if not route.local)
+        yield from (f"{table.id} {route.destination_cidr_block or route.destination_prefix_list_id}" for route in made)
+
+
+def _hub_routes(backend: Any) -> Iterator[str]:
+    for table in hub_tables.tables(backend):
+        yield from (f"{table.id} {destination}" for destination in table.routes)
+
+
+def _group_rules(backend: Any) -> Iterator[str]:
+    for network in backend.groups.values():
+        for group in network.values():
+            yield from (rule.id for rule in (*group.ingress_rules, *group.egress_rules))
 
 
 def _keys(backend: Any) -> Iterator[str]:
@@ -86,11 +104,14 @@ KINDS: dict[str, dict[str, Ids]] = {
         "addresses": lambda backend: (address.allocation_id for address in backend.addresses),
         "route tables": _live("route_tables"),
         "endpoints": _live("vpc_end_points"),
+        "routes": _routes,
         "security groups": _groups,
+        "security group rules": _group_rules,
         "flow logs": _live("flow_logs"),
         "transit gateways": _live("transit_gateways"),
         "transit gateway attachments": _live("transit_gateway_attachments"),
         "transit gateway route tables": _live("transit_gateways_route_tables"),
+        "transit gateway routes": _hub_routes,
         "network interfaces": _live("enis"),
         "volumes": _live("volumes"),
         "launch templates": _live("launch_templates"),

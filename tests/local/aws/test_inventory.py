@@ -70,6 +70,31 @@ def test_access_points_vpn_gateways_parameters_and_reservations_are_listed(
     assert {kind: listed(own, REGION, kind) for kind in there} == {kind: [] for kind in there}
 
 
+def test_routes_and_rules_are_listed_until_they_are_gone(client: Client, own: Callable[..., Any]) -> None:
+    ec2 = client("ec2", REGION)
+    vpc = ec2.create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"]
+    table = ec2.create_route_table(VpcId=vpc)["RouteTable"]["RouteTableId"]
+    gateway = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
+    ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
+    group = ec2.create_security_group(GroupName="listed", Description="x", VpcId=vpc)["GroupId"]
+    hub = ec2.create_transit_gateway()["TransitGateway"]["TransitGatewayId"]
+    told = ec2.create_transit_gateway_route_table(TransitGatewayId=hub)["TransitGatewayRouteTable"]
+    kinds = ("ec2 routes", "ec2 security group rules", "ec2 transit gateway routes")
+    before = [listed(own, REGION, kind) for kind in kinds]
+    route = {"RouteTableId": table, "DestinationCidrBlock": "10.10.0.0/16"}
+    ec2.create_route(**route, GatewayId=gateway)
+    rule = {"GroupId": group, "IpProtocol": "tcp", "FromPort": 1, "ToPort": 2, "CidrIp": "10.0.0.0/8"}
+    made = ec2.authorize_security_group_ingress(**rule)["SecurityGroupRules"][0]["SecurityGroupRuleId"]
+    of_hub = {"TransitGatewayRouteTableId": told["TransitGatewayRouteTableId"], "DestinationCidrBlock": "10.11.0.0/16"}
+    ec2.create_transit_gateway_route(**of_hub, Blackhole=True)
+    new = [f"{table} 10.10.0.0/16"], [made], [" ".join(of_hub.values())]
+    assert [listed(own, REGION, kind) for kind in kinds] == [sorted((*a, *b)) for a, b in zip(before, new, strict=True)]
+    ec2.delete_route(**route)
+    ec2.revoke_security_group_ingress(GroupId=group, SecurityGroupRuleIds=[made])
+    ec2.delete_transit_gateway_route(**of_hub)
+    assert [listed(own, REGION, kind) for kind in kinds] == before
+
+
 def test_a_group_s_machines_are_listed_until_they_are_gone(client: Client, own: Callable[..., Any]) -> None:
     ec2, scaling = client("ec2", REGION), client("autoscaling", REGION)
     data = {"ImageId": image(ec2), "InstanceType": "t3.micro"}
