@@ -104,5 +104,5 @@ def build(world: World, stack: StackSpec) -> RegionOutputs:
         "share_ids": {name: share.id for name, share in shares.shares.items()},
         "home_ids": {},
         "share_addresses": dict.fromkeys(spec.zones, spec.shares_address),
-        "ssh": people_authority_in_azure(world, owner, bucket.vault, opts),
+        "ssh": people_authority_in_azure(world, owner, bucket.vault_operators, opts),
     }

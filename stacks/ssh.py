@@ -25,13 +25,15 @@ def people_authority(world: World, owner: Owner, key_arn: pulumi.Input[str], opt
     return {"authority": made.line, "authority_secret": authority_place(world.fleet.fleet)}
 
 
-def people_authority_in_azure(world: World, owner: Owner, vault: pulumi.Resource, opts: ResourceOptions) -> SshOutputs:
+def people_authority_in_azure(
+    world: World, owner: Owner, operators: pulumi.Resource, opts: ResourceOptions
+) -> SshOutputs:
     """The same in a region of Azure, whose vault keeps it."""
     if not served(world.fleet, owner.stack):
         return {}
     made = azure_authority.PeopleAuthority(
         "people",
-        {"fleet": world.fleet, "region": owner.stack, "owner": owner, "vault": vault},
+        {"fleet": world.fleet, "region": owner.stack, "owner": owner, "operators": operators},
         ResourceOptions.merge(opts, ResourceOptions(providers={"tls": tls.Provider("people-tls")})),
     )
     return {"authority": made.line, "authority_secret": made.place}

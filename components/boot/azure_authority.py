@@ -13,12 +13,12 @@ from fleet.model import Fleet
 
 
 class PeopleAuthorityArgs(TypedDict):
-    """The vault follows from fleet and region; `vault` is what makes it."""
+    """The vault follows from fleet and region; `operators` lets us at what is in it, until that is gone again."""
 
     fleet: Fleet
     region: str
     owner: Owner
-    vault: pulumi.Resource
+    operators: pulumi.Resource
 
 
 class PeopleAuthority(pulumi.ComponentResource):
@@ -41,6 +41,6 @@ class PeopleAuthority(pulumi.ComponentResource):
             self.place.apply(vaulted),
             pulumi.Output.json_dumps({"key": key.private_key_pem}),
             args["owner"].tags(f"{PLACE}-authority"),
-            pulumi.ResourceOptions(parent=self, depends_on=[args["vault"]]),
+            pulumi.ResourceOptions(parent=self, depends_on=[args["operators"]]),
         )
         self.register_outputs({})

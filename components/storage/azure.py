@@ -29,7 +29,7 @@ class BucketArgs(TypedDict):
 
 
 class Bucket(pulumi.ComponentResource):
-    """`account` holds the container; `vault` keeps the region's secrets."""
+    """`account` holds the container; `vault` keeps the region's secrets, at which `vault_operators` lets us."""
 
     def __init__(self, name: str, args: BucketArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:storage:Bucket", name, None, opts)
@@ -108,20 +108,21 @@ class Bucket(pulumi.ComponentResource):
             tags=owner.tags("vault"),
             opts=pulumi.ResourceOptions.merge(kept, pulumi.ResourceOptions(hooks=_told(vault_name(fleet, region)))),
         )
-        self._operators(fleet, region)
+        self.vault_operators, _ = self._operators(fleet, region)
         self.register_outputs({})
 
-    def _operators(self, fleet: Fleet, region: str) -> None:
+    def _operators(self, fleet: Fleet, region: str) -> list[azure.authorization.RoleAssignment]:
         """Owning a vault or an account lets nobody at what is in it, and deleting a secret is the vault's business."""
         assert fleet.azure is not None
         group = fleet.azure.operators
         here = azure.authorization.get_client_config_output(opts=pulumi.InvokeOutputOptions(parent=self))
+        made = []
         # By their names, which policies can tell before they are made.
         for what, scope, guid, after in (
             ("vault-operators", vault_id(fleet, region), SECRETS_OFFICER, self.vault),
             ("bucket-operators", bucket_id(fleet, region), BLOB_CONTRIBUTOR, self.account),
         ):
-            azure.authorization.RoleAssignment(
+            assignment = azure.authorization.RoleAssignment(
                 what,
                 role_assignment_name=role_assignment(fleet, region, what),
                 scope=scope,
@@ -133,6 +134,8 @@ class Bucket(pulumi.ComponentResource):
                     parent=self, depends_on=after, ignore_changes=[] if group else ["principalId"]
                 ),
             )
+            made.append(assignment)
+        return made
 
 
 def _told(vault: str) -> pulumi.ResourceHookBinding:

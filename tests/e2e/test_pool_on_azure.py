@@ -45,6 +45,16 @@ def cloud(in_both: Cloud) -> Cloud:
     return in_both
 
 
+def test_we_are_let_at_a_region_s_vault_until_all_that_lies_in_it_is_gone(cloud: Cloud) -> None:
+    """Without that a destroy goes well or not by chance: a vault deletes no secret for whom it lets in no more."""
+    held = json.loads((cloud.home / f"local/test/state/.pulumi/stacks/landbridge/{SOUTH}.json").read_text())
+    resources = held["checkpoint"]["latest"]["resources"]
+    (letting,) = (one["urn"] for one in resources if one["urn"].endswith("::vault-operators"))
+    secrets = [one for one in resources if one["type"] == "azure-native:keyvault:Secret"]
+    assert secrets
+    assert all(letting in one["dependencies"] for one in secrets)
+
+
 def test_a_machine_of_a_scale_set_joins_a_cluster_of_aws_and_its_node_is_named_as_azure_names_it(cloud: Cloud) -> None:
     (node,) = eventually(lambda: ready(cloud, "south-gpu"), JOIN_SECONDS)
     (machine,) = cloud.azure("GET", f"{SET}/virtualMachines")["value"]
