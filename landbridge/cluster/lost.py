@@ -5,8 +5,9 @@ from typing import Any, Literal, NamedTuple
 
 from components.control_plane.pki import Generations
 from components.control_plane.rotation import refusals
-from fleet import kubernetes_versions
+from fleet import kubernetes_versions, origins
 from fleet.origins import Origin, Origins
+from fleet.world import World
 from stacks.catalogue import StackSpec
 
 from ..errors import UsageError
@@ -49,8 +50,13 @@ def suffix(region: str) -> str:
     return f"-lost-{region}"
 
 
-def asides(origins: Origins) -> list[StackSpec]:
+def of_fleet(world: World) -> list[StackSpec]:
     """The stacks that rebuilds have put aside, to be destroyed when their region is back."""
+    return asides(origins.load(origins.origins_path(world.path)))
+
+
+def asides(origins: Origins) -> list[StackSpec]:
+    """Those that an origin file tells of."""
     return [StackSpec(f"{c}{suffix(o.lost)}", "cluster", o.lost, (o.lost,)) for c, o in origins.items()]
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from .. import places, progress, stack_status
+from .. import orphans, places, progress, stack_status
 from ..errors import DONE, FAILED
 from ..pulumi_command import PulumiCommand
 from . import options
@@ -23,11 +23,15 @@ def status(stacks: tuple[str, ...], *, local: bool, fleet_file: Path | None, dri
     world = options.the_fleet(fleet_file)
     picked = [stack.name for stack in options.chosen(stacks, world)]
     place = options.the_place(world, local=local)
-    looked = stack_status.Looked(picked, place, PulumiCommand(places.pulumi_root()))
-    with progress.Screen(looked.stories, place.notes, out.progress).shown():
+    engine = PulumiCommand(places.pulumi_root())
+    # Who asks for some stacks is not told of others.
+    left = [] if stacks else list(orphans.of_fleet(world, place, engine))
+    notes = [*place.notes, *orphans.told(left, world.path.name, options.typed(fleet_file, local=local))]
+    looked = stack_status.Looked([*picked, *left], place, engine)
+    with progress.Screen(looked.stories, notes, out.progress).shown():
         looked.look(drift=drift)
     if as_json:
-        document = {"fleet": world.fleet.fleet, "world": place.world, "notes": place.notes}
+        document = {"fleet": world.fleet.fleet, "world": place.world, "notes": notes}
         out.document({**document, "stacks": looked.as_json()})
     else:
         looked.show(out.console)

@@ -3,17 +3,13 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from pulumi.automation import LocalWorkspace
-
 from stacks.catalogue import PROJECT, catalogue
 
-from .. import locks, places
+from .. import locks, orphans, places
 from ..places import Place
 from ..pool.listing import named
 from ..pulumi_command import PulumiCommand
-from ..recovery import resources
 from ..stack_status import Looked, StackStatus
-from ..state_file import read_state
 from ..story import Story
 from ..unchanged.record import file_of
 from .finding import Finding
@@ -35,7 +31,7 @@ def look(patient: Patient) -> Iterator[Finding]:
         yield from of_stack(patient, status, looked.stories[name])
         yield from _abandoned(patient, place, name)
     yield from never_up(patient, [one for one in looked.stacks.values() if one.result == "never up"], len(names))
-    yield from _nameless(patient, place, names)
+    yield from _nameless(patient)
 
 
 def settled(place: Place, status: StackStatus) -> bool:
@@ -81,20 +77,8 @@ def _abandoned(patient: Patient, place: Place, name: str) -> Iterator[Finding]:
             yield Finding(AREA, "soon", told, f"{patient.command(f'up {name}')} removes the lock")
 
 
-def _nameless(patient: Patient, place: Place, names: list[str]) -> Iterator[Finding]:
+def _nameless(patient: Patient) -> Iterator[Finding]:
     """Stacks that stand though the fleet file does not name them any more: nothing looks after them."""
-    for name in sorted(set(_every(place)) - set(names)):
-        file = place.stack_file(name)
-        many = resources(read_state(file)) if file else 1
-        if many:
-            told = f"stack {name} stands, and {patient.path.name} names it no more"
-            again = f"Name it there again, then {patient.command(f'destroy {name}')}, then take it out"
-            yield Finding(AREA, "ailing", told, again)
-
-
-def _every(place: Place) -> list[str]:
-    if place.state_folder is not None:
-        return [file.stem for file in (place.state_folder / "stacks" / PROJECT).glob("*.json")]
-    command = PulumiCommand(places.pulumi_root())
-    workspace = LocalWorkspace(work_dir=str(place.project), env_vars=place.environment, pulumi_command=command)
-    return [stack.name.rpartition("/")[2] for stack in workspace.list_stacks()]
+    for name in orphans.of_fleet(*patient.known, PulumiCommand(places.pulumi_root())):
+        told = f"stack {name} stands, and {patient.path.name} names it no more"
+        yield Finding(AREA, "ailing", told, f"{patient.command(f'destroy {name}')}, if nobody needs it")

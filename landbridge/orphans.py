@@ -1,0 +1,105 @@
+"""Stacks that stand though the fleet file names them no more: what they are is read from their states.
+
+Pulumi destroys from the state alone, so that nobody has to write back what was taken out.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from pulumi.automation import LocalWorkspace
+from pulumi.automation import PulumiCommand as Plain
+
+from fleet.world import World
+from stacks.catalogue import PROJECT, Kind, StackSpec, catalogue
+
+from . import places, recovery
+from .cluster import lost
+from .engine import StackEngine
+from .places import Place
+from .pulumi_command import PulumiCommand
+from .story import STACK_TYPE
+
+REFERENCE, PROVIDER, AZURE = "pulumi:pulumi:StackReference", "pulumi:providers:", "pulumi:providers:azure-native"
+# The component that each kind of stack begins with. What has none was ended before that: a region, as it reads nobody.
+KINDS: dict[str, Kind] = {
+    "landbridge:links:Links": "links",
+    "landbridge:links:AzureLinks": "links",
+    "landbridge:control-plane:ControlPlane": "cluster",
+    "landbridge:links:Laptops": "laptops",
+    "landbridge:pools:Pool": "pool",
+    "landbridge:pools:SitePool": "pool",
+    "landbridge:addons:AddOns": "addons",
+}
+
+
+class Orphan(NamedTuple):
+    """`subscription` is where a stack in Azure stands; empty elsewhere."""
+
+    spec: StackSpec
+    subscription: str = ""
+
+
+def orphans(place: Place, named: Collection[str], command: PulumiCommand) -> dict[str, Orphan]:
+    """By name, those that hold anything. `named` are the stacks that the fleet file knows."""
+    found = {}
+    for name in sorted(set(every(place)) - set(named)):
+        state = StackEngine(name, place, command).state()
+        if recovery.resources(state):
+            found[name] = orphan(name, state or {})
+    return found
+
+
+def of_fleet(world: World, place: Place, command: PulumiCommand) -> dict[str, Orphan]:
+    """Those that neither the fleet file nor a rebuild knows."""
+    known = (*catalogue(world.fleet), *lost.of_fleet(world))
+    return orphans(place, [stack.name for stack in known], command)
+
+
+def every(place: Place) -> list[str]:
+    """Names of all stacks of the project, whoever's fleet file they come from."""
+    if place.state_folder is not None:
+        return [file.stem for file in (place.state_folder / "stacks" / PROJECT).glob("*.json")]
+    command = Plain(places.pulumi_root())
+    workspace = LocalWorkspace(work_dir=str(place.project), env_vars=place.environment, pulumi_command=command)
+    return [stack.name.rpartition("/")[2] for stack in workspace.list_stacks()]
+
+
+def orphan(name: str, state: Mapping[str, Any]) -> Orphan:
+    """What a stack is, as its state tells."""
+    held = state.get("resources") or ()
+    kind: Kind = next((KINDS[one["type"]] for one in held if one["type"] in KINDS), "region")
+    below = read_by(name, state)
+    region = next(_regions(name, kind, held), below[0] if below else name)
+    azures = (one.get("inputs") or {} for one in held if one["type"] == AZURE)
+    subscription = next((str(told["subscriptionId"]) for told in azures if told.get("subscriptionId")), "")
+    return Orphan(StackSpec(name, kind, region, below), subscription)
+
+
+def read_by(name: str, state: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """The other stacks that it has read from when it was last built."""
+    held = (state or {}).get("resources") or ()
+    ids = (str(one["id"]).rpartition("/")[2] for one in held if one["type"] == REFERENCE)
+    return tuple(dict.fromkeys(other for other in ids if other != name))
+
+
+def as_built(spec: StackSpec, state: Mapping[str, Any] | None) -> StackSpec:
+    """With what it stands on since it was last built, beside what the fleet file says now."""
+    return spec._replace(depends_on=tuple(dict.fromkeys((*spec.depends_on, *read_by(spec.name, state)))))
+
+
+def _regions(name: str, kind: Kind, held: Collection[Mapping[str, Any]]) -> Iterator[str]:
+    """Where it says that it stands, surest first."""
+    if kind == "region":
+        yield name
+    outputs = (one.get("outputs") or {} for one in held if one["type"] == STACK_TYPE)
+    yield from (str(told["region"]) for told in outputs if told.get("region"))
+    providers = (one.get("inputs") or {} for one in held if one["type"].startswith(PROVIDER))
+    yield from (str(told[where]) for told in providers for where in ("region", "location") if told.get(where))
+
+
+def told(found: Collection[str], file: str, options: str) -> list[str]:
+    """What `up` and `preview` say about them; `options` end a command as it would be typed here."""
+    return [
+        f"{name} stands, and {file} names it no more: `landbridge destroy {name}{options}` takes it down."
+        for name in found
+    ]
