@@ -5,6 +5,7 @@ Nothing of it lies in a bundle or in a bucket: the token goes from who enrols to
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from components.control_plane.units import SCRIPTS
@@ -75,10 +76,18 @@ def secret(token: Token, site: str, host: str) -> dict[str, Any]:
     }
 
 
-def command(pointer: Pointer, site: str, host: Mapping[str, str], token: Token | None, until: datetime) -> str:
+def command(
+    pointer: Pointer,
+    site: str,
+    host: Mapping[str, str],
+    token: Token | None,
+    until: datetime,
+    leaves: Mapping[str, Any] = MappingProxyType({}),
+) -> str:
     """For a shell of root's. On its input the token is in nobody's list of processes; no line of it is long for a tty.
 
-    Without a token it is for a host that is no node.
+    Without a token it is for a host that is no node. `leaves`: of another pool of that `fleet` it is no more, but for
+    clusters that are `unasked`.
     """
     given = {
         "prefix": pointer.prefix,
@@ -89,6 +98,7 @@ def command(pointer: Pointer, site: str, host: Mapping[str, str], token: Token |
         "script": f"{SCRIPTS}/{SITE_SCRIPT}.py",
         "host": dict(host),
         "token": token.text if token else None,
+        "leaves": dict(leaves),
     }
     told = "{\n" + "".join(f"    {name!r}: {value!r},\n" for name, value in given.items()) + "}"
     text = (OWN_SCRIPTS / "enrol.py").read_text().replace("= {}\n", f"= {told}\n", 1)

@@ -28,7 +28,7 @@ def ensure(
     reason for an `up` that changes nothing to fail. On the local cloud the sites' hosts are stood up and enrolled, too.
     """
     session = Session(world, place, info.read(place, cluster))
-    local_hosts.ensure(world, place, cluster, pools, tell)
+    local_hosts.ensure(world, place, cluster, pools, tell, note)
     wanted = least(world.fleet, pools)
     began, asked, reasons = time.monotonic(), time.monotonic(), ""
     while missing := lacking(wanted, ready(there := nodes_of(session))):

@@ -12,7 +12,7 @@ from components.pools.enrolment import Token
 from ..cluster.kube import Kube
 from ..cluster.session import Session
 from ..errors import UsageError
-from . import store
+from . import moving, store
 from .hosts import SiteHost
 
 
@@ -41,12 +41,13 @@ def lifetime(hours: float) -> timedelta:
 
 def enrol(session: Session, host: SiteHost, lasts: timedelta, address: str | None = None) -> Enrolment:
     """Replaces any earlier token of the host. `address` is for a host whose fleet file gives none. LandbridgeError."""
+    leaves = moving.leave(session, host)
     published = store.read(session, host.pool, [host.name])[host.name]
     until = datetime.now(UTC) + lasts
     token = given(session.admin, host, until) if host.joins else None
     pointer = store.pointer(session, published, int(lasts.total_seconds()))
     told = enrolment.host_file(host.name, host.address or address)
-    return Enrolment(host, enrolment.command(pointer, host.site, told, token, until), until)
+    return Enrolment(host, enrolment.command(pointer, host.site, told, token, until, leaves._asdict()), until)
 
 
 def given(kube: Kube, host: SiteHost, until: datetime) -> Token:

@@ -19,7 +19,7 @@ from ..cluster.session import Session
 from ..cluster.waiting import Tell
 from ..errors import LandbridgeError
 from ..places import Place
-from . import enrol, hosts, nodes, status
+from . import enrol, hosts, moving, nodes, status
 from .hosts import SiteHost
 
 # A site's router and its gateways have the first addresses of its LAN.
@@ -28,11 +28,12 @@ DISK_GIB, MEBIBYTES = 1000, 1024
 READY_SECONDS, ENROL_SECONDS, AT_ONCE = 180.0, 240.0, 4
 
 
-def ensure(world: World, place: Place, cluster: str, pools: Collection[str], tell: Tell) -> list[str]:
+def ensure(world: World, place: Place, cluster: str, pools: Collection[str], tell: Tell, note: Tell) -> list[str]:
     """Has every host of those pools of the cluster up, enrolled and Ready; gives the names of those that were not.
 
     To be called after every up of a cluster's pools. Does nothing but on the local cloud, and there it is one call of
-    the API when all stand. `tell` hears what is waited for, and may raise. Raises LandbridgeError.
+    the API when all stand. `tell` hears what is waited for, and may raise; `note` of hosts that another pool still has
+    at work. Raises LandbridgeError.
     """
     if place.cloud is None:
         return []
@@ -46,9 +47,12 @@ def ensure(world: World, place: Place, cluster: str, pools: Collection[str], tel
         return []
     tell(f"{len(missing)} hosts of sites join")
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        list(pool.map(lambda host: bring(session, host), missing))
-    until_ready(session, missing, tell)
-    return [host.node for host in missing]
+        stay = list(pool.map(lambda host: bring(session, host), missing))
+    for reason in filter(None, stay):
+        note(reason)
+    brought = [host for host, reason in zip(missing, stay, strict=True) if not reason]
+    until_ready(session, brought, tell)
+    return [host.node for host in brought]
 
 
 def of_cluster(world: World, site: str, cluster: str) -> list[SiteHost]:
@@ -56,18 +60,29 @@ def of_cluster(world: World, site: str, cluster: str) -> list[SiteHost]:
 
 
 def lacking(session: Session, wanted: Sequence[SiteHost]) -> list[SiteHost]:
-    """Those that are no Ready node."""
+    """Those that are no Ready node of their pool."""
     found = {node["metadata"]["name"]: node for node in session.admin.get("nodes")["items"]}
-    return [host for host in wanted if not nodes.ready(found.get(host.node))]
+
+    def stands(host: SiteHost) -> bool:
+        node = found.get(host.node)
+        return nodes.ready(node) and node is not None and moving.belongs(node, host.cluster)[1] == host.pool
+
+    return [host for host in wanted if not stands(host)]
 
 
-def bring(session: Session, host: SiteHost) -> None:
-    """Stands the host up and runs its enrolment there, as people do elsewhere."""
+def bring(session: Session, host: SiteHost) -> str:
+    """Stands the host up and runs its enrolment there, as people do elsewhere; or why it can't be moved yet."""
     local_hosts.stand_up(told(session.world, host))
-    made = enrol.enrol(session, host, enrol.lifetime(1), address(session.world, host))
+    try:
+        made = enrol.enrol(session, host, enrol.lifetime(1), address(session.world, host))
+    except moving.AtWorkError as error:
+        return str(error)
     said = session.reach.run(host.node, ["sh"], made.command.encode(), ENROL_SECONDS)
     if said.code != 0:
-        raise LandbridgeError(f"{host.node} was not enrolled: {said.why} {LOOK.format(host=host.node)}")
+        raise LandbridgeError(
+            f"{host.node} was not enrolled: {said.err.strip() or said.why} {LOOK.format(host=host.node)}"
+        )
+    return ""
 
 
 LOOK = "Look into `landbridge local logs {host} --unit kubelet`, then run the command again."

@@ -134,7 +134,7 @@ class Hosts:
             failed=tuple(sorted(down(told))),
             runs=tuple(nodes.busy(self.session.admin, host.node)) if node else (),
             joined=bool(told.get("joined")),
-            unknown=unknown or foreign(told, mine=mine) or lost(told, host, wanted),
+            unknown=unknown or foreign(told, host, mine=mine) or lost(told, host, wanted),
         )
 
 
@@ -176,7 +176,10 @@ def signed(mine: x509.Certificate, by: x509.Certificate) -> bool:
     return True
 
 
-def foreign(told: Mapping[str, Any], *, mine: bool) -> str:
+def foreign(told: Mapping[str, Any], host: SiteHost, *, mine: bool) -> str:
+    """That it is another host, or one of another pool."""
     if mine or not told.get("prefix"):
         return ""
-    return f"it has the bundle of {told['prefix']} as {told['host'] or 'nobody'}"
+    text = f"it has the bundle of {told['prefix']} as {told['host'] or 'nobody'}"
+    again = f". `landbridge site enrol {host.site} {host.name}` moves it to {host.pool} as soon as it has no work there"
+    return text + (again if told["host"] == host.name else "")

@@ -178,6 +178,13 @@ class Control:
                         said.append(f"Created symlink {link} → {FOLDER / name}.")
         reply(OK, err="\n".join(said))
 
+    def disable(self, names: list[str], reply: Reply) -> None:
+        """Takes the links away, of units too whose files are gone."""
+        gone = [link for name in names for link in FOLDER.glob(f"*/{name}") if link.is_symlink()]
+        for link in gone:
+            link.unlink()
+        reply(OK, err="\n".join(f"Removed {link}." for link in gone))
+
 
 # What cloud-init gives user-data.
 BOOT = {"HOME": "/root", "LANG": "C.UTF-8", "TERM": "dumb"}
@@ -193,4 +200,5 @@ VERBS: dict[str, Callable[[Control, list[str], Reply], Any]] = {
     "list-units": Control.list_units,
     "reset-failed": Control.reset_failed,
     "enable": Control.enable,
+    "disable": Control.disable,
 }

@@ -22,8 +22,11 @@ VERBS = {
     "list-units": (0, MANY),
     "reset-failed": (0, MANY),
     "enable": (1, MANY),
+    "disable": (1, MANY),
 }
-OPTIONS = {"--no-block": "", "--quiet": "", "-q": "", "--no-pager": ""}
+OPTIONS = {"--no-block": "", "--now": "", "--quiet": "", "-q": "", "--no-pager": ""}
+# What goes with a verb by --now.
+NOW = {"enable": "start", "disable": "stop"}
 USAGE = f"systemctl [{'|'.join(option for option in OPTIONS)}] {'|'.join(VERBS)} [UNIT…]"
 
 
@@ -39,6 +42,9 @@ def main(arguments: list[str] | None = None) -> int:
     units = [name if name.endswith(SUFFIXES) else f"{name}.service" for name in words[1:]]
     try:
         code, out, err = ask(words[0], units, wait="--no-block" not in options)
+        if "--now" in options and words[0] in NOW:
+            code, out, more = ask(NOW[words[0]], units, wait="--no-block" not in options)
+            err = "\n".join(filter(None, (err, more)))
     except (OSError, ValueError) as error:
         sys.stderr.write(f"init does not answer on {SOCKET}: {error}\n")
         return 1

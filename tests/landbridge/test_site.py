@@ -1,7 +1,6 @@
 """Hosts of a site: enrolled by the command that people run there, looked at, and brought to their bundle. In order."""
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,10 +10,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from components.pools import node_template
 from components.pools.enrolment import HOST_LABEL
-from landbridge.site import nodes, store
+from landbridge.site import nodes
 from landbridge.site.apply import ApplyError
 from landbridge.site.status import HostError
-from tests.landbridge import site_bed
 from tests.landbridge.site_bed import SiteBed
 from tests.support.waiting import eventually
 
@@ -25,21 +23,12 @@ SECRETS = "--namespace=kube-system"
 
 
 @pytest.fixture(scope="module")
-def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SiteBed]:
-    with pytest.MonkeyPatch.context() as patch:
-        for made in site_bed.make(tmp_path_factory.mktemp("site")):
-            patch.setattr(store, "read", made.read)
-            patch.setattr(store, "pointer", made.pointer)
-            yield made
-
-
-@pytest.fixture(scope="module")
-def enrolled(bed: SiteBed) -> SiteBed:
-    bed.stand_up("host-1")
-    said = bed.type("host-1", bed.enrolment("host-1"))
+def enrolled(site: SiteBed) -> SiteBed:
+    site.stand_up("host-1")
+    said = site.type("host-1", site.enrolment("host-1"))
     assert said.returncode == 0, said.stderr
-    eventually(lambda: nodes.ready(bed.kube.find("nodes", NODE)))
-    return bed
+    eventually(lambda: nodes.ready(site.kube.find("nodes", NODE)))
+    return site
 
 
 def tokens(bed: SiteBed, host: str) -> list[Any]:

@@ -150,7 +150,7 @@ def test_local_hosts_have_addresses_of_their_sites_lan_and_what_the_fleet_file_s
 
 def test_on_real_clouds_no_host_is_brought_up(world: World, tmp_path: Path) -> None:
     real = Place("real", tmp_path, "s3://nowhere", "awskms://nothing", tmp_path)
-    assert local_hosts.ensure(world, real, "main", ["site-gpu"], lambda _: None) == []
+    assert local_hosts.ensure(world, real, "main", ["site-gpu"], lambda _: None, lambda _: None) == []
 
 
 def test_a_host_whose_address_nobody_knows_is_said() -> None:

@@ -40,7 +40,7 @@ class Refused(Exception):
 
 def main() -> None:
     given = {} if sys.argv[1] == "report" else json.load(sys.stdin)
-    verb = {"enrol": enrol, "apply": apply, "back": back, "report": report}[sys.argv[1]]
+    verb = {"enrol": enrol, "apply": apply, "back": back, "leave": leave, "report": report}[sys.argv[1]]
     try:
         told = verb(given)
     except (Refused, OSError, KeyError, ValueError, subprocess.CalledProcessError) as error:
@@ -51,33 +51,25 @@ def main() -> None:
 def enrol(given: Json) -> Json:
     """A new host gets everything; one that stands gets its token, and keeps its bundle until `apply`.
 
-    A host of a cluster that is gone is new to the one that has its name now, and forgets what the first one gave it.
+    A host of a cluster that is gone is new to the one that has its name now, and forgets what the first one gave it;
+    so does one that `leaves` its pool for another, where that has no more work for it.
     """
     bundle, host = given["bundle"], given["host"]
     told = checked(bundle, given["key"])
     now = standing()
-    if now and pool_of(now) != pool_of(told):
-        raise Refused(
-            f"this machine is of {pool_of(now)}, not of {pool_of(told)}: drain it there, then `systemctl disable "
-            f"--now {TARGET} {KUBELET}` and remove {MANIFEST}, {HOST} and {JOINED.parent} here. Nothing was changed"
-        )
-    if now and HOST.exists() and json.loads(HOST.read_text())["host"] != host["host"]:
-        raise Refused(
-            f"this machine is {json.loads(HOST.read_text())['host']}, not {host['host']}. Nothing was changed"
-        )
-    for_it(told, host["host"])
+    moves = now is not None and pool_of(now) != pool_of(told)
+    refuse(now, told, host, given.get("leaves") or {})
     if lacks := [PROGRAMS[u] for u in PROGRAMS if UNITS + u in bundle["files"] and not Path(PROGRAMS[u]).exists()]:
         raise Refused(f"{' and '.join(lacks)} missing: install the pool's image first. Nothing was changed")
-    if host.get("address") and not ours(host["address"]):
-        raise Refused(f"this machine has no address {host['address']}, which the fleet file gives {host['host']}")
     if given["token"]:
         ask(bundle["files"][DISCOVERY], given["token"])
     write(KEY, given["key"])
     write(HOST, json.dumps(host) + "\n")
     if given["token"]:
         write(TOKEN, given["token"], "0600")
-        forget_another(bundle["files"][DISCOVERY])
-    stands = now is not None and (valid() or not given["token"])
+    if moves or (given["token"] and CERTIFICATE.exists() and not known_to(bundle["files"][DISCOVERY])):
+        forget()
+    stands = now is not None and not moves and (valid() or not given["token"])
     if not stands:
         exchange(bundle, json.loads(CURRENT.read_text()) if now and CURRENT.exists() else bundle)
     systemctl("enable", TARGET)
@@ -106,6 +98,30 @@ def back(given: Json) -> Json:
     if version(current) != given["version"]:
         return {"version": version(current), "at": 0.0}
     return exchange(json.loads(PREVIOUS.read_text()), current)
+
+
+def leave(given: Json) -> Json:
+    """Makes it the machine that it was before it was enrolled, if it is still of the pool that goes away.
+
+    One that serves something does so further on, unless that is to end, too.
+    """
+    now = standing()
+    if not now or pool_of(now) != given["prefix"]:
+        return {"left": False, "serves": []}
+    told = report({})
+    serves = [unit for unit in told["serves"] if told["units"].get(unit) == "active"]
+    if serves and not given["serving"]:
+        return {"left": False, "serves": serves}
+    bundle = json.loads(CURRENT.read_text())
+    systemctl("disable", TARGET)
+    halt(bundle, {"files": {}})
+    # The pods' processes outlive containerd, which ends alone.
+    subprocess.run(["systemctl", "stop", "kubepods.slice"], check=False, capture_output=True)
+    for path in (*bundle["files"], HOST, KEY, TOKEN, JOINED, CURRENT, PREVIOUS, MANIFEST):
+        Path(path).unlink(missing_ok=True)
+    shutil.rmtree(CERTIFICATE.parent, ignore_errors=True)
+    systemctl("daemon-reload")
+    return {"left": True, "serves": []}
 
 
 def exchange(new: Json, old: Json) -> Json:
@@ -236,13 +252,34 @@ def known_to(discovery: str) -> bool:
         return subprocess.run(look, capture_output=True, check=False).returncode == 0
 
 
-def forget_another(discovery: str) -> None:
-    """Who it was to another cluster than that of a bundle. Its pods end with that: the next one knows none of them."""
-    if not CERTIFICATE.exists() or known_to(discovery):
-        return
+def refuse(now: "Json | None", told: Json, host: Json, leaves: Json) -> None:
+    """Raises Refused for a bundle that this machine may not take."""
+    if now and pool_of(now) != pool_of(told) and not may_leave(pool_of(now), leaves):
+        raise Refused(
+            f"this machine is of {pool_of(now)}, not of {pool_of(told)}, and who made this command could not see what "
+            f"it does there: drain it there, then `systemctl disable --now {TARGET} {KUBELET}` and remove {MANIFEST}, "
+            f"{HOST} and {JOINED.parent} here. Nothing was changed"
+        )
+    if now and HOST.exists() and json.loads(HOST.read_text())["host"] != host["host"]:
+        raise Refused(
+            f"this machine is {json.loads(HOST.read_text())['host']}, not {host['host']}. Nothing was changed"
+        )
+    for_it(told, host["host"])
+    if host.get("address") and not ours(host["address"]):
+        raise Refused(f"this machine has no address {host['address']}, which the fleet file gives {host['host']}")
+
+
+def may_leave(pool: str, leaves: Json) -> bool:
+    """Whether who enrols has looked into the cluster of that pool, and found no work there."""
+    fleet, cluster, _ = pool.split("/")
+    return fleet == leaves.get("fleet") and cluster not in leaves.get("unasked", ())
+
+
+def forget() -> None:
+    """Who it was to another cluster or pool. Its pods end with that: the next one knows none of them."""
     subprocess.run(["systemctl", "stop", KUBELET], check=False, capture_output=True)
     JOINED.unlink(missing_ok=True)
-    shutil.rmtree(CERTIFICATE.parent)
+    shutil.rmtree(CERTIFICATE.parent, ignore_errors=True)
 
 
 def shown() -> str:

@@ -159,6 +159,16 @@ def test_exit_statuses_are_those_of_systemctl(box: Box) -> None:
     assert said.out.split() == ["0", "3", "1", "0", "4", "0", "1"]
 
 
+def test_disable_takes_links_away_and_with_now_ends_what_runs(box: Box) -> None:
+    box.load({"a.service": service(SLEEP, install="WantedBy=landbridge.target")})
+    box.sh("systemctl enable --now a")
+    link = "readlink /etc/systemd/system/landbridge.target.wants/a.service; systemctl is-active a"
+    assert box.sh(link).out.split() == ["/etc/systemd/system/a.service", "active"]
+    assert box.sh("systemctl disable --now a").code == 0
+    assert box.sh(link).out.split() == ["inactive"]
+    assert box.sh("systemctl disable b").code == 0, "what is gone needs no unit any more"
+
+
 def test_enable_lays_links(box: Box) -> None:
     box.load({"a.service": service(SLEEP, install="WantedBy=landbridge.target")})
     said = box.sh(

@@ -1,0 +1,94 @@
+"""A host that the fleet file has given to another pool: it leaves the one before as soon as it has no work there.
+
+A kubelet sets labels and taints when its node is made and no more, so the node goes, and comes anew in the next pool.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from components.pools.admission import SPACE
+from components.pools.labels import POOL
+
+from ..cluster import info
+from ..cluster.kube import Kube
+from ..cluster.session import Session
+from ..errors import LandbridgeError
+from . import nodes
+from .hosts import SiteHost
+from .nodes import Node
+
+
+class AtWorkError(LandbridgeError):
+    """It has pods of the pool that it is to leave."""
+
+
+class Leaving(NamedTuple):
+    """Which pools it may leave: those of the fleet, but for clusters that could not be asked about its work."""
+
+    fleet: str
+    unasked: tuple[str, ...] = ()
+
+
+def leave(session: Session, host: SiteHost) -> Leaving:
+    """Takes the host's node out of each cluster where it is one of another pool. Raises LandbridgeError."""
+    unasked = []
+    for other in clusters(session):
+        try:
+            node = other.admin.find("nodes", host.node)
+        except LandbridgeError:  # its API is down; whether the host is its at all, the host knows
+            unasked.append(other.info.name)
+            continue
+        if node and belongs(node, other.info.name) != (host.cluster, host.pool):
+            take_out(other.admin, host.node, *belongs(node, other.info.name))
+    return Leaving(session.info.fleet, tuple(unasked))
+
+
+def belongs(node: Node, cluster: str) -> tuple[str, str]:
+    """Cluster and pool."""
+    return cluster, str(node["metadata"].get("labels", {}).get(POOL, ""))
+
+
+def take_out(admin: Kube, node: str, cluster: str, pool: str) -> None:
+    """Anybody's pods keep it where it is; add-ons' come up elsewhere once the node is gone.
+
+    No eviction: the last host of a site would wait for ever for the budget of the site's DNS.
+    """
+    refuse(admin, node, cluster, pool)
+    nodes.hold(admin, node)
+    try:
+        # Work may have come in the moment before.
+        refuse(admin, node, cluster, pool)
+    except AtWorkError:
+        nodes.release(admin, node, leave_cordoned=False)
+        raise
+    admin.done("delete", "node", node)
+
+
+def refuse(admin: Kube, node: str, cluster: str, pool: str) -> None:
+    runs = [pod for pod in nodes.busy(admin, node) if not pod.startswith(f"{SPACE}/")]
+    if runs:
+        more = f" and {len(runs) - 3} more" if len(runs) > 3 else ""
+        end = f"`landbridge kubectl --cluster {cluster} drain {node} --ignore-daemonsets`"
+        raise AtWorkError(
+            f"{node} is still at work for {pool} of {cluster}: {', '.join(runs[:3])}{more}. It moves once that has "
+            f"ended; {end} ends it now. Then run this again; nothing was changed"
+        )
+
+
+def clusters(session: Session) -> Iterator[Session]:
+    """All that are up, those too that the fleet file names no more."""
+    from .. import orphans, places  # the engine: a second of commands that only look at a site
+    from ..pulumi_command import PulumiCommand
+
+    world, place = session.world, session.place
+    left = orphans.of_fleet(world, place, PulumiCommand(places.pulumi_root()))
+    forgotten = [name for name, orphan in left.items() if orphan.spec.kind == "cluster"]
+    for name in dict.fromkeys((*world.fleet.clusters, *forgotten)):
+        if name == session.info.name:
+            yield session
+            continue
+        try:
+            told = info.read(place, name)
+        except LandbridgeError:  # it was never up, so no host is its
+            continue
+        yield Session(world, place, told, hasty=True)
