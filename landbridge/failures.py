@@ -11,7 +11,7 @@ from local import client
 from . import locks
 from .errors import LandbridgeError
 from .places import Place
-from .story import Problem, Story
+from .story import Problem, Story, of_urn, short
 
 # What the engine adds to every failure, and says no more than that there was one.
 ECHOES = re.compile(
@@ -21,6 +21,7 @@ ECHOES = re.compile(
 )
 TRACEBACK = re.compile(r"^Program failed with an unhandled exception:|^Traceback \(most recent call last\)", re.M)
 LEAD = re.compile(r"^(creating|updating|deleting|reading|refreshing|replacing) urn:\S+: ")
+PROTECTED = re.compile(r'resource "(urn:\S+)" cannot be deleted\s+because it is protected')
 # What is said by those whose partner has gone; the local cloud's last breath takes up to so many seconds.
 LOST = re.compile(r"\bEOF\b|connection (was )?(refused|reset|closed|error)|could not connect|transport", re.I)
 ENDING_SECONDS = 5.0
@@ -38,6 +39,8 @@ def worth_telling(story: Story, error: Exception, place: Place) -> list[Problem]
         return [Problem("", "", locked(story.stack, locks.holder_in(str(error)), place))]
     if story.violations:
         return distinct(story.violations)
+    if kept := protected(story, place):
+        return [Problem("", "", kept)]
     problems = [told_once(p) for p in story.problems if not ECHOES.match(p.message)]
     of_resources = [p for p in problems if p.name]
     if of_resources or problems:
@@ -45,6 +48,20 @@ def worth_telling(story: Story, error: Exception, place: Place) -> list[Problem]
     if isinstance(error, CommandError):
         return [Problem("", "", last_error(str(error)))]
     return [Problem("", "", str(error))]
+
+
+def protected(story: Story, place: Place) -> str:
+    """That a change would take away what is protected, and how to have it all the same; empty if none would."""
+    urns = dict.fromkeys(urn for problem in story.problems for urn in PROTECTED.findall(problem.message))
+    if not urns:
+        return ""
+    names, local = [of_urn(urn) for urn in urns], " --local" if place.world == "local" else ""
+    which = ", ".join(f"{short(type_)} {name}" for type_, name in names)
+    return (
+        f"what stands can't become what fleet.yaml says now: {which} would be deleted, with what is on it or in it. "
+        f"If that is meant, let it go first: `landbridge destroy{local} {story.stack} --ignore-protect`, then "
+        f"`landbridge up{local} {story.stack}`"
+    )
 
 
 def cloud_ended(story: Story, error: Exception, place: Place) -> str | None:

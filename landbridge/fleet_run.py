@@ -1,26 +1,23 @@
 """One run of `up`, `preview` or `destroy` over the stacks of a fleet."""
 
-import datetime
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from botocore.exceptions import BotoCoreError
 from pulumi.automation import CommandError, StackNotFoundError
 
-from fleet import origins, witness
-from fleet.buckets import RECOVER, in_azure, resource_group
+from fleet import witness
+from fleet.buckets import RECOVER, in_azure
 from fleet.world import World
 from stacks.catalogue import PROJECT, StackSpec, catalogue, cluster_of
 
 from . import (
     azure_vaults,
-    emptying,
+    destruction,
     failures,
     guards,
-    leftovers,
     locks,
     lookups,
     machine_image,
@@ -34,6 +31,7 @@ from .cluster import birth, joined, kept, lost
 from .engine import StackEngine
 from .entering import HOME
 from .errors import LandbridgeError
+from .orphans import Orphan, read_by
 from .places import Place
 from .pulumi_command import PulumiCommand
 from .story import GIVEN_UP, Phase, Story
@@ -60,9 +58,16 @@ class FleetRun:
     """Previews, then changes, the chosen stacks; what happens to each is in `stories`."""
 
     def __init__(
-        self, world: World, stacks: Iterable[StackSpec], place: Place, command: PulumiCommand, how: How
+        self,
+        world: World,
+        stacks: Iterable[StackSpec],
+        place: Place,
+        command: PulumiCommand,
+        how: How,
+        orphans: Mapping[str, Orphan] | None = None,
     ) -> None:
         self.world, self.place, self.command, self.how = world, place, command, how
+        self.orphans = orphans or {}
         self.stacks = {stack.name: stack for stack in stacks}
         self.engines = {name: StackEngine(name, place, command) for name in self.stacks}
         self.stories = {name: Story(name) for name in self.stacks}
@@ -100,7 +105,7 @@ class FleetRun:
             engine, story = self.engines[name], self.stories[name]
             state = engine.state()
             if destroy:
-                order.refuse_below(name, self.stacks, self.others(), self.stands)
+                self.refuse_destroy(name)
             else:
                 order.refuse_alone(name, self.stacks, self.stands)
                 if name in self.known.held:
@@ -130,6 +135,8 @@ class FleetRun:
 
         # Previews read other stacks' outputs but change nothing: all at once, if there is something to read from.
         if not destroy:
+            local = " --local" if self.place.cloud else ""
+            order.refuse_elsewhere(self.stacks.values(), lambda name: outputs(self.state_of(name)), local)
             read = {other for spec in self.stacks.values() for other in spec.depends_on if other in self.stacks}
             self.each(dict.fromkeys(sorted(read), ()), lambda name: self.engines[name].found())
             self.known.look()
@@ -165,13 +172,27 @@ class FleetRun:
             self.engines[name].tell_program(RECOVER, vault)
             self.notes.append(f"{name}: Azure still keeps vault {vault}: it comes back, with the secrets in it.")
 
+    def refuse_destroy(self, name: str) -> None:
+        """Raises LandbridgeError if a stack would lose what it stands on."""
+        others = self.others()
+        order.refuse_below(name, self.stacks, others, self.stands)
+        if name in self.orphans:
+            every = [spec.name for spec in others]
+            order.refuse_read(name, self.stacks, every, lambda other: read_by(other, self.state_of(other)))
+
     def others(self) -> list[StackSpec]:
-        """All stacks that the fleet has, or had before a cluster was rebuilt elsewhere."""
-        asides = lost.asides(origins.load(origins.origins_path(self.world.path)))
-        return [*catalogue(self.world.fleet), *asides]
+        """All stacks that the fleet has, or had before a cluster was rebuilt elsewhere or an entry was taken out."""
+        return [
+            *catalogue(self.world.fleet),
+            *lost.of_fleet(self.world),
+            *(orphan.spec for orphan in self.orphans.values()),
+        ]
 
     def stands(self, name: str) -> bool:
-        return bool(recovery.resources(StackEngine(name, self.place, self.command).state()))
+        return bool(recovery.resources(self.state_of(name)))
+
+    def state_of(self, name: str) -> Mapping[str, Any] | None:
+        return StackEngine(name, self.place, self.command).state()
 
     def up(self) -> None:
         """Brings every stack that would change up, after those it depends on."""
@@ -236,60 +257,10 @@ class FleetRun:
                 return
             story.enter("destroy", story.changes)
             self.known.forget(name)
-            self.destroy_with_data(name)
-            if self.stacks[name].kind == "cluster":
-                self.settle(name)
+            destruction.take_down(self, name)
             story.enter("done")
 
-        self.each(order.of_destroy(self.stacks, self.world.fleet), work)
-
-    def destroy_with_data(self, name: str) -> None:
-        """If its people agreed to that, its buckets are empty when they go: once more where something came late."""
-        story, loss = self.stories[name], self.how.ignore_protect
-        for tries in range(1, emptying.TIMES + 1):
-            if loss:
-                self.empty(name)
-            try:
-                self.engines[name].destroy(story.hear, ignore_protect=loss, parallel=self.how.parallel)
-            except CommandError:
-                late = any(emptying.NOT_EMPTY in problem.message for problem in story.problems)
-                if not (loss and late) or self.interrupted or tries == emptying.TIMES:
-                    raise
-                story.problems.clear()
-            else:
-                break
-
-    def empty(self, name: str) -> None:
-        """The stack's buckets. Raises LandbridgeError."""
-        story = self.stories[name]
-        for bucket in emptying.buckets(self.engines[name].state()):
-
-            def tell(gone: int, bucket: str = bucket) -> None:
-                story.current = f"empties {bucket}: {gone:,} objects and old versions are gone"
-                if self.interrupted:
-                    raise LandbridgeError(f"interrupted while it emptied {bucket}: {gone:,} of its objects are gone")
-
-            if gone := emptying.empty(self.clients(name)("s3"), bucket, tell):
-                self.notes.append(f"{name}: {bucket} is emptied of objects and old versions: {gone:,}")
-        story.current = ""
-
-    def settle(self, name: str) -> None:
-        """Deals with what a destroyed cluster leaves behind."""
-        fleet, today = self.world.fleet.fleet, datetime.datetime.now(datetime.UTC).date()
-        cluster = name.removesuffix(lost.suffix(self.stacks[name].region))
-        told = self.left(name)(fleet, cluster, delete=self.how.with_volumes, today=today)
-        self.notes += [f"{name}: {note}" for note in told]
-
-    def left(self, name: str) -> Callable[..., list[str]]:
-        """What deals with that, in the cloud of the stack's region."""
-        fleet, region = self.world.fleet, self.stacks[name].region
-        if not in_azure(fleet, region) or fleet.azure is None:
-            return partial(leftovers.settle, self.clients(name))
-        # A second of imports that few runs need.
-        from .clouds import azure_leftovers
-        from .clouds.azure_clients import Clients
-
-        return partial(azure_leftovers.settle, Clients(fleet.azure.subscription_id), resource_group(fleet, region))
+        self.each(order.of_destroy(self.stacks), work)
 
     def each(self, depends_on: Mapping[str, Iterable[str]], work: Callable[[str], None]) -> None:
         def attempt(name: str) -> bool:
@@ -353,10 +324,15 @@ class FleetRun:
         engine, story = self.engines[name], self.stories[name]
         if pending:
             story.enter("resume")
-            azure = self.world.fleet.azure
-            subscription = azure.subscription_id if azure else ""
-            notes = recovery.resume(engine, pending, self.clients(name), story.hear, subscription)
+            notes = recovery.resume(engine, pending, self.clients(name), story.hear, self.subscription(name))
             self.notes += [f"{name}: {note}" for note in notes]
+
+    def subscription(self, name: str) -> str:
+        """Of Azure; empty where neither the stack nor the fleet has one."""
+        if name in self.orphans:
+            return self.orphans[name].subscription
+        azure = self.world.fleet.azure
+        return azure.subscription_id if azure else ""
 
     def clients(self, name: str) -> lookups.ClientOf:
         aws = self.world.fleet.aws

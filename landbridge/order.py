@@ -1,8 +1,8 @@
 """Which stacks of a fleet come before which others, and runs that would leave one without what it stands on."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
 
-from fleet import laptops
 from fleet.model import Fleet
 from stacks.catalogue import ADDONS, StackSpec
 
@@ -10,15 +10,13 @@ from .errors import LandbridgeError
 from .story import GIVEN_UP, Phase
 
 
-def of_destroy(stacks: Mapping[str, StackSpec], fleet: Fleet) -> dict[str, list[str]]:
+def of_destroy(stacks: Mapping[str, StackSpec]) -> dict[str, list[str]]:
     """Stack → those that must be gone before it is."""
     before = {name: [other for other, spec in stacks.items() if name in spec.depends_on] for name in stacks}
     for name, spec in stacks.items():
         # What add-ons run on: their pods end only where a kubelet is.
-        if spec.kind == "pool":
-            before[name] += [f"{fleet.pools[name].cluster}{ADDONS}"]
-        if spec.kind == "laptops":
-            before[name] += [f"{laptops.cluster(fleet, spec.region)}{ADDONS}"]
+        if spec.kind in ("pool", "laptops"):
+            before[name] += [f"{other}{ADDONS}" for other in spec.depends_on]
     return before
 
 
@@ -36,6 +34,40 @@ def refuse_below(name: str, chosen: Collection[str], every: Iterable[StackSpec],
         raise LandbridgeError(
             f"{', '.join(above)} stands on {name} and would lose it. Destroy both: "
             f"`landbridge destroy {' '.join([*above, name])}`"
+        )
+
+
+def refuse_read(
+    name: str, chosen: Collection[str], every: Iterable[str], reads: Callable[[str], Collection[str]]
+) -> None:
+    """Raises LandbridgeError if a stack that is not in this run was built on this one, which no file names any more."""
+    if above := [other for other in every if other not in chosen and name in reads(other)]:
+        raise LandbridgeError(
+            f"{', '.join(above)} still holds what leads to {name}. Bring it to what the fleet file says, then destroy: "
+            f"`landbridge up {' '.join(above)}`"
+        )
+
+
+def refuse_elsewhere(stacks: Iterable[StackSpec], published: Callable[[str], Mapping[str, Any]], local: str) -> None:
+    """Raises LandbridgeError for machines that would change their cluster or region: they stay what they were born as.
+
+    `published` are a stack's outputs. Hosts of sites move by themselves, see site/moving.py. `local` ends the words of
+    a command as it would be typed here.
+    """
+    found = {}
+    for spec in stacks:
+        told = published(spec.name) if spec.kind in ("pool", "laptops") else {}
+        if not told or told.get("site"):
+            continue
+        wanted = {"region": spec.region, "cluster": spec.depends_on[-1]}
+        differs = [f"{what} {told.get(what)} and not {name}" for what, name in wanted.items() if told.get(what) != name]
+        if differs:
+            found[spec.name] = f"{spec.name} stands in {' and '.join(differs)}"
+    if found:
+        away = f"`landbridge destroy{local} {' '.join(found)} --ignore-protect`"
+        raise LandbridgeError(
+            f"Nothing was changed: {'; '.join(found.values())}. Machines stay what they were born as. If those may go, "
+            f"let them go first: {away}, then `landbridge up{local}`"
         )
 
 

@@ -1,14 +1,17 @@
 """`landbridge up`, `preview` and `destroy`."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from fleet import origins
+from fleet.world import World
+from stacks.catalogue import StackSpec
 
-from .. import consent, guards, local_kubernetes, places
+from .. import consent, guards, local_kubernetes, orphans, places
 from ..cluster import lost
+from ..engine import StackEngine
 from ..fleet_run import FleetRun, How
 from ..pulumi_command import PulumiCommand
 from ..report import Report
@@ -117,12 +120,29 @@ def prepare(
     world = options.the_fleet(fleet_file)
     for remark in world.remarks if command != "destroy" and not as_json else ():
         click.echo(remark, err=True)
-    asides = lost.asides(origins.load(origins.origins_path(world.path))) if command == "destroy" else []
-    picked = options.chosen(names, world, asides)
-    if local and command != "destroy":
+    picked = options.chosen(names, world) if command != "destroy" else []
+    if local and picked:
         local_kubernetes.check(world, picked)
     if local and command == "up":
         local_kubernetes.build(world, picked)
-    place = options.the_place(world, local=local)
-    run = FleetRun(world, picked, place, PulumiCommand(places.pulumi_root()), How(**how))
+    place, engine = options.the_place(world, local=local), PulumiCommand(places.pulumi_root())
+    # Who asks for some stacks is not told of others.
+    left = orphans.of_fleet(world, place, engine) if command == "destroy" or not names else {}
+    if command == "destroy":
+        picked = to_destroy(names, world, left, lambda name: StackEngine(name, place, engine).state())
+    run = FleetRun(world, picked, place, engine, How(**how), left)
+    if command != "destroy":
+        run.notes += orphans.told(left, world.path.name, options.typed(fleet_file, local=local))
     return run, Report(command, run, out)
+
+
+def to_destroy(
+    names: tuple[str, ...],
+    world: World,
+    left: Mapping[str, orphans.Orphan],
+    state: Callable[[str], Mapping[str, Any] | None],
+) -> list[StackSpec]:
+    """Those that are named; or the whole fleet with what its file has forgotten, which may stand on the rest."""
+    also = [orphan.spec for orphan in left.values()]
+    picked = [*options.chosen(names, world, [*lost.of_fleet(world), *also]), *(() if names else also)]
+    return [orphans.as_built(spec, state(spec.name)) for spec in picked] if left else picked

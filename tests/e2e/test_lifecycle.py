@@ -80,6 +80,33 @@ def test_a_fleet_comes_up_stays_unchanged_grows_and_goes(cloud: Cloud) -> None:
     assert set(again["eu-west-1"]) == {"created"}
 
 
+def test_a_region_that_was_taken_out_of_the_file_is_named_and_goes_by_its_name(cloud: Cloud) -> None:
+    cloud.run("preview", "--local")
+    cloud.python("for region in ('us-west-2', 'eu-west-1'): client('ec2', region).describe_vpcs()")
+    before = cloud.inventory()
+    cloud.run("up", "--local", "--yes")
+    text = cloud.fleet.read_text()
+    cloud.fleet.write_text(text.replace("  eu-west-1: {cloud: aws, zones: [a]}\n", ""))
+    cloud.plan()
+    refused = cloud.run("destroy", "--local", "--yes", "--ignore-protect", "eu-west-1", code=1)
+    assert "links still holds what leads to eu-west-1" in refused.stdout
+    # What is refused names the up that comes first, and that up names the destroy.
+    (first,) = re.findall(r"`landbridge ([^`]+)`", refused.stdout)
+    cloud.run(*first.split(), "--local", "--yes", "--allow-destroy", "9")
+    named = [note for note in cloud.report("up", "--local", "--yes")["notes"] if "eu-west-1 stands" in note]
+    (then,) = re.findall(r"`landbridge ([^`]+)`", "".join(named))
+    status = cloud.report("status", "--local")
+    assert [one["stack"] for one in status["stacks"]][-1] == "eu-west-1"
+    assert named[0] in status["notes"]
+    cloud.run(*then.replace(f" --fleet {cloud.fleet}", "").split(), "--yes", "--ignore-protect")
+    assert "eu-west-1" not in cloud.run("up", "--local", "--yes", "--full", "--expect-no-changes").stdout
+    cloud.fleet.write_text(text.replace("  us-west-2: {cloud: aws, zones: [a, b]}\n", ""))
+    cloud.plan()
+    # The whole fleet, and what its file has forgotten.
+    cloud.run("destroy", "--local", "--yes", "--ignore-protect")
+    assert cloud.inventory() == before
+
+
 def test_drift_is_seen_and_repaired(cloud: Cloud) -> None:
     cloud.run("up", "--local", "--yes", "eu-west-1")
     cloud.python(

@@ -9,9 +9,9 @@ import pytest
 from moto import mock_aws
 from pulumi.automation import CommandError
 
-from landbridge import emptying
+from landbridge import destruction, emptying
 from landbridge.errors import LandbridgeError
-from landbridge.fleet_run import FleetRun, How
+from landbridge.fleet_run import How
 from landbridge.story import Problem, Story
 
 BUCKET = "example-us-west-2-123456789012"
@@ -80,7 +80,7 @@ class Run:
         return lambda _: self.s3
 
     def empty(self, name: str) -> None:
-        FleetRun.empty(self, name)  # type: ignore[arg-type]
+        destruction.empty(self, name)  # type: ignore[arg-type]
 
     def destroy(self, *_: Any, **__: Any) -> None:
         if self.late:
@@ -92,7 +92,7 @@ class Run:
             raise CommandError(SimpleNamespace(code=1, stdout="", stderr=why))  # type: ignore[arg-type]
 
     def go(self) -> None:
-        FleetRun.destroy_with_data(self, "west")  # type: ignore[arg-type]
+        destruction.destroy_with_data(self, "west")  # type: ignore[arg-type]
 
 
 def test_what_arrives_meanwhile_goes_too(s3: Any) -> None:

@@ -81,6 +81,23 @@ def lost(home: Path) -> Place:
     return Place("local", home, "file:///s", "passphrase", home / "logs", cloud=cloud)
 
 
+def test_what_is_protected_goes_only_by_a_command_that_says_so() -> None:
+    def refused(name: str) -> tuple[str, None]:
+        urn = f"urn:pulumi:west-gpu::landbridge::landbridge:pools:Pool$aws:autoscaling/group:Group::{name}"
+        return (
+            f'Preview failed: resource "{urn}" cannot be deleted\nbecause it is protected. To unprotect the resource, '
+            f"either remove the `protect` flag from the resource in your Pulumi program and run `pulumi up`",
+            None,
+        )
+
+    (problem,) = failures.worth_telling(story(refused("a"), refused("b")), FAILED, REAL)
+    assert problem.message == (
+        "what stands can't become what fleet.yaml says now: autoscaling.Group a, autoscaling.Group b would be deleted, with "
+        "what is on it or in it. If that is meant, let it go first: `landbridge destroy us-west-2 --ignore-protect`, then "
+        "`landbridge up us-west-2`"
+    )
+
+
 def test_what_follows_from_the_local_clouds_end_is_told_once_with_its_reason(tmp_path: Path) -> None:
     eof = [("error reading from server: EOF", events.urn(BUCKET, f"b{n}")) for n in range(7)]
     (problem,) = failures.worth_telling(story(*eof), FAILED, lost(tmp_path / "home"))

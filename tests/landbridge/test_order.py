@@ -1,12 +1,14 @@
 """Which stacks go before which others when a fleet is taken down, and whose machines an up waits for."""
 
+import re
+
 import pytest
 
 from fleet.world import current
 from landbridge import order, schedule
 from landbridge.errors import LandbridgeError
 from landbridge.story import Phase
-from stacks.catalogue import catalogue
+from stacks.catalogue import StackSpec, catalogue
 from tests.support.cloud import ROOT
 
 
@@ -15,7 +17,7 @@ def ended() -> list[str]:
     """The example fleet's stacks in the order in which a destroy ends them."""
     fleet, done = current(ROOT / "fleet.yaml").fleet, list[str]()
     stacks = {stack.name: stack for stack in catalogue(fleet)}
-    schedule.run(order.of_destroy(stacks, fleet), lambda name: not done.append(name))
+    schedule.run(order.of_destroy(stacks), lambda name: not done.append(name))
     assert sorted(done) == sorted(stacks)
     return done
 
@@ -29,6 +31,27 @@ def test_nothing_goes_before_what_stands_on_it(ended: list[str]) -> None:
     fleet = current(ROOT / "fleet.yaml").fleet
     for stack in catalogue(fleet):
         assert all(ended.index(stack.name) < ended.index(below) for below in stack.depends_on), stack.name
+
+
+def test_machines_do_not_change_their_cluster_or_region_and_the_way_is_named() -> None:
+    stacks = [
+        StackSpec("west", "region", "west"),
+        StackSpec("cpu", "pool", "west", ("west", "prime")),
+        StackSpec("lab", "pool", "west", ("west", "prime")),
+        StackSpec("far", "pool", "east", ("east", "main")),
+        StackSpec("new", "pool", "west", ("west", "prime")),
+        StackSpec("west-laptops", "laptops", "west", ("west", "prime")),
+    ]
+    at = {"region": "west", "cluster": "main"}
+    fits = {"lab": {**at, "site": "lab"}, "cpu": {**at, "cluster": "prime"}}
+    order.refuse_elsewhere(stacks, lambda name: fits.get(name, {}), "")
+    said = (
+        "Nothing was changed: cpu stands in cluster main and not prime; far stands in region west and not east; west-laptops "
+        "stands in cluster main and not prime. Machines stay what they were born as. If those may go, let them go first: "
+        "`landbridge destroy --local cpu far west-laptops --ignore-protect`, then `landbridge up --local`"
+    )
+    with pytest.raises(LandbridgeError, match=f"^{re.escape(said)}$"):
+        order.refuse_elsewhere(stacks, lambda name: at if name in ("cpu", "far", "west-laptops") else {}, " --local")
 
 
 def test_machines_of_pools_that_failed_or_are_not_up_are_not_waited_for() -> None:

@@ -1,0 +1,93 @@
+"""What `destroy` does to a stack beside the engine: its hosts leave, its buckets are emptied, its disks are settled."""
+
+import datetime
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pulumi.automation import CommandError
+
+from fleet.buckets import in_azure, resource_group
+
+from . import emptying, leftovers
+from .cluster import info, lost
+from .cluster.session import Session
+from .errors import LandbridgeError
+from .site import leaving
+from .unchanged.known import outputs
+
+if TYPE_CHECKING:
+    from .fleet_run import FleetRun
+
+
+def take_down(run: "FleetRun", name: str) -> None:
+    """Raises what the engine raises, and LandbridgeError."""
+    dismiss_hosts(run, name)
+    destroy_with_data(run, name)
+    if run.stacks[name].kind == "cluster":
+        settle(run, name)
+    if name in run.orphans:
+        run.engines[name].remove()
+
+
+def dismiss_hosts(run: "FleetRun", name: str) -> None:
+    """Has a site's hosts leave the cluster of a pool that is destroyed; what is left of them becomes a note."""
+    if pool := leaving.of(name, outputs(run.engines[name].state())):
+        run.stories[name].current = f"hosts of {pool.site} leave {pool.cluster}"
+        try:
+            session = Session(run.world, run.place, info.read(run.place, pool.cluster))
+        except LandbridgeError:  # never up, or gone: it has no nodes
+            return
+        run.notes += [f"{name}: {one}" for one in leaving.leave(session, pool, serving=run.how.ignore_protect)]
+
+
+def destroy_with_data(run: "FleetRun", name: str) -> None:
+    """If its people agreed to that, its buckets are empty when they go: once more where something came late."""
+    story, loss = run.stories[name], run.how.ignore_protect
+    for tries in range(1, emptying.TIMES + 1):
+        if loss:
+            empty(run, name)
+        try:
+            run.engines[name].destroy(story.hear, ignore_protect=loss, parallel=run.how.parallel)
+        except CommandError:
+            late = any(emptying.NOT_EMPTY in problem.message for problem in story.problems)
+            if not (loss and late) or run.interrupted or tries == emptying.TIMES:
+                raise
+            story.problems.clear()
+        else:
+            break
+
+
+def empty(run: "FleetRun", name: str) -> None:
+    """The stack's buckets. Raises LandbridgeError."""
+    story = run.stories[name]
+    for bucket in emptying.buckets(run.engines[name].state()):
+
+        def tell(gone: int, bucket: str = bucket) -> None:
+            story.current = f"empties {bucket}: {gone:,} objects and old versions are gone"
+            if run.interrupted:
+                raise LandbridgeError(f"interrupted while it emptied {bucket}: {gone:,} of its objects are gone")
+
+        if gone := emptying.empty(run.clients(name)("s3"), bucket, tell):
+            run.notes.append(f"{name}: {bucket} is emptied of objects and old versions: {gone:,}")
+    story.current = ""
+
+
+def settle(run: "FleetRun", name: str) -> None:
+    """Deals with what a destroyed cluster leaves behind."""
+    fleet, today = run.world.fleet.fleet, datetime.datetime.now(datetime.UTC).date()
+    cluster = name.removesuffix(lost.suffix(run.stacks[name].region))
+    told = left(run, name)(fleet, cluster, delete=run.how.with_volumes, today=today)
+    run.notes += [f"{name}: {note}" for note in told]
+
+
+def left(run: "FleetRun", name: str) -> Callable[..., list[str]]:
+    """What deals with that, in the cloud of the stack's region."""
+    fleet, region, subscription = run.world.fleet, run.stacks[name].region, run.subscription(name)
+    if not subscription or not (name in run.orphans or in_azure(fleet, region)):
+        return partial(leftovers.settle, run.clients(name))
+    # A second of imports that few runs need.
+    from .clouds import azure_leftovers
+    from .clouds.azure_clients import Clients
+
+    return partial(azure_leftovers.settle, Clients(subscription), resource_group(fleet, region))
