@@ -108,5 +108,5 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         return
     here = item.config.stash.setdefault(begun, set())
     if unit(file) not in here and time.time() > float(os.environ[UNTIL]):
-        pytest.skip(f"no time left for {file}: `make test` runs it")
+        pytest.skip(f"no time left for {file}: `make test-all` runs it")
     here.add(unit(file))
