@@ -1,4 +1,10 @@
-"""Fleets of several files: a control plane in each cloud with a region for its backups, and one of all kinds of stacks."""
+"""Fleets of several files, and how each comes up: a control plane in each cloud with a region for its backups, and one
+of all kinds of stacks."""
+
+from tests.support import saved
+from tests.support.cloud import Cloud
+
+from .standing import bring_up
 
 # An account and a directory that nothing but this file names: no cloud here may know them before.
 SUBSCRIPTION, TENANT = "00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-0000000000b7"
@@ -102,3 +108,18 @@ storage:
   shares:
     data: {{path: /data, gid: 2001}}
 """
+
+
+def up(cloud: Cloud) -> None:
+    cloud.run("up", "--local", "--yes", seconds=1200)
+
+
+# Saved world → what brings it up, and of which fleet.
+WORLDS: dict[str, tuple[saved.Make, str]] = {
+    "in-aws": (up, IN_AWS),
+    "in-azure": (up, IN_AZURE),
+    "in-all": (bring_up, HYBRID),
+    # No pod asks for anything, so that no machine comes or goes by itself.
+    "at-rest": (up, HYBRID),
+    "in-both": (up, IN_BOTH),
+}

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -35,16 +36,23 @@ def world(
 
     @pytest.fixture(scope=scope)
     def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
-        shelf = shared(tmp_path_factory)
-        made(shelf, name, make, fleet)
-        cloud = load(shelf, name, tmp_path_factory.mktemp(name))
-        try:
-            await_nodes(cloud)
+        with opened(tmp_path_factory, name, make, fleet) as cloud:
             yield cloud
-        finally:
-            cloud.stop()
 
     return loaded
+
+
+@contextmanager
+def opened(factory: pytest.TempPathFactory, name: str, make: Make, fleet: Fleet) -> Iterator[Cloud]:
+    """A world of one's own, for as long as the body runs."""
+    shelf = shared(factory)
+    made(shelf, name, make, fleet)
+    cloud = load(shelf, name, factory.mktemp(name))
+    try:
+        await_nodes(cloud)
+        yield cloud
+    finally:
+        cloud.stop()
 
 
 def shared(factory: pytest.TempPathFactory) -> Path:

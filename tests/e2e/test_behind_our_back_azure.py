@@ -1,0 +1,35 @@
+"""The same in Azure: a scale set, a subnet, a tunnel, a DNS zone, a role, and a resource group with all that is in it."""
+
+import pytest
+
+from tests.e2e.test_lifecycle import changes
+from tests.support.cloud import Cloud
+
+from .worlds import SUBSCRIPTION
+
+pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1500)]
+SOUTH = "southcentralus"
+GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/test-{SOUTH}"
+NETWORK, COMPUTE = f"{GROUP}/providers/Microsoft.Network", f"{GROUP}/providers/Microsoft.Compute"
+
+
+def test_up_with_refresh_makes_anew_what_is_gone(in_both: Cloud) -> None:
+    listed = in_both.azure_inventory()
+    (connection, *_) = listed["Microsoft.Network/connections"]
+    gone = [connection, f"{COMPUTE}/virtualMachineScaleSets/test-south-cpu"]
+    for one in gone:
+        in_both.azure("DELETE", one)
+    anew = changes(in_both.report("up", "--local", "--refresh", "--yes", seconds=900))
+    assert {stack for stack, found in anew.items() if set(found) != {"same"}} == {"links", "south-cpu"}
+    in_both.run("up", "--local", "--full", "--expect-no-changes", seconds=600)
+
+
+def test_a_whole_resource_group_comes_back(in_both: Cloud) -> None:
+    in_both.azure("DELETE", GROUP)
+    in_both.run("up", "--local", "--refresh", "--yes", seconds=900)
+    in_both.run("up", "--local", "--full", "--expect-no-changes", seconds=600)
+
+
+def test_destroy_does_not_stumble_over_a_group_that_is_gone(in_both: Cloud) -> None:
+    in_both.azure("DELETE", GROUP)
+    in_both.run("destroy", "--local", "--yes", "--ignore-protect", "--with-volumes", seconds=900)
