@@ -42,8 +42,9 @@ def refuse_read(
 ) -> None:
     """Raises LandbridgeError if a stack that is not in this run was built on this one, which no file names any more."""
     if above := [other for other in every if other not in chosen and name in reads(other)]:
+        hold, it = ("still holds", "it") if len(above) == 1 else ("still hold", "them")
         raise LandbridgeError(
-            f"{', '.join(above)} still holds what leads to {name}. Bring it to what the fleet file says, then destroy: "
+            f"{', '.join(above)} {hold} what leads to {name}. Bring {it} to what the fleet file says, then destroy: "
             f"`landbridge up {' '.join(above)}`"
         )
 
