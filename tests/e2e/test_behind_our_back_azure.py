@@ -7,7 +7,7 @@ from tests.support.cloud import Cloud
 
 from .worlds import SUBSCRIPTION
 
-pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.cloud, pytest.mark.matrix, pytest.mark.timeout(1500)]
 SOUTH = "southcentralus"
 GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/test-{SOUTH}"
 NETWORK, COMPUTE = f"{GROUP}/providers/Microsoft.Network", f"{GROUP}/providers/Microsoft.Compute"
