@@ -25,7 +25,7 @@ ALONE = {
     },
     "in-both": {
         "add-ons": ["main-addons"],
-        "a pool": ["south-gpu"],
+        "a pool": ["main-addons", "south-gpu"],
         "a pool for people": ["desk"],
         "laptops": ["southcentralus-laptops"],
         "links": ["links"],
