@@ -136,7 +136,7 @@ class FleetRun:
         # Previews read other stacks' outputs but change nothing: all at once, if there is something to read from.
         if not destroy:
             local = " --local" if self.place.cloud else ""
-            order.refuse_elsewhere(self.stacks.values(), lambda name: outputs(self.state_of(name)), local)
+            order.refuse_elsewhere(self.stacks.values(), self.published, local)
             read = {other for spec in self.stacks.values() for other in spec.depends_on if other in self.stacks}
             self.each(dict.fromkeys(sorted(read), ()), lambda name: self.engines[name].found())
             self.known.look()
@@ -144,6 +144,13 @@ class FleetRun:
         steps = {story.stack: story.steps for story in self.pending}
         self.blast = blast(steps, keep=not self.how.with_volumes)
         self.refusals = [] if destroy else guards.refusals(steps, self.how.ignored)
+
+    def published(self, name: str) -> Mapping[str, Any]:
+        """A stack's outputs; none where they can't be read, which that stack's own work tells."""
+        try:
+            return outputs(self.engines[name].state())
+        except (CommandError, LandbridgeError):
+            return {}
 
     def reads(self, name: str) -> bool:
         """Whether the cloud is read first: also for pools in Azure, whose sizes change beside us and are written along

@@ -6,15 +6,17 @@ Pulumi destroys from the state alone, so that nobody has to write back what was 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from pulumi.automation import LocalWorkspace
+from pulumi.automation import CommandError, LocalWorkspace
 from pulumi.automation import PulumiCommand as Plain
 
 from fleet.world import World
 from stacks.catalogue import PROJECT, Kind, StackSpec, catalogue
 
-from . import places, recovery
+from . import failures, places, recovery
 from .cluster import lost
 from .engine import StackEngine
+from .errors import LandbridgeError
+from .leftovers import FLEET
 from .places import Place
 from .pulumi_command import PulumiCommand
 from .story import STACK_TYPE
@@ -39,24 +41,39 @@ class Orphan(NamedTuple):
     subscription: str = ""
 
 
-def orphans(place: Place, named: Collection[str], command: PulumiCommand) -> dict[str, Orphan]:
-    """By name, those that hold anything. `named` are the stacks that the fleet file knows."""
+def orphans(place: Place, fleet: str, named: Collection[str], command: PulumiCommand) -> dict[str, Orphan]:
+    """By name, those of the fleet that hold anything. `named` are the stacks that its file knows.
+
+    Raises LandbridgeError where the backend can't be asked.
+    """
     found = {}
-    for name in sorted(set(every(place)) - set(named)):
-        state = StackEngine(name, place, command).state()
-        if recovery.resources(state):
-            found[name] = orphan(name, state or {})
+    try:
+        for name in sorted(set(every(place)) - set(named)):
+            state = StackEngine(name, place, command).state() or {}
+            if recovery.resources(state) and is_of(fleet, state):
+                found[name] = orphan(name, state)
+    except CommandError as error:
+        why = failures.last_error(str(error))
+        raise LandbridgeError(
+            f"Pulumi's state can't be listed: {why}. Does {place.backend} exist, and may you read it?"
+        ) from None
     return found
 
 
 def of_fleet(world: World, place: Place, command: PulumiCommand) -> dict[str, Orphan]:
-    """Those that neither the fleet file nor a rebuild knows."""
+    """Those that neither the fleet file nor a rebuild knows. Raises LandbridgeError."""
     known = (*catalogue(world.fleet), *lost.of_fleet(world))
-    return orphans(place, [stack.name for stack in known], command)
+    return orphans(place, world.fleet.fleet, [stack.name for stack in known], command)
+
+
+def is_of(fleet: str, state: Mapping[str, Any]) -> bool:
+    """By the tags of what it holds: another fleet may keep its state in the same backend, and has its own stacks."""
+    tags = ((one.get("inputs") or {}).get("tags") for one in state.get("resources") or ())
+    return {told[FLEET] for told in tags if isinstance(told, Mapping) and FLEET in told} == {fleet}
 
 
 def every(place: Place) -> list[str]:
-    """Names of all stacks of the project, whoever's fleet file they come from."""
+    """Names of all stacks of the project in the backend, other fleets' as well."""
     if place.state_folder is not None:
         return [file.stem for file in (place.state_folder / "stacks" / PROJECT).glob("*.json")]
     command = Plain(places.pulumi_root())

@@ -80,22 +80,27 @@ def test_a_state_tells_what_a_stack_is(what: str) -> None:
     assert orphans.orphan(name, held) == expected
 
 
-def test_stacks_that_hold_something_and_have_no_entry_are_orphans(tmp_path: Path) -> None:
+def of(fleet: str) -> dict[str, Any]:
+    tagged = {"type": "x:y:Z", "urn": "z", "inputs": {"tags": {"landbridge:fleet": fleet}}}
+    return {"resources": [STACK, {"type": "x:y:Untagged", "urn": "u"}, tagged]}
+
+
+def test_stacks_of_the_fleet_that_hold_something_and_have_no_entry_are_orphans(tmp_path: Path) -> None:
     folder = tmp_path / ".pulumi/stacks" / PROJECT
     folder.mkdir(parents=True)
-    for name, held in {"west": state("x:y:Z"), "old": state("x:y:Z"), "empty": state()}.items():
+    for name, held in {"west": of("f"), "old": of("f"), "foreign": of("g"), "empty": state()}.items():
         (folder / f"{name}.json").write_text(json.dumps({"checkpoint": {"latest": held}}))
     place: Any = SimpleNamespace(
         state_folder=tmp_path / ".pulumi", logs=tmp_path / "logs", stack_file=lambda name: folder / f"{name}.json",
         project=tmp_path, environment={}, secrets_provider="passphrase", backend="file:///x",
     )  # fmt: skip
     command: Any = SimpleNamespace(for_stack=lambda _log: None)
-    assert sorted(orphans.every(place)) == ["empty", "old", "west"]
+    assert sorted(orphans.every(place)) == ["empty", "foreign", "old", "west"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(orphans, "StackEngine", lambda name, place, _: SimpleNamespace(
             state=lambda: json.loads(place.stack_file(name).read_text())["checkpoint"]["latest"]
         ))  # fmt: skip
-        assert list(orphans.orphans(place, ["west"], command)) == ["old"]
+        assert list(orphans.orphans(place, "f", ["west"], command)) == ["old"]
     (note,) = orphans.told(["old"], "fleet.yaml", " --local")
     assert note == "old stands, and fleet.yaml names it no more: `landbridge destroy old --local` takes it down."
 
