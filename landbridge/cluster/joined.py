@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from components.pools.labels import POOL
 from fleet.model import Fleet
 from fleet.world import World
 
@@ -53,7 +52,7 @@ def troubles(session: Session, pools: Collection[str], there: Collection[nodes.N
     """Why those pools lack nodes: what their scaling groups say, and the first machine that is none."""
     known = {node["metadata"]["name"]: node for node in there}
     for pool in pools:
-        mine = [node for node in there if _pool(node) == pool]
+        mine = [node for node in there if nodes.pool(node) == pool]
         try:
             found = scaling.of_pool(session, pool)
         except LandbridgeError as error:
@@ -79,11 +78,7 @@ def nodes_of(session: Session) -> list[nodes.Node]:
 
 def ready(there: Collection[nodes.Node]) -> Counter[str]:
     """Ready nodes by pool."""
-    return Counter(_pool(node) for node in there if nodes.ready(node))
-
-
-def _pool(node: nodes.Node) -> str:
-    return str(node["metadata"].get("labels", {}).get(POOL, ""))
+    return Counter(nodes.pool(node) for node in there if nodes.ready(node))
 
 
 def lacking(wanted: Mapping[str, int], has: Mapping[str, int]) -> dict[str, int]:

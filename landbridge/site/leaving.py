@@ -11,7 +11,7 @@ from components.pools.enrolment import node_name
 from .. import reach
 from ..cluster.session import Session
 from ..errors import LandbridgeError
-from . import moving, nodes
+from . import nodes
 from .nodes import Node
 
 SECONDS, AT_ONCE = 60.0, 8
@@ -63,7 +63,7 @@ def one(session: Session, pool: Pool, name: str, found: Mapping[str, Node], *, s
             return f"{machine} goes on serving ({', '.join(serves)}), and stays a node: --ignore-protect ends that, too"
     except reach.ReachError as error:
         text = f"{machine} was not asked to leave: {str(error).removesuffix('.')}. {BY_HAND}"
-    if node and moving.belongs(node, pool.cluster)[1] == pool.name:
+    if node and nodes.pool(node) == pool.name:
         try:
             session.admin.done("delete", "node", machine)
         except LandbridgeError as error:

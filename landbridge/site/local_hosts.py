@@ -65,7 +65,7 @@ def lacking(session: Session, wanted: Sequence[SiteHost]) -> list[SiteHost]:
 
     def stands(host: SiteHost) -> bool:
         node = found.get(host.node)
-        return nodes.ready(node) and node is not None and moving.belongs(node, host.cluster)[1] == host.pool
+        return node is not None and nodes.ready(node) and nodes.pool(node) == host.pool
 
     return [host for host in wanted if not stands(host)]
 

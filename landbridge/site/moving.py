@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from components.pools.admission import SPACE
-from components.pools.labels import POOL
 
 from ..cluster import info
 from ..cluster.kube import Kube
@@ -16,6 +15,9 @@ from ..errors import LandbridgeError
 from . import nodes
 from .hosts import SiteHost
 from .nodes import Node
+
+# Of pods of any kind, and past budgets: the last replica of a site's DNS would hold it up for ever.
+DRAIN = "--ignore-daemonsets --delete-emptydir-data --force --disable-eviction"
 
 
 class AtWorkError(LandbridgeError):
@@ -38,37 +40,33 @@ def leave(session: Session, host: SiteHost) -> Leaving:
         except LandbridgeError:  # its API is down; whether the host is its at all, the host knows
             unasked.append(other.info.name)
             continue
-        if node and belongs(node, other.info.name) != (host.cluster, host.pool):
-            take_out(other.admin, host.node, *belongs(node, other.info.name))
+        if node and (other.info.name, nodes.pool(node)) != (host.cluster, host.pool):
+            take_out(other.admin, node, other.info.name)
     return Leaving(session.info.fleet, tuple(unasked))
 
 
-def belongs(node: Node, cluster: str) -> tuple[str, str]:
-    """Cluster and pool."""
-    return cluster, str(node["metadata"].get("labels", {}).get(POOL, ""))
-
-
-def take_out(admin: Kube, node: str, cluster: str, pool: str) -> None:
+def take_out(admin: Kube, node: Node, cluster: str) -> None:
     """Anybody's pods keep it where it is; add-ons' come up elsewhere once the node is gone.
 
     No eviction: the last host of a site would wait for ever for the budget of the site's DNS.
     """
-    refuse(admin, node, cluster, pool)
-    nodes.hold(admin, node)
+    name, pool = node["metadata"]["name"], nodes.pool(node)
+    refuse(admin, name, cluster, pool)
+    nodes.hold(admin, name)
     try:
         # Work may have come in the moment before.
-        refuse(admin, node, cluster, pool)
+        refuse(admin, name, cluster, pool)
     except AtWorkError:
-        nodes.release(admin, node, leave_cordoned=False)
+        nodes.release(admin, name, leave_cordoned=nodes.cordoned(node))
         raise
-    admin.done("delete", "node", node)
+    admin.done("delete", "node", name)
 
 
 def refuse(admin: Kube, node: str, cluster: str, pool: str) -> None:
     runs = [pod for pod in nodes.busy(admin, node) if not pod.startswith(f"{SPACE}/")]
     if runs:
         more = f" and {len(runs) - 3} more" if len(runs) > 3 else ""
-        end = f"`landbridge kubectl --cluster {cluster} drain {node} --ignore-daemonsets`"
+        end = f"`landbridge kubectl --cluster {cluster} drain {node} {DRAIN}`"
         raise AtWorkError(
             f"{node} is still at work for {pool} of {cluster}: {', '.join(runs[:3])}{more}. It moves once that has "
             f"ended; {end} ends it now. Then run this again; nothing was changed"

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
-from components.pools.labels import DOMAIN, PLACE
+from components.pools.labels import DOMAIN, PLACE, POOL
 
 from ..cluster.kube import Kube
 
@@ -36,6 +36,11 @@ def condition(node: Node, kind: str) -> str:
 def address(node: Node) -> str:
     found = {one["type"]: one["address"] for one in node.get("status", {}).get("addresses", ())}
     return str(found.get("InternalIP", ""))
+
+
+def pool(node: Node) -> str:
+    """Empty for a node of no pool."""
+    return str(node["metadata"].get("labels", {}).get(POOL, ""))
 
 
 def cordoned(node: Node) -> bool:

@@ -1,5 +1,7 @@
 """Hosts of a site that change their pool, and hosts that leave: what runs and lies there, and what the cluster says. In order."""
 
+import re
+
 import pytest
 
 from components.pools import node_template
@@ -36,13 +38,14 @@ def test_a_host_that_the_fleet_file_gives_to_another_pool_moves_when_it_has_no_w
     before = enrolled.kube.get("nodes", NODE)["metadata"]["uid"]
     work(enrolled, NODE)
     eventually(lambda: nodes.busy(enrolled.kube, NODE) == ["default/work"])
-    with pytest.raises(
-        moving.AtWorkError, match=r"is still at work for other of main: default/work\. .* drain host-1\.lab"
-    ):
+    with pytest.raises(moving.AtWorkError, match=r"is still at work for other of main: default/work\. ") as caught:
         enrolled.enrolment("host-1")
     node = enrolled.kube.get("nodes", NODE)
     assert (node["metadata"]["uid"], nodes.cordoned(node), nodes.applying(node)) == (before, False, False)
-    enrolled.kube.done("delete", "pod", "work", "--wait=false")
+    # What the message says ends it.
+    remedy = re.search(r"`landbridge kubectl --cluster main ([^`]+)`", str(caught.value))
+    assert remedy
+    enrolled.kube.done(*remedy[1].split(), "--timeout=60s", seconds=90)
     eventually(lambda: not nodes.busy(enrolled.kube, NODE))
     said = enrolled.type("host-1", enrolled.enrolment("host-1"))
     assert (said.returncode, said.stdout) == (0, "This machine is host-1.lab, from now on.\n"), said.stderr
@@ -50,6 +53,7 @@ def test_a_host_that_the_fleet_file_gives_to_another_pool_moves_when_it_has_no_w
     node = enrolled.kube.get("nodes", NODE)
     assert node["metadata"]["uid"] != before
     assert node["metadata"]["labels"] == node_template.node_labels(enrolled.spec, "lab", NODE)
+    assert not nodes.cordoned(node)
     assert enrolled.state("host-1").healthy
 
 
@@ -114,3 +118,12 @@ def test_a_host_that_was_moved_meanwhile_does_not_leave(enrolled: SiteBed) -> No
     assert pool
     assert leaving.leave(enrolled.session, pool, serving=True) == []
     assert enrolled.state("host-1").healthy
+
+
+def test_what_is_said_of_a_host_that_is_not_reached_ends_its_kubelet(enrolled: SiteBed) -> None:
+    remedy = re.search(r"`([^`]+)`", leaving.BY_HAND)
+    assert remedy
+    box = enrolled.boxes["host-1"]
+    assert box.sh("pgrep -x kwok").out != ""
+    assert box.sh(remedy[1]).code == 0
+    assert box.sh("pgrep -x kwok").out == ""

@@ -101,27 +101,28 @@ def back(given: Json) -> Json:
 
 
 def leave(given: Json) -> Json:
-    """Makes it the machine that it was before it was enrolled, if it is still of the pool that goes away.
+    """Makes it the machine that it was before it was enrolled, if it is still of the pool that goes away. Tells what
+    it goes on serving.
 
     One that serves something does so further on, unless that is to end, too.
     """
     now = standing()
     if not now or pool_of(now) != given["prefix"]:
-        return {"left": False, "serves": []}
+        return {"serves": []}
     told = report({})
     serves = [unit for unit in told["serves"] if told["units"].get(unit) == "active"]
     if serves and not given["serving"]:
-        return {"left": False, "serves": serves}
+        return {"serves": serves}
     bundle = json.loads(CURRENT.read_text())
     systemctl("disable", TARGET)
     halt(bundle, {"files": {}})
     # The pods' processes outlive containerd, which ends alone.
     subprocess.run(["systemctl", "stop", "kubepods.slice"], check=False, capture_output=True)
-    for path in (*bundle["files"], HOST, KEY, TOKEN, JOINED, CURRENT, PREVIOUS, MANIFEST):
+    forget()
+    for path in (*bundle["files"], HOST, KEY, TOKEN, CURRENT, PREVIOUS, MANIFEST):
         Path(path).unlink(missing_ok=True)
-    shutil.rmtree(CERTIFICATE.parent, ignore_errors=True)
     systemctl("daemon-reload")
-    return {"left": True, "serves": []}
+    return {"serves": []}
 
 
 def exchange(new: Json, old: Json) -> Json:
