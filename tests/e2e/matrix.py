@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from components.pools.labels import POOL
 from tests.components.pools.joining_client import eventually
 from tests.e2e.kills import DESTROY, counted, different
 from tests.e2e.standing import kubectl
@@ -20,7 +21,6 @@ OF_ITSELF = (
     "ec2 security group rules",
     "ssm parameters",
 )
-LABEL = "landbridge.dev/pool"
 READY_SECONDS, SECONDS = 180, 900
 
 
@@ -35,7 +35,7 @@ def nodes(cloud: Cloud, *words: str) -> Counter[tuple[str, str]]:
     """Of one cluster, those of machines in the servers' part by their names."""
     found = json.loads(kubectl(cloud, *words, "get", "nodes", "-o", "json"))["items"]
     return Counter(
-        (node["metadata"]["labels"].get(LABEL, ""), condition["status"])
+        (node["metadata"]["labels"].get(POOL, ""), condition["status"])
         for node in found
         for condition in node["status"]["conditions"]
         if condition["type"] == "Ready"

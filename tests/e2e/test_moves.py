@@ -12,22 +12,12 @@ from tests.components.pools.joining_client import eventually
 from tests.support.cloud import Cloud
 
 from .matrix import READY_SECONDS, SECONDS, Stands, destroy, is_as, nodes, orphans, stands, up, written
+from .worlds import HYBRID
 
 pytestmark = [pytest.mark.cloud, pytest.mark.matrix, pytest.mark.timeout(1500)]
 SERVERS = {"us-west-2-vpn-1": 1, "us-west-2-vpn-2": 1}
 READY = {"site-gpu": 2, "system": 2, **SERVERS}
-SITE = """\
-sites:
-  lab:
-    gateways: [192.0.2.10]
-    asn: 65010
-    nfs: host-1
-    hosts:
-      host-1: &host {gpus: 8, gpu: h100, cpus: 96, memory_gib: 1024, rdma: true}
-      host-2: *host
-storage:
-  shares: {homes: {path: /homes}}
-"""
+SITE = HYBRID[HYBRID.index("sites:") : HYBRID.index("clusters:")]
 SITE_POOL = "  site-gpu: {kind: gpu, cluster: main, site: lab, owner: lab, hosts: [host-1, host-2]}\n"
 EAST = "  us-east-1: {cloud: aws, zones: [a]}\n"
 
