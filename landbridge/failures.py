@@ -55,12 +55,12 @@ def protected(story: Story, place: Place) -> str:
     urns = dict.fromkeys(urn for problem in story.problems for urn in PROTECTED.findall(problem.message))
     if not urns:
         return ""
-    names, local = [of_urn(urn) for urn in urns], " --local" if place.world == "local" else ""
+    names = [of_urn(urn) for urn in urns]
     which = ", ".join(f"{short(type_)} {name}" for type_, name in names)
     return (
         f"what stands can't become what fleet.yaml says now: {which} would be deleted, with what is on it or in it. "
-        f"If that is meant, let it go first: `landbridge destroy{local} {story.stack} --ignore-protect`, then "
-        f"`landbridge up{local} {story.stack}`"
+        f"If that is meant, let it go first: `landbridge destroy{place.options} {story.stack} --ignore-protect`, then "
+        f"`landbridge up{place.options} {story.stack}`"
     )
 
 

@@ -107,7 +107,7 @@ class FleetRun:
             if destroy:
                 self.refuse_destroy(name)
             else:
-                order.refuse_alone(name, self.stacks, self.stands)
+                order.refuse_alone(name, self.stacks, self.stands, self.place.options)
                 if name in self.known.held:
                     story.leave_out(recovery.resources(state), outputs(state), self.known.held[name].warnings)
                     return
@@ -135,8 +135,7 @@ class FleetRun:
 
         # Previews read other stacks' outputs but change nothing: all at once, if there is something to read from.
         if not destroy:
-            local = " --local" if self.place.cloud else ""
-            order.refuse_elsewhere(self.stacks.values(), self.published, local)
+            order.refuse_elsewhere(self.stacks.values(), self.published, self.place.options)
             read = {other for spec in self.stacks.values() for other in spec.depends_on if other in self.stacks}
             self.each(dict.fromkeys(sorted(read), ()), lambda name: self.engines[name].found())
             self.known.look()
@@ -181,11 +180,11 @@ class FleetRun:
 
     def refuse_destroy(self, name: str) -> None:
         """Raises LandbridgeError if a stack would lose what it stands on."""
-        others = self.others()
-        order.refuse_below(name, self.stacks, others, self.stands)
+        others, options = self.others(), self.place.options
+        order.refuse_below(name, self.stacks, others, self.stands, options)
         if name in self.orphans:
             every = [spec.name for spec in others]
-            order.refuse_read(name, self.stacks, every, lambda other: read_by(other, self.state_of(other)))
+            order.refuse_read(name, self.stacks, every, lambda other: read_by(other, self.state_of(other)), options)
 
     def others(self) -> list[StackSpec]:
         """All stacks that the fleet has, or had before a cluster was rebuilt elsewhere or an entry was taken out."""

@@ -26,34 +26,38 @@ def with_machines(fleet: Fleet, cluster: str, phases: Mapping[str, Phase], stand
     return [pool for pool in own if phases.get(pool) not in GIVEN_UP and stands(pool)]
 
 
-def refuse_below(name: str, chosen: Collection[str], every: Iterable[StackSpec], stands: Callable[[str], bool]) -> None:
-    """Raises LandbridgeError if a stack that is not in this run stands on this one."""
+def refuse_below(
+    name: str, chosen: Collection[str], every: Iterable[StackSpec], stands: Callable[[str], bool], options: str
+) -> None:
+    """Raises LandbridgeError if a stack that is not in this run stands on this one.
+
+    Here and below, `options` are those of a place: they end the words of a command as it would be typed here.
+    """
     others = [spec.name for spec in every if name in spec.depends_on]
     above = [other for other in others if other not in chosen and stands(other)]
     if above:
         raise LandbridgeError(
             f"{', '.join(above)} stands on {name} and would lose it. Destroy both: "
-            f"`landbridge destroy {' '.join([*above, name])}`"
+            f"`landbridge destroy{options} {' '.join([*above, name])}`"
         )
 
 
 def refuse_read(
-    name: str, chosen: Collection[str], every: Iterable[str], reads: Callable[[str], Collection[str]]
+    name: str, chosen: Collection[str], every: Iterable[str], reads: Callable[[str], Collection[str]], options: str
 ) -> None:
     """Raises LandbridgeError if a stack that is not in this run was built on this one, which no file names any more."""
     if above := [other for other in every if other not in chosen and name in reads(other)]:
         hold, it = ("still holds", "it") if len(above) == 1 else ("still hold", "them")
         raise LandbridgeError(
             f"{', '.join(above)} {hold} what leads to {name}. Bring {it} to what the fleet file says, then destroy: "
-            f"`landbridge up {' '.join(above)}`"
+            f"`landbridge up{options} {' '.join(above)}`"
         )
 
 
-def refuse_elsewhere(stacks: Iterable[StackSpec], published: Callable[[str], Mapping[str, Any]], local: str) -> None:
+def refuse_elsewhere(stacks: Iterable[StackSpec], published: Callable[[str], Mapping[str, Any]], options: str) -> None:
     """Raises LandbridgeError for machines that would change their cluster or region: they stay what they were born as.
 
-    `published` are a stack's outputs. Hosts of sites move by themselves, see site/moving.py. `local` ends the words of
-    a command as it would be typed here.
+    `published` are a stack's outputs. Hosts of sites move by themselves, see site/moving.py.
     """
     found = {}
     for spec in stacks:
@@ -65,19 +69,19 @@ def refuse_elsewhere(stacks: Iterable[StackSpec], published: Callable[[str], Map
         if differs:
             found[spec.name] = f"{spec.name} stands in {' and '.join(differs)}"
     if found:
-        away = f"`landbridge destroy{local} {' '.join(found)} --ignore-protect`"
+        away = f"`landbridge destroy{options} {' '.join(found)} --ignore-protect`"
         raise LandbridgeError(
             f"Nothing was changed: {'; '.join(found.values())}. Machines stay what they were born as. If those may go, "
-            f"let them go first: {away}, then `landbridge up{local}`"
+            f"let them go first: {away}, then `landbridge up{options}`"
         )
 
 
-def refuse_alone(name: str, chosen: Mapping[str, StackSpec], stands: Callable[[str], bool]) -> None:
+def refuse_alone(name: str, chosen: Mapping[str, StackSpec], stands: Callable[[str], bool], options: str) -> None:
     """Raises LandbridgeError if this stack reads from one that is neither up nor in this run."""
     others = [other for other in chosen[name].depends_on if other not in chosen]
     if missing := [other for other in others if not stands(other)]:
         are, all_ = ("is", "both") if len(missing) == 1 else ("are", "all")
         raise LandbridgeError(
             f"{name} stands on {' and '.join(missing)}, which {are} not up. Bring {all_} up: "
-            f"`landbridge up {' '.join([*missing, name])}`"
+            f"`landbridge up{options} {' '.join([*missing, name])}`"
         )

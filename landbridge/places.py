@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from ruamel.yaml import YAML
 
 from fleet.where import ENVIRONMENT as FLEET_VARIABLE
+from fleet.where import fleet_path
 from fleet.world import World
 from local import client
 from local.environment import scrubbed, signing_in
@@ -48,6 +49,13 @@ class Place:
     def stack_file(self, stack: str) -> Path | None:
         """Where a file backend keeps a stack's state; None for other backends."""
         return self.state_folder and self.state_folder / "stacks" / PROJECT / f"{stack}.json"
+
+    @property
+    def options(self) -> str:
+        """What a command that we name has to say to work on this fleet, with a blank before each option."""
+        file = self.environment.get(FLEET_VARIABLE)
+        named = f" --fleet {file}" if file and Path(file) != fleet_path() else ""
+        return (" --local" if self.world == "local" else "") + named
 
     @property
     def policy_packs(self) -> list[str]:

@@ -42,7 +42,7 @@ def recreate(place: Place, stack: str, machine: str) -> None:
     """
     engine = StackEngine(stack, place, PulumiCommand(pulumi_root()))
     found = urn(engine.state(), machine)
-    again = f"landbridge up {stack}{' --local' if place.world == 'local' else ''}"
+    again = f"landbridge up {stack}{place.options}"
     if not found:
         raise CloudError(f"{machine} is not in the stack {stack}. `{again}` makes it.")
     story = Story(stack)

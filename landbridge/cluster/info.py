@@ -77,7 +77,7 @@ def of(outputs: Mapping[str, Any], name: str, remedy: str) -> ClusterInfo:
 
 
 def up(place: Place, name: str) -> str:
-    return f"landbridge up {name}{' --local' if place.world == 'local' else ''}"
+    return f"landbridge up {name}{place.options}"
 
 
 def published(place: Place, stack: str) -> Mapping[str, Any]:

@@ -41,11 +41,6 @@ def together(*options: Callable[[Command], Command]) -> Callable[[Command], Comm
     return decorate
 
 
-def typed(fleet_file: Path | None, *, local: bool) -> str:
-    """Options that a command of ours takes over into one that it names, with a blank before each."""
-    return (" --local" if local else "") + (f" --fleet {fleet_file}" if fleet_file else "")
-
-
 def existing(fleet_file: Path | None) -> Path:
     """The fleet file's path. Raises UsageError for a file that is not there."""
     path = fleet_path(fleet_file)

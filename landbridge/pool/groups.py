@@ -25,10 +25,9 @@ def of_pool(session: Session, pool: str) -> list[Group]:
     found = of_region(session, region, [pool])[pool]
     expected = Names(session.world.fleet).groups(pool)
     if lacking := set(expected) - {group.name for group in found}:
-        local = " --local" if session.place.world == "local" else ""
         raise LandbridgeError(
             f"The pool {pool} is not up: {region} has no scaling group {', '.join(sorted(lacking))}. "
-            f"Run `landbridge up {pool}{local}`."
+            f"Run `landbridge up {pool}{session.place.options}`."
         )
     return found
 

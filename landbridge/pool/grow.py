@@ -98,7 +98,6 @@ def told(
     *,
     everywhere: bool,
 ) -> str:
-    local = " --local" if session.place.world == "local" else ""
     lines = [f"After {seconds:.0f} s {pool} has {ready} of {number} machines at work. The size stays as it was set."]
     lines += [f"  {machine} {why}" for machine, why in sorted(lacking.items())]
     if lacking:
@@ -107,7 +106,7 @@ def told(
         )
     lines += [f"  {refusal}" for refusal in refusals]
     if refusals:
-        again = f"`landbridge pool size {pool} {number}{local}`"
+        again = f"`landbridge pool size {pool} {number}{session.place.options}`"
         lines.append(
             f"None of its groups launches any now. {again} asks again later; `landbridge pool list` shows other pools."
             if everywhere

@@ -82,12 +82,11 @@ def wanted(session: Session, pool: str) -> Wanted:
     parameter = cloud.parameter(pool)
     version, starts = cloud.template(pool)
     id_ = cloud.values([parameter]).get(parameter, "")
-    local = " --local" if session.place.world == "local" else ""
     ought = cloud.starts(parameter, id_)
     if ought and starts != ought:
         raise LandbridgeError(
             f"The machines of {pool} start from {starts}, and by the fleet file from {ought}. "
-            f"`landbridge up {pool}{local}` first."
+            f"`landbridge up {pool}{session.place.options}` first."
         )
     if not id_:
         raise LandbridgeError(f"No machine of {pool} can start: nothing has been promoted to {parameter} in {region}.")

@@ -268,8 +268,8 @@ class Roll:
         )
 
     def again(self) -> str:
-        local = " --local" if self.place.world == "local" else ""
-        return f"`landbridge pool roll {self.pool}{local}` goes on where it stopped, with `--stop` it is given up."
+        again = f"landbridge pool roll {self.pool}{self.place.options}"
+        return f"`{again}` goes on where it stopped, with `--stop` it is given up."
 
 
 def unmark(session: Session, pool: str, *, forget: bool) -> list[str]:

@@ -69,20 +69,24 @@ def test_a_stack_goes_with_those_that_stand_on_it_or_not_at_all() -> None:
     every = catalogue(current(ROOT / "fleet.yaml").fleet)
     above = [stack.name for stack in every if "main" in stack.depends_on]
     assert len(above) > 1
-    order.refuse_below("main", ["main", *above], every, lambda _stack: True)
-    order.refuse_below("main", ["main"], every, lambda _stack: False)
-    with pytest.raises(LandbridgeError, match=f"{above[0]} stands on main .* `landbridge destroy {above[0]} main`"):
-        order.refuse_below("main", ["main", *above[1:]], every, lambda _stack: True)
+    order.refuse_below("main", ["main", *above], every, lambda _stack: True, "")
+    order.refuse_below("main", ["main"], every, lambda _stack: False, "")
+    with pytest.raises(
+        LandbridgeError, match=f"{above[0]} stands on main .* `landbridge destroy --local {above[0]} main`"
+    ):
+        order.refuse_below("main", ["main", *above[1:]], every, lambda _stack: True, " --local")
 
 
 def test_a_stack_comes_up_with_those_that_it_reads_from_or_after_them() -> None:
     every = {stack.name: stack for stack in catalogue(current(ROOT / "fleet.yaml").fleet)}
     alone = {"main": every["main"]}
-    order.refuse_alone("main", {name: every[name] for name in ("main", "us-west-2", "us-east-1")}, lambda _stack: False)
-    order.refuse_alone("main", alone, lambda _stack: True)
+    order.refuse_alone(
+        "main", {name: every[name] for name in ("main", "us-west-2", "us-east-1")}, lambda _stack: False, ""
+    )
+    order.refuse_alone("main", alone, lambda _stack: True, "")
     with pytest.raises(LandbridgeError, match=r"main stands on us-west-2 and us-east-1, which are not up. Bring all"):
-        order.refuse_alone("main", alone, lambda _stack: False)
+        order.refuse_alone("main", alone, lambda _stack: False, "")
     with pytest.raises(
-        LandbridgeError, match=r"us-east-1, which is not up. Bring both up: `landbridge up us-east-1 main`"
+        LandbridgeError, match=r"us-east-1, which is not up. Bring both up: `landbridge up --local us-east-1 main`"
     ):
-        order.refuse_alone("main", alone, lambda stack: stack != "us-east-1")
+        order.refuse_alone("main", alone, lambda stack: stack != "us-east-1", " --local")

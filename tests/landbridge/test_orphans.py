@@ -108,11 +108,11 @@ def test_stacks_of_the_fleet_that_hold_something_and_have_no_entry_are_orphans(t
 def test_what_others_were_built_on_goes_after_they_have_let_go_of_it() -> None:
     reads = {"links": ("us-west-2", "us-east-1"), "cpu": ("us-west-2", "main")}.get
     every = ["us-west-2", "links", "cpu"]
-    order.refuse_read("us-east-1", ["us-east-1", "links"], every, lambda name: reads(name, ()))
+    order.refuse_read("us-east-1", ["us-east-1", "links"], every, lambda name: reads(name, ()), "")
     with pytest.raises(
-        LandbridgeError, match=r"^links still holds what leads to us-east-1\. .* `landbridge up links`$"
+        LandbridgeError, match=r"^links still holds what leads to us-east-1\. .* `landbridge up --local links`$"
     ):
-        order.refuse_read("us-east-1", ["us-east-1"], every, lambda name: reads(name, ()))
+        order.refuse_read("us-east-1", ["us-east-1"], every, lambda name: reads(name, ()), " --local")
 
 
 def test_a_fleet_goes_with_what_its_file_has_forgotten_in_an_order_that_states_tell() -> None:

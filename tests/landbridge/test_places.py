@@ -51,3 +51,15 @@ def test_a_stack_in_a_store_of_files_has_no_file_of_metadata(tmp_path: Path) -> 
     stacks = [path.name for path in state.rglob("*") if path.is_file() and "stacks" in path.parts]
     assert set(stacks) == {"main.json", "main.json.bak"}
     assert not list(state.rglob("*.attrs"))
+
+
+def test_a_command_that_is_named_works_on_this_fleet_in_this_world(monkeypatch: pytest.MonkeyPatch) -> None:
+    def options(world: str, file: Path) -> str:
+        return places.Place(world, ROOT, "", "", ROOT, {places.FLEET_VARIABLE: str(file)}).options
+
+    monkeypatch.delenv(places.FLEET_VARIABLE, raising=False)
+    monkeypatch.chdir(ROOT)
+    assert (options("real", ROOT / "fleet.yaml"), options("local", ROOT / "fleet.yaml")) == ("", " --local")
+    assert options("local", Path("/srv/other.yaml")) == " --local --fleet /srv/other.yaml"
+    monkeypatch.setenv(places.FLEET_VARIABLE, "/srv/other.yaml")
+    assert options("real", Path("/srv/other.yaml")) == ""
