@@ -13,6 +13,7 @@ import signal
 import sys
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,6 +42,8 @@ UP = ("up", "--local", "--yes")
 DESTROY = ("destroy", "--local", "--yes", "--ignore-protect", "--with-volumes")
 # "it always ends well, within twice the usual time"; a machine that does other things besides gets a little more.
 TIMES, SPARE_SECONDS = 2.0, 20.0
+# Until a command is at its work.
+START_SECONDS = 1.0
 
 
 class Usual(NamedTuple):
@@ -102,8 +105,9 @@ def story(cloud: Cloud, seed: int, kills: int, clean: Usual) -> list[dict[str, A
         (UP, clean.up_seconds, clean.stands),
         (DESTROY, clean.destroy_seconds, clean.left),
     ):
-        for _ in range(kills):
-            after = draw.uniform(1.0, seconds)
+        moments = sorted(draw.uniform(0.0, seconds) for _ in range(kills))
+        for since, moment in pairwise([0.0, *moments]):
+            after = START_SECONDS + moment - since  # a run goes on where the last one was killed
             rows.append(
                 {"seed": seed, "command": command[0], "after": round(after, 1), "hit": killed(cloud, command, after)}
             )
