@@ -1,5 +1,6 @@
 """Vaults that Azure still keeps after they were deleted: a region comes back with its own, and with nothing else."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,14 +11,20 @@ from .azure_sign_in import credential
 from .errors import LandbridgeError
 
 VAULT = "azure-native:keyvault:Vault"
+# What Pulumi's provider says of a secret that came back with its vault (pulumi-azure-native, provider.go).
+CAME_BACK = re.compile("cannot create already existing resource '[^']*/vaults/[^']*/secrets/")
+# A run ends with the first of them.
+MOST_SECRETS = 20
 
 
-def to_recover(fleet: Fleet, region: str, state: Mapping[str, Any] | None) -> str | None:
+def to_recover(fleet: Fleet, region: str, state: Mapping[str, Any] | None, *, refresh: bool) -> str | None:
     """The name of the region's vault, if Azure keeps a deleted one and the stack's state has none.
 
+    With `refresh` the state may still have it: a name is never that of a deleted vault and of one that stands.
     Raises LandbridgeError where that can't be asked.
     """
-    if not in_azure(fleet, region) or any(one["type"] == VAULT for one in (state or {}).get("resources") or ()):
+    stands = any(one["type"] == VAULT for one in (state or {}).get("resources") or ())
+    if not in_azure(fleet, region) or (stands and not refresh):
         return None
     assert fleet.azure is not None
     name = vault_name(fleet, region)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from pulumi.automation import CommandError
 
 from fleet.buckets import in_azure, resource_group
+from stacks.catalogue import cluster_of
 
 from . import emptying, leftovers
-from .cluster import info, lost
+from .cluster import departed, ending, info, lost
+from .cluster.kube import Kube, KubeError
 from .cluster.session import Session
 from .errors import LandbridgeError
 from .site import leaving
@@ -23,7 +25,12 @@ if TYPE_CHECKING:
 def take_down(run: "FleetRun", name: str) -> None:
     """Raises what the engine raises, and LandbridgeError."""
     dismiss_hosts(run, name)
+    machines = departed.of(name, outputs(run.engines[name].state()))
     destroy_with_data(run, name)
+    if machines and (kube := staying(run, machines.cluster)) and (left := departed.remove(kube, machines)):
+        run.notes.append(f"{name}: {left}")
+    if run.stacks[name].kind == "addons" and (kube := staying(run, cluster_of(name))):
+        await_end(run, name, kube)
     if run.stacks[name].kind == "cluster":
         settle(run, name)
     if name in run.orphans:
@@ -56,6 +63,30 @@ def destroy_with_data(run: "FleetRun", name: str) -> None:
             story.problems.clear()
         else:
             break
+
+
+def staying(run: "FleetRun", cluster: str) -> Kube | None:
+    """The API of a cluster that outlives this run. None where that goes, too, or is not up."""
+    if cluster in run.stacks:
+        return None
+    try:
+        return Session(run.world, run.place, info.read(run.place, cluster)).admin
+    except LandbridgeError:
+        return None
+
+
+def await_end(run: "FleetRun", name: str, kube: Kube) -> None:
+    """Waits until the pods of a cluster's add-ons have ended: the next `up` can make none anew before."""
+    try:
+        left = ending.await_end(kube, run.teller(run.stories[name]))
+    except KubeError as error:
+        run.notes.append(f"{name}: whether its pods have ended can't be seen: {error}")
+        return
+    if left:
+        run.notes.append(
+            f"{name}: pods of {', '.join(left)} do not end, and until they have, `up` can't make them anew. Nodes that "
+            f"do not answer are the usual reason: `landbridge kubectl{run.place.options} get nodes`."
+        )
 
 
 def empty(run: "FleetRun", name: str) -> None:

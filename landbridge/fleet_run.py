@@ -173,7 +173,7 @@ class FleetRun:
         """Has a region's vault come back that Azure keeps since its last destroy. Raises LandbridgeError."""
         if self.stacks[name].kind != "region":
             return
-        if vault := azure_vaults.to_recover(self.world.fleet, name, state):
+        if vault := azure_vaults.to_recover(self.world.fleet, name, state, refresh=self.how.refresh):
             self.recovering.add(name)
             self.engines[name].tell_program(RECOVER, vault)
             self.notes.append(f"{name}: Azure still keeps vault {vault}: it comes back, with the secrets in it.")
@@ -212,11 +212,10 @@ class FleetRun:
                 self.ensure_image(name)
                 story.enter("update", story.changes)
                 self.known.forget(name)
-                self.engines[name].up(story.hear, refresh=self.reads(name), parallel=self.how.parallel)
                 if name in self.recovering:
-                    # What came back is as it was, whatever the program says; now it gets what the program says.
-                    self.engines[name].tell_program(RECOVER, None)
-                    self.engines[name].up(story.hear, refresh=False, parallel=self.how.parallel)
+                    self.up_with_vault(name)
+                else:
+                    self.engines[name].up(story.hear, refresh=self.reads(name), parallel=self.how.parallel)
                 ended = "done"
                 self.known.keep(name, story.warnings)
             if spec.kind == "cluster":
@@ -225,6 +224,24 @@ class FleetRun:
 
         self.each({name: spec.depends_on for name, spec in self.stacks.items()}, work)
         self.each({name: () for name, spec in self.stacks.items() if spec.kind == "addons"}, self.await_nodes)
+
+    def up_with_vault(self, name: str) -> None:
+        """Brings a region up whose vault comes back, with secrets that the stack may not have any more."""
+        engine, story = self.engines[name], self.stories[name]
+        for tries in range(azure_vaults.MOST_SECRETS + 1):
+            try:
+                engine.up(story.hear, refresh=self.reads(name) and not tries, parallel=self.how.parallel)
+            except CommandError:
+                back = any(azure_vaults.CAME_BACK.search(problem.message) for problem in story.problems)
+                if self.interrupted or not back or tries == azure_vaults.MOST_SECRETS:
+                    raise
+                self.resume(name, "a secret has come back with its vault: it is kept.")
+                story.enter("update", story.changes)
+            else:
+                break
+        # What came back is as it was, whatever the program says; now it gets what the program says.
+        engine.tell_program(RECOVER, None)
+        engine.up(story.hear, refresh=False, parallel=self.how.parallel)
 
     def await_nodes(self, name: str) -> None:
         """Waits until the machines of a cluster that has its add-ons have joined it. Raises LandbridgeError."""
@@ -240,7 +257,7 @@ class FleetRun:
         def tell(text: str) -> None:
             story.current = text
             if self.interrupted:
-                raise LandbridgeError("interrupted while machines boot")
+                raise LandbridgeError(f"interrupted; it was at: {text}")
 
         return tell
 

@@ -14,9 +14,11 @@ def of_destroy(stacks: Mapping[str, StackSpec]) -> dict[str, list[str]]:
     """Stack → those that must be gone before it is."""
     before = {name: [other for other, spec in stacks.items() if name in spec.depends_on] for name in stacks}
     for name, spec in stacks.items():
-        # What add-ons run on: their pods end only where a kubelet is.
+        # What add-ons run on: their pods end only where a kubelet is, and hears that they are to.
         if spec.kind in ("pool", "laptops"):
             before[name] += [f"{other}{ADDONS}" for other in spec.depends_on]
+        if spec.kind == "links":
+            before[name] += [other for other, above in stacks.items() if above.kind == "addons"]
     return before
 
 

@@ -11,7 +11,7 @@ from pulumi.automation.events import StepEventStateMetadata
 
 from . import azure_lookups, lookups
 from .engine import OnEvent, StackEngine
-from .story import STACK_TYPE, of_urn, short
+from .story import SECRET_MARK, STACK_TYPE, of_urn, short
 
 # Types of objects in clusters: their ids follow from their names.
 IN_CLUSTER = "kubernetes:"
@@ -63,12 +63,23 @@ def given_up(creating: Mapping[str, StepEventStateMetadata]) -> list[Pending]:
     return [
         Pending(
             "creating",
-            {"urn": urn, "custom": True, "type": one.type, "inputs": dict(one.inputs or {})}
+            {"urn": urn, "custom": True, "type": one.type, "inputs": shown(one.inputs or {})}
             | {"parent": one.parent, "provider": one.provider},
         )
         for urn, one in creating.items()
         if not one.type.startswith("pulumi:")
     ]
+
+
+def shown(value: Any) -> Any:
+    """Inputs as events have them, without secrets: those are blinded, and no state takes them so."""
+    if isinstance(value, Mapping):
+        return {key: shown(one) for key, one in value.items() if not _is_blind(one)}
+    return [shown(one) for one in value if not _is_blind(one)] if isinstance(value, list) else value
+
+
+def _is_blind(value: Any) -> bool:
+    return isinstance(value, Mapping) and SECRET_MARK in value
 
 
 def told(operations: Sequence[Pending]) -> list[str]:

@@ -42,6 +42,21 @@ def nodes(cloud: Cloud, *words: str) -> Counter[tuple[str, str]]:
     )
 
 
+def await_nodes(cloud: Cloud, expected: Counter[tuple[str, str]], *words: str) -> None:
+    """Raises AssertionError that has those there are."""
+    found = expected
+
+    def come() -> bool:
+        nonlocal found
+        found = nodes(cloud, *words)
+        return found == expected
+
+    try:
+        eventually(come, READY_SECONDS)
+    except AssertionError:
+        raise AssertionError(f"nodes are {found}, and not {expected}") from None
+
+
 def stands(cloud: Cloud) -> Stands:
     return Stands(counted(cloud), nodes(cloud))
 
@@ -61,7 +76,7 @@ def destroy(cloud: Cloud, *stacks: str) -> None:
 
 def is_as(cloud: Cloud, before: Stands) -> None:
     """All that was there is there, at work, and nothing else is: machines, routes, rules, records, keys, buckets."""
-    eventually(lambda: nodes(cloud) == before.nodes, READY_SECONDS)
+    await_nodes(cloud, before.nodes)
     now = counted(cloud)
     known = {kind.split()[1] for kind in before.kinds}
     asked = {kind for kind in now if kind.split()[1] not in known and kind.endswith(OF_ITSELF)}

@@ -8,10 +8,9 @@ from collections import Counter
 
 import pytest
 
-from tests.components.pools.joining_client import eventually
 from tests.support.cloud import Cloud
 
-from .matrix import READY_SECONDS, SECONDS, Stands, destroy, is_as, nodes, orphans, stands, up, written
+from .matrix import SECONDS, Stands, await_nodes, destroy, is_as, orphans, stands, up, written
 from .worlds import HYBRID
 
 pytestmark = [pytest.mark.cloud, pytest.mark.matrix, pytest.mark.timeout(1500)]
@@ -54,7 +53,7 @@ def ready(by_pool: dict[str, int]) -> Counter[tuple[str, str]]:
 
 
 def has(cloud: Cloud, expected: dict[str, int], *words: str) -> None:
-    eventually(lambda: nodes(cloud, *words) == ready(expected), READY_SECONDS)
+    await_nodes(cloud, ready(expected), *words)
 
 
 def test_a_host_moves_to_another_pool(at_rest: Cloud, before: Stands) -> None:

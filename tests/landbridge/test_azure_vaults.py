@@ -18,22 +18,24 @@ STANDS = {"resources": [{"type": azure_vaults.VAULT}]}
 
 
 @pytest.mark.parametrize(
-    ("region", "state", "kept", "found"),
+    ("region", "state", "refresh", "kept", "found"),
     [
-        ("south", None, True, True),
-        ("south", OTHER, True, True),
-        ("south", None, False, False),
-        ("south", STANDS, True, False),
-        ("west", None, True, False),
+        ("south", None, False, True, True),
+        ("south", OTHER, False, True, True),
+        ("south", None, False, False, False),
+        ("south", STANDS, False, True, False),
+        ("south", STANDS, True, True, True),
+        ("south", STANDS, True, False, False),
+        ("west", None, True, True, False),
     ],
-    ids=["first", "without", "never", "stands", "aws"],
+    ids=["first", "without", "never", "stands", "gone-behind-our-back", "read-and-stands", "aws"],
 )
 def test_only_a_vault_that_azure_keeps_and_the_stack_lacks_comes_back(
-    monkeypatch: pytest.MonkeyPatch, region: str, state: Any, kept: bool, found: bool
+    monkeypatch: pytest.MonkeyPatch, region: str, state: Any, refresh: bool, kept: bool, found: bool
 ) -> None:
     asked: list[tuple[str, ...]] = []
     monkeypatch.setattr(azure_vaults, "is_kept", lambda *about: asked.append(about) or kept)
     name = vault_name(FLEET, region)
-    assert azure_vaults.to_recover(FLEET, region, state) == (name if found else None)
-    nobody = region == "west" or state is STANDS
+    assert azure_vaults.to_recover(FLEET, region, state, refresh=refresh) == (name if found else None)
+    nobody = region == "west" or (state is STANDS and not refresh)
     assert asked == ([] if nobody else [(FLEET.azure.subscription_id, region, name)])

@@ -9,6 +9,7 @@ import pytest
 from pulumi.automation.events import StepEventStateMetadata
 
 from landbridge import lookups, recovery
+from landbridge.story import SECRET_MARK
 from local import client
 from local.environment import scrubbed
 from tests.landbridge import events
@@ -62,6 +63,13 @@ def test_creations_that_the_engine_has_given_up_are_asked_about_like_those_of_a_
     assert (one.operation, one.type, one.name, one.id) == ("creating", "aws:ec2/vpc:Vpc", "network", None)
     assert one.resource["provider"] == provider
     assert one.inputs == {"cidrBlock": "10.128.0.0/18"}
+
+
+def test_secrets_of_events_are_blinded_and_go_into_no_state() -> None:
+    blind = {SECRET_MARK: "1b47061264138c4ac30d75fd1eb44270", "ciphertext": "[secret]"}
+    inputs = {"secretName": "ssh", "properties": {"value": blind, "attributes": {"enabled": True}}, "more": [blind, 1]}
+    shown = {"secretName": "ssh", "properties": {"attributes": {"enabled": True}}, "more": [1]}
+    assert recovery.shown(inputs) == shown
 
 
 def test_what_cannot_be_looked_up_is_named_with_its_tags() -> None:
