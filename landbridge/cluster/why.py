@@ -3,6 +3,9 @@
 import re
 from collections.abc import Sequence
 
+from components.pools.joining import SERVICE as JOINING
+
+from ..errors import LandbridgeError
 from ..reach import ReachError
 from ..site import nodes
 from ..site.nodes import Node
@@ -13,6 +16,8 @@ AFTER_SECONDS = 20.0
 ASK_SECONDS = 15.0
 SIGNS = 200
 KUBELET, API = "kubelet.service", "kube-apiserver.service"
+# Of a cloud that the joining service asks in vain (components/pools/on_machine/instances.py).
+UNTOLD = "does not tell its instances"
 # The units' states, the end of the boot's log, and the unit's last words: of the file that machines of the local cloud
 # have for each unit, or of a real machine's journal.
 SCRIPT = """\
@@ -53,7 +58,32 @@ def not_ready(session: Session, machine: str, node: Node | None) -> str:
     said = reported(node)
     if node is not None and said and nodes.condition(node, "Ready") == "False":
         return said
-    return of_unit(session, machine, KUBELET) or said
+    return of_unit(session, machine, KUBELET) or undecided(session, machine) or said
+
+
+def undecided(session: Session, machine: str) -> str:
+    """That its request for a certificate waits, and what the service that decides on it waits for itself."""
+    try:
+        found = session.admin.get("certificatesigningrequests")["items"]
+    except LandbridgeError:
+        return ""
+    waiting = (one["spec"]["username"] for one in found if not one.get("status", {}).get("conditions"))
+    if not any(name.rpartition(":")[2] == machine for name in waiting):
+        return ""
+    lines = (
+        last_words(session, one, JOINING) for one in session.info.machines if session.info.machines[one].role == "api"
+    )
+    trouble = next((line for told in lines for line in reversed(told) if UNTOLD in line), "")
+    return f"its request for a certificate waits{f': {short(trouble)}' if trouble else ''}"
+
+
+def last_words(session: Session, machine: str, unit: str) -> list[str]:
+    """A unit's last ones; none where the machine can't be asked."""
+    try:
+        said = session.reach.run(machine, ["sh", "-c", SCRIPT, "sh", unit], timeout_seconds=ASK_SECONDS)
+    except ReachError:
+        return []
+    return said.out.rpartition("---\n")[2].splitlines()
 
 
 def of_unit(session: Session, machine: str, unit: str) -> str:

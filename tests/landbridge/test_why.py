@@ -58,14 +58,19 @@ def test_long_words_are_cut() -> None:
     assert said.endswith("…")
 
 
-def session(out: str | None) -> Any:
+def session(out: str | None, joining: str | None = None, *requests: dict[str, Any]) -> Any:
     def run(machine: str, argv: Sequence[str], **_: Any) -> Said:
-        if out is None:
+        told = joining if machine == "main-api-1" else out
+        if told is None:
             raise ReachError(f"there is no {machine}")
-        assert argv[-1] == why.KUBELET
-        return Said(0, out, "")
+        assert argv[-1] == (why.JOINING if machine == "main-api-1" else why.KUBELET)
+        return Said(0, told, "")
 
-    return SimpleNamespace(reach=SimpleNamespace(run=run))
+    return SimpleNamespace(
+        reach=SimpleNamespace(run=run),
+        admin=SimpleNamespace(get=lambda _: {"items": list(requests)}),
+        info=SimpleNamespace(machines={name: SimpleNamespace(role=name[5:8]) for name in ("main-api-1", "main-etc-1")}),
+    )
 
 
 def node(status: str, message: str) -> dict[str, Any]:
@@ -84,3 +89,18 @@ def test_a_machine_that_lets_nobody_in_is_told_of_by_the_cluster_alone() -> None
     silent = node("Unknown", "Kubelet stopped posting node status.")
     assert why.not_ready(session(None), "one", silent) == "the cluster says of it: Kubelet stopped posting node status."
     assert why.not_ready(session(None), "one", None) == ""
+
+
+def request(name: str, *conditions: str) -> dict[str, Any]:
+    return {"spec": {"username": name}, "status": {"conditions": [{"type": one} for one in conditions]}}
+
+
+def test_a_request_for_a_certificate_that_nobody_decides_on_is_told_with_what_the_decider_waits_for() -> None:
+    silent = node("Unknown", "Kubelet stopped posting node status.")
+    old, new = request("system:node:one", "Approved"), request("system:bootstrappers:landbridge:gpu:one")
+    joining = "active\n---\n---\nAzure in south does not tell its instances: 403\nthe lease is ours\n"
+    untold = "its request for a certificate waits: Azure in south does not tell its instances: 403"
+    assert why.not_ready(session(None, joining, old, new), "one", silent) == untold
+    assert why.not_ready(session(None, None, old, new), "one", silent) == "its request for a certificate waits"
+    assert why.not_ready(session(None, joining, old), "one", silent).startswith("the cluster says of it")
+    assert why.not_ready(session(None, joining, new), "two", silent).startswith("the cluster says of it")

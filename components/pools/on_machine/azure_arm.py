@@ -20,6 +20,7 @@ SPACE = "/api/v1/namespaces/kube-system"
 TOKEN, IDENTITY = f"{SPACE}/serviceaccounts/landbridge-joining/token", f"{SPACE}/configmaps/landbridge-joining-azure"
 FORM = "application/x-www-form-urlencoded"
 LIFETIME_SECONDS = 3600
+FORBIDDEN = (401, 403)
 
 
 class Arm:
@@ -33,8 +34,18 @@ class Arm:
         """`path` begins with / or is a whole address of ARM's. Raises Refused, OSError."""
         url = ARM + path.removeprefix(ARM)
         headers = {"Authorization": f"Bearer {self._token()}"}
-        answer = patiently(lambda: send("GET", url, headers, Text(b""))[0], lambda refused: refused.status >= 500)
+        try:
+            answer = patiently(lambda: send("GET", url, headers, Text(b""))[0], lambda refused: refused.status >= 500)
+        except Refused as refused:
+            if refused.status in FORBIDDEN:
+                self._forget()
+            raise
         return json.loads(answer)
+
+    def _forget(self) -> None:
+        """A token is its identity's for a day: one that was made anew since is heard by a new token alone."""
+        with self.lock:
+            self.ends = 0.0
 
     def _token(self) -> str:
         with self.lock:

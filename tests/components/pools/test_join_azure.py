@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -262,3 +263,25 @@ def test_the_clusters_own_token_is_given_to_entra_and_its_answer_to_resource_man
     clock(3400)
     arm.get("/z")
     assert sent[3][1].endswith("/oauth2/v2.0/token"), "another one before it ends"
+
+
+def test_a_token_whose_identity_is_another_by_now_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    gone: set[str] = set()
+    api = Api(**{azure_arm.TOKEN: {"status": {"token": "OURS"}}, azure_arm.IDENTITY: {"data": {"client-id": "old"}}})
+
+    def send(_: str, url: str, headers: Any, body: Any) -> tuple[bytes, dict[str, str]]:
+        if "oauth2" in url:
+            client = dict(parse_qsl(body.data.decode()))["client_id"]
+            return json.dumps({"access_token": client, "expires_in": 86400}).encode(), {}
+        if (token := headers["Authorization"].removeprefix("Bearer ")) in gone:
+            raise machine.Refused(403, f"{token} may not")
+        return b"{}", {}
+
+    monkeypatch.setattr(azure_arm, "send", send)
+    arm = azure_arm.Arm(api, "t")  # type: ignore[arg-type]
+    assert arm.get("/x") == {}
+    gone.add("old")
+    api.things[azure_arm.IDENTITY] = {"data": {"client-id": "new"}}
+    with pytest.raises(machine.Refused, match="old may not"):
+        arm.get("/x")
+    assert arm.get("/x") == {}
