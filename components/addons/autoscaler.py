@@ -194,7 +194,7 @@ def _certificates() -> Manifest:
 def _cloud(spec: AddOnsSpec) -> Manifest:
     """Beside the autoscaler for as long as that lives, and up before it."""
     alive = get(SERVICE_PORT, "/healthz", "")
-    env, mounts = list[Manifest](), list[Manifest]()
+    env, mounts, more = list[Manifest](), list[Manifest](), list[str]()
     if _in(spec, "aws"):
         role = autoscaler_role.role_arn(spec.fleet, spec.cluster.name)
         known = {team_pods.ROLE: role, **team_pods.variables(spec)}
@@ -203,6 +203,7 @@ def _cloud(spec: AddOnsSpec) -> Manifest:
     if _in(spec, "azure"):
         env += azure_autoscaler.variables(spec.fleet)
         mounts.append(azure_autoscaler.mount())
+        more += azure_autoscaler.arguments()
     return _ours(
         "cloud",
         "100m",
@@ -219,6 +220,7 @@ def _cloud(spec: AddOnsSpec) -> Manifest:
             f"--freeze={FREEZE}",
             f"--decisions={DECISIONS}/decisions.jsonl",
             f"--account={TOKEN}",
+            *more,
             *(["--dry-run"] if dry_run(spec) else []),
         ],
         restartPolicy="Always",

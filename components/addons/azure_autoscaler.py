@@ -18,7 +18,13 @@ IDENTITY, CLIENT_ID = "cluster-autoscaler-identity", "client-id"
 
 def volume() -> Manifest:
     token = {"audience": AUDIENCE, "expirationSeconds": TOKEN_SECONDS, "path": FILE}
-    return {"name": VOLUME, "projected": {"sources": [{"serviceAccountToken": token}]}}
+    named = {"name": IDENTITY, "items": [{"key": CLIENT_ID, "path": CLIENT_ID}]}
+    return {"name": VOLUME, "projected": {"sources": [{"serviceAccountToken": token}, {"configMap": named}]}}
+
+
+def arguments() -> list[str]:
+    """By the file it hears that the identity was made anew; a container's environment stays what it was."""
+    return [f"--identity={FOLDER}/{CLIENT_ID}"]
 
 
 def mount() -> Manifest:

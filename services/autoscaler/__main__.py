@@ -16,11 +16,12 @@ import prometheus_client
 
 from . import clouds, decisions, nodes, settings
 from .freeze import frozen
+from .identity import replaced
 from .rehearsal import rehearsed
 from .scaling import Scaling
 from .service import Service, serve
 
-GRACE_SECONDS = 5
+GRACE_SECONDS, LOOK_SECONDS = 5, 10.0
 
 
 def main() -> int:
@@ -38,6 +39,12 @@ def main() -> int:
         type=Path,
         metavar="FOLDER",
         help="of a service account that may list nodes: while many of a region are NotReady none of its machines goes",
+    )
+    parser.add_argument(
+        "--identity",
+        type=Path,
+        metavar="FILE",
+        help="the client id of its identity in Azure: it ends when that changes",
     )
     parser.add_argument("--dry-run", action="store_true", help="decides and says so, and changes nothing in any cloud")
     given = parser.parse_args()
@@ -59,7 +66,10 @@ def main() -> int:
     over = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: over.set())
-    over.wait()
+    while not over.wait(LOOK_SECONDS):
+        if replaced(given.identity):
+            sys.stderr.write("autoscaler's cloud side: its identity in Azure is another now: it begins anew\n")
+            break
     server.stop(GRACE_SECONDS).wait()
     told.shutdown()
     return 0

@@ -300,7 +300,11 @@ def test_the_pod_has_a_token_for_each_cloud_and_for_no_other(example: AddOnsSpec
     container, volumes = _cloud(both)
     env = {one["name"]: one.get("value") for one in container["env"]}
     mounted = {one["name"]: one["mountPath"] for one in container["volumeMounts"]}
-    (source,) = volumes["azure"]["projected"]["sources"]
+    source, named = volumes["azure"]["projected"]["sources"]
+    (item,) = named["configMap"]["items"]
+    assert f"--identity={mounted['azure']}/{item['path']}" in container["command"]
+    (client,) = [one["valueFrom"]["configMapKeyRef"] for one in container["env"] if one["name"] == "AZURE_CLIENT_ID"]
+    assert (client["name"], client["key"]) == (named["configMap"]["name"], item["key"])
     assert source["serviceAccountToken"]["audience"] == "api://AzureADTokenExchange"
     assert env["AZURE_FEDERATED_TOKEN_FILE"] == f"{mounted['azure']}/{source['serviceAccountToken']['path']}"
     assert env["AZURE_TENANT_ID"] == TENANT

@@ -2,6 +2,7 @@
 
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -207,3 +208,15 @@ def test_a_group_that_is_not_there(service: Serving) -> None:
     assert (code, why) == (grpc.StatusCode.NOT_FOUND, "no group 'example-none'")
     with pytest.raises(grpc.RpcError, match="not in example-west-gpu-a"):
         service.delete(WEST, ["aws:///us-west-2a/i-0123456789abcdef0"])
+
+
+def test_it_begins_anew_when_its_identity_in_azure_is_another(cloud: Cloud, tmp_path: Path) -> None:
+    (file := tmp_path / "client-id").write_text("")
+    one = Serving(tmp_path / "service", cloud, bed.settings(bed.example()), words=[f"--identity={file}"])
+    try:
+        assert one.process.poll() is None
+        file.write_text("00000000-0000-4000-8000-00000000000d\n")
+        assert one.process.wait(60) == 0
+        assert "its identity in Azure is another now" in (one.folder / "service.log").read_text()
+    finally:
+        one.stop()
