@@ -104,9 +104,7 @@ class FleetRun:
         def work(name: str) -> None:
             engine, story = self.engines[name], self.stories[name]
             state = engine.state()
-            if destroy:
-                self.refuse_destroy(name)
-            else:
+            if not destroy:
                 order.refuse_alone(name, self.stacks, self.stands, self.place.options)
                 if name in self.known.held:
                     story.leave_out(recovery.resources(state), outputs(state), self.known.held[name].warnings)
@@ -134,7 +132,9 @@ class FleetRun:
                 self.known.keep(name, story.warnings)
 
         # Previews read other stacks' outputs but change nothing: all at once, if there is something to read from.
-        if not destroy:
+        if destroy:
+            self.refuse_destroy()
+        else:
             order.refuse_elsewhere(self.stacks.values(), self.published, self.place.options)
             read = {other for spec in self.stacks.values() for other in spec.depends_on if other in self.stacks}
             self.each(dict.fromkeys(sorted(read), ()), lambda name: self.engines[name].found())
@@ -178,13 +178,24 @@ class FleetRun:
             self.engines[name].tell_program(RECOVER, vault)
             self.notes.append(f"{name}: Azure still keeps vault {vault}: it comes back, with the secrets in it.")
 
-    def refuse_destroy(self, name: str) -> None:
-        """Raises LandbridgeError if a stack would lose what it stands on."""
-        others, options = self.others(), self.place.options
-        order.refuse_below(name, self.stacks, others, self.stands, options)
-        if name in self.orphans:
-            every = [spec.name for spec in others]
-            order.refuse_read(name, self.stacks, every, lambda other: read_by(other, self.state_of(other)), options)
+    def refuse_destroy(self) -> None:
+        """Raises LandbridgeError if any stack would lose what it stands on: then none is destroyed."""
+        others, options, refusals = self.others(), self.place.options, list[str]()
+        every = [spec.name for spec in others]
+
+        def judge(name: str) -> None:
+            try:
+                order.refuse_below(name, self.stacks, others, self.stands, options)
+                if name in self.orphans:
+                    order.refuse_read(
+                        name, self.stacks, every, lambda other: read_by(other, self.state_of(other)), options
+                    )
+            except LandbridgeError as error:
+                refusals.append(str(error))
+
+        self.each(dict.fromkeys(self.stacks, ()), judge)
+        if refusals:
+            raise LandbridgeError("\n".join(["Nothing was destroyed.", *sorted(refusals)]))
 
     def others(self) -> list[StackSpec]:
         """All stacks that the fleet has, or had before a cluster was rebuilt elsewhere or an entry was taken out."""

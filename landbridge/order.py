@@ -38,8 +38,9 @@ def refuse_below(
     others = [spec.name for spec in every if name in spec.depends_on]
     above = [other for other in others if other not in chosen and stands(other)]
     if above:
+        stand, all_ = ("stands", "both") if len(above) == 1 else ("stand", "all")
         raise LandbridgeError(
-            f"{', '.join(above)} stands on {name} and would lose it. Destroy both: "
+            f"{', '.join(above)} {stand} on {name} and would lose it. Destroy {all_}: "
             f"`landbridge destroy{options} {' '.join([*above, name])}`"
         )
 

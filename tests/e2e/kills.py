@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import random
+import re
 import signal
 import sys
 import tempfile
@@ -42,6 +43,8 @@ UP = ("up", "--local", "--yes")
 DESTROY = ("destroy", "--local", "--yes", "--ignore-protect", "--with-volumes")
 # "it always ends well, within twice the usual time"; a machine that does other things besides gets a little more.
 TIMES, SPARE_SECONDS = 2.0, 20.0
+# Each life of a cluster leaves its keys (docs/guide/clusters.md); a vault's names have no slash.
+RECOVERY = re.compile("(/|--)recovery-")
 # Until a command is at its work.
 START_SECONDS = 1.0
 
@@ -61,15 +64,16 @@ def counted(cloud: Cloud) -> dict[str, int]:
 
 
 def listed(cloud: Cloud) -> dict[str, list[str]]:
-    """What there is by cloud and kind. Objects come by the hour, and each life of a cluster leaves its keys (docs/guide/clusters.md)."""
+    """What there is by cloud and kind. Objects come by the hour."""
     found = {
-        f"{account} {region} {kind}": [name for name in held if "/recovery-" not in name]
+        f"{account} {region} {kind}": held
         for account, regions in cloud.inventory().items()
         for region, kinds in regions.items()
         for kind, held in kinds.items()
         if kind != "s3 objects"
     }
-    return found | {f"azure {kind}": held for kind, held in cloud.azure_inventory().items()}
+    found |= {f"azure {kind}": held for kind, held in cloud.azure_inventory().items()}
+    return {kind: [name for name in held if not RECOVERY.search(name)] for kind, held in found.items()}
 
 
 def timed(cloud: Cloud, command: tuple[str, ...]) -> float:

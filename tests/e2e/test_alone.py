@@ -33,7 +33,7 @@ ALONE = {
                      "southcentralus"],
         "the fleet": [],
     },
-    "in-azure": {"a cluster": ["main"], "a region for copies": ["main", "westus3"], "the fleet": []},
+    "in-azure": {"a cluster": ["main"], "a region for copies": ["main", "links", "westus3"], "the fleet": []},
 }  # fmt: skip
 
 

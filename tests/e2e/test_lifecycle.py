@@ -89,9 +89,9 @@ def test_a_region_that_was_taken_out_of_the_file_is_named_and_goes_by_its_name(c
     cloud.fleet.write_text(text.replace("  eu-west-1: {cloud: aws, zones: [a]}\n", ""))
     cloud.plan()
     refused = cloud.run("destroy", "--local", "--yes", "--ignore-protect", "eu-west-1", code=1)
-    assert "links still holds what leads to eu-west-1" in refused.stdout
+    assert "Nothing was destroyed.\nlinks still holds what leads to eu-west-1" in refused.stderr
     # What is refused names the up that comes first, and that up names the destroy.
-    (first,) = re.findall(r"`landbridge ([^`]+)`", refused.stdout)
+    (first,) = re.findall(r"`landbridge ([^`]+)`", refused.stderr)
     cloud.run(*first.split(), "--local", "--yes", "--allow-destroy", "9")
     named = [note for note in cloud.report("up", "--local", "--yes")["notes"] if "eu-west-1 stands" in note]
     (then,) = re.findall(r"`landbridge ([^`]+)`", "".join(named))

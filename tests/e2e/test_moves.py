@@ -120,7 +120,7 @@ def test_a_region_is_replaced_by_another(at_rest: Cloud, before: Stands) -> None
     with written(at_rest, (EAST, EAST.replace("us-east-1", "eu-west-1")), ("region: us-east-1", "region: eu-west-1")):
         at_rest.plan()
         refused = at_rest.run("destroy", "--local", "--yes", "us-east-1", code=1)
-        assert "links, east-gpu, main-addons still hold what leads to us-east-1" in refused.stdout
+        assert "links, east-gpu, main-addons still hold what leads to us-east-1" in refused.stderr
         follow(at_rest)
         assert orphans(up(at_rest)) == ["us-east-1"]
         destroy(at_rest, "us-east-1")

@@ -194,14 +194,21 @@ def test_everybody_reads_the_issuer_s_two_documents_and_no_others(cloud: Cloud) 
 
 
 def test_a_region_is_not_destroyed_below_its_cluster(cloud: Cloud) -> None:
-    done = cloud.run("destroy", "--local", "--yes", "--ignore-protect", "us-west-2", code=1)
-    assert "links, main, us-west-2-laptops stands on us-west-2 and would lose it" in done.stdout + done.stderr
+    def resources() -> dict[str, int]:
+        return {one["stack"]: one["resources"] for one in cloud.report("status", "--local")["stacks"]}
+
+    before = resources()
+    done = cloud.run("destroy", "--local", "--yes", "--ignore-protect", "us-west-2", "main", code=1)
+    assert "Nothing was destroyed.\nlinks, us-west-2-laptops stand on us-west-2 and would lose it" in done.stderr
+    assert before["main"] > 0
+    assert resources() == before
 
 
 def test_a_stack_does_not_come_up_without_what_it_reads_from(cloud: Cloud) -> None:
     done = cloud.run("up", "--local", "--yes", "main-addons", code=1)
     assert "main-addons stands on south-gpu, which is not up" in done.stdout + done.stderr
-    assert "`landbridge up south-gpu main-addons`" in done.stdout + done.stderr
+    (remedy,) = re.findall(r"`landbridge (up [^`]+)`", done.stdout + done.stderr)
+    assert remedy.split() == ["up", "--local", "--fleet", str(cloud.fleet), "south-gpu", "main-addons"]
 
 
 VOLUMES = """\
