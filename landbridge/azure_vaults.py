@@ -28,7 +28,13 @@ def to_recover(fleet: Fleet, region: str, state: Mapping[str, Any] | None, *, re
         return None
     assert fleet.azure is not None
     name = vault_name(fleet, region)
-    return name if is_kept(fleet.azure.subscription_id, region, name) else None
+    try:
+        return name if is_kept(fleet.azure.subscription_id, region, name) else None
+    except LandbridgeError:
+        # Most vaults that a state has do stand, and who may not look at deleted ones can bring up all else.
+        if stands:
+            return None
+        raise
 
 
 def is_kept(subscription: str, region: str, name: str) -> bool:

@@ -1,7 +1,7 @@
 """What `destroy` does to a stack beside the engine: its hosts leave, its buckets are emptied, its disks are settled."""
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from stacks.catalogue import cluster_of
 
 from . import emptying, leftovers
 from .cluster import departed, ending, info, lost
-from .cluster.kube import Kube, KubeError
+from .cluster.kube import Kube
 from .cluster.session import Session
 from .errors import LandbridgeError
 from .site import leaving
@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 def take_down(run: "FleetRun", name: str) -> None:
     """Raises what the engine raises, and LandbridgeError."""
     dismiss_hosts(run, name)
-    machines = departed.of(name, outputs(run.engines[name].state()))
+    state = run.engines[name].state()
+    machines, workloads = departed.of(name, outputs(state)), ending.workloads(state)
     destroy_with_data(run, name)
     if machines and (kube := staying(run, machines.cluster)) and (left := departed.remove(kube, machines)):
         run.notes.append(f"{name}: {left}")
     if run.stacks[name].kind == "addons" and (kube := staying(run, cluster_of(name))):
-        await_end(run, name, kube)
+        await_end(run, name, kube, workloads)
     if run.stacks[name].kind == "cluster":
         settle(run, name)
     if name in run.orphans:
@@ -75,17 +76,18 @@ def staying(run: "FleetRun", cluster: str) -> Kube | None:
         return None
 
 
-def await_end(run: "FleetRun", name: str, kube: Kube) -> None:
+def await_end(run: "FleetRun", name: str, kube: Kube, workloads: Collection[str]) -> None:
     """Waits until the pods of a cluster's add-ons have ended: the next `up` can make none anew before."""
     try:
-        left = ending.await_end(kube, run.teller(run.stories[name]))
-    except KubeError as error:
-        run.notes.append(f"{name}: whether its pods have ended can't be seen: {error}")
+        left = ending.await_end(kube, workloads, run.teller(run.stories[name]))
+    except LandbridgeError as error:
+        run.notes.append(f"{name}: whether all its pods have ended was not seen: {error}")
         return
     if left:
         run.notes.append(
             f"{name}: pods of {', '.join(left)} do not end, and until they have, `up` can't make them anew. Nodes that "
-            f"do not answer are the usual reason: `landbridge kubectl{run.place.options} get nodes`."
+            "do not answer are the usual reason: "
+            f"`landbridge kubectl --cluster {cluster_of(name)}{run.place.options} get nodes`."
         )
 
 

@@ -185,15 +185,17 @@ class FleetRun:
 
         def judge(name: str) -> None:
             try:
-                order.refuse_below(name, self.stacks, others, self.stands, options)
-                if name in self.orphans:
-                    order.refuse_read(
-                        name, self.stacks, every, lambda other: read_by(other, self.state_of(other)), options
-                    )
+                order.refuse_read(name, self.stacks, every, lambda other: read_by(other, self.state_of(other)), options)
             except LandbridgeError as error:
                 refusals.append(str(error))
 
-        self.each(dict.fromkeys(self.stacks, ()), judge)
+        self.each({name: () for name in self.stacks if name in self.orphans}, judge)
+        flags = {"ignore-protect": self.how.ignore_protect, "with-volumes": self.how.with_volumes}
+        try:
+            words = "".join(f" --{flag}" for flag, given in flags.items() if given)
+            order.refuse_below(self.stacks, others, self.stands, options + words)
+        except LandbridgeError as error:
+            refusals.append(str(error))
         if refusals:
             raise LandbridgeError("\n".join(["Nothing was destroyed.", *sorted(refusals)]))
 
@@ -223,10 +225,7 @@ class FleetRun:
                 self.ensure_image(name)
                 story.enter("update", story.changes)
                 self.known.forget(name)
-                if name in self.recovering:
-                    self.up_with_vault(name)
-                else:
-                    self.engines[name].up(story.hear, refresh=self.reads(name), parallel=self.how.parallel)
+                self.up_stack(name)
                 ended = "done"
                 self.known.keep(name, story.warnings)
             if spec.kind == "cluster":
@@ -236,8 +235,8 @@ class FleetRun:
         self.each({name: spec.depends_on for name, spec in self.stacks.items()}, work)
         self.each({name: () for name, spec in self.stacks.items() if spec.kind == "addons"}, self.await_nodes)
 
-    def up_with_vault(self, name: str) -> None:
-        """Brings a region up whose vault comes back, with secrets that the stack may not have any more."""
+    def up_stack(self, name: str) -> None:
+        """Brings one up, also where its secrets have come back with their vault and its state has them no more."""
         engine, story = self.engines[name], self.stories[name]
         for tries in range(azure_vaults.MOST_SECRETS + 1):
             try:
@@ -250,9 +249,17 @@ class FleetRun:
                 story.enter("update", story.changes)
             else:
                 break
-        # What came back is as it was, whatever the program says; now it gets what the program says.
-        engine.tell_program(RECOVER, None)
-        engine.up(story.hear, refresh=False, parallel=self.how.parallel)
+            self.heed_interrupt()
+        if name in self.recovering:
+            self.heed_interrupt()
+            # What came back is as it was, whatever the program says; now it gets what the program says.
+            engine.tell_program(RECOVER, None)
+            engine.up(story.hear, refresh=False, parallel=self.how.parallel)
+
+    def heed_interrupt(self) -> None:
+        """Raises LandbridgeError between two runs of the engine, where nothing hears an interrupt."""
+        if self.interrupted:
+            raise LandbridgeError("interrupted")
 
     def await_nodes(self, name: str) -> None:
         """Waits until the machines of a cluster that has its add-ons have joined it. Raises LandbridgeError."""

@@ -1,6 +1,6 @@
 """Which stacks of a fleet come before which others, and runs that would leave one without what it stands on."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from fleet.model import Fleet
@@ -29,19 +29,27 @@ def with_machines(fleet: Fleet, cluster: str, phases: Mapping[str, Phase], stand
 
 
 def refuse_below(
-    name: str, chosen: Collection[str], every: Iterable[StackSpec], stands: Callable[[str], bool], options: str
+    chosen: Collection[str], every: Sequence[StackSpec], stands: Callable[[str], bool], options: str
 ) -> None:
-    """Raises LandbridgeError if a stack that is not in this run stands on this one.
+    """Raises LandbridgeError if stacks that are not in this run stand on some that are, or on each other and those.
 
     Here and below, `options` are those of a place: they end the words of a command as it would be typed here.
     """
-    others = [spec.name for spec in every if name in spec.depends_on]
-    above = [other for other in others if other not in chosen and stands(other)]
+    going = set(chosen)
+    while more := [
+        spec.name
+        for spec in every
+        if spec.name not in going and going.intersection(spec.depends_on) and stands(spec.name)
+    ]:
+        going.update(more)
+    above = {spec.name: spec for spec in every if spec.name in going and spec.name not in chosen}
     if above:
-        stand, all_ = ("stands", "both") if len(above) == 1 else ("stand", "all")
+        below = [name for name in chosen if any(name in spec.depends_on for spec in above.values())]
+        stand = "stands" if len(above) == 1 else "stand"
+        it = "it" if len(below) == 1 else "them"
         raise LandbridgeError(
-            f"{', '.join(above)} {stand} on {name} and would lose it. Destroy {all_}: "
-            f"`landbridge destroy{options} {' '.join([*above, name])}`"
+            f"{', '.join(above)} {stand} on {', '.join(below)} and would lose {it}. All go together: "
+            f"`landbridge destroy{options} {' '.join([*above, *chosen])}`"
         )
 
 

@@ -1,6 +1,7 @@
 """Where things lie: the repository, the one git-ignored folder, and the state of a fleet in either world."""
 
 import os
+import shlex
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,7 +55,7 @@ class Place:
     def options(self) -> str:
         """What a command that we name has to say to work on this fleet, with a blank before each option."""
         file = self.environment.get(FLEET_VARIABLE)
-        named = f" --fleet {file}" if file and Path(file) != fleet_path() else ""
+        named = f" --fleet {shlex.quote(file)}" if file and Path(file) != fleet_path() else ""
         return (" --local" if self.world == "local" else "") + named
 
     @property

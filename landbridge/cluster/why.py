@@ -17,7 +17,7 @@ ASK_SECONDS = 15.0
 SIGNS = 200
 KUBELET, API = "kubelet.service", "kube-apiserver.service"
 # Of a cloud that the joining service asks in vain (components/pools/on_machine/instances.py).
-UNTOLD = "does not tell its instances"
+INSTANCES, UNTOLD = "its instances", "does not tell"
 # The units' states, the end of the boot's log, and the unit's last words: of the file that machines of the local cloud
 # have for each unit, or of a real machine's journal.
 SCRIPT = """\
@@ -67,14 +67,16 @@ def undecided(session: Session, machine: str) -> str:
         found = session.admin.get("certificatesigningrequests")["items"]
     except LandbridgeError:
         return ""
-    waiting = (one["spec"]["username"] for one in found if not one.get("status", {}).get("conditions"))
-    if not any(name.rpartition(":")[2] == machine for name in waiting):
+    names = [one["spec"]["username"].split(":") for one in found if not one.get("status", {}).get("conditions")]
+    if not (mine := [name for name in names if name[-1] == machine]):
         return ""
-    lines = (
-        last_words(session, one, JOINING) for one in session.info.machines if session.info.machines[one].role == "api"
-    )
-    trouble = next((line for told in lines for line in reversed(told) if UNTOLD in line), "")
-    return f"its request for a certificate waits{f': {short(trouble)}' if trouble else ''}"
+    pool = session.world.fleet.pools.get(mine[0][-2])
+    where = f" in {pool.region} " if pool else " in "
+    for one in (name for name, told in session.info.machines.items() if told.role == "api"):
+        said = [line for line in last_words(session, one, JOINING) if where in line and INSTANCES in line]
+        if said and UNTOLD in said[-1]:
+            return f"its request for a certificate waits: {short(said[-1])}"
+    return "its request for a certificate waits"
 
 
 def last_words(session: Session, machine: str, unit: str) -> list[str]:

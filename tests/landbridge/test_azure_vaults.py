@@ -7,6 +7,7 @@ import pytest
 
 from fleet.buckets import vault_name
 from landbridge import azure_vaults
+from landbridge.errors import LandbridgeError
 
 FLEET: Any = SimpleNamespace(
     fleet="test",
@@ -39,3 +40,15 @@ def test_only_a_vault_that_azure_keeps_and_the_stack_lacks_comes_back(
     assert azure_vaults.to_recover(FLEET, region, state, refresh=refresh) == (name if found else None)
     nobody = region == "west" or (state is STANDS and not refresh)
     assert asked == ([] if nobody else [(FLEET.azure.subscription_id, region, name)])
+
+
+def test_who_may_not_look_at_deleted_vaults_brings_up_a_region_whose_vault_stands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(*_: str) -> bool:
+        raise LandbridgeError("Azure can't be asked")
+
+    monkeypatch.setattr(azure_vaults, "is_kept", refused)
+    assert azure_vaults.to_recover(FLEET, "south", STANDS, refresh=True) is None
+    with pytest.raises(LandbridgeError):
+        azure_vaults.to_recover(FLEET, "south", OTHER, refresh=True)

@@ -60,10 +60,21 @@ def test_nodes_go_by_their_pools_names_and_what_is_left_is_told() -> None:
 
 def test_add_ons_are_gone_when_their_pods_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ending, "PAUSE_SECONDS", 0.0)
-    going, stays = workload("flannel", deletionTimestamp="2026-11-27T22:00:00Z"), workload("of-somebody-else")
+    since = "2026-11-27T22:00:00Z"
+    going, stays, other = (
+        workload("flannel", deletionTimestamp=since),
+        workload("dns"),
+        workload("t", deletionTimestamp=since),
+    )
     told: list[str] = []
-    kube: Any = Kube([going, stays], [stays])
-    assert ending.await_end(kube, told.append) == []
+    kube: Any = Kube([going, stays, other], [stays, other])
+    ours = ending.workloads({"resources": [*map(resource, ("flannel", "dns")), {"type": "kubernetes:core/v1:Pod"}]})
+    assert ending.await_end(kube, ours, told.append) == []
     assert told == ["pods of kube-system/flannel end"]
     for_ever: Any = Kube([going])
-    assert ending.await_end(for_ever, told.append, 0.0) == ["kube-system/flannel"]
+    assert ending.await_end(for_ever, ours, told.append, 0.0) == ["kube-system/flannel"]
+    assert ending.workloads(None) == frozenset()
+
+
+def resource(name: str) -> dict[str, str]:
+    return {"type": "kubernetes:apps/v1:DaemonSet", "id": f"kube-system/{name}"}

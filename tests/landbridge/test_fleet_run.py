@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import EndpointConnectionError
+from pulumi.automation import CommandError, CommandResult
 
+from fleet.buckets import RECOVER
+from landbridge.errors import LandbridgeError
 from landbridge.fleet_run import FleetRun, How
-from landbridge.story import Story
+from landbridge.story import Problem, Story
 from stacks.catalogue import StackSpec
 
 REGIONS = {"west": SimpleNamespace(cloud="aws"), "south": SimpleNamespace(cloud="azure")}
@@ -60,3 +63,67 @@ def test_a_cloud_that_does_not_answer_us_fails_that_stack_and_is_no_mistake_of_o
     )
     FleetRun.each(bed, {"main": (), "west": ()}, asks)
     assert [(name, type(error)) for name, error in given_up.items()] == [("main", EndpointConnectionError)]
+
+
+SECRET = "cannot create already existing resource '/subscriptions/1/vaults/v/secrets/ssh'"
+
+
+class Engine:
+    """Of which each run of `up` ends with the next of `ends`, None for well; `told` is what the program is told."""
+
+    def __init__(self, story: Story, ends: list[str | None]) -> None:
+        self.story, self.ends, self.runs, self.told = story, ends, list[bool](), list[tuple[str, str | None]]()
+
+    def up(self, _hear: object, *, refresh: bool, parallel: int | None) -> None:
+        self.runs.append(refresh)
+        if message := self.ends.pop(0):
+            self.story.problems.append(Problem("azure-native:keyvault:Secret", "ssh", message))
+            raise CommandError(CommandResult(stdout="", stderr=message, code=1))
+
+    def tell_program(self, name: str, value: str | None) -> None:
+        self.told.append((name, value))
+
+
+def up_stack(
+    ends: list[str | None], *, recovering: bool = False, interrupted: bool = False
+) -> tuple[Engine, list[str]]:
+    story, resumed = Story("south"), list[str]()
+    engine = Engine(story, ends)
+
+    def resume(name: str, _why: str) -> None:
+        story.problems.clear()
+        resumed.append(name)
+
+    bed: Any = SimpleNamespace(
+        engines={"south": engine},
+        stories={"south": story},
+        how=How(refresh=True),
+        reads=lambda _: True,
+        resume=resume,
+        interrupted=interrupted,
+        recovering={"south"} if recovering else set(),
+    )
+    bed.heed_interrupt = lambda: FleetRun.heed_interrupt(bed)
+    FleetRun.up_stack(bed, "south")
+    return engine, resumed
+
+
+def test_secrets_that_came_back_with_their_vault_are_kept_one_after_the_other() -> None:
+    engine, resumed = up_stack([SECRET, SECRET, None, None], recovering=True)
+    assert (engine.runs, resumed, engine.told) == ([True, False, False, False], ["south", "south"], [(RECOVER, None)])
+
+
+def test_they_are_kept_by_a_later_run_as_well_that_finds_the_vault_standing() -> None:
+    engine, resumed = up_stack([SECRET, None])
+    assert (engine.runs, resumed, engine.told) == ([True, False], ["south"], [])
+
+
+def test_all_else_that_fails_fails_at_once_and_an_interrupt_starts_no_run_more() -> None:
+    for ends, interrupted in (([SECRET.replace("secrets", "keys"), None], False), ([SECRET, None], True)):
+        with pytest.raises(CommandError):
+            up_stack(ends, recovering=True, interrupted=interrupted)
+        assert ends == [None]
+    ends = [None, None]
+    with pytest.raises(LandbridgeError, match="interrupted"):
+        up_stack(ends, recovering=True, interrupted=True)
+    assert ends == [None]

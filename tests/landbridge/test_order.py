@@ -69,12 +69,22 @@ def test_a_stack_goes_with_those_that_stand_on_it_or_not_at_all() -> None:
     every = catalogue(current(ROOT / "fleet.yaml").fleet)
     above = [stack.name for stack in every if "main" in stack.depends_on]
     assert len(above) > 1
-    order.refuse_below("main", ["main", *above], every, lambda _stack: True, "")
-    order.refuse_below("main", ["main"], every, lambda _stack: False, "")
+    order.refuse_below(["main", *above], every, lambda _stack: True, "")
+    order.refuse_below(["main"], every, lambda _stack: False, "")
     with pytest.raises(
-        LandbridgeError, match=f"{above[0]} stands on main .* `landbridge destroy --local {above[0]} main`"
+        LandbridgeError, match=f"^{above[0]} stands on main and would .* `landbridge destroy --local {above[0]} main"
     ):
-        order.refuse_below("main", ["main", *above[1:]], every, lambda _stack: True, " --local")
+        order.refuse_below(["main", *above[1:]], every, lambda _stack: True, " --local")
+
+
+@pytest.mark.parametrize("chosen", [["us-west-2"], ["us-west-2", "main"], ["main"], ["links", "us-east-1"]], ids=str)
+def test_what_a_refusal_names_is_not_refused(chosen: list[str]) -> None:
+    every = catalogue(current(ROOT / "fleet.yaml").fleet)
+    with pytest.raises(LandbridgeError) as caught:
+        order.refuse_below(chosen, every, lambda _stack: True, " --local --ignore-protect")
+    (words,) = re.findall(r"`landbridge destroy --local --ignore-protect ([^`]+)`", str(caught.value))
+    assert set(words.split()) > set(chosen)
+    order.refuse_below(words.split(), every, lambda _stack: True, "")
 
 
 def test_a_stack_comes_up_with_those_that_it_reads_from_or_after_them() -> None:

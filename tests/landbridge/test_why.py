@@ -69,6 +69,7 @@ def session(out: str | None, joining: str | None = None, *requests: dict[str, An
     return SimpleNamespace(
         reach=SimpleNamespace(run=run),
         admin=SimpleNamespace(get=lambda _: {"items": list(requests)}),
+        world=SimpleNamespace(fleet=SimpleNamespace(pools={"gpu": SimpleNamespace(region="south")})),
         info=SimpleNamespace(machines={name: SimpleNamespace(role=name[5:8]) for name in ("main-api-1", "main-etc-1")}),
     )
 
@@ -104,3 +105,7 @@ def test_a_request_for_a_certificate_that_nobody_decides_on_is_told_with_what_th
     assert why.not_ready(session(None, None, old, new), "one", silent) == "its request for a certificate waits"
     assert why.not_ready(session(None, joining, old), "one", silent).startswith("the cluster says of it")
     assert why.not_ready(session(None, joining, new), "two", silent).startswith("the cluster says of it")
+    over = joining + "Azure in south tells its instances again\n"
+    other = joining.replace("in south", "in north")
+    for told in (over, other):
+        assert why.not_ready(session(None, told, new), "one", silent) == "its request for a certificate waits"

@@ -94,6 +94,8 @@ class Region:
             self.listed = time.monotonic()
         if problem and problem != self.problem:
             say(f"{self.source.what} in {self.name} does not tell its instances: {problem}")
+        if self.problem and not problem and self.told > -1e9:
+            say(f"{self.source.what} in {self.name} tells its instances again")
         self.problem = problem
 
     def learn(self, told: Collection[Instance], asked: Collection[str]) -> None:

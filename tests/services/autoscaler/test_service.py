@@ -1,5 +1,7 @@
 """The service as the autoscaler meets it: its program, by mutual TLS, before the local AWS."""
 
+import subprocess
+import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +12,8 @@ import pytest
 
 from components.pools import node_template
 from components.pools.spec import pool_spec
+from services.autoscaler import identity
+from services.autoscaler.__main__ import LOOK_SECONDS
 from services.autoscaler.protocol import messages
 from tests.components.pools.joining_client import eventually
 from tests.local.aws.conftest import served
@@ -210,13 +214,35 @@ def test_a_group_that_is_not_there(service: Serving) -> None:
         service.delete(WEST, ["aws:///us-west-2a/i-0123456789abcdef0"])
 
 
-def test_it_begins_anew_when_its_identity_in_azure_is_another(cloud: Cloud, tmp_path: Path) -> None:
-    (file := tmp_path / "client-id").write_text("")
+def test_it_begins_anew_when_its_identity_in_azure_is_another(
+    cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(identity.VARIABLE, "one")
+    (file := tmp_path / "client-id").write_text("one\n")
+    began = time.monotonic()
     one = Serving(tmp_path / "service", cloud, bed.settings(bed.example()), words=[f"--identity={file}"])
     try:
-        assert one.process.poll() is None
-        file.write_text("00000000-0000-4000-8000-00000000000d\n")
+        with pytest.raises(subprocess.TimeoutExpired):
+            one.process.wait(LOOK_SECONDS + 5)
+        assert time.monotonic() - began > LOOK_SECONDS
+        file.write_text("another\n")
         assert one.process.wait(60) == 0
         assert "its identity in Azure is another now" in (one.folder / "service.log").read_text()
     finally:
         one.stop()
+
+
+@pytest.mark.parametrize(
+    ("laid", "known", "found"),
+    [("one\n", "one", False), ("two", "one", True), ("", "one", False), (None, "one", False), ("one", None, True)],
+)
+def test_an_identity_is_another_when_its_file_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, laid: str | None, known: str | None, found: bool
+) -> None:
+    monkeypatch.delenv(identity.VARIABLE, raising=False)
+    if known is not None:
+        monkeypatch.setenv(identity.VARIABLE, known)
+    if laid is not None:
+        (tmp_path / "client-id").write_text(laid)
+    assert identity.replaced(tmp_path / "client-id") is found
+    assert identity.replaced(None) is False
