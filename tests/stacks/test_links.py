@@ -226,7 +226,7 @@ def test_tunnels_between_clouds_are_told_by_aws_s_word(cloud: Cloud, world: Worl
         cloud.python(TELL.replace("{states}", repr({at[silent]: DOWN, at[mute]: AGREED, at[empty]: QUIET})))
         told = crossed(cloud)
         assert [name for name, one in told.items() if one["trouble"]] == [silent, mute, empty]
-        assert "no keys agreed: `landbridge up links --local` undoes" in told[silent]["trouble"]
+        assert f"no keys agreed: `landbridge up links --local --fleet {cloud.fleet}` undoes" in told[silent]["trouble"]
         assert "BGP does not speak" in told[mute]["trouble"]
         assert "tells it nothing" in told[empty]["trouble"]
         shown = cloud.run("links", "check", "--local", code=1).stdout
@@ -242,7 +242,7 @@ def test_tunnels_that_are_not_built_or_whose_region_is_away_are_told_apart(cloud
     new = {name: one for name, one in crossed(other).items() if "/westeurope/" in name}
     assert len(new) == 4 * len(REGIONS)
     assert {one["state"] for one in new.values()} == {"not built"}
-    assert {one["trouble"] for one in new.values()} == {"run `landbridge up links --local`"}
+    assert {one["trouble"] for one in new.values()} == {f"run `landbridge up links --local --fleet {other.fleet}`"}
     away = {"kind": "outage", "region": "us-east-1"}
     try:
         cloud.python(FAULTS.format(given=[away], method="POST"))
@@ -307,7 +307,7 @@ def test_the_site_s_gateway_is_written_with_the_keys_of_its_own_tunnels(cloud: C
 def test_a_site_whose_links_are_not_up_yet_is_sent_there(other: Cloud, tmp_path: Path) -> None:
     rewrite(other, "storage:\n", f"{ATTIC}storage:\n")
     refused = other.run("site", "gateway", "attic", "--local", code=1)
-    assert "Site attic has no link yet. Run `landbridge up links --local`." in refused.stderr
+    assert f"Site attic has no link yet. Run `landbridge up links --local --fleet {other.fleet}`." in refused.stderr
     missing = other.run("site", "gateway", "mars", "--local", code=2)
     assert "fleet.yaml has no site mars. Its sites: lab, attic." in missing.stderr
     told = checked(other, 1)
