@@ -1,11 +1,9 @@
 """Of all the engine says about a failure, the part that helps."""
 
 import re
-import shlex
 
 from pulumi.automation import CommandError, ConcurrentUpdateError
 
-from fleet.where import ENVIRONMENT, fleet_path
 from local import client
 
 from . import locks
@@ -109,7 +107,5 @@ def locked(stack: str, lock: locks.Lock | None, place: Place) -> str:
     holder = f"by another run: {lock}" if lock else "by another run"
     cancel = f"pulumi cancel {stack}"
     if place.world == "local":
-        named = place.environment.get(ENVIRONMENT, "")
-        fleet = f"--fleet {shlex.quote(named)} " if named and named != str(fleet_path()) else ""
-        cancel = f"landbridge local exec {fleet}-- pulumi cancel --stack {stack}"
+        cancel = f"landbridge local exec{place.fleet_option} -- pulumi cancel --stack {stack}"
     return f"is being updated {holder}. Wait for it to end; if that run is gone for good: `{cancel}`"

@@ -54,9 +54,13 @@ class Place:
     @property
     def options(self) -> str:
         """What a command that we name has to say to work on this fleet, with a blank before each option."""
+        return (" --local" if self.world == "local" else "") + self.fleet_option
+
+    @property
+    def fleet_option(self) -> str:
+        """The same of commands that are of the local cloud anyway."""
         file = self.environment.get(FLEET_VARIABLE)
-        named = f" --fleet {shlex.quote(file)}" if file and Path(file) != fleet_path() else ""
-        return (" --local" if self.world == "local" else "") + named
+        return f" --fleet {shlex.quote(file)}" if file and Path(file) != fleet_path() else ""
 
     @property
     def policy_packs(self) -> list[str]:

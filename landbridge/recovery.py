@@ -63,7 +63,7 @@ def given_up(creating: Mapping[str, StepEventStateMetadata]) -> list[Pending]:
     return [
         Pending(
             "creating",
-            {"urn": urn, "custom": True, "type": one.type, "inputs": shown(one.inputs or {})}
+            {"urn": urn, "custom": True, "type": one.type, "inputs": without_secrets(one.inputs or {})}
             | {"parent": one.parent, "provider": one.provider},
         )
         for urn, one in creating.items()
@@ -71,11 +71,11 @@ def given_up(creating: Mapping[str, StepEventStateMetadata]) -> list[Pending]:
     ]
 
 
-def shown(value: Any) -> Any:
+def without_secrets(value: Any) -> Any:
     """Inputs as events have them, without secrets: those are blinded, and no state takes them so."""
     if isinstance(value, Mapping):
-        return {key: shown(one) for key, one in value.items() if not _is_blind(one)}
-    return [shown(one) for one in value if not _is_blind(one)] if isinstance(value, list) else value
+        return {key: without_secrets(one) for key, one in value.items() if not _is_blind(one)}
+    return [without_secrets(one) for one in value if not _is_blind(one)] if isinstance(value, list) else value
 
 
 def _is_blind(value: Any) -> bool:

@@ -199,7 +199,9 @@ def test_a_region_is_not_destroyed_below_its_cluster(cloud: Cloud) -> None:
 
     before = resources()
     done = cloud.run("destroy", "--local", "--yes", "--ignore-protect", "us-west-2", "main", code=1)
-    assert "Nothing was destroyed.\nlinks, us-west-2-laptops stand on us-west-2, main and would" in done.stderr
+    assert (
+        "Nothing was destroyed.\nlinks, us-west-2-laptops stand on us-west-2, main and would lose them" in done.stderr
+    )
     assert before["main"] > 0
     assert resources() == before
 

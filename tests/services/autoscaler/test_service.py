@@ -1,7 +1,6 @@
 """The service as the autoscaler meets it: its program, by mutual TLS, before the local AWS."""
 
 import subprocess
-import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -219,12 +218,10 @@ def test_it_begins_anew_when_its_identity_in_azure_is_another(
 ) -> None:
     monkeypatch.setenv(identity.VARIABLE, "one")
     (file := tmp_path / "client-id").write_text("one\n")
-    began = time.monotonic()
     one = Serving(tmp_path / "service", cloud, bed.settings(bed.example()), words=[f"--identity={file}"])
     try:
         with pytest.raises(subprocess.TimeoutExpired):
             one.process.wait(LOOK_SECONDS + 5)
-        assert time.monotonic() - began > LOOK_SECONDS
         file.write_text("another\n")
         assert one.process.wait(60) == 0
         assert "its identity in Azure is another now" in (one.folder / "service.log").read_text()
