@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from landbridge.programs import client, interpreter
+from landbridge.engine.programs import client, interpreter
 
 ROUNDS = 7
 

@@ -1,13 +1,13 @@
 """Which GPU a cloud's machine has, by the family of its instance type, and which models a machine room's may be.
 
 AWS: "Amazon EC2 accelerated computing instances"; the models carry the names that sites use in fleet.yaml. Azure's are
-in `fleet.azure_sizes`.
+in `fleet.azure.sizes`.
 """
 
 import difflib
 from collections.abc import Iterator
 
-from . import azure_sizes
+from .azure import sizes as azure_sizes
 from .model import Fleet
 
 Wrong = tuple[tuple[str | int, ...], str, str]

@@ -13,8 +13,8 @@ from pydantic_core import ErrorDetails
 
 from .errors import FleetError, Problem
 from .model import Fleet
+from .partial import mentions, sound_part
 from .rules import violations
-from .sound_part import mentions, sound_part
 from .yaml import Lines, plain, read
 from .yaml_parts import GOOD_NAME
 

@@ -1,13 +1,14 @@
 """What a machine costs: US dollars an hour on demand, Linux, shared tenancy, before any discount.
 
 AWS's list of 20 July 2026 for us-east-1, as aws/karpenter-provider-aws carries it (zz_generated.pricing_aws.go).
-Azure's is in `fleet.azure_prices`. Other regions differ, and accounts have discounts: regions.REGION.prices in the
+Azure's is in `fleet.azure.prices`. Other regions differ, and accounts have discounts: regions.REGION.prices in the
 fleet file goes before both.
 """
 
 from collections.abc import Iterator
 
-from . import azure_prices, shapes
+from . import shapes
+from .azure import prices as azure_prices
 from .model import Fleet
 
 Wrong = tuple[tuple[str | int, ...], str, str]

@@ -11,7 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from . import azure_sizes, shapes
+from . import shapes
+from .azure import sizes as azure_sizes
 from .model import Cloud, Fleet, Pool, Quotas, Region
 
 Wrong = tuple[tuple[str | int, ...], str, str]

@@ -1,13 +1,13 @@
 """How large a cloud's machine types are: what a machine that does not exist yet will have.
 
 EC2 user guide: "Amazon EC2 instance types", the families' pages. x86 alone: the images are for nothing else. Azure's
-are in `fleet.azure_sizes`.
+are in `fleet.azure.sizes`.
 """
 
 import re
 from typing import NamedTuple
 
-from . import azure_sizes
+from .azure import sizes as azure_sizes
 from .model import Cloud
 
 
@@ -65,7 +65,7 @@ FORMS: dict[Cloud, tuple[re.Pattern[str], str]] = {
     "azure": (re.compile(r"Standard_[A-Za-z0-9_-]+"), "Standard_ND96isr_H100_v5"),
 }
 # Where users look up what is known.
-TABLES: dict[Cloud, str] = {"aws": "fleet/shapes.py", "azure": "fleet/azure_sizes.py"}
+TABLES: dict[Cloud, str] = {"aws": "fleet/shapes.py", "azure": "fleet/azure/sizes.py"}
 
 
 def shape(instance_type: str) -> Shape | None:

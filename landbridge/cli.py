@@ -14,11 +14,11 @@ import click
 from fleet.errors import FleetError
 from images.errors import ImageError
 from local.client import LocalCloudError
-from local.kept import KeptError
 from local.namespace import NamespaceError
+from local.saved_worlds import KeptError
 
-from . import entering
 from .errors import FAILED, INTERRUPTED, USAGE, LandbridgeError
+from .local import enter
 
 
 def main() -> None:
@@ -28,7 +28,7 @@ def main() -> None:
 
 def code_of() -> int:
     try:
-        entering.at_once()
+        enter.at_once()
         from .commands import landbridge
 
         return landbridge.main(prog_name="landbridge", standalone_mode=False) or 0
@@ -44,11 +44,11 @@ def code_of() -> int:
     except LandbridgeError as error:
         return told(str(error), error.code, error.document)
     except Exception as error:  # the last resort: our own mistake, told in one line
-        why = entering.unusable(error) if isinstance(error, OSError) else None
+        why = enter.unusable(error) if isinstance(error, OSError) else None
         if why is not None:
             return told(why, USAGE)
         return told(
-            f"A mistake in landbridge: {type(error).__name__}: {error}. Its traceback: {crash_log(entering.HOME)}",
+            f"A mistake in landbridge: {type(error).__name__}: {error}. Its traceback: {crash_log(enter.HOME)}",
             FAILED,
         )
 

@@ -16,9 +16,9 @@ from local import client
 from local.environment import scrubbed, signing_in
 from stacks.catalogue import PROJECT
 
-from .entering import HOME, ROOT
+from .engine.programs import interpreter
 from .errors import UsageError
-from .programs import interpreter
+from .local.enter import HOME, ROOT
 
 POLICIES = ROOT / "policies"
 # The policy pack in the folder of a fleet on the local cloud.

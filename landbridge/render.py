@@ -10,11 +10,11 @@ from rich.text import Text
 
 from fleet.world import World
 
-from .blast import EFFECTS, Blast
-from .kinds import KINDS
+from .engine.resource_types import KINDS
+from .engine.stack_report import Problem, Step, Story, short
 from .places import Place
-from .progress import LOOKS
-from .story import Problem, Step, Story, short
+from .up.blast_radius import EFFECTS, Blast
+from .up.progress import LOOKS
 
 COLUMNS = ("created", "updated", "replaced", "deleted", "same")
 COLOURS = {"created": "green", "updated": "yellow", "replaced": "magenta", "deleted": "red", "same": "dim"}

@@ -21,7 +21,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from . import kept, namespace
+from . import namespace, saved_worlds
 from .environment import scrubbed
 from .machines import systemctl
 from .machines.machine import enter_command as machines_enter
@@ -90,7 +90,7 @@ def starting(home: Path) -> Iterator[None]:
     home.parent.mkdir(parents=True, exist_ok=True)
     with home.with_name(f"{home.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        kept.settle(home)
+        saved_worlds.settle(home)
         yield
 
 

@@ -28,7 +28,7 @@ from .azure.names import ADDRESS as AZURE_ADDRESS
 from .azure.names import ALWAYS as AZURE_NAMES
 from .environment import AUTHORITIES
 from .machines import network
-from .parts import PartError, Parts
+from .processes import PartError, Parts
 
 READY_SECONDS = 90.0
 TAKE_SECONDS = 2.0

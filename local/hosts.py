@@ -11,7 +11,7 @@ SECONDS = 120.0
 
 
 def stand_up(told: dict[str, Any]) -> dict[str, Any]:
-    """Returns when it runs; nothing new if it does already. See local.keeper.hosts for what it is told by."""
+    """Returns when it runs; nothing new if it does already. See local.supervisor.hosts for what it is told by."""
     found: dict[str, Any] = _ask("POST", "/hosts", told)
     return found
 

@@ -44,7 +44,12 @@ PARTS = (
     Part("AWS API", "local.aws.server", 5000, ("--home", "{home}")),
     Part("Azure API", "local.azure.server", 5003, ("--home", "{home}", "--issuers", f"{AZURE_ADDRESS}:80")),
     Part("provider host", "local.providers.host", 5001, ("--aws", AWS_URL, *AZURE_FLAGS)),
-    Part("machines service", "local.keeper.server", 5002, ("--home", "{home}", "--aws", AWS_URL, "--azure", AZURE_URL)),
+    Part(
+        "machines service",
+        "local.supervisor.server",
+        5002,
+        ("--home", "{home}", "--aws", AWS_URL, "--azure", AZURE_URL),
+    ),
 )
 
 

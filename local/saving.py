@@ -7,17 +7,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from . import client, kept
+from . import client, saved_worlds
 
 Tell = Callable[[str], None]
 
 
-def save(home: Path, shelf: Path, name: str, tell: Tell) -> kept.Saved:
+def save(home: Path, shelf: Path, name: str, tell: Tell) -> saved_worlds.Saved:
     """One that was up is up again afterwards: its machines have had a power cut."""
-    kept.checked(name)
+    saved_worlds.checked(name)
     with client.starting(home):
-        if not kept.stands(home):
-            raise kept.KeptError("There is nothing to save: no local cloud stands. `landbridge up --local` makes one.")
+        if not saved_worlds.stands(home):
+            raise saved_worlds.KeptError(
+                "There is nothing to save: no local cloud stands. `landbridge up --local` makes one."
+            )
         cloud = client.status(home)
         listed = [one for one in client.machine_list(home) if one["state"] != "terminated"]
         try:
@@ -25,32 +27,32 @@ def save(home: Path, shelf: Path, name: str, tell: Tell) -> kept.Saved:
                 tell(f"Stopping the local cloud, {told(listed)}")
                 client.halt(home)
             tell("Copying it")
-            return kept.save(home, shelf, name, listed)
+            return saved_worlds.save(home, shelf, name, listed)
         finally:
             if cloud:
                 tell("Starting it again")
                 client.start(home)
 
 
-def load(home: Path, shelf: Path, name: str, tell: Tell) -> kept.Saved:
+def load(home: Path, shelf: Path, name: str, tell: Tell) -> saved_worlds.Saved:
     """Ends with the cloud up. One that does not come up is no loss: what stood there stands again, if it can."""
-    saved = kept.one(shelf, name)
-    kept.fitting(saved)
+    saved = saved_worlds.one(shelf, name)
+    saved_worlds.fitting(saved)
     with client.starting(home):
         client.halt(home)
         tell(f"Copying {saved.name}, {saved.mib} MiB")
-        kept.load(home, saved)
+        saved_worlds.load(home, saved)
         tell("Starting the local cloud")
         try:
             client.start(home)
         except client.LocalCloudError as error:
-            log = kept.beside(home, "refused.log")
+            log = saved_worlds.beside(home, "refused.log")
             if (home / "cloud.log").exists():
                 (home / "cloud.log").replace(log)
-            kept.back(home)
+            saved_worlds.back(home)
             why = str(error).partition(" Its log:")[0]
-            raise kept.KeptError(f"{name} was not loaded, and all is as it was. {why} Its log: {log}") from None
-        kept.settle(home)
+            raise saved_worlds.KeptError(f"{name} was not loaded, and all is as it was. {why} Its log: {log}") from None
+        saved_worlds.settle(home)
         return saved
 
 
@@ -58,9 +60,9 @@ def forget(home: Path) -> bool:
     """Stops it and drops what stands in it, with the states of fleets that name it. False if there was nothing."""
     with client.starting(home):
         up = client.halt(home)
-        there = kept.stands(home)
+        there = saved_worlds.stands(home)
         if home.exists():
-            kept.drop(home)
+            saved_worlds.drop(home)
         return up or there
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cryptography import x509
 
-from .kept import FORM, MARK
+from .saved_worlds import FORM, MARK
 
 # What a world consists of, beside the folders of fleets.
 WORLD = ("worlds", "machines", "volumes", "blocks", "hosts.json", "guests.json", "machines.json")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from .reading import AZURE, UNKNOWN, Finding, Item, finding, of_types, tag, undecidable, values
-from .sealed import secrets_in
+from .secret_texts import secrets_in
 from .settings import Setting, judged
 
 BASE64, PLAIN = "base64", "plain"

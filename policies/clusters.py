@@ -10,10 +10,10 @@ from typing import Any
 
 from fleet.world import World
 
-from . import azure_roles
+from .aws.machines import BACKUPS as SNAPSHOTS
+from .aws.machines import COPIES, MEMBER, writes
+from .azure import roles as azure_roles
 from .boot import MACHINE
-from .machines import BACKUPS as SNAPSHOTS
-from .machines import COPIES, MEMBER, writes
 from .reading import AZURE, UNKNOWN, Finding, Item, finding, of_types, tag, undecidable, unknown_in, values
 
 DISK = "landbridge:disk"

@@ -13,54 +13,53 @@ from pulumi_policy import (
 
 from fleet.world import World, current
 
-from . import (
-    addons,
-    addresses,
-    clusters,
-    custody,
-    exposure,
-    images,
-    labels,
-    links,
-    machines,
-    pools,
-    roles,
-    sites,
-    workloads,
-)
+from . import addons, aws, azure, clusters, labels, link_keys, pools, protection, workloads
 from .reading import Finding, Given, Item, items, plain
 
 Rules = Callable[[list[Item], World], Iterator[Finding]]
 
-RULES: dict[str, tuple[str, Rules]] = {
-    "addresses": ("Prefixes are disjoint and are those of the ledger.", addresses.findings),
-    "exposure": ("Nothing is open to the world unless the fleet says so; buckets are closed.", exposure.findings),
-    "custody": ("Encrypted, tagged, protected, and made by an explicit provider.", custody.findings),
+# Name → what it is for, and what judges: what clouds share, and each cloud's own.
+RULES: dict[str, tuple[str, tuple[Rules, ...]]] = {
+    "addresses": (
+        "Prefixes are disjoint and are those of the ledger.",
+        (aws.addresses.findings, azure.addresses.findings),
+    ),
+    "exposure": (
+        "Nothing is open to the world unless the fleet says so; buckets are closed.",
+        (aws.exposure.findings, azure.exposure.findings, azure.stores.closed),
+    ),
+    "protection": ("Encrypted, tagged, protected, and made by an explicit provider.", (protection.findings,)),
     "machines": (
         "User-data is a stub without secrets, IMDSv2; a machine reads its own and is alone.",
-        machines.findings,
+        (aws.machines.findings,),
     ),
-    "roles": ("A role that pods take is one team's for its storage, or one autoscaler's.", roles.findings),
+    "roles": (
+        "A role that pods take is one team's for its storage, or one autoscaler's.",
+        (azure.roles.findings, aws.roles.findings),
+    ),
     "pools": (
         "A pool is its owner's, keeps to its price, and nothing but the autoscaler takes its machines.",
-        pools.findings,
+        (pools.findings, aws.pools.findings, azure.pools.findings),
     ),
     "images": (
         "A pool starts from the image of its kind and Kubernetes, and no machine from a stranger's.",
-        images.findings,
+        (azure.images.findings, aws.images.findings),
     ),
-    "labels": ("No node of a site has a label by which a cloud knows its GPUs.", labels.findings),
-    "sites": ("What a host takes with its certificate is one host's, and for its backups alone.", sites.findings),
+    "labels": ("No node of a site has a label by which a cloud knows its GPUs.", (labels.findings,)),
+    "sites": (
+        "What a host takes with its certificate is its own, and for its backups alone.",
+        (aws.sites.findings,),
+    ),
     "links": (
         "Links are of the plan, strong on both tunnels, led by BGP, and their keys stand in no plain text.",
-        links.findings,
+        (aws.links.findings, link_keys.findings, azure.links.findings),
     ),
     "clusters": (
         "3 or 5 etcd members in one region, a closed API, snapshots, certificates that end.",
-        clusters.findings,
+        (clusters.findings,),
     ),
-    "workloads": ("What runs in a cluster has a pool to run on.", workloads.findings),
-    "addons": ("A NetworkPolicy holds: its engine runs on every node.", addons.findings),
+    "workloads": ("What runs in a cluster has a pool to run on.", (workloads.findings,)),
+    "addons": ("A NetworkPolicy holds: its engine runs on every node.", (addons.findings,)),
 }
 
 
@@ -80,9 +79,10 @@ def _listener(given: Given) -> ResourceValidationPolicy:
     return ResourceValidationPolicy("inputs", "Notes what the program sets; refuses nothing.", validate)
 
 
-def _policy(name: str, description: str, rules: Rules, world: World, given: Given) -> StackValidationPolicy:
+def _policy(name: str, description: str, rules: tuple[Rules, ...], world: World, given: Given) -> StackValidationPolicy:
     def validate(args: StackValidationArgs, report: ReportViolation) -> None:
-        found = rules(items(args.resources, given), world)
+        known = items(args.resources, given)
+        found = (one for judge in rules for one in judge(known, world))
         # One unknown property may hide several paths, and is told once.
         told = dict.fromkeys((f"{f.type} {f.name}: {f.what}. {f.remedy}.", f.urn) for f in found)
         for message, urn in told:

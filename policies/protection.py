@@ -8,7 +8,8 @@ from pathlib import Path
 
 from fleet.world import World
 
-from . import azure_stores, buckets
+from .aws import buckets as aws_buckets
+from .azure import stores as azure_stores
 from .reading import UNKNOWN, Finding, Item, finding, tag, undecidable, values
 
 ALWAYS, IF_ANY = "always", "if there are any"
@@ -52,7 +53,7 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
             yield from _encrypted(item, path, when)
         if taggable(item.type):
             yield from _tags(item, world)
-    yield from buckets.findings(found, buckets.AT_REST)
+    yield from aws_buckets.findings(found, aws_buckets.AT_REST)
     yield from azure_stores.kept(found)
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import load_der_public_key, load_ssh_public_key
 
-from fleet import azure_sizes
+from fleet.azure import sizes as azure_sizes
 
 # What it looks like → how such a thing is written.
 LOOKS = {

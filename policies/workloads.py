@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fleet import gpus
-from fleet.azure_sizes import infiniband
+from fleet.azure.sizes import infiniband
 from fleet.model import Fleet, Pool
 from fleet.world import World
 

@@ -7,7 +7,7 @@ import pulumi
 
 from fleet.errors import FleetError
 from fleet.world import World, current
-from stacks import addons, asked, cluster, laptops, links, pool, region
+from stacks import addons, cluster, engine_calls, laptops, links, pool, region
 from stacks.catalogue import catalogue, no_stack
 
 PROGRAMS = {
@@ -25,7 +25,7 @@ def main() -> None:
     # three times faster at 5,000 resources.
     gc.freeze()
     gc.disable()
-    asked.begin()
+    engine_calls.begin()
     try:
         world = current()
     except FleetError as error:

@@ -33,16 +33,24 @@ LONG = (
     "tests/local/workers/test_cut_off.py",
     *(f"tests/services/autoscaler/test_{name}.py" for name in BURSTS),
     "tests/stacks/test_addons.py",
-    "tests/stacks/test_cluster_on_azure.py",
+    "tests/stacks/azure/test_cluster.py",
     "tests/stacks/test_pool.py",
-    "tests/stacks/test_pool_on_azure.py",
+    "tests/stacks/azure/test_pool.py",
     *(f"tests/stacks/test_{name}.py" for name in EXAMPLE),
 )
 # Files that share what is brought up once: one worker has them all.
 TOGETHER = (
     ("tests/components/addons/",),
     ("tests/landbridge/pool/",),
-    tuple(f"tests/landbridge/test_{name}.py" for name in ("access", "etcd", "kubeconfig", "reach_ssh")),
+    tuple(
+        f"tests/landbridge/{name}.py"
+        for name in (
+            "cluster/test_access",
+            "cluster/test_kubeconfig",
+            "etcd/test_etcd",
+            "test_remote_execution_ssh",
+        )
+    ),
     ("tests/local/providers/kubernetes/",),
     tuple(f"tests/stacks/test_{name}.py" for name in EXAMPLE),
 )

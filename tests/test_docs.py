@@ -19,7 +19,7 @@ from fleet.address.plan import draft
 from fleet.loader import load
 from fleet.model import Fleet, Model
 from landbridge.commands import landbridge
-from tests.fleet.test_azure_plan import DAY, beside
+from tests.fleet.azure.test_plan import DAY, beside
 
 ROOT = Path(__file__).parents[1]
 FLEET_FILE = ROOT / "docs/guide/fleet-file.md"

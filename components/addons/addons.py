@@ -5,10 +5,8 @@ from typing import NamedTuple
 
 from . import (
     autoscaler,
-    azure_team_pods,
     csi,
     dns,
-    efa,
     flannel,
     gpu,
     joining,
@@ -19,10 +17,12 @@ from . import (
     rdma,
     shares,
     spares,
-    team_pods,
     teams,
     tolerations,
 )
+from .aws import efa as aws_efa
+from .aws import team_pods as aws_team_pods
+from .azure import team_pods as azure_team_pods
 from .manifests import Manifest
 from .spec import AddOnsSpec
 
@@ -48,13 +48,13 @@ TABLE: dict[str, AddOn] = {
     network_policies.ADDON: AddOn(network_policies.manifests),
     # A policy without an engine would be a promise that nobody keeps.
     teams.ADDON: AddOn(teams.manifests, (network_policies.ADDON,)),
-    team_pods.ADDON: AddOn(team_pods.manifests, (teams.ADDON,), wanted=team_pods.wanted),
+    aws_team_pods.ADDON: AddOn(aws_team_pods.manifests, (teams.ADDON,), wanted=aws_team_pods.wanted),
     azure_team_pods.ADDON: AddOn(azure_team_pods.manifests, (teams.ADDON,), wanted=azure_team_pods.wanted),
     dns.ADDON: AddOn(dns.manifests, (priorities.ADDON, kube_proxy.ADDON, flannel.ADDON)),
     # On a node that has the cache, and no CoreDNS to ask, no name is found.
     node_dns.ADDON: AddOn(node_dns.manifests, (dns.ADDON,)),
     gpu.ADDON: AddOn(gpu.manifests, wanted=gpu.wanted),
-    efa.ADDON: AddOn(efa.manifests, wanted=efa.wanted),
+    aws_efa.ADDON: AddOn(aws_efa.manifests, wanted=aws_efa.wanted),
     rdma.ADDON: AddOn(rdma.manifests, wanted=rdma.wanted),
     csi.NFS_DRIVER.addon: AddOn(csi.nfs, wanted=csi.nfs_wanted),
     csi.EFS_DRIVER.addon: AddOn(csi.efs, wanted=csi.efs_wanted),

@@ -9,9 +9,13 @@ from fleet import autoscaler as identity
 from fleet import issuers
 from fleet.model import Cloud
 
-from . import autoscaler_notes, autoscaler_role, azure_autoscaler, gangs, team_pods, team_roles
+from . import autoscaler_notes, gangs
 from .autoscaler_flags import CLOUD_CONFIG, METRICS_PORT, arguments
 from .autoscaler_settings import priorities, settings
+from .aws import autoscaler_role as aws_autoscaler_role
+from .aws import team_pods as aws_team_pods
+from .aws import team_roles as aws_team_roles
+from .azure import autoscaler as azure_autoscaler
 from .gpu import tolerated
 from .images import AUTOSCALER, SERVICES
 from .manifests import (
@@ -130,7 +134,7 @@ def cloud_config() -> str:
             "cacert": f"{PAIR}/ca.crt",
             "cert": f"{PAIR}/client.crt",
             "key": f"{PAIR}/client.key",
-            # A region that throttles keeps a change of size waiting for as long: services/autoscaler/aws.py.
+            # A region that throttles keeps a change of size waiting for as long: services/autoscaler/aws/cloud.py.
             "grpc_timeout": "30s",
         }
     )
@@ -144,7 +148,11 @@ def _deployment(spec: AddOnsSpec, config: dict[str, str]) -> Manifest:
 
 
 def pod(spec: AddOnsSpec) -> Manifest:
-    token = {"audience": issuers.AUDIENCE, "expirationSeconds": team_roles.TOKEN_SECONDS, "path": team_pods.FILE}
+    token = {
+        "audience": issuers.AUDIENCE,
+        "expirationSeconds": aws_team_roles.TOKEN_SECONDS,
+        "path": aws_team_pods.FILE,
+    }
     pods = chosen(ADDON, ADDON)
     return {
         "serviceAccountName": ADDON,
@@ -196,10 +204,10 @@ def _cloud(spec: AddOnsSpec) -> Manifest:
     alive = get(SERVICE_PORT, "/healthz", "")
     env, mounts, more = list[Manifest](), list[Manifest](), list[str]()
     if _in(spec, "aws"):
-        role = autoscaler_role.role_arn(spec.fleet, spec.cluster.name)
-        known = {team_pods.ROLE: role, **team_pods.variables(spec)}
+        role = aws_autoscaler_role.role_arn(spec.fleet, spec.cluster.name)
+        known = {aws_team_pods.ROLE: role, **aws_team_pods.variables(spec)}
         env += [{"name": name, "value": value} for name, value in known.items()]
-        mounts.append({"name": "aws", "mountPath": team_pods.FOLDER, "readOnly": True})
+        mounts.append({"name": "aws", "mountPath": aws_team_pods.FOLDER, "readOnly": True})
     if _in(spec, "azure"):
         env += azure_autoscaler.variables(spec.fleet)
         mounts.append(azure_autoscaler.mount())

@@ -6,7 +6,8 @@ What is 1.33's default and stands here all the same is so because 1.36 has anoth
 
 from typing import NamedTuple
 
-from components.pools import hooks, labels
+from components.pools import labels
+from components.pools.aws import hooks as aws_hooks
 from fleet.address import sizes
 
 from .priorities import BUYS_FROM
@@ -64,7 +65,7 @@ FLAGS: dict[str, Flag] = {
     "scale-down-gpu-utilization-threshold": Flag(ANY_GPU, "who holds a GPU keeps its machine: training never moves"),
     "ignore-daemonsets-utilization": Flag("true", "what every node runs is no reason to keep one"),
     "daemonset-eviction-for-occupied-nodes": Flag("false", "mounts and network stay until the last pod has ended"),
-    "max-graceful-termination-sec": Flag(str(hooks.SECONDS), "as long as a machine's end is put off for it"),
+    "max-graceful-termination-sec": Flag(str(aws_hooks.SECONDS), "as long as a machine's end is put off for it"),
     "max-drain-parallelism": Flag("1", "machines with pods go one after another"),
     "max-scale-down-parallelism": Flag("10", "empty ones ten at a time: a wrong decision can be stopped half-way"),
     "cordon-node-before-terminating": Flag("false", "its own taint does it; a cordon by hand is never taken back"),

@@ -37,7 +37,7 @@ NOTHING = Shown("", "")
 class HostAuthority(pulumi.ComponentResource):
     """`line` is its public key, for clients' known_hosts.
 
-    Clients that know it refuse the stack's machines when it is another one: landbridge/guards.py refuses that.
+    Clients that know it refuse the stack's machines when it is another one: landbridge/up/guards.py refuses that.
     """
 
     def __init__(self, name: str, opts: pulumi.ResourceOptions | None = None) -> None:

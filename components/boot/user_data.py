@@ -27,7 +27,7 @@ def user_data(region: str, bucket: str, prefix: str, verify_key: str, vault: str
     if vault:
         place |= {"vault": vault, "life": life and f"/{life}"}
     pointer = json.dumps(place, separators=(",", ":"))
-    own = STUB.with_name("stub_azure.py" if vault else "stub_aws.py").read_text()
+    own = (STUB.parent / ("azure" if vault else "aws") / STUB.name).read_text()
     before, _, after = STUB.read_text().partition(CLOUD)
     lines = f"{before}{own}{after.partition(chr(10))[2]}".splitlines()
     kept = [line for n, line in enumerate(lines) if n == 0 or not COMMENT.fullmatch(line)]

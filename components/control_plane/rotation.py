@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from fleet.origins import Origin
+from fleet.rebuilds import Origin
 from fleet.rotations import Phase, Standing
 
 from .pki import AUTHORITIES, SERVICE_ACCOUNTS, Generations

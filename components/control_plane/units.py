@@ -14,7 +14,7 @@ TARGET = "landbridge.target"
 SETTINGS = "/etc/landbridge"
 # Scripts that run on the machine with nothing but its Python.
 SCRIPTS, ON_MACHINE = "/usr/local/lib/landbridge", Path(__file__).with_name("on_machine")
-API_SCRIPTS: Mapping[Cloud, str] = {"aws": "aws", "azure": "azure_api"}
+API_SCRIPTS: Mapping[Cloud, str] = {"aws": "api_aws", "azure": "api_azure"}
 
 
 def unit(sections: Sections) -> str:
@@ -64,8 +64,14 @@ def script(name: str, *words: str) -> str:
     return " ".join(["/usr/bin/python3", f"{SCRIPTS}/{name}.py", *words])
 
 
-def scripts(*names: str) -> dict[str, str]:
-    return {f"{SCRIPTS}/{name}.py": (ON_MACHINE / f"{name}.py").read_text() for name in names}
+def scripts(*names: str, folder: Path = ON_MACHINE) -> dict[str, str]:
+    """Path → text. On a machine all scripts lie in one folder; here those of one cloud, NAME_CLOUD, are in its own."""
+    return {f"{SCRIPTS}/{name}.py": _script(folder, name).read_text() for name in names}
+
+
+def _script(folder: Path, name: str) -> Path:
+    cloud = name.rpartition("_")[2]
+    return folder / (cloud if cloud in API_SCRIPTS else "") / f"{name}.py"
 
 
 def cloud_files(cloud: Cloud) -> dict[str, str]:

@@ -8,9 +8,10 @@ import pulumi
 from components.tags import Owner
 from fleet import hubs
 
-from . import aws_vpn, azure_vpn
-from .azure_connections import OtherEnd
-from .crossing import Crossed, crossed_options
+from .aws import vpn as aws_vpn
+from .aws.cross_cloud import Crossed, crossed_options
+from .azure import vpn as azure_vpn
+from .azure.connections import OtherEnd
 from .ends import AzureEnd, RegionEnd
 
 

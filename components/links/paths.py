@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Address, IPv4Network
 from typing import NamedTuple, TypeVar
 
+from components.network.aws.spec import network_spec
 from components.network.hub_tables import INWARD, OUTWARD
 from components.network.ports import MATRIX, Group, sources
 from components.network.routes import Route, RouteTable
-from components.network.spec import network_spec
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
-from .azure_paths import azure_network
+from .azure.paths import azure_network
 from .gateway.spec import GatewaySpec, gateway_specs
 from .hub_routes import NETWORK, HubRoute, hub_routes
 from .laptops.spec import Server, laptops_spec

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from fleet.address.plan import RegionPlan
 from fleet.model import Region
 
-from .subnets import nat_zone
+from .aws.subnets import nat_zone
 
 INTERNET = "0.0.0.0/0"
 PUBLIC = "public"

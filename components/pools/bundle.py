@@ -9,9 +9,10 @@ from pathlib import Path
 
 from components.boot import people
 from components.control_plane.bundle import Bundle
-from components.control_plane.units import SCRIPTS, TARGET, UNITS, cloud_files, settings, target
+from components.control_plane.units import TARGET, UNITS, cloud_files, scripts, settings, target
 
-from . import azure_guard, containerd, discovery, kubelet, mounts, tuning
+from . import containerd, discovery, kubelet, mounts, tuning
+from .azure import metadata_guard as azure_metadata_guard
 from .spec import PoolSpec
 
 # Below a bundle's prefix: what names its files, signed.
@@ -28,7 +29,7 @@ def bundle(spec: PoolSpec, authority: str) -> Bundle:
     # Machines of kind ssh are outside of the cluster: people log in, and no kubelet runs.
     files |= _shell_files(spec) if spec.kind == "ssh" else node_files(spec, authority)
     if spec.site:
-        files[f"{SCRIPTS}/{SITE_SCRIPT}.py"] = (OWN_SCRIPTS / f"{SITE_SCRIPT}.py").read_text()
+        files |= scripts(SITE_SCRIPT, folder=OWN_SCRIPTS)
     units = [path.rpartition("/")[2] for path in files if path.startswith(UNITS)]
     files[f"{UNITS}/{TARGET}"] = target(f"Everything of a machine of {spec.name}", mounts.wanted(units, spec.mounts))
     return Bundle(spec.name, dict(sorted(files.items())), {})
@@ -53,11 +54,8 @@ def node_files(spec: PoolSpec, authority: str) -> dict[str, str]:
         **containerd.files(spec),
         **settings("node", node(spec)),
         **cloud_files(spec.cloud),
-        **(azure_guard.files(spec.pods_cidr) if azure_guard.wanted(spec) else {}),
-        **{
-            f"{SCRIPTS}/{name}.py": (OWN_SCRIPTS / f"{name}.py").read_text()
-            for name in (*WORKER_SCRIPTS, f"attest_{spec.cloud}")
-        },
+        **(azure_metadata_guard.files(spec.pods_cidr) if azure_metadata_guard.wanted(spec) else {}),
+        **scripts(*WORKER_SCRIPTS, f"attest_{spec.cloud}", folder=OWN_SCRIPTS),
         kubelet.AUTHORITY: authority,
     }
 

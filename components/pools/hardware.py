@@ -4,7 +4,7 @@ EC2 user guide: "Maximize network bandwidth on Amazon EC2 instances with multipl
 Adapter for AI/ML and HPC workloads", "Placement strategies for your placement groups".
 """
 
-from fleet.azure_sizes import infiniband as infiniband
+from fleet.azure.sizes import infiniband as infiniband
 
 # Images of 20 GB, and what pods write. Data have their shares, and GPU machines disks of their own beside.
 ROOT_GIB: dict[str, int] = {"gpu": 500, "cpu": 200, "system": 50, "ssh": 200, "laptops": 50}

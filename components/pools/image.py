@@ -9,14 +9,14 @@ import datetime
 import pulumi
 import pulumi_aws as aws
 
-from components.boot import azure_image
-from components.boot.azure_image import Wanted
+from components.boot.azure import image as azure_image
+from components.boot.azure.image import Wanted
 from fleet.image_names import ImageKind
 from fleet.images import DRIVER, PROMOTE, TAG, refusals
 from fleet.model import Fleet
 
+from .aws.template import image
 from .spec import PoolSpec
-from .template import image
 
 
 async def check(fleet: Fleet, spec: PoolSpec, provider: pulumi.ProviderResource) -> None:

@@ -14,7 +14,7 @@ from components.control_plane.machines import ClusterSpec, Machine
 from components.control_plane.units import API_SCRIPTS, UNITS, script, scripts, service, settings
 from fleet import laptops
 from fleet.address.plan import AddressPlan
-from fleet.azure_ids import subscription
+from fleet.azure.ids import subscription
 from fleet.buckets import in_azure as is_in_azure
 from fleet.buckets import resource_group
 from fleet.model import Cloud, Fleet
@@ -25,7 +25,7 @@ OWN_SCRIPTS = Path(__file__).with_name("on_machine")
 SCRIPT_NAMES = (
     "attest_aws",
     "attest_azure",
-    "azure_arm",
+    "arm_azure",
     "departed",
     "gpu_taints",
     "instances",
@@ -110,7 +110,7 @@ def flags() -> dict[str, str]:
 
 def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
     """Path → content; certificate and key are the bundle's."""
-    own = {f"/usr/local/lib/landbridge/{name}.py": (OWN_SCRIPTS / f"{name}.py").read_text() for name in SCRIPT_NAMES}
+    own = scripts(*SCRIPT_NAMES, folder=OWN_SCRIPTS)
     units = {
         SERVICE: service(
             "Lets machines join, and keeps out those that have gone",

@@ -5,7 +5,7 @@ from typing import Any
 
 from components.control_plane.units import UNITS, script, service, unit
 
-from . import azure_guard
+from .azure import metadata_guard as azure_metadata_guard
 from .labels import Taint, labels, taints
 from .spec import PoolSpec
 
@@ -151,7 +151,7 @@ def _unit(spec: PoolSpec) -> str:
         # It joins before it says that it is up, and the API may be away for as long as it likes.
         TimeoutStartSec="infinity",
     )
-    units = [FACTS_UNIT, *([azure_guard.SERVICE] if azure_guard.wanted(spec) else [])]
+    units = [FACTS_UNIT, *([azure_metadata_guard.SERVICE] if azure_metadata_guard.wanted(spec) else [])]
     needed = f"Requires={' '.join(units)}\nAfter={' '.join(units)}\n"
     return text.replace("[Unit]\n", f"[Unit]\n{needed}", 1)
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from fleet.model import Fleet
 from fleet.shares import HOMES, home_path
 
-from .nfs_spec import HOME_MODE
+from .site.nfs_spec import HOME_MODE
 
 
 class ShareSpec(NamedTuple):

@@ -1,6 +1,6 @@
 """Ids of Azure that follow from the fleet file alone: policies must be decidable at preview."""
 
-from .model import Fleet
+from ..model import Fleet
 
 # Azure's own role: reads, writes and deletes secrets ("Azure built-in roles", Key Vault Secrets Officer).
 SECRETS_OFFICER = "b86a8fe4-44ce-4948-aee5-eccb2c155cd7"

@@ -7,9 +7,9 @@ All names follow from the fleet file and a bake's digest. What a channel says in
 import re
 from typing import Literal, NamedTuple
 
-from .azure_ids import subscription
-from .image_names import CHANNELS, STABLE, ImageKind
-from .model import Fleet
+from ..image_names import CHANNELS, STABLE, ImageKind
+from ..model import Fleet
+from .ids import subscription
 
 PROVIDER = "Microsoft.Compute/galleries"
 PREFIX = "landbridge"

@@ -4,7 +4,7 @@ Azure's retail prices of 18 June 2026 for eastus, as Azure/karpenter-provider-az
 (zz_generated.pricing.go). It has two prices of some AMD sizes, and none of H200 there: those are not here.
 """
 
-from . import azure_sizes
+from . import sizes
 
 # Where the table holds (see `fleet.prices`).
 REGION = "eastus"
@@ -39,7 +39,7 @@ OTHERS = {
 
 def price(instance_type: str) -> float | None:
     """In REGION; None for a type that the table lacks."""
-    size, (series, _) = azure_sizes.size(instance_type), azure_sizes.series_of(instance_type) or ("", 0)
+    size, (series, _) = sizes.size(instance_type), sizes.series_of(instance_type) or ("", 0)
     if size is None:
         return None
     return OTHERS.get(instance_type) or (A_CPU[series] * size.cpus if series in A_CPU else None)

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ..cluster.kube import Kube
-from ..errors import LandbridgeError, UsageError
-from . import kept
+from landbridge.cluster.kube import Kube
+from landbridge.errors import LandbridgeError, UsageError
+
+from . import notes as kept
 from .causes import meaning
-from .kept import Json, Kept
+from .notes import Json, Kept
 
 # Causes by which a group would not help: what it did meanwhile is no part of the pod's story.
 MISFITS = ("selector", "taint", "too-large")

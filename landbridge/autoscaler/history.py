@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from . import kept
-from .kept import Json, Kept
+from . import notes as kept
+from .notes import Json, Kept
 
 # Decision → what people are told; the fields are those that services/autoscaler writes with it.
 WORDS: dict[str, str] = {

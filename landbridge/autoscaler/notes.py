@@ -10,9 +10,8 @@ from typing import Any
 
 from components.addons.autoscaler_notes import LABEL, VALUE
 from components.addons.manifests import SPACE
-
-from ..cluster.kube import Kube
-from ..errors import LandbridgeError
+from landbridge.cluster.kube import Kube
+from landbridge.errors import LandbridgeError
 
 FILE = "notes.json.gz"
 Json = Mapping[str, Any]

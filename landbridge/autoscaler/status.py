@@ -13,10 +13,9 @@ from components.addons.manifests import SPACE
 from components.pools.names import Names
 from fleet import autoscaler
 from fleet.model import Fleet
-
-from ..cluster import freeze
-from ..cluster.kube import Kube
-from ..errors import LandbridgeError
+from landbridge.cluster import freeze
+from landbridge.cluster.kube import Kube
+from landbridge.errors import LandbridgeError
 
 PODS = f"`landbridge kubectl -n {SPACE} get pods -l app.kubernetes.io/name={ADDON}` shows its pods."
 # It writes in each loop, which are seconds apart, or minutes in the largest clusters.

@@ -10,11 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from fleet.world import World
+from landbridge import render
+from landbridge.errors import UsageError
 
-from .. import render
-from ..errors import UsageError
-from .kept import Kept
 from .ledger import Issued, Ledger
+from .store import Kept
 
 Stores = Sequence[Kept[Any, Any]]
 COLOURS = {"holds": "green", "revoked": "red", "ended": "dim"}

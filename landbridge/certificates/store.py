@@ -9,11 +9,11 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from fleet.buckets import bucket_name
 from fleet.world import World
+from landbridge.cluster.info import published, up
+from landbridge.cluster.session import cloud_in
+from landbridge.errors import LandbridgeError
+from landbridge.places import Place
 
-from ..cluster.info import published, up
-from ..cluster.session import cloud_in
-from ..errors import LandbridgeError
-from ..places import Place
 from . import ledger as ledgers
 from .ledger import Ledger
 

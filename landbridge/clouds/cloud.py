@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from ..cluster.info import ClusterInfo, MachineInfo
-from ..errors import LandbridgeError
-from ..etcd.store import URL_SECONDS, Snapshot
-from ..reach import Instance
+from landbridge.cluster.info import ClusterInfo, MachineInfo
+from landbridge.errors import LandbridgeError
+from landbridge.etcd.store import URL_SECONDS, Snapshot
+from landbridge.remote_execution import Instance
 
 
 class CloudError(LandbridgeError):

@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from fleet.model import Fleet
+from landbridge.errors import LandbridgeError, UsageError
 
-from ..errors import LandbridgeError, UsageError
 from . import rbac
 from .kube import Kube
 from .kubeconfig import Credential

@@ -4,10 +4,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from fleet.world import World
+from landbridge.errors import LandbridgeError
+from landbridge.places import Place
+from landbridge.remote_execution import ReachError
 
-from ..errors import LandbridgeError
-from ..places import Place
-from ..reach import ReachError
 from . import info, rbac, why
 from .kube import Kube, KubeError
 from .session import Session

@@ -6,7 +6,8 @@ It is set by `landbridge freeze` and, by itself, after a restore of etcd; and re
 from datetime import UTC, datetime
 from typing import Any
 
-from ..errors import LandbridgeError
+from landbridge.errors import LandbridgeError
+
 from .kube import Kube
 from .rbac import MANAGED
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..errors import LandbridgeError
-from ..places import Place, pulumi_root
-from ..state_file import read_state
+from landbridge.engine.state_file import read_state
+from landbridge.errors import LandbridgeError
+from landbridge.places import Place, pulumi_root
 
 STACK = "pulumi:pulumi:Stack"
 
@@ -89,7 +89,7 @@ def published(place: Place, stack: str) -> Mapping[str, Any]:
 def deployment(place: Place, name: str) -> Mapping[str, Any] | None:
     if file := place.stack_file(name):
         return read_state(file)
-    from ..engine import StackEngine  # large: only where the state can't be read without the engine
-    from ..pulumi_command import PulumiCommand
+    from landbridge.engine.pulumi_command import PulumiCommand
+    from landbridge.engine.stack import StackEngine  # large: only where the state can't be read without the engine
 
     return StackEngine(name, place, PulumiCommand(pulumi_root())).state()

@@ -10,9 +10,9 @@ from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import Any
 
-from ..entering import ROOT
-from ..errors import LandbridgeError, UsageError
-from ..reach import Said, ran
+from landbridge.errors import LandbridgeError, UsageError
+from landbridge.local.enter import ROOT
+from landbridge.remote_execution import Said, ran
 
 FIELD_MANAGER = "landbridge"
 HASTY_SECONDS, HASTY_TRIES = 3, 3

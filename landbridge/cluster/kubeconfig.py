@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 from components.control_plane import kubeconfig as kubeconfigs
 from components.control_plane.machines import API_PORT
+from landbridge.errors import LandbridgeError, UsageError
 
-from ..errors import LandbridgeError, UsageError
 from .info import ClusterInfo, MachineInfo
 
 PRIVATE, PRIVATE_FOLDER = 0o600, 0o700

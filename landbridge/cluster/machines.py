@@ -6,13 +6,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from components.control_plane.etcd import RINGS
+from landbridge.clouds.cloud import CloudError
+from landbridge.errors import LandbridgeError
+from landbridge.etcd import waiting
+from landbridge.etcd.machine_steps import Hands
+from landbridge.etcd.ring import Ctl, View
+from landbridge.remote_execution import Instance, ReachError
 
-from ..clouds.cloud import CloudError
-from ..errors import LandbridgeError
-from ..etcd import waiting
-from ..etcd.hands import Hands
-from ..etcd.ring import Ctl, View
-from ..reach import Instance, ReachError
 from .info import MachineInfo
 from .session import Session
 

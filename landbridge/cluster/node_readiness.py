@@ -7,12 +7,12 @@ from typing import Any
 
 from fleet.model import Fleet
 from fleet.world import World
+from landbridge.errors import LandbridgeError
+from landbridge.places import Place
+from landbridge.pool import groups as scaling
+from landbridge.pool import listing
+from landbridge.site import local_hosts, nodes
 
-from ..errors import LandbridgeError
-from ..places import Place
-from ..pool import groups as scaling
-from ..pool import listing
-from ..site import local_hosts, nodes
 from . import info, why
 from .session import Session
 from .waiting import READY_SECONDS, Tell, look

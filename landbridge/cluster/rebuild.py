@@ -16,28 +16,29 @@ from typing import Any, NamedTuple
 from pulumi.automation import CommandError
 
 from components.control_plane.rotation import all_generations
-from fleet import origins, rotations
+from fleet import rebuilds, rotations
 from fleet.buckets import bucket_name
-from fleet.origins import Origin
+from fleet.rebuilds import Origin
 from fleet.world import World
+from landbridge import places
+from landbridge.clouds.cloud import Bucket, Cloud
+from landbridge.engine.pulumi_command import PulumiCommand
+from landbridge.engine.stack import StackEngine
+from landbridge.errors import INTERRUPTED, LandbridgeError, UsageError
+from landbridge.etcd import store as stores
+from landbridge.etcd.restore import Restore, Source
+from landbridge.etcd.restore_command import froze, old
+from landbridge.etcd.store import Snapshot
+from landbridge.output import Output
+from landbridge.places import Place
+from landbridge.up import consent
+from landbridge.up.recovery import resources
+from landbridge.up.report import Report
+from landbridge.up.run import FleetRun, How
 from stacks.catalogue import catalogue
 
-from .. import consent, places
-from ..clouds.cloud import Bucket, Cloud
-from ..engine import StackEngine
-from ..errors import INTERRUPTED, LandbridgeError, UsageError
-from ..etcd import store as stores
-from ..etcd.restore import Restore, Source
-from ..etcd.restoring import froze, old
-from ..etcd.store import Snapshot
-from ..fleet_run import FleetRun, How
-from ..output import Output
-from ..places import Place
-from ..pulumi_command import PulumiCommand
-from ..recovery import resources
-from ..report import Report
-from . import birth, info, lost, remains
-from .lost import Stage, Standing
+from . import bootstrap, info, rebuild_state, surviving_copies
+from .rebuild_state import Stage, Standing
 from .session import Session, cloud_in
 
 ANSWER_SECONDS = 5.0
@@ -75,7 +76,7 @@ class Rebuild:
         """`source` is a copy of a snapshot by its key; None: the newest."""
         self.world, self.place, self.name, self.out, self.source = world, place, name, out, source
         self.cluster = world.fleet.clusters[name]
-        self.region, self.path = self.cluster.region, origins.origins_path(world.path)
+        self.region, self.path = self.cluster.region, rebuilds.origins_path(world.path)
         self.begun = time.monotonic()
         self.done: dict[str, Any] = {}
 
@@ -97,7 +98,7 @@ class Rebuild:
 
     @property
     def origin(self) -> Origin | None:
-        return origins.load(self.path).get(self.name)
+        return rebuilds.load(self.path).get(self.name)
 
     def engine(self, stack: str) -> StackEngine:
         return StackEngine(stack, self.place, self.command)
@@ -136,11 +137,11 @@ class Rebuild:
 
     def look(self) -> tuple[Stage, Standing]:
         """How far it is, and what the lost stack says. Raises UsageError when there is nothing to rebuild."""
-        origin, here = self.origin, lost.standing(self.engine(self.name).state())
+        origin, here = self.origin, rebuild_state.standing(self.engine(self.name).state())
         if origin is None:
-            return lost.stage(self.name, self.region, None, here, aside=False), here
-        aside = lost.standing(self.engine(f"{self.name}{lost.suffix(origin.lost)}").state())
-        stage = lost.stage(self.name, self.region, origin, here, aside=bool(aside.region))
+            return rebuild_state.stage(self.name, self.region, None, here, aside=False), here
+        aside = rebuild_state.standing(self.engine(f"{self.name}{rebuild_state.suffix(origin.lost)}").state())
+        stage = rebuild_state.stage(self.name, self.region, origin, here, aside=bool(aside.region))
         return stage, aside if stage == "stack" else here
 
     def refuse_alive(self, before: Standing) -> None:
@@ -159,17 +160,17 @@ class Rebuild:
                 f"{self.world.path.name}: clusters.{self.name}.copies is {before.region}, the region that is lost. "
                 f"Take it away, or name a third region; set it again when {before.region} is back."
             )
-        aside = f"{self.name}{lost.suffix(before.region)}"
+        aside = f"{self.name}{rebuild_state.suffix(before.region)}"
         if resources(self.engine(aside).state()):
             raise UsageError(
                 f"The stack {aside} of an earlier loss has not been destroyed: `landbridge destroy {aside} "
                 "--ignore-protect`, then run this again."
             )
         copies = self.copies(before)
-        chosen = remains.pick(copies, self.source)
-        keys = remains.keys(self.cloud, before.secret)
+        chosen = surviving_copies.pick(copies, self.source)
+        keys = surviving_copies.keys(self.cloud, before.secret)
         wanted = all_generations(rotations.load(rotations.rotations_path(self.world.path)).get(self.name, {}))
-        if unfit := list(lost.unfit(before, self.cluster.kubernetes, wanted, keys)):
+        if unfit := list(rebuild_state.unfit(before, self.cluster.kubernetes, wanted, keys)):
             raise UsageError(f"Nothing was changed: {self.name} can't be rebuilt so: {'; '.join(unfit)}.")
         origin = Origin(
             lost=before.region,
@@ -186,20 +187,22 @@ class Rebuild:
 
     def copies(self, before: Standing) -> list[Snapshot]:
         """Of etcd main, the oldest first. Raises LandbridgeError, with what there is, unless keys are there, too."""
-        prefix = remains.folder(before.region, self.name)
+        prefix = surviving_copies.folder(before.region, self.name)
         found = stores.below(self.store, prefix)
         if found and before.secret and self.cloud.is_kept(before.secret):
             return found
-        there = remains.secrets(self.cloud, f"{self.world.fleet.fleet}/{self.name}")
-        others = {home: copies[-1].key for home, copies in remains.anywhere(self.store, self.name).items()}
-        raise LandbridgeError(lost.lacking(self.name, self.region, self.store.where(prefix), before, others, there))
+        there = surviving_copies.secrets(self.cloud, f"{self.world.fleet.fleet}/{self.name}")
+        others = {home: copies[-1].key for home, copies in surviving_copies.anywhere(self.store, self.name).items()}
+        raise LandbridgeError(
+            rebuild_state.lacking(self.name, self.region, self.store.where(prefix), before, others, there)
+        )
 
     def write(self, origin: Origin) -> None:
-        origins.write(self.path, {**origins.load(self.path), self.name: origin})
+        rebuilds.write(self.path, {**rebuilds.load(self.path), self.name: origin})
 
     def put_aside(self, region: str) -> None:
         """The lost stack under another name, so that what is left there can be destroyed some day."""
-        aside = f"{self.name}{lost.suffix(region)}"
+        aside = f"{self.name}{rebuild_state.suffix(region)}"
         try:
             if (emptied := self.engine(aside)).state() is not None:
                 emptied.remove()
@@ -249,7 +252,7 @@ class Rebuild:
         self.write(finished)
         self.done = {**restored.as_json(), "frozen": not problem, "freeze_problem": problem or None}
         # The API began anew: what the snapshot lacks of rights for admins and teams.
-        birth.ensure(self.world, self.place, self.name, self.tell, self.tell)
+        bootstrap.ensure(self.world, self.place, self.name, self.tell, self.tell)
         self.done["seconds"] = round(time.monotonic() - self.begun, 1)
         return finished
 

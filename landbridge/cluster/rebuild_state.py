@@ -5,14 +5,15 @@ from typing import Any, Literal, NamedTuple
 
 from components.control_plane.pki import Generations
 from components.control_plane.rotation import refusals
-from fleet import kubernetes_versions, origins
-from fleet.origins import Origin, Origins
+from fleet import kubernetes_versions
+from fleet import rebuilds as origins
+from fleet.rebuilds import Origin, Origins
 from fleet.world import World
+from landbridge.errors import UsageError
 from stacks.catalogue import StackSpec
 
-from ..errors import UsageError
 from .info import STACK
-from .remains import Keys
+from .surviving_copies import Keys
 
 # begin: nothing is done · keys: the origin file says what is wanted · stack: the lost stack is put aside · done
 Stage = Literal["begin", "keys", "stack", "done"]

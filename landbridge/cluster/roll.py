@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 from fleet.kubernetes_versions import refusal
+from landbridge.errors import LandbridgeError, UsageError
+from landbridge.etcd.ring import CLOSE
 
-from ..errors import LandbridgeError, UsageError
-from ..etcd.ring import CLOSE
 from .machines import Machines, State
 from .session import Session
 from .waiting import Tell

@@ -12,16 +12,18 @@ from fleet.buckets import in_azure
 from fleet.logins import by_certificate
 from fleet.model import Fleet
 from fleet.world import World
+from landbridge import places
+from landbridge import remote_execution as reach
+from landbridge.clouds.aws.cloud import Aws
+from landbridge.clouds.aws.lookups import ClientOf, clients
+from landbridge.clouds.azure.clients import Clients
+from landbridge.clouds.azure.cloud import Azure
+from landbridge.clouds.cloud import Bucket, Cloud
+from landbridge.errors import UsageError
+from landbridge.local import enter
+from landbridge.places import Place
 from local import client
 
-from .. import entering, places, reach
-from ..clouds.aws import Aws
-from ..clouds.azure import Azure
-from ..clouds.azure_clients import Clients
-from ..clouds.cloud import Bucket, Cloud
-from ..errors import UsageError
-from ..lookups import ClientOf, clients
-from ..places import Place
 from . import info, kubeconfig
 from .info import ClusterInfo
 from .kube import Kube, unchanged
@@ -110,7 +112,7 @@ def cloud_in(world: World, place: Place, region: str, *, hasty: bool = False) ->
 
 
 def azure_in(world: World, place: Place, region: str, *, hasty: bool = False) -> Azure:
-    from ..clouds import azure_recreate  # Pulumi's engine: large
+    from landbridge.clouds.azure import recreate as azure_recreate  # Pulumi's engine: large
 
     assert world.fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
     clients = Clients(world.fleet.azure.subscription_id, hasty=hasty)
@@ -148,12 +150,12 @@ def the_place(world: World, *, local: bool) -> Place:
 
     A fleet without `state` can be nowhere else than in a local cloud.
     """
-    cloud = client.status(entering.LOCAL_HOME) if local or world.fleet.state is None else None
+    cloud = client.status(enter.LOCAL_HOME) if local or world.fleet.state is None else None
     if cloud is None and local:
-        why = client.last_words(entering.LOCAL_HOME)
+        why = client.last_words(enter.LOCAL_HOME)
         raise UsageError(f"The local cloud is not up{f'; it {why}' if why else ''}. Run `landbridge up --local`.")
     if cloud is None:
         return places.cloud_place(world)
     if not client.inside(cloud):
-        entering.enter(cloud)
+        enter.enter(cloud)
     return places.local_place(world, cloud)

@@ -9,11 +9,10 @@ from components.control_plane.backups import copies_place
 from components.control_plane.pki import SERVICE_ACCOUNTS
 from components.control_plane.rings import MAIN
 from components.control_plane.rotation import ENCRYPTION
-from components.storage.bucket import COPIES
-
-from ..clouds.cloud import Cloud, CloudError
-from ..errors import LandbridgeError, UsageError
-from ..etcd.store import NAME, Snapshot, Store, revision, taken
+from components.storage.aws.bucket import COPIES
+from landbridge.clouds.cloud import Cloud, CloudError
+from landbridge.errors import LandbridgeError, UsageError
+from landbridge.etcd.store import NAME, Snapshot, Store, revision, taken
 
 SHOWN = 5
 COPY = re.compile(rf"{COPIES}/(?P<home>[^/]+)/(?P<cluster>[^/]+)/(?P<ring>[^/]+)/{NAME.pattern}")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ..places import Place
+from landbridge.places import Place
 
 READY_SECONDS = {"real": 900.0, "local": 300.0}
 # Hears again and again what is waited for, and may raise.

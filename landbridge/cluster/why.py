@@ -4,11 +4,11 @@ import re
 from collections.abc import Sequence
 
 from components.pools.joining import SERVICE as JOINING
+from landbridge.errors import LandbridgeError
+from landbridge.remote_execution import ReachError
+from landbridge.site import nodes
+from landbridge.site.nodes import Node
 
-from ..errors import LandbridgeError
-from ..reach import ReachError
-from ..site import nodes
-from ..site.nodes import Node
 from .session import Session
 
 # So long people are content to know what is waited for; then they are told why it does not come.

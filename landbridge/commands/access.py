@@ -4,10 +4,11 @@ from pathlib import Path
 
 import click
 
-from .. import render
-from ..cluster import access as accesses
-from ..cluster import kubeconfig
-from ..errors import DONE
+from landbridge import render
+from landbridge.cluster import access as accesses
+from landbridge.cluster import kubeconfig
+from landbridge.errors import DONE
+
 from . import options
 from .kubeconfig import hand_out
 from .options import cluster_option, fleet_option, json_option, local_option, together

@@ -6,10 +6,11 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from .. import render
-from ..autoscaler import status as states
-from ..errors import DONE, FAILED
-from ..output import Output
+from landbridge import render
+from landbridge.autoscaler import status as states
+from landbridge.errors import DONE, FAILED
+from landbridge.output import Output
+
 from . import options
 from .autoscaler_why import explain, history
 from .options import cluster_option, fleet_option, json_option, local_option

@@ -8,15 +8,15 @@ import click
 from rich.text import Text
 
 from fleet import autoscaler as identity
+from landbridge import render
+from landbridge.autoscaler import explain as explaining
+from landbridge.autoscaler import history as histories
+from landbridge.autoscaler import notes as kept
+from landbridge.autoscaler.explain import Explanation, Wait
+from landbridge.cluster.session import Session
+from landbridge.errors import DONE, LandbridgeError
+from landbridge.output import Output
 
-from .. import render
-from ..autoscaler import explain as explaining
-from ..autoscaler import history as histories
-from ..autoscaler import kept
-from ..autoscaler.explain import Explanation, Wait
-from ..cluster.session import Session
-from ..errors import DONE, LandbridgeError
-from ..output import Output
 from . import options
 from .options import cluster_option, fleet_option, json_option, local_option
 

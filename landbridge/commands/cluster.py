@@ -5,16 +5,17 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from .. import render
-from ..cluster.info import ClusterInfo
-from ..cluster.machines import Machines, State
-from ..cluster.roll import Roll, RollError
-from ..cluster.session import Session
-from ..errors import DONE, FAILED
-from ..etcd import copies, fresh
-from ..etcd import store as stores
-from ..etcd.ring import RING
-from ..output import Output
+from landbridge import render
+from landbridge.cluster.info import ClusterInfo
+from landbridge.cluster.machines import Machines, State
+from landbridge.cluster.roll import Roll, RollError
+from landbridge.cluster.session import Session
+from landbridge.errors import DONE, FAILED
+from landbridge.etcd import copies, snapshot_age
+from landbridge.etcd import store as stores
+from landbridge.etcd.ring import RING
+from landbridge.output import Output
+
 from . import options
 from .cluster_rebuild import rebuild
 from .options import fleet_option, json_option, local_option, together
@@ -57,7 +58,7 @@ def status(*, name: str | None, local: bool, fleet_file: Path | None, as_json: b
 def snapshot(session: Session, ring: str) -> str:
     """What is wrong with the age of a ring's newest snapshot at home; empty if nothing is."""
     found = stores.scheduled(session.bucket, session.info.name, ring)
-    return fresh.late(ring, stores.taken(found[-1]) if found else None)
+    return snapshot_age.late(ring, stores.taken(found[-1]) if found else None)
 
 
 def show(info: ClusterInfo, states: list[State], out: Output) -> None:

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fleet.origins import Origin
+from fleet.rebuilds import Origin
 from fleet.world import World
+from landbridge.errors import DONE, ConsentError, LandbridgeError
+from landbridge.output import Output
 
-from ..errors import DONE, ConsentError, LandbridgeError
-from ..output import Output
 from . import options
 from .options import fleet_option, json_option, local_option
 
 if TYPE_CHECKING:
-    from ..cluster.rebuild import Taken
+    from landbridge.cluster.rebuild import Taken
 
 
 @click.command()
@@ -41,8 +41,8 @@ def rebuild(
     its pods' and services' prefixes and its keys; etcd main goes back to the newest copied snapshot, and all scale-down
     is frozen. Nothing in the lost region is called. Stopped anywhere, it goes on when called again.
     """
-    from ..cluster import session  # the engine and clouds with it
-    from ..cluster.rebuild import Rebuild
+    from landbridge.cluster import session  # the engine and clouds with it
+    from landbridge.cluster.rebuild import Rebuild
 
     world = options.the_fleet(fleet_file)
     chosen = session.chosen(world.fleet, world.path, name)
@@ -93,7 +93,8 @@ def finished(cluster: str, origin: Origin, done: dict[str, Any]) -> list[str]:
 
 def following(world: World, cluster: str, origin: Origin, *, local: bool) -> list[str]:
     """What people have to do next."""
-    from ..cluster import freeze, lost
+    from landbridge.cluster import freeze
+    from landbridge.cluster import rebuild_state as lost
 
     where = " --local" if local else ""
     beside = [f"{world.path.stem}{kind}.yaml" for kind in ("", ".lock", ".rebuilt")]

@@ -13,19 +13,20 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from .. import render
-from ..demo import burst as bursts
-from ..demo import looks, prepare, shortage
-from ..demo.burst import Burst
-from ..errors import DONE, FAILED, UsageError
-from ..output import Output
+from landbridge import render
+from landbridge.demo import burst as bursts
+from landbridge.demo import burst_state, prepare, shortage
+from landbridge.demo.burst import Burst
+from landbridge.errors import DONE, FAILED, UsageError
+from landbridge.output import Output
+
 from . import options
 from .options import cluster_option, fleet_option, json_option, local_option
 
 BEAT_SECONDS = 15.0
 # With it a row fits eighty columns.
 BAR = 12
-NOTHING = looks.Look(0, 0, 0, 0)
+NOTHING = burst_state.Look(0, 0, 0, 0)
 
 
 @click.group()
@@ -92,7 +93,7 @@ class Screen:
     def __init__(self, made: Burst, console: Console) -> None:
         self.made, self.console = made, console
         self.live: Live | None = None
-        self.told: dict[str, tuple[looks.Look, float]] = {}
+        self.told: dict[str, tuple[burst_state.Look, float]] = {}
 
     @contextmanager
     def shown(self) -> Iterator[None]:
@@ -102,12 +103,12 @@ class Screen:
         with Live(console=self.console, refresh_per_second=4, transient=True, get_renderable=self.picture) as self.live:
             yield
 
-    def tell(self, seconds: float, found: looks.Looks) -> None:
+    def tell(self, seconds: float, found: burst_state.Looks) -> None:
         if self.live is None:
             for name, one in found.items():
                 self.line(seconds, name, one)
 
-    def line(self, seconds: float, name: str, one: looks.Look) -> None:
+    def line(self, seconds: float, name: str, one: burst_state.Look) -> None:
         """What people without a picture read: each change of what is asked for, and now and then how far it is."""
         before, when = self.told.get(name, (None, 0.0))
         share = self.made.shares[name]
@@ -137,7 +138,7 @@ class Screen:
         return Rows(headline(self.made), table, *troubles)
 
 
-def words(one: looks.Look, share: int, refused: str) -> str:
+def words(one: burst_state.Look, share: int, refused: str) -> str:
     coming = f"{one.asked} machines, {one.ready} Ready"
     failed = f"; launches none: {refused}" if refused else ""
     return f"{one.gpus} of {share} GPUs at work, {coming}{failed}"

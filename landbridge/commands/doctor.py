@@ -8,15 +8,16 @@ from typing import NoReturn
 import click
 from rich.text import Text
 
+from landbridge import places
+from landbridge.doctor import checks, files
+from landbridge.doctor.checks import Looked
+from landbridge.doctor.finding import SEVERITIES, Finding, Severity, sentence
+from landbridge.doctor.subject import Patient
+from landbridge.errors import DONE, FAILED, UsageError
+from landbridge.local import enter
+from landbridge.output import Output
 from local import client
 
-from .. import entering, places
-from ..doctor import files, looks
-from ..doctor.finding import SEVERITIES, Finding, Severity, sentence
-from ..doctor.looks import Looked
-from ..doctor.patient import Patient
-from ..errors import DONE, FAILED, UsageError
-from ..output import Output
 from . import options
 from .options import fleet_option, json_option, local_option
 
@@ -40,7 +41,7 @@ def doctor(*, local: bool, fleet_file: Path | None, as_json: bool) -> int:
     """
     path = options.existing(fleet_file)
     patient, begun = admitted(path, ("--fleet", str(fleet_file)) if fleet_file else (), local=local)
-    looked = looks.run(looks.of(patient), begun)
+    looked = checks.run(checks.of(patient), begun)
     out = options.output(as_json=as_json)
     if as_json:
         told = {"well": not looked.findings, "seconds": round(looked.seconds, 1), "areas": looked.areas}
@@ -62,13 +63,13 @@ def leave(code: int) -> NoReturn:
 
 def admitted(path: Path, named: tuple[str, ...], *, local: bool) -> tuple[Patient, list[Finding]]:
     """Whom to look at. On a local cloud that is up, this process continues inside it; one that is down is a finding."""
-    cloud = client.status(entering.LOCAL_HOME) if local else None
+    cloud = client.status(enter.LOCAL_HOME) if local else None
     if cloud and not client.inside(cloud):
-        entering.enter(cloud)
+        enter.enter(cloud)
     world, begun = files.read(path)
     patient = Patient(path, world, options=(*(["--local"] if local else []), *named))
     if local:
-        patient.cloud, patient.home = cloud, entering.LOCAL_HOME
+        patient.cloud, patient.home = cloud, enter.LOCAL_HOME
         if cloud and world:
             patient.place = places.local_place(world, cloud)
     elif world:

@@ -7,12 +7,13 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from .. import render
-from ..cluster.session import Session
-from ..drills import clear as clearing
-from ..drills.mark import Mark
-from ..drills.run import DRILLS, Result, run
-from ..errors import DONE, FAILED, ConsentError, UsageError
+from landbridge import render
+from landbridge.cluster.session import Session
+from landbridge.drill import cleanup as clearing
+from landbridge.drill.marker import Mark
+from landbridge.drill.run import DRILLS, Result, run
+from landbridge.errors import DONE, FAILED, ConsentError, UsageError
+
 from . import options
 from .options import cluster_option, fleet_option, json_option, local_option
 

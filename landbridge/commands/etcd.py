@@ -7,17 +7,18 @@ from typing import Any
 import click
 from rich.text import Text
 
-from .. import render
-from ..cluster.session import Session
-from ..errors import DONE, FAILED, UsageError
-from ..etcd import backup as backups
-from ..etcd import copies, fresh, verdict
-from ..etcd import defrag as defrags
-from ..etcd import replace as replaces
-from ..etcd import store as stores
-from ..etcd.restoring import old, restored
-from ..etcd.ring import FULL, RING, Ctl, View
-from ..output import Output
+from landbridge import render
+from landbridge.cluster.session import Session
+from landbridge.errors import DONE, FAILED, UsageError
+from landbridge.etcd import backup as backups
+from landbridge.etcd import copies, health, snapshot_age
+from landbridge.etcd import defrag as defrags
+from landbridge.etcd import replace as replaces
+from landbridge.etcd import store as stores
+from landbridge.etcd.restore_command import old, restored
+from landbridge.etcd.ring import FULL, RING, Ctl, View
+from landbridge.output import Output
+
 from . import options
 from .options import cluster_option, fleet_option, json_option, local_option, together
 
@@ -98,7 +99,7 @@ def status(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json
     """Says in a line a ring whether it is healthy, how full it is, and how old its newest snapshot is."""
     session = options.the_cluster(fleet_file, cluster, local=local)
     out = options.output(as_json=as_json)
-    told = [verdict.verdict(session, view) for view in look(session, rings(ring))]
+    told = [health.verdict(session, view) for view in look(session, rings(ring))]
     if as_json:
         out.document({"cluster": session.info.name, "rings": told})
     else:
@@ -111,7 +112,7 @@ def line(told: dict[str, Any]) -> Text:
     state = Text("; ".join(told["ails"]), style="red") if told["ails"] else Text("healthy", style="green")
     at = told["newest_snapshot"]
     saved = f"newest snapshot {old(at)} old" if at else "no snapshot"
-    style = "" if at and not fresh.late(told["ring"], at) else "yellow"
+    style = "" if at and not snapshot_age.late(told["ring"], at) else "yellow"
     full = f", {told['full']:.1%} of its quota" if told["full"] is not None else ""
     lead = f", led by {told['leader']}" if told["leader"] else ""
     return Text.assemble((f"etcd {told['ring']}: ", "bold"), state, lead, full, ", ", (saved, style))

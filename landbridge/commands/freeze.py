@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from ..cluster import freeze as switch
+from landbridge.cluster import freeze as switch
+
 from . import options
 from .options import cluster_option, fleet_option, json_option, local_option, together
 

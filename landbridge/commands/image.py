@@ -16,10 +16,10 @@ from images.checking import Check
 from images.containers import Container
 from images.errors import ImageError
 from images.recipe import Asked
+from landbridge.errors import DONE, FAILED, UsageError
+from landbridge.local.enter import ROOT
 from local import kubernetes
 
-from ..entering import ROOT
-from ..errors import DONE, FAILED, UsageError
 from . import image_channels, image_published, options
 from .image_burn_in import burn_in_
 from .image_channels import Where

@@ -13,19 +13,19 @@ from fleet.where import fleet_path
 from images.burn_in import thresholds as given
 from images.burn_in.findings import Result
 from images.burn_in.run import NoGpu, Tools, begin, burn_in
+from landbridge.cluster.kube import Kube
+from landbridge.errors import DONE, FAILED, LandbridgeError
+from landbridge.image.burn_in import member, report, runners
+from landbridge.image.burn_in.member import Member, NoNode
+from landbridge.image.burn_in.node_marks import Marks
 from local.client import LocalCloudError
 
-from ..burn_in import member, report, ways
-from ..burn_in.marks import Marks
-from ..burn_in.member import Member, NoNode
-from ..cluster.kube import Kube
-from ..errors import DONE, FAILED, LandbridgeError
 from . import options
 from .options import Output, cluster_option, fleet_option, json_option, local_option, together
 
 
 @click.command("burn-in")
-@click.argument("node", metavar="[USER@]HOST", default=ways.HERE)
+@click.argument("node", metavar="[USER@]HOST", default=runners.HERE)
 @click.option(
     "--quick", is_flag=True, help="Only looks: no load, so it may run beside work. Seconds instead of minutes."
 )
@@ -58,14 +58,14 @@ def burn_in_(
     node meanwhile: where the cluster can't be asked for it, no load is put on. Exit code 1 for all but a pass.
     """
     out, limits = options.output(as_json=as_json), given.load(thresholds or given.THRESHOLDS)
-    way = ways.way(node)
+    way = runners.way(node)
     tools = Tools(way, lambda line: out.progress.print(line, style="dim", soft_wrap=True, markup=False))
     begun = begin(tools)
     if isinstance(begun, NoGpu):
         return untested(node, begun, out)
     mine: Mine | None = None
     if taint is not False:
-        names = member.names(ways.host(node), way(["cat", "/proc/sys/kernel/hostname"], 10).out)
+        names = member.names(runners.host(node), way(["cat", "/proc/sys/kernel/hostname"], 10).out)
         try:
             mine = at_hand(names, fleet_file, cluster, local=local)
         except (LandbridgeError, FleetError, LocalCloudError, BotoCoreError, ClientError) as error:
@@ -95,7 +95,7 @@ class Mine(NamedTuple):
 
 def at_hand(names: Set[str], fleet_file: Path | None, cluster: str | None, *, local: bool) -> Mine:
     """The machine as a node of the fleet's cluster. Raises NoNode where it is none, and for whatever stands between."""
-    from ..cluster import session as sessions  # speaks to clouds: a machine outside of all does without
+    from landbridge.cluster import session as sessions  # speaks to clouds: a machine outside of all does without
 
     if fleet_file is None and not (path := fleet_path()).is_file():
         raise NoNode(f"{path}: there is no such fleet file.")

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from rich.table import Table
 
-from fleet.azure_images import VERSION
+from fleet.azure.images import VERSION
 from fleet.image_names import CHANNELS, STABLE
 from images import bake, baked, channels
 from images.channels import Move
+from landbridge.errors import DONE, UsageError
 
-from ..errors import DONE, UsageError
 from . import options
 from .options import Command, Output, fleet_option, json_option, local_option, together
 
@@ -64,8 +64,8 @@ PLACE = together(
 
 def opened(where: Where) -> Opened:
     """Raises UsageError. On the local cloud this process continues inside it."""
-    from .. import image_stores  # speaks to clouds: commands that do not need that start without it
-    from ..cluster import session as sessions
+    from landbridge.cluster import session as sessions
+    from landbridge.image import stores  # speaks to clouds: commands that do not need that start without it
 
     world = options.the_fleet(where.fleet_file)
     if where.site:
@@ -73,14 +73,14 @@ def opened(where: Where) -> Opened:
             raise UsageError("--site is a machine room, --region and --local are clouds: name one of them")
         if where.folder is None or where.key is None:
             raise UsageError("--site wants --folder DIR, where the images lie, and --key FILE, which signs their index")
-        site = image_stores.at_site(world, where.site, where.folder, where.key)
-        return Opened(site, image_stores.who(site, world, None))
+        site = stores.at_site(world, where.site, where.folder, where.key)
+        return Opened(site, stores.who(site, world, None))
     if where.folder or where.key:
         raise UsageError("--folder and --key go with --site")
-    image_stores.regions(world, where.regions)
+    stores.regions(world, where.regions)
     place = sessions.the_place(world, local=where.local)
-    clouds = image_stores.in_regions(world, place, where.regions)
-    return Opened(clouds, image_stores.who(clouds, world, place))
+    clouds = stores.in_regions(world, place, where.regions)
+    return Opened(clouds, stores.who(clouds, world, place))
 
 
 def found(name: str) -> Path:

@@ -12,12 +12,12 @@ from images import channels, collecting
 from images.channels import There
 from images.collecting import Decision
 from images.errors import ImageError
-from images.stores import signed
-from images.stores import verify as verifying
+from images.stores.site import index as site_index
+from images.stores.site import verify as verifying
 from images.stores.store import Pointer, Published
+from landbridge.errors import DONE, ConsentError, UsageError
+from landbridge.up.consent import ask
 
-from ..consent import ask
-from ..errors import DONE, ConsentError, UsageError
 from . import options
 from .image_channels import Where, opened, placed
 from .options import Output, json_option
@@ -112,7 +112,7 @@ def verify(where_: str, name: str | None, *, key_file: Path, keep: Path | None, 
     out = options.output(as_json=as_json)
     if keep and not name:
         raise UsageError("--out keeps one disk: name its image or channel, too")
-    key = signed.public_key(key_file)
+    key = site_index.public_key(key_file)
     index = verifying.read(where_, key)
     if index.number < at_least:
         raise ImageError(

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import click
 
-from ..cluster import access, kubeconfig
-from ..cluster.info import MachineInfo
-from ..cluster.session import Session
-from ..errors import DONE, UsageError
+from landbridge.cluster import access, kubeconfig
+from landbridge.cluster.info import MachineInfo
+from landbridge.cluster.session import Session
+from landbridge.errors import DONE, UsageError
+
 from . import options
 from .options import cluster_option, fleet_option, local_option
 

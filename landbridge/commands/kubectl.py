@@ -4,9 +4,10 @@ from pathlib import Path
 
 import click
 
-from .. import entering
-from ..cluster import kept, kubeconfig
-from ..cluster.kube import kubectl as program
+from landbridge.cluster import kubeconfig, kubeconfig_cache
+from landbridge.cluster.kube import kubectl as program
+from landbridge.local import enter
+
 from . import options
 from .options import cluster_option, fleet_option, local_option
 
@@ -25,12 +26,12 @@ def kubectl(arguments: tuple[str, ...], *, cluster: str | None, local: bool, fle
     Options of landbridge stand before kubectl's words; all that follows is kubectl's own, and so are output and exit
     code. A fleet without `state` can only be in the local cloud, which is then meant without --local.
     """
-    asked = kept.Asked(cluster, local, str(fleet_file) if fleet_file else None, arguments)
+    asked = kubeconfig_cache.Asked(cluster, local, str(fleet_file) if fleet_file else None, arguments)
     session = options.the_cluster(fleet_file, cluster, local=local)
-    place, this = session.place, kept.Kept(entering.HOME, asked)
+    place, this = session.place, kubeconfig_cache.Kept(enter.HOME, asked)
     kubeconfig.private_folder(this.folder)
     credential = kubeconfig.admin(session.cloud, session.info)
     kubeconfig.write(this.config, kubeconfig.kubeconfig(session.info, credential))
     state = place.stack_file(session.info.name) if place.cloud else None
     this.save(program(), state, place.cloud)
-    kept.become(program(), arguments, this.config, place.cloud)
+    kubeconfig_cache.become(program(), arguments, this.config, place.cloud)

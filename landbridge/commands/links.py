@@ -8,15 +8,16 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from .. import render
-from ..cluster import session as sessions
-from ..errors import DONE, FAILED
-from ..links.crossed import SeenCrossing, seen_crossings
-from ..links.gateways import Said, explained, said
-from ..links.info import Connections
-from ..links.seen import DOWN, NONE, UNKNOWN, UP, Seen, SeenPeering, seen, seen_peerings
-from ..output import Output
-from ..site import gateway as site_gateways
+from landbridge import render
+from landbridge.cluster import session as sessions
+from landbridge.errors import DONE, FAILED
+from landbridge.links.cross_cloud import SeenCrossing, seen_crossings
+from landbridge.links.gateways import Said, explained, said
+from landbridge.links.info import Connections
+from landbridge.links.status import DOWN, NONE, UNKNOWN, UP, Seen, SeenPeering, seen, seen_peerings
+from landbridge.output import Output
+from landbridge.site import gateway as site_gateways
+
 from . import options
 from .options import fleet_option, json_option, local_option, together
 

@@ -10,11 +10,11 @@ from typing import Any
 import click
 from rich.table import Table
 
+from landbridge import places
+from landbridge.errors import DONE, FAILED, UsageError
+from landbridge.local.enter import LOCAL_HOME
 from local import client
 
-from .. import places
-from ..entering import LOCAL_HOME
-from ..errors import DONE, FAILED, UsageError
 from . import options
 from .local_guest import guest
 from .local_host import host

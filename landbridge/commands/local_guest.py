@@ -7,10 +7,10 @@ import click
 from images import bake as baking
 from images import baked
 from images.errors import ImageError
+from landbridge.errors import DONE, UsageError
+from landbridge.local import enter
 from local import hosts as local_hosts
 
-from .. import entering
-from ..errors import DONE, UsageError
 from . import options
 from .options import fleet_option, together
 
@@ -35,7 +35,7 @@ def guest(pool: str, name: str | None, *, off: bool, fleet_file: Path | None) ->
         raise UsageError(f"{pool} has GPUs, and a guest has none. Name a pool of kind cpu, system or ssh.")
     if name and off:
         raise UsageError("--image or --off, not both.")
-    entering.entered()
+    enter.entered()
     disk = None if off else disk_of(name)
     local_hosts.guests(f"{world.fleet.fleet}/{pool}", str(disk) if disk else None)
     how = f"start from {disk}" if disk else "are of the usual kind again"

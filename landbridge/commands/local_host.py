@@ -7,15 +7,15 @@ from pathlib import Path
 
 import click
 
-from components.pools.enrolment import node_name
+from components.pools.site.enrolment import node_name
+from landbridge.errors import DONE, UsageError
+from landbridge.local import enter
+from landbridge.local.enter import LOCAL_HOME
+from landbridge.site import hosts as site_hosts
 from local import client
 from local import hosts as local_hosts
 from local.environment import scrubbed
 
-from .. import entering
-from ..entering import LOCAL_HOME
-from ..errors import DONE, UsageError
-from ..site import hosts as site_hosts
 from . import options
 from .options import fleet_option, together
 
@@ -32,11 +32,11 @@ def host() -> None:
 @fleet_option
 def start(site: str, name: str, *, fleet_file: Path | None) -> int:
     """Has HOST stand up bare: an image's programs, its address in the site's LAN, and nothing of a cluster's."""
-    from ..site import local_hosts as standing  # speaks to clouds
+    from landbridge.site import local_hosts as standing  # speaks to clouds
 
     world = options.the_fleet(fleet_file)
     chosen = site_hosts.one(world, site, name, None)
-    entering.entered()
+    enter.entered()
     found = local_hosts.stand_up(standing.told(world, chosen))
     click.echo(f"{found['machine']} is {found['state']} on {found['address']}.")
     return DONE
@@ -46,7 +46,7 @@ def start(site: str, name: str, *, fleet_file: Path | None) -> int:
 @named
 def stop(site: str, name: str) -> int:
     """Takes HOST down, with its disk. Its node stays in the cluster until it is deleted there."""
-    entering.entered()
+    enter.entered()
     local_hosts.take_down(node_name(site, name))
     click.echo(f"{node_name(site, name)} is gone.")
     return DONE

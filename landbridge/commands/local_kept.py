@@ -8,14 +8,14 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from local import kept, moment
+from landbridge.cluster import kubeconfig_cache as kubeconfigs
+from landbridge.engine import locks
+from landbridge.errors import DONE, UsageError
+from landbridge.local.enter import HOME, LOCAL_HOME
+from landbridge.up.consent import ask
+from local import saved_worlds, saving
 from stacks.catalogue import PROJECT
 
-from .. import locks
-from ..cluster import kept as kubeconfigs
-from ..consent import ask
-from ..entering import HOME, LOCAL_HOME
-from ..errors import DONE, UsageError
 from . import options
 
 # Where saved worlds lie, if not in the folder of all state: several of those may share one.
@@ -32,7 +32,7 @@ def save(name: str) -> int:
     It stops for that moment and goes on: to its machines that is a power cut. A world of that name is replaced.
     """
     refuse_runs()
-    made = moment.save(LOCAL_HOME, SHELF, name, say)
+    made = saving.save(LOCAL_HOME, SHELF, name, say)
     click.echo(
         f"Saved as {made.name}: {machines(made)}, {made.mib} MiB. `landbridge local load {made.name}` brings it back."
     )
@@ -44,11 +44,11 @@ def save(name: str) -> int:
 @yes_option
 def load(name: str, *, yes: bool) -> int:
     """Replaces all that stands in it by what was saved as NAME, and starts it."""
-    kept.fitting(kept.one(SHELF, name))
+    saved_worlds.fitting(saved_worlds.one(SHELF, name))
     refuse_runs()
-    if kept.stands(LOCAL_HOME) and not yes:
+    if saved_worlds.stands(LOCAL_HOME) and not yes:
         ask(f"What stands in the local cloud now is lost. Load {name}?", options.output(as_json=False))
-    made = moment.load(LOCAL_HOME, SHELF, name, say)
+    made = saving.load(LOCAL_HOME, SHELF, name, say)
     kubeconfigs.forget(HOME)
     click.echo(f"The local cloud is {made.name} again. Its machines boot: `landbridge local machines` shows them.")
     return DONE
@@ -60,8 +60,8 @@ def load(name: str, *, yes: bool) -> int:
 def saved(*, as_json: bool, drop: str | None) -> int:
     """Lists what was saved, the newest first."""
     if drop:
-        shutil.rmtree(kept.one(SHELF, drop).folder)
-    listed = kept.listed(SHELF)
+        shutil.rmtree(saved_worlds.one(SHELF, drop).folder)
+    listed = saved_worlds.listed(SHELF)
     out = options.output(as_json=as_json)
     if as_json:
         out.document({"shelf": str(SHELF), "saved": [one._asdict() for one in listed]})
@@ -79,9 +79,9 @@ def saved(*, as_json: bool, drop: str | None) -> int:
 def forget(*, yes: bool) -> int:
     """Stops it and drops all that stands in it, with the states of its fleets. What was saved stays."""
     refuse_runs()
-    if kept.stands(LOCAL_HOME) and not yes:
+    if saved_worlds.stands(LOCAL_HOME) and not yes:
         ask("All that stands in the local cloud is lost. Go on?", options.output(as_json=False))
-    gone = moment.forget(LOCAL_HOME)
+    gone = saving.forget(LOCAL_HOME)
     kubeconfigs.forget(HOME)
     click.echo("The local cloud is empty." if gone else "Nothing stood in the local cloud.")
     return DONE
@@ -101,11 +101,11 @@ def say(text: str) -> None:
     sys.stderr.flush()
 
 
-def machines(one: kept.Saved) -> str:
+def machines(one: saved_worlds.Saved) -> str:
     return f"{one.machines} machines" if one.machines != 1 else "1 machine"
 
 
-def table(listed: list[kept.Saved]) -> Table:
+def table(listed: list[saved_worlds.Saved]) -> Table:
     made = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("Name", "Saved", "Fleets", "Machines", "MiB"):
         made.add_column(heading, overflow="fold", justify="right" if heading in ("Machines", "MiB") else "left")

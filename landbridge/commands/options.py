@@ -8,14 +8,14 @@ import click
 
 from fleet.where import fleet_path
 from fleet.world import World, current
+from landbridge import places
+from landbridge.errors import UsageError
+from landbridge.local import enter
+from landbridge.output import Output, output
 from stacks.catalogue import StackSpec, catalogue, no_stack
 
-from .. import entering, places
-from ..errors import UsageError
-from ..output import Output, output
-
 if TYPE_CHECKING:
-    from ..cluster.session import Session
+    from landbridge.cluster.session import Session
 
 __all__ = ["Output", "output"]
 
@@ -56,12 +56,12 @@ def the_fleet(fleet_file: Path | None) -> World:
 
 def the_place(world: World, *, local: bool) -> places.Place:
     """Where the fleet's stacks live. With `local`, this process continues inside the local cloud: see `entering`."""
-    return places.local_place(world, entering.entered()) if local else places.cloud_place(world)
+    return places.local_place(world, enter.entered()) if local else places.cloud_place(world)
 
 
 def the_cluster(fleet_file: Path | None, cluster: str | None, *, local: bool) -> "Session":
     """The cluster a command works on. Raises FleetError, UsageError and LandbridgeError."""
-    from ..cluster import session  # speaks to clouds: commands that do not need that start without it
+    from landbridge.cluster import session  # speaks to clouds: commands that do not need that start without it
 
     return session.opened(the_fleet(fleet_file), cluster, local=local)
 

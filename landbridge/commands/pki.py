@@ -8,13 +8,13 @@ from rich.console import Console
 from rich.text import Text
 
 from fleet.rotations import rotations_path
+from landbridge import render
+from landbridge.cluster.info import deployment
+from landbridge.errors import DONE, FAILED, UsageError
+from landbridge.pki import certificates
+from landbridge.pki.certificates import Row
+from landbridge.pki.phases import moving, standings
 
-from .. import pki as certificates
-from .. import render
-from ..cluster.info import deployment
-from ..errors import DONE, FAILED, UsageError
-from ..pki import Row
-from ..pki_phases import moving, standings
 from . import options
 from .options import fleet_option, json_option, local_option
 from .pki_rotate import rotate, show_phases

@@ -10,15 +10,16 @@ from rich.text import Text
 
 from components.control_plane.rotation import BACK, ON, SUBJECTS
 from fleet.rotations import Standing
+from landbridge import render
+from landbridge.errors import DONE, LandbridgeError, UsageError
+from landbridge.pki.phases import Moving, astray, following_words, moving, picked, waiting, words
+from landbridge.up import consent
 
-from .. import consent, render
-from ..errors import DONE, LandbridgeError, UsageError
-from ..pki_phases import Moving, astray, following_words, moving, picked, waiting, words
 from . import options
 from .options import fleet_option, json_option, local_option
 
 if TYPE_CHECKING:
-    from ..pki_rotate import Rotation
+    from landbridge.pki.rotate import Rotation
 
 
 @click.command()
@@ -55,7 +56,7 @@ def rotate(
     """
     session = options.the_cluster(fleet_file, name, local=local)
     out = options.output(as_json=as_json)
-    from ..pki_rotate import Rotation  # the engine with it
+    from landbridge.pki.rotate import Rotation  # the engine with it
 
     way = BACK if back else ON
     this = Rotation(session, out, now=now, way=way)

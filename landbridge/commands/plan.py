@@ -9,9 +9,9 @@ from rich.text import Text
 from fleet.address import ledger as ledgers
 from fleet.remarks import remarks
 from fleet.world import drafted, stale
+from landbridge.errors import DONE, FAILED
+from landbridge.plan import tree
 
-from .. import address_tree
-from ..errors import DONE, FAILED
 from . import options
 
 
@@ -32,7 +32,7 @@ def plan(*, fleet_file: Path | None, write: bool, check: bool, as_json: bool) ->
     if write and problems:
         ledgers.write(ledger, draft.ledger)
     if as_json:
-        told = address_tree.as_json(draft, stale=bool(problems) and not write)
+        told = tree.as_json(draft, stale=bool(problems) and not write)
         out.document({**told, "remarks": [str(remark) for remark in remarks(loaded)]})
     elif check:
         for problem in problems:
@@ -40,9 +40,9 @@ def plan(*, fleet_file: Path | None, write: bool, check: bool, as_json: bool) ->
         if not problems:
             out.console.print(f"{ledger.name} fits {path.name}.")
     else:
-        out.console.print(address_tree.tree(draft))
+        out.console.print(tree.tree(draft))
         for change in draft.changes:
-            sign, colour = address_tree.SIGNS[change.kind]
+            sign, colour = tree.SIGNS[change.kind]
             out.console.print(Text(f"{sign} {change.kind:<8} {change.name}  {change.cidr}", style=colour))
         out.console.print(verdict(ledger.name, changed=bool(problems), written=write), soft_wrap=True)
         for remark in remarks(loaded):

@@ -5,14 +5,15 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from .. import render
-from ..cluster import session as sessions
-from ..errors import DONE, FAILED
-from ..output import Output
-from ..pool import bounds
-from ..pool.images import Run
-from ..pool.listing import State, look
-from ..pool.resize import Outcome, Resize
+from landbridge import render
+from landbridge.cluster import session as sessions
+from landbridge.errors import DONE, FAILED
+from landbridge.output import Output
+from landbridge.pool import bounds
+from landbridge.pool.images import Run
+from landbridge.pool.listing import State, look
+from landbridge.pool.resize import Outcome, Resize
+
 from . import options
 from .options import cluster_option, fleet_option, json_option, local_option
 from .pool_roll import roll
@@ -86,7 +87,7 @@ def size(
     out = options.output(as_json=as_json)
 
     def ask(question: str) -> None:
-        from .. import consent  # large, and only asked of those who shrink
+        from landbridge.up import consent  # large, and only asked of those who shrink
 
         if not yes:
             consent.ask(question, out)

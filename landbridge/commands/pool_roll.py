@@ -6,15 +6,16 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from .. import render
-from ..cluster import session as sessions
-from ..cluster.session import Session
-from ..errors import DONE, FAILED, UsageError
-from ..output import Output
-from ..pool import bounds
-from ..pool.listing import named
-from ..pool.roll import How, Outcome, Roll, plan, unmark
-from ..pool.seen import Look
+from landbridge import render
+from landbridge.cluster import session as sessions
+from landbridge.cluster.session import Session
+from landbridge.errors import DONE, FAILED, UsageError
+from landbridge.output import Output
+from landbridge.pool import bounds
+from landbridge.pool.listing import named
+from landbridge.pool.machines import Look
+from landbridge.pool.roll import How, Outcome, Roll, plan, unmark
+
 from . import options
 from .durations import Duration
 from .options import fleet_option, json_option, local_option
@@ -82,7 +83,7 @@ def roll(
         return given_up(session, name, out, as_json=as_json)
 
     def ask(question: str) -> None:
-        from .. import consent  # large, and only asked of those who replace
+        from landbridge.up import consent  # large, and only asked of those who replace
 
         if not yes:
             consent.ask(question, out)

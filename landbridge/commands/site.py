@@ -6,17 +6,17 @@ import click
 from rich.text import Text
 
 from components.links.forwarding import forwarding, unbound
+from landbridge import render
+from landbridge.cluster import session as sessions
+from landbridge.cluster.session import Session
+from landbridge.errors import DONE, FAILED
+from landbridge.output import Output
+from landbridge.site import enrol as enrolments
+from landbridge.site import gateway as site_gateways
+from landbridge.site import hosts as site_hosts
+from landbridge.site.apply import Apply, ApplyError, Outcome
+from landbridge.site.status import Hosts, State
 
-from .. import render
-from ..cluster import session as sessions
-from ..cluster.session import Session
-from ..errors import DONE, FAILED
-from ..output import Output
-from ..site import enrol as enrolments
-from ..site import gateway as site_gateways
-from ..site import hosts as site_hosts
-from ..site.apply import Apply, ApplyError, Outcome
-from ..site.status import Hosts, State
 from . import options
 from .options import cluster_option, fleet_option, json_option, local_option, together
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import click
 
 from components.boot.certificates import HOURS
+from landbridge.certificates import people
+from landbridge.cluster import session as sessions
+from landbridge.errors import DONE, UsageError
+from landbridge.ssh import issuing
+from landbridge.ssh.store import Store
+from landbridge.up.consent import ask
 
-from ..certificates import people
-from ..cluster import session as sessions
-from ..consent import ask
-from ..errors import DONE, UsageError
-from ..ssh import giving
-from ..ssh.store import Store
 from . import options
 from .options import fleet_option, json_option, local_option, together
 
@@ -27,8 +27,8 @@ def ssh() -> None:
 
 def opened(fleet_file: Path | None, region: str | None, *, local: bool) -> list[Store]:
     world = options.the_fleet(fleet_file)
-    giving.regions(world, region)
-    return giving.stores(world, sessions.the_place(world, local=local), region)
+    issuing.regions(world, region)
+    return issuing.stores(world, sessions.the_place(world, local=local), region)
 
 
 @ssh.command()
@@ -54,9 +54,9 @@ def add(
     their team may log in to.
     """
     world = options.the_fleet(fleet_file)
-    giving.regions(world, region)
-    public = giving.public_key(world, person, hours, key)
-    given = giving.add(opened(fleet_file, region, local=local), person, public, hours, out)
+    issuing.regions(world, region)
+    public = issuing.public_key(world, person, hours, key)
+    given = issuing.add(opened(fleet_file, region, local=local), person, public, hours, out)
     console = options.output(as_json=as_json)
     if as_json:
         console.document({"person": person, "certificates": [one.as_json() for one in given]})
@@ -78,17 +78,17 @@ def hosts(*, config: bool, local: bool, fleet_file: Path | None, as_json: bool) 
     names with Include. They hold until a stack is built anew.
     """
     world = options.the_fleet(fleet_file)
-    giving.regions(world, None)
+    issuing.regions(world, None)
     if config and not as_json:
-        click.echo(giving.config(world), nl=False)
+        click.echo(issuing.config(world), nl=False)
         return DONE
-    found = giving.known_hosts(world, sessions.the_place(world, local=local))
+    found = issuing.known_hosts(world, sessions.the_place(world, local=local))
     if as_json:
-        options.output(as_json=True).document({"known_hosts": found, "config": giving.config(world)})
+        options.output(as_json=True).document({"known_hosts": found, "config": issuing.config(world)})
     elif found:
         click.echo("".join(found.values()), nl=False)
     else:
-        raise UsageError(f"No stack has machines with certificates yet. {giving.BRING_UP}")
+        raise UsageError(f"No stack has machines with certificates yet. {issuing.BRING_UP}")
     return DONE
 
 

@@ -4,9 +4,12 @@ from pathlib import Path
 
 import click
 
-from .. import orphans, places, progress, stack_status
-from ..errors import DONE, FAILED
-from ..pulumi_command import PulumiCommand
+from landbridge import places
+from landbridge.engine.pulumi_command import PulumiCommand
+from landbridge.errors import DONE, FAILED
+from landbridge.status import stacks as stack_status
+from landbridge.up import orphans, progress
+
 from . import options
 from .options import fleet_option, json_option, local_option, stacks_argument
 

@@ -9,9 +9,9 @@ import click
 
 from components.links.plan import Crossing, Peering, Tunnel, crossings, peerings, tunnels
 from fleet.world import World, current
+from landbridge.errors import DONE, UsageError
+from landbridge.topology import drawing, labels
 
-from ..errors import DONE, UsageError
-from ..topology import cards, drawing
 from . import options
 
 
@@ -43,7 +43,7 @@ def topology(*, fleet_file: Path | None, as_json: bool, file: Path | None, live:
     note = f"{fleet.supernet}, {fleet.domain}; as planned in {world.path.name}{when}"
     target = file or (None if as_json else Path(f"{fleet.fleet}-topology.svg"))
     if target is not None:
-        regions, sites = cards.regions(fleet, plan), cards.sites(fleet, plan)
+        regions, sites = labels.regions(fleet, plan), labels.sites(fleet, plan)
         picture = drawing.svg(fleet.fleet, note, regions, sites, joined, peered, crossed, states)
         if target == Path("-"):
             click.echo(picture, nl=False)
@@ -77,10 +77,10 @@ def told(one: Tunnel | Peering | Crossing, states: Mapping[str, str] | None) -> 
 
 def states_of(world: World, *, local: bool) -> dict[str, str]:
     """Of every link by its name. Raises LandbridgeError."""
-    from ..cluster import session  # large: a picture of the plan needs no cloud
-    from ..links.crossed import seen_crossings
-    from ..links.info import Connections
-    from ..links.seen import NONE, UNKNOWN, seen, seen_peerings
+    from landbridge.cluster import session  # large: a picture of the plan needs no cloud
+    from landbridge.links.cross_cloud import seen_crossings
+    from landbridge.links.info import Connections
+    from landbridge.links.status import NONE, UNKNOWN, seen, seen_peerings
 
     links = Connections(world, session.the_place(world, local=local))
     ends = [(one.tunnel, one.state) for one in seen(links)] + [(one.tunnel, one.state) for one in seen_crossings(links)]

@@ -7,9 +7,9 @@ from rich.text import Text
 
 from components.links.paths import NoPlaceError, Paths, Port, Way
 from fleet.world import current
+from landbridge.errors import DONE, FAILED, UsageError
+from landbridge.output import Output
 
-from ..errors import DONE, FAILED, UsageError
-from ..output import Output
 from . import options
 
 

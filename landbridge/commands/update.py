@@ -7,14 +7,16 @@ from typing import Any
 import click
 
 from fleet.world import World
+from landbridge import places
+from landbridge.cluster import rebuild_state
+from landbridge.engine.pulumi_command import PulumiCommand
+from landbridge.engine.stack import StackEngine
+from landbridge.local import kubernetes
+from landbridge.up import consent, guards, orphans
+from landbridge.up.report import Report
+from landbridge.up.run import FleetRun, How
 from stacks.catalogue import StackSpec
 
-from .. import consent, guards, local_kubernetes, orphans, places
-from ..cluster import lost
-from ..engine import StackEngine
-from ..fleet_run import FleetRun, How
-from ..pulumi_command import PulumiCommand
-from ..report import Report
 from . import options
 from .options import fleet_option, json_option, local_option, stacks_argument, together
 
@@ -122,9 +124,9 @@ def prepare(
         click.echo(remark, err=True)
     picked = options.chosen(names, world) if command != "destroy" else []
     if local and picked:
-        local_kubernetes.check(world, picked)
+        kubernetes.check(world, picked)
     if local and command == "up":
-        local_kubernetes.build(world, picked)
+        kubernetes.build(world, picked)
     place, engine = options.the_place(world, local=local), PulumiCommand(places.pulumi_root())
     # Who asks for some stacks is not told of others.
     left = orphans.of_fleet(world, place, engine) if command == "destroy" or not names else {}
@@ -144,5 +146,5 @@ def to_destroy(
 ) -> list[StackSpec]:
     """Those that are named; or the whole fleet with what its file has forgotten, which may stand on the rest."""
     also = [orphan.spec for orphan in left.values()]
-    picked = [*options.chosen(names, world, [*lost.of_fleet(world), *also]), *(() if names else also)]
+    picked = [*options.chosen(names, world, [*rebuild_state.of_fleet(world), *also]), *(() if names else also)]
     return [orphans.as_built(spec, state(spec.name)) for spec in picked] if left else picked

@@ -7,15 +7,15 @@ import click
 from rich.text import Text
 
 from components.links.laptops.authority import DAYS, LIST_WARNING_DAYS, MOST_DAYS
+from landbridge.certificates import people
+from landbridge.cluster import session as sessions
+from landbridge.errors import DONE, FAILED, UsageError
+from landbridge.ssh import issuing as ssh_giving
+from landbridge.up.consent import ask
+from landbridge.vpn import issuing
+from landbridge.vpn.expiry import endings
+from landbridge.vpn.store import Store
 
-from ..certificates import people
-from ..cluster import session as sessions
-from ..consent import ask
-from ..errors import DONE, FAILED, UsageError
-from ..laptops import giving
-from ..laptops.ending import endings
-from ..laptops.store import Store
-from ..ssh import giving as ssh_giving
 from . import options
 from .options import fleet_option, json_option, local_option, together
 
@@ -30,8 +30,8 @@ def vpn() -> None:
 
 def opened(fleet_file: Path | None, region: str | None, *, local: bool) -> list[Store]:
     world = options.the_fleet(fleet_file)
-    giving.regions(world, region)
-    return giving.stores(world, sessions.the_place(world, local=local), region)
+    issuing.regions(world, region)
+    return issuing.stores(world, sessions.the_place(world, local=local), region)
 
 
 @vpn.command()
@@ -58,7 +58,7 @@ def add(
     """
     people.check(options.the_fleet(fleet_file), person, days, MOST_DAYS, "--days")
     found = opened(fleet_file, region, local=local)
-    given = giving.add(found[0].world, found, person, days, out, renew=renew)
+    given = issuing.add(found[0].world, found, person, days, out, renew=renew)
     console = options.output(as_json=as_json)
     if as_json:
         console.document({"person": person, "profiles": [one.as_json() for one in given]})
@@ -175,7 +175,7 @@ def sign(*, region: str | None, local: bool, fleet_file: Path | None, as_json: b
 
     Each `add` and `revoke` does so, too.
     """
-    ends = giving.sign(opened(fleet_file, region, local=local))
+    ends = issuing.sign(opened(fleet_file, region, local=local))
     out = options.output(as_json=as_json)
     if as_json:
         out.document({"lists": ends})

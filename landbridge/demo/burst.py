@@ -9,11 +9,11 @@ from typing import Any
 from components.addons.autoscaler_flags import FLAGS
 from components.pools.labels import GPU_RESOURCE
 from fleet.model import Pool
+from landbridge.cluster.session import Session
+from landbridge.errors import LandbridgeError
 
-from ..cluster.session import Session
-from ..errors import LandbridgeError
-from . import looks
-from .looks import Looks
+from . import burst_state
+from .burst_state import Looks
 
 NAME, NAMESPACE = "landbridge-burst", "default"
 SELECTOR = f"batch.kubernetes.io/job-name={NAME}"
@@ -53,7 +53,7 @@ class Burst:
     @property
     def machines(self) -> int:
         """How many it takes beside those that are there."""
-        return sum(self.shares[name] // looks.gpus(self.session.world.fleet, pool) for name, pool in self.clouds)
+        return sum(self.shares[name] // burst_state.gpus(self.session.world.fleet, pool) for name, pool in self.clouds)
 
     @property
     def clouds(self) -> list[tuple[str, Pool]]:
@@ -63,7 +63,7 @@ class Burst:
         return sum(one.gpus for one in self.row[-1][1].values()) if self.row else 0
 
     def look(self) -> Looks:
-        found = looks.look(self.session, self.mine, SELECTOR)
+        found = burst_state.look(self.session, self.mine, SELECTOR)
         self.row.append((self.seconds, found))
         return found
 
@@ -117,12 +117,12 @@ class Burst:
 
     def count(self) -> None:
         """By the cloud's own ledger, and by what was seen: Azure forgets machines that have ended."""
-        now = looks.launched(self.session, self.mine)
+        now = burst_state.launched(self.session, self.mine)
         seen = {name: frozenset[str]().union(*(found[name].names for _, found in self.row)) for name in now}
         self.bought = {name: len((ids | seen[name]) - self.known[name]) for name, ids in now.items()}
 
     def as_json(self) -> dict[str, Any]:
-        found = {name: looks.moments(self.row, name)._asdict() for name in self.mine}
+        found = {name: burst_state.moments(self.row, name)._asdict() for name in self.mine}
         most = {name: max((one[name].gpus for _, one in self.row), default=0) for name in self.mine}
         return {
             "cluster": self.session.info.name,

@@ -5,13 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from fleet.model import Fleet, Pool
-
-from ..cluster.session import Session
-from ..pool import groups as scaling
-from ..pool import scaling as clouds
-from ..pool import usage
-from ..pool.sizes import Group
-from ..site import nodes
+from landbridge.cluster.session import Session
+from landbridge.pool import cloud as clouds
+from landbridge.pool import groups as scaling
+from landbridge.pool import usage
+from landbridge.pool.sizes import Group
+from landbridge.site import nodes
 
 
 class Look(NamedTuple):

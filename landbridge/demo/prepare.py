@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from fleet.model import Fleet, Pool
+from landbridge.autoscaler import status
+from landbridge.cluster.session import Session
+from landbridge.errors import LandbridgeError, UsageError
+from landbridge.pool import usage
 
-from ..autoscaler import status
-from ..cluster.session import Session
-from ..errors import LandbridgeError, UsageError
-from ..pool import usage
-from . import looks, shortage
+from . import burst_state, shortage
 from .burst import PAUSE_SECONDS, SELECTOR, Burst
 
 # What one more local machine takes, by what a burst of 192 took of the computer's free memory.
@@ -28,30 +28,30 @@ def prepared(session: Session, gpus: int, *, short: bool = True) -> Burst:
     Raises UsageError, LandbridgeError.
     """
     fleet, cluster = session.world.fleet, session.info.name
-    mine = looks.pools(fleet, cluster)
+    mine = burst_state.pools(fleet, cluster)
     if not mine:
         raise UsageError(f"{cluster} has no pool of kind gpu: there is nothing to burst into.")
     healthy(session)
-    sizes = {looks.gpus(fleet, pool) for pool in mine.values()}
+    sizes = {burst_state.gpus(fleet, pool) for pool in mine.values()}
     each = min(sizes)
     if any(size % each for size in sizes) or gpus % each:
         raise UsageError(f"A pod of the burst takes a machine's {each} GPUs: --gpus must be a multiple of {each}.")
-    found = looks.look(session, mine, SELECTOR)
+    found = burst_state.look(session, mine, SELECTOR)
     free = {name: room(session, name, pool, found[name]) for name, pool in mine.items()}
     if gpus > sum(free.values()):
         told = ", ".join(f"{name} {number}" for name, number in free.items())
         raise UsageError(f"{cluster} has room for {sum(free.values())} GPUs now, not for {gpus}: {told}.")
     before = {name: one.machines for name, one in found.items()}
-    shares = looks.shares(free, gpus)
-    fewer = shortage.halved(shares, {name: looks.gpus(fleet, pool) for name, pool in mine.items() if pool.region})
-    less = {name: count * looks.gpus(fleet, mine[name]) for name, count in fewer.items()}
+    shares = burst_state.shares(free, gpus)
+    fewer = shortage.halved(shares, {name: burst_state.gpus(fleet, pool) for name, pool in mine.items() if pool.region})
+    less = {name: count * burst_state.gpus(fleet, mine[name]) for name, count in fewer.items()}
     # Who comes after it may lack the room.
     if short and fewer and gpus <= sum(free.values()) - sum(free[name] - less[name] for name in less):
-        shares = looks.shares({**free, **less}, gpus)
+        shares = burst_state.shares({**free, **less}, gpus)
     else:
         fewer = {}
     most = {name: count + alike(fleet, before, name) for name, count in fewer.items()}
-    made = Burst(session, gpus, mine, each, shares, before, looks.launched(session, mine), most)
+    made = Burst(session, gpus, mine, each, shares, before, burst_state.launched(session, mine), most)
     fits(made, memory_mib())
     return made
 
@@ -86,9 +86,9 @@ def healthy(session: Session, patience: float = WELL_SECONDS) -> None:
         )
 
 
-def room(session: Session, name: str, pool: Pool, found: looks.Look) -> int:
+def room(session: Session, name: str, pool: Pool, found: burst_state.Look) -> int:
     """GPUs that are free on machines that are there or may still come, whole machines only."""
-    each = looks.gpus(session.world.fleet, pool)
+    each = burst_state.gpus(session.world.fleet, pool)
     if pool.region:
         return max(0, pool.max - found.asked) * each
     used = usage.pods(session.admin)

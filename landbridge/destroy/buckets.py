@@ -8,7 +8,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from .errors import LandbridgeError
+from landbridge.errors import LandbridgeError
 
 TYPES = ("aws:s3/bucket:Bucket", "aws:s3/bucketV2:BucketV2")
 # What AWS says of one, and how often a destroy begins again for it: flow logs come some minutes late.

@@ -8,27 +8,28 @@ from typing import TYPE_CHECKING
 from pulumi.automation import CommandError
 
 from fleet.buckets import in_azure, resource_group
+from landbridge.clouds.aws import leftovers as aws_leftovers
+from landbridge.cluster import info, node_removal, pod_termination, rebuild_state
+from landbridge.cluster.kube import Kube
+from landbridge.cluster.session import Session
+from landbridge.errors import LandbridgeError
+from landbridge.site import unenrol as site_unenrol
+from landbridge.up.unchanged.known import outputs
 from stacks.catalogue import cluster_of
 
-from . import emptying, leftovers
-from .cluster import departed, ending, info, lost
-from .cluster.kube import Kube
-from .cluster.session import Session
-from .errors import LandbridgeError
-from .site import leaving
-from .unchanged.known import outputs
+from . import buckets
 
 if TYPE_CHECKING:
-    from .fleet_run import FleetRun
+    from landbridge.up.run import FleetRun
 
 
 def take_down(run: "FleetRun", name: str) -> None:
     """Raises what the engine raises, and LandbridgeError."""
     dismiss_hosts(run, name)
     state = run.engines[name].state()
-    machines, workloads = departed.of(name, outputs(state)), ending.workloads(state)
+    machines, workloads = node_removal.of(name, outputs(state)), pod_termination.workloads(state)
     destroy_with_data(run, name)
-    if machines and (kube := staying(run, machines.cluster)) and (left := departed.remove(kube, machines)):
+    if machines and (kube := staying(run, machines.cluster)) and (left := node_removal.remove(kube, machines)):
         run.notes.append(f"{name}: {left}")
     if run.stacks[name].kind == "addons" and (kube := staying(run, cluster_of(name))):
         await_end(run, name, kube, workloads)
@@ -40,26 +41,26 @@ def take_down(run: "FleetRun", name: str) -> None:
 
 def dismiss_hosts(run: "FleetRun", name: str) -> None:
     """Has a site's hosts leave the cluster of a pool that is destroyed; what is left of them becomes a note."""
-    if pool := leaving.of(name, outputs(run.engines[name].state())):
+    if pool := site_unenrol.of(name, outputs(run.engines[name].state())):
         run.stories[name].current = f"hosts of {pool.site} leave {pool.cluster}"
         try:
             session = Session(run.world, run.place, info.read(run.place, pool.cluster))
         except LandbridgeError:  # never up, or gone: it has no nodes
             return
-        run.notes += [f"{name}: {one}" for one in leaving.leave(session, pool, serving=run.how.ignore_protect)]
+        run.notes += [f"{name}: {one}" for one in site_unenrol.leave(session, pool, serving=run.how.ignore_protect)]
 
 
 def destroy_with_data(run: "FleetRun", name: str) -> None:
     """If its people agreed to that, its buckets are empty when they go: once more where something came late."""
     story, loss = run.stories[name], run.how.ignore_protect
-    for tries in range(1, emptying.TIMES + 1):
+    for tries in range(1, buckets.TIMES + 1):
         if loss:
             empty(run, name)
         try:
             run.engines[name].destroy(story.hear, ignore_protect=loss, parallel=run.how.parallel)
         except CommandError:
-            late = any(emptying.NOT_EMPTY in problem.message for problem in story.problems)
-            if not (loss and late) or run.interrupted or tries == emptying.TIMES:
+            late = any(buckets.NOT_EMPTY in problem.message for problem in story.problems)
+            if not (loss and late) or run.interrupted or tries == buckets.TIMES:
                 raise
             story.problems.clear()
         else:
@@ -79,7 +80,7 @@ def staying(run: "FleetRun", cluster: str) -> Kube | None:
 def await_end(run: "FleetRun", name: str, kube: Kube, workloads: Collection[str]) -> None:
     """Waits until the pods of a cluster's add-ons have ended: the next `up` can make none anew before."""
     try:
-        left = ending.await_end(kube, workloads, run.teller(run.stories[name]))
+        left = pod_termination.await_end(kube, workloads, run.teller(run.stories[name]))
     except LandbridgeError as error:
         run.notes.append(f"{name}: whether all its pods have ended was not seen: {error}")
         return
@@ -94,14 +95,14 @@ def await_end(run: "FleetRun", name: str, kube: Kube, workloads: Collection[str]
 def empty(run: "FleetRun", name: str) -> None:
     """The stack's buckets. Raises LandbridgeError."""
     story = run.stories[name]
-    for bucket in emptying.buckets(run.engines[name].state()):
+    for bucket in buckets.buckets(run.engines[name].state()):
 
         def tell(gone: int, bucket: str = bucket) -> None:
             story.current = f"empties {bucket}: {gone:,} objects and old versions are gone"
             if run.interrupted:
                 raise LandbridgeError(f"interrupted while it emptied {bucket}: {gone:,} of its objects are gone")
 
-        if gone := emptying.empty(run.clients(name)("s3"), bucket, tell):
+        if gone := buckets.empty(run.clients(name)("s3"), bucket, tell):
             run.notes.append(f"{name}: {bucket} is emptied of objects and old versions: {gone:,}")
     story.current = ""
 
@@ -109,7 +110,7 @@ def empty(run: "FleetRun", name: str) -> None:
 def settle(run: "FleetRun", name: str) -> None:
     """Deals with what a destroyed cluster leaves behind."""
     fleet, today = run.world.fleet.fleet, datetime.datetime.now(datetime.UTC).date()
-    cluster = name.removesuffix(lost.suffix(run.stacks[name].region))
+    cluster = name.removesuffix(rebuild_state.suffix(run.stacks[name].region))
     told = left(run, name)(fleet, cluster, delete=run.how.with_volumes, today=today)
     run.notes += [f"{name}: {note}" for note in told]
 
@@ -118,9 +119,9 @@ def left(run: "FleetRun", name: str) -> Callable[..., list[str]]:
     """What deals with that, in the cloud of the stack's region."""
     fleet, region, subscription = run.world.fleet, run.stacks[name].region, run.subscription(name)
     if not subscription or not (name in run.orphans or in_azure(fleet, region)):
-        return partial(leftovers.settle, run.clients(name))
+        return partial(aws_leftovers.settle, run.clients(name))
     # A second of imports that few runs need.
-    from .clouds import azure_leftovers
-    from .clouds.azure_clients import Clients
+    from landbridge.clouds.azure import leftovers as azure_leftovers
+    from landbridge.clouds.azure.clients import Clients
 
     return partial(azure_leftovers.settle, Clients(subscription), resource_group(fleet, region))

@@ -10,14 +10,15 @@ from typing import NamedTuple
 from botocore.exceptions import BotoCoreError, ClientError
 from pulumi.automation import CommandError
 
-from .. import entering
-from ..cli import crash_log
-from ..cluster.session import Session
-from ..errors import LandbridgeError
-from ..etcd.ring import RING
+from landbridge.cli import crash_log
+from landbridge.cluster.session import Session
+from landbridge.errors import LandbridgeError
+from landbridge.etcd.ring import RING
+from landbridge.local import enter
+
 from . import clusters, files, hosts, leftovers, links, local_cloud, set_up, states
 from .finding import Finding
-from .patient import Patient
+from .subject import Patient
 
 SECONDS = 12.0
 # Area → the look, and what says more of that area. In the order in which people are told of what is equally bad.
@@ -111,6 +112,6 @@ def _work(number: int, look: Look, told: "SimpleQueue[tuple[int, list[Finding]]]
         found.append(Finding(look.area, "ailing", f"it can't be looked at: {why}", f"{look.command} says more"))
     except Exception as error:  # our own mistake in one look: the others have something to say
         what = f"a mistake in landbridge: {type(error).__name__}: {error}"
-        found.append(Finding(look.area, "ailing", what, f"Report it with its traceback, {crash_log(entering.HOME)}"))
+        found.append(Finding(look.area, "ailing", what, f"Report it with its traceback, {crash_log(enter.HOME)}"))
     finally:
         told.put((number, found))

@@ -4,18 +4,19 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from .. import pki
-from ..cluster.info import deployment
-from ..cluster.session import Session
-from ..cluster.why import short
-from ..etcd import verdict
-from ..etcd.ring import Ctl
-from ..pki import Row
-from ..pki_diagnosis import diagnose
-from ..pool import listing
-from ..reach import ReachError
+from landbridge.cluster.info import deployment
+from landbridge.cluster.session import Session
+from landbridge.cluster.why import short
+from landbridge.etcd import health
+from landbridge.etcd.ring import Ctl
+from landbridge.pki import certificates as pki
+from landbridge.pki.certificates import Row
+from landbridge.pki.diagnosis import diagnose
+from landbridge.pool import listing
+from landbridge.remote_execution import ReachError
+
 from .finding import Finding, Severity
-from .patient import Patient
+from .subject import Patient
 
 API_SECONDS = 6.0
 
@@ -53,7 +54,7 @@ def etcd(patient: Patient, session: Session, ring: str) -> Iterator[Finding]:
     name, view = session.info.name, Ctl(session.reach, session.info).look(ring)
     severity: Severity = "ailing" if view.quorum else "broken"
     status = patient.command(f"etcd status --cluster {name}")
-    for ail in verdict.verdict(session, view)["ails"]:
+    for ail in health.verdict(session, view)["ails"]:
         yield Finding(f"cluster {name}", severity, f"etcd {ring}: {ail}", status)
 
 

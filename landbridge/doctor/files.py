@@ -7,7 +7,7 @@ from fleet.errors import FleetError
 from fleet.world import World, current
 
 from .finding import Finding
-from .patient import Patient
+from .subject import Patient
 
 AREA = "fleet file"
 

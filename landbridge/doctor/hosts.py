@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from ..cluster.info import published
-from ..site.hosts import of_site
-from ..site.status import Hosts, State
+from landbridge.cluster.info import published
+from landbridge.site.hosts import of_site
+from landbridge.site.status import Hosts, State
+
 from .finding import Finding
-from .patient import Patient
+from .subject import Patient
 
 
 def look(patient: Patient, site: str) -> Iterator[Finding]:

@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 from fleet.buckets import in_azure
 from fleet.model import Fleet
+from landbridge.clouds.aws.leftovers import KEPT
+from landbridge.clouds.aws.lookups import TAGGED, tags, there
+from landbridge.cluster.info import deployment
+from landbridge.cluster.session import HASTY, clients_at
+from landbridge.pool.listing import named
+from landbridge.up.recovery import resources
 
-from ..cluster.info import deployment
-from ..cluster.session import HASTY, clients_at
-from ..leftovers import KEPT
-from ..lookups import TAGGED, tags, there
-from ..pool.listing import named
-from ..recovery import resources
 from .finding import Finding
-from .patient import Patient
+from .subject import Patient
 
 AREA = "leftovers"
 FLEET, STACK = "landbridge:fleet", "landbridge:stack"
@@ -60,7 +60,7 @@ def _tagged(patient: Patient, region: str) -> Iterator[Left]:
 def _groups(fleet: Fleet, region: str) -> Iterator[Left]:
     from azure.mgmt.resource.resources import ResourceManagementClient
 
-    from ..azure_sign_in import credential
+    from landbridge.clouds.azure.sign_in import credential
 
     assert fleet.azure
     client = ResourceManagementClient(credential(), fleet.azure.subscription_id)

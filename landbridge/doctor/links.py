@@ -3,14 +3,14 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
+from landbridge.cluster.info import published
+from landbridge.links.cross_cloud import seen_crossings
+from landbridge.links.info import Connections
+from landbridge.links.status import UP, Seen, seen, seen_peerings
 from stacks.catalogue import LINKS, links
 
-from ..cluster.info import published
-from ..links.crossed import seen_crossings
-from ..links.info import Connections
-from ..links.seen import UP, Seen, seen, seen_peerings
 from .finding import Finding, Severity
-from .patient import Patient
+from .subject import Patient
 
 AREA = "links"
 

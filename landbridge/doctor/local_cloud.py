@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from local import client, standing
 
 from .finding import Finding
-from .patient import Patient
+from .subject import Patient
 
 AREA = "local cloud"
 START = "`landbridge local start`"

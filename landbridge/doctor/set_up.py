@@ -6,13 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 from importlib import metadata
 
+from landbridge import places
+from landbridge.cluster import kube
+from landbridge.errors import UsageError
+from landbridge.local import enter
 from local import client, kubernetes
 
-from .. import entering, places
-from ..cluster import kube
-from ..errors import UsageError
 from .finding import Finding
-from .patient import Patient
+from .subject import Patient
 
 AREA = "set-up"
 ROOM_GIB, LITTLE_GIB = 0.25, 2.0
@@ -28,13 +29,13 @@ def look(patient: Patient) -> Iterator[Finding]:
 
 
 def _folder() -> Iterator[Finding]:
-    there = next(folder for folder in (entering.HOME, *entering.HOME.parents) if folder.is_dir())
+    there = next(folder for folder in (enter.HOME, *enter.HOME.parents) if folder.is_dir())
     free_gib = shutil.disk_usage(there).free / 1024**3
     if free_gib < LITTLE_GIB:
         yield Finding(
             AREA,
             "broken" if free_gib < ROOM_GIB else "soon",
-            f"{entering.HOME}, where state and logs lie, has {free_gib:.1f} GiB free",
+            f"{enter.HOME}, where state and logs lie, has {free_gib:.1f} GiB free",
             "Make room there, or name another folder in the environment variable LANDBRIDGE_HOME",
         )
 
@@ -62,7 +63,7 @@ def _programs(patient: Patient) -> Iterator[Finding]:
 
 
 def _packages() -> Iterator[Finding]:
-    lock = entering.ROOT / LOCK
+    lock = enter.ROOT / LOCK
     others = differing(lock.read_text()) if lock.is_file() else []
     if others:
         told = "; ".join(others[:NAMED]) + (f"; and {len(others) - NAMED} more" if len(others) > NAMED else "")

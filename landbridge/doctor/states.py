@@ -3,17 +3,19 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+from landbridge import places
+from landbridge.engine import locks
+from landbridge.engine.pulumi_command import PulumiCommand
+from landbridge.engine.stack_report import Story
+from landbridge.places import Place
+from landbridge.pool.listing import named
+from landbridge.status.stacks import Looked, StackStatus
+from landbridge.up import orphans
+from landbridge.up.unchanged.record import file_of
 from stacks.catalogue import PROJECT, catalogue
 
-from .. import locks, orphans, places
-from ..places import Place
-from ..pool.listing import named
-from ..pulumi_command import PulumiCommand
-from ..stack_status import Looked, StackStatus
-from ..story import Story
-from ..unchanged.record import file_of
 from .finding import Finding
-from .patient import Patient
+from .subject import Patient
 
 AREA = "state"
 AT_ONCE = 8

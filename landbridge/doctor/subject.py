@@ -5,12 +5,11 @@ from functools import cached_property
 from pathlib import Path
 
 from fleet.world import World
+from landbridge.cluster import info
+from landbridge.cluster.session import Session
+from landbridge.errors import LandbridgeError
+from landbridge.places import Place
 from local.client import Cloud
-
-from ..cluster import info
-from ..cluster.session import Session
-from ..errors import LandbridgeError
-from ..places import Place
 
 
 @dataclass

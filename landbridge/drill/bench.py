@@ -5,12 +5,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..cluster.session import Session
-from ..errors import LandbridgeError
-from ..etcd import waiting
-from ..etcd.hands import Hands, side_by_side
-from ..etcd.ring import Ctl, Member, View
-from .mark import Mark
+from landbridge.cluster.session import Session
+from landbridge.errors import LandbridgeError
+from landbridge.etcd import waiting
+from landbridge.etcd.machine_steps import Hands, side_by_side
+from landbridge.etcd.ring import Ctl, Member, View
+
+from .marker import Mark
 from .writer import Writer
 
 RECOVERY_SECONDS = 180.0

@@ -7,21 +7,21 @@ from rich.console import Console
 
 from components.control_plane.disks import mount
 from components.control_plane.rings import RINGS
+from landbridge.cluster import freeze, kubeconfig
+from landbridge.cluster.machines import Machines
+from landbridge.cluster.session import Session
+from landbridge.errors import LandbridgeError
+from landbridge.etcd import waiting
+from landbridge.etcd.defrag import NOSPACE, defrag
+from landbridge.etcd.machine_steps import side_by_side
+from landbridge.etcd.replace import replace, write
+from landbridge.etcd.restore import API_UNITS
+from landbridge.etcd.restore_command import restored
+from landbridge.etcd.ring import RING
+from landbridge.output import Output
 
-from ..cluster import freeze, kubeconfig
-from ..cluster.machines import Machines
-from ..cluster.session import Session
-from ..errors import LandbridgeError
-from ..etcd import waiting
-from ..etcd.defrag import NOSPACE, defrag
-from ..etcd.hands import side_by_side
-from ..etcd.replace import replace, write
-from ..etcd.restore import API_UNITS
-from ..etcd.restoring import restored
-from ..etcd.ring import RING
-from ..output import Output
 from .bench import Bench, DrillError, Tell
-from .mark import Mark
+from .marker import Mark
 from .quota import FILLER
 from .trust import ended
 from .writer import Writer

@@ -3,10 +3,10 @@
 import time
 
 from components.control_plane.machines import API_PORT
+from landbridge.cluster.kube import KubeError
+from landbridge.etcd import waiting
+from landbridge.etcd.machine_steps import side_by_side
 
-from ..cluster.kube import KubeError
-from ..etcd import waiting
-from ..etcd.hands import side_by_side
 from .bench import Bench, DrillError, Outcome
 
 WATCH_SECONDS, SLOWEST_SECONDS = 8.0, 5.0

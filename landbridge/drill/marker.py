@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from ..cluster.session import Session
-from ..errors import LandbridgeError
+from landbridge.cluster.session import Session
+from landbridge.errors import LandbridgeError
 
 
 class Mark:

@@ -2,7 +2,8 @@
 
 import time
 
-from ..etcd.replace import replace
+from landbridge.etcd.replace import replace
+
 from .bench import Bench, DrillError, Outcome, killing
 from .writer import Refused
 

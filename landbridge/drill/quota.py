@@ -3,10 +3,11 @@
 import json
 import time
 
-from ..etcd.defrag import NOSPACE, defrag
-from ..etcd.hands import side_by_side
-from ..etcd.replace import write
-from ..etcd.ring import CREDENTIAL, RING
+from landbridge.etcd.defrag import NOSPACE, defrag
+from landbridge.etcd.machine_steps import side_by_side
+from landbridge.etcd.replace import write
+from landbridge.etcd.ring import CREDENTIAL, RING
+
 from .bench import Bench, DrillError, Outcome
 
 CONFIG, FILLER = "/etc/etcd/main.json", "/landbridge-drill/filler"

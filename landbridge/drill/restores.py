@@ -7,10 +7,11 @@ from typing import Any
 
 from rich.console import Console
 
-from ..cluster import freeze
-from ..etcd.hands import side_by_side
-from ..etcd.restoring import restored
-from ..output import Output
+from landbridge.cluster import freeze
+from landbridge.etcd.machine_steps import side_by_side
+from landbridge.etcd.restore_command import restored
+from landbridge.output import Output
+
 from .bench import Bench, DrillError, Outcome
 
 BEHIND_SECONDS = 2.0

@@ -7,13 +7,13 @@ import threading
 import time
 
 from components.control_plane.machines import API_PORT, READY_PATH
+from landbridge.cluster.machines import Machines, State
+from landbridge.cluster.roll import Roll
+from landbridge.cluster.session import Session
+from landbridge.cluster.waiting import Tell
+from landbridge.etcd.ring import RING
+from landbridge.remote_execution import ReachError
 
-from ..cluster.machines import Machines, State
-from ..cluster.roll import Roll
-from ..cluster.session import Session
-from ..cluster.waiting import Tell
-from ..etcd.ring import RING
-from ..reach import ReachError
 from .bench import Bench, DrillError, Outcome
 from .writer import Api
 

@@ -7,15 +7,16 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from ..cluster import kubeconfig
-from ..cluster.kubeconfig import Credential
-from ..cluster.session import Session
-from ..errors import LandbridgeError
-from ..etcd.ring import RING
-from . import events, everything, members, quota, restores, rolling, trust
+from landbridge.cluster import kubeconfig
+from landbridge.cluster.kubeconfig import Credential
+from landbridge.cluster.session import Session
+from landbridge.errors import LandbridgeError
+from landbridge.etcd.ring import RING
+
+from . import events, members, quota, restores, rolling, total_loss, trust
 from .bench import Bench, DrillError, Outcome, Tell
-from .clear import NAMESPACE, clear
-from .mark import Mark
+from .cleanup import NAMESPACE, clear
+from .marker import Mark
 from .writer import Write, Writer
 
 BEFORE, AFTER = 15, 10  # writes
@@ -43,7 +44,7 @@ DRILLS = {
         Drill("bundle-tampered", "a machine's bundle is changed in the bucket", trust.bundle_tampered),
         Drill("rolled", "every machine is replaced", rolling.rolled),
         Drill("quorum-lost", "two of three disks are lost", restores.quorum_lost, loses=True),
-        Drill("everything-lost", "all machines and disks are lost", everything.everything_lost, loses=True),
+        Drill("everything-lost", "all machines and disks are lost", total_loss.everything_lost, loses=True),
     )
 }
 

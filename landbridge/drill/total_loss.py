@@ -10,10 +10,10 @@ from typing import NamedTuple
 from components.control_plane.disks import LINKS, mount
 from components.control_plane.disks import disk as disk_of
 from components.control_plane.rings import MAIN, RINGS
+from landbridge.etcd import store as stores
+from landbridge.etcd.backup import backup
+from landbridge.etcd.machine_steps import side_by_side
 
-from ..etcd import store as stores
-from ..etcd.backup import backup
-from ..etcd.hands import side_by_side
 from .bench import Bench, DrillError, Outcome, killing
 from .events import event
 from .restores import back, restore

@@ -4,10 +4,11 @@ import hashlib
 import json
 import time
 
-from ..cluster import kubeconfig
-from ..cluster.kube import Kube
-from ..cluster.kubeconfig import Credential
-from ..pki_diagnosis import diagnose
+from landbridge.cluster import kubeconfig
+from landbridge.cluster.kube import Kube
+from landbridge.cluster.kubeconfig import Credential
+from landbridge.pki.diagnosis import diagnose
+
 from .bench import Bench, DrillError, Outcome
 
 PKI = "/etc/kubernetes/pki"

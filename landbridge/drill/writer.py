@@ -10,9 +10,9 @@ from collections import deque
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
-from ..cluster.info import ClusterInfo
-from ..cluster.kubeconfig import Credential
-from ..errors import LandbridgeError
+from landbridge.cluster.info import ClusterInfo
+from landbridge.cluster.kubeconfig import Credential
+from landbridge.errors import LandbridgeError
 
 HANDS, PACE_SECONDS = 3, 0.15
 # One try, and all tries of one write together: a client that gives up sooner would not outlive a restore.

@@ -4,12 +4,12 @@ import re
 
 from pulumi.automation import CommandError, ConcurrentUpdateError
 
+from landbridge.errors import LandbridgeError
+from landbridge.places import Place
 from local import client
 
 from . import locks
-from .errors import LandbridgeError
-from .places import Place
-from .story import Problem, Story, of_urn, short
+from .stack_report import Problem, Story, of_urn, short
 
 # What the engine adds to every failure, and says no more than that there was one.
 ECHOES = re.compile(

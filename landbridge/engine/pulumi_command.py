@@ -15,7 +15,7 @@ from pulumi import automation
 from pulumi.automation import CommandResult
 from pulumi.automation.errors import InvalidVersionError, create_command_error
 
-from .errors import UsageError
+from landbridge.errors import UsageError
 
 OnLine = Callable[[str], Any]
 # After the command has ended its last events may still be on their way.

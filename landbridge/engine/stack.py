@@ -22,7 +22,8 @@ from pulumi.automation import (
 # Not among those that are exported (3.272).
 from pulumi.automation._stack import StackInitMode
 
-from .places import Place
+from landbridge.places import Place
+
 from .pulumi_command import PulumiCommand
 from .state_file import read_state
 

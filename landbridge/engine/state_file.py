@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from .errors import LandbridgeError
+from landbridge.errors import LandbridgeError
 
 
 def read_state(file: Path) -> dict[str, Any] | None:

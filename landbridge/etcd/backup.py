@@ -4,9 +4,10 @@ import json
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from ..cluster.info import ClusterInfo
-from ..reach import Reach, Said
-from .hands import SCRIPTS, Hands, StepError
+from landbridge.cluster.info import ClusterInfo
+from landbridge.remote_execution import Reach, Said
+
+from .machine_steps import SCRIPTS, Hands, StepError
 from .ring import Ctl, EtcdError, View
 from .store import STAMP, Store
 

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 from rich.text import Text
 
-from ..clouds.cloud import CloudError
-from ..cluster.session import Session
+from landbridge.clouds.cloud import CloudError
+from landbridge.cluster.session import Session
+
 from . import store as stores
-from .restoring import old
+from .restore_command import old
 from .ring import RING
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..cluster.info import ClusterInfo
-from ..reach import Reach
+from landbridge.cluster.info import ClusterInfo
+from landbridge.remote_execution import Reach
+
 from .ring import Ctl, EtcdError, Member, View
 
 DEFRAG_SECONDS = 300.0

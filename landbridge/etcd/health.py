@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from ..cluster.session import Session
-from . import fresh
+from landbridge.cluster.session import Session
+
+from . import snapshot_age
 from . import store as stores
 from .ring import FULL, View
 
@@ -16,7 +17,7 @@ def verdict(session: Session, view: View) -> dict[str, Any]:
         ails.append(f"its database has {full:.0%} of the quota: see the runbook etcd-quota-full")
     found = stores.scheduled(session.bucket, session.info.name, view.ring)
     newest = stores.taken(found[-1]) if found else None
-    if late := fresh.late(view.ring, newest):
+    if late := snapshot_age.late(view.ring, newest):
         ails.append(late)
     return {
         "ring": view.ring,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from ..errors import LandbridgeError
-from ..reach import Reach, Said
+from landbridge.errors import LandbridgeError
+from landbridge.remote_execution import Reach, Said
 
 Result = TypeVar("Result")
 # The machines' own scripts, see components/control_plane/on_machine.

@@ -5,9 +5,10 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from ..cluster.info import ClusterInfo, MachineInfo
-from ..reach import Reach
-from .hands import Hands
+from landbridge.cluster.info import ClusterInfo, MachineInfo
+from landbridge.remote_execution import Reach
+
+from .machine_steps import Hands
 from .ring import RING, Ctl, EtcdError, Member, View
 
 JOIN_SECONDS = 300.0

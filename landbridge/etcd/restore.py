@@ -12,17 +12,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from components.control_plane.units import UNITS
+from landbridge.cluster.info import ClusterInfo
+from landbridge.errors import LandbridgeError, UsageError
+from landbridge.remote_execution import Reach, ReachError
 
-from ..cluster.info import ClusterInfo
-from ..errors import LandbridgeError, UsageError
-from ..reach import Reach, ReachError
+from . import salvage as survivor
 from . import store as stores
-from . import survivor, waiting
-from .hands import Hands, side_by_side
+from . import waiting
+from .machine_steps import Hands, side_by_side
 from .replace import mounted
 from .ring import RING, Ctl
+from .salvage import Left
 from .store import Store
-from .survivor import Left
 
 # As much as a cluster writes in a year at 30 a second; a revision has room for nine billion such steps.
 BUMP = 1_000_000_000

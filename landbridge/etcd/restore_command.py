@@ -6,10 +6,11 @@ from typing import Any
 
 import click
 
-from ..cluster import freeze
-from ..cluster.session import Session
-from ..errors import ConsentError, LandbridgeError, UsageError
-from ..output import Output
+from landbridge.cluster import freeze
+from landbridge.cluster.session import Session
+from landbridge.errors import ConsentError, LandbridgeError, UsageError
+from landbridge.output import Output
+
 from .restore import Restore, Restored, Source, from_bucket
 from .store import Store
 

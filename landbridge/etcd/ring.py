@@ -8,10 +8,9 @@ from functools import partial
 from typing import Any
 
 from components.control_plane.etcd import RINGS
-
-from ..cluster.info import ClusterInfo, MachineInfo
-from ..errors import LandbridgeError
-from ..reach import Reach, ReachError, Said
+from landbridge.cluster.info import ClusterInfo, MachineInfo
+from landbridge.errors import LandbridgeError
+from landbridge.remote_execution import Reach, ReachError, Said
 
 RING = {ring.name: ring for ring in RINGS}
 PKI = "/etc/etcd/pki"

@@ -6,8 +6,9 @@ The database file alone lacks what stands only in the write-ahead log, so etcd i
 
 from typing import NamedTuple
 
-from ..errors import LandbridgeError
-from .hands import Hands
+from landbridge.errors import LandbridgeError
+
+from .machine_steps import Hands
 from .ring import parsed
 
 PORTS = (23791, 23801)

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from .restoring import old
+from .restore_command import old
 from .ring import RING
 
 # The other members' turns after a leader that fails, see on_machine/etcd_backup.py; and the snapshot itself.

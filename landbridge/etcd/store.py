@@ -7,7 +7,7 @@ import re
 from datetime import UTC, datetime
 from typing import NamedTuple, Protocol
 
-from ..errors import LandbridgeError
+from landbridge.errors import LandbridgeError
 
 STAMP = "%Y-%m-%dT%H%M%SZ"  # as the machines' own backups are called
 NAME = re.compile(r"(\d{4}-\d\d-\d\dT\d{6}Z)-(\d+)\.db$")

@@ -3,11 +3,11 @@
 import time
 
 from components.control_plane.machines import API_PORT, READY_PATH
+from landbridge.cluster.info import ClusterInfo
+from landbridge.errors import LandbridgeError
+from landbridge.remote_execution import Reach
 
-from ..cluster.info import ClusterInfo
-from ..errors import LandbridgeError
-from ..reach import Reach
-from .hands import Hands
+from .machine_steps import Hands
 from .ring import Ctl
 
 RING_SECONDS, API_SECONDS = 120.0, 300.0

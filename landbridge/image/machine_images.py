@@ -11,11 +11,10 @@ from fleet import laptops
 from fleet.buckets import in_azure
 from fleet.image_names import ImageKind, parameter
 from fleet.model import Channel, Fleet
+from landbridge.clouds.aws.lookups import ClientOf, clients
+from landbridge.errors import LandbridgeError
+from landbridge.places import Place
 from stacks.catalogue import StackSpec
-
-from .errors import LandbridgeError
-from .lookups import ClientOf, clients
-from .places import Place
 
 NAME = "landbridge-local-{kind}-{kubernetes}"
 
@@ -48,7 +47,7 @@ def ensure(
     Raises LandbridgeError when there is no image: a machine that dies then would have no successor.
     """
     if in_azure(fleet, region):
-        from . import azure_gallery  # seconds of imports that few runs need
+        from landbridge.clouds.azure import gallery as azure_gallery  # seconds of imports that few runs need
 
         return azure_gallery.ensure(place, region, fleet, kubernetes, kind, channel)
     of = clients(region, fleet.aws.account_id if fleet.aws and place.world == "local" else None)

@@ -9,18 +9,17 @@ from botocore.config import Config
 
 from fleet.world import World
 from images.running import cache_folder
-from images.stores import signed
-from images.stores.aws import Aws, Waits
-from images.stores.aws_calls import CREDENTIALS, told
-from images.stores.blocks import WORKERS
+from images.stores.aws.blocks import WORKERS
+from images.stores.aws.calls import CREDENTIALS, told
+from images.stores.aws.store import Aws, Waits
 from images.stores.clouds import Clouds
-from images.stores.site import Site
+from images.stores.site import index as site_index
+from images.stores.site.store import Site
 from images.stores.store import Store
-
-from . import azure_gallery
-from .cluster.session import clients_at
-from .errors import UsageError
-from .places import Place
+from landbridge.clouds.azure import gallery as azure_gallery
+from landbridge.cluster.session import clients_at
+from landbridge.errors import UsageError
+from landbridge.places import Place
 
 # A copy is asked after every half a minute for four hours; the local cloud's takes less than a second.
 LOCAL = Waits(0.2, 600)
@@ -53,7 +52,7 @@ def at_site(world: World, site: str, folder: Path, key: Path) -> Site:
     if site not in world.fleet.sites:
         known = ", ".join(world.fleet.sites) or "none"
         raise UsageError(f"{world.path.name} has no site {site}. Its sites: {known}")
-    return Site(site, folder, signed.private_key(key))
+    return Site(site, folder, site_index.private_key(key))
 
 
 def who(store: Store, world: World, place: Place | None) -> str:

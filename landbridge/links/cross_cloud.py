@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components.links.crossing import Crossed, crossed
+from components.links.aws.cross_cloud import Crossed, crossed
 from components.links.plan import Crossing
 from components.tags import Owner
 from stacks.catalogue import LINKS
 
 from .info import Connections
-from .seen import AGREED, DOWN, NONE, SILENT, UNKNOWN, UP
+from .status import AGREED, DOWN, NONE, SILENT, UNKNOWN, UP
 
 CAUSES = {
     SILENT: "the two clouds have no keys agreed: `{up}` undoes what was changed of an end by hand, and AWS begins anew "

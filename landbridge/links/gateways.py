@@ -8,10 +8,10 @@ import click
 
 from components.links.gateway.spec import GatewaySpec
 from components.links.gateway.stamp import plan
+from landbridge.errors import UsageError
 
-from ..errors import UsageError
 from .info import Connections
-from .seen import Seen
+from .status import Seen
 
 PRINTS = "`gateway_verify.py --json`"
 

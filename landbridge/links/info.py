@@ -9,14 +9,14 @@ from botocore.exceptions import BotoCoreError, ClientError
 from components.links.gateway.spec import GatewaySpec, gateway_specs
 from fleet.buckets import in_azure
 from fleet.world import World
+from landbridge.clouds.aws.lookups import ClientOf
+from landbridge.cluster.info import published, up
+from landbridge.cluster.session import clients_at
+from landbridge.errors import LandbridgeError
+from landbridge.places import Place
 from stacks.catalogue import LINKS
 
-from ..cluster.info import published, up
-from ..cluster.session import clients_at
-from ..errors import LandbridgeError
-from ..lookups import ClientOf
-from ..places import Place
-from . import azure as of_azure
+from .azure import status as of_azure
 
 VAULT_NEEDS = "You need the role Key Vault Secrets User on its vault"
 NEEDS = "You need secretsmanager:GetSecretValue on it, and kms:Decrypt with its region's key"

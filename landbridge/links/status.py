@@ -12,7 +12,7 @@ from fleet.buckets import in_azure
 from fleet.model import Fleet
 from stacks.catalogue import LINKS
 
-from . import azure as of_azure
+from .azure import status as of_azure
 from .info import Connections
 
 UP, DOWN, UNKNOWN, NONE = "up", "down", "not known", "not built"

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import NoReturn
 
 from fleet.where import fleet_path
+from landbridge.cluster import kubeconfig_cache
 from local import client, kubernetes
 from local.environment import scrubbed
 
-from .cluster import kept
-
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 HOME = Path(os.environ.get("LANDBRIDGE_HOME") or ROOT / ".landbridge").absolute()
 LOCAL_HOME = HOME / "local"
 # What ails a folder or a disk; other errors are ours.
@@ -61,7 +60,7 @@ def unusable(error: OSError) -> str | None:
 def at_once() -> None:
     """Enters a local cloud that is up, before anything large is imported; that would be done again inside."""
     if sys.argv[1:2] == ["kubectl"]:  # what follows is kubectl's: its --local, for one, is another
-        kept.at_once(HOME, LOCAL_HOME)
+        kubeconfig_cache.at_once(HOME, LOCAL_HOME)
         return
     if sys.argv[1:2] and sys.argv[1] in COMMANDS and "--local" in sys.argv:
         cloud = client.status(LOCAL_HOME)

@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from fleet.errors import FleetError, Problem
 from fleet.loader import load_with_lines
 from fleet.world import World
+from landbridge.errors import LandbridgeError
 from local import kubernetes
 from stacks.catalogue import StackSpec
 
-from .entering import ROOT
-from .errors import LandbridgeError
+from .enter import ROOT
 
 BUILDER = ROOT / "tools/kubernetes_version.py"
 

@@ -9,8 +9,7 @@ from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from components.control_plane.pki import AUTHORITIES, CERTIFICATE_HOURS
-
-from .story import of_urn
+from landbridge.engine.stack_report import of_urn
 
 AUTHORITY, SIGNED = "tls:index/selfSignedCert:SelfSignedCert", "tls:index/locallySignedCert:LocallySignedCert"
 USES = {ExtendedKeyUsageOID.SERVER_AUTH: "server", ExtendedKeyUsageOID.CLIENT_AUTH: "client"}

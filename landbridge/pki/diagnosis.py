@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from cryptography import x509
 
-from .pki import common_name
+from .certificates import common_name
 
 # How programs say that one side did not like the other's certificate: kubectl, Go's TLS (etcdctl), OpenSSL.
 CLIENT_REFUSED = re.compile(

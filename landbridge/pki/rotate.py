@@ -23,20 +23,21 @@ from components.control_plane.rotation import (
 )
 from fleet import rotations
 from fleet.rotations import Standing
+from landbridge import places
+from landbridge.cluster import info
+from landbridge.cluster.roll import Replaced, Roll
+from landbridge.cluster.session import Session
+from landbridge.engine.pulumi_command import PulumiCommand
+from landbridge.engine.stack_report import Step, of_urn
+from landbridge.errors import LandbridgeError, UsageError
+from landbridge.etcd.machine_steps import Hands
+from landbridge.output import Output
+from landbridge.up import consent, guards
+from landbridge.up.report import Report
+from landbridge.up.run import FleetRun, How
 from stacks.catalogue import catalogue
 
-from . import consent, guards, places
-from .cluster import info
-from .cluster.roll import Replaced, Roll
-from .cluster.session import Session
-from .errors import LandbridgeError, UsageError
-from .etcd.hands import Hands
-from .fleet_run import FleetRun, How
-from .output import Output
-from .pki_phases import astray, picked, standings, waiting, words
-from .pulumi_command import PulumiCommand
-from .report import Report
-from .story import Step, of_urn
+from .phases import astray, picked, standings, waiting, words
 
 Tell = Callable[[str], None]
 REWRITES = 3

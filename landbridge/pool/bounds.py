@@ -4,8 +4,7 @@ from fleet.errors import Problem
 from fleet.loader import load_with_lines
 from fleet.model import Pool
 from fleet.world import World
-
-from ..errors import UsageError
+from landbridge.errors import UsageError
 
 
 def check(world: World, name: str, number: int) -> None:

@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from fleet.buckets import in_azure
+from landbridge.cluster.session import Session
+from landbridge.cluster.waiting import Tell
+from landbridge.errors import LandbridgeError
 
-from ..cluster.session import Session
-from ..cluster.waiting import Tell
-from ..errors import LandbridgeError
 from .sizes import Group
 
 
@@ -72,9 +72,9 @@ class Scaling(Protocol):
 
 def at(session: Session, region: str) -> Scaling:
     if in_azure(session.world.fleet, region):
-        from .azure import AzureScaling
+        from .azure.scaling import AzureScaling
 
         return AzureScaling(session, region)
-    from .aws import AwsScaling
+    from .aws.scaling import AwsScaling
 
     return AwsScaling(session, region)

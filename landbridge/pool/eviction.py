@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from components.addons.priorities import BUYS_FROM
+from landbridge.cluster.kube import Kube
+from landbridge.site.nodes import works
 
-from ..cluster.kube import Kube
-from ..site.nodes import works
 from .usage import Pod
 
 # What the autoscaler moves at any time, too.

@@ -3,11 +3,11 @@
 from collections.abc import Collection, Iterable, Mapping
 
 from components.pools.names import Names
+from landbridge.cluster.session import Session
+from landbridge.errors import LandbridgeError
 
-from ..cluster.session import Session
-from ..errors import LandbridgeError
-from . import scaling
-from .scaling import About, RegionError
+from . import cloud
+from .cloud import About, RegionError
 from .sizes import Group
 
 __all__ = ["About", "RegionError", "about", "of_pool", "of_region", "set_desired"]
@@ -15,7 +15,7 @@ __all__ = ["About", "RegionError", "about", "of_pool", "of_region", "set_desired
 
 def of_region(session: Session, region: str, pools: Collection[str]) -> dict[str, list[Group]]:
     """By pool, in the order of their zones; a pool that is not up has none. Raises RegionError."""
-    return scaling.at(session, region).groups(pools)
+    return cloud.at(session, region).groups(pools)
 
 
 def of_pool(session: Session, pool: str) -> list[Group]:
@@ -34,9 +34,9 @@ def of_pool(session: Session, pool: str) -> list[Group]:
 
 def set_desired(session: Session, region: str, wanted: Mapping[str, int]) -> None:
     """Raises RegionError."""
-    scaling.at(session, region).set_desired(wanted)
+    cloud.at(session, region).set_desired(wanted)
 
 
 def about(session: Session, region: str, names: Iterable[str]) -> dict[str, About]:
     """Of those that the cloud still knows. Raises RegionError."""
-    return scaling.at(session, region).about(names)
+    return cloud.at(session, region).about(names)

@@ -3,11 +3,12 @@
 import time
 from collections.abc import Mapping, Sequence
 
-from ..cluster.session import Session
-from ..cluster.waiting import READY_SECONDS, Tell, look
-from ..errors import LandbridgeError
-from ..site import nodes
-from ..site.nodes import Node
+from landbridge.cluster.session import Session
+from landbridge.cluster.waiting import READY_SECONDS, Tell, look
+from landbridge.errors import LandbridgeError
+from landbridge.site import nodes
+from landbridge.site.nodes import Node
+
 from . import groups as scaling
 from . import usage
 from .listing import named

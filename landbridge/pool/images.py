@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from fleet.images import refusals
 from fleet.model import Fleet
+from landbridge.cluster.session import Session
+from landbridge.errors import LandbridgeError
 
-from ..cluster.session import Session
-from ..errors import LandbridgeError
-from . import scaling
-from .scaling import Image, Scaling
+from . import cloud as scaling
+from .cloud import Image, Scaling
 from .sizes import Group, Machine
 
 

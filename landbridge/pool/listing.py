@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 from components.pools.labels import GPU_BURN_IN, GPU_FAILED
 from fleet.model import Fleet
+from landbridge.cluster.session import Session
+from landbridge.site import nodes
+from landbridge.site.nodes import Node
 
-from ..cluster.session import Session
-from ..site import nodes
-from ..site.nodes import Node
 from . import groups as scaling
-from . import images, marks, usage
+from . import images, node_marks, usage
 from .groups import RegionError
 from .images import Run
 from .sizes import Group
@@ -140,7 +140,7 @@ def of_nodes(there: Sequence[Node]) -> list[str]:
         "not Ready": [node for node in there if not nodes.ready(node)],
         "gpu-failed": [node for node in there if failed(node)],
         "cordoned": [node for node in there if nodes.cordoned(node)],
-        "to be replaced": [node for node in there if marks.tainted(node)],
+        "to be replaced": [node for node in there if node_marks.tainted(node)],
     }
     return [f"{what}: {named([one['metadata']['name'] for one in some])}" for what, some in found.items() if some]
 

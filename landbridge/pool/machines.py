@@ -4,16 +4,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from ..burn_in import marks as burn_in
-from ..cluster.session import Session
-from ..site import nodes
-from ..site.nodes import Node
-from . import evicting, marks, usage
+from landbridge.cluster.session import Session
+from landbridge.image.burn_in import node_marks as burn_in
+from landbridge.site import nodes
+from landbridge.site.nodes import Node
+
+from . import eviction, node_marks, usage
 from . import groups as scaling
+from .cloud import About
 from .images import Wanted
 from .listing import failed
-from .rolling import State
-from .scaling import About
+from .roll_plan import State
 from .sizes import Group, Machine
 from .usage import Pod
 
@@ -41,8 +42,8 @@ def look(session: Session, pool: str, wanted: Wanted) -> Look:
     there, pods = usage.of_pool(session.admin, pool), usage.pods(session.admin)
     found = list(states(groups, told, there, pods, wanted))
     mine = [pod for state in found for pod in pods.get(state.name, ())]
-    uids = {evicting.name(pod): str(pod["metadata"]["uid"]) for pod in mine}
-    gone = frozenset(evicting.name(pod) for pod in mine if evicting.leaving(pod))
+    uids = {eviction.name(pod): str(pod["metadata"]["uid"]) for pod in mine}
+    gone = frozenset(eviction.name(pod) for pod in mine if eviction.leaving(pod))
     return Look(groups, {state.name: state for state in found}, there, uids, gone)
 
 
@@ -66,8 +67,8 @@ def state(
     pods: Sequence[Pod],
     wanted: Wanted,
 ) -> State:
-    mine = [pod for pod in pods if evicting.matters(pod)]
-    movable = sorted(evicting.name(pod) for pod in mine if evicting.movable(pod))
+    mine = [pod for pod in pods if eviction.matters(pod)]
+    movable = sorted(eviction.name(pod) for pod in mine if eviction.movable(pod))
     image = instance.image if instance else ""
     taints = [taint["key"] for taint in node["spec"].get("taints", ())] if node else []
     return State(
@@ -81,9 +82,9 @@ def state(
         ready=nodes.ready(node),
         failed=node is not None and failed(node),
         starting=any(key.startswith(STARTING) or key == burn_in.RUNNING.key for key in taints),
-        work=tuple(sorted(evicting.name(pod) for pod in mine if not evicting.movable(pod))),
+        work=tuple(sorted(eviction.name(pod) for pod in mine if not eviction.movable(pod))),
         movable=tuple(movable),
-        until=marks.until(node) if node else None,
-        draining=any(evicting.leaving(pod) for pod in mine),
+        until=node_marks.until(node) if node else None,
+        draining=any(eviction.leaving(pod) for pod in mine),
         claimed=CLAIMED in taints,
     )

@@ -5,10 +5,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from components.pools.labels import DOMAIN, ROLLING
-
-from ..cluster.kube import Kube, KubeError
-from ..site import nodes
-from ..site.nodes import Node
+from landbridge.cluster.kube import Kube, KubeError
+from landbridge.site import nodes
+from landbridge.site.nodes import Node
 
 SINCE, WHY, UNTIL = (f"{DOMAIN}/rolling-{what}" for what in ("since", "why", "until"))
 

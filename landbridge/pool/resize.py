@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ..cluster.session import Session
-from ..cluster.waiting import Tell
-from ..errors import LandbridgeError
+from landbridge.cluster.session import Session
+from landbridge.cluster.waiting import Tell
+from landbridge.errors import LandbridgeError
+
 from . import groups as scaling
 from . import grow, sizes
 from .listing import named

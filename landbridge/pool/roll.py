@@ -11,20 +11,22 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ..cluster import freeze
-from ..cluster.session import Session
-from ..cluster.waiting import READY_SECONDS, Tell
-from ..cluster.waiting import look as how_to_look
-from ..errors import LandbridgeError
-from . import evicting, images, marks, rolling, seen, usage
+from landbridge.cluster import freeze
+from landbridge.cluster.session import Session
+from landbridge.cluster.waiting import READY_SECONDS, Tell
+from landbridge.cluster.waiting import look as how_to_look
+from landbridge.errors import LandbridgeError
+
+from . import cloud as clouds
+from . import eviction, images, node_marks, roll_plan, usage
 from . import groups as scaling
-from . import scaling as clouds
-from .ending import Ending
+from . import machines as seen
 from .listing import named
-from .rolling import State, Step
-from .seen import Look
+from .machines import Look
+from .roll_plan import State, Step
+from .roll_timers import Waits
 from .shrink import SETTLE_SECONDS
-from .waits import Waits
+from .termination import Ending
 
 # Each look lists all pods of the cluster: seldom where there is nothing to do but to wait for work to end.
 PAUSE = {"real": 10.0, "local": 1.0}
@@ -120,7 +122,7 @@ class Roll:
         found = seen.look(self.session, self.pool, self.wanted)
         told, states = self.outcome, found.states
         told.machines = max(len(states), sum(group.desired for group in found.groups))
-        told.at_a_time = rolling.most_away(told.machines, self.how.fraction)
+        told.at_a_time = roll_plan.most_away(told.machines, self.how.fraction)
         told.waiting = {name: [*one.work, *one.movable] for name, one in states.items() if one.behind}
         return found
 
@@ -132,7 +134,9 @@ class Roll:
             # Until the scheduler has seen the taint: a pod that it had placed by then is seen in the next look.
             time.sleep(SETTLE_SECONDS[self.place.world])
             return True
-        step = rolling.step(now.states.values(), rolling.owed(now.groups), self.outcome.at_a_time, datetime.now(UTC))
+        step = roll_plan.step(
+            now.states.values(), roll_plan.owed(now.groups), self.outcome.at_a_time, datetime.now(UTC)
+        )
         came = (name for name, one in now.states.items() if not one.behind and not one.lacks)
         self.outcome.came = sorted(set(came) - self.before)
         if step.over or (step.idle and not self.how.wait):
@@ -156,11 +160,11 @@ class Roll:
         # Asked after the look: by then what a machine of it came of is known to have moved.
         moved = self.moved()
         whys = [
-            *rolling.refused(now.groups, self.failed),
-            *rolling.broken(states, ages, self.patience),
-            *rolling.late(now.groups, ages, self.patience),
-            *(moved or rolling.outdated(states, self.known)),
-            *filter(None, [rolling.out_of_sight(states)]),
+            *roll_plan.refused(now.groups, self.failed),
+            *roll_plan.broken(states, ages, self.patience),
+            *roll_plan.late(now.groups, ages, self.patience),
+            *(moved or roll_plan.outdated(states, self.known)),
+            *filter(None, [roll_plan.out_of_sight(states)]),
         ]
         if whys:
             raise RollError(f"The roll of {self.pool} stops: {'; '.join(whys)}. {self.left(now)}")
@@ -184,17 +188,17 @@ class Roll:
         """Taints nodes that are to go, and takes the taint from those that stay; whether one got it."""
         at, why = datetime.now(UTC), f"{self.wanted.told}, template {self.wanted.template}"
         wanted = {
-            name: marks.wanted(node, why, self.how.deadline, at)
+            name: node_marks.wanted(node, why, self.how.deadline, at)
             for name, node in now.nodes.items()
             if name in now.states and now.states[name].behind
         }
-        put = [name for name, told in wanted.items() if not marks.stands(now.nodes[name], told)]
+        put = [name for name, told in wanted.items() if not node_marks.stands(now.nodes[name], told)]
         # Not from nodes of machines on their way out.
         stays = now.nodes.keys() & now.states.keys() - wanted.keys()
-        lift = [name for name in stays if marks.marked(now.nodes[name])]
+        lift = [name for name in stays if node_marks.marked(now.nodes[name])]
         with ThreadPoolExecutor(HANDS) as hands:
-            list(hands.map(lambda name: marks.put(self.kube, now.nodes[name], wanted[name]), put))
-            list(hands.map(lambda name: marks.lift(self.kube, now.nodes[name], forget=True), lift))
+            list(hands.map(lambda name: node_marks.put(self.kube, now.nodes[name], wanted[name]), put))
+            list(hands.map(lambda name: node_marks.lift(self.kube, now.nodes[name], forget=True), lift))
         if put:
             self.tell(f"{self.pool}: no new work comes to {named(put)}")
         return bool(put)
@@ -223,7 +227,7 @@ class Roll:
                 break
             pods = [*state.movable, *(state.work if state.until and datetime.now(UTC) >= state.until else ())]
             asked = [pod for pod in pods if pod not in now.leaving]
-            held = {pod: why for pod in asked if (why := evicting.evict(self.kube, pod, now.uids[pod]))}
+            held = {pod: why for pod in asked if (why := eviction.evict(self.kube, pod, now.uids[pod]))}
             if len(held) < len(pods):
                 room -= 1
                 self.say(f"{name} is drained: {named(sorted(set(pods) - set(held)))}")
@@ -237,7 +241,7 @@ class Roll:
         if step.owed and not step.end:
             parts.append(f"{step.owed} machines to be launched")
         parts += [f"{name} {why}" for name, why in sorted(step.coming.items())]
-        parts += [f"{name} is {life}" for name in step.wait if (life := now.states[name].life) != rolling.SERVES]
+        parts += [f"{name} is {life}" for name in step.wait if (life := now.states[name].life) != roll_plan.SERVES]
         busy = [name for name in step.wait if now.states[name].work]
         if busy:
             untils = [until for name in busy if (until := now.states[name].until)]
@@ -278,10 +282,10 @@ def unmark(session: Session, pool: str, *, forget: bool) -> list[str]:
     Nodes of machines that are on their way out keep it. Raises LandbridgeError.
     """
     live = {machine.name for group in scaling.of_pool(session, pool) for machine in group.live}
-    found, has = set[str](), marks.marked if forget else marks.tainted
+    found, has = set[str](), node_marks.marked if forget else node_marks.tainted
     for _ in range(TRIES):
         left = [node for name, node in usage.of_pool(session.admin, pool).items() if name in live and has(node)]
-        found |= {node["metadata"]["name"] for node in left if marks.lift(session.admin, node, forget=forget)}
+        found |= {node["metadata"]["name"] for node in left if node_marks.lift(session.admin, node, forget=forget)}
     return sorted(found)
 
 
@@ -298,7 +302,7 @@ def question(outcome: Outcome, older: Sequence[State], how: How) -> str:
 
 def plan(look: Look, most: int) -> Mapping[str, str]:
     """By older machine, what a roll would do with it now. Changes nothing."""
-    step = rolling.step(look.states.values(), rolling.owed(look.groups), most, datetime.now(UTC))
+    step = roll_plan.step(look.states.values(), roll_plan.owed(look.groups), most, datetime.now(UTC))
     first = set(step.end) | set(step.evict[: step.room])
     told = {}
     for name, state in look.states.items():

@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from ..cluster import freeze
-from ..cluster.session import Session
-from ..cluster.waiting import Tell
-from ..site import nodes
+from landbridge.cluster import freeze
+from landbridge.cluster.session import Session
+from landbridge.cluster.waiting import Tell
+from landbridge.site import nodes
+
 from . import groups as scaling
 from . import usage
-from .ending import Ending
 from .sizes import Group, Machine, leaving
+from .termination import Ending
 
 # Until the scheduler has seen the cordon: a pod that it had placed by then is seen in the second look.
 SETTLE_SECONDS = {"real": 3.0, "local": 1.0}

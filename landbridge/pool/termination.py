@@ -5,10 +5,12 @@ import time
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from ..cluster.session import Session
-from ..cluster.waiting import Tell
-from ..site.nodes import Node
-from . import groups, scaling, usage
+from landbridge.cluster.session import Session
+from landbridge.cluster.waiting import Tell
+from landbridge.site.nodes import Node
+
+from . import cloud as scaling
+from . import groups, usage
 
 GONE_SECONDS, PAUSE_SECONDS = 180.0, 1.0
 # Of a machine whose end is paused until its node is put away, where a cloud has such pauses.

@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from components.pools.labels import GPU_RESOURCE, POOL
-
-from ..cluster.kube import Kube
-from ..site.nodes import Node, works
+from landbridge.cluster.kube import Kube
+from landbridge.site.nodes import Node, works
 
 Pod = Mapping[str, Any]
 # Pods that have ended hold nothing: the API leaves them out.

@@ -11,11 +11,11 @@ from typing import Any, Literal, NamedTuple
 
 from components.pools import labels
 from components.pools.spec import pool_spec
+from landbridge.cluster.kube import KubeError
+from landbridge.cluster.waiting import Tell
+from landbridge.errors import LandbridgeError
+from landbridge.remote_execution import ReachError
 
-from ..cluster.kube import KubeError
-from ..cluster.waiting import Tell
-from ..errors import LandbridgeError
-from ..reach import ReachError
 from . import nodes
 from .hosts import SiteHost
 from .status import HostError, Hosts, State

@@ -5,14 +5,14 @@ import secrets
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from components.pools import enrolment
 from components.pools.admission import SPACE
-from components.pools.enrolment import Token
+from components.pools.site import enrolment
+from components.pools.site.enrolment import Token
+from landbridge.cluster.kube import Kube
+from landbridge.cluster.session import Session
+from landbridge.errors import UsageError
 
-from ..cluster.kube import Kube
-from ..cluster.session import Session
-from ..errors import UsageError
-from . import moving, store
+from . import store, transfer
 from .hosts import SiteHost
 
 
@@ -41,7 +41,7 @@ def lifetime(hours: float) -> timedelta:
 
 def enrol(session: Session, host: SiteHost, lasts: timedelta, address: str | None = None) -> Enrolment:
     """Replaces any earlier token of the host. `address` is for a host whose fleet file gives none. LandbridgeError."""
-    leaves = moving.leave(session, host)
+    leaves = transfer.leave(session, host)
     published = store.read(session, host.pool, [host.name])[host.name]
     until = datetime.now(UTC) + lasts
     token = given(session.admin, host, until) if host.joins else None

@@ -11,10 +11,9 @@ from components.links.gateway.files import whole
 from components.links.gateway.spec import GatewaySpec
 from components.links.gateway.stamp import LIST, plan
 from fleet.world import World
-
-from ..errors import UsageError
-from ..links.info import Connections
-from ..places import Place
+from landbridge.errors import UsageError
+from landbridge.links.info import Connections
+from landbridge.places import Place
 
 OPEN, SECRET = 0o644, 0o600
 

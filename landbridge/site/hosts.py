@@ -3,11 +3,10 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
-from components.pools.enrolment import node_name
+from components.pools.site.enrolment import node_name
 from fleet.model import Host, PoolKind
 from fleet.world import World
-
-from ..errors import UsageError
+from landbridge.errors import UsageError
 
 
 class SiteHost(NamedTuple):

@@ -12,14 +12,14 @@ from typing import Any
 from components.control_plane.machines import cluster_spec
 from components.pools.kubelet import MOST_PODS
 from fleet.world import World
+from landbridge.cluster import info, why
+from landbridge.cluster.session import Session
+from landbridge.cluster.waiting import Tell
+from landbridge.errors import LandbridgeError
+from landbridge.places import Place
 from local import hosts as local_hosts
 
-from ..cluster import info, why
-from ..cluster.session import Session
-from ..cluster.waiting import Tell
-from ..errors import LandbridgeError
-from ..places import Place
-from . import enrol, hosts, moving, nodes, status
+from . import enrol, hosts, nodes, status, transfer
 from .hosts import SiteHost
 
 # A site's router and its gateways have the first addresses of its LAN.
@@ -75,7 +75,7 @@ def bring(session: Session, host: SiteHost) -> str:
     local_hosts.stand_up(told(session.world, host))
     try:
         made = enrol.enrol(session, host, enrol.lifetime(1), address(session.world, host))
-    except moving.AtWorkError as error:
+    except transfer.AtWorkError as error:
         return str(error)
     said = session.reach.run(host.node, ["sh"], made.command.encode(), ENROL_SECONDS)
     if said.code != 0:

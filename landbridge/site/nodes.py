@@ -7,8 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from components.pools.labels import DOMAIN, PLACE, POOL
-
-from ..cluster.kube import Kube
+from landbridge.cluster.kube import Kube
 
 # On a node while its host is changed: who finds it on one that nobody changes goes on from there.
 APPLYING = f"{DOMAIN}/applying"

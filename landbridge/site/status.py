@@ -14,10 +14,10 @@ from cryptography.exceptions import InvalidSignature
 
 from components.pools.bundle import OWN_SCRIPTS, SITE_SCRIPT
 from components.pools.discovery import PATH as DISCOVERY
+from landbridge import remote_execution as reach
+from landbridge.cluster.session import Session
+from landbridge.errors import LandbridgeError
 
-from .. import reach
-from ..cluster.session import Session
-from ..errors import LandbridgeError
 from . import nodes, store
 from .hosts import SiteHost
 from .nodes import Node

@@ -5,12 +5,11 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from components.pools.bundle import MANIFEST
-from components.pools.enrolment import Pointer
-
-from ..clouds.cloud import CloudError
-from ..cluster import info
-from ..cluster.session import Session
-from ..errors import LandbridgeError
+from components.pools.site.enrolment import Pointer
+from landbridge.clouds.cloud import CloudError
+from landbridge.cluster import info
+from landbridge.cluster.session import Session
+from landbridge.errors import LandbridgeError
 
 FIELDS = ("region", "bucket", "prefix", "verify_key")
 

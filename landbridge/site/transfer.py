@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from components.pools.admission import SPACE
+from landbridge.cluster import info
+from landbridge.cluster.kube import Kube
+from landbridge.cluster.session import Session
+from landbridge.errors import LandbridgeError
 
-from ..cluster import info
-from ..cluster.kube import Kube
-from ..cluster.session import Session
-from ..errors import LandbridgeError
 from . import nodes
 from .hosts import SiteHost
 from .nodes import Node
@@ -75,8 +75,9 @@ def refuse(admin: Kube, node: str, cluster: str, pool: str) -> None:
 
 def clusters(session: Session) -> Iterator[Session]:
     """All that are up, those too that the fleet file names no more."""
-    from .. import orphans, places  # the engine: a second of commands that only look at a site
-    from ..pulumi_command import PulumiCommand
+    from landbridge import places  # the engine: a second of commands that only look at a site
+    from landbridge.engine.pulumi_command import PulumiCommand
+    from landbridge.up import orphans
 
     world, place = session.world, session.place
     left = orphans.of_fleet(world, place, PulumiCommand(places.pulumi_root()))

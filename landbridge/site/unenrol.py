@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from components.pools.bundle import OWN_SCRIPTS, SITE_SCRIPT
-from components.pools.enrolment import node_name
+from components.pools.site.enrolment import node_name
+from landbridge import remote_execution
+from landbridge.cluster.session import Session
+from landbridge.errors import LandbridgeError
 
-from .. import reach
-from ..cluster.session import Session
-from ..errors import LandbridgeError
 from . import nodes
 from .nodes import Node
 
@@ -52,7 +52,9 @@ def leave(session: Session, pool: Pool, *, serving: bool) -> list[str]:
 def one(session: Session, pool: Pool, name: str, found: Mapping[str, Node], *, serving: bool) -> str:
     machine, text = node_name(pool.site, name), ""
     node = found.get(machine)
-    here = session.reach if session.place.cloud is not None else reach.Hosts(lambda: {machine: _address(node)})
+    here = (
+        session.reach if session.place.cloud is not None else remote_execution.Hosts(lambda: {machine: _address(node)})
+    )
     script = (OWN_SCRIPTS / f"{SITE_SCRIPT}.py").read_text()
     asked = json.dumps({"prefix": pool.prefix, "serving": serving}).encode()
     try:
@@ -61,7 +63,7 @@ def one(session: Session, pool: Pool, name: str, found: Mapping[str, Node], *, s
             text = f"{machine} did not leave: {said.why}. {BY_HAND}"
         elif serves := json.loads(said.out)["serves"]:
             return f"{machine} goes on serving ({', '.join(serves)}), and stays a node: --ignore-protect ends that, too"
-    except reach.ReachError as error:
+    except remote_execution.ReachError as error:
         text = f"{machine} was not asked to leave: {str(error).removesuffix('.')}. {BY_HAND}"
     if node and nodes.pool(node) == pool.name:
         try:

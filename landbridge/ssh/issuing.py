@@ -8,14 +8,14 @@ from components.boot.clients import called
 from fleet import logins
 from fleet.people import key_problem
 from fleet.world import World
+from landbridge.certificates import people
+from landbridge.certificates.ledger import Issued, Ledger
+from landbridge.certificates.people import Given
+from landbridge.cluster.info import published
+from landbridge.errors import UsageError
+from landbridge.places import Place
 from stacks.catalogue import catalogue
 
-from ..certificates import people
-from ..certificates.ledger import Issued, Ledger
-from ..certificates.people import Given
-from ..cluster.info import published
-from ..errors import UsageError
-from ..places import Place
 from .store import Store, of_region
 
 BRING_UP = "Bring the fleet up, and give machines their new bundles."

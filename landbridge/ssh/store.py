@@ -10,11 +10,10 @@ from components.boot import certificates
 from components.boot.certificates import Listed, Revoked
 from fleet import logins
 from fleet.world import World
-
-from ..certificates.kept import Kept
-from ..certificates.ledger import Ledger
-from ..cluster.info import published
-from ..places import Place
+from landbridge.certificates.ledger import Ledger
+from landbridge.certificates.store import Kept
+from landbridge.cluster.info import published
+from landbridge.places import Place
 
 
 def of_region(place: Place, region: str) -> Mapping[str, Any]:

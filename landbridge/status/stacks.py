@@ -9,14 +9,15 @@ from pulumi.automation import CommandError, StackNotFoundError
 from rich.console import Console
 from rich.text import Text
 
+from landbridge import render
+from landbridge.engine import failures, locks
+from landbridge.engine.pulumi_command import PulumiCommand
+from landbridge.engine.stack import StackEngine
+from landbridge.engine.stack_report import Step, Story, short
+from landbridge.errors import LandbridgeError
+from landbridge.places import Place
+from landbridge.up import recovery, schedule
 from stacks.catalogue import PROJECT
-
-from . import failures, locks, recovery, render, schedule
-from .engine import StackEngine
-from .errors import LandbridgeError
-from .places import Place
-from .pulumi_command import PulumiCommand
-from .story import Step, Story, short
 
 COLOURS = {"succeeded": "green", "interrupted": "yellow"}
 

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as Xml
 
 from components.links.plan import Crossing, Peering, Tunnel
 
-from .cards import Card, Part, Row
+from .labels import Card, Part, Row
 
 MARGIN, WIDTH, GAP, BETWEEN = 40.0, 300.0, 40.0, 170.0
 PAD, INSET, LINE, HEAD, PART_HEAD, SPACE = 16.0, 10.0, 18.0, 34.0, 22.0, 10.0

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fleet.model import Limits
-
-from .kinds import KINDS, PRECIOUS, Kind, Precious
-from .story import Step
+from landbridge.engine.resource_types import KINDS, PRECIOUS, Kind, Precious
+from landbridge.engine.stack_report import Step
 
 # Verbs of steps → the limit that counts them.
 EFFECTS = {"created": "create", "replaced": "replace", "deleted": "destroy"}

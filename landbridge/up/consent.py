@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .errors import ConsentError
-from .output import Output
+from landbridge.errors import ConsentError
+from landbridge.output import Output
 
 if TYPE_CHECKING:  # the engine's, half a second of commands that only ask
     from fleet.model import Limits
 
-    from .blast import Blast
-    from .fleet_run import How
+    from .blast_radius import Blast
+    from .run import How
 
 EFFECTS = ("create", "replace", "destroy")
 

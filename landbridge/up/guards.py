@@ -10,8 +10,7 @@ from typing import Any
 
 from components.control_plane.pki import AUTHORITIES, SERVICE_ACCOUNTS
 from fleet import laptops, logins
-
-from .story import Step
+from landbridge.engine.stack_report import Step
 
 MACHINES, KEYS, TUNNELS, LAPTOPS, SSH = "machines", "keys", "tunnels", "laptops", "ssh"
 RULES = (MACHINES, KEYS, TUNNELS, LAPTOPS, SSH)

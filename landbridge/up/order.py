@@ -4,10 +4,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from fleet.model import Fleet
+from landbridge.engine.stack_report import GIVEN_UP, Phase
+from landbridge.errors import LandbridgeError
 from stacks.catalogue import ADDONS, StackSpec
-
-from .errors import LandbridgeError
-from .story import GIVEN_UP, Phase
 
 
 def of_destroy(stacks: Mapping[str, StackSpec]) -> dict[str, list[str]]:

@@ -10,16 +10,18 @@ from pulumi.automation import CommandError, LocalWorkspace
 from pulumi.automation import PulumiCommand as Plain
 
 from fleet.world import World
+from landbridge import places
+from landbridge.clouds.aws.leftovers import FLEET
+from landbridge.cluster import rebuild_state
+from landbridge.engine import failures
+from landbridge.engine.pulumi_command import PulumiCommand
+from landbridge.engine.stack import StackEngine
+from landbridge.engine.stack_report import STACK_TYPE
+from landbridge.errors import LandbridgeError
+from landbridge.places import Place
 from stacks.catalogue import PROJECT, Kind, StackSpec, catalogue
 
-from . import failures, places, recovery
-from .cluster import lost
-from .engine import StackEngine
-from .errors import LandbridgeError
-from .leftovers import FLEET
-from .places import Place
-from .pulumi_command import PulumiCommand
-from .story import STACK_TYPE
+from . import recovery
 
 REFERENCE, PROVIDER, AZURE = "pulumi:pulumi:StackReference", "pulumi:providers:", "pulumi:providers:azure-native"
 # The component that each kind of stack begins with. What has none was ended before that: a region, as it reads nobody.
@@ -62,7 +64,7 @@ def orphans(place: Place, fleet: str, named: Collection[str], command: PulumiCom
 
 def of_fleet(world: World, place: Place, command: PulumiCommand) -> dict[str, Orphan]:
     """Those that neither the fleet file nor a rebuild knows. Raises LandbridgeError."""
-    known = (*catalogue(world.fleet), *lost.of_fleet(world))
+    known = (*catalogue(world.fleet), *rebuild_state.of_fleet(world))
     return orphans(place, world.fleet.fleet, [stack.name for stack in known], command)
 
 

@@ -12,7 +12,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from .story import ENDED, Phase, Story
+from landbridge.engine.stack_report import ENDED, Phase, Story
 
 LOOK_SECONDS = 0.1
 HEARTBEAT_SECONDS = 10.0

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from pulumi.automation.events import StepEventStateMetadata
 
-from . import azure_lookups, lookups
-from .engine import OnEvent, StackEngine
-from .story import SECRET_MARK, STACK_TYPE, of_urn, short
+from landbridge.clouds.aws import lookups as aws_lookups
+from landbridge.clouds.azure import lookups as azure_lookups
+from landbridge.engine.stack import OnEvent, StackEngine
+from landbridge.engine.stack_report import SECRET_MARK, STACK_TYPE, of_urn, short
 
 # Types of objects in clusters: their ids follow from their names.
 IN_CLUSTER = "kubernetes:"
@@ -93,7 +94,7 @@ def told(operations: Sequence[Pending]) -> list[str]:
 def resume(
     engine: StackEngine,
     operations: Sequence[Pending],
-    clients: lookups.ClientOf,
+    clients: aws_lookups.ClientOf,
     on_event: OnEvent,
     subscription: str = "",
 ) -> list[str]:
@@ -110,20 +111,20 @@ def resume(
         if id_:
             made.append({**op.resource, "id": id_})
             notes.append(f"found {short(op.type)} {op.name} ({id_}): it is kept.")
-        elif not findable(op.type) and not lookups.undo(clients, op.type, op.inputs):
+        elif not findable(op.type) and not aws_lookups.undo(clients, op.type, op.inputs):
             notes.append(orphan(op))
     engine.settle_pending(made)
     engine.refresh(on_event)
     return notes
 
 
-def find(clients: lookups.ClientOf, subscription: str, op: Pending) -> str | None:
+def find(clients: aws_lookups.ClientOf, subscription: str, op: Pending) -> str | None:
     """What a creation has made, by its id, in the cloud that its type is of."""
     if op.type.startswith(IN_CLUSTER):
         return name_in_cluster(op.inputs)
     if azure_lookups.known(op.type):
         return azure_lookups.find(subscription, op.type, op.inputs)
-    return lookups.find(clients, op.type, op.inputs)
+    return aws_lookups.find(clients, op.type, op.inputs)
 
 
 def name_in_cluster(inputs: Mapping[str, Any]) -> str | None:
@@ -135,8 +136,8 @@ def name_in_cluster(inputs: Mapping[str, Any]) -> str | None:
 
 def findable(type_: str) -> bool:
     """Whether "not found" means that nothing was created, or that creating it again does no harm."""
-    known = type_ in lookups.TAGGED or type_ in lookups.FINDERS or type_ in lookups.REPEATABLE
-    return known or type_.startswith((IN_CLUSTER, *lookups.NOWHERE)) or azure_lookups.known(type_)
+    known = type_ in aws_lookups.TAGGED or type_ in aws_lookups.FINDERS or type_ in aws_lookups.REPEATABLE
+    return known or type_.startswith((IN_CLUSTER, *aws_lookups.NOWHERE)) or azure_lookups.known(type_)
 
 
 def orphan(op: Pending) -> str:

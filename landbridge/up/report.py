@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from landbridge import render
+from landbridge.errors import CHANGED, DONE, FAILED, INTERRUPTED, ConsentError
+from landbridge.output import Output
 from stacks.catalogue import unserved
 
-from . import render
-from .errors import CHANGED, DONE, FAILED, INTERRUPTED, ConsentError
-from .fleet_run import FleetRun
-from .output import Output
 from .progress import Screen
+from .run import FleetRun
 
 
 class Report:

@@ -4,9 +4,8 @@ import threading
 import time
 from collections.abc import Callable
 
-from local import client, parts
-
-from .places import Place
+from landbridge.places import Place
+from local import client, processes
 
 # A part that has died is noticed by the daemon at once, or by whoever spoke with it a moment before that.
 NOTICE_SECONDS, READY_SECONDS, LOOK_SECONDS = 3.0, 90.0, 0.1
@@ -39,11 +38,11 @@ class Again:
 
     def starts(self) -> dict[str, int]:
         """How often each part was started."""
-        return {name: one["starts"] for name, one in parts.recorded(self.home).items()} if self.home else {}
+        return {name: one["starts"] for name, one in processes.recorded(self.home).items()} if self.home else {}
 
     def alive(self) -> dict[str, int]:
         """The same of those that answer: one that is still coming up may be what breaks the work that begins now."""
-        answering = {part.name for part in parts.PARTS if self.home and parts.answers(part.port)}
+        answering = {part.name for part in processes.PARTS if self.home and processes.answers(part.port)}
         return {name: n for name, n in self.starts().items() if name in answering}
 
     def restarted(self, before: dict[str, int]) -> str | None:
@@ -52,7 +51,7 @@ class Again:
         while True:
             if found := next((name for name, n in self.starts().items() if n != before.get(name)), None):
                 return found
-            if all(parts.answers(part.port) for part in parts.PARTS) or time.monotonic() > deadline:
+            if all(processes.answers(part.port) for part in processes.PARTS) or time.monotonic() > deadline:
                 return None
             time.sleep(LOOK_SECONDS)
 
@@ -60,7 +59,7 @@ class Again:
         """Whether all parts answer, within a while."""
         deadline = time.monotonic() + READY_SECONDS
         while self.cloud and client.status(self.cloud.home) == self.cloud and time.monotonic() < deadline:
-            if all(parts.answers(part.port) for part in parts.PARTS):
+            if all(processes.answers(part.port) for part in processes.PARTS):
                 return True
             time.sleep(LOOK_SECONDS)
         return False

@@ -11,30 +11,24 @@ from pulumi.automation import CommandError, StackNotFoundError
 from fleet import witness
 from fleet.buckets import RECOVER, in_azure
 from fleet.world import World
+from landbridge.clouds.aws import lookups as aws_lookups
+from landbridge.clouds.azure import vaults as azure_vaults
+from landbridge.cluster import bootstrap, kubeconfig_cache, node_readiness, rebuild_state
+from landbridge.destroy import cleanup
+from landbridge.engine import failures, locks
+from landbridge.engine.pulumi_command import PulumiCommand
+from landbridge.engine.stack import StackEngine
+from landbridge.engine.stack_report import GIVEN_UP, Phase, Story
+from landbridge.errors import LandbridgeError
+from landbridge.image import machine_images
+from landbridge.local.enter import HOME
+from landbridge.places import Place
 from stacks.catalogue import PROJECT, StackSpec, catalogue, cluster_of
 
-from . import (
-    azure_vaults,
-    destruction,
-    failures,
-    guards,
-    locks,
-    lookups,
-    machine_image,
-    order,
-    recovery,
-    schedule,
-)
-from .again import Again
-from .blast import Blast, blast
-from .cluster import birth, joined, kept, lost
-from .engine import StackEngine
-from .entering import HOME
-from .errors import LandbridgeError
+from . import guards, order, recovery, schedule
+from .blast_radius import Blast, blast
 from .orphans import Orphan, read_by
-from .places import Place
-from .pulumi_command import PulumiCommand
-from .story import GIVEN_UP, Phase, Story
+from .rerun import Again
 from .unchanged.known import Known, outputs
 
 
@@ -153,7 +147,7 @@ class FleetRun:
 
     def reads(self, name: str) -> bool:
         """Whether the cloud is read first: also for pools in Azure, whose sizes change beside us and are written along
-        with the rest (components/pools/azure_capacity.py).
+        with the rest (components/pools/azure/capacity.py).
         """
         spec = self.stacks[name]
         return self.how.refresh or (spec.kind == "pool" and in_azure(self.world.fleet, spec.region))
@@ -166,8 +160,8 @@ class FleetRun:
     def ensure_image(self, name: str) -> None:
         """Raises LandbridgeError when machines of the stack would have nothing to start from."""
         spec, fleet = self.stacks[name], self.world.fleet
-        if image := machine_image.needed(fleet, spec):
-            machine_image.ensure(self.place, spec.region, fleet, *image)
+        if image := machine_images.needed(fleet, spec):
+            machine_images.ensure(self.place, spec.region, fleet, *image)
 
     def recover(self, name: str, state: Mapping[str, Any] | None) -> None:
         """Has a region's vault come back that Azure keeps since its last destroy. Raises LandbridgeError."""
@@ -203,7 +197,7 @@ class FleetRun:
         """All stacks that the fleet has, or had before a cluster was rebuilt elsewhere or an entry was taken out."""
         return [
             *catalogue(self.world.fleet),
-            *lost.of_fleet(self.world),
+            *rebuild_state.of_fleet(self.world),
             *(orphan.spec for orphan in self.orphans.values()),
         ]
 
@@ -268,7 +262,9 @@ class FleetRun:
         pools = order.with_machines(self.world.fleet, cluster, phases, self.stands)
         changed = any(phases.get(one) == "done" for one in (name, *pools))
         story.enter("joining")
-        joined.ensure(self.world, self.place, cluster, pools, self.teller(story), self.noter(cluster), wait=changed)
+        node_readiness.ensure(
+            self.world, self.place, cluster, pools, self.teller(story), self.noter(cluster), wait=changed
+        )
         story.enter(ended)
 
     def teller(self, story: Story) -> Callable[[str], None]:
@@ -286,8 +282,8 @@ class FleetRun:
         """Waits until a cluster's API answers, also one whose last run did not. Raises LandbridgeError."""
         story = self.stories[name]
         story.enter("birth")
-        kept.forget(HOME)
-        birth.ensure(self.world, self.place, name, self.teller(story), self.noter(name))
+        kubeconfig_cache.forget(HOME)
+        bootstrap.ensure(self.world, self.place, name, self.teller(story), self.noter(name))
 
     def destroy(self) -> None:
         """Destroys every stack, after those that depend on it."""
@@ -298,7 +294,7 @@ class FleetRun:
                 return
             story.enter("destroy", story.changes)
             self.known.forget(name)
-            destruction.take_down(self, name)
+            cleanup.take_down(self, name)
             story.enter("done")
 
         self.each(order.of_destroy(self.stacks), work)
@@ -375,7 +371,7 @@ class FleetRun:
         azure = self.world.fleet.azure
         return azure.subscription_id if azure else ""
 
-    def clients(self, name: str) -> lookups.ClientOf:
+    def clients(self, name: str) -> aws_lookups.ClientOf:
         aws = self.world.fleet.aws
         account = aws.account_id if aws and self.place.world == "local" else None
-        return lookups.clients(self.stacks[name].region, account)
+        return aws_lookups.clients(self.stacks[name].region, account)

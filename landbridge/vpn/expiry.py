@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from components.links.laptops import server
 from components.links.laptops.authority import ends
 from fleet.laptops import PLACE
+from landbridge.clouds.cloud import CloudError
 
-from ..clouds.cloud import CloudError
 from .store import Store
 
 

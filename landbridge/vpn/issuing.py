@@ -11,12 +11,12 @@ from components.links.laptops.authority import MOST_DAYS, Certificate, issue
 from components.links.laptops.wrapping import client_key
 from fleet import laptops
 from fleet.world import World
+from landbridge.certificates import people
+from landbridge.certificates.ledger import Issued
+from landbridge.certificates.people import Given
+from landbridge.errors import UsageError
+from landbridge.places import Place
 
-from ..certificates import people
-from ..certificates.ledger import Issued
-from ..certificates.people import Given
-from ..errors import UsageError
-from ..places import Place
 from .store import Store
 
 PROFILE_MODE = 0o600

@@ -6,10 +6,9 @@ from components.links.laptops import authority as authorities
 from components.links.laptops.authority import Authority, Listed, Revoked
 from fleet import laptops
 from fleet.world import World
-
-from ..certificates.kept import Kept
-from ..certificates.ledger import Ledger
-from ..places import Place
+from landbridge.certificates.ledger import Ledger
+from landbridge.certificates.store import Kept
+from landbridge.places import Place
 
 
 class Store(Kept[Authority, Listed]):

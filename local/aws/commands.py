@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import clock, keeping
+from . import clock, machine_reports
 
 # GetCommandInvocation: "the first 24,000 characters written by the plugin to stdout", 8,000 of stderr.
 OUT, ERR = 24_000, 8_000
@@ -156,5 +156,5 @@ def told(what: dict[str, Any]) -> bool:
         else:
             status = "Failed" if what["code"] else "Success"
             one.end(status, status, what["code"], what["out"], what["err"])
-    keeping.changed()
+    machine_reports.changed()
     return True

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from local.worlds import control, wsgi
-from local.worlds.kept import Kept
+from local.worlds.world import Kept
 
-from . import clock, commands, faults, keeping, kept
+from . import clock, commands, faults, machine_reports, state
 from .access.signature import RAW_BODY
 from .credentials import credentials
 from .extensions import limits, machines, outages, vpn
@@ -38,8 +38,8 @@ ANSWERS: dict[tuple[str, str], Callable[[bytes], Any]] = {
     ("GET", "clock"): lambda _: clock.now(),
     ("POST", "clock"): clock.advance,
     ("POST", "tunnels"): lambda body: vpn.ask(json.loads(body)),
-    ("POST", "keep"): lambda _: keeping.keep(),
-    ("POST", "changes"): lambda body: keeping.await_change(*json.loads(body)),
+    ("POST", "keep"): lambda _: machine_reports.keep(),
+    ("POST", "changes"): lambda body: machine_reports.await_change(*json.loads(body)),
     ("GET", "world"): lambda _: world(),
     ("POST", "credentials"): lambda body: credentials(json.loads(body)),
     ("POST", "ended"): lambda body: machines.ended(json.loads(body)),
@@ -47,13 +47,13 @@ ANSWERS: dict[tuple[str, str], Callable[[bytes], Any]] = {
     ("POST", "detached"): lambda body: machines.detached(json.loads(body)),
     ("POST", "command"): lambda body: commands.told(json.loads(body)),
     ("POST", "ends"): lambda body: vpn.tell(json.loads(body)),
-    ("POST", "health"): lambda body: keeping.health.update(json.loads(body)),
+    ("POST", "health"): lambda body: machine_reports.health.update(json.loads(body)),
 }
 
 
 def kept_in(folder: Path | None, inner: wsgi.Wsgi) -> Kept:
     """What `inner` and our own calls change, in a folder. Calls come one at a time: moto's dictionaries need that."""
-    return Kept(kept.cloud(answering(inner)), folder)
+    return Kept(state.cloud(answering(inner)), folder)
 
 
 def application(world: Kept) -> wsgi.Wsgi:

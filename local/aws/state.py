@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any
 
 from local.worlds import moment, wsgi
-from local.worlds.kept import Cloud
+from local.worlds.world import Cloud
 
-from . import clock, commands, faults, keeping
+from . import clock, commands, faults, machine_reports
 from .extensions import limits, vpn
 
 # What a module knows beside moto.
@@ -16,12 +16,12 @@ STATE: tuple[tuple[Any, str], ...] = (
     (clock, "_ahead"),
     (commands, "_commands"),
     (faults, "_faults"),
-    (keeping, "kept"),
-    (keeping, "forced"),
-    (keeping, "impaired"),
-    (keeping, "health"),
-    (keeping.endings, "waiting"),
-    (keeping.detachments, "waiting"),
+    (machine_reports, "kept"),
+    (machine_reports, "forced"),
+    (machine_reports, "impaired"),
+    (machine_reports, "health"),
+    (machine_reports.endings, "waiting"),
+    (machine_reports.detachments, "waiting"),
     (limits, "_granted"),
     (vpn, "_told"),
     (vpn, "_asked"),

@@ -4,7 +4,7 @@ import base64
 from collections.abc import Iterator
 from typing import Any
 
-from . import commands, hardware, keeping, packets
+from . import commands, hardware, machine_reports, packets
 from .extensions import images, machines
 from .extensions.balancers import interfaces
 
@@ -20,7 +20,7 @@ def world() -> dict[str, Any]:
     return {
         "restless": lacking
         or any(one["state"] == "shutting-down" for one in instances)
-        or bool(keeping.detachments.waiting),
+        or bool(machine_reports.detachments.waiting),
         "machines": instances,
         "networks": [one for backend in _backends("ec2") for one in packets.networks(backend)],
         "hubs": [one for backend in _backends("ec2") for one in packets.hubs(backend)],
@@ -92,7 +92,7 @@ def _instance(backend: Any, instance: Any) -> dict[str, Any]:
         },
         "volumes": list(_volumes(backend, instance)),
         "commands": list(commands.waiting(instance.id)),
-        "impaired": keeping.impaired.get(instance.id),
+        "impaired": machine_reports.impaired.get(instance.id),
     }
 
 
@@ -101,8 +101,8 @@ def _volumes(backend: Any, instance: Any) -> Iterator[dict[str, Any]]:
     for device, mapping in list(instance.block_device_mapping.items()):
         volume = backend.volumes.get(mapping.volume_id)
         if device != instance.root_device_name and volume is not None and volume.attachment:
-            leaving = volume.id in keeping.detachments
-            forced = volume.id in keeping.forced
+            leaving = volume.id in machine_reports.detachments
+            forced = volume.id in machine_reports.forced
             path = BY_ID + volume.id.replace("-", "", 1)
             yield {"id": volume.id, "path": path, "size": volume.size, "leaving": leaving, "forced": forced}
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from .errors import ArmError
 from .kinds import World
 from .roles.conditions import Asked
-from .roles.judging import allowed
+from .roles.evaluation import allowed
 from .tokens import DEPLOYER, Caller
 
 

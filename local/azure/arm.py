@@ -7,7 +7,7 @@ import copy
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from . import access, faults, groups, identities, ids, parts, regions
+from . import access, faults, groups, identities, ids, regions, subresources
 from .errors import ArmError, bad_request, conflict, not_found
 from .ids import Id
 from .kinds import Kind, Turn, World
@@ -133,11 +133,11 @@ def _put(world: World, call: Call, old: Resource | None) -> Answer:
         world.operations.refuse_second(_held(call.id, call.kind))
     identities.require_assign(world, call.caller, call.body, patches=call.method == "PATCH")
     identities.check(turn)
-    parts.clean(turn.new, call.kind)
+    subresources.clean(turn.new, call.kind)
     call.kind.check(turn)
-    listed = parts.drafts(world, turn, call.kind, keeps=call.kind.keeps_parts or call.method == "PATCH")
+    listed = subresources.drafts(world, turn, call.kind, keeps=call.kind.keeps_parts or call.method == "PATCH")
     keep(world, turn, call.kind)
-    parts.keep(world, turn, call.kind, listed)
+    subresources.keep(world, turn, call.kind, listed)
     identities.settle(turn)
     if call.kind.preempts:
         world.operations.preempt(call.id.key)

@@ -1,4 +1,4 @@
-"""Who asks whom for names, as `local.keeper.names` reads it: resolvers, and rulesets with their networks."""
+"""Who asks whom for names, as `local.supervisor.names` reads it: resolvers, and rulesets with their networks."""
 
 from collections.abc import Iterator
 from typing import Any

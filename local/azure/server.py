@@ -27,9 +27,9 @@ from local import changes, hosts_file
 from local.authority import Authority
 from local.tls import serve_names, serve_plainly
 from local.worlds import control, start, wsgi
-from local.worlds.kept import Kept
+from local.worlds.world import Kept
 
-from . import federation, kept, names
+from . import federation, names, state
 from .application import Application
 from .attestation import PATH, Attestation
 from .kinds import World
@@ -61,7 +61,7 @@ def main() -> None:
     authority = Authority(options.home / "azure-authority")
     attestation = Attestation(authority)
     own_api = OwnApi(application, attestation)
-    world = Kept(kept.cloud(application.world, both(application, own_api)), options.home / "worlds/azure")
+    world = Kept(state.cloud(application.world, both(application, own_api)), options.home / "worlds/azure")
     start.restore(world)
     others = [serve_names(keeping(world), authority, address, int(port), _known)]
     if options.issuers:

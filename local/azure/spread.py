@@ -62,7 +62,7 @@ def _configurations(world: World, machine: Resource) -> Iterator[tuple[str, str,
 
 
 def _check(probe: dict[str, Any]) -> dict[str, Any]:
-    """As `local.keeper.checks` reads it. `numberOfProbes` is not looked at, as on Azure."""
+    """As `local.supervisor.checks` reads it. `numberOfProbes` is not looked at, as on Azure."""
     interval = float(probe["intervalInSeconds"])
     return {
         "protocol": probe["protocol"].upper(),

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from local.worlds import wsgi
-from local.worlds.kept import Cloud
+from local.worlds.world import Cloud
 
 from . import directories, faults, outages, tokens
 from .blobs import contents, sas

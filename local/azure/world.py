@@ -7,7 +7,7 @@ from typing import Any
 
 from local.kubernetes import BUILT_IN, VERSIONS
 
-from . import addresses, asking, metadata, names, packets, spread
+from . import addresses, dns_sources, metadata, names, packets, spread
 from .compute import events, images, limits, sizes
 from .compute import own_api as compute
 from .kinds import World
@@ -35,8 +35,8 @@ def world(world: World) -> dict[str, Any]:
         "gateways": list(packets.gateways(world)),
         "volumes": list(_volume_ids(world)),
         "zones": list(zones(world)),
-        "resolvers": list(asking.resolvers(world)),
-        "forwards": list(asking.forwards(world)),
+        "resolvers": list(dns_sources.resolvers(world)),
+        "forwards": list(dns_sources.forwards(world)),
         "spread": list(spread.rules(world)),
         "names": [*names.ALWAYS, *names.owned(world.store)],
     }
@@ -53,7 +53,7 @@ def custom_data(one: Resource) -> bytes:
 
 
 def machine(world: World, one: Resource) -> dict[str, Any]:
-    """In the words that `local.keeper.resident` knows."""
+    """In the words that `local.supervisor.resident` knows."""
     held, tags, cards = limits.hardware(one), one.body.get("tags") or {}, _cards(world, one)
     first = compute.addresses(world, one)[0]
     return {

@@ -1,4 +1,4 @@
-"""Private zones, as `local.keeper.names` reads them: the networks that they are linked with, names with addresses."""
+"""Private zones, as `local.supervisor.names` reads them: the networks they are linked with, names with addresses."""
 
 from collections.abc import Iterator
 from typing import Any

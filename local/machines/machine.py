@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import network, root, systemctl
-from .births import BIRTHS, BirthError
 from .commands import PATH
 from .network import Interface
 from .waiting import readable
+from .zygotes import BIRTHS, BirthError
 
 ENTER = ("--mount", "--net", "--uts", "--ipc", "--pid")
 START_SECONDS = 20.0

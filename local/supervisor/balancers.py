@@ -13,7 +13,7 @@ from typing import Any
 
 from local.machines import network
 
-from .checks import Check, Status
+from .health_checks import Check, Status
 
 CONNECT_SECONDS = 3.0
 CHUNK = 1 << 16

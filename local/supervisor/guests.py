@@ -8,7 +8,7 @@ from typing import Any
 
 from local.machines.guest import Guest, lacking
 
-from .resident import Resident, Site, machine_folder, write
+from .instance import Resident, Site, machine_folder, write
 
 FIELDS = {"stack", "disk"}
 # In a machine's folder: that it is a guest, and from which disk.

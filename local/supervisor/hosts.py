@@ -21,7 +21,7 @@ from local.network import plan
 from local.workers import hardware
 
 from . import programs
-from .resident import KILL_SECONDS, STOP_SECONDS, Site, write
+from .instance import KILL_SECONDS, STOP_SECONDS, Site, write
 from .units import start_enabled
 
 FIELDS = {

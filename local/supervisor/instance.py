@@ -23,7 +23,7 @@ from local.machines.waiting import readable
 from local.workers import hardware
 
 from . import programs, volumes
-from .agent import Agent
+from .aws.agent import Agent
 from .units import start_enabled
 
 # A machine that is terminated gets a moment to stop its units; one that is stopped as long as they may take.

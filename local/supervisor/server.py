@@ -1,4 +1,4 @@
-"""The machines service's process: `python -m local.keeper.server --port N --home FOLDER --aws URL --azure URL`.
+"""The machines service's process: `python -m local.supervisor.server --port N --home FOLDER --aws URL --azure URL`.
 
 A child of the daemon. It answers on its port with the list of its machines, which says that it is up; on the address
 of instance metadata it answers machines.
@@ -19,13 +19,13 @@ from typing import Any
 from local.machines.machine import MachineError
 from local.machines.network import NetworkError
 
-from .aws import Aws
-from .aws_metadata import AwsMetadata
-from .azure import Azure
-from .azure_metadata import AzureMetadata
+from .aws.cloud import Aws
+from .aws.metadata import AwsMetadata
+from .azure.cloud import Azure
+from .azure.metadata import AzureMetadata
 from .cloud import CloudError
-from .keeper import Keeper
 from .metadata import Server
+from .supervisor import Keeper
 
 UP_SECONDS = 60.0
 

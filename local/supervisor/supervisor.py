@@ -15,14 +15,14 @@ from local.machines.network import NetworkError
 from local.network.namespaces import Namespaces
 from local.network.plan import plan
 
-from . import left, names, programs, volumes, worlds
+from . import leftovers, names, programs, volumes, worlds
+from .azure.balancers import Spread
 from .balancers import Balancers
 from .cloud import Cloud, CloudError, CloudGoneError
 from .guests import Guests
 from .hosts import Hosts
+from .instance import Resident, Site, complain, write
 from .metadata import ADDRESS
-from .resident import Resident, Site, complain, write
-from .spread import Spread
 
 CHANGE_SECONDS = 20.0
 # While something is under way that no call of anybody's tells of.
@@ -47,7 +47,7 @@ class Keeper:
         self.networked = self.begun = False
         self.waiting: set[tuple[str, str]] = set()
         (home / "machines").mkdir(parents=True, exist_ok=True)
-        left.await_ended(home / "machines")
+        leftovers.await_ended(home / "machines")
         self.volumes = volumes.Volumes(home)
         if missing := programs.missing(BUILT_IN):
             complain(f"machines will lack {', '.join(missing)}: not in {BIN}")
@@ -106,7 +106,7 @@ class Keeper:
         if not self.begun:
             self.begun = True
             told = {one["id"] for one in self.world["machines"]}
-            left.drop(self.home / "machines", told | self.hosts.known())
+            leftovers.drop(self.home / "machines", told | self.hosts.known())
             self.hosts.restore()
 
     def apply(self, world: dict[str, Any]) -> None:

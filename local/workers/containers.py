@@ -22,7 +22,7 @@ from .background import vital
 
 # With an interpreter that needs nothing but Python itself.
 INSIDE = (sys.executable, "-S", "-E", "-c")
-CODE = f"import sys; sys.path.insert(0, {str(REPOSITORY)!r}); from local.workers.inside import main; main()"
+CODE = f"import sys; sys.path.insert(0, {str(REPOSITORY)!r}); from local.workers.container_init import main; main()"
 LONGEST, CHUNK = 10_000_000, 1 << 16
 # As much of a log as the kubelet takes for a container's last message.
 MESSAGE_BYTES, MESSAGE_LINES = 2048, 80

@@ -13,9 +13,9 @@ from typing import NoReturn
 
 from . import configuration, devices, flags, hardware, kubeconfig, kwok, node, report
 from .api import MERGE, Api, Json, Refused
+from .api_proxy import Door
 from .background import FIRST_PAUSE, background, leave, persist
 from .certificates import CLIENT, Denied, Store, private, serving
-from .door import Door
 from .lease import Lease
 from .pods import Pods
 from .unit import notify, say

@@ -14,10 +14,10 @@ from .api import Refused
 from .background import vital
 from .containers import Broken, Running, last_words
 from .environment import Lacking
+from .pod_container import INIT, MAIN, SIDECAR, Slot, slots
 from .probes import KINDS, Prober, Verdict
 from .process import become
 from .report import Node, Report
-from .slot import INIT, MAIN, SIDECAR, Slot, slots
 from .unit import say
 from .volumes import Volumes, drop
 

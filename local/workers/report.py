@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from . import status
 from .api import STRATEGIC, Api
-from .slot import Slot, stamp
+from .pod_container import Slot, stamp
 
 Json = dict[str, Any]
 

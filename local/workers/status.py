@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .slot import INIT, MAIN, SIDECAR, Slot
+from .pod_container import INIT, MAIN, SIDECAR, Slot
 
 Json = dict[str, Any]
 KINDS = ("PodReadyToStartContainers", "Initialized", "ContainersReady", "Ready")

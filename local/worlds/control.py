@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from .kept import Kept
+from .world import Kept
 
 NAMES: dict[str, Callable[[Kept, bytes], Any]] = {
     "flush": lambda world, _: world.flush(),

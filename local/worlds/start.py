@@ -3,7 +3,7 @@
 import os
 import sys
 
-from .kept import Kept, WorldError
+from .world import Kept, WorldError
 
 ORDER = "PYTHONHASHSEED"
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from .kept import Answer
+from .world import Answer
 
 # Of a request's environment: what says what is asked, and by whom (a list: headers as they came). All else is the
 # server's.

@@ -1,4 +1,4 @@
-"""Prefixes: disjoint, and those that the ledger gives. The ledger is the truth across stacks."""
+"""Prefixes on AWS: disjoint, and those that the ledger gives. The ledger is the truth across stacks."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -8,10 +8,9 @@ from fleet.address.blocks import Block, overlaps, parse
 from fleet.address.names import is_aggregate
 from fleet.world import World
 
-from . import azure_addresses
-from .reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unlisted, values
+from ..reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unlisted, values
 
-# Type → property with a prefix → what the ledger must call it. Clouds' types are added here and nowhere else.
+# Type → property with a prefix → what the ledger must call it. Its types are added here and nowhere else.
 OWNED = {
     "aws:ec2/vpc:Vpc": {"cidrBlock": "network"},
     "aws:ec2/subnet:Subnet": {"cidrBlock": "zone"},
@@ -60,7 +59,6 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
             what = f"{known[second]} overlaps {by_urn[first].name} ({known[first]})"
             yield finding(by_urn[second], next(iter(OWNED[type_])), what, LEDGER)
     yield from _routes(found, world)
-    yield from azure_addresses.findings(found, world)
 
 
 def _owned(item: Item, path: str, part: str, block: Block, world: World) -> Iterator[Finding]:

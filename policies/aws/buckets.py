@@ -3,8 +3,8 @@
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
 
+from ..reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unknown_in, values
 from .grants import everybody, statements
-from .reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unknown_in, values
 
 BUCKET = "aws:s3/bucket:Bucket"
 # Type → what hands a bucket out.

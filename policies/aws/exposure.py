@@ -1,4 +1,4 @@
-"""What can be reached from outside: ingress, public addresses, policies that name everybody, buckets."""
+"""What can be reached from outside on AWS: ingress, public addresses, policies that name everybody, buckets."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -8,8 +8,8 @@ from fleet.address.blocks import parse
 from fleet.model import Fleet
 from fleet.world import World
 
-from . import azure_exposure, azure_stores, buckets, grants
-from .reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unknown_in, unlisted, values
+from ..reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unknown_in, unlisted, values
+from . import buckets, grants
 
 DECLARE = "Name a prefix of the plan, or declare the port under `ingress` in the fleet file"
 # Properties that hand out public addresses.
@@ -63,8 +63,6 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
     yield from grants.findings(found, {arn for arns in issuing.values() for arn in arns})
     yield from buckets.acls(found)
     yield from buckets.findings(found, buckets.COMPANIONS, issuing)
-    yield from azure_exposure.findings(found, world)
-    yield from azure_stores.closed(found, world)
 
 
 def _issuers(fleet: Fleet) -> dict[str, list[str]]:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from .reading import Finding, Item, finding, of_types, undecidable, unknown_in
+from ..reading import Finding, Item, finding, of_types, undecidable, unknown_in
 
 # Type → property with a policy document that says who may.
 GRANTS: dict[str, tuple[str, ...]] = {

@@ -1,4 +1,4 @@
-"""What a pool's machines start from: the image of its kind, channel and cluster's Kubernetes, by its parameter's name.
+"""What a pool's machines start from on AWS: the image of its kind, channel and Kubernetes, by its parameter's name.
 
 Which image stands behind the parameter, and how old that is, changes without an update: the pool's program looks it up
 (components/pools/image.py) and refuses by itself.
@@ -12,9 +12,8 @@ from fleet.kubernetes_versions import minor
 from fleet.model import Pool
 from fleet.world import World
 
-from .azure_images import starts
-from .boot import POOL
-from .reading import UNKNOWN, Finding, Item, finding, of_types, tag, undecidable
+from ..boot import POOL
+from ..reading import UNKNOWN, Finding, Item, finding, of_types, tag, undecidable
 
 NAMED = re.compile(r"/(?P<fleet>[^/]+)/images/(?P<kind>[^/]+)/(?P<kubernetes>[^/]+)/(?P<channel>[^/]+)")
 # Type → where it says what machines start from, and what they are.
@@ -22,7 +21,6 @@ STARTS = {"aws:ec2/launchTemplate:LaunchTemplate": ("imageId", "instanceType")}
 
 
 def findings(found: list[Item], world: World) -> Iterator[Finding]:
-    yield from starts(found, world)
     for item in of_types(found, STARTS):
         name = tag(item, POOL)
         pool = world.fleet.pools.get(str(name))

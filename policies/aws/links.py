@@ -1,4 +1,4 @@
-"""Links: strong and whole proposals on both tunnels, addresses of the plan, BGP, keys that stand in no plain text."""
+"""Links on AWS: strong and whole proposals on both tunnels, addresses of the plan, BGP."""
 
 import json
 from collections import defaultdict
@@ -8,8 +8,7 @@ from typing import Any
 from fleet import hubs
 from fleet.world import World
 
-from . import azure_links
-from .reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unknown_in
+from ..reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unknown_in
 
 CONNECTION = "aws:ec2/vpnConnection:VpnConnection"
 STATIC = "aws:ec2/vpnConnectionRoute:VpnConnectionRoute"
@@ -50,17 +49,6 @@ NUMBERS = {
 ROUTES = {"aws:ec2transitgateway/route:Route": ("destinationCidrBlock",)}
 PLAN = "Take it from the address plan (`landbridge plan`)"
 POLICY = "Take the fleet's policy (components/links/policy.py) for both tunnels"
-KEYS = "Make it with random.RandomPassword and keep it in the cloud's secrets store"
-# Where a tunnel's key may stand: secrets of the state, all of them.
-MAKER = "random:index/randomPassword:RandomPassword"
-KEEPERS = (
-    *(CONNECTION, azure_links.CONNECTION, MAKER),
-    *("aws:secretsmanager/secretVersion:SecretVersion", "azure-native:keyvault:Secret"),
-)
-HOLDERS = (
-    (CONNECTION, [f"tunnel{number}PresharedKey" for number in TUNNELS], "AWS"),
-    (azure_links.CONNECTION, ["sharedKey"], "Azure"),
-)
 # A gateway of a site hears no more from a region (MOST_PREFIXES in components/links/gateway/bgp.py).
 MOST_PREFIXES = 20
 JOINED = "aws:ec2transitgateway/routeTableAssociation:RouteTableAssociation"
@@ -81,9 +69,7 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
         yield from _numbers(item, world)
     for item in of_types(found, ROUTES):
         yield from _route(item, world)
-    yield from _keys(found)
     yield from _told(found)
-    yield from azure_links.findings(found, world)
 
 
 def _way(item: Item) -> Iterator[Finding]:
@@ -156,27 +142,6 @@ def _route(item: Item, world: World) -> Iterator[Finding]:
             f"destinationCidrBlock {cidr} of {places[cidr]} stands statically in a hub, whether it is in reach or not"
         )
         yield finding(item, "destinationCidrBlock", what, "Let BGP tell it; regions' blocks alone stand there")
-
-
-def _keys(found: list[Item]) -> Iterator[Finding]:
-    """A key that the preview can't know comes from what makes it; a known one must be one that was made so."""
-    made = {str(item.props.get("result")) for item in of_types(found, [MAKER])} - {"None"}
-    keys: dict[str, str] = {}
-    for item, path, cloud in (
-        (item, path, cloud) for type_, paths, cloud in HOLDERS for item in of_types(found, [type_]) for path in paths
-    ):
-        key = item.props.get(path)
-        if not key:
-            yield finding(item, path, f"{path} is left to {cloud}, and another one at the next connection", KEYS)
-        elif key is not UNKNOWN:
-            keys[str(key)] = f"{path} of {item.name}"
-            if not any(one in str(key) for one in made):
-                yield finding(item, path, f"{path} is none that a RandomPassword of the stack has made", KEYS)
-    for item in (one for one in found if one.type not in KEEPERS):
-        held = repr(item.props)
-        for key, whose in keys.items():
-            if key in held:
-                yield finding(item, "", f"it holds the key {whose}, where everybody can read it", KEYS)
 
 
 def _told(found: list[Item]) -> Iterator[Finding]:

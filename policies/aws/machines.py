@@ -10,10 +10,10 @@ from fleet.buckets import unique_names
 from fleet.model import Fleet
 from fleet.world import World
 
-from . import boot
-from .boot import MACHINE, POOL
+from .. import boot
+from ..boot import MACHINE, POOL
+from ..reading import UNKNOWN, Finding, Item, finding, of_types, tag, undecidable, unknown_in
 from .grants import statements
-from .reading import UNKNOWN, Finding, Item, finding, of_types, tag, undecidable, unknown_in
 from .role_documents import ATTACHMENT, ROLE, allowed, asks, attached_to, documents, inlined, judged, listed
 
 # Type → property that says who may take a role; a machine's is EC2's alone.

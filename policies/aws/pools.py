@@ -1,24 +1,15 @@
-"""Pools (tag landbridge:pool): whose they are, that nothing but the autoscaler takes their machines, what they cost."""
+"""Scaling groups on AWS: what a pool's must be, so that nothing but the autoscaler takes its machines."""
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from fleet.model import Pool
 from fleet.world import World
 
-from . import azure_pools
-from .boot import POOL
-from .custody import OWNER
-from .reading import UNKNOWN, Finding, Item, finding, of_types, tag, undecidable, unknown_in, values
+from ..pool_settings import ALONE, Judge, only
+from ..reading import UNKNOWN, Finding, Item, finding, of_types, undecidable
 
-GROUP = "aws:autoscaling/group:Group"
-Judge = Callable[[Any, Pool], str | None]
-ALONE = "Leave it to the autoscaler: it knows what a machine is doing"
-
-
-def _only(allowed: list[Any]) -> Judge:
-    return lambda value, _: None if value in allowed else f"is {json.dumps(value)}"
+GROUP, TEMPLATE = "aws:autoscaling/group:Group", "aws:ec2/launchTemplate:LaunchTemplate"
 
 
 def _rebalance(value: Any, _: Pool) -> str | None:
@@ -36,59 +27,27 @@ def _price(value: Any, pool: Pool) -> str | None:
     return f"is {value or 'open'}, above the fleet file's {cap}" if not value or float(value) > cap else None
 
 
-# Type → path → what is wrong with a value there, for a pool of the fleet file; and what would be right.
-POOLED: dict[str, dict[str, tuple[Judge, str]]] = {
-    GROUP: {
-        "protectFromScaleIn": (_only([True]), ALONE),
-        "capacityRebalance": (_only([False, None]), ALONE),
-        "suspendedProcesses": (_rebalance, "Suspend AZRebalance"),
-        "instanceRefresh": (_only([None, []]), ALONE),
-        "maxSize": (_most, "Raise the pool's max in the fleet file, or lower this"),
-    },
-    "aws:ec2/launchTemplate:LaunchTemplate": {
-        "metadataOptions.httpPutResponseHopLimit": (_only([1]), "Set it to 1, which pods are beyond"),
-        "instanceMarketOptions.spotOptions.maxPrice": (_price, "Take the pool's max_price_per_hour"),
-    },
-    azure_pools.SCALE_SET: azure_pools.OF_SCALE_SETS,
+# Path → what is wrong with a value there, for a pool of the fleet file; and what would be right.
+OF_GROUPS: dict[str, tuple[Judge, str]] = {
+    "protectFromScaleIn": (only([True]), ALONE),
+    "capacityRebalance": (only([False, None]), ALONE),
+    "suspendedProcesses": (_rebalance, "Suspend AZRebalance"),
+    "instanceRefresh": (only([None, []]), ALONE),
+    "maxSize": (_most, "Raise the pool's max in the fleet file, or lower this"),
+}
+OF_TEMPLATES: dict[str, tuple[Judge, str]] = {
+    "metadataOptions.httpPutResponseHopLimit": (only([1]), "Set it to 1, which pods are beyond"),
+    "instanceMarketOptions.spotOptions.maxPrice": (_price, "Take the pool's max_price_per_hour"),
 }
 # Groups' pauses have no tags: every one before an end is judged.
 HOOKS = {"aws:autoscaling/lifecycleHook:LifecycleHook": ("heartbeatTimeout", "defaultResult", "notificationMetadata")}
 TERMINATING, LONGEST_SECONDS = "autoscaling:EC2_INSTANCE_TERMINATING", 600
 
 
-def findings(found: list[Item], world: World) -> Iterator[Finding]:
-    for item in of_types(found, POOLED):
-        yield from _pooled(item, world)
+def findings(found: list[Item], world: World) -> Iterator[Finding]:  # noqa: ARG001
     for item in of_types(found, HOOKS):
         if item.props.get("lifecycleTransition") in (TERMINATING, UNKNOWN):
             yield from _hook(item)
-    yield from azure_pools.rivals(found)
-
-
-def _pooled(item: Item, world: World) -> Iterator[Finding]:
-    name, owner = tag(item, POOL), tag(item, OWNER)
-    if name is None:
-        return
-    if name is UNKNOWN or owner is UNKNOWN:
-        for path in POOLED[item.type]:
-            yield undecidable(item, f"tags.{POOL}")._replace(path=path)
-        return
-    pool = world.fleet.pools.get(str(name))
-    if pool is None:
-        yield finding(
-            item, "tags", f"tag {POOL} names {name}, which is no pool of the fleet", "Declare it, or remove it"
-        )
-        return
-    if owner != pool.owner:
-        yield finding(item, "tags", f"pool {name} is tagged as {owner}'s", f"It is {pool.owner}'s by the fleet file")
-    for path, (judge, remedy) in POOLED[item.type].items():
-        held = list(values(item.props, path)) or [None]
-        if unknown_in(held):
-            yield undecidable(item, path)
-            continue
-        for value in held if "." in path else [item.props.get(path)]:
-            if wrong := judge(value, pool):
-                yield finding(item, path, f"{path} of pool {name} {wrong}", remedy)
 
 
 def _hook(item: Item) -> Iterator[Finding]:

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..reading import Finding, Item, finding, of_types, undecidable, unknown_in, values
 from .grants import statements
-from .reading import Finding, Item, finding, of_types, undecidable, unknown_in, values
 
 ROLE, INLINE, ATTACHMENT = "aws:iam/role:Role", "aws:iam/rolePolicy:RolePolicy", "aws:iam/rolePolicyAttachment:"
 

@@ -11,8 +11,7 @@ from fleet import autoscaler, issuers, team_storage
 from fleet.model import Fleet
 from fleet.world import World
 
-from . import azure_roles
-from .reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unknown_in
+from ..reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unknown_in
 from .role_documents import ATTACHMENT, ROLE, allowed, asks, attached_to, documents, inlined, judged, listed
 
 # Type → property that says who may take a role.
@@ -29,8 +28,8 @@ SIZES = {
     "autoscaling:completelifecycleaction",
 }
 NARROW = "Name what the team has: its folder of the fleet buckets, and its buckets in the fleet file"
-GROUPS = "Take components/addons/autoscaler_role.py's: the cluster's own groups by name and tags, in its regions"
-TRUST = "Trust components/addons/team_roles.py's: one issuer, one service account, one audience"
+GROUPS = "Take components/addons/aws/autoscaler_role.py's: the cluster's own groups by name and tags, in its regions"
+TRUST = "Trust components/addons/aws/team_roles.py's: one issuer, one service account, one audience"
 
 
 class Own(NamedTuple):
@@ -45,7 +44,6 @@ class Own(NamedTuple):
 
 
 def findings(found: list[Item], world: World) -> Iterator[Finding]:
-    yield from azure_roles.findings(found, world)
     if world.fleet.aws is None:
         return
     inline, attached = inlined(found), [item for item in found if item.type.startswith(ATTACHMENT)]

@@ -7,8 +7,8 @@ from fleet.model import Fleet
 from fleet.shares import server_pool
 from fleet.world import World
 
+from ..reading import Finding, Item, finding, of_types, undecidable, unknown_in
 from .machines import BACKUPS, KEY, LIST, Own, bucket, judge
-from .reading import Finding, Item, finding, of_types, undecidable, unknown_in
 from .role_documents import ATTACHMENT, ROLE, allowed, asks, attached_to, documents, inlined
 
 # Type → property that says who may take a role.

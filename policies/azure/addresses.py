@@ -8,7 +8,7 @@ from fleet.address.names import is_aggregate
 from fleet.address.plan import RegionPlan
 from fleet.world import World
 
-from .reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unknown_in, values
+from ..reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unknown_in, values
 
 NETWORK, SUBNET = "azure-native:network:VirtualNetwork", "azure-native:network:Subnet"
 # Type → where its own prefixes stand, and those of its subnets.

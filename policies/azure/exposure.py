@@ -7,9 +7,9 @@ from fleet import laptops
 from fleet.address.blocks import parse
 from fleet.world import World
 
-from .boot import MACHINE
-from .reading import UNKNOWN, Finding, Item, finding, of_types, tag, undecidable, unknown_in, values
-from .settings import Setting, judged
+from ..boot import MACHINE
+from ..reading import UNKNOWN, Finding, Item, finding, of_types, tag, undecidable, unknown_in, values
+from ..settings import Setting, judged
 
 GROUP, RULE = "azure-native:network:NetworkSecurityGroup", "azure-native:network:SecurityRule"
 NETWORK, FLOW_LOG = "azure-native:network:VirtualNetwork", "azure-native:network:FlowLog"

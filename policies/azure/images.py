@@ -1,17 +1,17 @@
 """What machines in Azure start from: versions of the fleet's gallery, a pool's of its own image, or the market's one.
 
-Which version a channel says, and how old that is, the stack's program looks up (components/boot/azure_image.py) and
+Which version a channel says, and how old that is, the stack's program looks up (components/boot/azure/image.py) and
 refuses by itself.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
-from fleet import azure_images as names
+from fleet.azure import images as names
 from fleet.world import World
 
-from .boot import POOL
-from .reading import UNKNOWN, Finding, Item, finding, of_types, tag, undecidable, values
+from ..boot import POOL
+from ..reading import UNKNOWN, Finding, Item, finding, of_types, tag, undecidable, values
 
 REFERENCE = "storageProfile.imageReference"
 # Type → where it says which version, and whose of the market's.
@@ -26,7 +26,7 @@ STARTS = {
 FOREIGN = ("communityGalleryImageId", "sharedGalleryImageId")
 
 
-def starts(found: list[Item], world: World) -> Iterator[Finding]:
+def findings(found: list[Item], world: World) -> Iterator[Finding]:
     for item in of_types(found, STARTS):
         for path in STARTS[item.type]:
             reference = next(iter(values(item.props, path.rpartition(".")[0])), None)
@@ -35,7 +35,7 @@ def starts(found: list[Item], world: World) -> Iterator[Finding]:
                 yield undecidable(item, path if reference is UNKNOWN else f"tags.{POOL}")._replace(path=path)
             elif path.endswith(".id"):
                 yield from _version(item, path, reference or {}, pool, world)
-            elif pool not in world.fleet.pools:  # pools take nothing of the market: policies/azure_pools.py
+            elif pool not in world.fleet.pools:  # pools take nothing of the market: policies/azure/pools.py
                 yield from _market(item, path, reference or {})
 
 

@@ -8,8 +8,8 @@ from fleet.address import reserved
 from fleet.address.blocks import parse
 from fleet.world import World
 
-from .reading import Finding, Item, finding, of_types, undecidable, unknown_in, values
-from .settings import Setting, judged
+from ..reading import Finding, Item, finding, of_types, undecidable, unknown_in, values
+from ..settings import Setting, judged
 
 GATEWAY = "azure-native:network:VirtualNetworkGateway"
 OTHER_END = "azure-native:network:LocalNetworkGateway"

@@ -1,21 +1,17 @@
 """Scale sets on Azure: what a pool's must be, so that nothing but the autoscaler takes its machines."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from fleet.model import Pool
+from fleet.world import World
 
-from .reading import Finding, Item, finding, of_types
+from ..pool_settings import ALONE, Judge, only
+from ..reading import Finding, Item, finding, of_types
 
 SCALE_SET = "azure-native:compute:VirtualMachineScaleSet"
-Judge = Callable[[Any, Pool], str | None]
-ALONE = "Leave it to the autoscaler: it knows what a machine is doing"
 SPOT, REGULAR, DELETE, ANY_PRICE = "Spot", "Regular", "Delete", -1
-
-
-def _only(allowed: list[Any]) -> Judge:
-    return lambda value, _: None if value in allowed else f"is {json.dumps(value)}"
 
 
 def _most(value: Any, pool: Pool) -> str | None:
@@ -50,14 +46,14 @@ def _price(value: Any, pool: Pool) -> str | None:
 OF_SCALE_SETS: dict[str, tuple[Judge, str]] = {
     "sku.capacity": (_most, "Raise the pool's max in the fleet file, or lower this"),
     "sku.name": (_type, "Quotas and prices are judged by the fleet file's: take that"),
-    "upgradePolicy.mode": (_only(["Manual"]), "Set it to Manual: a roll replaces machines, one at a time"),
-    "automaticRepairsPolicy.enabled": (_only([False, None]), ALONE),
+    "upgradePolicy.mode": (only(["Manual"]), "Set it to Manual: a roll replaces machines, one at a time"),
+    "automaticRepairsPolicy.enabled": (only([False, None]), ALONE),
     # Azure's own default is to buy more and to end what is too many.
-    "overprovision": (_only([False]), "Set it to false: no more machines than are asked for"),
+    "overprovision": (only([False]), "Set it to false: no more machines than are asked for"),
     "virtualMachineProfile.priority": (_priority, "Take the pool's spot from the fleet file"),
     "virtualMachineProfile.evictionPolicy": (_eviction, f"Set it to {DELETE}"),
     "virtualMachineProfile.storageProfile.imageReference.publisher": (
-        _only([None, ""]),
+        only([None, ""]),
         "Start from an image of the fleet's own: nobody baked the market's",
     ),
     "virtualMachineProfile.billingProfile.maxPrice": (_price, "Take the pool's max_price_per_hour"),
@@ -65,7 +61,7 @@ OF_SCALE_SETS: dict[str, tuple[Judge, str]] = {
 RIVAL = "azure-native:monitor:AutoscaleSetting"
 
 
-def rivals(found: list[Item]) -> Iterator[Finding]:
+def findings(found: list[Item], world: World) -> Iterator[Finding]:  # noqa: ARG001
     """Whatever it is about: one brain scales."""
     for item in of_types(found, [RIVAL]):
         yield finding(item, "targetResourceUri", "Azure's own autoscaler would size a scale set", ALONE)

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from fleet import autoscaler, buckets, issuers, team_storage
-from fleet.azure_ids import BLOB_CONTRIBUTOR as WRITER
-from fleet.azure_ids import SECRETS_OFFICER as OFFICER
-from fleet.azure_ids import subscription
+from fleet.azure.ids import BLOB_CONTRIBUTOR as WRITER
+from fleet.azure.ids import SECRETS_OFFICER as OFFICER
+from fleet.azure.ids import subscription
 from fleet.model import Fleet
 from fleet.world import World
 
-from .reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unknown_in, values
+from ..reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unknown_in, values
 
 ASSIGNMENT = "azure-native:authorization:RoleAssignment"
 DEFINITION = "azure-native:authorization:RoleDefinition"

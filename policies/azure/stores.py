@@ -7,8 +7,8 @@ from fleet import issuers
 from fleet.model import Fleet
 from fleet.world import World
 
-from .reading import UNKNOWN, Finding, Item, finding, of_types, undecidable
-from .settings import Setting, judged
+from ..reading import UNKNOWN, Finding, Item, finding, of_types, undecidable
+from ..settings import Setting, judged
 
 ACCOUNT, CONTAINER = "azure-native:storage:StorageAccount", "azure-native:storage:BlobContainer"
 DENY, DISABLED = "Deny", "Disabled"

@@ -15,8 +15,8 @@ import grpc
 import prometheus_client
 
 from . import clouds, decisions, nodes, settings
+from .azure.identity import replaced
 from .freeze import frozen
-from .identity import replaced
 from .rehearsal import rehearsed
 from .scaling import Scaling
 from .service import Service, serve

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from .said import Said, moment
+from .autoscaler_status import Said, moment
 
 UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}
 WORD = "backoff"

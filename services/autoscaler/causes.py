@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 from . import limits, refusals
+from .autoscaler_status import GroupSaid
 from .fits import misfit, unmatched
-from .said import GroupSaid
 from .settings import Group as GroupSettings
 from .settings import Settings
 

@@ -7,9 +7,9 @@ from .settings import Settings
 def cloud(told: Settings, region: str) -> Cloud:
     """Each is loaded where it is wanted: a cloud's SDK takes as much memory as all else here."""
     if told.region_clouds[region] == "azure":
-        from .azure import Azure
+        from .azure.cloud import Azure
 
         return Azure.connected(told, region)
-    from .aws import Aws
+    from .aws.cloud import Aws
 
     return Aws(region, told.cluster)

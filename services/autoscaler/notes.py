@@ -16,7 +16,7 @@ from pathlib import Path
 from . import settings
 from .backoffs import Backoffs, seconds
 from .kube import ACCOUNT, Kube, KubeError
-from .notebook import Names, Notebook, Owners
+from .recorder import Names, Notebook, Owners
 
 # A look takes at most this share of its time: thousands of pods are looked at less often.
 PAUSE_SECONDS, SHARE = 10.0, 0.1

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from . import backoffs, causes, decisions, hours, owners, said, webhook
+from . import autoscaler_status, backoffs, causes, decisions, hours, owners, webhook
 from .amounts import asked, plain
+from .autoscaler_status import Said
 from .backoffs import Backoffs
 from .causes import Around
 from .hours import Hour, Waiting
 from .kube import Kube, KubeError
-from .said import Said
 from .settings import Settings
 
 SPACE = "/api/v1/namespaces/kube-system/configmaps"
@@ -79,7 +79,7 @@ class Notebook:
             self.before = self.hour
             self.hour, self.version = self.kept(hours.number(now))
         found = self.kube.find(f"{SPACE}/{self.names.status}")
-        told = said.read(str((found or {}).get("data", {}).get("status", "")))
+        told = autoscaler_status.read(str((found or {}).get("data", {}).get("status", "")))
         new = self.hour.decide(self.unwritten(decisions.kept(self.file)))
         new = self.hour.decide([*backoffs.begun(told, self.decided)]) or new
         # Not before its status: a pod of which nobody can say anything is seen again in the next turn.

@@ -11,9 +11,9 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components.addons import azure_joining
 from components.addons.addons import wanted
 from components.addons.autoscaler import ADDON as AUTOSCALER
+from components.addons.azure import joining_role as azure_joining_role
 from components.addons.component import AddOns
 from components.addons.gpu import ADDON as DEVICE_PLUGIN
 from components.addons.manifests import SPACE
@@ -24,11 +24,12 @@ from fleet import autoscaler, team_storage
 from fleet.buckets import in_azure
 from fleet.world import World
 
-from . import addons_aws, addons_azure
-from .addons_joining import joining
-from .catalogue import StackSpec, cluster_of
-from .outputs import cluster_outputs, publish
-from .shares import file_system
+from ..catalogue import StackSpec, cluster_of
+from ..outputs import cluster_outputs, publish
+from ..region.shares import file_system
+from . import aws as addons_aws
+from . import azure as addons_azure
+from .joining import joining
 
 
 def program(world: World, stack: StackSpec) -> None:
@@ -46,7 +47,7 @@ async def _program(world: World, stack: StackSpec) -> None:
         raise pulumi.RunError(str(error)) from None
     aws = addons_aws.provider(world, stack) if team_storage.regions(fleet) else None
     in_it = in_azure(fleet, stack.region) or bool(spec.azure_regions)
-    azure = addons_azure.provider(world) if in_it or azure_joining.regions(fleet, name) else None
+    azure = addons_azure.provider(world) if in_it or azure_joining_role.regions(fleet, name) else None
     if in_azure(fleet, stack.region):
         assert azure is not None
         secret = await addons_azure.credential(world, stack, plane, azure)
@@ -68,7 +69,7 @@ async def _program(world: World, stack: StackSpec) -> None:
         addons_aws.roles(world, stack, name, aws, scales=scales)
     if azure and in_it:
         addons_azure.teams(world, name, azure, provider)
-    if azure and azure_joining.regions(fleet, name):
+    if azure and azure_joining_role.regions(fleet, name):
         joining(world, name, azure, provider)
     if azure and AUTOSCALER in having and autoscaler.regions(fleet, name, "azure"):
         addons_azure.autoscaler(world, name, azure, provider)

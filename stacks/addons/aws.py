@@ -4,14 +4,14 @@ import pulumi
 import pulumi_aws as aws
 from pulumi import ResourceOptions
 
-from components.addons.aws import AutoscalerRole, IssuerTrust, RolesArgs, TeamRoles
+from components.addons.aws.addons import AutoscalerRole, IssuerTrust, RolesArgs, TeamRoles
 from fleet import team_storage
 from fleet.buckets import in_azure
 from fleet.world import World
 
-from . import versions
-from .catalogue import StackSpec, cluster_of
-from .outputs import ClusterOutputs
+from ..catalogue import StackSpec, cluster_of
+from ..cluster import versions
+from ..outputs import ClusterOutputs
 
 
 def provider(world: World, stack: StackSpec) -> aws.Provider:

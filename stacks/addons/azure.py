@@ -5,19 +5,19 @@ import pulumi_azure_native as azure
 import pulumi_kubernetes as kubernetes
 from pulumi import ResourceOptions
 
-from components.addons import azure_team_pods
 from components.addons.autoscaler import ADDON as AUTOSCALER
-from components.addons.azure import AutoscalerIdentity, TeamIdentities
-from components.addons.azure_autoscaler import CLIENT_ID, IDENTITY
+from components.addons.azure import team_pods as azure_team_pods
+from components.addons.azure.addons import AutoscalerIdentity, TeamIdentities
+from components.addons.azure.autoscaler import CLIENT_ID, IDENTITY
 from components.addons.manifests import config_map
-from components.storage.azure_secrets import secret
+from components.storage.azure.secrets import secret
 from fleet.buckets import vault_name
 from fleet.team_storage import namespace
 from fleet.world import World
 
-from . import versions
-from .catalogue import StackSpec, cluster_of
-from .outputs import ClusterOutputs
+from ..catalogue import StackSpec, cluster_of
+from ..cluster import versions
+from ..outputs import ClusterOutputs
 
 
 def provider(world: World) -> azure.Provider:

@@ -4,7 +4,7 @@ import pulumi_azure_native as azure
 import pulumi_kubernetes as kubernetes
 from pulumi import ResourceOptions
 
-from components.addons.azure_joining_identity import JoiningIdentity
+from components.addons.azure.joining_identity import JoiningIdentity
 from components.addons.joining import ADDON
 from components.addons.manifests import config_map
 from components.pools.admission import AZURE, CLIENT_ID

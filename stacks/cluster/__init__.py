@@ -11,18 +11,18 @@ from components.control_plane.machines import API_PORT, cluster_spec
 from components.control_plane.pki import Generations
 from components.control_plane.rotation import all_generations
 from components.control_plane.rotation import refusals as rotation_refusals
-from fleet import kubernetes_versions, origins, rotations
+from fleet import kubernetes_versions, rebuilds, rotations
 from fleet.buckets import bucket_name
 from fleet.model import Cloud
-from fleet.origins import Origin
+from fleet.rebuilds import Origin
 from fleet.world import World
 
-from . import cluster_aws, cluster_azure
-from .catalogue import StackSpec
-from .cluster_spec import Given, Plane
-from .outputs import last_published, publish, region_outputs
+from ..catalogue import StackSpec
+from ..outputs import last_published, publish, region_outputs
+from . import aws, azure
+from .spec import Given, Plane
 
-BUILDERS: dict[Cloud, Callable[[Given], Awaitable[Plane]]] = {"aws": cluster_aws.build, "azure": cluster_azure.build}
+BUILDERS: dict[Cloud, Callable[[Given], Awaitable[Plane]]] = {"aws": aws.build, "azure": azure.build}
 
 
 def program(world: World, stack: StackSpec) -> None:
@@ -32,7 +32,7 @@ def program(world: World, stack: StackSpec) -> None:
 
 async def _program(world: World, stack: StackSpec) -> None:
     fleet, region = world.fleet, stack.region
-    origin = origins.of(world.path, stack.name, region)
+    origin = rebuilds.of(world.path, stack.name, region)
     spec = cluster_spec(fleet, world.plan, stack.name)._replace(former_issuer=origin.issuer if origin else "")
     keys = all_generations(rotations.load(rotations.rotations_path(world.path)).get(stack.name, {}))
     published = await _check(world, stack, spec.kubernetes, keys, origin)
@@ -89,7 +89,7 @@ async def _check(
     before_this: str | None = await last_published(stack.name, "kubernetes")
     refused: list[str | None] = [kubernetes_versions.refusal(before_this, kubernetes)]
     stands, came_from = await last_published(stack.name, "region"), await last_published(stack.name, "origin")
-    refused += origins.refusals(stack.name, stack.region, stands, came_from, origin)
+    refused += rebuilds.refusals(stack.name, stack.region, stands, came_from, origin)
     published: dict[str, Any] = await last_published(stack.name, "generations") or {}
     before = {name: Generations(tuple(map(int, at["trusted"])), int(at["signing"])) for name, at in published.items()}
     refused += rotation_refusals(before, keys)

@@ -7,15 +7,15 @@ import pulumi_random as random
 import pulumi_tls as tls
 from pulumi import ResourceOptions
 
-from components.control_plane.aws import ControlPlane
-from components.control_plane.aws_recovered import recovered
-from components.network.aws_cluster_routes import ClusterRoutes
+from components.control_plane.aws.control_plane import ControlPlane
+from components.control_plane.aws.recovered_keys import recovered
+from components.network.aws.cluster_routes import ClusterRoutes
 from components.network.routes import table_names
 from components.tags import Owner
 
+from ..region.ssh import vouching
 from . import versions
-from .cluster_spec import Given, Plane
-from .ssh import vouching
+from .spec import Given, Plane
 
 
 async def build(given: Given) -> Plane:

@@ -7,14 +7,14 @@ import pulumi_random as random
 import pulumi_tls as tls
 from pulumi import ResourceOptions
 
-from components.boot import azure_image
-from components.control_plane.azure import ControlPlane
-from components.control_plane.azure_recovered import recovered
+from components.boot.azure import image as azure_image
+from components.control_plane.azure.control_plane import ControlPlane
+from components.control_plane.azure.recovered_keys import recovered
 from components.tags import Owner
 
+from ..region.ssh import vouching
 from . import versions
-from .cluster_spec import Given, Plane
-from .ssh import vouching
+from .spec import Given, Plane
 
 
 async def build(given: Given) -> Plane:

@@ -8,11 +8,11 @@ from components.boot.hosts import HostAuthority
 from components.control_plane.authority import Authority
 from components.control_plane.machines import ClusterSpec
 from components.control_plane.pki import Generations
-from fleet.origins import Origin
+from fleet.rebuilds import Origin
 from fleet.world import World
 
-from .catalogue import StackSpec
-from .outputs import RegionOutputs
+from ..catalogue import StackSpec
+from ..outputs import RegionOutputs
 
 
 class Given(NamedTuple):

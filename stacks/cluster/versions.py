@@ -14,7 +14,7 @@ from fleet.buckets import resource_group
 from fleet.kubernetes_versions import minor, steps
 from fleet.world import World
 
-from .outputs import last_published
+from ..outputs import last_published
 
 PUBLISHED = "kubernetes"
 # How a look-up in Azure says that there is nothing.

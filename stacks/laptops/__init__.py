@@ -10,12 +10,12 @@ from fleet import laptops
 from fleet.model import Cloud
 from fleet.world import World
 
-from . import laptops_aws, laptops_azure
-from .catalogue import StackSpec
-from .laptops_parts import Given, Stood
-from .outputs import cluster_outputs, publish, region_outputs
+from ..catalogue import StackSpec
+from ..outputs import cluster_outputs, publish, region_outputs
+from . import aws, azure
+from .spec import Given, Stood
 
-BUILDERS: dict[Cloud, Callable[[Given], Awaitable[Stood]]] = {"aws": laptops_aws.build, "azure": laptops_azure.build}
+BUILDERS: dict[Cloud, Callable[[Given], Awaitable[Stood]]] = {"aws": aws.build, "azure": azure.build}
 
 
 def program(world: World, stack: StackSpec) -> None:

@@ -6,12 +6,12 @@ import pulumi_random as random
 import pulumi_tls as tls
 from pulumi import ResourceOptions
 
-from components.boot import azure_image
-from components.links.laptops.azure import Laptops
+from components.boot.azure import image as azure_image
+from components.links.laptops.azure.laptops import Laptops
 from components.links.laptops.nodes import owner
 
-from .laptops_parts import Given, Stood
-from .ssh import vouching
+from ..region.ssh import vouching
+from .spec import Given, Stood
 
 
 async def build(given: Given) -> Stood:

@@ -9,7 +9,7 @@ from components.boot.hosts import HostAuthority
 from components.links.laptops.spec import LaptopsSpec
 from fleet.world import World
 
-from .outputs import ClusterOutputs, RegionOutputs
+from ..outputs import ClusterOutputs, RegionOutputs
 
 
 class Given(NamedTuple):

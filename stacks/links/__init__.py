@@ -5,8 +5,8 @@ import pulumi_aws as aws
 import pulumi_random as random
 from pulumi import ResourceOptions
 
-from components.links.aws import Links
-from components.links.connections import Connection, connections, key_place
+from components.links.aws.connections import Connection, connections, key_place
+from components.links.aws.links import Links
 from components.links.ends import RegionEnd
 from components.links.names import site_zones
 from components.links.plan import between, peerings
@@ -14,9 +14,9 @@ from components.network.hub_tables import INWARD, OUTWARD
 from components.tags import Owner
 from fleet.world import World
 
-from . import links_azure
-from .catalogue import StackSpec
-from .outputs import ConnectionOutputs, publish, region_outputs
+from ..catalogue import StackSpec
+from ..outputs import ConnectionOutputs, publish, region_outputs
+from . import azure as links_azure
 
 
 def program(world: World, stack: StackSpec) -> None:

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import pulumi
 import pulumi_azure_native as azure
 
-from components.links.azure import Links
-from components.links.azure_connections import other_ends
-from components.links.crossing import crossed
+from components.links.aws.cross_cloud import crossed
+from components.links.azure.connections import other_ends
+from components.links.azure.links import Links
 from components.links.ends import AzureEnd, RegionEnd
 from components.links.names import site_zones
 from components.links.plan import between, peerings
@@ -15,7 +15,7 @@ from components.tags import Owner
 from fleet.buckets import resource_group, vault_name
 from fleet.world import World
 
-from .outputs import ConnectionOutputs, region_outputs
+from ..outputs import ConnectionOutputs, region_outputs
 
 
 async def build(

@@ -11,13 +11,13 @@ import pulumi
 from components.pools.spec import PoolSpec, pool_spec
 from fleet.world import World
 
-from . import pool_aws, pool_azure, pool_site
-from .catalogue import StackSpec
+from ..catalogue import StackSpec
+from . import aws, azure, site
 
 PLACES: dict[str, Callable[[World, str, PoolSpec], Awaitable[None]]] = {
-    "aws": pool_aws.build,
-    "azure": pool_azure.build,
-    "site": pool_site.build,
+    "aws": aws.build,
+    "azure": azure.build,
+    "site": site.build,
 }
 
 

@@ -4,18 +4,18 @@ from pulumi import ResourceOptions
 
 from components.boot import hosts
 from components.pools import image
-from components.pools.aws import Pool
+from components.pools.aws.hooks import COMPLETER
+from components.pools.aws.pool import Pool
 from components.pools.firewall import rules
-from components.pools.hooks import COMPLETER
 from components.pools.names import Names
 from components.pools.spec import PoolSpec
 from fleet.buckets import bucket_name
 from fleet.logins import pools_host
 from fleet.world import World
 
-from .outputs import publish
-from .pool_parts import given, mounting
-from .ssh import vouching
+from ..outputs import publish
+from ..region.ssh import vouching
+from .inputs import given, mounting
 
 
 async def build(world: World, region: str, spec: PoolSpec) -> None:

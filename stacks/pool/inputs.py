@@ -12,9 +12,9 @@ from components.storage.mounts import nfs
 from components.tags import Owner
 from fleet.world import World
 
-from . import versions
-from .outputs import ClusterOutputs, RegionOutputs, cluster_outputs, region_outputs
-from .shares import after, file_system
+from ..cluster import versions
+from ..outputs import ClusterOutputs, RegionOutputs, cluster_outputs, region_outputs
+from ..region.shares import after, file_system
 
 
 class Given(NamedTuple):

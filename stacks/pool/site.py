@@ -2,13 +2,13 @@
 
 from pulumi import ResourceOptions
 
-from components.pools.site import SitePool
+from components.pools.site.pool import SitePool
 from components.pools.spec import PoolSpec
 from fleet.world import World
 
-from .outputs import publish
-from .pool_parts import given, mounting
-from .ssh import vouching
+from ..outputs import publish
+from ..region.ssh import vouching
+from .inputs import given, mounting
 
 
 async def build(world: World, region: str, spec: PoolSpec) -> None:

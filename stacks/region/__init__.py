@@ -8,13 +8,13 @@ from components.links.paths import unreachable
 from fleet.model import Cloud
 from fleet.world import World
 
-from . import region_aws, region_azure
-from .catalogue import StackSpec
-from .outputs import RegionOutputs, publish
+from ..catalogue import StackSpec
+from ..outputs import RegionOutputs, publish
+from . import aws, azure
 
 BUILDERS: dict[Cloud, Callable[[World, StackSpec], RegionOutputs]] = {
-    "aws": region_aws.build,
-    "azure": region_azure.build,
+    "aws": aws.build,
+    "azure": azure.build,
 }
 
 

@@ -3,16 +3,16 @@
 import pulumi_aws as aws
 from pulumi import ResourceOptions
 
-from components.network.aws import Network
-from components.network.spec import network_spec
-from components.storage.aws import Bucket, Shares
+from components.network.aws.network import Network
+from components.network.aws.spec import network_spec
+from components.storage.aws.storage import Bucket, Shares
 from components.storage.shares import arn_prefix, shares_spec
 from components.tags import Owner
 from fleet.buckets import bucket_name
 from fleet.world import World
 
-from .catalogue import StackSpec
-from .outputs import RegionOutputs
+from ..catalogue import StackSpec
+from ..outputs import RegionOutputs
 from .ssh import people_authority
 
 

@@ -5,19 +5,19 @@ import os
 import pulumi_azure_native as azure
 from pulumi import ResourceOptions
 
-from components.links.azure_connections import inside_addresses
-from components.network.azure import Network
-from components.network.azure_endpoints import BLOB, VAULT, Endpoint
-from components.network.azure_spec import network_spec
-from components.network.azure_subnets import ENDPOINTS
-from components.storage.azure import Bucket, Shares
+from components.links.azure.connections import inside_addresses
+from components.network.azure.endpoints import BLOB, VAULT, Endpoint
+from components.network.azure.network import Network
+from components.network.azure.spec import network_spec
+from components.network.azure.subnets import ENDPOINTS
+from components.storage.azure.storage import Bucket, Shares
 from components.storage.shares import shares_spec
 from components.tags import Owner
 from fleet.buckets import RECOVER, bucket_name, resource_group, vault_name
 from fleet.world import World
 
-from .catalogue import StackSpec
-from .outputs import RegionOutputs
+from ..catalogue import StackSpec
+from ..outputs import RegionOutputs
 from .ssh import people_authority_in_azure
 
 

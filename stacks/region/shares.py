@@ -6,13 +6,13 @@ from typing import Any
 
 import pulumi
 
-from components.network.azure_spec import network_spec
+from components.network.azure.spec import network_spec
 from components.storage.mounts import Files, FileSystem, RegionFiles, files_of
 from fleet.buckets import in_azure
 from fleet.shares import HOMES
 from fleet.world import World
 
-from .outputs import RegionOutputs, region_outputs
+from ..outputs import RegionOutputs, region_outputs
 
 
 async def file_system(world: World, region: str) -> RegionFiles:

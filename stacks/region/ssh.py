@@ -4,13 +4,13 @@ import pulumi
 import pulumi_tls as tls
 from pulumi import ResourceOptions
 
-from components.boot import azure_authority
-from components.boot.aws_authority import PeopleAuthority
+from components.boot.aws.authority import PeopleAuthority
+from components.boot.azure import authority as azure_authority
 from components.tags import Owner
 from fleet.logins import authority_place, by_certificate, served
 from fleet.world import World
 
-from .outputs import RegionOutputs, SshOutputs
+from ..outputs import RegionOutputs, SshOutputs
 
 
 def people_authority(world: World, owner: Owner, key_arn: pulumi.Input[str], opts: ResourceOptions) -> SshOutputs:

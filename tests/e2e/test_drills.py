@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from landbridge.drills.run import DRILLS
+from landbridge.drill.run import DRILLS
 from tests.support.cloud import Cloud
 
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]

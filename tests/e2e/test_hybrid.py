@@ -9,7 +9,7 @@ import pytest
 
 from components.pools import firewall
 from components.pools.spec import pool_spec
-from components.storage.nfs_server import ON_MACHINE as SCRIPTS
+from components.storage.site.nfs_server import ON_MACHINE as SCRIPTS
 from fleet.world import current
 from tests.components.pools.joining_client import eventually
 from tests.support import packets, saved

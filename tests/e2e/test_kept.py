@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from local import client, parts
+from local import client, processes
 from tests.components.pools.joining_client import eventually
 from tests.support import saved
 from tests.support.cloud import COMMAND, Cloud
@@ -54,9 +54,9 @@ def different(now: Any, before: Any, path: str = "") -> dict[str, Any]:
 def kill(cloud: Cloud, part: str) -> None:
     """As the kernel does for want of memory; returns when the daemon has seen it."""
     home = cloud.home / "local"
-    before = parts.recorded(home)[part]
+    before = processes.recorded(home)[part]
     os.kill(before["pid"], signal.SIGKILL)
-    eventually(lambda: parts.recorded(home)[part]["starts"] > before["starts"], 120)
+    eventually(lambda: processes.recorded(home)[part]["starts"] > before["starts"], 120)
 
 
 class Writer:
@@ -142,7 +142,7 @@ def test_each_part_may_die_beside_a_pod_and_writers_and_nothing_acknowledged_is_
     told = json.loads(json.dumps(facts(kept)))
     with Writer(kept) as writer:
         writer.further()
-        for part in parts.PARTS:
+        for part in processes.PARTS:
             first = {one["instance"]: one["pid"] for one in machines(kept)}
             kill(kept, part.name)
             writer.further()

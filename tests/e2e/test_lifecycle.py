@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from local import parts
+from local import processes
 from tests.support import cloud as clouds
 from tests.support.cloud import Cloud
 
@@ -255,7 +255,7 @@ def test_a_local_cloud_that_ends_during_an_up_is_named_once_with_the_reason(clou
 def test_an_up_goes_on_when_the_provider_host_dies_under_it(cloud: Cloud) -> None:
     running = cloud.start("up", "--local", "--yes", "--json", "us-west-2")
     wait_for(lambda: resources(cloud, "us-west-2") > 5)
-    os.kill(parts.recorded(cloud.home / "local")["provider host"]["pid"], signal.SIGKILL)
+    os.kill(processes.recorded(cloud.home / "local")["provider host"]["pid"], signal.SIGKILL)
     out, errors = running.communicate(timeout=300)
     assert running.returncode == 0, out + errors
     assert any("provider host of the local cloud died meanwhile" in note for note in json.loads(out)["notes"]), out

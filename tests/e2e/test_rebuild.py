@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from fleet import origins
+from fleet import rebuilds
 from fleet.world import current
-from landbridge.entering import ROOT
+from landbridge.local.enter import ROOT
 from tests.e2e.worlds import IN_AWS
 from tests.support import cloud as clouds
 from tests.support.cloud import Cloud
@@ -215,7 +215,7 @@ def test_nothing_is_left_to_do_and_the_keys_are_told(story: Story) -> None:
 
 
 def test_the_file_says_what_it_was_rebuilt_from(story: Story) -> None:
-    origin = origins.load(origins.origins_path(story.cloud.fleet))["main"]
+    origin = rebuilds.load(rebuilds.origins_path(story.cloud.fleet))["main"]
     assert (origin.lost, origin.region, origin.issuer) == (
         "us-west-2",
         "us-east-1",
@@ -223,7 +223,7 @@ def test_the_file_says_what_it_was_rebuilt_from(story: Story) -> None:
     )
     assert origin.restored
     # A checkout that lacks it would make other keys.
-    path = origins.origins_path(story.cloud.fleet)
+    path = rebuilds.origins_path(story.cloud.fleet)
     text = path.read_text()
     path.unlink()
     try:

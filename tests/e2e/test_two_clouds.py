@@ -15,8 +15,8 @@ from local.azure.packets import router
 from local.kubernetes import BUILT_IN
 from local.network.routers import PLATFORM
 from tests.components.pools.joining_client import eventually
+from tests.e2e.azure.test_region import SUBSCRIPTION
 from tests.e2e.test_lifecycle import changes, drift
-from tests.e2e.test_region_on_azure import SUBSCRIPTION
 from tests.support import cloud as clouds
 from tests.support import packets
 from tests.support.cloud import Cloud
@@ -151,7 +151,7 @@ def test_each_cloud_asks_the_other_one_where_that_answers(cloud: Cloud) -> None:
 # A name in a zone of each cloud, and what machines of each network and hosts of sites then find.
 KNOWN = """
 import json, urllib.request
-from local.keeper import names, worlds
+from local.supervisor import names, worlds
 route53 = client("route53", "us-west-2")
 (zone,) = [one for one in route53.list_hosted_zones()["HostedZones"] if one["Name"].startswith("us-west-2.")]
 record = {"Name": "api.us-west-2.both.example.com", "Type": "A", "TTL": 60, "ResourceRecords": [{"Value": "10.9.0.1"}]}

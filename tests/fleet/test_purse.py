@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from fleet import azure_prices, azure_sizes, prices, quotas, shapes
+from fleet import prices, quotas, shapes
+from fleet.azure import prices as azure_prices
+from fleet.azure import sizes as azure_sizes
 from fleet.loader import load
 from fleet.model import Fleet, Quotas
 from tests.components.pools.joining_bed import ROOT

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fleet.errors import FleetError
-from fleet.origins import Origin, load, of, origins_path, refusals, render, write
+from fleet.rebuilds import Origin, load, of, origins_path, refusals, render, write
 
 WHEN = datetime(2026, 11, 21, 16, 0, 1, tzinfo=UTC)
 MAIN = Origin(

@@ -4,7 +4,8 @@ import re
 
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 
-from fleet import azure_sizes, gpus, shapes
+from fleet import gpus, shapes
+from fleet.azure import sizes as azure_sizes
 from fleet.world import current
 from tests.components.pools.joining_bed import ROOT
 

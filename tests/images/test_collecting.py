@@ -11,7 +11,7 @@ import pytest
 from images import channels, collecting
 from images.baked import Baked
 from images.errors import ImageError
-from images.stores.aws import Aws
+from images.stores.aws.store import Aws
 from images.stores.store import Published, Record, Slot
 from tests.local.aws.conftest import asker
 

@@ -15,13 +15,13 @@ import pytest
 
 from images import channels
 from images.errors import ImageError
-from images.stores import signed
-from images.stores.aws import Waits
-from images.stores.site import Site
-from landbridge import image_stores
+from images.stores.aws.store import Waits
+from images.stores.site import index as site_index
+from images.stores.site.store import Site
 from landbridge.cluster import session as sessions
 from landbridge.commands.image import image
 from landbridge.errors import ConsentError, UsageError
+from landbridge.image import stores
 from landbridge.places import Place
 from tests.local.aws.conftest import clients
 from tests.support import example
@@ -39,8 +39,8 @@ def said(endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     make = cache(clients(endpoint))
     place = Place("local", ROOT, "file:///dev/null", "passphrase", ROOT)
     monkeypatch.setattr(sessions, "the_place", lambda *_, **__: place)
-    monkeypatch.setattr(image_stores, "clients_at", lambda _w, _p, region, *_: lambda name: make(name, region))
-    monkeypatch.setattr(image_stores, "LOCAL", Waits(0.1, 100))
+    monkeypatch.setattr(stores, "clients_at", lambda _w, _p, region, *_: lambda name: make(name, region))
+    monkeypatch.setattr(stores, "LOCAL", Waits(0.1, 100))
     monkeypatch.setenv("LANDBRIDGE_IMAGES", str(tmp_path / "images"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
@@ -134,7 +134,7 @@ def test_a_run_that_takes_many_at_once_wants_its_own_consent(said: Said, tmp_pat
     key, folder = tmp_path / "key.pem", tmp_path / "served"
     subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", key], check=True)
     key.chmod(0o600)
-    store = Site("lab", folder, signed.private_key(key))
+    store = Site("lab", folder, site_index.private_key(key))
     for number in range(7):
         channels.publish(store, *bed.bake(tmp_path / "images", f"many {number}"), "alice", bed.told)
     at = ["--keep", "1", "--yes", "--site", "lab", "--folder", str(folder), "--key", str(key)]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from fleet import images as tags
-from images.stores.aws_calls import FLEET
-from images.stores.aws_publish import ROOT_DEVICE
+from images.stores.aws.calls import FLEET
+from images.stores.aws.publish import ROOT_DEVICE
 
 TEMPLATE = Path(__file__).parents[2] / "images/packer"
 PACKER = shutil.which("packer")

@@ -7,7 +7,7 @@ import pytest
 from fleet.image_names import STABLE, parameter
 from images import channels
 from images.errors import ImageError
-from images.stores.aws import Aws
+from images.stores.aws.store import Aws
 
 from . import store_bed as bed
 

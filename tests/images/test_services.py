@@ -61,7 +61,7 @@ def test_every_program_that_add_ons_start_in_it_runs_as_nobody(root: Path) -> No
 
 def test_each_cloud_s_clients_are_in_it(root: Path) -> None:
     """They are loaded only where a cluster has machines in that cloud."""
-    done = python(root, "-c", "import services.autoscaler.aws, services.autoscaler.azure")
+    done = python(root, "-c", "import services.autoscaler.aws.cloud, services.autoscaler.azure.cloud")
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -19,9 +19,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from images import channels, collecting
 from images.errors import ImageError
-from images.stores import signed, verify
-from images.stores import site as sites
-from images.stores.site import Site
+from images.stores.site import index as site_index
+from images.stores.site import store as sites
+from images.stores.site import verify as site_verify
+from images.stores.site.store import Site
 
 from . import store_bed as bed
 from .store_bed import told
@@ -39,8 +40,8 @@ def names(store: Site) -> list[str]:
     return sorted(file.name for file in (store.folder / "images").iterdir())
 
 
-def checked(where: str, name: str | None = None, keep: Path | None = None) -> list[verify.Checked]:
-    return list(verify.verify(where, verify.read(where, PUBLIC), name, keep))
+def checked(where: str, name: str | None = None, keep: Path | None = None) -> list[site_verify.Checked]:
+    return list(site_verify.verify(where, site_verify.read(where, PUBLIC), name, keep))
 
 
 def test_published_promoted_verified_by_folder_and_by_web(store: Site, tmp_path: Path) -> None:
@@ -58,10 +59,10 @@ def test_published_promoted_verified_by_folder_and_by_web(store: Site, tmp_path:
         with pytest.raises(ImageError, match=r"no image or channel gpu. It has: cpu/1.36.2/candidate, "):
             checked(url, "gpu")
         with pytest.raises(ImageError, match=r"missing/index\.json can't be read: File not found"):
-            verify.read(f"{url}/missing", PUBLIC)
-    number = verify.read(str(store.folder), PUBLIC).number
+            site_verify.read(f"{url}/missing", PUBLIC)
+    number = site_verify.read(str(store.folder), PUBLIC).number
     assert channels.publish(store, folder, image, "alice", told) == []
-    assert verify.read(str(store.folder), PUBLIC).number == number + 1
+    assert site_verify.read(str(store.folder), PUBLIC).number == number + 1
 
 
 class served:  # noqa: N801
@@ -105,12 +106,12 @@ def test_what_was_changed_on_the_way_is_refused(store: Site, tmp_path: Path) -> 
     sealed = json.loads(index.read_text())
     index.write_text(json.dumps({**sealed, "index": sealed["index"].replace("alice", "mallory")}))
     with pytest.raises(ImageError, match=r"index\.json is not signed by this key"):
-        verify.read(str(store.folder), PUBLIC)
+        site_verify.read(str(store.folder), PUBLIC)
     with pytest.raises(ImageError, match="is not signed by this key"):
         store.published("lab")
     index.write_text("{}")
     with pytest.raises(ImageError, match="is no index of images"):
-        verify.read(str(store.folder), PUBLIC)
+        site_verify.read(str(store.folder), PUBLIC)
 
 
 def test_a_disabled_image_is_given_to_nobody(store: Site, tmp_path: Path) -> None:
@@ -159,7 +160,7 @@ def test_a_copy_that_can_t_be_kept_is_not_the_source_s_fault(
 )
 def test_addresses_that_are_none(where: str, why: str) -> None:
     with pytest.raises(ImageError, match=why):
-        verify.read(where, PUBLIC)
+        site_verify.read(where, PUBLIC)
 
 
 def test_what_speaks_no_http_is_one_clear_error() -> None:
@@ -174,7 +175,7 @@ def test_what_speaks_no_http_is_one_clear_error() -> None:
         thread = threading.Thread(target=answer)
         thread.start()
         with pytest.raises(ImageError, match=r"index\.json can't be read: SSH-2\.0"):
-            verify.read(f"http://127.0.0.1:{server.getsockname()[1]}", PUBLIC)
+            site_verify.read(f"http://127.0.0.1:{server.getsockname()[1]}", PUBLIC)
         thread.join()
 
 
@@ -259,7 +260,7 @@ def pem(key: Ed25519PrivateKey | X25519PrivateKey) -> bytes:
 def test_keys_that_are_none(tmp_path: Path) -> None:
     file = tmp_path / "key.pem"
     with pytest.raises(ImageError, match=r"No such file.*openssl genpkey -algorithm ed25519"):
-        signed.private_key(file)
+        site_index.private_key(file)
     for text, why in (
         (b"none", "holds no private key in PEM"),
         (pem(X25519PrivateKey.generate()), "of another kind than Ed25519"),
@@ -268,10 +269,10 @@ def test_keys_that_are_none(tmp_path: Path) -> None:
         file.write_bytes(text)
         file.chmod(0o644)
         with pytest.raises(ImageError, match=why):
-            signed.private_key(file)
+            site_index.private_key(file)
     file.chmod(0o600)
-    assert signed.private_key(file).public_key() == PUBLIC
+    assert site_index.private_key(file).public_key() == PUBLIC
     with pytest.raises(ImageError, match=r"holds no public key in PEM.*-pubout"):
-        signed.public_key(file)
+        site_index.public_key(file)
     file.write_bytes(PUBLIC.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
-    assert signed.public_key(file) == PUBLIC
+    assert site_index.public_key(file) == PUBLIC

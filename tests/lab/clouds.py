@@ -6,15 +6,15 @@ from ipaddress import IPv4Network
 from pathlib import Path
 from typing import NamedTuple
 
-from components.links.azure_connections import OtherEnd, other_ends
-from components.links.crossing import crossed, crossed_options
+from components.links.aws.cross_cloud import crossed, crossed_options
+from components.links.azure.connections import OtherEnd, other_ends
 from components.links.plan import Crossing
 from fleet import hubs
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
 from . import frr
-from .azure import INSIDE, INSTANCES, About, Azure, Line
+from .azure.routing import INSIDE, INSTANCES, About, Azure, Line
 from .charon import Charon
 from .gateway import ports
 from .hub import ESP, IKE, START, endpoint

@@ -3,7 +3,7 @@
 from ipaddress import IPv4Network
 from typing import NamedTuple
 
-from components.links.connections import OPTIONS
+from components.links.aws.connections import OPTIONS
 from components.links.gateway.spec import End
 from components.links.policy import HELLO_SECONDS, HOLD_SECONDS
 

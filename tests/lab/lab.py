@@ -13,7 +13,7 @@ from fleet.model import Fleet
 from tests.components.links.bed import example_in_aws
 
 from . import frr, traffic
-from .azure import Azure
+from .azure.routing import Azure
 from .charon import Charon
 from .gateway import Gateway, ports
 from .hub import Endpoint, Hub

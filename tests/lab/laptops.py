@@ -7,7 +7,7 @@
                          server                   node ── pod
 
 The network stands for AWS: the public address is the server's by NAT there, route tables lead the pool to the server, and
-its metadata and S3 answer, as `tests.support.machine_aws` has them. Of the node it takes packets of the node's own address
+its metadata and S3 answer, as `tests.support.aws.machine` has them. Of the node it takes packets of the node's own address
 alone, as of every instance whose source check is on.
 """
 
@@ -34,7 +34,7 @@ from components.links.laptops.wrapping import client_key
 from fleet import laptops
 from fleet.world import World, current
 from tests.components.links.laptops_bed import REGION, authority, material, spec_of
-from tests.support import machine_aws
+from tests.support.aws import machine as aws_machine
 
 from . import overlay
 from .machines import LabError, Machine, awaited, joined
@@ -288,8 +288,8 @@ class Region:
         self.host.start(sys.executable, "-c", RESOLVER, self.spec.resolver, str(self.network), seconds=SECONDS)
 
     def _aws(self) -> None:
-        trusted = machine_aws.trust(self.folder)
-        self.machine.write({**trusted, "/etc/hosts": machine_aws.HOSTS})
+        trusted = aws_machine.trust(self.folder)
+        self.machine.write({**trusted, "/etc/hosts": aws_machine.HOSTS})
         words = (sys.executable, "-c", AWS, str(self.folder))
         env = {"PYTHONPATH": str(ROOT)}
         running = self.vpc.start(*words, seconds=SECONDS, env=env, out=subprocess.PIPE)

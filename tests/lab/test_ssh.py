@@ -16,7 +16,7 @@ from components.boot.certificates import Certificate, Revoked, issue, issue_host
 from components.boot.clients import called, known_hosts
 from components.boot.people import Authority, Login
 from fleet.logins import REVOKED
-from tests.support import machine_aws
+from tests.support.aws import machine as aws_machine
 
 from . import report
 from .laptops import AWS, ROOT, SECONDS
@@ -29,7 +29,7 @@ POOL = "pools.us-west-2.fleet.example.com"
 TEAM = (Login("alice", 3001, "platform", 2001, ()), Login("bob", 3002, "platform", 2001, ()))
 KINDS = {"alice": "ed25519", "bob": "ecdsa", "dave": "rsa"}
 GONE_SECONDS = 60.0
-REGION = machine_aws.REGIONS[0]
+REGION = aws_machine.REGIONS[0]
 
 
 class Bed:
@@ -54,8 +54,8 @@ class Bed:
     def _aws(self) -> None:
         self.node.run("hostname", "node")
         # sudo asks for the machine's own name.
-        hosts = f"127.0.0.1 localhost node\n{machine_aws.HOSTS}"
-        self.node.write({**machine_aws.trust(self.folder), "/etc/hosts": hosts})
+        hosts = f"127.0.0.1 localhost node\n{aws_machine.HOSTS}"
+        self.node.write({**aws_machine.trust(self.folder), "/etc/hosts": hosts})
         words = (sys.executable, "-c", AWS, str(self.folder))
         running = self.laptop.start(*words, seconds=SECONDS, env={"PYTHONPATH": str(ROOT)}, out=subprocess.PIPE)
         assert running.stdout is not None

@@ -13,9 +13,9 @@ from fleet.world import World, current
 from landbridge.cluster import kubeconfig
 from landbridge.cluster.info import ClusterInfo, MachineInfo
 from landbridge.cluster.kube import Kube
-from landbridge.etcd.hands import SCRIPTS
+from landbridge.etcd.machine_steps import SCRIPTS
 from landbridge.etcd.store import Snapshot
-from landbridge.reach import Local
+from landbridge.remote_execution import Local
 from local import namespace
 from local.client import LocalCloudError
 from local.machines import machine as machines
@@ -175,7 +175,7 @@ def stand_ins(files: dict[str, str]) -> dict[str, str]:
     links = "; ".join(f"ln -sfn /dev/landbridge/{disk} /run/landbridge/disks/{disk}" for disk in DISKS)
     command = f"/bin/sh -c 'mkdir -p /run/landbridge/disks; {links}'"
     unit = f"[Unit]\nDescription=Disks\n\n[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart={command}\n"
-    script = f"{SCRIPTS}/aws.py"
+    script = f"{SCRIPTS}/api_aws.py"
     return {
         "/etc/systemd/system/landbridge-disks.service": unit,
         **({script: files[script] + AWS.format(here=HERE)} if script in files else {}),

@@ -19,16 +19,17 @@ from components.boot.user_data import public_key, sealed
 from components.control_plane.bundle import Bundle, digests, manifest
 from components.control_plane.machines import cluster_spec
 from components.pools.bundle import bundle, with_files
-from components.pools.enrolment import Pointer
+from components.pools.site.enrolment import Pointer
 from components.pools.spec import PoolSpec, pool_spec
-from components.storage import nfs_server, nfs_units
+from components.storage.site import nfs_server as site_nfs_server
+from components.storage.site import nfs_units as site_nfs_units
 from fleet.world import World, current
 from landbridge.cluster import kubeconfig
 from landbridge.cluster.info import ClusterInfo, MachineInfo
 from landbridge.cluster.kube import Kube
 from landbridge.cluster.session import Session
 from landbridge.places import Place
-from landbridge.reach import Local
+from landbridge.remote_execution import Local
 from landbridge.site import enrol, hosts
 from landbridge.site.apply import Apply, Patience
 from landbridge.site.status import Hosts, State
@@ -100,8 +101,8 @@ class SiteBed:
         storage = self.world.fleet.storage.model_copy(update={"shares": shares, "backups": False})
         lab = self.world.fleet.sites[SITE].model_copy(update={"nfs": host})
         fleet = self.world.fleet.model_copy(update={"storage": storage, "people": {}, "sites": {SITE: lab}})
-        more = {**nfs_server.bundle(fleet, self.world.plan, SITE), **changes}
-        made = with_files(bundle(self.spec, self.authority), more, nfs_units.TARGET)
+        more = {**site_nfs_server.bundle(fleet, self.world.plan, SITE), **changes}
+        made = with_files(bundle(self.spec, self.authority), more, site_nfs_units.TARGET)
         self.own[host] = self.signed(self.spec.own_prefix(host), made.files, "")
         return self.own[host]
 

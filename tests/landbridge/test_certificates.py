@@ -9,7 +9,7 @@ import pytest
 from fleet.world import current
 from landbridge.certificates import people
 from landbridge.errors import UsageError
-from landbridge.laptops import giving
+from landbridge.vpn import issuing
 from tests.support.cloud import ROOT
 
 
@@ -38,9 +38,9 @@ def stores(*regions: str) -> Any:
 
 def test_each_region_has_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    made = giving.files("alice", stores("us-west-2", "eu-west-1"), None)
+    made = issuing.files("alice", stores("us-west-2", "eu-west-1"), None)
     assert made == [Path("alice-us-west-2.ovpn"), Path("alice-eu-west-1.ovpn")]
-    assert giving.files("alice", stores("us-west-2"), Path("a.ovpn")) == [Path("a.ovpn")]
+    assert issuing.files("alice", stores("us-west-2"), Path("a.ovpn")) == [Path("a.ovpn")]
 
 
 @pytest.mark.parametrize(
@@ -59,4 +59,4 @@ def test_no_profile_is_written_over_or_nowhere(
     Path("taken.ovpn").write_text("mine")
     Path("leads.ovpn").symlink_to("away")
     with pytest.raises(UsageError, match=why):
-        giving.files("alice", stores(*regions), Path(out))
+        issuing.files("alice", stores(*regions), Path(out))

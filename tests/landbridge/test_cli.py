@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from landbridge import entering
 from landbridge.errors import FAILED, USAGE
+from landbridge.local import enter
 
 ROOT = Path(__file__).parents[2]
 FLEET = """\
@@ -168,14 +168,14 @@ def test_machines_get_an_unusable_home_as_a_document(tmp_path: Path, fleet: Path
 def test_a_home_of_somebody_elses_is_told_and_other_files_are_not_taken_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    monkeypatch.setattr(entering, "HOME", tmp_path)
+    monkeypatch.setattr(enter, "HOME", tmp_path)
     file = tmp_path / "local/cloud.json"
-    told = entering.unusable(OSError(number, os.strerror(number), str(file))) or ""
+    told = enter.unusable(OSError(number, os.strerror(number), str(file))) or ""
     assert f"{tmp_path} ({file})" in told
     assert os.strerror(number) in told
-    assert entering.unusable(OSError(number, os.strerror(number), "/elsewhere/fleet.yaml")) is None
-    assert entering.unusable(FileNotFoundError(errno.ENOENT, "gone", str(file))) is None, "that is our own mistake"
-    assert entering.unusable(BrokenPipeError(errno.EPIPE, "Broken pipe")) is None
+    assert enter.unusable(OSError(number, os.strerror(number), "/elsewhere/fleet.yaml")) is None
+    assert enter.unusable(FileNotFoundError(errno.ENOENT, "gone", str(file))) is None, "that is our own mistake"
+    assert enter.unusable(BrokenPipeError(errno.EPIPE, "Broken pipe")) is None
 
 
 def test_check_judges_the_ledger_for_ci(tmp_path: Path, fleet: Path) -> None:

@@ -12,22 +12,22 @@ from rich.console import Console
 
 from fleet.world import current
 from landbridge.commands import demo, landbridge, options
-from landbridge.demo import burst, looks, prepare, shortage
+from landbridge.demo import burst, burst_state, prepare, shortage
 from landbridge.demo.burst import Burst
-from landbridge.demo.looks import Look, Moments
+from landbridge.demo.burst_state import Look, Moments
 from landbridge.errors import LandbridgeError, UsageError
 from landbridge.output import Output
 from landbridge.pool.sizes import Group, Machine
 
 WORLD = current(Path(__file__).parents[2] / "fleet.yaml")
-MINE = looks.pools(WORLD.fleet, "main")
+MINE = burst_state.pools(WORLD.fleet, "main")
 ROOM = {"site-gpu": 64, "west-gpu": 320, "east-gpu": 480, "eu-gpu": 1600, "south-gpu": 800}
 NOTHING = Look(0, 0, 0, 0)
 
 
 def made(gpus: int = 1600) -> Burst:
     session: Any = SimpleNamespace(world=WORLD, info=SimpleNamespace(name="main"))
-    return Burst(session, gpus, MINE, 8, looks.shares(ROOM, gpus), dict.fromkeys(MINE, 0), {})
+    return Burst(session, gpus, MINE, 8, burst_state.shares(ROOM, gpus), dict.fromkeys(MINE, 0), {})
 
 
 def test_pools_stand_in_the_order_in_which_they_fill_up() -> None:
@@ -59,7 +59,7 @@ GPUS = dict.fromkeys(list(ROOM)[1:], 8)
 def test_the_last_region_that_is_needed_has_hardware_for_half_of_its_share_where_another_one_comes(
     gpus: int, short: dict[str, int]
 ) -> None:
-    assert shortage.halved(looks.shares(ROOM, gpus), GPUS) == short
+    assert shortage.halved(burst_state.shares(ROOM, gpus), GPUS) == short
 
 
 def test_each_cloud_is_told_of_its_own_hardware_in_its_own_words() -> None:
@@ -84,9 +84,9 @@ def test_moments_are_of_the_last_rise_the_first_work_and_the_most() -> None:
         (10.0, {"west": Look(41, 41, 40, 320)}),
         (12.0, {"west": Look(0, 0, 0, 0)}),
     ]
-    assert looks.moments(row, "west") == Moments(8.0, 6.0, 8.0)
-    assert looks.moments(row[:1], "west") == Moments(None, None, None)
-    assert looks.moments([], "west") == Moments(None, None, None)
+    assert burst_state.moments(row, "west") == Moments(8.0, 6.0, 8.0)
+    assert burst_state.moments(row[:1], "west") == Moments(None, None, None)
+    assert burst_state.moments([], "west") == Moments(None, None, None)
 
 
 def test_a_look_counts_running_pods_of_the_pool_s_own_nodes() -> None:
@@ -101,7 +101,7 @@ def test_a_look_counts_running_pods_of_the_pool_s_own_nodes() -> None:
     pods = [pod("i-1", "Running"), pod("i-2", "Pending"), pod("host-1.lab", "Running")]
     group = Group("a", 0, 40, 3, (Machine("i-1", "a", "InService"), Machine("i-2", "a", "Terminating:Wait")), "no room")
     home = {"i-1": "west-gpu", "i-2": "west-gpu", "host-1.lab": "site-gpu"}
-    found = looks.of_pool("west-gpu", MINE["west-gpu"], [group], there, pods, home)
+    found = burst_state.of_pool("west-gpu", MINE["west-gpu"], [group], there, pods, home)
     assert found == Look(asked=3, machines=2, ready=1, gpus=8, failure="no room", names=frozenset(("i-1", "i-2")))
 
 
@@ -178,7 +178,7 @@ def test_a_look_that_fails_is_another_look_s_turn_until_time_is_up(monkeypatch: 
             raise answer
         return answer
 
-    monkeypatch.setattr(looks, "look", look)
+    monkeypatch.setattr(burst_state, "look", look)
     monkeypatch.setattr(burst, "PAUSE_SECONDS", 0.01)
     told: list[float] = []
     one.fill(lambda seconds, _: told.append(seconds), 60)

@@ -11,14 +11,16 @@ import pytest
 from botocore.exceptions import EndpointConnectionError
 from click.testing import CliRunner, Result
 
-from landbridge import entering, pki, places
+from landbridge import places
 from landbridge.cluster.kube import Kube
 from landbridge.commands import landbridge
-from landbridge.doctor import clusters, files, local_cloud, looks, set_up
+from landbridge.doctor import checks, clusters, files, local_cloud, set_up
 from landbridge.doctor.finding import Finding
-from landbridge.doctor.patient import Patient
-from local.kept import MARK
-from tests.landbridge import test_pki
+from landbridge.doctor.subject import Patient
+from landbridge.local import enter
+from landbridge.pki import certificates
+from local.saved_worlds import MARK
+from tests.landbridge.pki import test_certificates
 from tests.support.cloud import TWO_REGIONS
 
 GIB = 1024**3
@@ -27,9 +29,9 @@ Usage = namedtuple("Usage", "total used free")
 
 @pytest.fixture
 def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for module in (entering, places):
+    for module in (enter, places):
         monkeypatch.setattr(module, "HOME", tmp_path / "home")
-    monkeypatch.setattr(entering, "LOCAL_HOME", tmp_path / "home/local")
+    monkeypatch.setattr(enter, "LOCAL_HOME", tmp_path / "home/local")
     path = tmp_path / "fleet.yaml"
     path.write_text(TWO_REGIONS)
     asked("plan", path, "--write")
@@ -102,7 +104,7 @@ def test_room_for_state_and_logs(monkeypatch: pytest.MonkeyPatch, free_gib: floa
 
 def test_programs_that_are_missing_are_named_with_their_packages(fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(fleet.parent))
-    monkeypatch.setattr(entering, "ROOT", fleet.parent)
+    monkeypatch.setattr(enter, "ROOT", fleet.parent)
     monkeypatch.setattr(places, "ROOT", fleet.parent)
     monkeypatch.setattr("landbridge.cluster.kube.ROOT", fleet.parent)
     told = {one.what: one.remedy for one in set_up._programs(Patient(fleet, home=fleet.parent))}
@@ -146,7 +148,7 @@ def test_a_local_cloud_that_was_stopped_comes_back_by_what_it_says(fleet: Path) 
 
 
 def test_a_look_that_hangs_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entering, "HOME", tmp_path)
+    monkeypatch.setattr(enter, "HOME", tmp_path)
 
     def hangs() -> Iterator[Finding]:
         time.sleep(5)
@@ -161,9 +163,9 @@ def test_a_look_that_hangs_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.M
 
     known = Finding("known", "soon", "this", "that")
     asked_for = [
-        looks.Look(name, ask, f"`see {name}`") for name, ask in (("late", hangs), ("far", fails), ("ours", mistakes))
+        checks.Look(name, ask, f"`see {name}`") for name, ask in (("late", hangs), ("far", fails), ("ours", mistakes))
     ]
-    told = looks.run(asked_for, [known], 0.5)
+    told = checks.run(asked_for, [known], 0.5)
     assert told.seconds < 2
     assert told.areas == ["late", "far", "ours"]
     assert [(one.area, one.severity) for one in told.findings] == [
@@ -197,7 +199,7 @@ def test_a_fleet_that_can_not_be_read_is_looked_at_as_far_as_it_goes(fleet: Path
     world, begun = files.read(fleet)
     assert world is None
     assert begun
-    assert [one.area for one in looks.of(Patient(fleet))] == ["set-up", "fleet file", "local cloud"]
+    assert [one.area for one in checks.of(Patient(fleet))] == ["set-up", "fleet file", "local cloud"]
 
 
 @pytest.mark.parametrize(
@@ -206,8 +208,12 @@ def test_a_fleet_that_can_not_be_read_is_looked_at_as_far_as_it_goes(fleet: Path
     ids=["new", "due", "over"],
 )
 def test_certificates_near_their_end(days: float, told: tuple[str, str] | None) -> None:
-    rows = pki.rows(test_pki.state(test_pki.signed("api", test_pki.KUBERNETES, 365), test_pki.KUBERNETES[0]))
-    made = list(clusters.certified("main", rows, test_pki.now(days)))
+    rows = certificates.rows(
+        test_certificates.state(
+            test_certificates.signed("api", test_certificates.KUBERNETES, 365), test_certificates.KUBERNETES[0]
+        )
+    )
+    made = list(clusters.certified("main", rows, test_certificates.now(days)))
     if told is None:
         assert made == []
         return

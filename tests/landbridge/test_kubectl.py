@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from local.providers import tls
-from tests.landbridge.test_cluster import OUTPUTS
+from tests.landbridge.cluster.test_cluster import OUTPUTS
 from tests.support import cloud as clouds
 from tests.support.cloud import COMMAND, Cloud
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from landbridge import reach
+from landbridge import remote_execution
 from landbridge.errors import LandbridgeError
-from landbridge.reach import Instance, Local, ReachError, Ssh, Ssm
+from landbridge.remote_execution import Instance, Local, ReachError, Ssh, Ssm
 from local.client import LocalCloudError
 
 MACHINES = {"main-etcd-1": Instance("i-1", "10.0.0.1", "ami-1")}
@@ -36,7 +36,7 @@ class Systems:
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reach.time, "sleep", lambda _seconds: None)
+    monkeypatch.setattr(remote_execution.time, "sleep", lambda _seconds: None)
 
 
 def ssm(*answers: dict[str, Any] | str) -> tuple[Ssm, Systems]:
@@ -47,7 +47,7 @@ def ssm(*answers: dict[str, Any] | str) -> tuple[Ssm, Systems]:
 def test_systems_manager_is_asked_until_the_command_has_ended() -> None:
     done = {"Status": "Failed", "ResponseCode": 3, "StandardOutputContent": "out", "StandardErrorContent": "err"}
     way, systems = ssm("InvocationDoesNotExist", {"Status": "Pending"}, {"Status": "InProgress"}, done)
-    assert way.run("main-etcd-1", ["echo", "it's"], timeout_seconds=5) == reach.Said(3, "out", "err")
+    assert way.run("main-etcd-1", ["echo", "it's"], timeout_seconds=5) == remote_execution.Said(3, "out", "err")
     assert systems.sent["InstanceIds"] == ["i-1"]
     assert systems.sent["Parameters"]["commands"] == ["echo 'it'\"'\"'s' </dev/null"]
     assert int(systems.sent["Parameters"]["executionTimeout"][0]) >= 30, "AWS takes no less"
@@ -56,7 +56,7 @@ def test_systems_manager_is_asked_until_the_command_has_ended() -> None:
 @pytest.mark.parametrize("text", ["", "plain", 'quo\'te "and" $HOME\n', "\x00\xff"])
 def test_a_script_hands_its_input_on_byte_by_byte(text: str) -> None:
     data = text.encode("latin-1")
-    command = reach.script([sys.executable, "-c", "import sys; print(sys.stdin.buffer.read().hex())"], data)
+    command = remote_execution.script([sys.executable, "-c", "import sys; print(sys.stdin.buffer.read().hex())"], data)
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True)
     assert bytes.fromhex(done.stdout.strip()) == data
 
@@ -95,17 +95,17 @@ def test_a_machine_that_does_not_run_is_told_with_what_brings_it_back() -> None:
 
 
 def test_ssh_goes_to_the_address_and_knows_hosts_by_instance() -> None:
-    command = reach.ssh(MACHINES["main-etcd-1"], ["cat", "a b"])
+    command = remote_execution.ssh(MACHINES["main-etcd-1"], ["cat", "a b"])
     assert "HostKeyAlias=i-1" in command
     assert "BatchMode=yes" in command
     assert command[-3:] == ["10.0.0.1", "--", "sudo -n -- cat 'a b'"]
 
 
 def test_ssh_that_gets_nowhere_is_no_answer_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_given: Any) -> reach.Said:
-        return reach.Said(255, "", "ssh: connect to host 10.0.0.1 port 22: No route to host")
+    def broken(*_given: Any) -> remote_execution.Said:
+        return remote_execution.Said(255, "", "ssh: connect to host 10.0.0.1 port 22: No route to host")
 
-    monkeypatch.setattr(reach, "ran", broken)
+    monkeypatch.setattr(remote_execution, "ran", broken)
     with pytest.raises(ReachError, match=r"10\.0\.0\.1: .*No route to host.*VPN"):
         Ssh(lambda: MACHINES).run("main-etcd-1", ["true"])
     with pytest.raises(ReachError, match=r"let in alice, carol, each with a key.*`User` for 10\.0\.0\.1"):
@@ -115,7 +115,7 @@ def test_ssh_that_gets_nowhere_is_no_answer_of_the_command(monkeypatch: pytest.M
 def test_the_local_way_keeps_streams_and_code_apart() -> None:
     way = Local(lambda _machine, argv: list(argv))
     said = way.run("any", ["sh", "-c", "cat; echo wrong >&2; exit 7"], b"in")
-    assert said == reach.Said(7, "in", "wrong\n")
+    assert said == remote_execution.Said(7, "in", "wrong\n")
     assert said.why == "wrong"
 
 
@@ -153,5 +153,5 @@ def test_of_two_instances_of_a_machine_the_younger_counts() -> None:
     name = ("landbridge:machine", "main-etcd-1")
     version = ("landbridge:kubernetes", "1.36.2")
     ec2 = Ec2(instance("new", 1, name, version), instance("old", 99, name), instance("stray", 5))
-    assert reach.running(ec2, "main") == {"main-etcd-1": Instance("new", "a", "", "1.36.2")}
+    assert remote_execution.running(ec2, "main") == {"main-etcd-1": Instance("new", "a", "", "1.36.2")}
     assert "landbridge:cluster" in ec2.filters

@@ -13,7 +13,7 @@ import pytest
 
 from landbridge.etcd.defrag import defrag
 from landbridge.etcd.ring import Ctl
-from landbridge.reach import Instance, ReachError, Said, Ssh
+from landbridge.remote_execution import Instance, ReachError, Said, Ssh
 from tests.landbridge import bed as beds
 from tests.landbridge.bed import ROOT, Bed
 from tests.support.waiting import eventually

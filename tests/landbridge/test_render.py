@@ -8,9 +8,9 @@ from rich.console import Console
 
 from fleet.world import current
 from landbridge import render
+from landbridge.engine.stack_report import Problem, Step, Story
 from landbridge.places import Place
-from landbridge.progress import Screen
-from landbridge.story import Problem, Step, Story
+from landbridge.up.progress import Screen
 from tests.landbridge.events import step
 
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ from components.links.plan import crossings, peerings, tunnels
 from fleet.model import Site
 from fleet.world import World, current
 from landbridge.commands import landbridge
-from landbridge.topology import cards, drawing
+from landbridge.topology import drawing, labels
 from tests.components.links.bed import planned
 from tests.support import golden
 
@@ -35,7 +35,7 @@ def drawn(sites: int = 1, *azure: str) -> Xml.Element:
     more = {f"site-{n}": Site(gateways=[f"192.0.2.{n}0", f"192.0.2.{n}1"], asn=65020 + n) for n in range(1, sites)}
     fleet, plan = planned(*azure, **more)
     joined, peered, crossed = tunnels(fleet, plan), peerings(fleet), crossings(fleet, plan)
-    found = cards.regions(fleet, plan), cards.sites(fleet, plan)
+    found = labels.regions(fleet, plan), labels.sites(fleet, plan)
     return Xml.fromstring(drawing.svg(fleet.fleet, "note", *found, joined, peered, crossed))
 
 
@@ -129,7 +129,7 @@ def test_what_is_seen_of_links_is_told_by_form_as_well_as_by_colour() -> None:
     fleet, plan = planned()
     joined, peered = tunnels(fleet, plan), peerings(fleet)
     states = {joined[0].name: drawing.UP, joined[1].name: drawing.DOWN, peered[0].name: drawing.UP}
-    found = cards.regions(fleet, plan), cards.sites(fleet, plan)
+    found = labels.regions(fleet, plan), labels.sites(fleet, plan)
     picture = Xml.fromstring(drawing.svg(fleet.fleet, "note", *found, joined, peered, live=states))
     looks = {one.findtext(f"{SVG}title", ""): one.attrib for one in picture.iter(f"{SVG}path")}
     for title, look in (

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from local import client, parts
+from local import client
+from local import processes as parts
 from local.environment import scrubbed
 
 SECONDS = 20
@@ -132,7 +133,7 @@ def test_a_part_that_dies_is_started_again_and_the_others_go_on(home: Path) -> N
 # A moment passes until it listens again.
 ANSWERS = """
 import sys, time
-from local.parts import answers
+from local.processes import answers
 sys.exit(not any(answers({port}) or time.sleep(0.1) for _ in range(200)))
 """
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from local.keeper import names
+from local.supervisor import names
 
 WEST, EAST, SOUTH = "vpc-1", "vpc-2", "azure-3"
 

@@ -97,8 +97,9 @@ def findings(resources: list[dict[str, Any]], world: World) -> list[Finding]:
     heard: list[Finding] = []
 
     def validate(args: StackValidationArgs, report: ReportViolation) -> None:
-        for _, rules in pack.RULES.values():
-            heard.extend(rules(items(args.resources), world))
+        for _, judges in pack.RULES.values():
+            for judge in judges:
+                heard.extend(judge(items(args.resources), world))
 
     assert analyze(resources, [StackValidationPolicy("probe", "what is found", validate)]) == []
     return heard

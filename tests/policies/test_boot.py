@@ -16,7 +16,7 @@ from components.boot.user_data import public_key, user_data
 from fleet.buckets import unique_names
 from policies.boot import findings
 from policies.reading import Item
-from policies.sealed import secrets_in
+from policies.secret_texts import secrets_in
 from tests.support.pki import _key
 
 from .judging import azure

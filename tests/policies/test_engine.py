@@ -98,6 +98,6 @@ def test_a_violating_stack_stops_up_before_anything_is_made(cloud: Cloud, tmp_pa
     up = [str(tmp_path), "up", "--local", "--yes", "eu-west-1", "--fleet", str(cloud.fleet)]
     done = cloud.inside("sh", "-c", '"$@" 2>&1; echo "exit code $?"', "sh", sys.executable, "-c", COMMAND_LINE, *up)
     assert "tag landbridge:owner is missing" in done
-    assert "policy custody" in done
+    assert "policy protection" in done
     assert "exit code 1" in done
     assert cloud.inventory() == before

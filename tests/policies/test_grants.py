@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from policies import grants
+from policies.aws import grants as aws_grants
 from policies.reading import Item
 
 ACCOUNT, ROLE = "123456789012", "arn:aws:iam::123456789012:role/ci"
@@ -20,18 +20,18 @@ SAMPLES = {
     "aws:SourceVpc": "vpc-1",
     "elasticfilesystem:AccessedViaMountTarget": "true",
 }
-ACCEPTED = [(operator, key) for key in SAMPLES for operator in sorted(grants.NARROWING[key.lower()])]
+ACCEPTED = [(operator, key) for key in SAMPLES for operator in sorted(aws_grants.NARROWING[key.lower()])]
 
 
 def refused(condition: Any) -> bool:
     statement = {"Sid": "X", "Effect": "Allow", "Principal": "*", "Action": "kms:*", "Condition": condition}
     policy = json.dumps({"Statement": [statement]})
     item = Item("aws:kms/key:Key", "k", "urn", {"policy": policy}, protect=True, provider="p")
-    return [found.what for found in grants.findings([item])] == ["statement X allows kms:* to everybody"]
+    return [found.what for found in aws_grants.findings([item])] == ["statement X allows kms:* to everybody"]
 
 
 def test_every_narrowing_key_has_a_sample() -> None:
-    assert {key.lower() for key in SAMPLES} == set(grants.NARROWING)
+    assert {key.lower() for key in SAMPLES} == set(aws_grants.NARROWING)
 
 
 @pytest.mark.parametrize(("operator", "key"), ACCEPTED)

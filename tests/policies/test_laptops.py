@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from components.control_plane.roles import trust
-from components.links.laptops.roles import permissions
+from components.control_plane.aws.roles import trust
+from components.links.laptops.aws.roles import permissions
 from components.links.laptops.spec import laptops_spec
 from fleet.world import World
-from policies import addresses, exposure, machines
+from policies.aws import addresses as aws_addresses
+from policies.aws import exposure as aws_exposure
+from policies.aws import machines as aws_machines
 from policies.reading import UNKNOWN, Finding, Item
 
 from .judging import example
@@ -36,7 +38,7 @@ def role(world: World, document: Any, server: str = "us-west-2-vpn-1") -> list[F
     tags = {"landbridge:machine": server}
     one = item("aws:iam/role:Role", REGION, name="r", tags=tags, assumeRolePolicy=json.dumps(trust()))
     policy = item("aws:iam/rolePolicy:RolePolicy", REGION, role="r", name="machine", policy=json.dumps(document))
-    return list(machines.findings([one, policy], world))
+    return list(aws_machines.findings([one, policy], world))
 
 
 def allowed(world: World) -> Any:
@@ -76,18 +78,18 @@ def test_a_region_without_servers_has_no_such_machine(world: World) -> None:
 def test_the_port_is_open_where_servers_are_and_nowhere_else(world: World) -> None:
     rule = {"ipProtocol": "udp", "fromPort": 1194, "toPort": 1194, "cidrIpv4": "0.0.0.0/0"}
     kind = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
-    assert list(exposure.findings([item(kind, STACK, **rule)], world)) == []
+    assert list(aws_exposure.findings([item(kind, STACK, **rule)], world)) == []
     for stack in (REGION, "us-east-1-laptops", "main", "links"):
-        assert [found.path for found in exposure.findings([item(kind, stack, **rule)], world)] == ["cidrIpv4"]
+        assert [found.path for found in aws_exposure.findings([item(kind, stack, **rule)], world)] == ["cidrIpv4"]
 
 
 def test_laptops_addresses_are_their_own_region_s(world: World) -> None:
     route = {"destinationCidrBlock": world.plan.region(REGION).laptops[0], "networkInterfaceId": "eni-1"}
     for interface in ("eni-1", UNKNOWN):
         to = {**route, "networkInterfaceId": interface}
-        assert list(addresses.findings([item("aws:ec2/route:Route", STACK, **to)], world)) == []
+        assert list(aws_addresses.findings([item("aws:ec2/route:Route", STACK, **to)], world)) == []
     for stack in (REGION, "us-east-1-laptops", "main"):
-        assert len(list(addresses.findings([item("aws:ec2/route:Route", stack, **route)], world))) == 1
+        assert len(list(aws_addresses.findings([item("aws:ec2/route:Route", stack, **route)], world))) == 1
 
 
 @pytest.mark.parametrize("ssh", ["keys", "certificates"])

@@ -20,12 +20,16 @@ def world() -> World:
     return example()
 
 
-@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.accepted.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted(FIXTURES.rglob("*.accepted.yaml")), ids=lambda path: str(path.relative_to(FIXTURES))
+)
 def test_accepted(path: Path, world: World) -> None:
     assert judge(path, world) == []
 
 
-@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.refused.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted(FIXTURES.rglob("*.refused.yaml")), ids=lambda path: str(path.relative_to(FIXTURES))
+)
 def test_refused(path: Path, world: World) -> None:
     expected = [line[2:] for line in path.read_text().splitlines() if line.startswith("# ")]
     messages = judge(path, world)

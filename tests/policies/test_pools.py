@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from components.control_plane.roles import trust
-from components.pools.roles import permissions
+from components.control_plane.aws.roles import trust
+from components.pools.aws.roles import permissions
 from components.pools.spec import pool_spec
 from fleet.model import Pool
 from fleet.world import World
-from policies import images, machines
+from policies.aws import images as aws_images
+from policies.aws import machines as aws_machines
 from policies.reading import Finding, Item
 
 from .judging import example
@@ -39,7 +40,7 @@ def role(world: World, document: Any) -> list[Finding]:
     one = {"name": "r", "tags": tags, "assumeRolePolicy": json.dumps(trust())}
     policy = {"role": "r", "name": "node", "policy": json.dumps(document)}
     kinds = (("aws:iam/role:Role", one), ("aws:iam/rolePolicy:RolePolicy", policy))
-    return list(machines.findings([Item(kind, "r", "urn:r", props, False, "p") for kind, props in kinds], world))
+    return list(aws_machines.findings([Item(kind, "r", "urn:r", props, False, "p") for kind, props in kinds], world))
 
 
 def test_a_pool_reads_the_key_of_what_it_shows_where_certificates_let_people_in(world: World) -> None:
@@ -68,7 +69,7 @@ def test_a_pool_starts_from_its_own_channel_and_no_other(world: World) -> None:
         image = f"resolve:ssm:/example/images/{'gpu' if told.gpus else 'cpu'}/1.36.2/{channel}"
         props = {"tags": {"landbridge:pool": pool}, "imageId": image, "instanceType": told.instance_type}
         kind = "aws:ec2/launchTemplate:LaunchTemplate"
-        return [found.what for found in images.findings([Item(kind, "t", "urn:t", props, False, "p")], tried)]
+        return [found.what for found in aws_images.findings([Item(kind, "t", "urn:t", props, False, "p")], tried)]
 
     update = {"west-gpu": world.fleet.pools["west-gpu"].model_copy(update={"channel": "candidate"})}
     tried = replace(world, fleet=world.fleet.model_copy(update={"pools": {**world.fleet.pools, **update}}))

@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
-from components.addons import autoscaler_role, team_roles
+from components.addons.aws import autoscaler_role as aws_autoscaler_role
+from components.addons.aws import team_roles as aws_team_roles
 from fleet.model import Fleet, TeamBucket
 from fleet.world import World
+from policies.aws.roles import findings
 from policies.reading import UNKNOWN, Finding, Item
-from policies.roles import findings
 
 from .judging import example
 
@@ -25,7 +26,7 @@ def world(*buckets: TeamBucket) -> World:
 
 def judged(found: World, may: Any, fleet: Fleet | None = None, trust: Any = None) -> list[Finding]:
     """`fleet` is the one whose role it is, when it is not the one that judges."""
-    trust = trust or team_roles.trust(fleet or found.fleet, "main", TEAM)
+    trust = trust or aws_team_roles.trust(fleet or found.fleet, "main", TEAM)
     role = Item("aws:iam/role:Role", "r", "urn:r", {"name": ROLE, "assumeRolePolicy": trust}, False, "p")
     policy = Item("aws:iam/rolePolicy:RolePolicy", "p", "urn:p", {"role": ROLE, "policy": may}, False, "p")
     return list(findings([role, policy], found))
@@ -37,18 +38,18 @@ ALL = (TeamBucket(name="corpus", key=KEY), TeamBucket(name="scratch", write=True
 def test_it_takes_what_add_ons_write() -> None:
     for buckets in ((), ALL):
         found = world(*buckets)
-        assert judged(found, team_roles.permissions(found.fleet, TEAM)) == []
+        assert judged(found, aws_team_roles.permissions(found.fleet, TEAM)) == []
 
 
 @pytest.mark.parametrize("left", range(len(ALL)))
 def test_a_bucket_that_the_fleet_file_has_no_more_is_refused(left: int) -> None:
-    may = team_roles.permissions(world(*ALL).fleet, TEAM)
+    may = aws_team_roles.permissions(world(*ALL).fleet, TEAM)
     found = judged(world(*(one for n, one in enumerate(ALL) if n != left)), may)
     assert {f"arn:aws:s3:::{ALL[left].name}/*"} <= {one.what.rpartition(" ")[2] for one in found}
 
 
 def test_writing_where_it_may_read_is_refused() -> None:
-    may = team_roles.permissions(world(TeamBucket(name="corpus", write=True, key=KEY)).fleet, TEAM)
+    may = aws_team_roles.permissions(world(TeamBucket(name="corpus", write=True, key=KEY)).fleet, TEAM)
     found = judged(world(TeamBucket(name="corpus", key=KEY)), may)
     assert {one.what.split()[3] for one in found} == {
         *("s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"),
@@ -58,30 +59,30 @@ def test_writing_where_it_may_read_is_refused() -> None:
 
 def test_another_team_s_documents_are_refused() -> None:
     found = world()
-    assert judged(found, team_roles.permissions(found.fleet, "platform"))
+    assert judged(found, aws_team_roles.permissions(found.fleet, "platform"))
 
 
 def test_the_issuer_of_another_fleet_is_refused() -> None:
     found = world()
     other = found.fleet.model_copy(update={"fleet": "other"})
-    (one,) = judged(found, team_roles.permissions(found.fleet, TEAM), other)
+    (one,) = judged(found, aws_team_roles.permissions(found.fleet, TEAM), other)
     assert "no team's storage: those of" in one.what
 
 
 def test_a_role_whose_name_nobody_knows_is_not_taken_on_trust() -> None:
     found = world()
-    trust = team_roles.trust(found.fleet, "main", TEAM)
+    trust = aws_team_roles.trust(found.fleet, "main", TEAM)
     role = Item("aws:iam/role:Role", "r", "urn:r", {"name": UNKNOWN, "assumeRolePolicy": trust}, False, "p")
     assert [one.path for one in findings([role], found)] == ["name"]
 
 
 def sizing(found: World, may: Any, cluster: str = "main") -> list[Finding]:
-    return judged(found, may, trust=autoscaler_role.trust(found.fleet, cluster))
+    return judged(found, may, trust=aws_autoscaler_role.trust(found.fleet, cluster))
 
 
 def test_it_takes_the_autoscaler_s_role_as_add_ons_write_it() -> None:
     found = world()
-    assert sizing(found, autoscaler_role.permissions(found.fleet, "main")) == []
+    assert sizing(found, aws_autoscaler_role.permissions(found.fleet, "main")) == []
 
 
 STEPS: dict[str, Any] = {
@@ -106,14 +107,16 @@ STEPS: dict[str, Any] = {
         {"aws:ResourceTag/landbridge:cluster": "other"}
     ),
     "all but something": lambda may: may["Statement"][1].update(NotAction=may["Statement"][1].pop("Action")),
-    "what a team may": lambda may: may["Statement"].extend(team_roles.permissions(example().fleet, TEAM)["Statement"]),
+    "what a team may": lambda may: may["Statement"].extend(
+        aws_team_roles.permissions(example().fleet, TEAM)["Statement"]
+    ),
 }
 
 
 @pytest.mark.parametrize("step", STEPS)
 def test_the_autoscaler_s_role_goes_no_further(step: str) -> None:
     found = world()
-    may = autoscaler_role.permissions(found.fleet, "main")
+    may = aws_autoscaler_role.permissions(found.fleet, "main")
     STEPS[step](may)
     findings = sizing(found, may)
     assert findings
@@ -122,7 +125,7 @@ def test_the_autoscaler_s_role_goes_no_further(step: str) -> None:
 
 def test_a_team_s_pods_size_no_groups() -> None:
     found = world()
-    assert judged(found, autoscaler_role.permissions(found.fleet, "main"))
+    assert judged(found, aws_autoscaler_role.permissions(found.fleet, "main"))
 
 
 def test_a_cluster_s_autoscaler_sizes_no_other_cluster_s_pools() -> None:
@@ -133,10 +136,10 @@ def test_a_cluster_s_autoscaler_sizes_no_other_cluster_s_pools() -> None:
         update={"clusters": {"main": main, "next": main}, "pools": {**known.fleet.pools, "next-gpu": pools["east-gpu"]}}
     )
     found = World(fleet, known.plan, known.path)
-    assert sizing(found, autoscaler_role.permissions(fleet, "next"), "next") == []
-    assert sizing(found, autoscaler_role.permissions(fleet, "next"))
+    assert sizing(found, aws_autoscaler_role.permissions(fleet, "next"), "next") == []
+    assert sizing(found, aws_autoscaler_role.permissions(fleet, "next"))
     # Both clusters vouch for a service account of this name: whose groups it may size nobody can tell.
-    both = autoscaler_role.trust(fleet, "main")
-    both["Statement"] += autoscaler_role.trust(fleet, "next")["Statement"]
-    (one,) = judged(found, autoscaler_role.permissions(fleet, "main"), trust=both)
+    both = aws_autoscaler_role.trust(fleet, "main")
+    both["Statement"] += aws_autoscaler_role.trust(fleet, "next")["Statement"]
+    (one,) = judged(found, aws_autoscaler_role.permissions(fleet, "main"), trust=both)
     assert "not one cluster's cluster-autoscaler" in one.what

@@ -1,6 +1,6 @@
 """Each entry of each rule table takes its accepted rows, refuses its refused ones, and passes no unknown value.
 
-The tables are found in the policies' modules: one added there fails until cases/MODULE.TABLE.yaml has its rows, with the
+The tables are found in the policies' modules: one added there fails until cases/FOLDER/MODULE.TABLE.yaml has its rows, with the
 text that the refusal must contain. Resources there are tagged and given a provider by themselves.
 """
 
@@ -13,7 +13,8 @@ import pytest
 
 import policies
 from fleet.world import World
-from policies import buckets, custody
+from policies import protection
+from policies.aws import buckets as aws_buckets
 from policies.reading import UNDECIDABLE, values
 
 from .judging import AZURE, HERE, example, findings, load, world_of
@@ -40,11 +41,11 @@ class Entry(NamedTuple):
 def tables() -> dict[str, dict[str, Any]]:
     """MODULE.TABLE → table, of every constant whose keys are resource types."""
     found = {}
-    for module in pkgutil.iter_modules(policies.__path__):
-        if module.name != "__main__":
-            for name, value in vars(importlib.import_module(f"policies.{module.name}")).items():
+    for module in pkgutil.walk_packages(policies.__path__, "policies."):
+        if module.name != "policies.__main__":
+            for name, value in vars(importlib.import_module(module.name)).items():
                 if isinstance(value, dict | set | frozenset) and value and all(TYPE.fullmatch(str(k)) for k in value):
-                    found[f"{module.name}.{name}"] = value
+                    found[f"{module.name.removeprefix('policies.')}.{name}"] = value
     return found
 
 
@@ -52,9 +53,11 @@ def entries() -> list[Entry]:
     found: list[Entry] = []
     for table, types in tables().items():
         for type_, row in types.items():
-            beside = isinstance(row, buckets.Companion)
+            beside = isinstance(row, aws_buckets.Companion)
             paths = row.paths if beside else row
-            found += [Entry(table, type_, path, (buckets.BUCKET, type_) if beside else (type_, path)) for path in paths]
+            found += [
+                Entry(table, type_, path, (aws_buckets.BUCKET, type_) if beside else (type_, path)) for path in paths
+            ]
     return found
 
 
@@ -62,7 +65,8 @@ ENTRIES = entries()
 
 
 def rows(entry: Entry) -> dict[str, Any]:
-    path = CASES / f"{entry.table}.yaml"
+    *folder, module, table = entry.table.split(".")
+    path = CASES.joinpath(*folder, f"{module}.{table}.yaml")
     assert path.exists(), f"{entry.table} has no cases"
     found = load(path).get(entry.type, {}).get(entry.path)
     assert found, f"{entry} has no cases"
@@ -73,10 +77,10 @@ def judged(entry: Entry, row: dict[str, Any], world: World) -> list[str]:
     """What is found about the entry, in a resource with these properties."""
     props = {name: value for name, value in row.items() if name != OPTION}
     azure = entry.type.startswith(AZURE)
-    if custody.taggable(entry.type):
+    if protection.taggable(entry.type):
         props["tags"] = tagged(props.get("tags", {}), AZURE_TAGS if azure else TAGS)
     resource = {"type": entry.type, "name": "it", "protect": row.get(OPTION, True), "props": props}
-    beside = {"type": buckets.BUCKET, "name": "bucket", "protect": True, "props": {"bucket": "b", "tags": TAGS}}
+    beside = {"type": aws_buckets.BUCKET, "name": "bucket", "protect": True, "props": {"bucket": "b", "tags": TAGS}}
     resources = [resource] if entry.finding[0] == entry.type else [resource, beside]
     mine = {entry.finding, (entry.type, entry.path)}
     fleet = world_of([entry.type], world)
@@ -124,8 +128,8 @@ def test_an_entry_passes_no_unknown_value(entry: Entry, world: World) -> None:
 def test_no_case_is_left_over() -> None:
     known = {entry[:3] for entry in ENTRIES}
     told = {
-        (file.stem, type_, path)
-        for file in CASES.glob("*.yaml")
+        (".".join([*file.relative_to(CASES).parent.parts, file.stem]), type_, path)
+        for file in CASES.rglob("*.yaml")
         for type_, paths in load(file).items()
         for path in paths
     }
@@ -134,4 +138,4 @@ def test_no_case_is_left_over() -> None:
 
 @pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry.path != OPTION], ids=str)
 def test_the_sdk_has_what_an_entry_names(entry: Entry) -> None:
-    assert custody.has_property(entry.type, entry.path.partition(".")[0])
+    assert protection.has_property(entry.type, entry.path.partition(".")[0])

@@ -11,7 +11,7 @@ from google.protobuf.struct_pb2 import Struct
 from pulumi.runtime.proto import provider_pb2, resource_pb2
 
 from fleet import witness
-from stacks import asked
+from stacks import engine_calls
 
 URN = "urn:pulumi:one::landbridge::pulumi:providers:aws::us-west-2"
 AMI = "aws:ec2/getAmi:getAmi"
@@ -35,9 +35,9 @@ def engine(monkeypatch: pytest.MonkeyPatch, answer: Any) -> Any:
         return answer
 
     made = SimpleNamespace(Invoke=answers, ReadResource=answers, Call=answers)
-    monkeypatch.setattr(asked.witness, "begin", lambda: None)
-    monkeypatch.setattr(asked.settings, "get_monitor", lambda: made)
-    asked.begin()
+    monkeypatch.setattr(engine_calls.witness, "begin", lambda: None)
+    monkeypatch.setattr(engine_calls.settings, "get_monitor", lambda: made)
+    engine_calls.begin()
     return made
 
 
@@ -63,13 +63,15 @@ def test_a_lookup_is_noted_with_what_makes_it_again_and_its_answer_s_digest(
 
 
 def test_the_right_to_ask_is_new_each_time_and_is_not_noted(lines: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    (token,) = asked.CREDENTIALS
+    (token,) = engine_calls.CREDENTIALS
     engine(monkeypatch, provider_pb2.InvokeResponse(**{"return": struct(token="x")})).Invoke(lookup(token))
     assert lines() == []
 
 
 def test_another_stack_s_outputs_are_noted_by_its_name(lines: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    request = resource_pb2.ReadResourceRequest(type=asked.STACK, name="x", properties=struct(name="o/landbridge/main"))
+    request = resource_pb2.ReadResourceRequest(
+        type=engine_calls.STACK, name="x", properties=struct(name="o/landbridge/main")
+    )
     engine(monkeypatch, resource_pb2.ReadResourceResponse()).ReadResource(request)
     assert lines() == [["reference", "o/landbridge/main", ""]]
 
@@ -80,9 +82,9 @@ OTHERS = {
     "an error": ("Invoke", lookup(), OSError("gone"), f"an error of {AMI}"),
     "an error of a read": (
         "ReadResource",
-        resource_pb2.ReadResourceRequest(type=asked.STACK),
+        resource_pb2.ReadResourceRequest(type=engine_calls.STACK),
         OSError("gone"),
-        f"an error of {asked.STACK}",
+        f"an error of {engine_calls.STACK}",
     ),
     "a resource of others": (
         "ReadResource",

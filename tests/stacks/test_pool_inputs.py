@@ -7,7 +7,7 @@ import pytest
 
 from components.pools.spec import pool_spec
 from fleet.world import current
-from stacks import pool_parts
+from stacks.pool import inputs
 from tests.support.cloud import ROOT
 
 HOME, AZURE = "us-west-2", "southcentralus"
@@ -28,13 +28,13 @@ def test_the_cluster_s_machines_are_looked_at_in_their_own_cloud(
     async def check(_world: Any, _stack: str, _cluster: str, provider: Any) -> None:
         looked.append(provider)
 
-    monkeypatch.setattr(pool_parts, "region_outputs", outputs)
-    monkeypatch.setattr(pool_parts, "cluster_outputs", outputs)
-    monkeypatch.setattr(pool_parts, "provider", lambda _world, region: region)
-    monkeypatch.setattr(pool_parts.tls, "Provider", lambda name: name)
-    monkeypatch.setattr(pool_parts.versions, "check_follows", check)
+    monkeypatch.setattr(inputs, "region_outputs", outputs)
+    monkeypatch.setattr(inputs, "cluster_outputs", outputs)
+    monkeypatch.setattr(inputs, "provider", lambda _world, region: region)
+    monkeypatch.setattr(inputs.tls, "Provider", lambda name: name)
+    monkeypatch.setattr(inputs.versions, "check_follows", check)
     world = current(ROOT / "fleet.yaml")
-    given = asyncio.run(pool_parts.given(world, region, pool_spec(world.fleet, world.plan, pool)))
+    given = asyncio.run(inputs.given(world, region, pool_spec(world.fleet, world.plan, pool)))
     assert looked == [asked]
     assert (given.here, given.cluster) == (region, "main")
     assert set(given.providers) == {"azure-native" if region == AZURE else "aws", "tls"}

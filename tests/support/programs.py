@@ -5,14 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from landbridge.programs import client, interpreter
+from landbridge.engine.programs import client, interpreter
 
 from .cloud import COMMAND, ROOT, Cloud
 
 # Prints its address; ends with its input. Who is in a local cloud has its network, and hears of no socket outside.
 INSIDE = """\
 import os, socket, sys
-from landbridge.programs import server
+from landbridge.engine.programs import server
 listener = socket.socket(socket.AF_UNIX)
 listener.bind("")
 listener.listen(socket.SOMAXCONN)

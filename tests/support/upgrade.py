@@ -16,7 +16,7 @@ from typing import Any
 from fleet.world import current
 from landbridge.cluster import kubeconfig, session
 from landbridge.cluster.session import Session
-from landbridge.drills.writer import Api, Writer
+from landbridge.drill.writer import Api, Writer
 
 NAMESPACE = "upgrade"
 PROGRAMS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")

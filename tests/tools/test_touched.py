@@ -175,7 +175,7 @@ def test_changes_here_pick_their_tests(ours: touched.Graph) -> None:
         "tests/components/pools/test_pool_bundles.py",
         "tests/landbridge/pool/test_commands.py",
     } <= files(ours.touched(["fleet/pools.py"]))
-    assert "tests/components/pools/test_azure_pools.py" in files(
+    assert "tests/components/pools/azure/test_pools.py" in files(
         ours.touched(["tests/components/pools/golden/azure.spot.yaml"])
     )
     assert files(ours.touched(["tests/fleet/test_plan.py"])) == {"tests/fleet/test_plan.py"}
@@ -187,7 +187,11 @@ def test_clouds_here_are_known(ours: touched.Graph) -> None:
     starting = {name.partition("::")[0] for name in touched.CLOUDS}
     assert [name for name in (*starting, *touched.LONG) if not (ROOT / name).exists()] == []
     assert all(name in ours.users for name in touched.CLOUDS)
-    for file in ("tests/stacks/test_region.py", "tests/landbridge/test_etcd.py", "tests/local/workers/test_machine.py"):
+    for file in (
+        "tests/stacks/test_region.py",
+        "tests/landbridge/etcd/test_etcd.py",
+        "tests/local/workers/test_machine.py",
+    ):
         assert {test for test in ours.tests if test.startswith(f"{file}::")} <= clouds
     pure = [test for test in ours.tests - clouds if test.startswith(("tests/fleet/", "tests/policies/"))]
     assert len(pure) > 100

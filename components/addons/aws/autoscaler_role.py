@@ -16,7 +16,7 @@ Document = dict[str, Any]
 # Both are about no group in particular, as AWS has it ("Actions, resources, and condition keys for Amazon EC2 Auto
 # Scaling").
 LOOKS = ["autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribeScalingActivities"]
-# The last ends the pause before a machine's end, once its node is put away: components/pools/hooks.py.
+# The last ends the pause before a machine's end, once its node is put away: components/pools/aws/hooks.py.
 ACTS = [
     "autoscaling:SetDesiredCapacity",
     "autoscaling:TerminateInstanceInAutoScalingGroup",

@@ -3,10 +3,10 @@
 from components.pools import labels
 from components.pools.hardware import EFA_CARDS
 
-from .gpu import PLUGINS, TOLERATED, tolerated
-from .images import EFA
-from .manifests import Manifest, container, daemon_set, host_path, nodes, on_host
-from .spec import AddOnsSpec
+from ..gpu import PLUGINS, TOLERATED, tolerated
+from ..images import EFA
+from ..manifests import Manifest, container, daemon_set, host_path, nodes, on_host
+from ..spec import AddOnsSpec
 
 ADDON = labels.EFA_PLUGIN[1]
 

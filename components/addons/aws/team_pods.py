@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from fleet import issuers, team_storage
 
+from ..admission import policy, texts
+from ..manifests import Manifest, meta
+from ..spec import AddOnsSpec
 from . import team_roles
-from .admission import policy, texts
-from .manifests import Manifest, meta
-from .spec import AddOnsSpec
 
 ADDON = "team-roles"
 VOLUME, FOLDER, FILE = "landbridge-role", "/var/run/secrets/landbridge.dev/role", "token"

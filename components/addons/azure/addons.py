@@ -5,13 +5,13 @@ from typing import TypedDict
 import pulumi
 import pulumi_azure_native as azure
 
-from components.azure_assignment import Assignment, assigned
+from components.azure.assignment import Assignment, assigned
 from fleet.buckets import resource_group
 from fleet.model import Fleet
 
-from . import azure_autoscaler_role as role
-from . import azure_team_roles as team_roles
-from .team_roles import owner as team_owner
+from ..aws.team_roles import owner as team_owner
+from . import autoscaler_role as role
+from . import team_roles
 
 
 class IdentityArgs(TypedDict):

@@ -5,8 +5,8 @@ The identity's number is Azure's own and known only when it is made; the stack l
 
 from fleet.model import Fleet
 
-from .manifests import Manifest
-from .team_roles import TOKEN_SECONDS
+from ..aws.team_roles import TOKEN_SECONDS
+from ..manifests import Manifest
 
 # Whom Entra takes a foreign token for ("Workload identity federation").
 AUDIENCE = "api://AzureADTokenExchange"

@@ -2,7 +2,7 @@
 
 One identity for one service account of one cluster, whose issuer vouches for it. Azure's roles know no tags, so what it
 may change is listed: each scale set of the cluster's pools. A scale set's size is part of itself, and who may write it
-may write its model, too; that it starts nothing else is the service's doing (services/autoscaler/azure.py).
+may write its model, too; that it starts nothing else is the service's doing (services/autoscaler/azure/cloud.py).
 """
 
 import uuid
@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 
 from components.pools.names import Names
 from components.tags import Owner
-from fleet import autoscaler, azure_ids, issuers
-from fleet.azure_ids import subscription as subscription
+from fleet import autoscaler, issuers
+from fleet.azure import ids
+from fleet.azure.ids import subscription as subscription
 from fleet.buckets import resource_group
 from fleet.model import Fleet
 
-from .azure_autoscaler import AUDIENCE
+from .autoscaler import AUDIENCE
 
 IDENTITY_NAME = 128  # Azure's bound ("Naming rules", Microsoft.ManagedIdentity)
 SETS = "Microsoft.Compute/virtualMachineScaleSets"
@@ -71,7 +72,7 @@ def role_id(fleet: Fleet, cluster: str, role: str) -> str:
 
 def definition_id(fleet: Fleet, cluster: str, role: str) -> str:
     """Where the role is defined, as assignments name it."""
-    return azure_ids.role(fleet, role_id(fleet, cluster, role))
+    return ids.role(fleet, role_id(fleet, cluster, role))
 
 
 def assignment_id(fleet: Fleet, cluster: str, grant: Grant) -> str:

@@ -5,12 +5,12 @@ from typing import TypedDict
 import pulumi
 import pulumi_azure_native as azure
 
-from components.azure_assignment import Assignment, assigned
-from fleet.azure_ids import subscription
+from components.azure.assignment import Assignment, assigned
+from fleet.azure.ids import subscription
 from fleet.model import Fleet
 
-from . import azure_joining as joining
-from .azure_autoscaler_role import owner
+from . import joining_role as joining
+from .autoscaler_role import owner
 
 
 class JoiningIdentityArgs(TypedDict):

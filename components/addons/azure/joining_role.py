@@ -8,13 +8,14 @@ import uuid
 from typing import Any, NamedTuple
 
 from components.pools.admission import NAME, SPACE
-from fleet import azure_ids, issuers, laptops
-from fleet.azure_ids import subscription
+from fleet import issuers, laptops
+from fleet.azure import ids
+from fleet.azure.ids import subscription
 from fleet.buckets import in_azure, resource_group
 from fleet.model import Fleet
 
-from .azure_autoscaler import AUDIENCE
-from .azure_autoscaler_role import IDENTITY_NAME, SETS, home, owner
+from .autoscaler import AUDIENCE
+from .autoscaler_role import IDENTITY_NAME, SETS, home, owner
 
 SUBJECT = f"system:serviceaccount:{SPACE}:{NAME}"
 # "Azure permissions for Compute": a set's machines, and their cards, which have the addresses.
@@ -66,7 +67,7 @@ def role_id(fleet: Fleet, cluster: str) -> str:
 
 
 def definition_id(fleet: Fleet, cluster: str) -> str:
-    return azure_ids.role(fleet, role_id(fleet, cluster))
+    return ids.role(fleet, role_id(fleet, cluster))
 
 
 def role_name(fleet: Fleet, cluster: str) -> str:

@@ -6,14 +6,14 @@ identity for it. The identity's number is Azure's own; the stack lays it into a 
 
 from fleet import team_storage
 
-from . import team_pods
-from .admission import policy, texts
-from .azure_autoscaler import AUDIENCE, AUTHORITY
-from .azure_team_roles import regions
-from .manifests import Manifest
-from .spec import AddOnsSpec
-from .team_pods import KINDS, PODS
-from .team_roles import TOKEN_SECONDS
+from ..admission import policy, texts
+from ..aws import team_pods as aws_team_pods
+from ..aws.team_pods import KINDS, PODS
+from ..aws.team_roles import TOKEN_SECONDS
+from ..manifests import Manifest
+from ..spec import AddOnsSpec
+from .autoscaler import AUDIENCE, AUTHORITY
+from .team_roles import regions
 
 ADDON = "team-identities"
 VOLUME, FOLDER, FILE = "landbridge-identity", "/var/run/secrets/landbridge.dev/identity", "token"
@@ -28,7 +28,9 @@ def wanted(spec: AddOnsSpec) -> bool:
 
 def manifests(spec: AddOnsSpec) -> list[Manifest]:
     """The service accounts are those of AWS, where the fleet has that, too."""
-    own = [] if team_pods.wanted(spec) else [team_pods.account(team, ADDON) for team in sorted(spec.fleet.teams)]
+    own = (
+        [] if aws_team_pods.wanted(spec) else [aws_team_pods.account(team, ADDON) for team in sorted(spec.fleet.teams)]
+    )
     return [*own, *injection(spec)]
 
 
@@ -45,12 +47,15 @@ def variables(spec: AddOnsSpec) -> dict[str, str]:
 def injection(spec: AddOnsSpec) -> list[Manifest]:
     """What a container says itself stays."""
     spaces = tuple(team_storage.namespace(team) for team in sorted(spec.fleet.teams))
-    conditions = team_pods.conditions(texts(spaces), VOLUME)
+    conditions = aws_team_pods.conditions(texts(spaces), VOLUME)
     values = {name: f"value: '{value}'" for name, value in variables(spec).items()}
     values[CLIENT] = (
         "valueFrom: {of}.valueFrom{configMapKeyRef: {of}.valueFrom.configMapKeyRef"
         f"{{name: '{IDENTITY}', key: '{CLIENT_ID}'}}}}"
     )
-    token = team_pods.Token(VOLUME, FOLDER, AUDIENCE, TOKEN_SECONDS, FILE)
-    parts = [*team_pods.volume(token), *(part for kind in KINDS for part in team_pods.containers(kind, values, token))]
+    token = aws_team_pods.Token(VOLUME, FOLDER, AUDIENCE, TOKEN_SECONDS, FILE)
+    parts = [
+        *aws_team_pods.volume(token),
+        *(part for kind in KINDS for part in aws_team_pods.containers(kind, values, token)),
+    ]
     return policy(ADDON, "landbridge-team-identities", PODS, conditions, {}, " + ".join(parts))

@@ -6,15 +6,16 @@ names no path for an action ends that action.
 
 from typing import Any, NamedTuple
 
-from components.storage.azure_spec import CONTAINER, role_assignment
-from fleet import azure_ids, issuers, team_storage
-from fleet.azure_ids import subscription
+from components.storage.azure.spec import CONTAINER, role_assignment
+from fleet import issuers, team_storage
+from fleet.azure import ids
+from fleet.azure.ids import subscription
 from fleet.buckets import bucket_name, in_azure, resource_group
 from fleet.model import Fleet
 
-from .azure_autoscaler import AUDIENCE
-from .azure_autoscaler_role import IDENTITY_NAME
-from .team_roles import owner
+from ..aws.team_roles import owner
+from .autoscaler import AUDIENCE
+from .autoscaler_role import IDENTITY_NAME
 
 # "Azure built-in roles": Storage Blob Data Contributor.
 CONTRIBUTOR = "ba92f5b4-2d11-453d-a403-e96b0029c9fe"
@@ -61,7 +62,7 @@ def grants(fleet: Fleet, cluster: str, team: str) -> list[Grant]:
         Grant(
             region,
             role_assignment(fleet, region, f"{cluster}/{team}/{team_storage.FOLDER}"),
-            azure_ids.role(fleet, CONTRIBUTOR),
+            ids.role(fleet, CONTRIBUTOR),
             _container(fleet, region),
             condition(team),
         )

@@ -22,7 +22,7 @@ class PeopleAuthorityArgs(TypedDict):
 class PeopleAuthority(pulumi.ComponentResource):
     """`line` is its public key as machines are told it.
 
-    Another key lets nobody in before every machine has its new bundle: landbridge/guards.py refuses that. It lies in
+    Another key lets nobody in before every machine has its new bundle: landbridge/up/guards.py refuses that. It lies in
     the state, encrypted, and in the secret that `landbridge ssh` reads; no machine may read that.
     """
 

@@ -5,7 +5,7 @@ from typing import TypedDict
 import pulumi
 import pulumi_tls as tls
 
-from components.control_plane.azure_one import life, secret, vaulted
+from components.control_plane.azure.singleton import life, secret, vaulted
 from components.tags import Owner
 from fleet.buckets import resource_group, vault_name
 from fleet.logins import PLACE, authority_place
@@ -24,7 +24,7 @@ class PeopleAuthorityArgs(TypedDict):
 class PeopleAuthority(pulumi.ComponentResource):
     """`line` is its public key as machines are told it; `place` names its secret.
 
-    Another key lets nobody in before every machine has its new bundle: landbridge/guards.py refuses that. It lies in
+    Another key lets nobody in before every machine has its new bundle: landbridge/up/guards.py refuses that. It lies in
     the state, encrypted, and in the secret that `landbridge ssh` reads; no machine may read that.
     """
 

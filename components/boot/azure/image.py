@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pulumi
 
-from fleet import azure_images as names
+from fleet.azure import images as names
 from fleet.image_names import ImageKind
 from fleet.images import DRIVER, NAME, PROMOTE, TAG, refusals
 from fleet.model import Channel, Fleet

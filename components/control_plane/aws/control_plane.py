@@ -11,12 +11,12 @@ from components.tags import Owner
 from fleet.fitting import fitting
 from fleet.model import Fleet
 
-from .authority import Authority, Recovered
-from .aws_issuer import Issuer
-from .aws_machine import ControlPlaneMachine
-from .firewall import DESCRIPTIONS, Part, Rule, rules
-from .machines import API_PORT, READY_PATH, ClusterSpec, Machine
-from .pki import Certificate, Generations, admin, break_glass
+from ..authority import Authority, Recovered
+from ..firewall import DESCRIPTIONS, Part, Rule, rules
+from ..machines import API_PORT, READY_PATH, ClusterSpec, Machine
+from ..pki import Certificate, Generations, admin, break_glass
+from .issuer import Issuer
+from .machine import ControlPlaneMachine
 
 # AWS's bound for names of balancers and target groups.
 BALANCER_NAME = 32

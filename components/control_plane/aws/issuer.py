@@ -10,8 +10,8 @@ from components.tags import Owner
 from fleet import issuers
 from fleet.model import Fleet
 
-from .issuer import bucket_policy, documents
-from .machines import ClusterSpec
+from ..issuer import bucket_policy, documents
+from ..machines import ClusterSpec
 
 
 class IssuerArgs(TypedDict):

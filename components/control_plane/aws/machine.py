@@ -14,12 +14,12 @@ from fleet.buckets import bucket_name
 from fleet.image_names import RESOLVE, parameter
 from fleet.model import Fleet
 
-from .authority import Authority
-from .aws_one import One, Published, keep_alive, publish
-from .contents import contents
-from .machines import ClusterSpec, Machine
-from .profiles import Volume
+from ..authority import Authority
+from ..contents import contents
+from ..machines import ClusterSpec, Machine
+from ..profiles import Volume
 from .roles import SSM_POLICY, permissions, trust
+from .singleton import One, Published, keep_alive, publish
 
 ROOT_GIB = 50
 

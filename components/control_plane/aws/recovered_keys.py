@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import pulumi
 import pulumi_aws as aws
 
-from fleet.origins import Origin
+from fleet.rebuilds import Origin
 
-from .authority import Recovered
-from .pki import Generations
-from .rotation import wanted
+from ..authority import Recovered
+from ..pki import Generations
+from ..rotation import wanted
 
 
 def recovered(

@@ -4,12 +4,12 @@ from typing import Any
 
 from components.boot import people
 from components.pools import joining
-from components.storage.bucket import AUDIT, BACKUPS
+from components.storage.aws.bucket import AUDIT, BACKUPS
 from fleet.buckets import bucket_arn
 from fleet.model import Fleet
 
-from .backups import copies_place
-from .machines import ClusterSpec, Machine
+from ..backups import copies_place
+from ..machines import ClusterSpec, Machine
 
 Document = dict[str, Any]
 # Lets Systems Manager reach the machine: `access: ssm`.

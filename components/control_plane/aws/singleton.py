@@ -13,7 +13,7 @@ import pulumi_aws as aws
 from components.boot.user_data import sealed
 from components.tags import KUBERNETES, Owner
 
-from .bundle import Bundle, digests, manifest, version
+from ..bundle import Bundle, digests, manifest, version
 
 
 class Published(NamedTuple):

@@ -6,11 +6,11 @@ import pulumi
 import pulumi_azure_native as azure
 
 from components.tags import Owner
-from fleet.azure_ids import subscription
+from fleet.azure.ids import subscription
 from fleet.buckets import resource_group
 from fleet.model import Fleet
 
-from .machines import API_PORT, READY_PATH, ClusterSpec
+from ..machines import API_PORT, READY_PATH, ClusterSpec
 
 # Of every region with zones.
 ZONES = ("1", "2", "3")

@@ -11,14 +11,14 @@ from components.tags import Owner
 from fleet.buckets import resource_group, vault_name
 from fleet.model import Fleet
 
-from .authority import Authority, Recovered
-from .azure_balancer import Balancer
-from .azure_firewall import Ruled, groups, written
-from .azure_issuer import Issuer
-from .azure_machine import ControlPlaneMachine
-from .azure_one import secret, vaulted
-from .machines import ClusterSpec, Machine, Role
-from .pki import Certificate, Generations, admin, break_glass
+from ..authority import Authority, Recovered
+from ..machines import ClusterSpec, Machine, Role
+from ..pki import Certificate, Generations, admin, break_glass
+from .balancer import Balancer
+from .firewall import Ruled, groups, written
+from .issuer import Issuer
+from .machine import ControlPlaneMachine
+from .singleton import secret, vaulted
 
 RECORD_SECONDS = 60
 

@@ -7,11 +7,11 @@ of the cluster are known by their planned addresses.
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
-from components.network import azure_groups
-from components.network.azure_groups import ANY, FIRST, PROBES, REST, STEP
+from components.network.azure import groups as azure_groups
+from components.network.azure.groups import ANY, FIRST, PROBES, REST, STEP
 
-from .firewall import Rule, rules
-from .machines import API_PORT, ClusterSpec, Role
+from ..firewall import Rule, rules
+from ..machines import API_PORT, ClusterSpec, Role
 
 WAYS: Mapping[str, Literal["Inbound", "Outbound"]] = {"in": "Inbound", "out": "Outbound"}
 BALANCER = "balancer"

@@ -10,8 +10,8 @@ from fleet import issuers
 from fleet.buckets import resource_group
 from fleet.model import Fleet
 
-from .issuer import documents
-from .machines import ClusterSpec
+from ..issuer import documents
+from ..machines import ClusterSpec
 
 # How long a document that was replaced can be had back.
 DELETED_DAYS = 7

@@ -5,7 +5,7 @@ from typing import TypedDict
 import pulumi
 import pulumi_azure_native as azure
 
-from components.azure_assignment import Assignment, assigned
+from components.azure.assignment import Assignment, assigned
 from components.boot.hosts import HostAuthority
 from components.boot.user_data import user_data
 from components.preview import VERIFY_KEY, known_in_preview
@@ -13,15 +13,15 @@ from components.tags import Owner
 from fleet.buckets import resource_group
 from fleet.model import Fleet
 
-from .authority import Authority
-from .azure_one import One, Published, login_line, publish, vaulted, virtual_machine
-from .azure_roles import Grant, grants, key_grant
-from .contents import contents
-from .disks import LUNS, disk
-from .machines import ClusterSpec, Machine
-from .names import machine_name
-from .profiles import Volume
-from .rings import RINGS
+from ..authority import Authority
+from ..contents import contents
+from ..disks import LUNS, disk
+from ..machines import ClusterSpec, Machine
+from ..names import machine_name
+from ..profiles import Volume
+from ..rings import RINGS
+from .roles import Grant, grants, key_grant
+from .singleton import One, Published, login_line, publish, vaulted, virtual_machine
 
 ROOT_GIB = 50
 # Premium disks of the second version say their speed apart from their size, as AWS's do, and have at least this.

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 
 import pulumi_azure_native as azure
 
-from components.storage.azure_secrets import secret
+from components.storage.azure.secrets import secret
 from fleet.buckets import vault_name
 from fleet.model import Fleet
-from fleet.origins import Origin
+from fleet.rebuilds import Origin
 
-from .authority import Recovered
-from .pki import Generations
-from .rotation import wanted
+from ..authority import Recovered
+from ..pki import Generations
+from ..rotation import wanted
 
 GONE = "fleet.rebuilt.yaml names it, and keys that are trusted come from it alone: recover it in the vault"
 

@@ -6,16 +6,16 @@ beginning for an action ends that action: no machine deletes, and none reads wha
 
 from typing import NamedTuple
 
-from components.storage.azure_spec import CONTAINER, role_assignment, vault_id
+from components.storage.azure.spec import CONTAINER, role_assignment, vault_id
 from fleet import logins
-from fleet.azure_ids import role, subscription
+from fleet.azure.ids import role, subscription
 from fleet.buckets import bucket_name, resource_group
 from fleet.logins import by_certificate
 from fleet.model import Fleet
 
-from .backups import copies_place
-from .machines import ClusterSpec, Machine
-from .roles import WRITES
+from ..aws.roles import WRITES
+from ..backups import copies_place
+from ..machines import ClusterSpec, Machine
 
 # "Azure built-in roles": Storage Blob Data Reader and Contributor, Key Vault Secrets User.
 READER, CONTRIBUTOR = "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1", "ba92f5b4-2d11-453d-a403-e96b0029c9fe"

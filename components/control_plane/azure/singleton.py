@@ -12,13 +12,13 @@ import pulumi
 import pulumi_azure_native as azure
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
 
-from components.boot.azure_profile import DIAGNOSTICS, TRUSTED, os_disk, os_profile
+from components.boot.azure.profile import DIAGNOSTICS, TRUSTED, os_disk, os_profile
 from components.boot.user_data import sealed
-from components.storage.azure_spec import CONTAINER
+from components.storage.azure.spec import CONTAINER
 from components.tags import KUBERNETES
 from fleet.rolling import keeps
 
-from .bundle import Bundle, digests, manifest, version
+from ..bundle import Bundle, digests, manifest, version
 
 
 class Published(NamedTuple):

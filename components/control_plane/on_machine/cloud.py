@@ -40,9 +40,9 @@ def named() -> str:
 def cloud(region: str) -> Cloud:
     """A bundle has the module of its own cloud alone."""
     if named() == "azure":
-        from azure_api import Azure
+        from api_azure import Azure
 
         return Azure()
-    from aws import Aws
+    from api_aws import Aws
 
     return Aws(region)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from fleet.address.plan import AddressPlan
 from fleet.model import Cloud, Fleet
 
-from . import policy
-from .plan import Tunnel, tunnels
+from .. import policy
+from ..plan import Tunnel, tunnels
 
 
 class Connection(NamedTuple):

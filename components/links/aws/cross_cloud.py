@@ -6,8 +6,8 @@ from typing import NamedTuple
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
+from ..plan import Crossing, crossings
 from .connections import options
-from .plan import Crossing, crossings
 
 
 class Crossed(NamedTuple):

@@ -8,12 +8,12 @@ import pulumi_aws as aws
 
 from components.tags import Owner
 
-from .aws_region import RegionLink
-from .aws_site import SiteLink
+from ..ends import RegionEnd
+from ..names import SiteZone, resolves
+from ..plan import Peering
 from .connections import Connection
-from .ends import RegionEnd
-from .names import SiteZone, resolves
-from .plan import Peering
+from .region import RegionLink
+from .site import SiteLink
 
 # A host that is moved has another address for its names within five minutes.
 RECORD_SECONDS = 300

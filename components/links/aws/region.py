@@ -8,8 +8,8 @@ import pulumi_aws as aws
 from components.network.hub_tables import INWARD, OUTWARD
 from components.tags import Owner
 
-from .ends import RegionEnd
-from .plan import Peering
+from ..ends import RegionEnd
+from ..plan import Peering
 
 
 class RegionLinkArgs(TypedDict):

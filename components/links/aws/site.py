@@ -8,9 +8,9 @@ import pulumi_aws as aws
 
 from components.tags import Owner
 
-from .aws_vpn import key, vpn
+from ..ends import RegionEnd
 from .connections import Connection, key_place, options
-from .ends import RegionEnd
+from .vpn import key, vpn
 
 
 class SiteLinkArgs(TypedDict):

@@ -10,8 +10,8 @@ import pulumi_random as random
 from components.network.hub_tables import INWARD, OUTWARD
 from components.tags import Owner
 
+from ..ends import RegionEnd
 from . import alarms
-from .ends import RegionEnd
 
 LOG_DAYS = 30
 # AWS takes 8 to 64 letters, digits, periods and underscores, the first no 0: `key` puts a letter before these. Azure

@@ -12,8 +12,8 @@ from fleet import hubs
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
-from .connections import Connection, connections
-from .plan import Crossing, crossings
+from ..aws.connections import Connection, connections
+from ..plan import Crossing, crossings
 
 # 9 to 3,600 s; Azure's own, and the longest that it advises.
 DPD_SECONDS = 45

@@ -8,14 +8,14 @@ import pulumi_azure_native as azure
 
 from components.tags import Owner
 
-from .azure_connections import OtherEnd
-from .azure_region import RegionLink
-from .azure_site import SiteLink
-from .crossing import Crossed
-from .crossing_link import CrossingLink
-from .ends import AzureEnd, RegionEnd
-from .names import SiteZone, resolves
-from .plan import Peering
+from ..aws.cross_cloud import Crossed
+from ..cross_cloud_link import CrossingLink
+from ..ends import AzureEnd, RegionEnd
+from ..names import SiteZone, resolves
+from ..plan import Peering
+from .connections import OtherEnd
+from .region import RegionLink
+from .site import SiteLink
 
 # A host that is moved has another address for its names within five minutes.
 RECORD_SECONDS = 300

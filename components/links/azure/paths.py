@@ -3,19 +3,20 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from components.network import azure_subnets, ports
+from components.network import ports
+from components.network.azure import subnets as azure_subnets
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
-from .connections import connections
-from .hub_routes import HubRoute
-from .plan import peerings
+from ..aws.connections import connections
+from ..hub_routes import HubRoute
+from ..plan import peerings
 
 GATEWAY = "gateway"
 
 
 class AzureNetwork(NamedTuple):
-    """`groups` are those of machines: a subnet's own lets them judge (components/network/azure_groups.py)."""
+    """`groups` are those of machines: a subnet's own lets them judge (components/network/azure/groups.py)."""
 
     cidr: str
     subnets: tuple[azure_subnets.Subnet, ...]

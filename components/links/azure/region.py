@@ -7,8 +7,8 @@ import pulumi_azure_native as azure
 
 from components.tags import Owner
 
-from .ends import AzureEnd
-from .plan import Peering
+from ..ends import AzureEnd
+from ..plan import Peering
 
 
 class RegionLinkArgs(TypedDict):

@@ -8,12 +8,12 @@ import pulumi_azure_native as azure
 
 from components.tags import Owner
 
-from . import azure_alarms as alarms
-from .aws_vpn import key
-from .azure_connections import OtherEnd, key_name
-from .azure_vpn import vpn
-from .connections import Connection
-from .ends import AzureEnd
+from ..aws.connections import Connection
+from ..aws.vpn import key
+from ..ends import AzureEnd
+from . import alarms
+from .connections import OtherEnd, key_name
+from .vpn import vpn
 
 
 class SiteLinkArgs(TypedDict):

@@ -5,12 +5,12 @@ from typing import TypedDict
 import pulumi
 import pulumi_azure_native as azure
 
-from components.network.azure_hub import INSTANCES
+from components.network.azure.hub import INSTANCES
 from components.tags import Owner
 
-from . import policy
-from .azure_connections import DPD_SECONDS, MODE, OtherEnd
-from .ends import AzureEnd
+from .. import policy
+from ..ends import AzureEnd
+from .connections import DPD_SECONDS, MODE, OtherEnd
 
 
 class VpnArgs(TypedDict):

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from components.control_plane.units import SCRIPTS, TARGET, UNITS, script, service, settings, target, unit
+from components.control_plane.units import TARGET, UNITS, script, scripts, service, settings, target, unit
 
 from . import pair
 from .bgp import DRAWING, OWN
@@ -15,7 +15,7 @@ NAMES = (
     "partner",
     "watchdog",
     "gateway_lan",
-    "gateway_azure",
+    "gateway_bgp_causes",
     "gateway_causes",
     "gateway_state",
     "gateway_verify",
@@ -34,7 +34,7 @@ STATE, RAISE = "landbridge-state", "landbridge-raise"
 def files(spec: GatewaySpec) -> dict[str, str]:
     units = (DOG, WALL, f"{STATE}.timer", f"{RAISE}.timer", *([pair.UNIT] if spec.pair else []))
     return {
-        **{f"{SCRIPTS}/{name}.py": (ON_MACHINE / f"{name}.py").read_text() for name in NAMES},
+        **scripts(*NAMES, folder=ON_MACHINE),
         **settings("gateway", told(spec)),
         f"{UNITS}/{DOG}": watchdog(spec),
         f"{UNITS}/{WALL}": firewall(spec),

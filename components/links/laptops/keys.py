@@ -21,8 +21,8 @@ Text = pulumi.Output[str]
 class Keys(pulumi.ComponentResource):
     """`certificate` is the authority's, `verify_key` that of the servers' manifests, which `signing` signs.
 
-    With another key no profile is worth anything: landbridge/guards.py refuses that. It lies in the state, encrypted,
-    and in the secret that `landbridge vpn` reads; no machine may read that.
+    With another key no profile is worth anything: landbridge/up/guards.py refuses that. It lies in the state,
+    encrypted, and in the secret that `landbridge vpn` reads; no machine may read that.
     """
 
     def __init__(self, name: str, spec: LaptopsSpec, opts: pulumi.ResourceOptions | None = None) -> None:

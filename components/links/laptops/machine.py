@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from components.boot import people
 from components.control_plane.bundle import Bundle
-from components.control_plane.units import SCRIPTS, TARGET, UNITS, cloud_files, script, service, settings, target, unit
+from components.control_plane.units import TARGET, UNITS, cloud_files, script, scripts, service, settings, target, unit
 from components.pools import tuning
 from components.pools.bundle import node_files
 from fleet import laptops
@@ -48,7 +48,7 @@ def bundle(spec: LaptopsSpec, server: Server, material: Material) -> Bundle:
         openvpn.CERTIFICATE: material.certificate,
         **firewall.files(spec, server),
         **cloud_files(spec.cloud),
-        **{f"{SCRIPTS}/{name}.py": (ON_MACHINE / f"{name}.py").read_text() for name in OWN_SCRIPTS},
+        **scripts(*OWN_SCRIPTS, folder=ON_MACHINE),
         **settings("laptops", told(spec)),
         **{f"{UNITS}/{name}": text for name, text in units(server).items()},
         **people.files(spec.logins, root=True, authority=spec.vouching, certificate=spec.shown),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import gateway_azure
+import gateway_bgp_causes
 import gateway_causes
 import gateway_lan
 
@@ -177,10 +177,10 @@ def look(root: Path = Path("/")) -> State:
 
 def explained(one: Tunnel, told: Mapping[str, str]) -> Tunnel:
     """FRR is asked how it is set up where there are keys and Azure does not speak."""
-    if told.get("cloud") != gateway_azure.AZURE or one.bgp in (UP, SHUT) or one.esp != "INSTALLED":
+    if told.get("cloud") != gateway_bgp_causes.AZURE or one.bgp in (UP, SHUT) or one.esp != "INSTALLED":
         return one
-    config, _ = asked(*gateway_azure.CONFIG)
-    return one._replace(cause=gateway_azure.cause(told, config))
+    config, _ = asked(*gateway_bgp_causes.CONFIG)
+    return one._replace(cause=gateway_bgp_causes.cause(told, config))
 
 
 def paired(pair: Mapping[str, str]) -> tuple[str, str]:

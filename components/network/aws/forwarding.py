@@ -8,7 +8,7 @@ import pulumi_aws as aws
 
 from components.tags import Owner
 
-from .resolver import DNS, Answering, Forward
+from ..resolver import DNS, Answering, Forward
 
 
 class ForwardingArgs(TypedDict):

@@ -8,7 +8,7 @@ import pulumi_aws as aws
 
 from components.tags import Owner
 
-from .hub_tables import INWARD, OUTWARD
+from ..hub_tables import INWARD, OUTWARD
 
 
 class HubArgs(TypedDict):

@@ -7,11 +7,11 @@ import pulumi_aws as aws
 
 from components.tags import Owner
 
-from .aws_forwarding import Forwarding
-from .aws_hub import Hub
+from ..ports import Group
+from ..routes import Route, RouteTable
 from .endpoints import Endpoint
-from .ports import Group
-from .routes import Route, RouteTable
+from .forwarding import Forwarding
+from .hub import Hub
 from .spec import NetworkSpec
 
 

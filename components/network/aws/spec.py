@@ -6,7 +6,8 @@ from fleet import hubs
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
-from . import endpoints, ports, resolver, routes, subnets
+from .. import ports, resolver, routes
+from . import endpoints, subnets
 
 
 class NetworkSpec(NamedTuple):

@@ -8,7 +8,7 @@ import pulumi_azure_native as azure
 
 from components.tags import Owner
 
-from .resolver import DNS, Forward
+from ..resolver import DNS, Forward
 
 
 class ForwardingArgs(TypedDict):

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from fleet.laptops import PORT
 
-from .ports import WORLD, Group
+from ..ports import WORLD, Group
 
 FIRST, STEP = 100, 10
 # Azure's health probes come from its platform address, which this tag stands for.

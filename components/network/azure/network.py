@@ -8,11 +8,11 @@ import pulumi_azure_native as azure
 
 from components.tags import Owner
 
-from .azure_forwarding import Forwarding
-from .azure_groups import Rule
-from .azure_hub import Hub
-from .azure_spec import NetworkSpec
-from .azure_subnets import NAMES, QUESTIONS, Subnet
+from .forwarding import Forwarding
+from .groups import Rule
+from .hub import Hub
+from .spec import NetworkSpec
+from .subnets import NAMES, QUESTIONS, Subnet
 
 # Made by Azure itself, one a region, with the subscription's first network there.
 WATCHERS = "NetworkWatcherRG"

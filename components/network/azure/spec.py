@@ -8,7 +8,10 @@ from fleet import hubs, laptops
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
-from . import azure_groups, azure_subnets, ports, resolver, routes, subnets
+from .. import ports, resolver, routes
+from ..aws import subnets
+from . import groups as azure_groups
+from . import subnets as azure_subnets
 
 
 class NetworkSpec(NamedTuple):

@@ -8,19 +8,19 @@ import pulumi_aws as aws
 
 from components.boot import hosts
 from components.boot.hosts import host_authority
-from components.control_plane.roles import trust
+from components.control_plane.aws.roles import trust
 from components.preview import VERIFY_KEY, known_in_preview, known_key_arn
 from components.tags import Owner
 from fleet.logins import pools_host
 from fleet.model import Fleet
 
+from ..firewall import DESCRIPTION, OWN, Rule
+from ..names import Group, Names
+from ..publishing import Publishing
+from ..spec import PoolSpec
 from . import template
-from .firewall import DESCRIPTION, OWN, Rule
 from .hooks import TERMINATION
-from .names import Group, Names
-from .publishing import Publishing
 from .roles import permissions
-from .spec import PoolSpec
 
 # What ends healthy machines by itself: which one goes, and when, is for the autoscaler to say, which knows their work.
 SUSPENDED = ["AZRebalance"]

@@ -9,7 +9,7 @@ from components.boot import people
 from fleet.buckets import bucket_arn
 from fleet.model import Fleet
 
-from .spec import PoolSpec
+from ..spec import PoolSpec
 
 
 def permissions(fleet: Fleet, spec: PoolSpec, key_arn: str) -> dict[str, Any]:

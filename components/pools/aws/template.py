@@ -8,8 +8,8 @@ from components.tags import KUBERNETES
 from fleet.image_names import RESOLVE, of_pool
 from fleet.model import Fleet
 
-from .hardware import ROOT_GIB, fabric
-from .spec import PoolSpec
+from ..hardware import ROOT_GIB, fabric
+from ..spec import PoolSpec
 
 
 def script(spec: PoolSpec, bucket: str, verify_key: str, vault: str | None = None, life: str = "") -> str:

@@ -7,10 +7,10 @@ in and out by itself, the whole network and the internet, is closed behind the p
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
-from components.network import azure_groups
-from components.network.azure_groups import ANY, FIRST, PROBES, REST, STEP
+from components.network.azure import groups
+from components.network.azure.groups import ANY, FIRST, PROBES, REST, STEP
 
-from .firewall import EVERYTHING, OWN, Rule
+from ..firewall import EVERYTHING, OWN, Rule
 
 DIRECTIONS: dict[str, Literal["Inbound", "Outbound"]] = {"in": "Inbound", "out": "Outbound"}
 
@@ -45,7 +45,7 @@ def ruled(rules: Iterable[Rule]) -> tuple[Ruled, ...]:
 
 def written(rules: Iterable[Ruled], own_id: Any) -> list[dict[str, Any]]:
     """As the group takes them; `own_id` is the group of addresses that stands for the pool's own machines."""
-    return [azure_groups.written(rule, _far(rule.peer, own_id)) for rule in rules]
+    return [groups.written(rule, _far(rule.peer, own_id)) for rule in rules]
 
 
 def _far(peer: str, own_id: Any) -> dict[str, Any]:

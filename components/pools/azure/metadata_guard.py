@@ -6,7 +6,7 @@ there is turned back before it takes the machine's address; names they may still
 
 from components.control_plane.units import UNITS, unit
 
-from .spec import PoolSpec
+from ..spec import PoolSpec
 
 SERVICE = "landbridge-metadata.service"
 METADATA, PLATFORM = "169.254.169.254/32", "168.63.129.16/32"

@@ -6,7 +6,7 @@ from typing import TypedDict
 import pulumi
 import pulumi_azure_native as azure
 
-from components.azure_assignment import Assignment, assigned
+from components.azure.assignment import Assignment, assigned
 from components.boot import hosts
 from components.boot.hosts import host_authority
 from components.preview import VERIFY_KEY, known_in_preview
@@ -15,12 +15,14 @@ from fleet.buckets import resource_group, vault_name
 from fleet.logins import pools_host
 from fleet.model import Fleet
 
-from . import azure_capacity, azure_firewall, azure_roles, azure_template, template
-from .azure_publishing import AzurePublishing
-from .azure_roles import Grant
-from .firewall import OWN, Rule
-from .names import Group, Names
-from .spec import PoolSpec
+from ..aws import template as aws_template
+from ..firewall import OWN, Rule
+from ..names import Group, Names
+from ..spec import PoolSpec
+from . import capacity, firewall, roles
+from . import template as azure_template
+from .publishing import AzurePublishing
+from .roles import Grant
 
 # Stands in for a life that a preview can't know yet.
 NO_LIFE = "0" * 8
@@ -65,7 +67,9 @@ class Pool(pulumi.ComponentResource):
         ready += [self._grant(), *([self._key_grant(life)] if self.hosts else [])]
         known = pulumi.Output.all(known_in_preview(self.publishing.verify_key, VERIFY_KEY), life)
         vault = vault_name(self.fleet, self.spec.place)
-        script = known.apply(lambda both: template.script(self.spec, self.publishing.bucket, both[0], vault, both[1]))
+        script = known.apply(
+            lambda both: aws_template.script(self.spec, self.publishing.bucket, both[0], vault, both[1])
+        )
         groups = self.names.scaling(self.spec.name)
         self.groups = {group.key: self._scale_set(group, script, ready) for group in groups}
         self.register_outputs({})
@@ -94,9 +98,7 @@ class Pool(pulumi.ComponentResource):
             network_security_group_name=self.names.firewall(self.spec.name),
             resource_group_name=self.group,
             location=self.spec.place,
-            security_rules=azure_firewall.written(
-                azure_firewall.ruled(self.args["rules"]), self.own.id if self.own else None
-            ),
+            security_rules=firewall.written(firewall.ruled(self.args["rules"]), self.own.id if self.own else None),
             tags=self._tags("node"),
             opts=self.child,
         )
@@ -112,12 +114,12 @@ class Pool(pulumi.ComponentResource):
         )
 
     def _grant(self) -> pulumi.Resource:
-        grant = azure_roles.bundle_grant(self.fleet, self.spec)
+        grant = roles.bundle_grant(self.fleet, self.spec)
         return self._assigned("bundle", grant, grant.scope)
 
     def _key_grant(self, life: pulumi.Output[str]) -> pulumi.Resource:
         def grant(known: str) -> Grant:
-            return azure_roles.key_grant(self.fleet, self.spec, self.publishing.secret_name(known))
+            return roles.key_grant(self.fleet, self.spec, self.publishing.secret_name(known))
 
         return self._assigned("keys", grant(""), life.apply(lambda known: grant(known).scope))
 
@@ -145,8 +147,8 @@ class Pool(pulumi.ComponentResource):
                 parent=self,
                 depends_on=ready,
                 protect=True,
-                ignore_changes=[azure_capacity.SIZE],
-                hooks=azure_capacity.kept(self.group, group.name, self),
+                ignore_changes=[capacity.SIZE],
+                hooks=capacity.kept(self.group, group.name, self),
             ),
             **azure_template.scale_set(spec, group),
         )

@@ -5,11 +5,11 @@ import json
 import pulumi
 import pulumi_azure_native as azure
 
-from components.control_plane.azure_one import life, secret, vaulted, version_of
-from components.storage.azure_spec import CONTAINER
+from components.control_plane.azure.singleton import life, secret, vaulted, version_of
+from components.storage.azure.spec import CONTAINER
 from fleet.buckets import resource_group, vault_name
 
-from .publishing import Publishing, Tags, store_region
+from ..publishing import Publishing, Tags, store_region
 
 
 class AzurePublishing(Publishing):

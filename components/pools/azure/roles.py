@@ -6,14 +6,14 @@ Joining needs no right: Azure itself vouches for a machine to whoever asks there
 from typing import NamedTuple
 
 from components.boot import people
-from components.control_plane.azure_roles import READER, SECRETS_USER, reading
-from components.storage.azure_spec import CONTAINER, role_assignment, vault_id
+from components.control_plane.azure.roles import READER, SECRETS_USER, reading
+from components.storage.azure.spec import CONTAINER, role_assignment, vault_id
 from fleet import logins
-from fleet.azure_ids import role, subscription
+from fleet.azure.ids import role, subscription
 from fleet.buckets import bucket_name, resource_group
 from fleet.model import Fleet
 
-from .spec import PoolSpec
+from ..spec import PoolSpec
 
 
 class Grant(NamedTuple):

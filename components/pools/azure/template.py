@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from components.boot.azure_profile import DIAGNOSTICS, TRUSTED, os_disk, os_profile
+from components.boot.azure.profile import DIAGNOSTICS, TRUSTED, os_disk, os_profile
 from fleet.model import Fleet
 
-from .hardware import ROOT_GIB, infiniband
-from .names import Group
-from .spec import PoolSpec
+from ..hardware import ROOT_GIB, infiniband
+from ..names import Group
+from ..spec import PoolSpec
 
 REGULAR, SPOT = "Regular", "Spot"
 # What an evicted machine leaves: nothing. What is only stopped is paid for, and counts in the quota.

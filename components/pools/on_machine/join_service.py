@@ -14,8 +14,8 @@ from typing import Any
 import join_approver
 import join_table
 import nodes as cluster_nodes
-from aws import Aws
-from azure_arm import Arm
+from api_aws import Aws
+from arm_azure import Arm
 from departed import Departures
 from gpu_taints import Taints
 from instances import Instances, Source

@@ -15,8 +15,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
+from api_aws import XML
 from attest_aws import BODY, CLUSTER_HEADER, PREFIX
-from aws import XML
 
 # Session tokens of AWS take 2 KB, and may grow ("Comparing AWS STS API operations": no fixed size).
 MOST_CHARACTERS = 16 << 10

@@ -27,7 +27,7 @@ PAUSE_SECONDS = 5.0
 
 
 def in_aws() -> dict[str, str]:
-    from aws import metadata
+    from api_aws import metadata
 
     instance, zone = metadata("instance-id").strip(), metadata("placement/availability-zone").strip()
     return {
@@ -40,7 +40,7 @@ def in_aws() -> dict[str, str]:
 
 def in_azure() -> dict[str, str]:
     """As cloud-provider-azure has it: the resource group of the node's ID in small letters, as the zone's region."""
-    from azure_api import instance
+    from api_azure import instance
 
     told = instance()
     compute, card = told["compute"], told["network"]["interface"][0]

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from components.control_plane.units import SCRIPTS
 
-from .admission import MANAGED, SPACE
-from .bundle import OWN_SCRIPTS, SITE_SCRIPT
-from .labels import DOMAIN
+from ..admission import MANAGED, SPACE
+from ..bundle import OWN_SCRIPTS, SITE_SCRIPT
+from ..labels import DOMAIN
 
 # How the service that judges joins knows whose a token is (on_machine/join_rules.py).
 GROUP = "system:bootstrappers:landbridge"

@@ -5,20 +5,20 @@ from typing import TypedDict
 import pulumi
 
 from components.boot.hosts import NOTHING
-from components.storage import nfs_server, nfs_units
-from components.storage.nfs_aws import NfsRole
-from components.storage.nfs_server import Identity
-from components.storage.nfs_spec import nfs_spec
+from components.storage.aws.nfs import NfsRole
+from components.storage.site import nfs_server, nfs_units
+from components.storage.site.nfs_server import Identity
+from components.storage.site.nfs_spec import nfs_spec
 from components.tags import Owner
 from fleet.address.plan import AddressPlan
 from fleet.buckets import in_azure
 from fleet.model import Fleet
 from fleet.shares import server_pool
 
-from .azure_publishing import AzurePublishing
-from .bundle import bundle, with_files
-from .publishing import Publishing, store_region
-from .spec import PoolSpec
+from ..azure.publishing import AzurePublishing
+from ..bundle import bundle, with_files
+from ..publishing import Publishing, store_region
+from ..spec import PoolSpec
 
 
 class SitePoolArgs(TypedDict):

@@ -10,8 +10,8 @@ from components.preview import NO_KEY, known_in_preview, known_key_arn
 from components.tags import Owner
 from fleet.model import Fleet
 
+from ..site.nfs_spec import NfsSpec
 from .nfs_roles import SESSION_SECONDS, permissions, trust
-from .nfs_spec import NfsSpec
 
 # IAM's bound of a role's name, and that of Roles Anywhere for its own.
 ROLE, NAME = 64, 255

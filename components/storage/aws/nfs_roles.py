@@ -6,11 +6,11 @@ long and renewed by its kubelet, and gives an hour's rights for it: docs/decisio
 
 from typing import Any
 
-from components.pools.enrolment import node_name
+from components.pools.site.enrolment import node_name
 from fleet.buckets import bucket_arn
 from fleet.model import Fleet
 
-from .nfs_spec import NfsSpec
+from ..site.nfs_spec import NfsSpec
 
 SERVICE = "rolesanywhere.amazonaws.com"
 SESSION_SECONDS = 3600

@@ -11,8 +11,8 @@ from components.tags import Owner
 from fleet.buckets import bucket_arn, bucket_name, key_alias
 from fleet.model import Fleet
 
+from ..shares import ShareSpec, SharesSpec, shares_policy
 from .bucket import FLOW_LOGS, bucket_policy, key_policy, lifecycle
-from .shares import ShareSpec, SharesSpec, shares_policy
 
 
 class BucketArgs(TypedDict):

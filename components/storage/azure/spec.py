@@ -3,11 +3,11 @@
 import uuid
 from typing import Any
 
-from fleet.azure_ids import subscription
+from fleet.azure.ids import subscription
 from fleet.buckets import bucket_name, resource_group, vault_name
 from fleet.model import Fleet
 
-from .bucket import EXPIRY_DAYS
+from ..aws.bucket import EXPIRY_DAYS
 
 CONTAINER = "fleet"
 # What no account of the fleet does.

@@ -5,14 +5,14 @@ from typing import TypedDict
 import pulumi
 import pulumi_azure_native as azure
 
-from components.network.azure_endpoints import FILES, Endpoint
+from components.network.azure.endpoints import FILES, Endpoint
 from components.tags import Owner
-from fleet.azure_ids import BLOB_CONTRIBUTOR, SECRETS_OFFICER, role
+from fleet.azure.ids import BLOB_CONTRIBUTOR, SECRETS_OFFICER, role
 from fleet.buckets import RECOVER, bucket_name, shares_account, vault_name
 from fleet.model import Fleet
 
-from .azure_spec import CLOSED, CONTAINER, SHARE_GIB, bucket_id, deleted_days, lifecycle, role_assignment, vault_id
-from .shares import SharesSpec
+from ..shares import SharesSpec
+from .spec import CLOSED, CONTAINER, SHARE_GIB, bucket_id, deleted_days, lifecycle, role_assignment, vault_id
 
 # Azure keeps what was deleted for so long, and nobody can end it before.
 VAULT_DAYS = 90

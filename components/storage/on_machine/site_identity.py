@@ -17,7 +17,7 @@ from typing import Any
 from urllib import error, request
 from urllib.parse import quote, urlencode
 
-from aws import Aws
+from api_aws import Aws
 from machine import EARLY_SECONDS, SECONDS, Refused
 
 # The kubelet's own, certificate and key; it renews both.

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from components.control_plane.units import SCRIPTS, UNITS, scripts, settings, unit
+from components.control_plane.units import UNITS, scripts, settings, unit
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
@@ -17,7 +17,7 @@ from .nfs_spec import NfsSpec, fsid, nfs_spec
 
 ROOT, LABEL = "/srv/landbridge", "lb-shares"
 SNAPSHOTS = ".snapshots"
-ON_MACHINE = Path(__file__).with_name("on_machine")
+ON_MACHINE = Path(__file__).parents[1] / "on_machine"
 OWN_SCRIPTS = ("nfs_backup", "nfs_health", "nfs_index", "nfs_restore", "nfs_shares", "nfs_snapshot", "site_identity")
 # Writes reach the disk before they are answered; root of a client is nobody here; handles need no look at folders.
 OPTIONS = "sync,root_squash,sec=sys,no_subtree_check,crossmnt"
@@ -45,8 +45,8 @@ def bundle(fleet: Fleet, plan: AddressPlan, site: str, identity: Identity | None
                 "/etc/exports.d/landbridge.exports": exports(fleet, spec),
                 "/etc/nfs.conf.d/landbridge.conf": configuration(),
                 **settings("nfs", told(spec, identity)),
-                **scripts("machine", "aws"),
-                **{f"{SCRIPTS}/{name}.py": (ON_MACHINE / f"{name}.py").read_text() for name in OWN_SCRIPTS},
+                **scripts("machine", "api_aws"),
+                **scripts(*OWN_SCRIPTS, folder=ON_MACHINE),
                 **{f"{UNITS}/{name}": text for name, text in nfs_units.units(ROOT, LABEL, spec).items()},
             }.items()
         )

@@ -16,8 +16,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from ..errors import ImageError
-from .store import Tell
+from ...errors import ImageError
+from ..store import Tell
 
 BLOCK_BYTES = 512 * 1024
 ZEROS = bytes(BLOCK_BYTES)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ..errors import ImageError
+from ...errors import ImageError
 
 # On every image and snapshot: whose it is, the SHA-256 of its disk, and since when an image is disabled.
 FLEET, DISK, DISABLED = "landbridge:fleet", "landbridge:disk", "landbridge:disabled"

@@ -15,15 +15,15 @@ from botocore.exceptions import ClientError, WaiterError
 
 from fleet import images as tags
 
-from .. import baked
-from ..baked import Baked
-from ..errors import ImageError
-from .aws_calls import DISK, FLEET, token, told
+from ... import baked
+from ...baked import Baked
+from ...errors import ImageError
+from ..store import Tell
 from .blocks import Journal, upload
-from .store import Tell
+from .calls import DISK, FLEET, token, told
 
 if TYPE_CHECKING:
-    from .aws import Aws
+    from .store import Aws
 
 # As machines' launch templates call their root volume.
 ROOT_DEVICE = "/dev/sda1"

@@ -16,10 +16,11 @@ from botocore.exceptions import ClientError
 from fleet import images as tags
 from fleet.image_names import CHANNELS, ImageKind, parameter
 
-from ..baked import Baked
-from . import aws_publish, aws_uses
-from .aws_calls import CREDENTIALS, DISABLED, DISK, FLEET, told
-from .store import Pointer, Published, Record, Slot, State, Tell, require_channel
+from ...baked import Baked
+from ..store import Pointer, Published, Record, Slot, State, Tell, require_channel
+from . import publish as aws_publish
+from . import uses
+from .calls import CREDENTIALS, DISABLED, DISK, FLEET, told
 
 SERVICES = ("ec2", "ssm", "ebs", "autoscaling")
 # EnableImageDeprecation wants a time to come, and rounds it to minutes.
@@ -115,7 +116,7 @@ class Aws:
 
     def users(self, place: str) -> Mapping[str, Sequence[str]]:
         with told(place):
-            return aws_uses.users(self.of(place))
+            return uses.users(self.of(place))
 
     def restore(self, image: Published) -> None:
         with told(image.place):

@@ -6,7 +6,7 @@ from typing import Any
 
 from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
 
-from ..errors import ImageError
+from ...errors import ImageError
 
 CREDENTIALS = ". Nothing was done. Sign in: `az login`, or ARM_TENANT_ID, ARM_CLIENT_ID and ARM_CLIENT_SECRET"
 # States of what is not over.

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from azure.core.exceptions import ResourceNotFoundError
 
-from fleet import azure_images as names
 from fleet import images as tags
+from fleet.azure import images as names
 
-from .. import baked
-from ..baked import Baked
-from ..errors import ImageError
-from .azure_calls import BUSY, replicas, state, targets, told
-from .blocks import BLOCK_BYTES, Journal, sent
-from .store import Tell
+from ... import baked
+from ...baked import Baked
+from ...errors import ImageError
+from ..aws.blocks import BLOCK_BYTES, Journal, sent
+from ..store import Tell
+from .calls import BUSY, replicas, state, targets, told
 
 if TYPE_CHECKING:
-    from .azure import Azure
+    from .store import Azure
 
 GOES_ON = ". What is there is kept: the same command goes on with it. No channel names it yet"
 # How long an address of a disk's bytes holds; a run that takes longer begins again, and asks for another.

@@ -11,14 +11,15 @@ from typing import Any, NamedTuple, get_args
 
 from azure.core.exceptions import ResourceNotFoundError
 
-from fleet import azure_images as names
 from fleet import images as tags
+from fleet.azure import images as names
 from fleet.image_names import ImageKind
 
-from ..baked import Baked, name_of
-from . import azure_publish, azure_uses
-from .azure_calls import BUSY, region, replicas, state, targets, told
-from .store import Pointer, Published, Record, Slot, State, Tell, require_channel
+from ...baked import Baked, name_of
+from ..store import Pointer, Published, Record, Slot, State, Tell, require_channel
+from . import publish as azure_publish
+from . import uses
+from .calls import BUSY, region, replicas, state, targets, told
 
 FLEET, DISK = "landbridge:fleet", "landbridge:disk"
 STATES: Mapping[str, State] = {"Completed": "available", "Failed": "failed"}
@@ -179,7 +180,7 @@ class Azure:
 
     def users(self, place: str) -> Mapping[str, Sequence[str]]:
         with told(place):
-            found = azure_uses.users(self.clients.compute, place)
+            found = uses.users(self.clients.compute, place)
             listed = [(self.id(definition, one.name), one) for definition, one in self.versions()]
         for id_, version in listed:
             # What the others are copies of stays until they are gone: Azure keeps a version in its own region.

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from .azure_calls import region as named
+from .calls import region as named
 
 
 def users(compute: Any, region: str) -> dict[str, list[str]]:

@@ -15,9 +15,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
 from pydantic import ValidationError
 
-from ..baked import Baked, Name, Part
-from ..errors import ImageError
-from .store import State
+from ...baked import Baked, Name, Part
+from ...errors import ImageError
+from ..store import State
 
 FILE = "index.json"
 MAKE_KEY = "openssl genpkey -algorithm ed25519 -out KEY.pem && chmod 600 KEY.pem"

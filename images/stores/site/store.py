@@ -13,13 +13,13 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from .. import baked, bill, digest
-from ..baked import Baked, Format
-from ..errors import ImageError
-from ..running import made
-from . import signed
-from .signed import Index, Listed, Said
-from .store import Pointer, Published, Record, Slot, State, Tell
+from ... import baked, bill, digest
+from ...baked import Baked, Format
+from ...errors import ImageError
+from ...running import made
+from ..store import Pointer, Published, Record, Slot, State, Tell
+from . import index as signed
+from .index import Index, Listed, Said
 
 IMAGES, LOCK = "images", ".lock"
 DISK: Format = "qcow2"

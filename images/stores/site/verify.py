@@ -14,11 +14,11 @@ from urllib.request import urlopen
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from ..baked import CHUNK_BYTES
-from ..errors import ImageError
-from . import signed
-from .signed import Index
-from .site import DISK, IMAGES
+from ...baked import CHUNK_BYTES
+from ...errors import ImageError
+from . import index as signed
+from .index import Index
+from .store import DISK, IMAGES
 
 TIMEOUT_SECONDS = 30
 # An index of a thousand images has a tenth of it.

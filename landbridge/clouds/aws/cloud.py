@@ -8,15 +8,15 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from fleet.fitting import fitting
 from fleet.image_names import parameter
+from landbridge.cluster.info import ClusterInfo, MachineInfo
+from landbridge.etcd.store import URL_SECONDS, Snapshot
+from landbridge.image.machine_images import wanted
+from landbridge.remote_execution import KEPT, Instance, running
 
-from ..cluster.info import ClusterInfo, MachineInfo
-from ..etcd.store import URL_SECONDS, Snapshot
-from ..lookups import ClientOf
-from ..machine_image import wanted
-from ..reach import KEPT, Instance, running
-from .cloud import CloudError
+from ..cloud import CloudError
+from .lookups import ClientOf
 
-BALANCER_NAME = 32  # AWS allows no more; components/control_plane/aws.py names it so
+BALANCER_NAME = 32  # AWS allows no more; components/control_plane/aws/control_plane.py names it so
 ABSENT = ("NoSuchKey", "404")
 # Somebody else was quicker, by S3's words.
 CLASHES = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")

@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
-from components.storage.azure_spec import CONTAINER
+from components.storage.azure.spec import CONTAINER
+from landbridge.etcd.store import URL_SECONDS, Snapshot
 
-from ..etcd.store import URL_SECONDS, Snapshot
-from .azure_clients import Clients
-from .azure_refusals import asked
+from .clients import Clients
+from .refusals import asked
 
 # Clocks differ, and an address that is not good yet is none.
 EARLY = timedelta(minutes=5)

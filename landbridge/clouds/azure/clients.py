@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import Any
 
-from ..azure_sign_in import credential
+from .sign_in import credential
 
 # What Azure puts off is told or tried again by azure_refusals; only lost connections are tried again here.
 PATIENT = {"retry_total": 3, "retry_status": 0}

@@ -6,17 +6,17 @@ from functools import cached_property
 from typing import Any
 
 from components.tags import KUBERNETES
-from fleet import azure_images as names
+from fleet.azure import images as names
 from fleet.buckets import resource_group, vault_name
 from fleet.image_names import STABLE, ImageKind
 from fleet.model import Fleet
+from landbridge.cluster.info import ClusterInfo, MachineInfo
+from landbridge.remote_execution import Instance
 
-from ..cluster.info import ClusterInfo, MachineInfo
-from ..reach import Instance
-from .azure_blobs import Blobs
-from .azure_clients import Clients
-from .azure_refusals import asked
-from .cloud import CloudError
+from ..cloud import CloudError
+from .blobs import Blobs
+from .clients import Clients
+from .refusals import asked
 
 CLUSTER, MACHINE = "landbridge:cluster", "landbridge:machine"
 RUNS = ("PowerState/starting", "PowerState/running")

@@ -9,22 +9,22 @@ from typing import Any
 
 from azure.core.exceptions import ResourceNotFoundError
 
-from fleet import azure_images as names
 from fleet import images as tags
+from fleet.azure import images as names
 from fleet.image_names import ImageKind
 from fleet.model import Channel, Fleet
-from images.stores import azure_publish
-from images.stores.aws import Waits
-from images.stores.azure import Azure, Clients
-from images.stores.azure import Waits as AzureWaits
-from images.stores.azure_calls import told
-from images.stores.blocks import WORKERS
+from images.stores.aws.blocks import WORKERS
+from images.stores.aws.store import Waits
+from images.stores.azure import publish
+from images.stores.azure.calls import told
+from images.stores.azure.store import Azure, Clients
+from images.stores.azure.store import Waits as AzureWaits
+from landbridge.errors import LandbridgeError
+from landbridge.places import Place
 from local.aws import standins
 from local.kubernetes import VERSIONS
 
-from .azure_sign_in import credential
-from .errors import LandbridgeError
-from .places import Place
+from .sign_in import credential
 
 ARM = "https://management.azure.com/.default"
 # Who a token says it is of, the most readable first.
@@ -109,7 +109,7 @@ def _said(at: Azure, definition: str, region: str, channel: Channel) -> str:
 def _stand_in(at: Azure, region: str, kind: ImageKind, kubernetes: str, number: str) -> None:
     """A version of a disk of the market's image, in the region and wherever it was already."""
     compute, definition = at.clients.compute, names.definition(kubernetes, kind)
-    home = azure_publish.gallery(at, kind, kubernetes)
+    home = publish.gallery(at, kind, kubernetes)
     version = at.version(definition, number)
     there = [] if version is None else [one.name for one in version.publishing_profile.target_regions]
     if region in there:
@@ -117,7 +117,7 @@ def _stand_in(at: Azure, region: str, kind: ImageKind, kubernetes: str, number: 
     disk = {"location": home, "sku": {"name": "Standard_LRS"}, "properties": {"creationData": _of_the_market(home)}}
     made = compute.disks.begin_create_or_update(at.group, f"market-{kind}", disk).result()
     driver = standins.driver(standins.image(kind, kubernetes)) or tags.DRIVERLESS
-    wanted = [azure_publish.target(name) for name in dict.fromkeys((home, *there, region))]
+    wanted = [publish.target(name) for name in dict.fromkeys((home, *there, region))]
     body = {
         "location": home,
         "tags": {tags.TAG: kubernetes, tags.VARIANT: kind, tags.DRIVER: driver},

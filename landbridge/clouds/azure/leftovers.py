@@ -4,9 +4,9 @@ import datetime
 from functools import partial
 from typing import Any
 
-from ..leftovers import CLUSTER, DISK, FLEET, KEPT, MACHINE
-from .azure_clients import Clients
-from .azure_refusals import asked
+from ..aws.leftovers import CLUSTER, DISK, FLEET, KEPT, MACHINE
+from .clients import Clients
+from .refusals import asked
 
 NEEDS = "You need the role Contributor on {}"
 

@@ -6,8 +6,9 @@ Azure's resources are PUT under ids that follow from names of ours: whether one 
 from collections.abc import Mapping
 from typing import Any
 
-from .azure_sign_in import credential
-from .errors import LandbridgeError
+from landbridge.errors import LandbridgeError
+
+from .sign_in import credential
 
 GROUP, GROUPS = (
     "azure-native:resources:ResourceGroup",

@@ -12,14 +12,14 @@ from typing import Any
 from pulumi.automation import CommandError
 
 from fleet.rolling import ROLLED
+from landbridge.engine.failures import last_error, worth_telling
+from landbridge.engine.pulumi_command import PulumiCommand
+from landbridge.engine.stack import StackEngine
+from landbridge.engine.stack_report import Story
+from landbridge.places import Place, pulumi_root
 
-from ..engine import StackEngine
-from ..failures import last_error, worth_telling
-from ..places import Place, pulumi_root
-from ..pulumi_command import PulumiCommand
-from ..story import Story
-from .azure_refusals import remedy_of
-from .cloud import CloudError
+from ..cloud import CloudError
+from .refusals import remedy_of
 
 MACHINE_TYPE = "azure-native:compute:VirtualMachine"
 TAG = "landbridge:machine"

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from .cloud import CloudError
+from ..cloud import CloudError
 
 Answer = TypeVar("Answer")
 TRIES = 3

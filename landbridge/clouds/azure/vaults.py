@@ -6,9 +6,9 @@ from typing import Any
 
 from fleet.buckets import in_azure, vault_name
 from fleet.model import Fleet
+from landbridge.errors import LandbridgeError
 
-from .azure_sign_in import credential
-from .errors import LandbridgeError
+from .sign_in import credential
 
 VAULT = "azure-native:keyvault:Vault"
 # What Pulumi's provider says of a secret that came back with its vault (pulumi-azure-native, provider.go).

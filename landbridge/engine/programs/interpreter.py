@@ -42,7 +42,7 @@ def _started(place: tuple[tuple[str, str], ...]) -> tuple[str, "subprocess.Popen
         listener.bind("")  # the kernel's own name for it: no file, and gone with the process
         listener.listen(socket.SOMAXCONN)
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "landbridge.programs.server", str(listener.fileno())],
+            [sys.executable, "-P", "-m", "landbridge.engine.programs.server", str(listener.fileno())],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 from components.pools.labels import POOL
 from components.pools.spec import pool_spec
 from fleet.world import World
-
-from ..cluster.kube import Kube
-from ..errors import LandbridgeError
-from ..pool import usage
-from ..site.nodes import ENDED
+from landbridge.cluster.kube import Kube
+from landbridge.errors import LandbridgeError
+from landbridge.pool import usage
+from landbridge.site.nodes import ENDED
 
 Node = Mapping[str, Any]
 

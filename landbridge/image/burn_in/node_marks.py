@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 from components.pools.labels import DOMAIN, GPU_BURN_IN, STATUS, Taint
 from images.burn_in.findings import Kind, Outcome, Result
-
-from ..cluster.kube import Kube, KubeError
-from ..errors import LandbridgeError
+from landbridge.cluster.kube import Kube, KubeError
+from landbridge.errors import LandbridgeError
 
 # The value says which kind of burn-in has set it: a quick one does not answer what a full one has found.
 FAILED: dict[Kind, Taint] = {

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from images.burn_in.run import LATE, Ran, Run
 from images.running import path
-
-from .. import reach
-from ..reach import Instance, ReachError
+from landbridge import remote_execution
+from landbridge.remote_execution import Instance, ReachError
 
 HERE = "localhost"
 # For `timeout` on the machine to do its work first: its own ten seconds, and a slow way.
@@ -34,8 +33,8 @@ def over_ssh(node: str) -> Run:
     instance = Instance(host(node), node, "")
 
     def run(argv: Sequence[str], seconds: float) -> Ran:
-        ran = _ran(reach.ssh(instance, argv), seconds, os.environ)
-        if ran.code == reach.NO_SHELL:
+        ran = _ran(remote_execution.ssh(instance, argv), seconds, os.environ)
+        if ran.code == remote_execution.NO_SHELL:
             why = (ran.err.strip().splitlines() or ["it said nothing"])[-1]
             raise ReachError(
                 f"{node} cannot be reached by ssh: {why}. Nothing more was tested. It needs your key on the machine "
@@ -48,7 +47,7 @@ def over_ssh(node: str) -> Run:
 
 def _ran(command: list[str], seconds: float, environment: Mapping[str, str]) -> Ran:
     try:
-        said = reach.ran(command, b"", seconds + GRACE_SECONDS, environment)
+        said = remote_execution.ran(command, b"", seconds + GRACE_SECONDS, environment)
     except subprocess.TimeoutExpired:
         return Ran(LATE[0], "", "")
     return Ran(said.code, said.out, said.err)

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 from components.tags import Owner
 from fleet.buckets import resource_group, vault_name
 from fleet.model import Fleet
+from landbridge.clouds.azure.sign_in import credential
 from stacks.catalogue import LINKS
-
-from ..azure_sign_in import credential
 
 CONNECTED = "Connected"
 

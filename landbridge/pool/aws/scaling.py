@@ -11,16 +11,16 @@ from typing import Any
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components.pools.hooks import COMPLETER, TERMINATION
+from components.pools.aws.hooks import COMPLETER, TERMINATION
 from components.pools.names import Names
 from fleet.image_names import RESOLVE, of_pool
 from fleet.images import DRIVER, NAME, TAG
+from landbridge.cluster.session import Session
+from landbridge.cluster.waiting import Tell
+from landbridge.errors import LandbridgeError
 
-from ..cluster.session import Session
-from ..cluster.waiting import Tell
-from ..errors import LandbridgeError
-from .scaling import About, Image, RegionError
-from .sizes import Group, Machine
+from ..cloud import About, Image, RegionError
+from ..sizes import Group, Machine
 
 PATIENCE = Config(connect_timeout=5, read_timeout=20, retries={"total_max_attempts": 3, "mode": "standard"})
 # AWS takes so many names in one question (DescribeAutoScalingGroups, SSM's GetParameters), and any number of ids

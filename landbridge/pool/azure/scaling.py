@@ -11,19 +11,19 @@ from typing import Any, NamedTuple, TypeVar
 
 from components.pools.names import Group as Told
 from components.pools.names import Names, zone_name
-from fleet import azure_images as names
+from fleet.azure import images as names
 from fleet.image_names import ImageKind
 from fleet.images import DRIVER, NAME, TAG
+from landbridge.clouds.azure.cloud import Azure
+from landbridge.clouds.azure.cloud import image as image_of
+from landbridge.clouds.azure.refusals import asked
+from landbridge.clouds.cloud import CloudError
+from landbridge.cluster.session import Session
+from landbridge.cluster.waiting import Tell
 
-from ..clouds.azure import Azure
-from ..clouds.azure import image as image_of
-from ..clouds.azure_refusals import asked
-from ..clouds.cloud import CloudError
-from ..cluster.session import Session
-from ..cluster.waiting import Tell
-from . import azure_answers
-from .scaling import About, Image, RegionError
-from .sizes import Group, Machine
+from ..cloud import About, Image, RegionError
+from ..sizes import Group, Machine
+from . import answers
 
 Answer = TypeVar("Answer")
 READS, WRITES = "You need the role Reader on {}", "You need the role Virtual Machine Contributor on {}"
@@ -77,28 +77,28 @@ class AzureScaling:
 
     def _group(self, scale_set: Any, told: Told, newest: str) -> Group:
         capacity, listed = int(scale_set.sku.capacity or 0), self._machines(scale_set.name)
-        spoilt = [one for one in listed if azure_answers.spoilt(one)]
+        spoilt = [one for one in listed if answers.spoilt(one)]
         machines = tuple(self._machine(one, newest) for one in listed if one not in spoilt)
         group = Group(scale_set.name, told.least, told.most, capacity, machines)
-        whys = [why for one in spoilt if (why := azure_answers.failure(one))]
+        whys = [why for one in spoilt if (why := answers.failure(one))]
         failed = ",".join(sorted(str(one.instance_id) for one in spoilt))
         if not whys and scale_set.properties.provisioning_state == "Failed":
             view = self._asked(
                 f"{scale_set.name} does not tell why it failed",
                 lambda: self.compute.virtual_machine_scale_sets.get_instance_view(self.group, scale_set.name),
             )
-            whys, failed = azure_answers.failures(view.statuses or ()), str(scale_set.etag)
+            whys, failed = answers.failures(view.statuses or ()), str(scale_set.etag)
         return group._replace(failure=whys[0] if whys else "", failed=failed)
 
     def _machine(self, told: Any, newest: str) -> Machine:
         zone = zone_name(self.fleet, self.region, (told.zones or [""])[0])
         made_by = newest if told.properties.latest_model_applied else OLDER
-        return Machine(azure_answers.name(told), zone, azure_answers.life(told), made_by)
+        return Machine(answers.name(told), zone, answers.life(told), made_by)
 
     def set_desired(self, wanted: Mapping[str, int]) -> None:
         """Machines that failed, or that were evicted, hold a place: they go first, or they would be tried again."""
         for name, number in wanted.items():
-            if spoilt := [one.instance_id for one in self._machines(name) if azure_answers.spoilt(one)]:
+            if spoilt := [one.instance_id for one in self._machines(name) if answers.spoilt(one)]:
                 self._delete(name, spoilt)
             self._resize(name, number)
 
@@ -129,7 +129,7 @@ class AzureScaling:
         for group in self._sets():
             if any(name.startswith(f"{group}-".lower()) for name in wanted):
                 for one in self._machines(group):
-                    if (name := azure_answers.name(one)) in wanted:
+                    if (name := answers.name(one)) in wanted:
                         yield name, There(group, str(one.instance_id), one)
 
     def about(self, names: Iterable[str]) -> dict[str, About]:
@@ -137,7 +137,7 @@ class AzureScaling:
             name: About(
                 image_of(one.told.properties).lower(),
                 one.told.properties.time_created or datetime.max.replace(tzinfo=UTC),
-                azure_answers.spoilt(one.told),
+                answers.spoilt(one.told),
             )
             for name, one in self._there(set(names))
         }
@@ -166,7 +166,7 @@ class AzureScaling:
         """Azure forgets machines that have ended."""
         there = self._sets()
         listed = (one for name in self.names.groups(pool) if name in there for one in self._machines(name))
-        return [azure_answers.name(one) for one in listed]
+        return [answers.name(one) for one in listed]
 
     def parameter(self, pool: str) -> str:
         """The channel of an image in the fleet's gallery: IMAGE:CHANNEL."""

@@ -13,14 +13,14 @@ from typing import Any
 from pulumi.automation import CommandError
 
 from fleet.world import World
-from stacks import asked
+from landbridge.engine.stack import StackEngine
+from landbridge.engine.stack_report import STACK_TYPE
+from landbridge.errors import LandbridgeError
+from landbridge.places import Place
+from stacks import engine_calls
 from stacks.catalogue import StackSpec
 
 from .. import recovery
-from ..engine import StackEngine
-from ..errors import LandbridgeError
-from ..places import Place
-from ..story import STACK_TYPE
 from . import record as records
 from .record import Record
 from .surroundings import settings_of, surroundings
@@ -135,7 +135,7 @@ class Known:
         if not state or recovery.pending(state):
             return
         lines = records.read_witness(self.witness(name))
-        referred = {what.rpartition("/")[2] for kind, what, _ in lines if kind == asked.REFERENCE}
+        referred = {what.rpartition("/")[2] for kind, what, _ in lines if kind == engine_calls.REFERENCE}
         told = {stack: outputs_digest(self.state(stack)) for stack in referred}
         made = records.made(lines, self.world, self.passed, self.around_of(name), state, told, warnings)
         records.write(self.file(name), made)

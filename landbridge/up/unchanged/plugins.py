@@ -11,9 +11,8 @@ from typing import Any
 
 from google.protobuf import struct_pb2
 
-from stacks.asked import digest_of
-
-from ..places import Place
+from landbridge.places import Place
+from stacks.engine_calls import digest_of
 
 SECONDS = 20.0
 PROVIDER = "pulumi:providers:"
@@ -27,7 +26,7 @@ class PluginError(Exception):
 
 
 def again(place: Place, passed: Mapping[str, str], asked: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Digests of what look-ups give now, by themselves (JSON texts of stacks.asked); `asked` has each one's state.
+    """Digests of what look-ups give now, by themselves (JSON texts of stacks.engine_calls); `asked` has each one's state.
 
     One that can't be made has a text of its own for a digest, which is never equal.
     """

@@ -13,9 +13,8 @@ from typing import Any
 from fleet import reads, witness
 from fleet.address.ledger import ledger_path
 from fleet.world import World
-from stacks.asked import LOOKUP, REFERENCE
-
-from ..places import Place
+from landbridge.places import Place
+from stacks.engine_calls import LOOKUP, REFERENCE
 
 # Another form of record is none.
 FORM = 1

@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 
 from fleet import witness
+from landbridge.local.enter import ROOT
+from landbridge.places import Place
 
-from ..entering import ROOT
-from ..places import Place
 from .record import digest
 
 # Read where modules are imported, which no program's own account can tell.

@@ -10,8 +10,8 @@ from urllib.parse import parse_qs, unquote
 import xmltodict
 
 from .conditions import Context
-from .needs import Need, key_need
 from .policy import Asked
+from .required_actions import Need, key_need
 
 # Operation → action, where it is not its own name.
 ACTIONS = {

@@ -8,6 +8,7 @@ from . import (
     autoscaling,
     balancers,
     calls,
+    dependency_violations,
     descriptions,
     direct_blocks,
     efs,
@@ -41,7 +42,6 @@ from . import (
     unsigned,
     versions,
     vpn,
-    ways_down,
     web_identity,
 )
 
@@ -71,7 +71,7 @@ EXTENSIONS = (
     private_zones,
     records,
     vpn,
-    ways_down,
+    dependency_violations,
     web_identity,
     run_command,
     replicas,

@@ -18,10 +18,10 @@ from moto.s3.responses import S3Response
 from moto.sts.models import STSBackend
 
 from .. import clock
-from ..access import needs, objects, signature
+from ..access import objects, required_actions, signature
 from ..access.conditions import Context
-from ..access.needs import Need
 from ..access.policy import Caller, said
+from ..access.required_actions import Need
 from ..front import MARK
 from . import accounts
 from .outages import Refusal, Refused, answer
@@ -90,7 +90,7 @@ def _judge(response: Any) -> None:
         return
     caller = _caller(response, session)
     context = _context(response, session, caller)
-    wanted = objects.needs(response, context) if service == "s3" else needs.needs(response, context)
+    wanted = objects.needs(response, context) if service == "s3" else required_actions.needs(response, context)
     identity, boundary = (_policies(session), _boundary(session)) if session is not None else ([], [])
     for need in wanted:
         if refusal := _verdict(need, caller, session, identity, boundary):

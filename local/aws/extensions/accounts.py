@@ -8,7 +8,8 @@ from typing import Any
 
 from moto.core.responses import BaseResponse
 
-from ...environment import ACCESS_KEY, DUMMIES
+from local.environment import ACCESS_KEY, DUMMIES
+
 from .patching import override
 
 _OF_ONE = ACCESS_KEY.format(account=r"(\d{12})")

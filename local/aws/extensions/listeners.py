@@ -1,7 +1,7 @@
 """Listeners that the local cloud's balancers can serve; any other is refused when it is asked for, not silently deaf.
 
 ELBv2 API: CreateListener, ModifyListener, ModifyTargetGroupAttributes. What machines see of a balancer is made by
-local.keeper.balancers: TCP proxies on internal addresses, each with one target group.
+local.supervisor.balancers: TCP proxies on internal addresses, each with one target group.
 """
 
 from typing import Any

@@ -20,7 +20,7 @@ from moto.ec2.responses import EC2Response
 from moto.elbv2.models import FakeHealthStatus, FakeTargetGroup
 from moto.s3.models import S3Backend
 
-from .. import keeping
+from .. import machine_reports
 from . import images, lifecycle
 from .patching import override
 from .scaling_groups import suspended
@@ -67,7 +67,7 @@ def _tell() -> None:
             return original()
         finally:
             if not str(self._get_action()).startswith(READS):
-                keeping.changed()
+                machine_reports.changed()
 
     for name in ("create_bucket", "delete_bucket"):
 
@@ -76,20 +76,20 @@ def _tell() -> None:
             try:
                 return original(*args, **given)
             finally:
-                keeping.changed()
+                machine_reports.changed()
 
 
 def _end() -> None:
     ends = Instance.terminate
-    keeping.endings.made = lambda id_: ends(find(id_))
+    machine_reports.endings.made = lambda id_: ends(find(id_))
 
     @override(Instance, "terminate")
     def terminate(self: Any, original: Any) -> Any:
-        if not keeping.kept or self.state == "terminated" or not is_machine(self):
+        if not machine_reports.kept or self.state == "terminated" or not is_machine(self):
             return original()
         before = self._state.__class__(self._state.name, self._state.code)
-        if self.id not in keeping.endings:
-            keeping.endings.put(self.id)
+        if self.id not in machine_reports.endings:
+            machine_reports.endings.put(self.id)
             self._state.name, self._state.code = "shutting-down", 32
         return before
 
@@ -97,7 +97,7 @@ def _end() -> None:
 
         @override(Instance, name)
         def refuse(self: Any, original: Any, *args: Any, **given: Any) -> Any:
-            if self.id in keeping.endings:
+            if self.id in machine_reports.endings:
                 message = f"The instance '{self.id}' is not in a state from which it can be started or stopped."
                 raise EC2ClientError("IncorrectInstanceState", message)
             return original(*args, **given)
@@ -106,20 +106,20 @@ def _end() -> None:
 def ended(instance_id: str) -> bool:
     """The machine of a terminated instance is gone: so is the instance, and what it held is free."""
     instance = find(instance_id)
-    keeping.impaired.pop(instance_id, None)
-    done = keeping.endings.do(instance_id)
+    machine_reports.impaired.pop(instance_id, None)
+    done = machine_reports.endings.do(instance_id)
     for group in autoscaling_backends[instance.owner_id][instance.ec2_backend.region_name].autoscaling_groups.values():
         vars(group).pop("retry", None)
-    keeping.changed()
+    machine_reports.changed()
     return done
 
 
 def ill(instance_id: str, why: str) -> bool:
     """Its machine died by itself. True if a scaling group replaces the instance."""
     instance = find(instance_id)
-    keeping.impaired[instance_id] = why
+    machine_reports.impaired[instance_id] = why
     backend = autoscaling_backends[instance.owner_id][instance.ec2_backend.region_name]
-    keeping.changed()
+    machine_reports.changed()
     for group in backend.autoscaling_groups.values():
         if instance_id not in [state.instance.id for state in group.instance_states]:
             continue
@@ -156,17 +156,24 @@ def _retry(group: Any) -> bool:
 
 def _detach() -> None:
     detach = EC2Backend.detach_volume
-    keeping.detachments.made = lambda volume, owner, region, *how: detach(ec2_backends[owner][region], volume, *how)
+    machine_reports.detachments.made = lambda volume, owner, region, *how: detach(
+        ec2_backends[owner][region], volume, *how
+    )
 
     @override(EC2Backend, "detach_volume")
     def detach_volume(self: Any, original: Any, volume_id: str, instance_id: str | None, device: Any) -> Any:
         held = self.get_volume(volume_id).attachment
         running = held and held.instance.state == "running" and held.device != held.instance.root_device_name
-        if not keeping.kept or not running or not is_machine(held.instance) or volume_id in keeping.detachments:
+        if (
+            not machine_reports.kept
+            or not running
+            or not is_machine(held.instance)
+            or volume_id in machine_reports.detachments
+        ):
             return original(volume_id, instance_id, device)
         if instance_id and instance_id != held.instance.id:
             return original(volume_id, instance_id, device)  # which says what is wrong
-        keeping.detachments.put(volume_id, self.account_id, self.region_name, instance_id, device)
+        machine_reports.detachments.put(volume_id, self.account_id, self.region_name, instance_id, device)
         held.status = "detaching"
         return held
 
@@ -174,16 +181,16 @@ def _detach() -> None:
     def asked(self: Any, original: Any) -> Any:
         volume = self._get_param("VolumeId")
         answer = original()
-        if volume in keeping.detachments and str(self._get_param("Force")).lower() == "true":
-            keeping.forced.add(volume)
+        if volume in machine_reports.detachments and str(self._get_param("Force")).lower() == "true":
+            machine_reports.forced.add(volume)
         return answer
 
 
 def detached(volume_id: str) -> bool:
     """No machine holds it any more."""
-    keeping.forced.discard(volume_id)
-    done = keeping.detachments.do(volume_id)
-    keeping.changed()
+    machine_reports.forced.discard(volume_id)
+    done = machine_reports.detachments.do(volume_id)
+    machine_reports.changed()
     return done
 
 
@@ -191,7 +198,7 @@ def _statuses() -> None:
     healthy = Instance.instance_status.fget
 
     def instance_status(self: Any) -> Any:
-        if self.id in keeping.impaired and self.state_code == 16:
+        if self.id in machine_reports.impaired and self.state_code == 16:
             return {"Status": "impaired", "Details": [{"Name": "reachability", "Status": "failed"}]}
         return healthy(self)
 
@@ -200,10 +207,10 @@ def _statuses() -> None:
     @override(FakeTargetGroup, "health_for")
     def health_for(self: Any, original: Any, target: dict[str, Any], ec2_backend: Any) -> Any:
         found = original(target, ec2_backend)
-        if not keeping.kept or target["Id"] not in self.targets or found.status != "healthy":
+        if not machine_reports.kept or target["Id"] not in self.targets or found.status != "healthy":
             return found
         port = str(self.targets[target["Id"]].get("Port", self.port))
-        told = keeping.health.get(self.arn, {}).get(target["Id"])
+        told = machine_reports.health.get(self.arn, {}).get(target["Id"])
         if not self.load_balancer_arns:
             told = (
                 "unused",

@@ -16,7 +16,7 @@ from moto.ec2.models import ec2_backends
 from moto.ssm.exceptions import SSMException
 from moto.ssm.responses import SimpleSystemManagerResponse
 
-from .. import clock, commands, keeping
+from .. import clock, commands, machine_reports
 from ..access.policy import Asked, said
 from ..commands import Command, Invocation
 from . import machines
@@ -119,7 +119,7 @@ def _describe(response: Any) -> Any:
 
 def managed(instance: Any) -> bool:
     """Whether Systems Manager knows the instance's agent."""
-    if not keeping.kept or instance.state not in VALID or not machines.is_machine(instance):
+    if not machine_reports.kept or instance.state not in VALID or not machines.is_machine(instance):
         return False
     association = instance.ec2_backend.iam_instance_profile_associations.get(instance.id)
     role = next(iter(association.iam_instance_profile.roles), None) if association else None
@@ -233,7 +233,7 @@ def _invocation(command: Command, one: Invocation) -> dict[str, Any]:
 
 
 def _information(instance: Any) -> dict[str, Any]:
-    online = instance.state == "running" and instance.id not in keeping.impaired
+    online = instance.state == "running" and instance.id not in machine_reports.impaired
     return {
         "InstanceId": instance.id,
         "PingStatus": "Online" if online else "ConnectionLost",

@@ -21,7 +21,7 @@ from moto.ec2.models import EC2Backend
 from moto.ec2.models.vpn_connections import VPNConnection
 from moto.ec2.responses import EC2Response
 
-from .. import keeping
+from .. import machine_reports
 from .patching import add, override
 
 TUNNELS = 2
@@ -221,7 +221,7 @@ def ask(states: dict[str, dict[str, Any] | None]) -> int:
         else:
             tell({end: state})
             _asked[end] = bool(state["keys"]) and state["prefixes"] is not None
-    keeping.changed()
+    machine_reports.changed()
     return len(_asked)
 
 

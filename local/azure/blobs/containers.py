@@ -10,8 +10,8 @@ from ..kinds import Turn
 from ..resources.blob_services import check_container, settle_container
 from ..store import Resource
 from . import sas
-from .asking import Ask, answer, changed, web_time, xml
 from .grants import DELEGATE
+from .request import Ask, answer, changed, web_time, xml
 from .writing import parsed
 
 PUBLIC = {"blob": "Blob", "container": "Container"}

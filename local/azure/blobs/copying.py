@@ -10,9 +10,9 @@ from ..errors import ArmError
 from ..names import service_of
 from ..resources.storage_accounts import find
 from . import grants, sas
-from .asking import Ask, web_time, written
 from .contents import PAGE_BYTES, Blob, Blobs, Content, Keeping
 from .grants import Grant
+from .request import Ask, web_time, written
 from .writing import may_write
 
 

@@ -12,8 +12,8 @@ from ..kinds import World
 from ..resources.disks import DISK, SNAPSHOT
 from ..store import Resource
 from . import reading, writing
-from .asking import Ask
 from .contents import Blob
+from .request import Ask
 from .service import UNKNOWN, refusal
 
 OLDEST = "2018-03-28"

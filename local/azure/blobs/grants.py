@@ -8,7 +8,7 @@ from .. import access, directories, firewall, tokens
 from ..errors import ArmError
 from ..kinds import World
 from ..roles.conditions import Asked, attribute
-from ..roles.judging import allowed
+from ..roles.evaluation import allowed
 from ..store import Resource
 from . import sas, shared_key
 

@@ -9,8 +9,8 @@ from werkzeug.wrappers import Response
 
 from ..errors import ArmError
 from ..resources.blob_services import CONTAINER
-from .asking import Ask, changed, web_time, xml
 from .contents import DAY_SECONDS, Blob, Entry
+from .request import Ask, changed, web_time, xml
 
 MOST = 5000
 INCLUDES = {"versions", "snapshots", "deleted", "metadata", "copy", "deletedwithversions"}

@@ -7,8 +7,8 @@ from html import escape
 from werkzeug.wrappers import Response
 
 from ..errors import ArmError
-from .asking import Ask, answer, conditions, web_time, xml
 from .contents import PAGE_BYTES, Blob, md5
+from .request import Ask, answer, conditions, web_time, xml
 
 RANGE = re.compile(r"bytes=(\d+)-(\d*)")
 

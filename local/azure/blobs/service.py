@@ -8,12 +8,13 @@ from typing import Any
 from werkzeug.wrappers import Request as Incoming
 from werkzeug.wrappers import Response
 
-from ...tls import RAW_HEADERS
+from local.tls import RAW_HEADERS
+
 from ..errors import ArmError
 from ..kinds import World
 from ..resources.storage_accounts import find
 from . import containers, copying, grants, listing, reading, writing
-from .asking import Ask, answer
+from .request import Ask, answer
 
 VERSION = re.compile(r"20\d\d-\d\d-\d\d")
 OLDEST, NEWEST = "2017-11-09", "2026-12-31"  # tokens are taken from the first on

@@ -7,9 +7,9 @@ import xml.etree.ElementTree as ElementTree
 from werkzeug.wrappers import Response
 
 from ..errors import ArmError
-from .asking import Ask, answer, conditions, web_time, written
 from .contents import PAGE_BYTES, Blob, Content, md5
 from .reading import span
+from .request import Ask, answer, conditions, web_time, written
 
 MOST_BLOCKS = 50_000
 LARGEST_PAGE_BLOB_BYTES = 8 << 40

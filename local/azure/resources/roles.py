@@ -11,7 +11,7 @@ from ..kinds import Kind, Turn, World
 from ..operations import now
 from ..roles.builtin import BY_GUID, ROLES, Role
 from ..roles.conditions import BadCondition, parsed
-from ..roles.judging import ASSIGNMENT, DEFINITION
+from ..roles.evaluation import ASSIGNMENT, DEFINITION
 from ..store import Resource
 
 FILTER = re.compile(r"(?i)(principalId|assignedTo|roleName|type)(?:\s+eq\s+|\()'([^']*)'\)?|atScope(?:AndBelow)?\(\)")

@@ -7,7 +7,7 @@ from typing import Any
 from .api import APPLY, Api, ApiError
 from .discovery import Kind
 from .objects import name_of, namespace_of
-from .told import conflicts
+from .refusals import conflicts
 
 MANAGER = "pulumi-kubernetes"
 # Fields that a person changed with kubectl are taken back, as the official provider does.

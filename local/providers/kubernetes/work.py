@@ -28,7 +28,7 @@ from .objects import (
     namespace_of,
     parse_id,
 )
-from .told import exists_already, lacks_the_right, refusal, unknown_kind
+from .refusals import exists_already, lacks_the_right, refusal, unknown_kind
 from .waiting import NotReady
 
 DEFINITION = "CustomResourceDefinition"

@@ -1,6 +1,6 @@
 """The machines service's side of the local AWS: what its instances have that no other cloud's machines have."""
 
-from .cloud import Cloud
+from ..cloud import Cloud
 
 
 class Aws(Cloud):

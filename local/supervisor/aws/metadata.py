@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .aws import Aws
-from .cloud import CloudError
-from .metadata import Asked
+from ..cloud import CloudError
+from ..metadata import Asked
+from .cloud import Aws
 
 TTL, TOKEN = "X-aws-ec2-metadata-token-ttl-seconds", "X-aws-ec2-metadata-token"
 LONGEST = 21_600

@@ -9,7 +9,7 @@ from local.machines.network import NetworkError, run
 from local.network.routers import PLATFORM
 from local.network.spread import ruleset
 
-from .checks import Check
+from ..health_checks import Check
 
 SECONDS = 10.0
 

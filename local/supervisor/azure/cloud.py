@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .cloud import Cloud
+from ..cloud import Cloud
 
 
 class Azure(Cloud):

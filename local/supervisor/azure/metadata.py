@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from .azure import Azure
-from .cloud import OK
-from .metadata import Asked
+from ..cloud import OK
+from ..metadata import Asked
+from .cloud import Azure
 
 VERSIONS = (
     *("2017-03-01", "2017-04-02", "2017-08-01", "2017-12-01", "2018-02-01", "2018-04-02", "2018-10-01", "2019-02-01"),

@@ -16,10 +16,10 @@ from botocore.exceptions import BotoCoreError, ClientError, ConnectionClosedErro
 
 from fleet.autoscaler import CLUSTER_TAG
 
-from . import metrics, provider_ids
-from .calls import UNREACHABLE, Told, counted
-from .cloud import AT_ONCE, AnswerLostError, CloudError
-from .group import Failure, Machine, Seen, State
+from .. import metrics, provider_ids
+from ..calls import UNREACHABLE, Told, counted
+from ..cloud import AT_ONCE, AnswerLostError, CloudError
+from ..group import Failure, Machine, Seen, State
 
 # A change is tried once, within cloud.CHANGE_SECONDS. AWS takes a second; the local one launches meanwhile.
 CHANGES = Config(connect_timeout=2, read_timeout=20, retries={"total_max_attempts": 1})
@@ -31,7 +31,7 @@ LOST = (ConnectionClosedError, ReadTimeoutError)
 PAGE = 100
 # Newest first: those of one launch lie close together.
 ACTIVITIES = 50
-# components/pools/hooks.py sets it, and names this service as the one that ends its pause.
+# components/pools/aws/hooks.py sets it, and names this service as the one that ends its pause.
 HOOK = "put-away"
 # LifecycleState of an instance → ours. Of others, such as Standby, nobody here may dispose.
 STATES: dict[str, State] = {

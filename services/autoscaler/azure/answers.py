@@ -7,9 +7,9 @@ and one for its power, such as ProvisioningState/failed/AllocationFailed and Pow
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from . import provider_ids
-from .group import Machine, State
-from .refusals import kind
+from .. import provider_ids
+from ..group import Machine, State
+from ..refusals import kind
 
 MAKING, POWER = "ProvisioningState/", "PowerState/"
 # What the cloud does with an instance → ours, where it is not to be told by its power.

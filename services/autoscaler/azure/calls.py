@@ -13,10 +13,10 @@ from typing import Any
 from azure.core.exceptions import AzureError, HttpResponseError, ServiceResponseError
 from azure.core.rest import HttpRequest
 
-from . import refusals
-from .azure_answers import sentence
-from .calls import UNREACHABLE, Told, counted
-from .cloud import AnswerLostError, CloudError
+from .. import refusals
+from ..calls import UNREACHABLE, Told, counted
+from ..cloud import AnswerLostError, CloudError
+from .answers import sentence
 
 LOOKS: Mapping[str, Any] = {"connection_timeout": 3, "read_timeout": 12, "retry_total": 0}
 CHECKS: Mapping[str, Any] = {"connection_timeout": 1, "read_timeout": 4, "retry_total": 0}

@@ -16,12 +16,12 @@ from azure.mgmt.compute.models import Sku, VirtualMachineScaleSetUpdate, Virtual
 
 from fleet.autoscaler import CLUSTER_TAG
 
-from . import azure_answers, azure_quota
-from .azure_answers import Instance, Place
-from .azure_calls import CHECKS, LOOKS, Calls, RefusedError, limits
-from .cloud import CHANGE_SECONDS, AnswerLostError, CloudError
-from .group import Failure, Seen
-from .settings import Settings
+from ..cloud import CHANGE_SECONDS, AnswerLostError, CloudError
+from ..group import Failure, Seen
+from ..settings import Settings
+from . import answers, quota
+from .answers import Instance, Place
+from .calls import CHECKS, LOOKS, Calls, RefusedError, limits
 
 # Azure takes 900 looks at sets and their instances in half an hour from a subscription ("HighCostGetVMScaleSet30Min").
 # Of those, a busy region's list of its sets takes 360, lists of busy sets' instances 360 (one in 5 s) and of resting
@@ -158,8 +158,8 @@ class Azure:
         with self.calls.asking("VirtualMachineScaleSetVMs_List"):
             vms = list(self.vms.list(self.group, told.name, expand="instanceView", **LOOKS))
         found = [
-            azure_answers.instance(
-                self.place, told.name, one, spot=spot, stood=azure_answers.machine_id(told.name, one) in self.stood
+            answers.instance(
+                self.place, told.name, one, spot=spot, stood=answers.machine_id(told.name, one) in self.stood
             )
             for one in vms
         ]
@@ -196,7 +196,7 @@ class Azure:
         if time.monotonic() < ask.next_at:
             return ask
         document, seconds = self.calls.status(ask.url)
-        over, said = azure_answers.outcome(document)
+        over, said = answers.outcome(document)
         if over == "done":
             return self._became(group, ask, None)
         if over == "failed":
@@ -215,7 +215,7 @@ class Azure:
 
     def _set_failed(self, group: str) -> str:
         with self.calls.asking("VirtualMachineScaleSets_GetInstanceView"):
-            return azure_answers.set_failed(self.sets.get_instance_view(self.group, group, **LOOKS))
+            return answers.set_failed(self.sets.get_instance_view(self.group, group, **LOOKS))
 
     def resize(self, group: str, machines: int) -> None:
         """Never to fewer than there are: Azure would choose itself which go."""
@@ -236,7 +236,7 @@ class Azure:
         spot, more = bool(profile and profile.priority == SPOT), machines - (told.sku.capacity or 0)
         with self.calls.asking("Usage_List"):
             usage = list(self.usage.list(self.region, **limits(until)))
-        if said := azure_quota.lacking(usage, told.sku.name, more, spot=spot):
+        if said := quota.lacking(usage, told.sku.name, more, spot=spot):
             self.asks[told.name] = _refused(machines, said)
             return
         try:
@@ -253,7 +253,7 @@ class Azure:
         with self.calls.asking("VirtualMachineScaleSetVMs_List"):
             vms = list(self.vms.list(self.group, group, **limits(until)))
         there = sum(
-            one.properties.provisioning_state != "Deleting" and azure_answers.machine_id(group, one) not in self.ending
+            one.properties.provisioning_state != "Deleting" and answers.machine_id(group, one) not in self.ending
             for one in vms
         )
         if there > machines:

@@ -8,7 +8,7 @@ been asked at once.
 from collections.abc import Iterable
 from typing import Any
 
-from fleet.azure_sizes import size
+from fleet.azure.sizes import size
 
 REGIONAL, SPOT = "cores", "lowPriorityCores"
 

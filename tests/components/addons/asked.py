@@ -4,7 +4,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from local.workers.api import Api
-from local.workers.door import Door, Handler
+from local.workers.api_proxy import Door, Handler
 from tests.support.apiserver import Server
 
 

@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from components.addons import autoscaler, autoscaler_role, autoscaler_settings, kube_proxy, team_pods
+from components.addons import autoscaler, autoscaler_settings, kube_proxy
 from components.addons.autoscaler_flags import DRY_RUN, FLAGS, arguments
 from components.addons.autoscaler_settings import priorities, settings
+from components.addons.aws import autoscaler_role as aws_autoscaler_role
+from components.addons.aws import team_pods as aws_team_pods
 from components.addons.priorities import BUYS_FROM
 from components.addons.spec import AddOnsSpec
-from components.pools import hooks, labels
+from components.pools import labels
+from components.pools.aws import hooks as aws_hooks
 from components.pools.names import Names
 from fleet.address import sizes
 from fleet.model import AzureSubscription, Fleet, Pool
@@ -187,7 +190,7 @@ def test_the_two_programs_speak_of_the_same_files_and_ports(example: AddOnsSpec)
     env = {one["name"]: one.get("value") for one in cloud["env"]}
     (token,) = [volume for volume in spec["volumes"] if volume["name"] == "aws"]
     assert env["AWS_ROLE_ARN"] == "arn:aws:iam::123456789012:role/example-main-addons-autoscaler"
-    assert env["AWS_WEB_IDENTITY_TOKEN_FILE"] == f"{team_pods.FOLDER}/token"
+    assert env["AWS_WEB_IDENTITY_TOKEN_FILE"] == f"{aws_team_pods.FOLDER}/token"
     source = token["projected"]["sources"][0]["serviceAccountToken"]
     assert source == {"audience": "sts.amazonaws.com", "expirationSeconds": 3600, "path": "token"}
 
@@ -218,7 +221,7 @@ def test_both_releases_know_every_flag() -> None:
 
 
 def test_flags_are_those_of_the_rest_of_the_house() -> None:
-    assert FLAGS["max-graceful-termination-sec"].value == str(hooks.TERMINATION["heartbeat_timeout"])
+    assert FLAGS["max-graceful-termination-sec"].value == str(aws_hooks.TERMINATION["heartbeat_timeout"])
     assert int(FLAGS["expendable-pods-priority-cutoff"].value) == BUYS_FROM
     assert FLAGS["status-taint"].value == labels.GPU_FAILED.key
     assert labels.GPU_STARTING.key.startswith("startup-taint.cluster-autoscaler.kubernetes.io/"), "known without a flag"
@@ -315,4 +318,4 @@ def test_the_pod_has_a_token_for_each_cloud_and_for_no_other(example: AddOnsSpec
 
 
 def test_aws_s_role_is_of_aws_s_regions_alone(both: AddOnsSpec, example: AddOnsSpec) -> None:
-    assert autoscaler_role.permissions(both.fleet, "main") == autoscaler_role.permissions(example.fleet, "main")
+    assert aws_autoscaler_role.permissions(both.fleet, "main") == aws_autoscaler_role.permissions(example.fleet, "main")

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from components.addons import addons, azure_team_pods, csi, dns, flannel, images, node_dns, shares, teams
+from components.addons import addons, csi, dns, flannel, images, node_dns, shares, teams
+from components.addons.azure import team_pods as azure_team_pods
 from components.addons.manifests import MANAGED_BY, NAME, Manifest
 from components.addons.priorities import BUYS_FROM, SITE_DNS, SPARE_DNS, TABLE
 from components.addons.spec import AddOnsSpec, addons_spec

@@ -16,9 +16,9 @@ SCOPE = f"/subscriptions/{SUBSCRIPTION}"
 PROGRAM = f"""\
 import sys
 sys.path.insert(0, {str(ROOT)!r})
-from components import azure_assignment
-from components.azure_assignment import Assignment, assigned
-azure_assignment.WAIT_SECONDS, azure_assignment.MOST_WAITS = 0.1, 3
+from components.azure import assignment
+from components.azure.assignment import Assignment, assigned
+assignment.WAIT_SECONDS, assignment.MOST_WAITS = 0.1, 3
 
 class Part(pulumi.ComponentResource):
     def __init__(self):

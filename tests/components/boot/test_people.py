@@ -20,9 +20,9 @@ from fleet.people import LONGEST_NAME, TYPES, key_problem
 from fleet.world import current
 from tests.support import golden
 from tests.support.pki import material
+from tests.support.scripts import FOLDERS
 
-sys.path.append(str(Path(__file__).parents[3] / "components/boot/on_machine"))
-sys.path.append(str(Path(__file__).parents[3] / "components/control_plane/on_machine"))
+sys.path.extend(FOLDERS)
 import people_revoked  # isort: skip
 
 HERE = Path(__file__).parent

@@ -12,7 +12,7 @@ from components.boot.user_data import public_key, sealed, user_data
 from local import namespace
 from local.providers import tls
 from tests.local.machines.host import Box, Host, Said
-from tests.support import machine_aws
+from tests.support.aws import machine as aws_machine
 
 PREFIX, NAME = "example/main/main-api-1", "bucket"
 UNIT = "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/true\n"
@@ -39,9 +39,9 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
     made = host.machine(
         "one",
         "10.132.0.5/20",
-        hosts=machine_aws.HOSTS,
+        hosts=aws_machine.HOSTS,
         files={
-            **machine_aws.trust(folder),
+            **aws_machine.trust(folder),
             "/srv/user-data": user_data("us-west-2", NAME, PREFIX, public_key(OURS)),
         },
     )

@@ -12,7 +12,7 @@ from components.control_plane.rings import RINGS
 from fleet.world import current
 from local import namespace
 from tests.local.machines.host import Box, Host, Said
-from tests.support import machine_aws
+from tests.support.aws import machine as aws_machine
 from tests.support.pki import material
 from tests.support.waiting import eventually
 
@@ -89,8 +89,8 @@ def make(folder: Path, held: str = "", made: Material | None = None, patched: Pa
     made = made or material(spec)
     host = Host(folder, ["unshare", *namespace.usable_way().make])
     programs = {name: str((BIN / name).resolve()) for name in PROGRAMS}
-    hosts = machine_aws.HOSTS + "".join(f"{m.address} {m.host} {m.name}\n" for m in spec.machines)
-    trusted = machine_aws.trust(folder)
+    hosts = aws_machine.HOSTS + "".join(f"{m.address} {m.host} {m.name}\n" for m in spec.machines)
+    trusted = aws_machine.trust(folder)
     name = break_glass(spec).name
     admin = {f"{ADMIN}.crt": made.certificates[name], f"{ADMIN}.key": made.keys[name]}
     boxes, disks = {}, []

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from components.control_plane.units import ON_MACHINE
+from tests.support.scripts import FOLDERS
 
-sys.path.insert(0, str(ON_MACHINE))
+sys.path.extend(FOLDERS)
 import audit_ship
 
 

@@ -13,7 +13,7 @@ from components.control_plane.authority import Authority, Recovered
 from components.control_plane.machines import ClusterSpec, cluster_spec
 from components.control_plane.pki import AUTHORITIES, SERVICE_ACCOUNTS, Generations, admin
 from components.control_plane.rotation import ENCRYPTION, SUBJECTS, all_generations, wanted
-from fleet.origins import Origin
+from fleet.rebuilds import Origin
 from fleet.world import current
 
 ROOT = Path(__file__).parents[3]

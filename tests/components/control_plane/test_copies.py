@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from components.control_plane import etcd
+from components.control_plane.aws.roles import permissions
 from components.control_plane.machines import ClusterSpec, cluster_spec
-from components.control_plane.roles import permissions
-from components.control_plane.units import ON_MACHINE
 from fleet.address.plan import draft
 from fleet.loader import load
 from fleet.model import Fleet
 from tests.support import golden
+from tests.support.scripts import FOLDERS
 
-sys.path.insert(0, str(ON_MACHINE))
+sys.path.extend(FOLDERS)
 import etcd_backup
 import machine
 

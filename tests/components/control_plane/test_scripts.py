@@ -18,9 +18,10 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
 from components.control_plane.units import ON_MACHINE
+from tests.support.scripts import FOLDERS
 
-sys.path.insert(0, str(ON_MACHINE))
-import aws
+sys.path.extend(FOLDERS)
+import api_aws
 import disk as disk_module
 import disks_aws
 import etcd_backup
@@ -32,8 +33,8 @@ ROLE = {"AccessKeyId": "AKID", "SecretAccessKey": "secret", "Token": "token", "E
 
 
 def test_nothing_but_python_s_own_library_is_imported() -> None:
-    own = {path.stem for path in ON_MACHINE.glob("*.py")}
-    for path in ON_MACHINE.glob("*.py"):
+    own = {path.stem for path in ON_MACHINE.rglob("*.py")}
+    for path in ON_MACHINE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
@@ -61,11 +62,11 @@ class Answers:
         return reply
 
 
-def speaking(monkeypatch: pytest.MonkeyPatch, *answers: bytes | Exception) -> tuple[aws.Aws, Answers]:
+def speaking(monkeypatch: pytest.MonkeyPatch, *answers: bytes | Exception) -> tuple[api_aws.Aws, Answers]:
     heard = Answers(*answers)
-    monkeypatch.setattr(aws.request, "urlopen", heard)
-    monkeypatch.setattr(aws.time, "sleep", lambda _: None)
-    one = aws.Aws("us-west-2")
+    monkeypatch.setattr(api_aws.request, "urlopen", heard)
+    monkeypatch.setattr(api_aws.time, "sleep", lambda _: None)
+    one = api_aws.Aws("us-west-2")
     one.role = dict(ROLE)
     return one, heard
 
@@ -112,7 +113,7 @@ def test_a_failing_service_is_asked_again_and_a_refusal_is_not(monkeypatch: pyte
 def test_a_large_file_goes_in_parts_that_are_given_up_when_one_fails(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(aws, "PART_BYTES", 1000)
+    monkeypatch.setattr(api_aws, "PART_BYTES", 1000)
     file = tmp_path / "x"
     file.write_bytes(os.urandom(2500))
     begun = b'<R xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><UploadId>7</UploadId></R>'
@@ -336,7 +337,7 @@ def test_a_member_is_only_blocked_for_a_quarter_of_its_size(size: int, in_use: i
 
 
 def test_scripts_run_under_the_machine_s_own_python() -> None:
-    for path in ON_MACHINE.glob("*.py"):
+    for path in ON_MACHINE.rglob("*.py"):
         done = subprocess.run(
             ["/usr/bin/python3", "-c", f"compile(open({str(path)!r}).read(), 'x', 'exec')"], check=False
         )

@@ -7,7 +7,7 @@ import pytest
 from components.control_plane.units import SCRIPTS
 from components.links.gateway import bgp, ipsec
 from components.links.gateway.files import files
-from policies import links as policies_of_links
+from policies.aws import links as policies_of_links
 from tests.support import golden
 
 from .bed import AZURE, PAIR, gateways

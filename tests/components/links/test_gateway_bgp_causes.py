@@ -1,4 +1,4 @@
-"""Why BGP does not speak with Azure, by FRR's configuration; tests/lab/test_azure.py has FRR and the other end say so."""
+"""Why BGP does not speak with Azure, by FRR's configuration; tests/lab/azure/test_tunnels.py has FRR and the other end say so."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ from components.links.gateway.files import files
 from .bed import AZURE, gateways
 
 import failover  # isort: skip
-import gateway_azure  # isort: skip
+import gateway_bgp_causes  # isort: skip
 import gateway_state  # isort: skip
 import watchdog  # isort: skip
 
@@ -24,7 +24,7 @@ PEER = str(TOLD[1]["peer"])
 
 def test_nothing_is_wrong_with_what_is_rendered() -> None:
     assert len(TOLD) == 2
-    assert [gateway_azure.cause(one, CONFIG) for one in TOLD] == ["", ""]
+    assert [gateway_bgp_causes.cause(one, CONFIG) for one in TOLD] == ["", ""]
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_nothing_is_wrong_with_what_is_rendered() -> None:
     ],
 )
 def test_what_azure_would_not_answer_is_named(told: dict[str, str], config: str, what: str) -> None:
-    found = gateway_azure.cause({**TOLD[1], **told}, config)
+    found = gateway_bgp_causes.cause({**TOLD[1], **told}, config)
     assert found.startswith(what) if what == "" or what[0] == "F" else what in found
     assert bool(found) is bool(what)
 

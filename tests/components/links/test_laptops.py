@@ -14,14 +14,14 @@ from components.addons.spec import addons_spec
 from components.control_plane.units import SCRIPTS
 from components.links.laptops import firewall, ports, profile, server
 from components.links.laptops.authority import issue
+from components.links.laptops.aws.roles import permissions
 from components.links.laptops.machine import bundle
-from components.links.laptops.roles import permissions
 from components.links.laptops.spec import LaptopsSpec, laptops_spec
 from components.links.laptops.wrapping import client_key
 from fleet.address.plan import draft
 from fleet.laptops import cluster
 from fleet.world import World, current
-from tests.components.test_specs import data
+from tests.components.network.test_specs import data
 from tests.support import golden
 
 from .laptops_bed import REGION, WRAPPING, authority, material, spec_of

@@ -12,19 +12,19 @@ from typing import Any
 
 import pytest
 
-from components.control_plane import units
 from components.links.laptops.authority import Authority, Revoked, common_name, issue, revocations
 from components.links.laptops.machine import told
 from fleet.world import current
+from tests.support.scripts import FOLDERS
 
 from . import bed as _bed  # for the path of scripts
 from .laptops_bed import authority, material, spec_of
 
-sys.path.append(str(units.ON_MACHINE))
+sys.path.extend(FOLDERS)
 import laptops_health  # isort: skip
 import laptops_ready  # isort: skip
 import laptops_revoked  # isort: skip
-from aws import Aws  # isort: skip
+from api_aws import Aws  # isort: skip
 from machine import Refused  # isort: skip
 from laptops_sessions import Sessions  # isort: skip
 

@@ -8,9 +8,9 @@ import pytest
 
 from components.links.forwarding import forwarding, unbound
 from components.links.names import site_zones
-from components.network.azure_spec import network_spec as azure_network
+from components.network.aws.spec import network_spec
+from components.network.azure.spec import network_spec as azure_network
 from components.network.resolver import answering, forwards
-from components.network.spec import network_spec
 from fleet.model import Host, Site
 from tests.support import golden
 

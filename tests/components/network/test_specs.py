@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from components.network import routes
-from components.network.spec import network_spec
-from components.storage.bucket import bucket_policy, key_policy, lifecycle
+from components.network.aws.spec import network_spec
+from components.storage.aws.bucket import bucket_policy, key_policy, lifecycle
 from components.storage.shares import arn_prefix, shares_policy, shares_spec
 from fleet.address.plan import draft
 from fleet.loader import load
@@ -16,7 +16,7 @@ from fleet.model import Fleet, Ingress
 from fleet.world import World, current
 from tests.support import golden
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 ROOT = HERE.parents[1]
 DAY = datetime.date(2026, 1, 1)
 

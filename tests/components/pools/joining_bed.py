@@ -12,12 +12,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from components.control_plane.units import ON_MACHINE
-from components.pools.joining import OWN_SCRIPTS
+from tests.support.scripts import FOLDERS
 
-for folder in (ON_MACHINE, OWN_SCRIPTS):
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
+sys.path.extend(FOLDERS)
 
 ROOT = Path(__file__).parents[3]
 ACCOUNT, CLUSTER = "123456789012", "example/main"

@@ -24,7 +24,7 @@ from components.control_plane.bundle import bundle
 from components.control_plane.machines import cluster_spec
 from components.control_plane.pki import break_glass
 from components.control_plane.profiles import PROFILES
-from components.control_plane.units import ON_MACHINE, command
+from components.control_plane.units import command
 from components.pools import admission, joining
 from fleet.world import current
 from local.providers.host import free_port
@@ -42,9 +42,10 @@ from tests.components.pools.joining_bed import (
 )
 from tests.components.pools.joining_client import Client, apply, eventually
 from tests.support import pki
+from tests.support.scripts import FOLDERS
 
 import attest_aws  # isort: skip
-import aws  # isort: skip
+import api_aws  # isort: skip
 
 BIN = ROOT / ".landbridge/bin"
 # Where the API server listens: another one where machines with networks of their own join.
@@ -56,7 +57,7 @@ RUNNER = """
 import json, socket, sys
 told = json.load(open(sys.argv[1]))
 sys.path[:0] = told["scripts"]
-import aws, join_service, join_webhook
+import api_aws, join_service, join_webhook
 program = {"service": join_service, "webhook": join_webhook}[sys.argv[2]]
 plain = socket.create_connection
 def connect(address, *rest, **given):
@@ -65,7 +66,7 @@ def connect(address, *rest, **given):
         address = ("127.0.0.1", told["aws"])
     return plain(address, *rest, **given)
 socket.create_connection = connect
-aws.metadata = lambda path: json.load(open(told["metadata"]))[path]
+api_aws.metadata = lambda path: json.load(open(told["metadata"]))[path]
 program.settings = lambda name: json.load(open(told["settings"]))
 join_service.PKI, join_service.PORT = told["pki"], told["api"]
 join_webhook.AUTHORITY, join_webhook.CERTIFICATE = told["pki"] + "/ca.crt", told["pki"] + "/joining"
@@ -158,7 +159,7 @@ class Cluster:
     # What machines do.
 
     def token(self, instance: str, cluster: str = CLUSTER, region: str = WEST) -> str:
-        one = aws.Aws(region)
+        one = api_aws.Aws(region)
         one.role = self.own("credentials", instance)
         return attest_aws.token(one, cluster)
 
@@ -357,7 +358,7 @@ def _start(cluster: Cluster, spec: Any, machine: Any, pools: Any) -> None:
     cluster.control("controllers", "kube-controller-manager", controllers)
     (folder / "settings.json").write_text(json.dumps(cluster.settings))
     runner = {
-        "scripts": [str(ON_MACHINE), str(joining.OWN_SCRIPTS)],
+        "scripts": FOLDERS,
         "aws": ports["front"],
         "metadata": str(folder / "metadata.json"),
         "settings": str(folder / "settings.json"),

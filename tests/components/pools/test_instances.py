@@ -9,7 +9,7 @@ import pytest
 from tests.components.pools.joining_bed import WEST
 from tests.components.pools.joining_stand_ins import ONE, Ec2, region
 
-import aws  # isort: skip
+import api_aws  # isort: skip
 import instances  # isort: skip
 import join_rules  # isort: skip
 from instances_aws import Ec2 as Source  # isort: skip
@@ -115,7 +115,7 @@ def test_an_answer_of_aws_that_is_none_stops_no_region(monkeypatch: pytest.Monke
     def ask(_action: str, **_asked: str) -> Any:
         raise problems.pop(0)
 
-    problems: list[Exception] = [aws.Refused(403, "no"), OSError("x"), ElementTree.ParseError("y")]
+    problems: list[Exception] = [api_aws.Refused(403, "no"), OSError("x"), ElementTree.ParseError("y")]
     west = instances.Region(WEST, Source(["g"], ask))
     for _ in range(3):
         west.listed = 0.0

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.components.pools.azure_documents import SUBSCRIPTION, VM, Chain, content, in_der
+from tests.components.pools.azure.documents import SUBSCRIPTION, VM, Chain, content, in_der
 from tests.components.pools.joining_bed import CLUSTER, SETTINGS, TABLE
 
 import attest_azure  # isort: skip

@@ -13,7 +13,7 @@ from tests.components.pools.joining_bed import ACCOUNT, CLUSTER, ROLES, WEST
 
 import attest  # isort: skip
 import attest_aws  # isort: skip
-import aws  # isort: skip
+import api_aws  # isort: skip
 import join_token  # isort: skip
 
 ROLE = {
@@ -26,7 +26,7 @@ REGIONS = [WEST, "us-east-1"]
 
 
 def made(cluster: str = CLUSTER, region: str = WEST) -> str:
-    one = aws.Aws(region)
+    one = api_aws.Aws(region)
     one.role = dict(ROLE)
     return attest_aws.token(one, cluster)
 

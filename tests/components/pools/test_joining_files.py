@@ -96,8 +96,8 @@ def test_the_scripts_need_each_other_and_python_alone(world: World) -> None:
                 assert found.partition(".")[0] in sys.stdlib_module_names | laid.keys(), f"{name} imports {found}"
             needed |= laid.keys() & set(names)
     assert needed == laid.keys(), "and none is laid in vain"
-    assert not {path.stem for path in joining.OWN_SCRIPTS.glob("*.py")} & {
-        path.stem for path in ON_MACHINE.glob("*.py")
+    assert not {path.stem for path in joining.OWN_SCRIPTS.rglob("*.py")} & {
+        path.stem for path in ON_MACHINE.rglob("*.py")
     }
 
 

@@ -14,13 +14,13 @@ from components.addons import shares
 from components.addons.spec import addons_spec
 from components.boot import people
 from components.control_plane.units import TARGET, UNITS
-from components.network.spec import network_spec
+from components.network.aws.spec import network_spec
 from components.pools import firewall, mounts
 from components.pools.bundle import bundle
 from components.pools.spec import PoolSpec, pool_spec
 from components.storage.mounts import FileSystem, OnNfs
 from components.storage.mounts import files_of as files_in_azure
-from components.storage.nfs_spec import nfs_spec
+from components.storage.site.nfs_spec import nfs_spec
 from fleet.model import Fleet, Person
 from fleet.world import World, current
 from local.machines.units import parse

@@ -8,8 +8,8 @@ import pytest
 from services.autoscaler.provider_ids import azure
 from tests.components.pools import joining_bed  # noqa: F401  (the scripts' folders)
 
-import aws  # isort: skip
-import azure_api  # isort: skip
+import api_aws  # isort: skip
+import api_azure  # isort: skip
 import node_facts  # isort: skip
 
 CLOUD = {"instance-id": "i-0123", "placement/availability-zone": "us-west-2a", "local-ipv4": "10.132.0.7\n"}
@@ -30,7 +30,7 @@ def says(monkeypatch: pytest.MonkeyPatch, **told: object) -> None:
 
 def test_a_cloud_s_machine_is_what_its_metadata_say(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     says(monkeypatch, site=False)
-    monkeypatch.setattr(aws, "metadata", CLOUD.__getitem__)
+    monkeypatch.setattr(api_aws, "metadata", CLOUD.__getitem__)
     node_facts.main()
     assert (machine / "run/node.env").read_text().splitlines() == [
         "NODE_NAME=i-0123",
@@ -59,7 +59,7 @@ def test_a_machine_of_azure_is_named_as_its_computer_and_as_the_autoscaler_names
     }
     card = {"ipv4": {"ipAddress": [{"privateIpAddress": "10.130.0.7", "publicIpAddress": ""}]}}
     told = {"compute": compute, "network": {"interface": [card]}}
-    monkeypatch.setattr(azure_api, "instance", lambda: told)
+    monkeypatch.setattr(api_azure, "instance", lambda: told)
     node_facts.main()
     facts = dict(line.split("=", 1) for line in (machine / "run/node.env").read_text().splitlines())
     assert facts["NODE_NAME"] == "test-south-gpu-1-00000a"
@@ -89,7 +89,7 @@ def test_a_host_is_what_its_enrolment_says_however_late_that_comes(
 def test_pods_get_the_servers_behind_systemd_s_resolver_where_there_is_one(
     machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(aws, "metadata", CLOUD.__getitem__)
+    monkeypatch.setattr(api_aws, "metadata", CLOUD.__getitem__)
     says(monkeypatch, site=False)
     (machine / "resolved.conf").touch()
     node_facts.main()
@@ -99,7 +99,7 @@ def test_pods_get_the_servers_behind_systemd_s_resolver_where_there_is_one(
 def test_a_machine_that_never_joined_waits_by_chance(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
     monkeypatch.setattr(node_facts.time, "sleep", waited.append)
-    monkeypatch.setattr(aws, "metadata", CLOUD.__getitem__)
+    monkeypatch.setattr(api_aws, "metadata", CLOUD.__getitem__)
     says(monkeypatch, site=False, jitter_seconds=60)
     for _ in range(20):
         node_facts.main()

@@ -2,7 +2,8 @@
 
 import pytest
 
-from components.pools import kubelet, labels, node_template, template
+from components.pools import kubelet, labels, node_template
+from components.pools.aws import template as aws_template
 from components.pools.spec import PoolSpec, pool_spec
 from fleet.world import current
 from local.aws import hardware as aws_hardware
@@ -38,7 +39,7 @@ def test_it_is_the_node_that_joins(spec: PoolSpec) -> None:
     later = [taint for taint in joined["spec"]["taints"] if not taint["key"].startswith("startup-taint.")]
     assert found["spec"] == {**joined["spec"], "taints": later}
     # The launch template asks for these interfaces, and the machine has what it was launched with.
-    asked = template.interfaces(spec, "sg-1")
+    asked = aws_template.interfaces(spec, "sg-1")
     efa = sum(one.get("interface_type") in ("efa", "efa-only") for one in asked)
     plugged = {one.resource: str(one.number) for one in devices.of(machine._replace(efa=efa))}
     assert ("vpc.amazonaws.com/efa" in plugged) == (spec.hardware.shape == "p5.48xlarge")

@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from components.boot.user_data import MOST_BYTES
-from components.pools import firewall, hardware, hooks, joining, roles, template
+from components.pools import firewall, hardware, joining
+from components.pools.aws import hooks as aws_hooks
+from components.pools.aws import roles as aws_roles
+from components.pools.aws import template as aws_template
 from components.pools.bundle import bundle
 from components.pools.names import Names
 from components.pools.spec import PoolSpec, pool_spec
@@ -51,10 +54,10 @@ def test_the_machines_of_a_pool(world: World, name: str) -> None:
         "role": names.role(name),
         "groups": [group._asdict() for group in names.scaling(name)],
         "placement": [names.placement(name, group.key) for group in names.scaling(name)],
-        "rights": roles.permissions(world.fleet, one, KMS),
+        "rights": aws_roles.permissions(world.fleet, one, KMS),
         "rules": {rule.name: " ".join(map(str, rule[1:5])) for rule in firewall.rules(world.fleet, world.plan, one)},
-        "template": template.plain(world.fleet, one, {"whose": "it is"}),
-        "interfaces": template.interfaces(one, "sg-1")[:2],
+        "template": aws_template.plain(world.fleet, one, {"whose": "it is"}),
+        "interfaces": aws_template.interfaces(one, "sg-1")[:2],
     }
     golden.compare(HERE / f"golden/machines.{name}.yaml", shown)
 
@@ -134,7 +137,7 @@ def test_a_minimum_is_spread_over_zones_and_two_system_machines_stand_in_two(wor
 
 
 def test_spot_has_the_fleet_s_price_and_others_have_none(world: World) -> None:
-    assert template.plain(world.fleet, spec(world, "cpu"), {})["instance_market_options"] == {
+    assert aws_template.plain(world.fleet, spec(world, "cpu"), {})["instance_market_options"] == {
         "market_type": "spot",
         "spot_options": {
             "max_price": "0.8",
@@ -142,11 +145,11 @@ def test_spot_has_the_fleet_s_price_and_others_have_none(world: World) -> None:
             "instance_interruption_behavior": "terminate",
         },
     }
-    assert "instance_market_options" not in template.plain(world.fleet, spec(world, "west-gpu"), {})
+    assert "instance_market_options" not in aws_template.plain(world.fleet, spec(world, "west-gpu"), {})
 
 
 def test_the_image_is_chosen_by_gpus(world: World) -> None:
-    told = {name: template.image(world.fleet, spec(world, name)) for name in ("west-gpu", "cpu", "shell")}
+    told = {name: aws_template.image(world.fleet, spec(world, name)) for name in ("west-gpu", "cpu", "shell")}
     assert told["west-gpu"] == "/example/images/gpu/1.36.2/stable"
     assert told["cpu"] == told["shell"] == "/example/images/cpu/1.36.2/stable"
 
@@ -154,17 +157,17 @@ def test_the_image_is_chosen_by_gpus(world: World) -> None:
 def test_a_pool_follows_its_own_channel(world: World) -> None:
     pools = {**world.fleet.pools, "west-gpu": world.fleet.pools["west-gpu"].model_copy(update={"channel": "candidate"})}
     fleet = world.fleet.model_copy(update={"pools": pools})
-    told = [template.plain(fleet, spec(world, name), {})["image_id"] for name in ("west-gpu", "east-gpu")]
+    told = [aws_template.plain(fleet, spec(world, name), {})["image_id"] for name in ("west-gpu", "east-gpu")]
     assert told == [f"resolve:ssm:/example/images/gpu/1.36.2/{channel}" for channel in ("candidate", "stable")]
 
 
 def test_one_address_a_machine_however_many_cards(world: World) -> None:
-    found = template.interfaces(spec(world, "west-gpu"), "sg-1")
+    found = aws_template.interfaces(spec(world, "west-gpu"), "sg-1")
     assert len(found) == 32
     assert [nic["interface_type"] for nic in found] == ["efa", *["efa-only"] * 31]
     assert [nic["network_card_index"] for nic in found] == list(range(32))
     assert {nic["device_index"] for nic in found[1:]} == {1}
-    assert template.interfaces(spec(world, "cpu"), "sg-1") == [
+    assert aws_template.interfaces(spec(world, "cpu"), "sg-1") == [
         {"device_index": 0, "security_groups": ["sg-1"], "delete_on_termination": "true"}
     ]
 
@@ -181,19 +184,19 @@ def test_the_table_of_fabrics_is_what_the_cloud_tells() -> None:
 
 def test_user_data_is_a_stub_that_names_the_pool_s_bundle(world: World) -> None:
     one = spec(world, "eu-gpu")
-    text = base64.b64decode(template.script(one, "example-eu-west-1-123456789012", VERIFY_KEY)).decode()
+    text = base64.b64decode(aws_template.script(one, "example-eu-west-1-123456789012", VERIFY_KEY)).decode()
     assert len(text) <= MOST_BYTES
     assert '"prefix":"example/main/eu-gpu"' in text
 
 
 def test_a_machine_s_end_waits_ten_minutes_at_most_and_goes_on_by_itself() -> None:
-    assert hooks.TERMINATION["heartbeat_timeout"] <= 600  # type: ignore[operator]
-    assert hooks.TERMINATION["default_result"] == "CONTINUE"
-    assert hooks.COMPLETER in str(hooks.TERMINATION["notification_metadata"])
+    assert aws_hooks.TERMINATION["heartbeat_timeout"] <= 600  # type: ignore[operator]
+    assert aws_hooks.TERMINATION["default_result"] == "CONTINUE"
+    assert aws_hooks.COMPLETER in str(aws_hooks.TERMINATION["notification_metadata"])
 
 
 def test_a_pool_reads_its_own_bundle_and_no_other_s(world: World) -> None:
     fleet: Fleet = load(ROOT / "fleet.yaml")
-    told = [roles.permissions(fleet, spec(world, name), KMS)["Statement"][0]["Resource"] for name in CLOUD]
+    told = [aws_roles.permissions(fleet, spec(world, name), KMS)["Statement"][0]["Resource"] for name in CLOUD]
     assert told[0] == "arn:aws:s3:::example-us-west-2-123456789012/example/main/west-gpu/*"
     assert len(set(told)) == len(told)

@@ -11,15 +11,13 @@ from urllib import request
 
 import pytest
 
-from components.control_plane.units import ON_MACHINE
-from components.storage import nfs_server
-from tests.support import machine_aws
+from tests.support.aws import machine as aws_machine
+from tests.support.scripts import FOLDERS
 
-for folder in (ON_MACHINE, nfs_server.ON_MACHINE):
-    sys.path.insert(0, str(folder))
-import aws  # noqa: E402
-import nfs_backup  # noqa: E402
-import site_identity  # noqa: E402
+sys.path.extend(FOLDERS)
+import api_aws
+import nfs_backup
+import site_identity
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
@@ -46,7 +44,7 @@ class Server:
             "plain_copies": True,  # no file system here can clone
         }
         self.data = self.root / "data"
-        self.state = machine_aws.State()
+        self.state = aws_machine.State()
         for made in ("data", "scratch", ".snapshots/data", ".snapshots/scratch"):
             (self.root / made).mkdir(parents=True)
 
@@ -56,13 +54,13 @@ class Server:
 
 
 @contextmanager
-def cloud(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[machine_aws.State]:
+def cloud(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[aws_machine.State]:
     """S3 as machines see it, on a port of its own; every signature is checked by botocore's own signer."""
     (folder / "bucket").mkdir()
-    state = machine_aws.State()
+    state = aws_machine.State()
     state.bucket = folder / "bucket"
-    patch.setattr(machine_aws, "STATE", state)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), machine_aws.Handler)
+    patch.setattr(aws_machine, "STATE", state)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), aws_machine.Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     real = request.urlopen
 
@@ -77,10 +75,10 @@ def cloud(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[machine_aws.State
         )
         return real(sent, timeout=timeout)
 
-    patch.setattr(aws.request, "urlopen", there)
-    patch.setattr(aws.time, "sleep", lambda _: None)
+    patch.setattr(api_aws.request, "urlopen", there)
+    patch.setattr(api_aws.time, "sleep", lambda _: None)
     for name, variable in site_identity.OPERATOR.items():
-        patch.setenv(variable, machine_aws.ROLE[name])
+        patch.setenv(variable, aws_machine.ROLE[name])
     patch.setattr(nfs_backup, "STATE", folder / "state")
     patch.setattr(nfs_backup, "REPORT", folder / "state/backup.json")
     try:

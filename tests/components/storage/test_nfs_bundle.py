@@ -9,15 +9,17 @@ from typing import Any
 import pytest
 
 from components.control_plane.units import SCRIPTS
-from components.storage import nfs_roles, nfs_server, nfs_units
-from components.storage.nfs_spec import FIRST_PROJECT, nfs_spec
+from components.storage.aws import nfs_roles as aws_nfs_roles
+from components.storage.site import nfs_server as site_nfs_server
+from components.storage.site import nfs_units as site_nfs_units
+from components.storage.site.nfs_spec import FIRST_PROJECT, nfs_spec
 from fleet.model import Fleet
 from fleet.world import World, current
 from tests.components.storage.bed import HERE, ROOT
 from tests.support import golden
 
 ARN = "arn:aws:rolesanywhere:us-west-2:123456789012:trust-anchor/00000000-0000-0000-0000-000000000001"
-IDENTITY = nfs_server.Identity(
+IDENTITY = site_nfs_server.Identity(
     ARN, ARN.replace("trust-anchor", "profile"), "arn:aws:iam::123456789012:role/example-lab-nfs"
 )
 KEY = "arn:aws:kms:us-west-2:123456789012:key/00000000-0000-0000-0000-000000000002"
@@ -33,13 +35,13 @@ def changed(world: World, **more: Any) -> Fleet:
 
 
 def exports(fleet: Fleet, world: World, site: str = "lab") -> dict[str, str]:
-    text = nfs_server.bundle(fleet, world.plan, site)["/etc/exports.d/landbridge.exports"]
+    text = site_nfs_server.bundle(fleet, world.plan, site)["/etc/exports.d/landbridge.exports"]
     return {path: rest for path, _, rest in (line.partition(" ") for line in text.splitlines())}
 
 
 @pytest.mark.golden
 def test_the_bundle_of_the_example_s_site(world: World) -> None:
-    made = nfs_server.bundle(world.fleet, world.plan, "lab", IDENTITY)
+    made = site_nfs_server.bundle(world.fleet, world.plan, "lab", IDENTITY)
     shown = {path: text.splitlines() for path, text in made.items() if not path.endswith(".py")}
     golden.compare(HERE / "golden/nfs.lab.yaml", shown)
 
@@ -47,7 +49,7 @@ def test_the_bundle_of_the_example_s_site(world: World) -> None:
 @pytest.mark.golden
 def test_the_role_of_the_example_s_site(world: World) -> None:
     spec = nfs_spec(world.fleet, world.plan, "lab")
-    value = {"permissions": nfs_roles.permissions(world.fleet, spec, KEY), "trust": nfs_roles.trust(spec, ARN)}
+    value = {"permissions": aws_nfs_roles.permissions(world.fleet, spec, KEY), "trust": aws_nfs_roles.trust(spec, ARN)}
     golden.compare(HERE / "golden/nfs.role.yaml", value)
 
 
@@ -102,21 +104,21 @@ def test_every_home_is_counted_as_its_person_s_and_no_project_is_another_s(world
 
 def test_without_backups_nothing_leaves(world: World) -> None:
     fleet = changed(world, storage=world.fleet.storage.model_copy(update={"backups": False}))
-    made = nfs_server.bundle(fleet, world.plan, "lab")
+    made = site_nfs_server.bundle(fleet, world.plan, "lab")
     assert not [path for path in made if path.endswith("nfs-backup.timer")]
     assert json.loads(made["/etc/landbridge/nfs.json"])["backup"] is None
     with pytest.raises(ValueError, match="site lab has no backups"):
-        nfs_roles.permissions(fleet, nfs_spec(fleet, world.plan, "lab"), KEY)
+        aws_nfs_roles.permissions(fleet, nfs_spec(fleet, world.plan, "lab"), KEY)
 
 
 def test_a_site_without_a_server_has_no_bundle(world: World) -> None:
     lab = world.fleet.sites["lab"].model_copy(update={"nfs": None})
     with pytest.raises(ValueError, match=r"sites\.lab\.nfs names none"):
-        nfs_server.bundle(changed(world, sites={"lab": lab}), world.plan, "lab")
+        site_nfs_server.bundle(changed(world, sites={"lab": lab}), world.plan, "lab")
 
 
 def test_every_unit_of_a_script_finds_it_and_timers_start_what_they_name(world: World) -> None:
-    made = nfs_server.bundle(world.fleet, world.plan, "lab")
+    made = site_nfs_server.bundle(world.fleet, world.plan, "lab")
     units = {path.rpartition("/")[2]: text for path, text in made.items() if path.startswith("/etc/systemd")}
     for text in units.values():
         for line in text.splitlines():
@@ -125,15 +127,15 @@ def test_every_unit_of_a_script_finds_it_and_timers_start_what_they_name(world: 
     timers = [name for name in units if name.endswith(".timer")]
     assert len(timers) == 3
     assert all(name.replace(".timer", ".service") in units for name in timers)
-    wanted = {line.partition("=")[2] for line in units[nfs_units.TARGET].splitlines() if line.startswith("Wants=")}
+    wanted = {line.partition("=")[2] for line in units[site_nfs_units.TARGET].splitlines() if line.startswith("Wants=")}
     assert wanted == {*timers, "nfs-server.service", "srv-landbridge.mount"}
     own = {path.rpartition("/")[2] for path in made if path.startswith(SCRIPTS)}
-    assert own == {"aws.py", "machine.py", *(path.name for path in nfs_server.ON_MACHINE.glob("*.py"))}
+    assert own == {"api_aws.py", "machine.py", *(path.name for path in site_nfs_server.ON_MACHINE.glob("*.py"))}
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is not installed")
 def test_systemd_agrees_with_every_unit(world: World, tmp_path: Path) -> None:
-    for path, text in nfs_server.bundle(world.fleet, world.plan, "lab").items():
+    for path, text in site_nfs_server.bundle(world.fleet, world.plan, "lab").items():
         if path.startswith("/etc/systemd/system/") and path.count("/") == 4:
             (tmp_path / Path(path).name).write_text(text)
     command = ["systemd-analyze", "verify", "--man=no", *map(str, sorted(tmp_path.iterdir()))]

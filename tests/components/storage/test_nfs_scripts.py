@@ -25,15 +25,15 @@ from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.x509.oid import NameOID
 
 from components.control_plane.units import ON_MACHINE
-from components.storage import nfs_server
+from components.storage.site import nfs_server as site_nfs_server
 from tests.components.storage import bed
 
 NOW = datetime.datetime(2026, 1, 2, 4, tzinfo=datetime.UTC)
 
 
 def test_nothing_but_python_s_own_library_is_imported() -> None:
-    own = {path.stem for folder in (nfs_server.ON_MACHINE, ON_MACHINE) for path in folder.glob("*.py")}
-    for path in nfs_server.ON_MACHINE.glob("*.py"):
+    own = {path.stem for folder in (site_nfs_server.ON_MACHINE, ON_MACHINE) for path in folder.rglob("*.py")}
+    for path in site_nfs_server.ON_MACHINE.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
@@ -244,7 +244,7 @@ def test_a_node_without_a_certificate_says_so(tmp_path: Path) -> None:
 
 
 def test_scripts_run_under_the_machine_s_own_python() -> None:
-    for path in nfs_server.ON_MACHINE.glob("*.py"):
+    for path in site_nfs_server.ON_MACHINE.glob("*.py"):
         code = f"compile(open({str(path)!r}).read(), 'x', 'exec')"
         done = subprocess.run(["/usr/bin/python3", "-c", code], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr

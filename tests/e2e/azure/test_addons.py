@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from components.addons import azure_team_pods
-from components.addons.azure_autoscaler import AUDIENCE, CLIENT_ID, IDENTITY
+from components.addons.azure import team_pods
+from components.addons.azure.autoscaler import AUDIENCE, CLIENT_ID, IDENTITY
 from components.storage.mounts import FILES_DOMAIN
 from fleet import autoscaler
 from tests.e2e.test_lifecycle import changes, drift
 from tests.e2e.test_rebuild import kubectl
-from tests.services.autoscaler.azure_bed import scale_set
+from tests.services.autoscaler.azure.bed import scale_set
 from tests.stacks.test_copies import outputs
 from tests.support.cloud import Cloud
 
-from .worlds import SUBSCRIPTION, TENANT
+from ..worlds import SUBSCRIPTION, TENANT
 
 # A control plane and two machines, where others work on the machine, too.
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1500)]
@@ -86,12 +86,12 @@ def test_the_autoscaler_s_pod_signs_in_to_azure_and_sizes_its_own_scale_set_alon
 
 
 def test_teams_pods_are_told_their_identity(cloud: Cloud) -> None:
-    told = get(cloud, "configmap", "-n", "team-ops", azure_team_pods.IDENTITY)["data"]
+    told = get(cloud, "configmap", "-n", "team-ops", team_pods.IDENTITY)["data"]
     identities = f"{GROUP}/providers/Microsoft.ManagedIdentity/userAssignedIdentities"
     (made,) = [
         one for one in cloud.azure("GET", identities, version="2023-01-31")["value"] if "storage-ops" in one["name"]
     ]
-    assert told == {azure_team_pods.CLIENT_ID: made["properties"]["clientId"]}
+    assert told == {team_pods.CLIENT_ID: made["properties"]["clientId"]}
 
 
 def test_no_credential_is_in_the_state(cloud: Cloud) -> None:

@@ -5,7 +5,7 @@ import pytest
 from tests.e2e.test_lifecycle import changes
 from tests.support.cloud import Cloud
 
-from .worlds import SUBSCRIPTION
+from ..worlds import SUBSCRIPTION
 
 pytestmark = [pytest.mark.cloud, pytest.mark.matrix, pytest.mark.timeout(1500)]
 SOUTH = "southcentralus"

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from components.addons.azure_autoscaler_role import SETS
+from components.addons.azure.autoscaler_role import SETS
 from components.boot import people
 from services.autoscaler import provider_ids
 from tests.components.pools.joining_client import eventually
 from tests.support.cloud import COMMAND, Cloud
 
-from .worlds import SUBSCRIPTION
+from ..worlds import SUBSCRIPTION
 
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
 SOUTH = "southcentralus"

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from fleet import issuers, origins
+from fleet import issuers, rebuilds
 from fleet.buckets import resource_group, vault_name
 from fleet.world import current
-from landbridge.entering import ROOT
+from landbridge.local.enter import ROOT
 from tests.e2e.test_rebuild import backed_up, furnished, kubectl, payload
 from tests.e2e.worlds import IN_AZURE
 from tests.support.cloud import Cloud
@@ -37,7 +37,7 @@ urllib.request.urlopen(call).read()
 KEYS = """\
 import sys
 from azure.keyvault.secrets import SecretClient
-from landbridge.azure_sign_in import credential
+from landbridge.clouds.azure.sign_in import credential
 print(SecretClient(f"https://{sys.argv[1]}.vault.azure.net", credential()).get_secret(sys.argv[2]).value)
 """
 MACHINES = "providers/Microsoft.Compute/virtualMachines"
@@ -134,7 +134,7 @@ def test_nothing_is_left_to_do_and_a_checkout_without_its_origin_is_refused(stor
     (found,) = story.cloud.report("up", "main", "--local", "--yes", "--full", "--expect-no-changes")["stacks"]
     assert found["result"] == "unchanged"
     assert "seconds" not in story.cloud.report("cluster", "rebuild", "main", "--local", "--yes")
-    path = origins.origins_path(story.cloud.fleet)
+    path = rebuilds.origins_path(story.cloud.fleet)
     text = path.read_text()
     path.unlink()
     try:

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet import azure_images as names
+from fleet.azure import images as names
 from fleet.loader import load
 from tests.support.cloud import ROOT
 

@@ -10,7 +10,7 @@ from fleet.loader import load
 from fleet.model import Fleet, Region
 from tests.components.links.bed import in_aws
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 ROOT = HERE.parents[1]
 DAY = datetime.date(2026, 1, 1)
 AZURE = load(HERE / "good/azure.yaml")

@@ -7,7 +7,7 @@ from azure.mgmt.compute import ComputeManagementClient
 from azure.mgmt.resource.resources import ResourceManagementClient
 from azure.storage.blob import BlobClient
 
-from images.stores.azure import Azure, Clients, Waits
+from images.stores.azure.store import Azure, Clients, Waits
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure
 
 REGIONS = ("southcentralus", "eastus", "westeurope")

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-BOOT = Path(__file__).parents[2] / "images/files/all/usr/local/lib/landbridge/boot.py"
+BOOT = Path(__file__).parents[3] / "images/files/all/usr/local/lib/landbridge/boot.py"
 DISC = """<?xml version="1.0" encoding="utf-8"?>
 <ns0:Environment xmlns:ns0="http://schemas.dmtf.org/ovf/environment/1" xmlns:ns1="http://schemas.microsoft.com/windowsazure">
  <ns1:ProvisioningSection><ns1:Version>1.0</ns1:Version><ns1:LinuxProvisioningConfigurationSet>

@@ -11,26 +11,28 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from fleet import azure_images as names
 from fleet.address import ledger as ledgers
+from fleet.azure import images as names
 from fleet.loader import load
 from fleet.model import Fleet
 from fleet.world import drafted
 from images.errors import ImageError
-from images.stores.aws import Waits
-from landbridge import azure_gallery, image_stores, machine_image
+from images.stores.aws.store import Waits
+from landbridge.clouds.azure import gallery
 from landbridge.cluster import session as sessions
 from landbridge.commands.image import image
 from landbridge.errors import LandbridgeError, UsageError
+from landbridge.image import machine_images, stores
 from landbridge.places import Place
 from local.azure import sign_in, tokens
 from local.kubernetes import VERSIONS
 from tests.local.aws.conftest import clients
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure, served
 
-from . import azure_bed, store_bed
+from .. import store_bed
+from . import bed
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FLEET = f"""\
 fleet: FLEET
 domain: both.example.com
@@ -58,8 +60,8 @@ def azure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalAzure]:
 
 @pytest.fixture
 def signed_in(azure: LocalAzure, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(azure_gallery, "clients", lambda _: azure_bed.clients(azure))
-    monkeypatch.setattr(azure_gallery, "credential", azure.credential)
+    monkeypatch.setattr(gallery, "clients", lambda _: bed.clients(azure))
+    monkeypatch.setattr(gallery, "credential", azure.credential)
 
 
 @pytest.fixture
@@ -81,8 +83,8 @@ def ran(endpoint: str, fleet_file: Path, signed_in: None, tmp_path: Path, monkey
     """Runs a command; what it says."""
     make = cache(clients(endpoint))
     monkeypatch.setattr(sessions, "the_place", lambda *_, **__: LOCAL)
-    monkeypatch.setattr(image_stores, "clients_at", lambda _w, _p, region, *_: lambda name: make(name, region))
-    monkeypatch.setattr(image_stores, "LOCAL", Waits(0.1, 100))
+    monkeypatch.setattr(stores, "clients_at", lambda _w, _p, region, *_: lambda name: make(name, region))
+    monkeypatch.setattr(stores, "LOCAL", Waits(0.1, 100))
     monkeypatch.setenv("LANDBRIDGE_IMAGES", str(tmp_path / "images"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
@@ -146,7 +148,7 @@ def test_who_is_not_signed_in_hears_it_before_anything_is_sent(
 
             raise ClientAuthenticationError("no token")
 
-    monkeypatch.setattr(azure_gallery, "credential", Nobody)
+    monkeypatch.setattr(gallery, "credential", Nobody)
     _, baked = store_bed.bake(tmp_path / "images", "four")
     with pytest.raises(ImageError, match=r"^westeurope: nobody is signed in to Azure: no token\. Nothing was done"):
         ran("publish", baked.name, "--region", "westeurope")
@@ -156,20 +158,20 @@ def test_the_local_cloud_has_an_image_of_every_channel_that_is_asked_for(signed_
     for kind in ("cpu", "gpu"):
         for version in VERSIONS:
             for region in ("westeurope", "southcentralus"):
-                made = machine_image.ensure(LOCAL, region, fleet, version, kind, "candidate")
+                made = machine_images.ensure(LOCAL, region, fleet, version, kind, "candidate")
                 assert made is not None
-                assert machine_image.ensure(LOCAL, region, fleet, version, kind, "candidate") is None
-                found = azure_gallery.clients(SUBSCRIPTION).compute.gallery_image_versions.get(
+                assert machine_images.ensure(LOCAL, region, fleet, version, kind, "candidate") is None
+                found = gallery.clients(SUBSCRIPTION).compute.gallery_image_versions.get(
                     names.group(fleet.fleet), names.gallery(fleet.fleet), f"{kind}-{version}", made.rpartition("/")[2]
                 )
                 assert region in {one.name for one in found.publishing_profile.target_regions}
                 assert found.tags["landbridge:kubernetes"] == version
                 assert found.tags["landbridge:driver"] == {"cpu": "none", "gpu": "played"}[kind]
     with pytest.raises(LandbridgeError, match=r"has no image with Kubernetes 1\.20\.0, only with"):
-        machine_image.ensure(LOCAL, "westeurope", fleet, "1.20.0")
+        machine_images.ensure(LOCAL, "westeurope", fleet, "1.20.0")
 
 
 def test_a_real_cloud_wants_a_promotion_first(signed_in: None, fleet: Fleet) -> None:
     real = replace(LOCAL, world="cloud")
     with pytest.raises(LandbridgeError, match=r"westeurope has no image .*channel stable of cpu-1\.36\.2 in gallery f"):
-        machine_image.ensure(real, "westeurope", fleet, "1.36.2")
+        machine_images.ensure(real, "westeurope", fleet, "1.36.2")

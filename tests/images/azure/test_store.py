@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
-from fleet import azure_images as names
 from fleet import images as tags
+from fleet.azure import images as names
 from images import channels, collecting
 from images.errors import ImageError
-from images.stores.azure import Azure
-from images.stores.azure_publish import disk_name
-from images.stores.blocks import BLOCK_BYTES
+from images.stores.aws.blocks import BLOCK_BYTES
+from images.stores.azure.publish import disk_name
+from images.stores.azure.store import Azure
 from images.stores.store import Record, Slot
 from tests.local.azure.machines import LOCATION, interface, machine, scale_set, subnet
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure, served
 
-from . import azure_bed as bed
-from . import store_bed
-from .azure_bed import REGIONS, Killed, Mortal
-from .store_bed import told
+from .. import store_bed
+from ..store_bed import told
+from . import bed
+from .bed import REGIONS, Killed, Mortal
 
 STABLE = Slot("cpu", store_bed.KUBERNETES, "stable")
 

@@ -11,7 +11,7 @@ from images.burn_in import run as runs
 from images.burn_in.findings import Result
 from images.burn_in.run import LOCK, NoGpu, Tools, begin, bounded, burn_in
 from images.burn_in.smi import Unreadable
-from landbridge.burn_in import ways
+from landbridge.image.burn_in import runners
 from tests.images.burn_in.bed import LIMITS, Played, bad, outcomes, text
 
 LOADS = ("nvbandwidth", "all_reduce_perf", "dcgmi")
@@ -329,7 +329,7 @@ def program(file: Path, body: str) -> None:
 def test_the_commands_really_run(programs: Path) -> None:
     """env, flock and timeout are this machine's own."""
     said: list[str] = []
-    tools = Tools(ways.here, said.append)
+    tools = Tools(runners.here, said.append)
     begun = begin(tools)
     assert not isinstance(begun, NoGpu)
     found = burn_in(tools, begun, LIMITS, "full", 8)
@@ -344,14 +344,14 @@ def test_the_commands_really_run(programs: Path) -> None:
 
 
 def test_a_command_ends_when_its_time_is_over() -> None:
-    value, code = Tools(ways.here, lambda _: None).read(["sleep", "20"], str, 1)
+    value, code = Tools(runners.here, lambda _: None).read(["sleep", "20"], str, 1)
     assert (code, value) == (124, runs.Trouble("sleep did not end within 1 s", failed=True))
     assert bounded(["a"], 60)[:3] == ["env", "LC_ALL=C", "CUDA_DEVICE_ORDER=PCI_BUS_ID"]
 
 
 def test_a_way_that_does_not_end_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ways, "GRACE_SECONDS", 0.2)
-    assert ways.here(["sleep", "20"], 0.3).code == 124
+    monkeypatch.setattr(runners, "GRACE_SECONDS", 0.2)
+    assert runners.here(["sleep", "20"], 0.3).code == 124
 
 
 def test_exit_codes_of_nvidia_smi_count() -> None:

@@ -11,12 +11,12 @@ import contextlib
 from typing import NamedTuple
 
 from components.links import policy
-from components.links.azure_connections import DPD_SECONDS, OtherEnd
+from components.links.azure.connections import DPD_SECONDS, OtherEnd
 
-from . import frr, swan
-from .charon import Charon
-from .machines import LabError, Machine, joined
-from .swan import Keys
+from .. import frr, swan
+from ..charon import Charon
+from ..machines import LabError, Machine, joined
+from ..swan import Keys
 
 INSTANCES = (0, 1)
 MOST_PREFIXES = 4000

@@ -12,11 +12,11 @@ from components.links.gateway import bgp, ipsec
 from components.links.gateway.spec import End
 from tests.components.links.bed import AZURE, planned
 
-from . import frr, report, traffic
-from .clouds import Clouds
-from .gateway import DAEMONS
-from .machines import LabError, awaited
-from .test_causes import LINE
+from .. import frr, report, traffic
+from ..clouds import Clouds
+from ..gateway import DAEMONS
+from ..machines import LabError, awaited
+from ..test_causes import LINE
 
 import gateway_causes  # isort: skip
 

@@ -16,7 +16,7 @@ from landbridge.commands.autoscaler import show
 from landbridge.errors import LandbridgeError
 from landbridge.output import output
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NOW = datetime(2026, 11, 22, 13, 40, 30, tzinfo=UTC)
 # As release 1.33.0 wrote it.
 WRITTEN = """\

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from components.addons import autoscaler_notes
 from fleet.world import current
-from landbridge.autoscaler import causes, kept
+from landbridge.autoscaler import causes, notes
 from landbridge.commands import landbridge, options
 from landbridge.errors import LandbridgeError, UsageError
 from services.autoscaler import hours
@@ -19,7 +19,7 @@ from services.autoscaler.causes import Cause
 from services.autoscaler.hours import Hour, Waiting
 from tests.test_docs import tables
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NOW = datetime(2026, 11, 22, 13, 40, 30, tzinfo=UTC)
 # Yesterday's noon: a day and more before.
 THEN = datetime(2026, 11, 21, 14, 10, tzinfo=UTC).timestamp()
@@ -216,7 +216,7 @@ def test_history_of_the_last_hours_alone(run: Any) -> None:
 
 def test_notes_that_are_none_are_named_with_how_to_be_rid_of_them(run: Any) -> None:
     kube = Kube(yesterday())
-    kube.maps[0]["binaryData"] = {kept.FILE: "bm90ZXM="}
+    kube.maps[0]["binaryData"] = {notes.FILE: "bm90ZXM="}
     with pytest.raises(LandbridgeError, match=r"kube-system/cluster-autoscaler-history-\d\d: these are no notes"):
         run(kube, "history")
 

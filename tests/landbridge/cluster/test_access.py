@@ -8,7 +8,7 @@ import pytest
 from cryptography import x509
 from cryptography.x509.oid import NameOID
 
-from landbridge.cluster import access, birth, freeze, rbac
+from landbridge.cluster import access, bootstrap, freeze, rbac
 from landbridge.cluster.kube import Kube, KubeError
 from landbridge.cluster.session import Session
 from landbridge.errors import LandbridgeError, UsageError
@@ -50,8 +50,8 @@ def session(bed: Bed) -> Session:
 @pytest.fixture(scope="module")
 def born(session: Session) -> Session:
     told: list[str] = []
-    birth.until_ready(session, session.admin, 90, told.append)
-    birth.bind(session, session.admin, told.append)
+    bootstrap.until_ready(session, session.admin, 90, told.append)
+    bootstrap.bind(session, session.admin, told.append)
     return session
 
 
@@ -63,7 +63,7 @@ def test_birth_uses_break_glass_once_and_never_again(session: Session, born: Ses
     secrets: Any = session.of
     assert secrets.read.count(session.info.break_glass_secret) == 1
     told: list[str] = []
-    birth.bind(session, session.admin, told.append)
+    bootstrap.bind(session, session.admin, told.append)
     assert secrets.read.count(session.info.break_glass_secret) == 1
     assert told == []
     assert can(born.admin, "*", "*")
@@ -75,7 +75,7 @@ def test_a_cluster_that_never_answers_is_told_with_every_machines_boot(session: 
     bed.boxes["main-api-1"].sh("echo '2026 boot: stopped at keys: digest' > /var/log/landbridge-boot.log")
     nowhere = Kube(session.admin.config.replace(bed.info.endpoint, "https://127.0.0.1:1"), bed.around)
     with pytest.raises(LandbridgeError, match=r"main-api-1: 2026 boot: stopped at keys: digest") as error:
-        birth.until_ready(session, nowhere, 0, lambda _line: None)
+        bootstrap.until_ready(session, nowhere, 0, lambda _line: None)
     assert str(error.value).count("\n  main-") == len(bed.info.machines)
 
 

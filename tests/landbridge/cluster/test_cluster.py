@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from fleet.world import World, current
-from landbridge import entering
 from landbridge.cluster import info, session
 from landbridge.cluster.info import ClusterInfo
 from landbridge.errors import LandbridgeError, UsageError
+from landbridge.local import enter
 from landbridge.places import Place
 from stacks.outputs import ClusterOutputs, MachineOutputs
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 MACHINE = {"role": "etcd", "zone": "a", "address": "10.0.0.1", "host": "main-etcd-1.x", "group": "g"}
 OUTPUTS = {
     **dict.fromkeys(ClusterOutputs.__annotations__, "text"),
@@ -85,7 +85,7 @@ def test_the_only_cluster_need_not_be_named_and_one_of_several_must(world: World
 def test_no_local_cloud_is_started_to_look_for_a_cluster_in_it(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(entering, "LOCAL_HOME", tmp_path / "home")
+    monkeypatch.setattr(enter, "LOCAL_HOME", tmp_path / "home")
     with pytest.raises(UsageError, match=r"not up\. Run `landbridge up --local`"):
         session.the_place(world, local=True)
     with pytest.raises(UsageError, match="`state` is missing"):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from landbridge.clouds.aws import Aws
+from landbridge.clouds.aws.cloud import Aws
 from landbridge.cluster import kubeconfig
 from landbridge.cluster.kubeconfig import Credential
 from landbridge.commands.kubeconfig import hand_out

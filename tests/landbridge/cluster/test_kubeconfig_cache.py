@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from landbridge.cluster import kept
-from landbridge.cluster.kept import Asked, Kept
+from landbridge.cluster import kubeconfig_cache
+from landbridge.cluster.kubeconfig_cache import Asked, Kept
 
 
 @pytest.mark.parametrize(
@@ -29,12 +29,12 @@ from landbridge.cluster.kept import Asked, Kept
     ],
 )
 def test_our_options_end_where_kubectls_words_begin(line: str, asked: Asked) -> None:
-    assert kept.taken_apart(line.split()) == asked
+    assert kubeconfig_cache.taken_apart(line.split()) == asked
 
 
 @pytest.mark.parametrize("line", ["--help", "-h", "--local -h", "--cluster"])
 def test_the_command_itself_judges_what_is_not_plain(line: str) -> None:
-    assert kept.taken_apart(line.split()) is None
+    assert kubeconfig_cache.taken_apart(line.split()) is None
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_on_real_clouds_it_ends_after_an_hour(saved: Kept) -> None:
 
 
 def test_an_up_ends_all(saved: Kept) -> None:
-    kept.forget(saved.home)
+    kubeconfig_cache.forget(saved.home)
     assert again(saved) is None
 
 
@@ -97,6 +97,8 @@ def test_one_of_a_local_cloud_that_is_gone_is_not_used(
 ) -> None:
     told = json.loads(saved.record.read_text())
     saved.record.write_text(json.dumps({**told, "cloud": "a generation"}))
-    monkeypatch.setattr(kept.sys, "argv", ["landbridge", "kubectl", "--local", "--fleet", str(saved.fleet), "get"])
+    monkeypatch.setattr(
+        kubeconfig_cache.sys, "argv", ["landbridge", "kubectl", "--local", "--fleet", str(saved.fleet), "get"]
+    )
     monkeypatch.setattr(os, "execvpe", lambda *_given: pytest.fail("it must not start"))
-    kept.at_once(saved.home, tmp_path / "no cloud")
+    kubeconfig_cache.at_once(saved.home, tmp_path / "no cloud")

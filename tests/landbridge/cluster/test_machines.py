@@ -8,7 +8,7 @@ import pytest
 from landbridge.cluster.info import MachineInfo
 from landbridge.cluster.machines import Machines
 from landbridge.etcd.ring import Member, View
-from landbridge.reach import Instance, ReachError, Said
+from landbridge.remote_execution import Instance, ReachError, Said
 
 API = MachineInfo("main-api-1", "api", "a", "10.0.0.1", "main-api-1.x", "g")
 ETCD = MachineInfo("main-etcd-1", "etcd", "a", "10.0.0.2", "main-etcd-1.x", "g")

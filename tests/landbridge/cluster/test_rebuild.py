@@ -11,12 +11,12 @@ import pytest
 from rich.console import Console
 
 from components.control_plane.rotation import SUBJECTS
-from fleet import origins, rotations
+from fleet import rebuilds, rotations
 from fleet.address import ledger as ledgers
-from fleet.origins import Origin
+from fleet.rebuilds import Origin
 from fleet.rotations import Standing as Phase
 from fleet.world import World, current, drafted
-from landbridge.cluster import lost, rebuild
+from landbridge.cluster import rebuild, rebuild_state
 from landbridge.cluster.rebuild import Rebuild, RebuildError, Taken
 from landbridge.commands.cluster_rebuild import following
 from landbridge.errors import ConsentError, LandbridgeError, UsageError
@@ -114,7 +114,7 @@ class Cloud:
 
     @property
     def origin(self) -> Origin | None:
-        return origins.load(origins.origins_path(self.world.path)).get("main")
+        return rebuilds.load(rebuilds.origins_path(self.world.path)).get("main")
 
     def run(self, *, agreed: bool = True, although_alive: bool = False, source: str | None = None) -> Rebuild:
         made_of, console = self, Console(file=StringIO())
@@ -371,5 +371,5 @@ def test_the_next_steps_name_what_is_to_be_done(cloud: Cloud) -> None:
         "--ignore-protect main-lost-us-west-2",
     ):
         assert part in told
-    (aside,) = lost.asides({"main": cloud.origin})
+    (aside,) = rebuild_state.asides({"main": cloud.origin})
     assert (aside.name, aside.kind, aside.region, aside.depends_on) == ("main-lost-us-west-2", "cluster", WEST, (WEST,))

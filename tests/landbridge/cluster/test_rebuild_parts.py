@@ -14,15 +14,15 @@ import pytest
 
 from components.control_plane.pki import Generations
 from components.control_plane.rotation import all_generations
-from fleet.origins import Origin
-from landbridge.clouds.aws import Aws
+from fleet.rebuilds import Origin
+from landbridge.clouds.aws.cloud import Aws
 from landbridge.clouds.cloud import CloudError
-from landbridge.cluster.lost import Standing, stage, unfit
 from landbridge.cluster.rebuild import answers
-from landbridge.cluster.remains import Keys, keys, understood
+from landbridge.cluster.rebuild_state import Standing, stage, unfit
+from landbridge.cluster.surviving_copies import Keys, keys, understood
 from landbridge.errors import LandbridgeError, UsageError
 from local.providers import tls
-from tests.landbridge.test_rebuild import EAST, KEPT, ONCE, SECRET, WEST
+from tests.landbridge.cluster.test_rebuild import EAST, KEPT, ONCE, SECRET, WEST
 from tests.support.pki import _key
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from landbridge.cluster import why
-from landbridge.reach import ReachError, Said
+from landbridge.remote_execution import ReachError, Said
 
 UP = ("active", "active")
 # As kubelets say it, Go's and the one of the local cloud.

@@ -9,10 +9,10 @@ import pytest
 from moto import mock_aws
 from pulumi.automation import CommandError
 
-from landbridge import destruction, emptying
+from landbridge.destroy import buckets, cleanup
+from landbridge.engine.stack_report import Problem, Story
 from landbridge.errors import LandbridgeError
-from landbridge.fleet_run import How
-from landbridge.story import Problem, Story
+from landbridge.up.run import How
 
 BUCKET = "example-us-west-2-123456789012"
 STATE = {
@@ -35,8 +35,8 @@ def s3() -> Iterator[Any]:
 
 
 def test_only_its_own_buckets_that_do_not_empty_themselves() -> None:
-    assert emptying.buckets(STATE) == [BUCKET]
-    assert emptying.buckets(None) == []
+    assert buckets.buckets(STATE) == [BUCKET]
+    assert buckets.buckets(None) == []
 
 
 def test_a_bucket_of_more_than_a_page_is_empty_and_can_be_deleted(s3: Any) -> None:
@@ -46,11 +46,11 @@ def test_a_bucket_of_more_than_a_page_is_empty_and_can_be_deleted(s3: Any) -> No
     s3.delete_object(Bucket=BUCKET, Key="flow-logs/0")
     s3.create_multipart_upload(Bucket=BUCKET, Key="half")
     told: list[int] = []
-    assert emptying.empty(s3, BUCKET, told.append) == 1101
+    assert buckets.empty(s3, BUCKET, told.append) == 1101
     assert told == [1000, 1101]
     assert not s3.list_multipart_uploads(Bucket=BUCKET).get("Uploads")
     s3.delete_bucket(Bucket=BUCKET)
-    assert emptying.empty(s3, BUCKET, told.append) == 0, "one that is gone is empty"
+    assert buckets.empty(s3, BUCKET, told.append) == 0, "one that is gone is empty"
 
 
 def test_an_object_that_stays_is_named(s3: Any) -> None:
@@ -62,7 +62,7 @@ def test_an_object_that_stays_is_named(s3: Any) -> None:
     with pytest.raises(
         LandbridgeError, match=f"{BUCKET} can't be emptied: 1 of its objects stay, held: AccessDenied: "
     ):
-        emptying.empty(refusing, BUCKET, lambda _: None)
+        buckets.empty(refusing, BUCKET, lambda _: None)
 
 
 class Run:
@@ -80,7 +80,7 @@ class Run:
         return lambda _: self.s3
 
     def empty(self, name: str) -> None:
-        destruction.empty(self, name)  # type: ignore[arg-type]
+        cleanup.empty(self, name)  # type: ignore[arg-type]
 
     def destroy(self, *_: Any, **__: Any) -> None:
         if self.late:
@@ -92,7 +92,7 @@ class Run:
             raise CommandError(SimpleNamespace(code=1, stdout="", stderr=why))  # type: ignore[arg-type]
 
     def go(self) -> None:
-        destruction.destroy_with_data(self, "west")  # type: ignore[arg-type]
+        cleanup.destroy_with_data(self, "west")  # type: ignore[arg-type]
 
 
 def test_what_arrives_meanwhile_goes_too(s3: Any) -> None:
@@ -107,7 +107,7 @@ def test_what_never_ends_to_arrive_and_what_nobody_agreed_to_lose_fails(s3: Any)
     endless = Run(s3, late=100)
     with pytest.raises(CommandError):
         endless.go()
-    assert endless.late == 100 - emptying.TIMES
+    assert endless.late == 100 - buckets.TIMES
     kept = Run(s3, late=1, loss=False)
     with pytest.raises(CommandError):
         kept.go()

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from fleet import laptops
-from landbridge.cluster import departed, ending
+from landbridge.cluster import node_removal, pod_termination
 from landbridge.cluster.kube import KubeError
-from landbridge.reach import Said
+from landbridge.remote_execution import Said
 
 
 class Kube:
@@ -45,21 +45,23 @@ def workload(name: str, **more: str) -> dict[str, Any]:
     ids=["pool", "laptops", "site", "region", "never-up"],
 )
 def test_whose_nodes_they_were_the_stack_itself_tells(outputs: dict[str, Any], pools: tuple[str, ...] | None) -> None:
-    found = departed.of("cpu", outputs)
-    assert found == (departed.Machines("main", pools) if pools else None)
+    found = node_removal.of("cpu", outputs)
+    assert found == (node_removal.Machines("main", pools) if pools else None)
 
 
 def test_nodes_go_by_their_pools_names_and_what_is_left_is_told() -> None:
     kube: Any = Kube([])
-    machines = departed.Machines("main", ("west-vpn-1", "west-vpn-2"))
-    assert departed.remove(kube, machines) == ""
+    machines = node_removal.Machines("main", ("west-vpn-1", "west-vpn-2"))
+    assert node_removal.remove(kube, machines) == ""
     assert kube.told == [("delete", "nodes", "--selector=landbridge.dev/pool in (west-vpn-1,west-vpn-2)")]
     refusing: Any = Kube([], refuses=True)
-    assert departed.remove(refusing, machines).startswith("its nodes are left for the cluster main to remove: kubectl")
+    assert node_removal.remove(refusing, machines).startswith(
+        "its nodes are left for the cluster main to remove: kubectl"
+    )
 
 
 def test_add_ons_are_gone_when_their_pods_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ending, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(pod_termination, "PAUSE_SECONDS", 0.0)
     since = "2026-11-27T22:00:00Z"
     going, stays, other = (
         workload("flannel", deletionTimestamp=since),
@@ -68,12 +70,14 @@ def test_add_ons_are_gone_when_their_pods_have_ended(monkeypatch: pytest.MonkeyP
     )
     told: list[str] = []
     kube: Any = Kube([going, stays, other], [stays, other])
-    ours = ending.workloads({"resources": [*map(resource, ("flannel", "dns")), {"type": "kubernetes:core/v1:Pod"}]})
-    assert ending.await_end(kube, ours, told.append) == []
+    ours = pod_termination.workloads(
+        {"resources": [*map(resource, ("flannel", "dns")), {"type": "kubernetes:core/v1:Pod"}]}
+    )
+    assert pod_termination.await_end(kube, ours, told.append) == []
     assert told == ["pods of kube-system/flannel end"]
     for_ever: Any = Kube([going])
-    assert ending.await_end(for_ever, ours, told.append, 0.0) == ["kube-system/flannel"]
-    assert ending.workloads(None) == frozenset()
+    assert pod_termination.await_end(for_ever, ours, told.append, 0.0) == ["kube-system/flannel"]
+    assert pod_termination.workloads(None) == frozenset()
 
 
 def resource(name: str) -> dict[str, str]:

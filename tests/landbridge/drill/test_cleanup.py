@@ -9,12 +9,12 @@ import pytest
 from click.testing import CliRunner
 from moto import mock_aws
 
-from landbridge.clouds.aws import Aws
+from landbridge.clouds.aws.cloud import Aws
 from landbridge.commands.drill import drill
-from landbridge.drills import bench as benches
-from landbridge.drills import clear, run
-from landbridge.drills.bench import Bench, DrillError, Outcome
-from landbridge.drills.mark import Mark
+from landbridge.drill import bench as benches
+from landbridge.drill import cleanup, run
+from landbridge.drill.bench import Bench, DrillError, Outcome
+from landbridge.drill.marker import Mark
 from landbridge.errors import LandbridgeError, UsageError
 
 BUCKET = "fleet-bucket"
@@ -127,8 +127,8 @@ def test_machines_that_nobody_brings_back_are_made_anew(monkeypatch: pytest.Monk
     names = ("main-etcd-1", "main-etcd-2")
     how = {"instance": lambda name: there.get(name, ""), "successor": successor, "boots": lambda: did.append("boots")}
     bench: Any = SimpleNamespace(info=SimpleNamespace(machines=names), tell=did.append, **how)
-    monkeypatch.setattr(clear, "unfit", lambda _bench, name: "" if there.get(name) else "is not there")
-    clear.boots(bench)
+    monkeypatch.setattr(cleanup, "unfit", lambda _bench, name: "" if there.get(name) else "is not there")
+    cleanup.boots(bench)
     assert did == ["no instance of main-etcd-2 runs: it gets a successor", "main-etcd-2 after none", "boots"]
 
 
@@ -152,7 +152,7 @@ def test_members_go_on_with_the_bundle_s_own_configuration_and_their_units_run()
         start=lambda machine, *units: did.append(f"{machine}: starting {units}"),
     )
     bench: Any = SimpleNamespace(hands=hands, etcd=list(texts), tell=lambda _line: None)
-    clear.members(bench, {"files": {name: {file: "as it was"} for name in ("main-etcd-1", "main-etcd-2")}})
+    cleanup.members(bench, {"files": {name: {file: "as it was"} for name in ("main-etcd-1", "main-etcd-2")}})
     assert [words for words in asked if "pkill" in words] == [f"{name}: pkill -CONT -x etcd" for name in texts]
     assert did == [
         f"main-etcd-2: writing {file} as it was",
@@ -184,7 +184,7 @@ def test_a_successor_is_another_instance_that_has_begun_to_boot(monkeypatch: pyt
 def test_objects_of_the_bucket_are_put_back(session: Any) -> None:
     told: list[str] = []
     bench: Any = type("Bench", (), {"session": session, "info": session.info, "tell": staticmethod(told.append)})()
-    clear.objects(bench, {"example/main/main-etcd-1/1.json": "good"})
+    cleanup.objects(bench, {"example/main/main-etcd-1/1.json": "good"})
     found = session.s3.get_object(Bucket=BUCKET, Key="example/main/main-etcd-1/1.json")["Body"].read()
     assert found == b"good"
     assert told == [f"put back: s3://{BUCKET}/example/main/main-etcd-1/1.json"]
@@ -196,12 +196,14 @@ def test_scale_down_is_released_only_if_the_drill_froze_it(monkeypatch: pytest.M
     admin = type("Admin", (), {"done": staticmethod(lambda *words: done.append(" ".join(words)))})()
     session = type("Session", (), {"admin": admin})()
     bench: Any = type("Bench", (), {"session": session, "tell": staticmethod(told.append)})()
-    monkeypatch.setattr(clear.freeze, "frozen", lambda _kube: {"since": "2026-01-01T12:00:00+00:00", "why": "by hand"})
-    clear.release(bench, {"since": "2026-01-01T13:00:00+00:00"})
-    clear.release(bench, {})
+    monkeypatch.setattr(
+        cleanup.freeze, "frozen", lambda _kube: {"since": "2026-01-01T12:00:00+00:00", "why": "by hand"}
+    )
+    cleanup.release(bench, {"since": "2026-01-01T13:00:00+00:00"})
+    cleanup.release(bench, {})
     assert done == []
     assert all("To release it" in line for line in told)
-    clear.release(bench, {"since": "2026-01-01T11:00:00+00:00"})
+    cleanup.release(bench, {"since": "2026-01-01T11:00:00+00:00"})
     assert done == ["delete configmap landbridge-freeze --namespace=kube-system --ignore-not-found"]
 
 

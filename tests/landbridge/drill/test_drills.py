@@ -8,9 +8,9 @@ from click.testing import CliRunner
 
 from landbridge.cluster.session import Session
 from landbridge.commands.drill import consent, drill
-from landbridge.drills.bench import DrillError, Outcome
-from landbridge.drills.run import DRILLS, Result, gap, settle
-from landbridge.drills.writer import Write
+from landbridge.drill.bench import DrillError, Outcome
+from landbridge.drill.run import DRILLS, Result, gap, settle
+from landbridge.drill.writer import Write
 from landbridge.errors import ConsentError, UsageError
 from landbridge.places import Place
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from landbridge.drills import rolling
-from landbridge.drills.rolling import Watch
+from landbridge.drill import rolling
+from landbridge.drill.rolling import Watch
 
 
 def watch(*looks: set[str]) -> Watch:

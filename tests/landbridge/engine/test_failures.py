@@ -7,10 +7,10 @@ import pytest
 from pulumi.automation import CommandResult
 from pulumi.automation.errors import create_command_error
 
-from landbridge import failures, state_file
+from landbridge.engine import failures, state_file
+from landbridge.engine.stack_report import Problem, Story
 from landbridge.errors import LandbridgeError
 from landbridge.places import Place
-from landbridge.story import Problem, Story
 from local import client, namespace
 from tests.landbridge import events
 

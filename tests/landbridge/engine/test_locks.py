@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from landbridge import locks
+from landbridge.engine import locks
 
 NOBODYS_MARK = "LANDBRIDGE_STACK=of no process"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from landbridge.programs import client, interpreter, server
+from landbridge.engine.programs import client, interpreter, server
 from tests.components.pools.joining_client import eventually
 from tests.support.children import HEARING_INTERRUPTS
 

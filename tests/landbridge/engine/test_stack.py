@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from landbridge.engine import StackEngine
+from landbridge.engine.pulumi_command import PulumiCommand
+from landbridge.engine.stack import StackEngine
 from landbridge.places import ONE_SALT, Place, pulumi_root
-from landbridge.pulumi_command import PulumiCommand
 
 
 class Starts(PulumiCommand):

@@ -1,6 +1,6 @@
 """What the engine's events make of a stack's story: counts, drift, outputs, violations."""
 
-from landbridge.story import Story, known, of_urn, short
+from landbridge.engine.stack_report import Story, known, of_urn, short
 from tests.landbridge import events
 from tests.landbridge.events import event, step
 

@@ -11,13 +11,13 @@ from botocore.exceptions import EndpointConnectionError
 from botocore.paginate import PageIterator
 from moto import mock_aws
 
-from landbridge.clouds.aws import Aws
+from landbridge.clouds.aws.cloud import Aws
 from landbridge.cluster.session import Session
 from landbridge.etcd import backup as backups
 from landbridge.etcd import copies, store
-from landbridge.etcd.hands import StepError
+from landbridge.etcd.machine_steps import StepError
 from landbridge.etcd.ring import EtcdError, Member, View
-from landbridge.reach import Said
+from landbridge.remote_execution import Said
 
 WHERE = {
     "region": "us-east-1",

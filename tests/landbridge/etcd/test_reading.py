@@ -8,15 +8,15 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from landbridge.clouds.aws import Aws
+from landbridge.clouds.aws.cloud import Aws
 from landbridge.cluster.info import MachineInfo
 from landbridge.errors import LandbridgeError, UsageError
-from landbridge.etcd import defrag, restore, restoring, store, survivor
+from landbridge.etcd import defrag, restore, restore_command, salvage, store
 from landbridge.etcd.backup import source
 from landbridge.etcd.replace import check
 from landbridge.etcd.ring import EtcdError, Member, View, complaint, view
 from landbridge.etcd.store import Snapshot
-from landbridge.reach import Said
+from landbridge.remote_execution import Said
 from tests.landbridge.bed import Folder
 
 MACHINES = [MachineInfo(f"main-etcd-{n}", "etcd", "a", f"10.0.0.{n}", f"main-etcd-{n}.x", "g") for n in (1, 2, 3)]
@@ -174,26 +174,26 @@ def test_addresses_for_machines_are_of_aws_own_name_and_end(monkeypatch: pytest.
 
 def test_what_a_survivor_had_to_drop_is_read_from_its_own_log() -> None:
     told = {"msg": "discarding uncommitted WAL entries", "number-of-discarded-entries": 3}
-    assert survivor.dropped("noise\n" + json.dumps(told) + "\nmore") == 3
-    assert survivor.dropped("noise") == 0
+    assert salvage.dropped("noise\n" + json.dumps(told) + "\nmore") == 3
+    assert salvage.dropped("noise") == 0
 
 
 def test_the_newest_survivor_is_that_of_the_highest_revision() -> None:
-    left = [survivor.Left(f"main-etcd-{n}", "p", revision, 0) for n, revision in ((1, 5), (2, 9), (3, 7))]
-    assert survivor.newest(left).machine == "main-etcd-2"
+    left = [salvage.Left(f"main-etcd-{n}", "p", revision, 0) for n, revision in ((1, 5), (2, 9), (3, 7))]
+    assert salvage.newest(left).machine == "main-etcd-2"
     with pytest.raises(LandbridgeError, match="--from newest"):
-        survivor.newest([])
+        salvage.newest([])
 
 
 def test_a_restore_says_what_is_back_what_is_lost_and_what_is_frozen() -> None:
     at = datetime.now(UTC) - timedelta(minutes=7)
     done = restore.Restored("main", "the newest snapshot, k", 41, 1041, at, 420, 0, "/var/lib/etcd/main/data.before-x")
-    text = "\n".join(restoring.told(done, ""))
+    text = "\n".join(restore_command.told(done, ""))
     for word in ("revision 41", "goes on at 1041", "7 min ago", "data.before-x", "frozen", "landbridge unfreeze"):
         assert word in text
-    assert "WARNING" in "\n".join(restoring.told(done, "the API said no"))
+    assert "WARNING" in "\n".join(restore_command.told(done, "the API said no"))
     survived = done._replace(source="what was left on main-etcd-2", dropped=3)
-    assert "3 more entries" in "\n".join(restoring.told(survived, ""))
+    assert "3 more entries" in "\n".join(restore_command.told(survived, ""))
 
 
 def test_a_snapshot_without_a_time_in_its_name_is_as_old_as_the_bucket_says() -> None:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from landbridge.etcd import replace
-from landbridge.etcd.hands import Hands
+from landbridge.etcd.machine_steps import Hands
 from landbridge.etcd.ring import EtcdError
-from landbridge.reach import Said
+from landbridge.remote_execution import Said
 
 MOUNT = "var-lib-etcd-main.mount"
 

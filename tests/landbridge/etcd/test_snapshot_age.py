@@ -9,9 +9,9 @@ import pytest
 from landbridge.cluster.info import MachineInfo
 from landbridge.errors import LandbridgeError
 from landbridge.etcd import store
-from landbridge.etcd.fresh import late
 from landbridge.etcd.restore import BUMP, Restore
-from landbridge.reach import Said
+from landbridge.etcd.snapshot_age import late
+from landbridge.remote_execution import Said
 from tests.landbridge.bed import Folder
 
 BEGUN = datetime(2026, 1, 1, 12, tzinfo=UTC)

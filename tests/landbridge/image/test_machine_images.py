@@ -8,8 +8,8 @@ import pytest
 from fleet.image_names import ImageKind
 from fleet.loader import load
 from fleet.model import Channel, Fleet
-from landbridge import machine_image
 from landbridge.errors import LandbridgeError
+from landbridge.image import machine_images
 from landbridge.places import Place
 from local.aws import standins
 from local.kubernetes import VERSIONS
@@ -54,14 +54,14 @@ def ensured(
     kind: ImageKind = "cpu",
     channel: Channel = "stable",
 ) -> str | None:
-    monkeypatch.setattr(machine_image, "clients", lambda *_given: region)
-    return machine_image.ensure(Place(world, Path(), "", "", Path()), "us-west-2", fleet, version, kind, channel)
+    monkeypatch.setattr(machine_images, "clients", lambda *_given: region)
+    return machine_images.ensure(Place(world, Path(), "", "", Path()), "us-west-2", fleet, version, kind, channel)
 
 
 def test_each_stack_needs_the_image_of_its_kind_and_a_pool_that_of_its_channel(fleet: Fleet) -> None:
     pools = {**fleet.pools, "cpu": fleet.pools["cpu"].model_copy(update={"channel": "candidate"})}
     tried = fleet.model_copy(update={"pools": pools})
-    found = {stack.name: machine_image.needed(tried, stack) for stack in catalogue(tried)}
+    found = {stack.name: machine_images.needed(tried, stack) for stack in catalogue(tried)}
     assert found["main"] == ("1.36.2", "cpu", "stable")
     assert found["west-gpu"] == ("1.36.2", "gpu", "stable")
     assert found["cpu"] == ("1.36.2", "cpu", "candidate")
@@ -85,7 +85,7 @@ def test_the_local_cloud_sets_each_version_s_own(
     image = ensured(monkeypatch, region, "local", fleet, version, kind)
     assert image == standins.STAND_INS[standins.image(kind, version)]
     assert region.parameters == {f"/example/images/{kind}/{version}/stable": image}
-    assert machine_image.wanted(region, "example", version, kind) == image
+    assert machine_images.wanted(region, "example", version, kind) == image
     assert ensured(monkeypatch, region, "local", fleet, version, kind) is None, "what is set stays"
 
 

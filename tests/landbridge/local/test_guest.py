@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from landbridge.commands import local_guest
 from landbridge.errors import UsageError
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,12 @@ import pytest
 
 from fleet.errors import FleetError
 from fleet.world import World, current
-from landbridge import entering, local_kubernetes
 from landbridge.errors import LandbridgeError
+from landbridge.local import enter
+from landbridge.local import kubernetes as local_kubernetes
 from local import kubernetes
 from local.aws import standins
-from local.keeper import programs
+from local.supervisor import programs
 from stacks.catalogue import StackSpec, catalogue
 from tests.support.cloud import ROOT
 
@@ -86,14 +87,14 @@ def test_up_stays_outside_a_local_cloud_that_is_up_while_there_is_something_to_b
     nothing_built: Path, tmp_path: Path
 ) -> None:
     up = ["landbridge", "up", "--local", "--fleet", str(ROOT / "fleet.yaml")]
-    assert entering.builds_first(up)
-    assert entering.builds_first([*up[:3], f"--fleet={ROOT / 'fleet.yaml'}"])
-    assert not entering.builds_first(["landbridge", "status", *up[2:]])
-    assert not entering.builds_first([*up[:4], str(tmp_path / "none.yaml")])
+    assert enter.builds_first(up)
+    assert enter.builds_first([*up[:3], f"--fleet={ROOT / 'fleet.yaml'}"])
+    assert not enter.builds_first(["landbridge", "status", *up[2:]])
+    assert not enter.builds_first([*up[:4], str(tmp_path / "none.yaml")])
     nothing_built.mkdir()
     for name in kubernetes.SERVERS:
         (nothing_built / name).touch(0o755)
-    assert not entering.builds_first(up)
+    assert not enter.builds_first(up)
 
 
 def test_each_version_has_an_image_of_its_own_and_its_servers_lie_apart() -> None:

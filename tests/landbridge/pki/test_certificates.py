@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from landbridge.commands import pki as command
-from landbridge.pki import AUTHORITY, SIGNED, Row, rows, unsound
+from landbridge.pki.certificates import AUTHORITY, SIGNED, Row, rows, unsound
 from local.providers import tls
 
 PREFIX = "urn:pulumi:main::landbridge::landbridge:control-plane:Machine$"

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from landbridge.pki_diagnosis import diagnose
+from landbridge.pki.diagnosis import diagnose
 
-from .test_pki import KUBERNETES, signed
+from .test_certificates import KUBERNETES, signed
 
 CERTIFICATE = signed("bob", KUBERNETES, 1)["outputs"]["certPem"]
 LATER = datetime.now(UTC) + timedelta(days=4)

@@ -12,16 +12,16 @@ from rich.console import Console
 from components.control_plane.rotation import BACK, ON, SUBJECTS, Way
 from fleet import rotations
 from fleet.rotations import Standing, rotations_path
-from landbridge import pki_rotate
 from landbridge.cluster.info import ClusterInfo, MachineInfo
 from landbridge.cluster.session import Session
+from landbridge.engine.stack_report import Step
 from landbridge.errors import ConsentError, UsageError
 from landbridge.output import Output
-from landbridge.pki_phases import moving, picked, standings
-from landbridge.pki_rotate import Rotation, RotationError, dropped, refusals, under
+from landbridge.pki import rotate
+from landbridge.pki.phases import moving, picked, standings
+from landbridge.pki.rotate import Rotation, RotationError, dropped, refusals, under
 from landbridge.places import Place
-from landbridge.reach import Said
-from landbridge.story import Step
+from landbridge.remote_execution import Said
 
 KEY, CERT, BYTES, LEAF = (
     "tls:index/privateKey:PrivateKey",
@@ -101,14 +101,14 @@ def cloud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cloud:
             made.did.append("roll")
             made.fails("roll")
 
-    monkeypatch.setattr(pki_rotate, "Roll", Roll)
-    monkeypatch.setattr(pki_rotate.info, "read", lambda _place, _name: made.rotation().session.info)
+    monkeypatch.setattr(rotate, "Roll", Roll)
+    monkeypatch.setattr(rotate.info, "read", lambda _place, _name: made.rotation().session.info)
 
     def rewrite(_session: Session, old: int, _tell: Any) -> None:
         made.fails("secrets")
         made.did.append(f"secrets off {old}")
 
-    monkeypatch.setattr(pki_rotate, "rewrite_secrets", rewrite)
+    monkeypatch.setattr(rotate, "rewrite_secrets", rewrite)
     return made
 
 

@@ -13,13 +13,13 @@ from typing import Any
 import click
 from botocore.config import Config
 
-from components.pools.hooks import TERMINATION
+from components.pools.aws.hooks import TERMINATION
 from components.pools.names import Names
 from fleet import image_names
 from fleet.world import World
+from landbridge.clouds.aws.lookups import ClientOf
 from landbridge.cluster.kube import Kube
 from landbridge.cluster.session import Session
-from landbridge.lookups import ClientOf
 from landbridge.places import Place
 from local.aws import standins
 from local.providers.kubernetes.api import ApiError

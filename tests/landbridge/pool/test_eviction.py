@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from components.addons.priorities import TABLE, WARM
-from landbridge.pool.evicting import evict, matters, movable
+from landbridge.pool.eviction import evict, matters, movable
 
 from .bed import Bed
 

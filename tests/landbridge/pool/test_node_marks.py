@@ -6,10 +6,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from components.pools.labels import ROLLING
-from landbridge.pool import marks, roll
+from landbridge.pool import node_marks, roll
+from landbridge.pool.machines import Look
 from landbridge.pool.roll import How, Roll
-from landbridge.pool.rolling import State
-from landbridge.pool.seen import Look
+from landbridge.pool.roll_plan import State
 
 TAINT = {"key": ROLLING.key, "value": ROLLING.value, "effect": ROLLING.effect}
 
@@ -26,7 +26,7 @@ class Kube:
 
 
 def node(name: str, *, marked: bool = False) -> dict[str, Any]:
-    about = {"name": name, "resourceVersion": "1", "annotations": {marks.WHY: "before"} if marked else {}}
+    about = {"name": name, "resourceVersion": "1", "annotations": {node_marks.WHY: "before"} if marked else {}}
     return {"metadata": about, "spec": {"taints": [TAINT] if marked else []}}
 
 

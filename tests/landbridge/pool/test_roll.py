@@ -14,13 +14,13 @@ import pytest
 
 from components.pools.labels import ROLLING
 from components.pools.names import Names
-from landbridge.burn_in import marks as burn_in
 from landbridge.cluster import freeze
 from landbridge.commands.pool import pool
 from landbridge.errors import ConsentError, LandbridgeError, UsageError
-from landbridge.pool.ending import Ending
+from landbridge.image.burn_in import node_marks as burn_in
 from landbridge.pool.roll import How, Roll, RollError
 from landbridge.pool.sizes import Group, Machine
+from landbridge.pool.termination import Ending
 
 from . import bed as beds
 from .bed import Bed, Run

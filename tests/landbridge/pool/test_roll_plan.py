@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from landbridge.pool.images import Wanted
-from landbridge.pool.rolling import State, broken, late, most_away, out_of_sight, owed, refused, step
+from landbridge.pool.roll_plan import State, broken, late, most_away, out_of_sight, owed, refused, step
+from landbridge.pool.roll_timers import Waits
 from landbridge.pool.sizes import Group, Machine
-from landbridge.pool.waits import Waits
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 OLD = ("image",)

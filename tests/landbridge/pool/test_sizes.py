@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from landbridge.pool.aws import failure
+from landbridge.pool.aws.scaling import failure
 from landbridge.pool.sizes import Group, Machine, aim, leaving
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -12,13 +12,13 @@ import pytest
 from fleet.world import World, current
 from landbridge.errors import UsageError
 from landbridge.places import Place
-from landbridge.reach import Hosts, ReachError
+from landbridge.remote_execution import Hosts, ReachError
 from landbridge.site import enrol, hosts, local_hosts, nodes, status, store
 from landbridge.site.apply import decide
 from landbridge.site.status import State
-from local.keeper.hosts import FIELDS
+from local.supervisor.hosts import FIELDS
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 STATE = State(
     host="host-1",
     node="host-1.lab",

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from components.pools import node_template
-from components.pools.enrolment import HOST_LABEL
+from components.pools.site.enrolment import HOST_LABEL
 from landbridge.site import nodes
 from landbridge.site.apply import ApplyError
 from landbridge.site.status import HostError

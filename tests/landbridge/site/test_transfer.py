@@ -5,9 +5,9 @@ import re
 import pytest
 
 from components.pools import node_template
-from landbridge.site import leaving, moving, nodes
+from landbridge.site import nodes, transfer, unenrol
+from tests.landbridge.site.test_site import NODE, OTHER, work
 from tests.landbridge.site_bed import SiteBed
-from tests.landbridge.test_site import NODE, OTHER, work
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.timeout(600)
@@ -38,7 +38,7 @@ def test_a_host_that_the_fleet_file_gives_to_another_pool_moves_when_it_has_no_w
     before = enrolled.kube.get("nodes", NODE)["metadata"]["uid"]
     work(enrolled, NODE)
     eventually(lambda: nodes.busy(enrolled.kube, NODE) == ["default/work"])
-    with pytest.raises(moving.AtWorkError, match=r"is still at work for other of main: default/work\. ") as caught:
+    with pytest.raises(transfer.AtWorkError, match=r"is still at work for other of main: default/work\. ") as caught:
         enrolled.enrolment("host-1")
     node = enrolled.kube.get("nodes", NODE)
     assert (node["metadata"]["uid"], nodes.cordoned(node), nodes.applying(node)) == (before, False, False)
@@ -83,9 +83,9 @@ def leave(bed: SiteBed, *, serving: bool) -> list[str]:
         "prefix": "example/main/site-gpu",
         "hosts": ["host-1", "host-2", "host-3"],
     }
-    pool = leaving.of("site-gpu", outputs)
+    pool = unenrol.of("site-gpu", outputs)
     assert pool
-    return leaving.leave(bed.session, pool, serving=serving)
+    return unenrol.leave(bed.session, pool, serving=serving)
 
 
 def test_hosts_of_a_pool_that_is_destroyed_leave_and_can_be_enrolled_again(enrolled: SiteBed) -> None:
@@ -114,14 +114,14 @@ def test_hosts_of_a_pool_that_is_destroyed_leave_and_can_be_enrolled_again(enrol
 
 
 def test_a_host_that_was_moved_meanwhile_does_not_leave(enrolled: SiteBed) -> None:
-    pool = leaving.of("old", {"site": "lab", "cluster": "main", "prefix": "example/main/old", "hosts": ["host-1"]})
+    pool = unenrol.of("old", {"site": "lab", "cluster": "main", "prefix": "example/main/old", "hosts": ["host-1"]})
     assert pool
-    assert leaving.leave(enrolled.session, pool, serving=True) == []
+    assert unenrol.leave(enrolled.session, pool, serving=True) == []
     assert enrolled.state("host-1").healthy
 
 
 def test_what_is_said_of_a_host_that_is_not_reached_ends_its_kubelet(enrolled: SiteBed) -> None:
-    remedy = re.search(r"`([^`]+)`", leaving.BY_HAND)
+    remedy = re.search(r"`([^`]+)`", unenrol.BY_HAND)
     assert remedy
     box = enrolled.boxes["host-1"]
     assert box.sh("pgrep -x kwok").out != ""

@@ -17,7 +17,7 @@ from fleet.world import current
 from tests.support.cloud import Cloud, make
 from tests.support.waiting import eventually
 
-from .certificates_bed import empty, refused, secret, stored
+from ..certificates_bed import empty, refused, secret, stored
 
 pytestmark = pytest.mark.cloud
 WEST, EU = "us-west-2", "eu-west-1"

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from fleet.model import Limits
-from landbridge.blast import blast
-from landbridge.story import Step
+from landbridge.engine.stack_report import Step
+from landbridge.up.blast_radius import blast
 
 INSTANCE = "aws:ec2/instance:Instance"
 GROUP = "aws:autoscaling/group:Group"

@@ -3,11 +3,11 @@
 import pytest
 
 from fleet.model import Limits
-from landbridge import consent
-from landbridge.blast import Blast, blast
+from landbridge.engine.stack_report import Step
 from landbridge.errors import NO_CONSENT, ConsentError
-from landbridge.fleet_run import How
-from landbridge.story import Step
+from landbridge.up import consent
+from landbridge.up.blast_radius import Blast, blast
+from landbridge.up.run import How
 
 HARMLESS = blast({"west": [Step("created", "aws:ec2/subnet:Subnet", "a", False, (), {})]})
 LOSS = blast({"west": [Step("deleted", "aws:efs/fileSystem:FileSystem", "shares", True, (), {})]})

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from components.control_plane.pki import AUTHORITIES
-from landbridge.guards import CONNECTION, KEYS, LAPTOPS, MACHINES, PARTS, SSH, TEMPLATES, TUNNELS, refusals
-from landbridge.story import Step
+from landbridge.engine.stack_report import Step
+from landbridge.up.guards import CONNECTION, KEYS, LAPTOPS, MACHINES, PARTS, SSH, TEMPLATES, TUNNELS, refusals
 
 VOLUME, GROUP = "aws:ebs/volume:Volume", "aws:autoscaling/group:Group"
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from fleet.world import current
-from landbridge import order, schedule
+from landbridge.engine.stack_report import Phase
 from landbridge.errors import LandbridgeError
-from landbridge.story import Phase
+from landbridge.up import order, schedule
 from stacks.catalogue import StackSpec, catalogue
 from tests.support.cloud import ROOT
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from fleet.world import current
-from landbridge import order, orphans
 from landbridge.commands.update import to_destroy
 from landbridge.errors import LandbridgeError, UsageError
-from landbridge.orphans import Orphan
+from landbridge.up import order, orphans
+from landbridge.up.orphans import Orphan
 from stacks.catalogue import PROJECT, StackSpec, catalogue
 from tests.support.cloud import ROOT
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from pulumi.automation.events import StepEventStateMetadata
 
-from landbridge import lookups, recovery
-from landbridge.story import SECRET_MARK
+from landbridge.clouds.aws import lookups as aws_lookups
+from landbridge.engine.stack_report import SECRET_MARK
+from landbridge.up import recovery
 from local import client
 from local.environment import scrubbed
 from tests.landbridge import events
@@ -79,9 +80,9 @@ def test_what_cannot_be_looked_up_is_named_with_its_tags() -> None:
     assert "Name=example-us-west-2-key, landbridge:fleet=example" in recovery.orphan(key)
 
 
-@pytest.mark.parametrize("table", [lookups.TAGGED, lookups.FINDERS, lookups.UNDOERS])
+@pytest.mark.parametrize("table", [aws_lookups.TAGGED, aws_lookups.FINDERS, aws_lookups.UNDOERS])
 def test_every_type_has_one_way_back(table: dict[str, object]) -> None:
-    ways = [lookups.TAGGED, lookups.FINDERS, lookups.UNDOERS, dict.fromkeys(lookups.REPEATABLE)]
+    ways = [aws_lookups.TAGGED, aws_lookups.FINDERS, aws_lookups.UNDOERS, dict.fromkeys(aws_lookups.REPEATABLE)]
     for type_ in table:
         assert sum(type_ in way for way in ways) == 1, type_
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from landbridge import again as modules
-from landbridge.again import Again
+from landbridge.up import rerun as modules
+from landbridge.up.rerun import Again
 
 
 class World:

@@ -9,9 +9,9 @@ from botocore.exceptions import EndpointConnectionError
 from pulumi.automation import CommandError, CommandResult
 
 from fleet.buckets import RECOVER
+from landbridge.engine.stack_report import Problem, Story
 from landbridge.errors import LandbridgeError
-from landbridge.fleet_run import FleetRun, How
-from landbridge.story import Problem, Story
+from landbridge.up.run import FleetRun, How
 from stacks.catalogue import StackSpec
 
 REGIONS = {"west": SimpleNamespace(cloud="aws"), "south": SimpleNamespace(cloud="azure")}

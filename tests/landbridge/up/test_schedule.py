@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 
-from landbridge import schedule
+from landbridge.up import schedule
 
 TREE = {"west": (), "east": (), "links": ("west", "east"), "cluster": ("west",), "pool": ("cluster", "links")}
 

@@ -14,8 +14,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
-from components.storage import nfs_roles
-from components.storage.nfs_spec import nfs_spec
+from components.storage.aws import nfs_roles
+from components.storage.site.nfs_spec import nfs_spec
 from fleet.world import current
 from tests.components.storage.bed import ROOT, site_identity
 from tests.local.aws.conftest import asker

@@ -6,7 +6,7 @@ import pytest
 
 from local import namespace
 
-from .azure_inside import azurelet
+from .azure.inside import azurelet
 from .host import Box, Host
 from .inside import Inside, fleetlet
 

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from local.keeper.guests import Guests
 from local.machines import tap
 from local.machines.guest import Guest, credential, lacking
 from local.machines.lease import command
 from local.machines.network import Interface, hardware_address
+from local.supervisor.guests import Guests
 
 INTERFACE = Interface(("10.0.3.20/22",))
 

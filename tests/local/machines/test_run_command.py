@@ -12,7 +12,7 @@ ATTACH = "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"
 # What a command does that works on machines; `told` is how each ended.
 WAY = """
 import time
-from landbridge.reach import Instance, ReachError, Ssm
+from landbridge.remote_execution import Instance, ReachError, Ssm
 def way(name):
     return Ssm(ssm, lambda: {name: Instance(instance(name), "", "", "")})
 def ran(name, argv, stdin="", seconds=30):

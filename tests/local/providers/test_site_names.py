@@ -9,7 +9,7 @@ from tests.local.providers.test_engine import Project, cloud, project  # noqa: F
 pytestmark = pytest.mark.cloud
 
 PROGRAM = """\
-from components.links.aws import Links
+from components.links.aws.links import Links
 from components.links.names import SiteZone
 from components.tags import Owner
 providers = {{"us-west-2": west, "us-east-1": east}}

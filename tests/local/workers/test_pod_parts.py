@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from local.keeper import keeper, programs
-from local.workers import door, environment, fields, images, payload, probes, status
+from local.supervisor import programs, supervisor
+from local.workers import api_proxy, environment, fields, images, payload, probes, status
 from local.workers.payload import File, Owner
-from local.workers.slot import Backoff, Slot, slots
+from local.workers.pod_container import Backoff, Slot, slots
 from local.workers.volumes import Volumes
 from tests.components.pools.joining_client import eventually
 from tests.local.workers.real_pods import IMAGE, container, pod, whole
@@ -120,7 +120,7 @@ def test_a_container_gets_its_own_variables_and_no_others() -> None:
 
 
 def test_the_image_s_variables_lie_below_and_aws_is_trusted_as_on_the_machine(tmp_path: Path, monkeypatch: Any) -> None:
-    assert str(environment.BUNDLE).lstrip("/") in keeper.TRUSTED
+    assert str(environment.BUNDLE).lstrip("/") in supervisor.TRUSTED
     monkeypatch.setattr(environment, "BUNDLE", tmp_path / "bundle")
     plain = environment.given(real(), SCALER, root=True)
     assert set(plain) == {"PATH", "HOSTNAME", "HOME"}
@@ -288,7 +288,7 @@ def test_probes_count_in_a_row() -> None:
 
 def test_kwok_hears_of_no_pod_that_is_real() -> None:
     listed = {"kind": "PodList", "metadata": {"resourceVersion": "7"}, "items": [real(), played()]}
-    assert json.loads(door.played(json.dumps(listed).encode())) == {**listed, "items": [played()]}
+    assert json.loads(api_proxy.played(json.dumps(listed).encode())) == {**listed, "items": [played()]}
     for kind, thing, kept in (
         ("ADDED", real(), False),
         ("DELETED", real(), False),
@@ -296,7 +296,7 @@ def test_kwok_hears_of_no_pod_that_is_real() -> None:
         ("BOOKMARK", {"kind": "Pod", "metadata": {"resourceVersion": "8"}}, True),
         ("ERROR", {"kind": "Status", "code": 410}, True),
     ):
-        assert door.of_ours(json.dumps({"type": kind, "object": thing}).encode()) != kept
+        assert api_proxy.of_ours(json.dumps({"type": kind, "object": thing}).encode()) != kept
     for path, pods in (
         ("/api/v1/pods?limit=1", True),
         ("/api/v1/namespaces/default/pods?watch=1", True),
@@ -304,5 +304,5 @@ def test_kwok_hears_of_no_pod_that_is_real() -> None:
         ("/api/v1/nodes/pods", False),
         ("/apis/metrics.k8s.io/v1/pods", False),
     ):
-        assert door.lists_pods(path) == pods
+        assert api_proxy.lists_pods(path) == pods
     assert IMAGE in json.dumps(real())

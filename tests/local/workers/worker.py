@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from components.control_plane.units import ON_MACHINE, UNITS
+from components.control_plane.units import UNITS
 from components.pools.bundle import bundle
 from components.pools.hardware import fabric
-from components.pools.joining import OWN_SCRIPTS
 from components.pools.spec import PoolSpec, pool_spec
 from fleet.world import current
 from local.aws import hardware as aws_hardware
@@ -23,6 +22,7 @@ from local.machines.commands import command
 from local.workers import hardware
 from tests.components.pools.joining_bed import CLUSTER, ROOT, TABLE, WEST
 from tests.components.pools.joining_cluster import BIN, Cluster
+from tests.support.scripts import FOLDERS
 
 ROOT_GIB = 500
 # The bundle's own script proves who it is; on a machine its role's credentials come from the instance's metadata.
@@ -30,8 +30,8 @@ ATTEST = """
 import json, sys
 told = json.load(open(sys.argv[1]))
 sys.path[:0] = told["scripts"]
-import aws, attest
-aws.Aws.credentials = lambda self: told["role"]
+import api_aws, attest
+api_aws.Aws.credentials = lambda self: told["role"]
 attest.named, attest.settings = lambda: "aws", lambda name: told["node"]
 attest.main()
 """
@@ -85,7 +85,7 @@ class Worker:
 
     def prove(self) -> None:
         proof = {
-            "scripts": [str(ON_MACHINE), str(OWN_SCRIPTS)],
+            "scripts": FOLDERS,
             "role": self.cluster.own("credentials", self.instance),
             "node": {"place": WEST, "cluster": CLUSTER},
         }

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from local.worlds import journal, kept, moment
+from local.worlds import journal, moment, world
 from local.worlds.journal import DamagedError, Journal, records
 
 
@@ -21,11 +21,11 @@ class Pad:
 
     def __init__(self, folder: Path, **more: Any) -> None:
         self.notes: list[Any] = []
-        cloud = kept.Cloud("the pad", "1", self.call, lambda: self.notes, self.notes.extend, **more)
-        self.kept = kept.Kept(cloud, folder)
+        cloud = world.Cloud("the pad", "1", self.call, lambda: self.notes, self.notes.extend, **more)
+        self.kept = world.Kept(cloud, folder)
         self.made = self.kept.restore()
 
-    def call(self, word: str) -> kept.Answer:
+    def call(self, word: str) -> world.Answer:
         note = (word, moment.urandom(8), moment.seconds())
         if word == "own":
             note = (word, os.getpid(), len(self.notes))
@@ -36,7 +36,7 @@ class Pad:
         self.notes.append(note)
         if word == "failing":
             raise LookupError(word)
-        return kept.Answer("200 OK", [], pickle.dumps(note))
+        return world.Answer("200 OK", [], pickle.dumps(note))
 
 
 def test_what_was_answered_is_there_again_with_its_time_and_chance(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_damage_in_the_middle_is_no_end(tmp_path: Path, byte: int) -> None:
     file.write_bytes(data)
     with pytest.raises(DamagedError):
         list(records(file))
-    with pytest.raises(kept.WorldError, match=r"landbridge local forget"):
+    with pytest.raises(world.WorldError, match=r"landbridge local forget"):
         Pad(tmp_path)
 
 
@@ -182,10 +182,10 @@ def test_a_call_that_waited_its_turn_as_a_pause_began_waits_on(tmp_path: Path, m
     inside, go, let = threading.Event(), threading.Event(), threading.Event()
     original = first.kept._let
 
-    def hold(_: Any) -> kept.Answer:
+    def hold(_: Any) -> world.Answer:
         inside.set()
         go.wait(60)
-        return kept.Answer("200 OK", [], b"")
+        return world.Answer("200 OK", [], b"")
 
     def passed() -> None:
         original()

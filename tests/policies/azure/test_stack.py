@@ -13,28 +13,29 @@ import pulumi_tls as tls
 import pytest
 from pulumi.runtime import rpc
 
-from components.addons.azure import AutoscalerIdentity, TeamIdentities
-from components.addons.azure_joining_identity import JoiningIdentity
-from components.control_plane.azure import ControlPlane
+from components.addons.azure.addons import AutoscalerIdentity, TeamIdentities
+from components.addons.azure.joining_identity import JoiningIdentity
+from components.control_plane.azure.control_plane import ControlPlane
 from components.control_plane.machines import cluster_spec
 from components.control_plane.rotation import all_generations
-from components.links.laptops.azure import Laptops
+from components.links.laptops.azure.laptops import Laptops
 from components.links.laptops.nodes import owner
 from components.links.laptops.spec import laptops_spec
-from components.pools.azure import Pool
+from components.pools.azure.pool import Pool
 from components.pools.firewall import rules
 from components.pools.spec import pool_spec
 from components.tags import Owner
-from fleet import azure_images, laptops
+from fleet import laptops
+from fleet.azure import images
 from fleet.world import World
 from policies import pack
-from policies.azure_pools import SCALE_SET
-from policies.azure_roles import ASSIGNMENT, DEFINITION
+from policies.azure.pools import SCALE_SET
+from policies.azure.roles import ASSIGNMENT, DEFINITION
 from policies.reading import UNKNOWN, Item
-from stacks import region_azure
 from stacks.catalogue import StackSpec
+from stacks.region import azure as region_azure
 
-from .judging import AZURE, AZURE_STACK, azure
+from ..judging import AZURE, AZURE_STACK, azure
 
 # What only an update makes: a preview does not know it.
 KEYS = ("privateKeyPem", "publicKeyPem", "publicKeyOpenssh", "certPem", "certRequestPem")
@@ -102,8 +103,8 @@ def certified() -> World:
 
 def judged(items: list[Item], world: World | None = None) -> dict[str, list[str]]:
     told = {
-        name: [f"{one.type} {one.name}: {one.what}" for one in rules(items, world or azure())]
-        for name, (_, rules) in pack.RULES.items()
+        name: [f"{one.type} {one.name}: {one.what}" for judge in judges for one in judge(items, world or azure())]
+        for name, (_, judges) in pack.RULES.items()
     }
     return {name: lines for name, lines in told.items() if lines}
 
@@ -200,7 +201,7 @@ def pool(world: World, name: str) -> Pool:
             "rules": rules(world.fleet, world.plan, spec),
             "subnet_ids": dict.fromkeys(spec.zones, "/subscriptions/s/subnets/private"),
             "authority": "PEM",
-            "image": f"{azure_images.of_pool(world.fleet, name)}/versions/1.2.3",
+            "image": f"{images.of_pool(world.fleet, name)}/versions/1.2.3",
             "people_authority": "ssh-ed25519 LINE" if world.fleet.ssh == "certificates" else "",
         },
         pulumi.ResourceOptions(providers=providers),
@@ -254,7 +255,7 @@ def test_a_cluster_s_control_plane_passes() -> None:
         }
         assert world.fleet.azure
         spec = cluster_spec(world.fleet, world.plan, "main")
-        image = {"id": f"{azure_images.image_id(world.fleet, spec.kubernetes)}/versions/1.2.3"}
+        image = {"id": f"{images.image_id(world.fleet, spec.kubernetes)}/versions/1.2.3"}
         return ControlPlane(
             "control-plane",
             {
@@ -295,7 +296,7 @@ def servers() -> list[Item]:
                 "supernet": world.plan.supernet,
                 "subnet_ids": dict.fromkeys("123", "subnet"),
                 "zone_name": f"{AZURE_STACK}.{world.fleet.domain}",
-                "image": {"id": f"{azure_images.image_id(world.fleet, spec.node.kubernetes, 'laptop')}/versions/1.2.3"},
+                "image": {"id": f"{images.image_id(world.fleet, spec.node.kubernetes, 'laptop')}/versions/1.2.3"},
                 "cluster_authority": "PEM",
                 "people_authority": "",
             },

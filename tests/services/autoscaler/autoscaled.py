@@ -25,7 +25,7 @@ from tests.components.pools.joining_client import eventually
 from tests.local.aws.conftest import served
 from tests.local.azure.support import served as azure_served
 from tests.services.autoscaler import bed
-from tests.services.autoscaler.azure_side import AzureSide, Standing
+from tests.services.autoscaler.azure.side import AzureSide, Standing
 from tests.services.autoscaler.bed import Cloud, Serving
 from tests.services.autoscaler.noting import Noting
 from tests.support.apiserver import Server, free_port, server

@@ -26,8 +26,8 @@ from services.autoscaler.protocol import messages, services
 from tests.components.links.bed import example_in_aws
 from tests.components.pools.joining_client import eventually
 from tests.local.aws.conftest import asker, clients
-from tests.services.autoscaler import with_azure
-from tests.services.autoscaler.azure_side import AzureSide
+from tests.services.autoscaler.azure import joined as azure_joined
+from tests.services.autoscaler.azure.side import AzureSide
 from tests.support.apiserver import Server
 
 ROOT = Path(__file__).parents[3]
@@ -151,7 +151,7 @@ class Serving:
     def start(self) -> None:
         words = [
             "-m",
-            with_azure.__name__ if self.cloud.azure else "services.autoscaler",
+            azure_joined.__name__ if self.cloud.azure else "services.autoscaler",
             *self.words,
             f"--settings={self.folder}/settings.json",
             f"--pair={self.folder}",
@@ -161,7 +161,7 @@ class Serving:
         keys = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}
         environment = {**os.environ, **keys, "AWS_ENDPOINT_URL": self.cloud.endpoint}
         if self.cloud.azure:
-            environment |= with_azure.told(self.cloud.azure.azure)
+            environment |= azure_joined.told(self.cloud.azure.azure)
         if self.kube:
             there = urlsplit(self.kube.url)
             environment |= {nodes.HOST: str(there.hostname), nodes.PORT: str(there.port)}

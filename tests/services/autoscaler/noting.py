@@ -8,8 +8,8 @@ from pathlib import Path
 
 from components.addons import autoscaler, autoscaler_notes
 from components.addons.manifests import SPACE, rights
-from landbridge.autoscaler import kept
-from landbridge.autoscaler.kept import Kept
+from landbridge.autoscaler import notes as kept
+from landbridge.autoscaler.notes import Kept
 from landbridge.cluster.kube import Kube
 from tests.components.addons.bed import Applying
 from tests.components.addons.cloud import token

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from services.autoscaler import backoffs, said
+from services.autoscaler import autoscaler_status, backoffs
 from services.autoscaler.backoffs import Backoffs, written
 
 FLAGS = Backoffs(60, 900, 3600)
@@ -32,13 +32,13 @@ AT = 1795354818.167787
 
 
 def test_groups_are_read_as_it_writes_them() -> None:
-    told = said.read(WRITTEN)
+    told = autoscaler_status.read(WRITTEN)
     found, west = told.groups, told.groups["example-west-gpu-a"]
     assert (west.target, west.ready, west.code, west.sentence, west.coming) == (40, 38, "capacity", "no capacity", 2)
     assert west.backs_off
     assert told.at == AT
     assert not found["example-cpu-all"].backs_off
-    assert said.read("") == (0, {})
+    assert autoscaler_status.read("") == (0, {})
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def line(before: float, decision: str) -> dict[str, Any]:
     ],
 )
 def test_a_backoff_is_noted_once(decisions: list[tuple[float, str]], began: float | None) -> None:
-    found = [*backoffs.begun(said.read(WRITTEN), [line(*one) for one in decisions])]
+    found = [*backoffs.begun(autoscaler_status.read(WRITTEN), [line(*one) for one in decisions])]
     assert [(one["group"], one["at"]) for one in found] == (
         [] if began is None else [("example-west-gpu-a", written(AT - began))]
     )
@@ -90,6 +90,6 @@ def test_a_backoff_is_noted_once(decisions: list[tuple[float, str]], began: floa
 
 def test_it_ends_as_the_flags_say() -> None:
     lines = [line(190, "refused"), line(4, "refused"), line(4, "backoff")]
-    (found,) = backoffs.ends(said.read(WRITTEN), lines, FLAGS).items()
+    (found,) = backoffs.ends(autoscaler_status.read(WRITTEN), lines, FLAGS).items()
     assert found[0] == "example-west-gpu-a"
     assert found[1] == pytest.approx(AT - 4 + 120)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from components.addons import tolerations
-from landbridge.clouds.azure import Azure
-from landbridge.clouds.azure_clients import Clients
+from landbridge.clouds.azure.clients import Clients
+from landbridge.clouds.azure.cloud import Azure
 from landbridge.clouds.cloud import Cloud
 from landbridge.cluster import freeze
 from landbridge.cluster import session as sessions
@@ -19,7 +19,7 @@ from tests.components.addons import bed as add_ons
 from tests.landbridge.pool.bed import Here
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure
 from tests.services.autoscaler.autoscaled import JOBS, Autoscaled, autoscaled
-from tests.services.autoscaler.azure_side import REGION
+from tests.services.autoscaler.azure.side import REGION
 
 pytestmark = pytest.mark.timeout(900)
 

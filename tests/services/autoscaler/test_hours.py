@@ -6,7 +6,7 @@ import random
 import pytest
 
 from components.addons import autoscaler_notes
-from landbridge.autoscaler import kept
+from landbridge.autoscaler import notes
 from services.autoscaler import hours
 from services.autoscaler.causes import Cause
 from services.autoscaler.hours import Hour, Waiting
@@ -101,6 +101,6 @@ def test_what_is_too_large_loses_its_oldest(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_add_on_the_service_and_the_command_line_speak_of_the_same() -> None:
     assert autoscaler_notes.PLACES == hours.PLACES == len(autoscaler_notes.names())
     assert (autoscaler_notes.LABEL, autoscaler_notes.VALUE) == (hours.LABEL, hours.VALUE)
-    assert kept.FILE == hours.FILE
+    assert notes.FILE == hours.FILE
     places = {Hour(number).place for number in range(100, 100 + hours.PLACES)}
     assert places == set(range(hours.PLACES)), "an hour takes the place of the one before a day and more"

@@ -12,7 +12,7 @@ from landbridge.autoscaler.explain import Explanation, explained
 from landbridge.autoscaler.history import lines
 from tests.components.pools.joining_client import eventually
 from tests.services.autoscaler.autoscaled import Autoscaled, autoscaled, timeline
-from tests.services.autoscaler.azure_side import AzureSide
+from tests.services.autoscaler.azure.side import AzureSide
 
 # Minutes on a busy machine: the local AWS launches by and by.
 pytestmark = pytest.mark.timeout(1500)

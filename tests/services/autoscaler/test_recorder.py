@@ -9,12 +9,12 @@ import pytest
 
 from components.addons import autoscaler
 from components.addons.manifests import SPACE, rights
-from landbridge.autoscaler import kept
+from landbridge.autoscaler import notes as kept
 from landbridge.cluster.kube import Kube as CommandLine
 from services.autoscaler import decisions, hours
 from services.autoscaler.backoffs import Backoffs, written
 from services.autoscaler.kube import Kube, KubeError
-from services.autoscaler.notebook import NOBODY, Names, Notebook, Owners
+from services.autoscaler.recorder import NOBODY, Names, Notebook, Owners
 from tests.components.addons.bed import Applying
 from tests.components.addons.cloud import token
 from tests.services.autoscaler.slack import Slack

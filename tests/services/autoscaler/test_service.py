@@ -11,8 +11,8 @@ import pytest
 
 from components.pools import node_template
 from components.pools.spec import pool_spec
-from services.autoscaler import identity
 from services.autoscaler.__main__ import LOOK_SECONDS
+from services.autoscaler.azure import identity as azure_identity
 from services.autoscaler.protocol import messages
 from tests.components.pools.joining_client import eventually
 from tests.local.aws.conftest import served
@@ -216,7 +216,7 @@ def test_a_group_that_is_not_there(service: Serving) -> None:
 def test_it_begins_anew_when_its_identity_in_azure_is_another(
     cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(identity.VARIABLE, "one")
+    monkeypatch.setenv(azure_identity.VARIABLE, "one")
     (file := tmp_path / "client-id").write_text("one\n")
     one = Serving(tmp_path / "service", cloud, bed.settings(bed.example()), words=[f"--identity={file}"])
     try:
@@ -236,10 +236,10 @@ def test_it_begins_anew_when_its_identity_in_azure_is_another(
 def test_an_identity_is_another_when_its_file_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, laid: str | None, known: str | None, found: bool
 ) -> None:
-    monkeypatch.delenv(identity.VARIABLE, raising=False)
+    monkeypatch.delenv(azure_identity.VARIABLE, raising=False)
     if known is not None:
-        monkeypatch.setenv(identity.VARIABLE, known)
+        monkeypatch.setenv(azure_identity.VARIABLE, known)
     if laid is not None:
         (tmp_path / "client-id").write_text(laid)
-    assert identity.replaced(tmp_path / "client-id") is found
-    assert identity.replaced(None) is False
+    assert azure_identity.replaced(tmp_path / "client-id") is found
+    assert azure_identity.replaced(None) is False

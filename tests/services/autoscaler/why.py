@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from services.autoscaler.autoscaler_status import GroupSaid
 from services.autoscaler.causes import Around
-from services.autoscaler.said import GroupSaid
 from services.autoscaler.settings import Settings
 
 WEST, EAST = "west-gpu-a", "east-gpu-a"

@@ -13,10 +13,10 @@ import pytest
 from fleet.address import ledger as ledgers
 from fleet.image_names import ImageKind
 from fleet.world import current, drafted
-from landbridge import azure_gallery
+from landbridge.clouds.azure import gallery
 from landbridge.places import Place, written_whole
 from local.azure import sign_in
-from tests.images import azure_bed
+from tests.images.azure import bed
 from tests.local.azure.support import SUBSCRIPTION
 from tests.local.providers.azure.project import Plugins
 from tests.support import programs
@@ -104,8 +104,8 @@ class Stacks:
         fleet = current(self.fleet).fleet
         place = Place("local", self.folder, "", "", self.folder)  # type: ignore[arg-type]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(azure_gallery, "clients", lambda _: azure_bed.clients(self.made.azure))
-            azure_gallery.ensure(place, HOME, fleet, fleet.clusters[CLUSTER].kubernetes, kind)
+            patch.setattr(gallery, "clients", lambda _: bed.clients(self.made.azure))
+            gallery.ensure(place, HOME, fleet, fleet.clusters[CLUSTER].kubernetes, kind)
 
     def up(self, stack: str, *arguments: str, **more: Any) -> str:
         return self.pulumi(stack, "up", "--yes", "--skip-preview", *arguments, **more)

@@ -9,7 +9,7 @@ from azure.storage.blob import BlobServiceClient
 from fleet.buckets import bucket_name, vault_name
 from fleet.world import World
 from tests.local.azure.support import GivenToken, LocalAzure
-from tests.stacks.azure_bed import HOME
+from tests.stacks.azure.bed import HOME
 
 COMPUTE, NETWORK = "Microsoft.Compute", "Microsoft.Network"
 

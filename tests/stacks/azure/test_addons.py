@@ -7,9 +7,9 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.addons.azure_autoscaler import CLIENT_ID, IDENTITY
-from components.network.azure_spec import network_spec
-from components.storage import azure_secrets
+from components.addons.azure.autoscaler import CLIENT_ID, IDENTITY
+from components.network.azure.spec import network_spec
+from components.storage.azure import secrets
 from fleet import issuers
 from fleet.buckets import vault_name
 from fleet.world import World
@@ -104,7 +104,7 @@ def south(world: World, reads: list[tuple[str, str, str]]) -> Clouds:
         return PAIR
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(azure_secrets, "newest", newest)
+        patch.setattr(secrets, "newest", newest)
         return run(world, "south")
 
 

@@ -17,12 +17,12 @@ from fleet import issuers
 from fleet.world import World, current
 from tests.local.azure.support import LocalAzure, served
 from tests.local.providers.azure.project import plugins
-from tests.stacks.azure_bed import CLUSTER, HOME, SECOND, Stacks
-from tests.stacks.azure_machines import COMPUTE, NETWORK, as_machine, blobs, machine, place, refused, vault
+from tests.stacks.azure.bed import CLUSTER, HOME, SECOND, Stacks
+from tests.stacks.azure.machines import COMPUTE, NETWORK, as_machine, blobs, machine, place, refused, vault
 from tests.support import golden
 
 pytestmark = pytest.mark.cloud
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 MACHINES = ("main-api-1", "main-api-2", "main-etcd-1", "main-etcd-2", "main-etcd-3")
 ONE_FLAG = """\
 from components.control_plane import api

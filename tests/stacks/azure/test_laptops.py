@@ -15,12 +15,12 @@ from components.links.laptops import authority
 from fleet.world import World, current
 from tests.local.azure.support import LocalAzure, served
 from tests.local.providers.azure.project import plugins
-from tests.stacks.azure_bed import CLUSTER, FLEET, HOME, Stacks
-from tests.stacks.azure_machines import as_machine, blobs, machine, refused, vault
+from tests.stacks.azure.bed import CLUSTER, FLEET, HOME, Stacks
+from tests.stacks.azure.machines import as_machine, blobs, machine, refused, vault
 from tests.support import golden
 
 pytestmark = pytest.mark.cloud
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 STACK, SERVERS = f"{HOME}-laptops", ("vpn-1", "vpn-2")
 WITH = FLEET.replace('zones: ["1", "2", "3"]}', 'zones: ["1", "2", "3"], laptops: true}')
 # The cluster has tests of its own: here it publishes whom its nodes trust, and nothing stands.

@@ -14,11 +14,12 @@ import pytest
 from stacks.outputs import PoolOutputs
 from tests.local.machines.inside import eventually
 from tests.stacks.test_pool import BOOT_SECONDS, Pools, _booted
-from tests.support import azure_images, golden
 from tests.support import cloud as clouds
+from tests.support import golden
+from tests.support.azure import images
 
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1200)]
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 REGION, SUBSCRIPTION = "southcentralus", "00000000-0000-4000-8000-00000000000a"
 FLEET = f"""\
 fleet: test
@@ -79,7 +80,7 @@ def pools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pools]:
             made.run("stack", "init", pool)
         made.without_image = made.preview("south-spot", code=None)
         for kind in ("cpu", "gpu"):
-            azure_images.publish(cloud, "test", SUBSCRIPTION, [REGION], "1.36.2", kind)  # type: ignore[arg-type]
+            images.publish(cloud, "test", SUBSCRIPTION, [REGION], "1.36.2", kind)  # type: ignore[arg-type]
         made.previewed = {pool: made.preview(pool) for pool in POOLS}
         cloud.run("up", "--local", "--yes", REGION)
         made.publish()

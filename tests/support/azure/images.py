@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from fleet import azure_images as names
+from fleet.azure import images as names
 from fleet.image_names import STABLE, ImageKind
 from fleet.images import DRIVER, TAG
 from tests.support.cloud import Cloud

@@ -6,7 +6,7 @@ Never takes a volume away from anybody: while a predecessor still holds it, this
 from pathlib import Path
 from typing import Any
 
-from aws import Aws, metadata
+from api_aws import Aws, metadata
 from disk import Disk, NotYet
 
 BY_ID = Path("/dev/disk/by-id")

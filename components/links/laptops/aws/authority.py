@@ -8,8 +8,8 @@ import pulumi_aws as aws
 from components.tags import Owner
 from fleet.laptops import AUTHORITY, authority_place
 
-from .keys import Keys
-from .spec import LaptopsSpec
+from ..keys import Keys
+from ..spec import LaptopsSpec
 
 
 class LaptopsAuthorityArgs(TypedDict):

@@ -11,10 +11,10 @@ from components.tags import Owner
 from fleet.laptops import PLACE
 from fleet.model import Fleet
 
-from . import ports
-from .aws_authority import LaptopsAuthority
-from .aws_server import LaptopServer
-from .spec import LaptopsSpec, Server
+from .. import ports
+from ..spec import LaptopsSpec, Server
+from .authority import LaptopsAuthority
+from .server import LaptopServer
 
 RECORD_SECONDS = 60
 

@@ -7,7 +7,7 @@ from fleet import laptops
 from fleet.buckets import bucket_arn
 from fleet.model import Fleet
 
-from .spec import LaptopsSpec, Server
+from ..spec import LaptopsSpec, Server
 
 
 def permissions(fleet: Fleet, spec: LaptopsSpec, server: Server, key_arn: str) -> dict[str, Any]:

@@ -8,8 +8,8 @@ import pulumi_aws as aws
 
 from components.boot.hosts import HostAuthority
 from components.boot.user_data import user_data
-from components.control_plane.aws_one import One, Published, keep_alive, publish
-from components.control_plane.roles import SSM_POLICY, trust
+from components.control_plane.aws.roles import SSM_POLICY, trust
+from components.control_plane.aws.singleton import One, Published, keep_alive, publish
 from components.pools.hardware import ROOT_GIB
 from components.pools.spec import LAPTOPS
 from components.preview import VERIFY_KEY, known_in_preview, known_key_arn
@@ -17,11 +17,11 @@ from components.tags import Owner
 from fleet.image_names import RESOLVE, parameter
 from fleet.model import Fleet
 
-from .aws_authority import LaptopsAuthority
-from .contents import contents
-from .nodes import INSTANCE_TYPES, ROLE, group
+from ..contents import contents
+from ..nodes import INSTANCE_TYPES, ROLE, group
+from ..spec import LaptopsSpec, Server
+from .authority import LaptopsAuthority
 from .roles import permissions
-from .spec import LaptopsSpec, Server
 
 
 class LaptopServerArgs(TypedDict):

@@ -4,14 +4,14 @@ from typing import TypedDict
 
 import pulumi
 
-from components.control_plane.azure_one import life, secret, vaulted
+from components.control_plane.azure.singleton import life, secret, vaulted
 from components.tags import Owner
 from fleet.buckets import resource_group
 from fleet.laptops import AUTHORITY, authority_place
 from fleet.model import Fleet
 
-from .keys import Keys
-from .spec import LaptopsSpec
+from ..keys import Keys
+from ..spec import LaptopsSpec
 
 
 class LaptopsAuthorityArgs(TypedDict):

@@ -7,16 +7,16 @@ import pulumi_azure_native as azure
 
 from components.boot.hosts import host_authority
 from components.pools import firewall
-from components.pools.azure_firewall import ruled, written
+from components.pools.azure.firewall import ruled, written
 from components.tags import Owner
 from fleet.buckets import resource_group
 from fleet.laptops import PLACE
 from fleet.model import Fleet
 
-from . import ports
-from .azure_authority import LaptopsAuthority
-from .azure_server import LaptopServer
-from .spec import LaptopsSpec, Server
+from .. import ports
+from ..spec import LaptopsSpec, Server
+from .authority import LaptopsAuthority
+from .server import LaptopServer
 
 RECORD_SECONDS = 60
 

@@ -1,13 +1,13 @@
 """What a server may do in Azure, as plain data: its own bundle and keys, and the lists of revoked certificates."""
 
-from components.control_plane.azure_roles import READER, SECRETS_USER, Grant, reading
-from components.storage.azure_spec import CONTAINER, bucket_id, role_assignment, vault_id
+from components.control_plane.azure.roles import READER, SECRETS_USER, Grant, reading
+from components.storage.azure.spec import CONTAINER, bucket_id, role_assignment, vault_id
 from fleet import laptops, logins
-from fleet.azure_ids import role
+from fleet.azure.ids import role
 from fleet.logins import by_certificate
 from fleet.model import Fleet
 
-from .spec import LaptopsSpec, Server
+from ..spec import LaptopsSpec, Server
 
 
 def bundle_grant(fleet: Fleet, spec: LaptopsSpec, server: Server) -> Grant:

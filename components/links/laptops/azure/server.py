@@ -6,11 +6,11 @@ from typing import TypedDict
 import pulumi
 import pulumi_azure_native as azure
 
-from components.azure_assignment import Assignment, assigned
+from components.azure.assignment import Assignment, assigned
 from components.boot.hosts import HostAuthority
 from components.boot.user_data import user_data
-from components.control_plane.azure_one import One, Published, login_line, publish, vaulted, virtual_machine
-from components.control_plane.azure_roles import Grant
+from components.control_plane.azure.roles import Grant
+from components.control_plane.azure.singleton import One, Published, login_line, publish, vaulted, virtual_machine
 from components.pools.hardware import ROOT_GIB
 from components.pools.spec import LAPTOPS
 from components.preview import VERIFY_KEY, known_in_preview
@@ -18,11 +18,11 @@ from components.tags import Owner
 from fleet.buckets import resource_group
 from fleet.model import Fleet
 
-from .azure_authority import LaptopsAuthority
-from .azure_roles import bundle_grant, key_grant
-from .contents import contents
-from .nodes import INSTANCE_TYPES, group
-from .spec import LaptopsSpec, Server
+from ..contents import contents
+from ..nodes import INSTANCE_TYPES, group
+from ..spec import LaptopsSpec, Server
+from .authority import LaptopsAuthority
+from .roles import bundle_grant, key_grant
 
 # Stands in for a life that a preview can't know yet.
 NO_LIFE = "0" * 8

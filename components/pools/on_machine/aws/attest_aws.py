@@ -9,7 +9,7 @@ import base64
 import json
 from collections.abc import Mapping
 
-from aws import XML, Aws
+from api_aws import XML, Aws
 from machine import Text
 
 PREFIX = "landbridge-aws."

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from urllib import request
 
-from azure_api import instance, metadata
+from api_azure import instance, metadata
 from machine import say
 
 PREFIX = "landbridge-azure."

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from components.addons import autoscaler_role, team_roles
+from components.addons.aws import autoscaler_role, team_roles
 from components.addons.spec import AddOnsSpec
 from components.pools.names import Names
 from fleet import autoscaler, team_storage

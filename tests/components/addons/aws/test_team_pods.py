@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from components.addons import azure_team_pods, team_pods, team_roles
+from components.addons.aws import team_pods, team_roles
+from components.addons.aws.team_pods import FOLDER, VOLUME
+from components.addons.azure import team_pods as azure_team_pods
 from components.addons.spec import AddOnsSpec
-from components.addons.team_pods import FOLDER, VOLUME
 from tests.components.addons.test_tolerations import until
 from tests.support.apiserver import Server
 

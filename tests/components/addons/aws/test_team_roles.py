@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from components.addons import team_roles
+from components.addons.aws import team_roles
 from components.addons.spec import AddOnsSpec
-from components.storage import bucket as storage
+from components.storage.aws import bucket as storage
 from fleet import issuers, team_storage
 from fleet.model import Fleet, TeamBucket
 from tests.components.addons import cloud
@@ -20,7 +20,7 @@ from tests.local.aws.support import refused, with_keys
 from tests.support import golden
 from tests.support.apiserver import Server
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 REGIONS = ("us-west-2", "eu-west-1")
 HOME = "example-us-west-2-123456789012"
 Client = Callable[..., Any]

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from components.addons import addons, autoscaler, csi, node_dns, rdma, shares, team_pods, teams
+from components.addons import addons, autoscaler, csi, node_dns, rdma, shares, teams
 from components.addons.autoscaler_settings import settings
+from components.addons.aws import team_pods as aws_team_pods
 from components.addons.manifests import Manifest
 from components.addons.spec import AddOnsSpec, addons_spec
-from components.network.azure_spec import network_spec
+from components.network.azure.spec import network_spec
 from components.pools import kubelet, labels
 from components.storage.mounts import RegionFiles, files_of
 from fleet.world import World
@@ -158,7 +159,7 @@ def test_the_autoscaler_takes_a_role_in_each_cloud_with_machines_of_the_cluster(
     of = spec_of(world, cluster)
     (cloud,) = [one for one in autoscaler.pod(of)["initContainers"] if one["name"] == "cloud"]
     env = {one["name"]: one.get("value") for one in cloud["env"]}
-    assert env[team_pods.ROLE] == f"arn:aws:iam::123456789012:role/both-{cluster}-addons-autoscaler"
+    assert env[aws_team_pods.ROLE] == f"arn:aws:iam::123456789012:role/both-{cluster}-addons-autoscaler"
     assert env["AWS_REGION"] in {region for region, told in world.fleet.regions.items() if told.cloud == "aws"}
     assert env["AZURE_TENANT_ID"] == world.fleet.azure.tenant_id  # type: ignore[union-attr]
     assert env["AZURE_CLIENT_ID"] is None, "it is in a ConfigMap"

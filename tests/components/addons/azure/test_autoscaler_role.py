@@ -12,20 +12,20 @@ from azure.mgmt.authorization import AuthorizationManagementClient
 from azure.mgmt.compute import ComputeManagementClient
 from azure.mgmt.msi import ManagedServiceIdentityClient
 
-from components.addons import azure_autoscaler_role as role
-from components.addons.azure import AutoscalerIdentity
-from components.addons.azure_autoscaler import AUDIENCE
-from components.addons.azure_autoscaler_role import Grant
+from components.addons.azure import autoscaler_role as role
+from components.addons.azure.addons import AutoscalerIdentity
+from components.addons.azure.autoscaler import AUDIENCE
+from components.addons.azure.autoscaler_role import Grant
 from components.pools.names import Names
 from fleet import issuers
 from fleet.loader import load
 from fleet.model import Fleet, Pool
-from services.autoscaler.azure import Azure
-from services.autoscaler.azure_answers import Place
-from tests.components.test_specs import HERE
+from services.autoscaler.azure.answers import Place
+from services.autoscaler.azure.cloud import Azure
+from tests.components.network.test_specs import HERE
 from tests.local.azure.conftest import azure, group  # noqa: F401
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure
-from tests.services.autoscaler.azure_bed import REGION, SET, Bed, laid
+from tests.services.autoscaler.azure.bed import REGION, SET, Bed, laid
 
 CLUSTER = "main"
 

@@ -11,13 +11,15 @@ from azure.mgmt.msi import ManagedServiceIdentityClient
 from azure.mgmt.storage import StorageManagementClient
 from azure.storage.blob import BlobServiceClient
 
-from components.addons import azure_team_pods, azure_team_roles, team_pods
-from components.addons.azure_autoscaler import AUDIENCE
-from components.addons.azure_team_pods import FOLDER, VOLUME
+from components.addons.aws import team_pods as aws_team_pods
+from components.addons.azure import team_pods as azure_team_pods
+from components.addons.azure import team_roles
+from components.addons.azure.autoscaler import AUDIENCE
+from components.addons.azure.team_pods import FOLDER, VOLUME
 from components.addons.spec import AddOnsSpec
 from fleet import issuers, team_storage
 from tests.components.addons import bed
-from tests.components.addons.test_azure import SOUTH, spec_of
+from tests.components.addons.azure.test_addons import SOUTH, spec_of
 from tests.components.addons.test_tolerations import until
 from tests.local.azure.conftest import azure, group  # noqa: F401
 from tests.local.azure.support import SUBSCRIPTION, GivenToken, LocalAzure
@@ -37,10 +39,10 @@ def admitting(tmp_path_factory: pytest.TempPathFactory, main: AddOnsSpec) -> Ite
     with server(tmp_path_factory.mktemp("identities"), controllers=False) as made:
         apply = bed.Applying(made)
         apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}})
-        apply(team_pods.account("research"))
-        for one in (*team_pods.injection(main), *azure_team_pods.injection(main)):
+        apply(aws_team_pods.account("research"))
+        for one in (*aws_team_pods.injection(main), *azure_team_pods.injection(main)):
             apply(one)
-        until(lambda: {VOLUME, team_pods.VOLUME} <= {one["name"] for one in pod(made)["volumes"]}, True)
+        until(lambda: {VOLUME, aws_team_pods.VOLUME} <= {one["name"] for one in pod(made)["volumes"]}, True)
         yield made
 
 
@@ -77,15 +79,15 @@ def test_what_a_container_says_itself_stays_and_others_get_nothing(admitting: Se
 def test_identities_are_of_one_account_of_one_cluster_and_stand_where_that_is(main: AddOnsSpec) -> None:
     fleet = main.fleet
     for cluster in fleet.clusters:
-        assert azure_team_roles.home(fleet, cluster) == SOUTH
-        told = azure_team_roles.federation(fleet, cluster, "research")
+        assert team_roles.home(fleet, cluster) == SOUTH
+        told = team_roles.federation(fleet, cluster, "research")
         assert told["subject"] == team_storage.subject("research")
         assert told["issuer"] == issuers.url(fleet, cluster)
     given = [
         grant.name
         for cluster in fleet.clusters
         for team in fleet.teams
-        for grant in azure_team_roles.grants(fleet, cluster, team)
+        for grant in team_roles.grants(fleet, cluster, team)
     ]
     assert len(set(given)) == len(given) == 4
     away = {name: pool for name, pool in fleet.pools.items() if pool.region != SOUTH}
@@ -106,10 +108,10 @@ def container(azure: LocalAzure, group: str) -> Any:  # noqa: F811
     )
     definitions = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Authorization/roleDefinitions"
     properties = {
-        "roleDefinitionId": f"{definitions}/{azure_team_roles.CONTRIBUTOR}",
+        "roleDefinitionId": f"{definitions}/{team_roles.CONTRIBUTOR}",
         "principalId": identity.principal_id,
         "principalType": "ServicePrincipal",
-        "condition": azure_team_roles.condition("research"),
+        "condition": team_roles.condition("research"),
         "conditionVersion": "2.0",
     }
     roles = azure.client(AuthorizationManagementClient).role_assignments

@@ -7,9 +7,9 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.boot import azure_image
-from components.boot.azure_image import Wanted
-from fleet import azure_images as names
+from components.boot.azure import image
+from components.boot.azure.image import Wanted
+from fleet.azure import images as names
 from fleet.loader import load
 from fleet.model import Fleet
 from tests.support.cloud import ROOT
@@ -51,7 +51,7 @@ class Mocks(pulumi.runtime.Mocks):
 def looked(fleet: Fleet, mocks: Mocks, wanted: Wanted = GPU) -> str:
     async def program() -> str:
         pulumi.runtime.set_mocks(mocks, project="landbridge", stack="burst")
-        return await azure_image.version(fleet, wanted, None)  # type: ignore[arg-type]
+        return await image.version(fleet, wanted, None)  # type: ignore[arg-type]
 
     return asyncio.run(program())
 

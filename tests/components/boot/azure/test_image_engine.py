@@ -8,10 +8,10 @@ import pytest
 
 from fleet.loader import load
 from fleet.model import Fleet
-from landbridge import azure_gallery
+from landbridge.clouds.azure import gallery
 from landbridge.places import Place
 from local.azure import sign_in
-from tests.images import azure_bed
+from tests.images.azure import bed
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure, served
 from tests.local.providers.azure.project import Plugins, Project, plugins
 
@@ -65,7 +65,7 @@ def test_a_preview_says_what_to_do_until_there_is_an_image_and_then_names_it(
     assert "pool burst in southcentralus: there is no image (gpu-1.36.2, channel stable): /subscriptions/" in missing
     assert "Bake one and promote it: `landbridge image publish NAME`, then `landbridge image promote NAME`." in missing
     assert "Traceback" not in missing
-    monkeypatch.setattr(azure_gallery, "clients", lambda _: azure_bed.clients(azure))
+    monkeypatch.setattr(gallery, "clients", lambda _: bed.clients(azure))
     ensure(fleet, tmp_path, "candidate")
     assert "gpu-1.36.2, channel stable says none in southcentralus" in project.pulumi("preview", code=None)
     id_ = ensure(fleet, tmp_path, "stable")
@@ -75,4 +75,4 @@ def test_a_preview_says_what_to_do_until_there_is_an_image_and_then_names_it(
 
 def ensure(fleet: Fleet, folder: Path, channel: str) -> str | None:
     place = Place("local", folder, "", "", folder)
-    return azure_gallery.ensure(place, "southcentralus", fleet, "1.36.2", "gpu", channel)  # type: ignore[arg-type]
+    return gallery.ensure(place, "southcentralus", fleet, "1.36.2", "gpu", channel)  # type: ignore[arg-type]

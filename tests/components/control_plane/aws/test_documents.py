@@ -11,14 +11,14 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from components.control_plane import etcd
+from components.control_plane.aws.roles import permissions, trust
 from components.control_plane.firewall import EVERYWHERE, Rule, rules
 from components.control_plane.issuer import bucket_policy, documents
 from components.control_plane.machines import ClusterSpec, cluster_spec
-from components.control_plane.roles import permissions, trust
 from fleet import issuers
 from fleet.world import World, current
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 KEY = "arn:aws:kms:us-west-2:123456789012:key/1"
 SUPERNET = "10.128.0.0/9"
 

@@ -17,12 +17,13 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from azure.mgmt.msi import ManagedServiceIdentityClient
 
-from components.control_plane.units import ON_MACHINE, SETTINGS, cloud_files
+from components.control_plane.units import SETTINGS, cloud_files
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure, served
 from tests.local.azure.test_blobs import CONTRIBUTOR, Account
+from tests.support.scripts import FOLDERS
 
-sys.path.insert(0, str(ON_MACHINE))
-import azure_api
+sys.path.extend(FOLDERS)
+import api_azure
 import disk as disk_module
 import disks_azure
 import machine
@@ -99,7 +100,7 @@ def metadata(blob: Any) -> dict[str, str]:
 
 
 def test_a_blob_is_put_read_and_listed_by_the_machine_s_identity(account: Account, tmp_path: Path) -> None:
-    one, file = azure_api.Azure(), tmp_path / "x"
+    one, file = api_azure.Azure(), tmp_path / "x"
     file.write_bytes(b"snapshot")
     one.upload(account.name, "backups/main/main/2026-01-01T001500Z-7.db", file, {"revision": "7"})
     one.put(account.name, "backups/main/main/2026-01-01T001500Z-7.copied", b"{}")
@@ -113,7 +114,7 @@ def test_a_blob_is_put_read_and_listed_by_the_machine_s_identity(account: Accoun
 
 
 def test_a_blob_is_read_again_when_it_is_another_one(account: Account) -> None:
-    one = azure_api.Azure()
+    one = api_azure.Azure()
     with pytest.raises(machine.Refused) as refused:
         one.newer(account.name, "ssh/revoked", "")
     assert refused.value.status == 404
@@ -126,10 +127,10 @@ def test_a_blob_is_read_again_when_it_is_another_one(account: Account) -> None:
 
 
 def test_a_large_file_goes_in_blocks(account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(azure_api, "PART_BYTES", 1000)
+    monkeypatch.setattr(api_azure, "PART_BYTES", 1000)
     file = tmp_path / "x"
     file.write_bytes(os.urandom(2500))
-    azure_api.Azure().upload(account.name, "audit/a b", file, {"lines": "3"})
+    api_azure.Azure().upload(account.name, "audit/a b", file, {"lines": "3"})
     found = account.fleet().get_blob_client("audit/a b")
     assert found.download_blob().readall() == file.read_bytes()
     assert metadata(found) == {"lines": "3"}
@@ -137,7 +138,7 @@ def test_a_large_file_goes_in_blocks(account: Account, tmp_path: Path, monkeypat
 
 
 def test_a_list_of_many_pages_is_read_to_its_end(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = azure_api.Azure()
+    one = api_azure.Azure()
     for number in range(5):
         one.put(account.name, f"x/{number}", b"")
     plain = one.blob
@@ -148,29 +149,29 @@ def test_a_list_of_many_pages_is_read_to_its_end(account: Account, monkeypatch: 
 def test_what_no_role_allows_is_refused_once(account: Account) -> None:
     other = Account(account.azure, account.id.partition("/providers/")[0])
     with pytest.raises(machine.Refused, match=f"PUT https://{other.name}.blob.core.windows.net/fleet/x: 403 "):
-        azure_api.Azure().put(other.name, "x", b"")
+        api_azure.Azure().put(other.name, "x", b"")
 
 
 def test_a_token_is_kept_until_it_ends_soon(account: Account) -> None:
-    one = azure_api.Azure()
-    first, asked = one.token(azure_api.STORAGE), len(Imds.asked)
-    assert (one.token(azure_api.STORAGE), len(Imds.asked)) == (first, asked)
-    one.tokens[azure_api.STORAGE] = "old", time.time() + machine.EARLY_SECONDS - 1
-    assert one.token(azure_api.STORAGE) != "old"
+    one = api_azure.Azure()
+    first, asked = one.token(api_azure.STORAGE), len(Imds.asked)
+    assert (one.token(api_azure.STORAGE), len(Imds.asked)) == (first, asked)
+    one.tokens[api_azure.STORAGE] = "old", time.time() + machine.EARLY_SECONDS - 1
+    assert one.token(api_azure.STORAGE) != "old"
 
 
 def test_a_call_that_azure_puts_off_or_fails_is_made_again_and_one_that_it_refuses_is_not(
     account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one, statuses = azure_api.Azure(), [429, 503]
-    one.token(azure_api.STORAGE)
+    one, statuses = api_azure.Azure(), [429, 503]
+    one.token(api_azure.STORAGE)
 
     def send(method: str, url: str, *_: Any) -> tuple[bytes, dict[str, str]]:
         if statuses:
             raise machine.Refused(statuses.pop(0), url)
         return method.encode(), {}
 
-    monkeypatch.setattr(azure_api, "send", send)
+    monkeypatch.setattr(api_azure, "send", send)
     assert one.blob("GET", "https://x") == b"GET"
     statuses[:] = [403, 429]
     with pytest.raises(machine.Refused):
@@ -180,13 +181,13 @@ def test_a_call_that_azure_puts_off_or_fails_is_made_again_and_one_that_it_refus
 
 def test_metadata_that_fail_for_a_moment_are_asked_for_again(account: Account) -> None:
     Imds.refuses = [410, 429, 500]
-    assert azure_api.instance()["compute"]["name"] == "main-etcd-1"
+    assert api_azure.instance()["compute"]["name"] == "main-etcd-1"
     Imds.refuses, asked = [404], len(Imds.asked)
-    assert azure_api.instance()["compute"]["name"] == "main-etcd-1"
+    assert api_azure.instance()["compute"]["name"] == "main-etcd-1"
     assert (asked, len(Imds.asked)) == (4, 6)
     Imds.refuses = [400]
     with pytest.raises(machine.Refused):
-        azure_api.instance()
+        api_azure.instance()
 
 
 def test_a_disk_is_known_by_its_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

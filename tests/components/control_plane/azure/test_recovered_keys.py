@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from components.control_plane import azure_recovered
-from components.control_plane.azure_recovered import recovered
+from components.control_plane.azure import recovered_keys
+from components.control_plane.azure.recovered_keys import recovered
 from components.control_plane.pki import Generations
 from components.control_plane.rotation import SUBJECTS, all_generations
 from fleet.buckets import vault_name
 from fleet.loader import load
-from fleet.origins import Origin
+from fleet.rebuilds import Origin
 
-GOOD = Path(__file__).parents[2] / "fleet/good/azure.yaml"
+GOOD = Path(__file__).parents[3] / "fleet/good/azure.yaml"
 ORIGIN = Origin(
     lost="southcentralus",
     region="westeurope",
@@ -33,7 +33,7 @@ def test_they_are_read_in_the_region_that_is_left_and_no_more_when_all_have_rota
         asked.append(given)
         return "keys"
 
-    monkeypatch.setattr(azure_recovered, "secret", secret)
+    monkeypatch.setattr(recovered_keys, "secret", secret)
     provider: Any = "provider"
     found = recovered(fleet, ORIGIN, all_generations({}), provider)
     assert found is not None

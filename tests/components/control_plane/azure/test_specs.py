@@ -9,8 +9,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from components.boot.user_data import user_data
-from components.control_plane import azure_firewall, azure_roles
-from components.control_plane.azure_one import login_line, vaulted
+from components.control_plane.azure import firewall, roles
+from components.control_plane.azure.singleton import login_line, vaulted
 from components.control_plane.disks import where
 from components.control_plane.machines import ClusterSpec, cluster_spec
 from components.control_plane.rings import RINGS
@@ -20,7 +20,7 @@ from fleet.loader import load as read
 from fleet.world import World
 from local.azure.roles.conditions import Asked, attribute, parsed
 
-GOOD = Path(__file__).parents[2] / "fleet/good/azure.yaml"
+GOOD = Path(__file__).parents[3] / "fleet/good/azure.yaml"
 DATA = "Microsoft.Storage/storageAccounts/blobServices/containers/blobs"
 PATH, PREFIX = attribute("Resource", "containers/blobs:path"), attribute("Request", "containers/blobs:prefix")
 
@@ -43,7 +43,7 @@ def allows(condition: str, verb: str, path: str = "", prefix: str | None = None)
 
 
 def test_a_bundle_s_condition_lets_its_own_folder_be_read_and_no_list() -> None:
-    condition = azure_roles.reading(["example/main/main-etcd-1/*", "ssh/revoked"])
+    condition = roles.reading(["example/main/main-etcd-1/*", "ssh/revoked"])
     assert allows(condition, "read", "example/main/main-etcd-1/manifest.json")
     assert allows(condition, "read", "ssh/revoked")
     assert not allows(condition, "read", "example/main/main-etcd-2/manifest.json")
@@ -52,7 +52,7 @@ def test_a_bundle_s_condition_lets_its_own_folder_be_read_and_no_list() -> None:
 
 @pytest.mark.parametrize("lists", [True, False])
 def test_what_lays_something_down_neither_reads_nor_deletes_it(lists: bool) -> None:
-    condition = azure_roles.writing("backups/main/*", lists=lists)
+    condition = roles.writing("backups/main/*", lists=lists)
     for verb in ("write", "add/action"):
         assert allows(condition, verb, "backups/main/main/x.db")
         assert not allows(condition, verb, "backups/other/main/x.db")
@@ -63,18 +63,18 @@ def test_what_lays_something_down_neither_reads_nor_deletes_it(lists: bool) -> N
 
 
 def test_each_machine_s_grants_are_its_role_s(world: World, spec: ClusterSpec) -> None:
-    found = {machine.name: azure_roles.grants(world.fleet, spec, machine) for machine in spec.machines}
+    found = {machine.name: roles.grants(world.fleet, spec, machine) for machine in spec.machines}
     assert [grant.what for grant in found["main-etcd-1"]] == ["bundle", "write", "copy"]
     assert [grant.what for grant in found["main-api-1"]] == ["bundle", "write"]
     assert len({grant.name for grants in found.values() for grant in grants}) == 3 * 3 + 2 * 2
     assert "westeurope" in found["main-etcd-1"][2].scope
     assert "'copies/southcentralus/main/*'" in found["main-etcd-1"][2].condition
-    key = azure_roles.key_grant(world.fleet, spec, spec.etcd[0], vaulted("azure-alone/main/main-etcd-1/0a1b2c3d"))
+    key = roles.key_grant(world.fleet, spec, spec.etcd[0], vaulted("azure-alone/main/main-etcd-1/0a1b2c3d"))
     assert key.scope.endswith("/secrets/azure-alone--main--main-etcd-1--0a1b2c3d")
 
 
 def test_groups_let_in_what_aws_s_do_and_end_closed(world: World, spec: ClusterSpec) -> None:
-    found = azure_firewall.groups(spec, world.plan.supernet)
+    found = firewall.groups(spec, world.plan.supernet)
     etcd = {rule.name: rule for rule in found["etcd"] if rule.access == "Allow" and rule.direction == "Inbound"}
     assert etcd["etcd-in-main-peers"].peers == tuple(f"{machine.address}/32" for machine in spec.etcd)
     assert etcd["etcd-in-main-clients-api"].peers == tuple(f"{machine.address}/32" for machine in spec.api)
@@ -88,7 +88,7 @@ def test_groups_let_in_what_aws_s_do_and_end_closed(world: World, spec: ClusterS
             assert len({rule.priority for rule in own}) == len(own)
             last = max(own, key=lambda rule: rule.priority)
             assert (last.access, last.peers, last.ports, last.name.partition("-")[0]) == ("Deny", ("*",), "*", part)
-    (one,) = [rule for rule in azure_firewall.written(found["etcd"]) if rule["name"] == "etcd-out-main-peers"]
+    (one,) = [rule for rule in firewall.written(found["etcd"]) if rule["name"] == "etcd-out-main-peers"]
     assert one["source_address_prefix"] == "*"
     assert len(one["destination_address_prefixes"]) == len(spec.etcd)
 

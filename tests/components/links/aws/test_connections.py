@@ -5,10 +5,10 @@ import inspect
 import pulumi_aws as aws
 
 from components.links import policy
-from components.links.connections import OPTIONS, connections, options
+from components.links.aws.connections import OPTIONS, connections, options
 from fleet.model import Region, Site
 
-from .bed import planned
+from ..bed import planned
 
 # What other resources make, and IPv6.
 ELSEWHERE = {"inside_cidr", "inside_ipv6_cidr", "preshared_key", "log_options"}

@@ -5,16 +5,17 @@ from ipaddress import IPv4Address, IPv4Network
 import pytest
 from pulumi_azure_native import network
 
-from components.links import azure_alarms, policy
-from components.links.azure_connections import DPD_SECONDS, inside_addresses, key_name, other_ends
-from components.links.connections import connections
-from components.links.crossing import crossed, crossed_options
+from components.links import policy
+from components.links.aws.connections import connections
+from components.links.aws.cross_cloud import crossed, crossed_options
+from components.links.azure import alarms
+from components.links.azure.connections import DPD_SECONDS, inside_addresses, key_name, other_ends
 from components.links.plan import crossings, tunnels
 from fleet import hubs
 from fleet.address.reserved import AZURE_TUNNEL_ROOTS
 from fleet.model import Site
 
-from .bed import AZURE, PAIR, planned
+from ..bed import AZURE, PAIR, planned
 
 OTHER = "southcentralus"
 
@@ -119,8 +120,8 @@ def test_a_key_s_name_fits_a_vault() -> None:
 
 
 def test_alarms_tell_one_instance_s_silence_from_that_of_both() -> None:
-    one, both = azure_alarms.ALARMS
-    asked = [azure_alarms.criteria(alarm, "169.254.21.1")["allOf"][0] for alarm in (one, both)]
+    one, both = alarms.ALARMS
+    asked = [alarms.criteria(alarm, "169.254.21.1")["allOf"][0] for alarm in (one, both)]
     peer = {"name": "BgpPeerAddress", "operator": "Include", "values": ["169.254.21.1"]}
     assert asked[0]["dimensions"] == [peer, {"name": "Instance", "operator": "Include", "values": ["*"]}]
     assert asked[1]["dimensions"] == [peer], "an average over both, which is 0 where neither speaks"

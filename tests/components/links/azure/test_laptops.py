@@ -9,34 +9,34 @@ from typing import Any
 
 import pytest
 
-from components.addons import azure_joining
+from components.addons.azure import joining_role
 from components.addons.spec import addons_spec
 from components.control_plane.machines import where_people_are
 from components.control_plane.units import SCRIPTS
 from components.links.laptops import firewall, ports, server
-from components.links.laptops.azure_roles import bundle_grant, key_grant
-from components.links.laptops.azure_server import called
+from components.links.laptops.azure.roles import bundle_grant, key_grant
+from components.links.laptops.azure.server import called
 from components.links.laptops.machine import bundle
 from components.links.laptops.spec import LaptopsSpec
 from components.links.paths import Paths
-from components.network.azure_spec import network_spec
+from components.network.azure.spec import network_spec
 from components.pools import joining
-from components.pools.azure_firewall import ruled
+from components.pools.azure.firewall import ruled
 from components.pools.firewall import Rule
 from components.pools.names import AZURE_SET
 from fleet.address.plan import draft
 from fleet.loader import load
 from fleet.world import World
+from tests.components.network.test_specs import data
 from tests.components.pools import joining_bed  # noqa: F401  (scripts of API machines lie beside each other then)
-from tests.components.test_specs import data
 from tests.support import golden
 
-from .laptops_bed import authority, material, spec_of
+from ..laptops_bed import authority, material, spec_of
 
 import join_rules  # isort: skip
 
-ROOT = Path(__file__).parents[3]
-GOLDEN = Path(__file__).parent / "golden/laptops-azure"
+ROOT = Path(__file__).parents[4]
+GOLDEN = Path(__file__).parents[1] / "golden/laptops-azure"
 REGION, ELSEWHERE = "southcentralus", "westeurope"
 
 
@@ -134,10 +134,10 @@ def test_a_server_joins_by_itself_and_its_successor_has_another_name(world: Worl
 
 
 def test_who_lets_machines_join_may_look_at_servers_where_there_are_some(world: World) -> None:
-    assert set(azure_joining.ALONE) <= set(azure_joining.actions(world.fleet, "main"))
+    assert set(joining_role.ALONE) <= set(joining_role.actions(world.fleet, "main"))
     regions = {name: one.model_copy(update={"laptops": False}) for name, one in world.fleet.regions.items()}
     without = world.fleet.model_copy(update={"regions": regions})
-    assert azure_joining.actions(without, "main") == azure_joining.ACTIONS
+    assert joining_role.actions(without, "main") == joining_role.ACTIONS
 
 
 def test_no_private_key_is_among_the_files(spec: LaptopsSpec) -> None:
@@ -147,5 +147,5 @@ def test_no_private_key_is_among_the_files(spec: LaptopsSpec) -> None:
     whole = "".join(found.files.values())
     assert not [key for key in (given.key, given.wrapping) if key.splitlines()[1] in whole]
     assert json.loads(found.files["/etc/landbridge/cloud.json"]) == {"cloud": "azure"}
-    assert f"{SCRIPTS}/azure_api.py" in found.files
-    assert f"{SCRIPTS}/aws.py" not in found.files
+    assert f"{SCRIPTS}/api_azure.py" in found.files
+    assert f"{SCRIPTS}/api_aws.py" not in found.files

@@ -5,13 +5,13 @@ from ipaddress import IPv4Network
 
 import pytest
 
-from components.network import azure_groups
-from components.network.azure_spec import NetworkSpec, network_spec
-from components.storage.azure_spec import lifecycle
+from components.network.azure import groups as azure_groups
+from components.network.azure.spec import NetworkSpec, network_spec
+from components.storage.azure.spec import lifecycle
 from fleet.address.plan import draft
 from fleet.loader import load
 from fleet.model import Fleet, Site
-from tests.components.test_specs import HERE, data
+from tests.components.network.test_specs import HERE, data
 from tests.support import golden
 
 DAY = datetime.date(2026, 1, 1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.pools.azure_capacity import SizeError, checked
+from components.pools.azure.capacity import SizeError, checked
 
 
 def test_the_size_that_a_set_has_may_be_written() -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.components.pools.joining_bed import SERVING, TABLE, WEST, attested, key, node, request, wish
 from tests.components.pools.joining_stand_ins import ONE, Api
 
-import azure_arm  # isort: skip
+import arm_azure  # isort: skip
 import instances  # isort: skip
 import instances_azure  # isort: skip
 import join_rules  # isort: skip
@@ -244,14 +244,14 @@ def test_the_clusters_own_token_is_given_to_entra_and_its_answer_to_resource_man
         told = {"access_token": "ENTRA", "expires_in": 3600} if "oauth2" in url else {"value": []}
         return json.dumps(told).encode(), {}
 
-    monkeypatch.setattr(azure_arm, "send", send)
-    api = Api(**{azure_arm.TOKEN: {"status": {"token": "OURS"}}})
-    arm = azure_arm.Arm(api, "t")  # type: ignore[arg-type]
+    monkeypatch.setattr(arm_azure, "send", send)
+    api = Api(**{arm_azure.TOKEN: {"status": {"token": "OURS"}}})
+    arm = arm_azure.Arm(api, "t")  # type: ignore[arg-type]
     with pytest.raises(machine.Refused):  # the add-ons have not named the identity yet
         arm.get("/x?api-version=1")
-    api.things[azure_arm.IDENTITY] = {"data": {"client-id": "C"}}
+    api.things[arm_azure.IDENTITY] = {"data": {"client-id": "C"}}
     arm.get("/x?api-version=1")
-    arm.get(f"{azure_arm.ARM}/y")
+    arm.get(f"{arm_azure.ARM}/y")
     assert [(method, url) for method, url, _, _ in sent] == [
         ("POST", "https://login.microsoftonline.com/t/oauth2/v2.0/token"),
         ("GET", "https://management.azure.com/x?api-version=1"),
@@ -267,7 +267,7 @@ def test_the_clusters_own_token_is_given_to_entra_and_its_answer_to_resource_man
 
 def test_a_token_whose_identity_is_another_by_now_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     gone: set[str] = set()
-    api = Api(**{azure_arm.TOKEN: {"status": {"token": "OURS"}}, azure_arm.IDENTITY: {"data": {"client-id": "old"}}})
+    api = Api(**{arm_azure.TOKEN: {"status": {"token": "OURS"}}, arm_azure.IDENTITY: {"data": {"client-id": "old"}}})
 
     def send(_: str, url: str, headers: Any, body: Any) -> tuple[bytes, dict[str, str]]:
         if "oauth2" in url:
@@ -277,11 +277,11 @@ def test_a_token_whose_identity_is_another_by_now_is_dropped(monkeypatch: pytest
             raise machine.Refused(403, f"{token} may not")
         return b"{}", {}
 
-    monkeypatch.setattr(azure_arm, "send", send)
-    arm = azure_arm.Arm(api, "t")  # type: ignore[arg-type]
+    monkeypatch.setattr(arm_azure, "send", send)
+    arm = arm_azure.Arm(api, "t")  # type: ignore[arg-type]
     assert arm.get("/x") == {}
     gone.add("old")
-    api.things[azure_arm.IDENTITY] = {"data": {"client-id": "new"}}
+    api.things[arm_azure.IDENTITY] = {"data": {"client-id": "new"}}
     with pytest.raises(machine.Refused, match="old may not"):
         arm.get("/x")
     assert arm.get("/x") == {}

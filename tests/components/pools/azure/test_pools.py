@@ -9,25 +9,27 @@ from pathlib import Path
 
 import pytest
 
-from components.control_plane.azure_roles import BLOBS
-from components.network.azure_groups import REST
-from components.pools import azure_firewall, azure_roles, azure_template, template
+from components.control_plane.azure.roles import BLOBS
+from components.network.azure.groups import REST
+from components.pools.aws import template as aws_template
+from components.pools.azure import firewall, roles
+from components.pools.azure import template as azure_template
 from components.pools.bundle import bundle
 from components.pools.firewall import OWN, rules
 from components.pools.hardware import infiniband
 from components.pools.names import AZURE_SET, Names
 from components.pools.spec import PoolSpec, pool_spec
-from fleet import azure_sizes
 from fleet.address.plan import draft
+from fleet.azure import sizes
 from fleet.buckets import vault_name
 from fleet.loader import load
 from fleet.world import World
 from local import namespace
 from local.azure.roles.conditions import Asked, attribute, parsed
-from tests.components.test_specs import data
+from tests.components.network.test_specs import data
 from tests.support import golden
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 PATH = HERE.parents[1] / "fleet/good/azure.yaml"
 DAY = datetime.date(2026, 1, 1)
 NAMES = ("gpu", "spot", "system", "cpu")
@@ -48,7 +50,7 @@ def spec_of(world: World, name: str) -> PoolSpec:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_pool_s_scale_sets_and_what_is_around_them(world: World, name: str) -> None:
     fleet, spec = world.fleet, spec_of(world, name)
-    made = azure_firewall.ruled(rules(fleet, world.plan, spec))
+    made = firewall.ruled(rules(fleet, world.plan, spec))
     value = {
         "sets": {
             group.name: {
@@ -59,7 +61,7 @@ def test_a_pool_s_scale_sets_and_what_is_around_them(world: World, name: str) ->
             for group in Names(fleet).scaling(name)
         },
         "rules": data(made),
-        "grant": azure_roles.bundle_grant(fleet, spec)._asdict(),
+        "grant": roles.bundle_grant(fleet, spec)._asdict(),
     }
     golden.compare(HERE / f"golden/azure.{name}.yaml", value)
 
@@ -71,7 +73,7 @@ def test_the_bundle_of_a_pool_in_azure(world: World) -> None:
     shown = {path: text.splitlines() for path, text in made.files.items() if not path.endswith((".py", ".crt"))}
     golden.compare(HERE / "golden/azure.bundle.yaml", shown)
     scripts = {Path(path).stem for path in made.files if path.endswith(".py")}
-    assert scripts == {"attest", "attest_azure", "azure_api", "cloud", "machine", "node_facts"}
+    assert scripts == {"attest", "attest_azure", "api_azure", "cloud", "machine", "node_facts"}
 
 
 def test_no_kubelet_starts_before_pods_are_kept_from_what_vouches_for_the_machine(world: World) -> None:
@@ -111,7 +113,7 @@ def test_the_kernel_turns_back_what_pods_send_there_and_nothing_else(world: Worl
 
 
 def test_the_stub_of_azure_is_custom_data_and_names_the_vault(world: World) -> None:
-    script = base64.b64decode(template.script(spec_of(world, "gpu"), "account", "KEY", "vault")).decode()
+    script = base64.b64decode(aws_template.script(spec_of(world, "gpu"), "account", "KEY", "vault")).decode()
     assert len(script) <= 4096
     assert json.dumps("vault") in script
     assert "metadata/identity/oauth2/token" in script
@@ -120,8 +122,8 @@ def test_the_stub_of_azure_is_custom_data_and_names_the_vault(world: World) -> N
 
 
 def test_only_sizes_with_infiniband_stand_in_one_placement_group() -> None:
-    fabric = {name for name in azure_sizes.OTHERS if infiniband(name)}
-    assert fabric == {name for name in azure_sizes.OTHERS if name.startswith("Standard_ND")}
+    fabric = {name for name in sizes.OTHERS if infiniband(name)}
+    assert fabric == {name for name in sizes.OTHERS if name.startswith("Standard_ND")}
     assert not infiniband("Standard_D8s_v5")
     assert not infiniband("p5.48xlarge")
 
@@ -139,7 +141,7 @@ def test_machines_of_a_long_named_pool_have_names_that_linux_takes(world: World)
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_firewall_ends_closed_both_ways_and_no_priority_stands_twice(world: World, name: str) -> None:
-    made = azure_firewall.ruled(rules(world.fleet, world.plan, spec_of(world, name)))
+    made = firewall.ruled(rules(world.fleet, world.plan, spec_of(world, name)))
     for direction in ("Inbound", "Outbound"):
         priorities = [rule.priority for rule in made if rule.direction == direction]
         assert priorities == sorted(set(priorities))
@@ -149,8 +151,8 @@ def test_a_firewall_ends_closed_both_ways_and_no_priority_stands_twice(world: Wo
 
 
 def test_a_rule_for_the_pool_s_own_machines_names_them_and_no_prefix(world: World) -> None:
-    made = azure_firewall.ruled(rules(world.fleet, world.plan, spec_of(world, "gpu")))
-    own = [one for one in azure_firewall.written(made, "OWN") if one["name"].endswith("own-machines")]
+    made = firewall.ruled(rules(world.fleet, world.plan, spec_of(world, "gpu")))
+    own = [one for one in firewall.written(made, "OWN") if one["name"].endswith("own-machines")]
     assert [rule.peer for rule in made if rule.name.endswith("own-machines")] == [OWN, OWN]
     assert [one.get("source_application_security_groups") for one in own] == [[{"id": "OWN"}], None]
     assert [one.get("destination_application_security_groups") for one in own] == [None, [{"id": "OWN"}]]
@@ -160,7 +162,7 @@ def test_a_rule_for_the_pool_s_own_machines_names_them_and_no_prefix(world: Worl
 
 def test_a_pool_s_identity_reads_its_own_folder_and_lists_nothing(world: World) -> None:
     spec = spec_of(world, "gpu")
-    holds = parsed(azure_roles.bundle_grant(world.fleet, spec).condition)
+    holds = parsed(roles.bundle_grant(world.fleet, spec).condition)
     read = f"{BLOBS}/read"
     path = attribute("Resource", "containers/blobs:path")
     assert holds(Asked(read, {path: f"{spec.prefix}/manifest.json"}))
@@ -176,10 +178,10 @@ def test_machines_to_log_in_to_read_the_list_of_revoked_certificates_where_these
     fleet = world.fleet.model_copy(update={"ssh": ssh})
     spec = pool_spec(fleet, world.plan, "desk")
     assert spec.logins
-    holds = parsed(azure_roles.bundle_grant(fleet, spec).condition)
+    holds = parsed(roles.bundle_grant(fleet, spec).condition)
     read, path = f"{BLOBS}/read", attribute("Resource", "containers/blobs:path")
     assert holds(Asked(read, {path: f"{spec.prefix}/manifest.json"}))
     assert holds(Asked(read, {path: "ssh/revoked"})) == (ssh == "certificates")
     assert not holds(Asked(read, {path: "ssh/issued.json"}))
-    keys = azure_roles.key_grant(fleet, spec, "NAME")
+    keys = roles.key_grant(fleet, spec, "NAME")
     assert keys.scope.endswith(f"/vaults/{vault_name(fleet, spec.place)}/secrets/NAME")

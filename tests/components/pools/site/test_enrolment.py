@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from components.pools import discovery, enrolment, joining
+from components.pools import discovery, joining
 from components.pools.bundle import SITE_SCRIPT, bundle
-from components.pools.enrolment import Pointer, Token
+from components.pools.site import enrolment
+from components.pools.site.enrolment import Pointer, Token
 from components.pools.spec import PoolSpec, pool_spec
 from fleet.world import current
 from tests.components.pools.test_pool_bundles import AUTHORITY
@@ -18,7 +19,7 @@ from tests.support import golden
 
 import join_rules  # isort: skip
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 ROOT = HERE.parents[2]
 UNTIL = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 TOKEN = Token("abc123", "0123456789abcdef", UNTIL)

@@ -8,9 +8,9 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from landbridge import leftovers
-from landbridge.blast import blast
-from landbridge.story import Step
+from landbridge.clouds.aws import leftovers
+from landbridge.engine.stack_report import Step
+from landbridge.up.blast_radius import blast
 
 DAY = datetime.date(2026, 11, 21)
 

@@ -11,8 +11,8 @@ from azure.mgmt.compute import ComputeManagementClient
 from fleet.buckets import bucket_name, resource_group, vault_name
 from fleet.loader import load
 from fleet.model import Fleet
-from landbridge.clouds.azure import Azure
-from landbridge.clouds.azure_clients import Clients
+from landbridge.clouds.azure.clients import Clients
+from landbridge.clouds.azure.cloud import Azure
 from landbridge.cluster.info import ClusterInfo, MachineInfo
 from local.azure.sign_in import TENANT
 from local.azure.tokens import DEPLOYER

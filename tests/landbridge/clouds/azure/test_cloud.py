@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from fleet import azure_images
-from landbridge.clouds import azure_leftovers
+from fleet.azure import images
+from landbridge.clouds.azure import leftovers
 from landbridge.clouds.cloud import CloudError
 from landbridge.cluster import kubeconfig
 from landbridge.etcd import store
-from tests.landbridge.clouds.azure_bed import CONTRIBUTOR, NAMES, OFFICER, REGION, Bed, make
+from tests.landbridge.clouds.azure.bed import CONTRIBUTOR, NAMES, OFFICER, REGION, Bed, make
 from tests.local.azure.conftest import azure  # noqa: F401
 from tests.local.azure.support import LocalAzure
 
@@ -97,13 +97,13 @@ def test_machines_are_known_by_tags_while_they_run(bed: Bed) -> None:
 
 def test_the_image_is_what_the_channel_says_in_the_region(bed: Bed) -> None:
     assert bed.cloud.image("both", "1.36.2") == "", "there is no gallery yet"
-    place = azure_images.image_id(bed.fleet, "1.36.2")
+    place = images.image_id(bed.fleet, "1.36.2")
     gallery, group = place.partition("/images/")[0], place.partition("/providers/")[0]
     assert bed.azure.put(group, {"location": REGION}).status_code == 201
     bed.azure.put(gallery, {"location": REGION, "properties": {}}, "2024-03-03")
     identifier = {"publisher": "landbridge", "offer": "both", "sku": "cpu-1.36.2"}
     about = {"osType": "Linux", "osState": "Generalized", "hyperVGeneration": "V2", "identifier": identifier}
-    tags = {azure_images.tag("stable", REGION): "1.2.3 by somebody", azure_images.tag("stable", "eastus"): "3.2.1"}
+    tags = {images.tag("stable", REGION): "1.2.3 by somebody", images.tag("stable", "eastus"): "3.2.1"}
     made = bed.azure.put(place, {"location": REGION, "properties": about, "tags": tags}, "2024-03-03")
     assert made.status_code in (200, 201, 202), made.text
     bed.azure.ask("GET", place, version="2024-03-03")
@@ -154,7 +154,7 @@ def test_what_a_cluster_leaves_is_set_aside_or_deleted_and_named(bed: Bed, *, de
         body = {"location": REGION, "sku": {"name": "Premium_LRS"}, "tags": tags, "properties": empty}
         bed.put(f"Microsoft.Compute/disks/{name}", body, "2024-03-02")
         bed.azure.own("finish", {}, "POST")
-    told = azure_leftovers.settle(
+    told = leftovers.settle(
         bed.cloud.clients, bed.group, "both", "main", delete=delete, today=datetime.date(2026, 11, 21)
     )
     what = "deleted" if delete else "kept, with its data"

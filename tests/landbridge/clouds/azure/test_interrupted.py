@@ -9,15 +9,15 @@ from typing import Any, ClassVar
 
 import pytest
 
-from landbridge.clouds import azure_recreate
+from landbridge.clouds.azure import recreate
 from landbridge.places import Place
 
 STATE = {
     "resources": [
         {
-            "type": azure_recreate.MACHINE_TYPE,
+            "type": recreate.MACHINE_TYPE,
             "urn": "::etcd-1",
-            "inputs": {"tags": {azure_recreate.TAG: "main-etcd-1"}},
+            "inputs": {"tags": {recreate.TAG: "main-etcd-1"}},
         }
     ]
 }
@@ -43,12 +43,12 @@ class Engine:
 
 
 def test_an_interruption_waits_for_the_engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(azure_recreate, "StackEngine", Engine)
-    monkeypatch.setattr(azure_recreate, "PulumiCommand", lambda _root: None)
+    monkeypatch.setattr(recreate, "StackEngine", Engine)
+    monkeypatch.setattr(recreate, "PulumiCommand", lambda _root: None)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            azure_recreate.recreate(Place("local", tmp_path, "", "", tmp_path), "main", "main-etcd-1")
+            recreate.recreate(Place("local", tmp_path, "", "", tmp_path), "main", "main-etcd-1")
     finally:
         signal.signal(signal.SIGINT, before)
     assert Engine.did == ["begun ::etcd-1", "ended"]

@@ -13,15 +13,16 @@ from components.boot import certificates
 from components.links.laptops.authority import issue, listed
 from fleet.address.plan import draft
 from fleet.world import World
-from landbridge.certificates import kept, people
+from landbridge.certificates import people
+from landbridge.certificates import store as kept
 from landbridge.certificates.ledger import Issued, Ledger
-from landbridge.clouds import azure_blobs
+from landbridge.clouds.azure import blobs
 from landbridge.errors import LandbridgeError
-from landbridge.laptops.store import Store
 from landbridge.places import Place
 from landbridge.ssh import store as ssh_store
+from landbridge.vpn.store import Store
 from tests.components.links.laptops_bed import authority
-from tests.landbridge.clouds.azure_bed import CONTRIBUTOR, OFFICER, REGION, Bed, make
+from tests.landbridge.clouds.azure.bed import CONTRIBUTOR, OFFICER, REGION, Bed, make
 from tests.local.azure.conftest import azure  # noqa: F401
 from tests.local.azure.support import LocalAzure
 
@@ -99,8 +100,8 @@ def test_a_first_object_is_never_laid_over_another_s(store: Store) -> None:
 
 def test_a_container_that_is_gone_is_no_empty_object(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     account = store.objects.account  # type: ignore[attr-defined]
-    monkeypatch.setattr(azure_blobs, "CONTAINER", "gone")
-    there = azure_blobs.Blobs(store.objects.clients, account)  # type: ignore[attr-defined]
+    monkeypatch.setattr(blobs, "CONTAINER", "gone")
+    there = blobs.Blobs(store.objects.clients, account)  # type: ignore[attr-defined]
     for ask in (there.read, there.delete):
         with pytest.raises(LandbridgeError, match="ContainerNotFound"):
             ask("laptops/none")

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from azure.core.exceptions import ClientAuthenticationError, ResourceNotFoundError
 
-from landbridge import azure_lookups, recovery
+from landbridge.clouds.azure import lookups
 from landbridge.errors import LandbridgeError
+from landbridge.up import recovery
 from local.providers.azure.tables import KINDS
 from tests.support.cloud import ROOT
 
@@ -24,17 +25,17 @@ def registered() -> set[str]:
 
 @pytest.mark.parametrize("type_", sorted(registered()))
 def test_every_type_of_our_programs_is_known(type_: str) -> None:
-    assert azure_lookups.known(type_)
+    assert lookups.known(type_)
     assert recovery.findable(type_)
 
 
-@pytest.mark.parametrize("type_", sorted(azure_lookups.PLACES))
+@pytest.mark.parametrize("type_", sorted(lookups.PLACES))
 def test_its_id_is_the_one_that_the_plugin_makes(type_: str) -> None:
     kind = KINDS[type_]
     inputs = {name: f"/{name}" if name == "scope" else name for name in kind.in_path}
     wanted = kind.path.format(**{**inputs, "scope": "/scope", "subscriptionId": "S"}).replace("//", "/")
-    assert azure_lookups.id_of("S", type_, inputs).replace("//", "/") == wanted
-    assert azure_lookups.version_of(type_)
+    assert lookups.id_of("S", type_, inputs).replace("//", "/") == wanted
+    assert lookups.version_of(type_)
 
 
 class Client:
@@ -59,13 +60,13 @@ VAULT = ("S", "azure-native:keyvault:Vault", {"resourceGroupName": "g", "vaultNa
 
 def test_what_azure_does_not_have_was_never_made(answering: Any) -> None:
     answering(ResourceNotFoundError("none"))
-    assert azure_lookups.find(*VAULT) is None
+    assert lookups.find(*VAULT) is None
 
 
 def test_what_can_t_be_asked_is_not_taken_for_never_made(answering: Any) -> None:
     answering(ClientAuthenticationError("the login is over"))
     with pytest.raises(LandbridgeError, match=r"can't be asked .* the login is over.* Sign in"):
-        azure_lookups.find(*VAULT)
+        lookups.find(*VAULT)
 
 
 @pytest.mark.parametrize("there", [True, False])
@@ -79,6 +80,6 @@ def test_blobs_are_sought_in_their_account(monkeypatch: pytest.MonkeyPatch, ther
         blobs, "BlobClient", lambda *where, **_: asked.append(where) or SimpleNamespace(exists=lambda: there)
     )
     inputs = {"resourceGroupName": "g", "accountName": "a", "containerName": "c", "blobName": "bundles/main/x"}
-    found = azure_lookups.find("S", azure_lookups.BLOB, inputs)
+    found = lookups.find("S", lookups.BLOB, inputs)
     assert asked == [("https://a.blob.core.windows.net", "c", "bundles/main/x")]
     assert (found is not None) == there

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fleet import rolling
-from landbridge.clouds import azure_recreate
+from landbridge.clouds.azure import recreate
 from landbridge.clouds.cloud import CloudError
 from landbridge.places import Place, written_whole
 from tests.local.azure.conftest import azure  # noqa: F401
@@ -112,7 +112,7 @@ def test_up_leaves_machines_as_they_were_born_and_a_roll_makes_one_anew(project:
     project.up()
     changed = {name: {**told, "more": "y"} for name, told in first.items()}
     assert {name: look(project, name) for name in first} == changed, "no birth is changed by an up"
-    azure_recreate.recreate(at, "dev", "main-etcd-1")
+    recreate.recreate(at, "dev", "main-etcd-1")
     new = look(project, "main-etcd-1")
     assert new["id"] != first["main-etcd-1"]["id"]
     assert {**new, "id": ""} == {**changed["main-etcd-1"], "id": "", "size": AFTER["size"], "kubernetes": "1.37.0"}
@@ -123,7 +123,7 @@ def test_up_leaves_machines_as_they_were_born_and_a_roll_makes_one_anew(project:
     ends = there.ask("DELETE", azure_id(project, "main-etcd-2"))
     assert ends.status_code in (200, 202)
     there.own("finish", {}, "POST")
-    azure_recreate.recreate(at, "dev", "main-etcd-2")
+    recreate.recreate(at, "dev", "main-etcd-2")
     assert look(project, "main-etcd-2")["size"] == AFTER["size"]
     # What Azure refuses is told with what to do, and the next try goes on from there.
     match = {"method": "PUT", "type": "Microsoft.Compute/virtualMachines"}
@@ -131,19 +131,17 @@ def test_up_leaves_machines_as_they_were_born_and_a_roll_makes_one_anew(project:
     with pytest.raises(
         CloudError, match=r"main-etcd-1 could not be made anew: .*AllocationFailed.*run this again later"
     ):
-        azure_recreate.recreate(at, "dev", "main-etcd-1")
+        recreate.recreate(at, "dev", "main-etcd-1")
     there.own("faults", [])
     assert look(project, "main-etcd-2")["size"] == AFTER["size"]
-    azure_recreate.recreate(at, "dev", "main-etcd-1")
+    recreate.recreate(at, "dev", "main-etcd-1")
     assert look(project, "main-etcd-1")["disk"] == new["disk"]
     with pytest.raises(CloudError, match=r"main-etcd-3 is not in the stack dev. `landbridge up dev` makes it"):
-        azure_recreate.recreate(at, "dev", "main-etcd-3")
+        recreate.recreate(at, "dev", "main-etcd-3")
 
 
 def azure_id(project: Project, name: str) -> str:
     resources = json.loads(project.pulumi("stack", "export"))["deployment"]["resources"]
     return next(
-        str(one["id"])
-        for one in resources
-        if one["type"] == azure_recreate.MACHINE_TYPE and one["id"].endswith(f"/{name}")
+        str(one["id"]) for one in resources if one["type"] == recreate.MACHINE_TYPE and one["id"].endswith(f"/{name}")
     )

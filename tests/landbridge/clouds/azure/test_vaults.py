@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fleet.buckets import vault_name
-from landbridge import azure_vaults
+from landbridge.clouds.azure import vaults
 from landbridge.errors import LandbridgeError
 
 FLEET: Any = SimpleNamespace(
@@ -15,7 +15,7 @@ FLEET: Any = SimpleNamespace(
     regions={"south": SimpleNamespace(cloud="azure"), "west": SimpleNamespace(cloud="aws")},
 )
 OTHER = {"resources": [{"type": "azure-native:keyvault:Secret"}]}
-STANDS = {"resources": [{"type": azure_vaults.VAULT}]}
+STANDS = {"resources": [{"type": vaults.VAULT}]}
 
 
 @pytest.mark.parametrize(
@@ -35,9 +35,9 @@ def test_only_a_vault_that_azure_keeps_and_the_stack_lacks_comes_back(
     monkeypatch: pytest.MonkeyPatch, region: str, state: Any, refresh: bool, kept: bool, found: bool
 ) -> None:
     asked: list[tuple[str, ...]] = []
-    monkeypatch.setattr(azure_vaults, "is_kept", lambda *about: asked.append(about) or kept)
+    monkeypatch.setattr(vaults, "is_kept", lambda *about: asked.append(about) or kept)
     name = vault_name(FLEET, region)
-    assert azure_vaults.to_recover(FLEET, region, state, refresh=refresh) == (name if found else None)
+    assert vaults.to_recover(FLEET, region, state, refresh=refresh) == (name if found else None)
     nobody = region == "west" or (state is STANDS and not refresh)
     assert asked == ([] if nobody else [(FLEET.azure.subscription_id, region, name)])
 
@@ -48,7 +48,7 @@ def test_who_may_not_look_at_deleted_vaults_brings_up_a_region_whose_vault_stand
     def refused(*_: str) -> bool:
         raise LandbridgeError("Azure can't be asked")
 
-    monkeypatch.setattr(azure_vaults, "is_kept", refused)
-    assert azure_vaults.to_recover(FLEET, "south", STANDS, refresh=True) is None
+    monkeypatch.setattr(vaults, "is_kept", refused)
+    assert vaults.to_recover(FLEET, "south", STANDS, refresh=True) is None
     with pytest.raises(LandbridgeError):
-        azure_vaults.to_recover(FLEET, "south", OTHER, refresh=True)
+        vaults.to_recover(FLEET, "south", OTHER, refresh=True)

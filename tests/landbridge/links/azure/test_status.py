@@ -2,9 +2,9 @@
 
 from azure.mgmt.network.models import BgpPeerStatus, TunnelConnectionHealth
 
-from landbridge.links import azure
-from landbridge.links.azure import Ends, Told
-from landbridge.links.seen import AGREED, DOWN, SILENT, UNKNOWN, UNTOLD, UP, _told_by_azure
+from landbridge.links.azure import status as azure
+from landbridge.links.azure.status import Ends, Told
+from landbridge.links.status import AGREED, DOWN, SILENT, UNKNOWN, UNTOLD, UP, _told_by_azure
 
 ENDS = {
     "169.254.21.2": Ends("198.51.100.1", "169.254.21.1"),

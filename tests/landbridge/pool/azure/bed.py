@@ -11,11 +11,11 @@ from typing import Any
 from azure.mgmt.compute import ComputeManagementClient
 
 from components.pools.names import Names
-from fleet import azure_images
+from fleet.azure import images
 from fleet.buckets import resource_group
 from fleet.loader import load
-from landbridge.clouds.azure import Azure
-from landbridge.clouds.azure_clients import Clients
+from landbridge.clouds.azure.clients import Clients
+from landbridge.clouds.azure.cloud import Azure
 from landbridge.cluster.kube import Kube
 from landbridge.cluster.session import Session
 from landbridge.places import Place
@@ -76,7 +76,7 @@ class Bed:
         self.fleet, self.compute = session.world.fleet, azure.client(ComputeManagementClient)
         self.group = resource_group(self.fleet, REGION)
         self.place = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{self.group}"
-        self.gallery = azure_images.image_id(self.fleet, "1.36.2").partition("/images/")[0]
+        self.gallery = images.image_id(self.fleet, "1.36.2").partition("/images/")[0]
         self.told: list[str] = []
 
     def put(self, path: str, body: Any, version: str = "2024-05-01") -> None:
@@ -107,18 +107,18 @@ class Bed:
             self.scale(told.name, pool, told.zones, self.capacity(told.name))
 
     def definition(self, pool: str) -> str:
-        return azure_images.of_pool(self.fleet, pool)
+        return images.of_pool(self.fleet, pool)
 
     def image(self, pool: str) -> str:
         tags = self.azure.ask("GET", self.definition(pool), version="2024-03-03").json()["tags"]
-        return f"{self.definition(pool)}/versions/{azure_images.said(tags, REGION)}"
+        return f"{self.definition(pool)}/versions/{images.said(tags, REGION)}"
 
     def promote(self, pool: str, version: str) -> None:
         """A version of that number, which the pool's channel then says."""
         definition, sku = self.definition(pool), self.definition(pool).rpartition("/")[2]
         identifier = {"publisher": "landbridge", "offer": "both", "sku": sku}
         about = {"osType": "Linux", "osState": "Generalized", "hyperVGeneration": "V2", "identifier": identifier}
-        tags = {azure_images.tag("stable", REGION): f"{version} by a test"}
+        tags = {images.tag("stable", REGION): f"{version} by a test"}
         self.put(definition, {"location": REGION, "properties": about, "tags": tags}, "2024-03-03")
         disk = f"{self.place}/providers/Microsoft.Compute/disks/source"
         empty = {

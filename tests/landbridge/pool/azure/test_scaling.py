@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from landbridge.demo import looks
+from landbridge.demo import burst_state
 from landbridge.demo.burst import Burst
 from landbridge.errors import LandbridgeError
 from landbridge.pool import images, listing
+from landbridge.pool.cloud import RegionError
 from landbridge.pool.resize import Outcome, Resize
 from landbridge.pool.roll import How, Roll
-from landbridge.pool.scaling import RegionError
-from tests.landbridge.pool.azure_bed import REGION, SIZE, Bed, make
+from tests.landbridge.pool.azure.bed import REGION, SIZE, Bed, make
 from tests.local.azure.conftest import azure  # noqa: F401
 from tests.local.azure.support import LocalAzure
 from tests.support.apiserver import server
@@ -100,9 +100,9 @@ def test_a_region_that_is_throttled_is_silent_and_says_for_how_long(bed: Bed) ->
 
 
 def test_a_burst_counts_machines_that_azure_has_forgotten(bed: Bed) -> None:
-    mine = looks.pools(bed.fleet, "main")
+    mine = burst_state.pools(bed.fleet, "main")
     assert list(mine) == ["big"]
-    burst = Burst(bed.session, 2, mine, 1, {"big": 2}, {"big": 0}, looks.launched(bed.session, mine))
+    burst = Burst(bed.session, 2, mine, 1, {"big": 2}, {"big": 0}, burst_state.launched(bed.session, mine))
     sized(bed, "big", 2)
     found = burst.look()["big"]
     assert (found.asked, found.machines, found.ready) == (2, 2, 2)

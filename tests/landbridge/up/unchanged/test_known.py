@@ -10,14 +10,14 @@ import pytest
 
 from fleet import reads, witness
 from fleet.world import World, current
+from landbridge.engine.stack_report import STACK_TYPE
 from landbridge.places import Place
-from landbridge.story import STACK_TYPE
-from landbridge.unchanged import plugins
-from landbridge.unchanged.known import Known
-from stacks.asked import LOOKUP, REFERENCE
+from landbridge.up.unchanged import plugins
+from landbridge.up.unchanged.known import Known
 from stacks.catalogue import catalogue
+from stacks.engine_calls import LOOKUP, REFERENCE
 
-EXAMPLE = Path(__file__).parents[3] / "fleet.yaml"
+EXAMPLE = Path(__file__).parents[4] / "fleet.yaml"
 HOME, MAIN, POOL = "us-west-2", "main", "cpu"
 AMI = {"args": {}, "provider": "p", "tok": "aws:ec2/getAmi:getAmi"}
 READS = {HOME: [], MAIN: [(REFERENCE, f"o/landbridge/{HOME}", "")], POOL: [(LOOKUP, AMI, "an image")]}

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from landbridge.places import Place
-from landbridge.unchanged import plugins
-from landbridge.unchanged.plugins import PluginError
+from landbridge.up.unchanged import plugins
+from landbridge.up.unchanged.plugins import PluginError
 
 URN = "urn:pulumi:one::landbridge::pulumi:providers:aws::us-west-2"
 

@@ -11,11 +11,11 @@ import pytest
 from fleet import reads, witness
 from fleet.address.ledger import ledger_path
 from fleet.world import World, current
-from landbridge.unchanged import record as records
-from landbridge.unchanged.record import Record
-from stacks.asked import LOOKUP, REFERENCE
+from landbridge.up.unchanged import record as records
+from landbridge.up.unchanged.record import Record
+from stacks.engine_calls import LOOKUP, REFERENCE
 
-EXAMPLE = Path(__file__).parents[3] / "fleet.yaml"
+EXAMPLE = Path(__file__).parents[4] / "fleet.yaml"
 AROUND = {"our code": "1", "the engine": "2"}
 STATE = {"manifest": {"time": "1"}, "resources": [{"urn": "a"}]}
 PASSED = {"ASKED": "word"}

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from .azure_inside import encoded, running
-from .inside import Inside, eventually
+from ..inside import Inside, eventually
+from .inside import encoded, running
 
 # Says its name and who asks. `touch /run/sick` makes it ill, and `ill` is what its probe then hears.
 SERVER = """#!/bin/sh

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from .azure_inside import SCRIPT, encoded, meta, running
-from .inside import Inside, eventually
+from ..inside import Inside, eventually
+from .inside import SCRIPT, encoded, meta, running
 
 EVENTS = "scheduledevents?api-version=2020-07-01"
 SPOT = "priority='Spot', evictionPolicy={!r}, billingProfile={{'maxPrice': -1}}"

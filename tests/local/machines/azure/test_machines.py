@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from .azure_inside import INSTANCE, SCRIPT, STORAGE, TOKEN, encoded, meta, running
-from .inside import Inside, eventually
+from ..inside import Inside, eventually
+from .inside import INSTANCE, SCRIPT, STORAGE, TOKEN, encoded, meta, running
 
 LUN = "/dev/disk/azure/scsi1/lun"
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from .azure_inside import INSTANCE, SCRIPT, STORAGE, TOKEN, encoded, meta, running
-from .inside import Inside, eventually
+from ..inside import Inside, eventually
+from .inside import INSTANCE, SCRIPT, STORAGE, TOKEN, encoded, meta, running
 
 FIRST, SECOND = "pool-000000", "pool-000001"
 LUN = "/dev/disk/azure/scsi1/lun"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from components.links import policy
-from components.links.azure_connections import inside_addresses, other_ends
+from components.links.azure.connections import inside_addresses, other_ends
 from local.azure import sign_in
 from tests.components.links.bed import planned
 from tests.support.cloud import ROOT
@@ -21,11 +21,11 @@ PROGRAM = f"""\
 import sys
 sys.path.insert(0, "{ROOT}")
 import pulumi_random as random
-from components.links.azure import Links
-from components.links.azure_connections import inside_addresses, other_ends
+from components.links.azure.links import Links
+from components.links.azure.connections import inside_addresses, other_ends
 from components.links.names import SiteZone
 from components.links.plan import peerings
-from components.network.azure_hub import Hub
+from components.network.azure.hub import Hub
 from components.tags import Owner
 from fleet import hubs
 from tests.components.links.bed import planned

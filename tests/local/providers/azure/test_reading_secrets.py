@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from components.storage import azure_secrets
-from components.storage.azure_secrets import AUDIENCE, SecretError, newest
+from components.storage.azure import secrets
+from components.storage.azure.secrets import AUDIENCE, SecretError, newest
 from local.azure import sign_in, tokens
 from local.providers.azure.backend import Azure
 from tests.local.azure.reached import by_name
@@ -65,4 +65,4 @@ def test_a_vault_out_of_reach_is_asked_again_and_then_named(monkeypatch: pytest.
     monkeypatch.setenv("no_proxy", "*")
     with pytest.raises(SecretError, match=r"vault v1 cannot be reached for secret s: .*no way there"):
         newest("v1", "s", "token")
-    assert len(tries) == azure_secrets.TRIES
+    assert len(tries) == secrets.TRIES

@@ -11,7 +11,7 @@ from local.providers.kubernetes.apply import apply
 from local.providers.kubernetes.discovery import Kind
 from local.providers.kubernetes.kubeconfig import Access
 from local.providers.kubernetes.objects import live_in
-from local.providers.kubernetes.told import refusal
+from local.providers.kubernetes.refusals import refusal
 from local.providers.kubernetes.work import Unfinished
 from local.providers.servicer import ProviderError
 from tests.local.providers.kubernetes.bed import Heard, job, manifest, work

@@ -15,7 +15,7 @@ from botocore.config import Config
 
 from local.providers.host import free_port
 
-from .support import CALLERS, Server, killed_under_calls, running
+from ..support import CALLERS, Server, killed_under_calls, running
 
 REGIONS = ("us-west-2", "eu-west-1")
 TRUST = json.dumps(

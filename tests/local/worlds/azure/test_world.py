@@ -19,7 +19,7 @@ from tests.local.azure.test_blobs import Account
 from tests.local.azure.test_machines import Machines
 from tests.local.azure.test_secrets import OFFICER, Vault
 
-from .support import CALLERS, Server, killed_under_calls, running
+from ..support import CALLERS, Server, killed_under_calls, running
 
 GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/fleet"
 

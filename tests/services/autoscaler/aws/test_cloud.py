@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from components.pools import hooks
-from services.autoscaler import aws
-from services.autoscaler.aws import Aws
+from components.pools.aws import hooks
+from services.autoscaler.aws import cloud as aws
+from services.autoscaler.aws.cloud import Aws
 from services.autoscaler.cloud import AnswerLostError, CloudError
 from tests.components.pools.joining_client import eventually
 from tests.local.aws.conftest import served

@@ -10,8 +10,8 @@ from azure.mgmt.network import NetworkManagementClient
 
 from fleet.autoscaler import CLUSTER_TAG
 from services.autoscaler import group as groups
-from services.autoscaler.azure import Azure
-from services.autoscaler.azure_answers import Place
+from services.autoscaler.azure.answers import Place
+from services.autoscaler.azure.cloud import Azure
 from services.autoscaler.group import Group
 from services.autoscaler.region import ANYBODY, Region
 from services.autoscaler.settings import Group as Told

@@ -1,6 +1,6 @@
 """The service as a program, with Azure's names led to the local Azure that LANDBRIDGE_TEST_AZURE tells of.
 
-How its pod signs in is not in it: tests/e2e/test_addons_with_azure.py has that.
+How its pod signs in is not in it: tests/e2e/azure/test_addons.py has that.
 """
 
 import json
@@ -12,8 +12,8 @@ from unittest.mock import patch
 from azure.mgmt.compute import ComputeManagementClient
 
 from services.autoscaler import __main__ as service
-from services.autoscaler.azure import Azure
-from services.autoscaler.azure_answers import Place
+from services.autoscaler.azure.answers import Place
+from services.autoscaler.azure.cloud import Azure
 from services.autoscaler.settings import Settings
 from tests.local.azure.support import LocalAzure
 

@@ -10,7 +10,7 @@ from components.pools.names import Names, zone_name
 from fleet.world import World
 from services.autoscaler import provider_ids
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure
-from tests.services.autoscaler.azure_bed import scale_set
+from tests.services.autoscaler.azure.bed import scale_set
 
 REGION, POOL = "southcentralus", "south-gpu"
 KIND = "Microsoft.Compute/virtualMachineScaleSets"

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from azure.mgmt.compute.models import Usage, VirtualMachineScaleSetVM
 
-from services.autoscaler import azure_answers, azure_quota, provider_ids
-from services.autoscaler.azure_answers import Instance, Place, outcome, sentence
+from services.autoscaler import provider_ids
+from services.autoscaler.azure import answers, quota
+from services.autoscaler.azure.answers import Instance, Place, outcome, sentence
 from services.autoscaler.refusals import kind
 
 PLACE = Place("00000000-0000-4000-8000-00000000000a", "Example-SouthCentralUS")
@@ -27,7 +28,7 @@ def instance(making: str, *statuses: dict[str, str], spot: bool = False, stood: 
             "instanceView": {"statuses": [*statuses], **view} if statuses else None,
         },
     }
-    return azure_answers.instance(PLACE, SET, VirtualMachineScaleSetVM(told), spot=spot, stood=stood)
+    return answers.instance(PLACE, SET, VirtualMachineScaleSetVM(told), spot=spot, stood=stood)
 
 
 def power(state: str) -> dict[str, str]:
@@ -167,11 +168,11 @@ def usage(**rows: tuple[int, int]) -> list[Usage]:
 
 def test_a_quota_that_is_too_small_is_told_before_anything_is_asked() -> None:
     rows = usage(cores=(100, 1000), standardNDSH100v5Family=(96, 288), lowPriorityCores=(0, 96))
-    assert azure_quota.lacking(rows, H100, 2, spot=False) == ""
-    assert azure_quota.lacking(rows, H100, 3, spot=False) == (
+    assert quota.lacking(rows, H100, 2, spot=False) == ""
+    assert quota.lacking(rows, H100, 3, spot=False) == (
         f"QuotaExceeded: 3 more of {H100} need 288 vCPUs, and of the 288 in the quota standardNDSH100v5Family 96 are used"
     )
-    assert "lowPriorityCores" in azure_quota.lacking(rows, H100, 2, spot=True)
-    assert azure_quota.lacking(rows, H100, 1, spot=True) == "", "of the family spot machines take nothing"
-    assert "the quota cores" in azure_quota.lacking(usage(cores=(1000, 1000)), H100, 1, spot=False)
-    assert azure_quota.lacking(rows, "Standard_Unheard_v9", 99, spot=False) == ""
+    assert "lowPriorityCores" in quota.lacking(rows, H100, 2, spot=True)
+    assert quota.lacking(rows, H100, 1, spot=True) == "", "of the family spot machines take nothing"
+    assert "the quota cores" in quota.lacking(usage(cores=(1000, 1000)), H100, 1, spot=False)
+    assert quota.lacking(rows, "Standard_Unheard_v9", 99, spot=False) == ""

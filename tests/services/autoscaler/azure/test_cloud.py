@@ -9,11 +9,11 @@ import pytest
 from azure.core.exceptions import ServiceResponseError
 from azure.mgmt.compute import ComputeManagementClient
 
-from services.autoscaler import azure as module
 from services.autoscaler import group as groups
 from services.autoscaler import provider_ids
-from services.autoscaler.azure import Azure
-from services.autoscaler.azure_answers import Place
+from services.autoscaler.azure import cloud as module
+from services.autoscaler.azure.answers import Place
+from services.autoscaler.azure.cloud import Azure
 from services.autoscaler.cloud import CloudError
 from services.autoscaler.protocol import messages
 from services.autoscaler.region import ANYBODY
@@ -23,7 +23,7 @@ from services.autoscaler.settings import Settings
 from tests.components.pools.joining_client import eventually
 from tests.local.azure.conftest import azure, group  # noqa: F401
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure
-from tests.services.autoscaler.azure_bed import FAMILY, KIND, REGION, SET, SIZE, SPOT, Bed, laid, told
+from tests.services.autoscaler.azure.bed import FAMILY, KIND, REGION, SET, SIZE, SPOT, Bed, laid, told
 
 
 @pytest.fixture

@@ -1,0 +1,10 @@
+"""Where the scripts that lie in one folder on a machine come from: tests import them as that machine does."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = [
+    str(folder)
+    for scripts in sorted((ROOT / "components").glob("*/on_machine"))
+    for folder in (scripts, *(one for one in sorted(scripts.iterdir()) if one.is_dir() and one.name != "__pycache__"))
+]
