@@ -46,15 +46,18 @@ def piecemeal() -> list[Policy]:
     """The same rules, each policy looking at one type only, as packs of many small policies do."""
     world = current(ROOT / "fleet.yaml")
 
-    def make(name: str, rules: Any, wanted: str) -> Policy:
+    def make(name: str, judges: Any, wanted: str) -> Policy:
         def validate(args: Any, report: Any) -> None:
-            for finding in rules([item for item in items(args.resources) if item.type == wanted], world):
+            found = [item for item in items(args.resources) if item.type == wanted]
+            for finding in (one for judge in judges for one in judge(found, world)):
                 report(finding.what, finding.urn)
 
         return StackValidationPolicy(name, "one rule for one type", validate)
 
     return [
-        make(f"{name}-{n}", rules, wanted) for name, (_, rules) in pack.RULES.items() for n, wanted in enumerate(TYPES)
+        make(f"{name}-{n}", judges, wanted)
+        for name, (_, judges) in pack.RULES.items()
+        for n, wanted in enumerate(TYPES)
     ]
 
 

@@ -1,34 +1,20 @@
 """Which GPU a cloud's machine has, by the family of its instance type, and which models a machine room's may be.
 
-AWS: "Amazon EC2 accelerated computing instances"; the models carry the names that sites use in fleet.yaml. Azure's are
-in `fleet.azure.sizes`.
+Clouds' models, in `fleet.aws.sizes` and `fleet.azure.sizes`, carry the names that sites use in fleet.yaml.
 """
 
 import difflib
 from collections.abc import Iterator
 
+from .aws import sizes as aws_sizes
 from .azure import sizes as azure_sizes
 from .model import Fleet
 
 Wrong = tuple[tuple[str | int, ...], str, str]
 
-# Family → model. Two families with one chip and different memory have different models: jobs ask for memory by it.
-AWS_MODELS = {
-    "g4dn": "t4",
-    "g5": "a10g",
-    "g6": "l4",
-    "g6e": "l40s",
-    "p4d": "a100",
-    "p4de": "a100-80g",
-    "p5": "h100",
-    "p5e": "h200",
-    "p5en": "h200",
-    "p6-b200": "b200",
-}
-
 # NVIDIA's for machine rooms since Pascal, and what desks have ("Data Center GPUs", "GeForce", "RTX"), beside clouds'.
 LISTED = {
-    *AWS_MODELS.values(),
+    *aws_sizes.GPUS.values(),
     *("p4", "p40", "p100", "p100-12g", "v100", "v100-32g", "t4"),
     *("a2", "a10", "a16", "a30", "a40", "a100", "a100-80g", "a800"),
     *("l2", "l4", "l20", "l40", "l40s", "h20", "h100", "h100-nvl", "h100-pcie", "h200", "h200-nvl", "h800", "gh200"),
@@ -55,4 +41,4 @@ def model(instance_type: str) -> str | None:
     """None for a type without GPUs, and for a family that is not known here."""
     if theirs := azure_sizes.size(instance_type):
         return theirs.gpu
-    return AWS_MODELS.get(instance_type.partition(".")[0])
+    return aws_sizes.gpu(instance_type)

@@ -1,5 +1,5 @@
 """RDMA as a resource that pods ask for, rdma/hca: InfiniBand or RoCE of sites' hosts, InfiniBand of Azure's sizes that
-have it. On AWS it is EFA: efa.py.
+have it. On AWS it is EFA: aws/efa.py.
 
 All adapters of a host are for every pod that asks for one of these: they are shared, and only counted.
 """

@@ -13,7 +13,7 @@ RBAC, ADMISSION = "rbac.authorization.k8s.io", "admissionregistration.k8s.io"
 NAME, JOINING_GROUP = "landbridge-joining", "landbridge:joining"
 SPACE, DEPARTED, FREEZE = "kube-system", "landbridge-departed", "landbridge-freeze"
 POOLS, POOLS_KEY = "landbridge-pools", "pools.json"
-# Names the identity in Azure that the service asks as: a ConfigMap (on_machine/arm_azure.py).
+# Names the identity in Azure that the service asks as: a ConfigMap (on_machine/azure/arm_azure.py).
 AZURE, CLIENT_ID = "landbridge-joining-azure", "client-id"
 NODE_USER = "system:node:"
 SIGNERS = ["kubernetes.io/kube-apiserver-client-kubelet", "kubernetes.io/kubelet-serving"]

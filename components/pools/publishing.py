@@ -30,7 +30,7 @@ def store_region(fleet: Fleet, spec: PoolSpec) -> str:
 class Publishing:
     """`signing` is the pool's own key: what signs for the control plane stays in the cluster's stack.
 
-    What its bucket and its secrets store are made of is AWS's here; azure_publishing.py has Azure's.
+    What its bucket and its secrets store are made of is AWS's here; azure/publishing.py has Azure's.
     """
 
     def __init__(self, fleet: Fleet, spec: PoolSpec, key_arn: pulumi.Input[str], parent: pulumi.Resource) -> None:

@@ -1,1 +1,1 @@
-"""The commands' ways into clouds: one seam (`cloud.py`), and a file for each cloud behind it."""
+"""The commands' ways into clouds: one seam (`cloud.py`), and a folder for each cloud behind it."""

@@ -67,7 +67,7 @@ def refuse_read(
 def refuse_elsewhere(stacks: Iterable[StackSpec], published: Callable[[str], Mapping[str, Any]], options: str) -> None:
     """Raises LandbridgeError for machines that would change their cluster or region: they stay what they were born as.
 
-    `published` are a stack's outputs. Hosts of sites move by themselves, see site/moving.py.
+    `published` are a stack's outputs. Hosts of sites move by themselves, see site/transfer.py.
     """
     found = {}
     for spec in stacks:

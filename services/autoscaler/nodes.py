@@ -20,7 +20,7 @@ TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
 # From the API server's own memory, without the objects.
 PATH = "/api/v1/nodes?includeObject=None&resourceVersion=0"
 HOST, PORT = "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"
-# Whoever ends machines waits for it, and has 30 s for all (aws.py).
+# Whoever ends machines waits for it, and has 30 s for all (aws/cloud.py).
 TIMEOUT_SECONDS = 3
 # Ends of one pass ask once.
 FRESH_SECONDS = 5.0

@@ -1,6 +1,6 @@
 """What runs inside a cluster: its add-ons, registered with its own API server.
 
-What they need of clouds stands in addons_aws.py and addons_azure.py: the cluster's home gives the way in, and each
+What they need of clouds stands in aws.py and azure.py: the cluster's home gives the way in, and each
 cloud with nodes of it what its pods may do there.
 """
 

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from fleet import prices, quotas, shapes
+from fleet import prices, quotas
+from fleet.aws import prices as aws_prices
+from fleet.aws import sizes as aws_sizes
 from fleet.azure import prices as azure_prices
 from fleet.azure import sizes as azure_sizes
 from fleet.loader import load
@@ -67,13 +69,13 @@ def test_pools_of_a_region_count_together_and_of_its_own_kind_alone(fleet: Fleet
 
 
 def test_the_table_has_a_price_for_nearly_every_size_that_is_known(fleet: Fleet) -> None:
-    sizes = {f"{family}.{size}" for family in shapes.GIB_A_CPU for size in shapes.CPUS} | set(shapes.OTHERS)
+    sizes = {f"{family}.{size}" for family in aws_sizes.GIB_A_CPU for size in aws_sizes.CPUS} | set(aws_sizes.OTHERS)
     sold = {name for name in sizes if name not in ("p5e.48xlarge",) and not name.startswith(("g4dn.", "g5."))}
     assert [name for name in sorted(sold) if prices.price(fleet, "us-east-1", name) is None] == []
     assert prices.price(fleet, "us-east-1", "c7i.8xlarge") == pytest.approx(1.428)
     assert prices.price(fleet, "us-east-1", "p5.48xlarge") == 55.04
     assert prices.price(fleet, "us-east-1", "p5e.48xlarge") is None, "not sold there"
-    assert set(prices.OTHERS) <= {*shapes.OTHERS, *(f"{f}.{s}" for f in ("g4dn", "g5") for s in shapes.CPUS)}
+    assert set(aws_prices.OTHERS) <= {*aws_sizes.OTHERS, *(f"{f}.{s}" for f in ("g4dn", "g5") for s in aws_sizes.CPUS)}
 
 
 def test_the_file_s_price_goes_before_the_table_and_alone_elsewhere(fleet: Fleet) -> None:

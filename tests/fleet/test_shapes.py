@@ -5,6 +5,7 @@ import re
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 
 from fleet import gpus, shapes
+from fleet.aws import sizes as aws_sizes
 from fleet.azure import sizes as azure_sizes
 from fleet.world import current
 from tests.components.pools.joining_bed import ROOT
@@ -18,14 +19,14 @@ def test_sizes_are_those_the_cloud_tells() -> None:
             assert "x86_64" in told["ProcessorInfo"]["SupportedArchitectures"], name
             assert found == (told["VCpuInfo"]["DefaultVCpus"], told["MemoryInfo"]["SizeInMiB"] / 1024), name
     assert known > 150
-    assert set(shapes.OTHERS) <= set(INSTANCE_TYPES)
+    assert set(aws_sizes.OTHERS) <= set(INSTANCE_TYPES)
     families = {name.partition(".")[0] for name in INSTANCE_TYPES}
-    assert set(shapes.GIB_A_CPU) <= families
+    assert set(aws_sizes.GIB_A_CPU) <= families
 
 
 def test_every_family_with_gpus_has_sizes() -> None:
-    known = {name.partition(".")[0] for name in (*shapes.OTHERS, *(f"{family}." for family in shapes.GIB_A_CPU))}
-    assert set(gpus.AWS_MODELS) <= known
+    known = {name.partition(".")[0] for name in (*aws_sizes.OTHERS, *(f"{family}." for family in aws_sizes.GIB_A_CPU))}
+    assert set(aws_sizes.GPUS) <= known
 
 
 def test_the_example_s_types_are_known_and_another_is_not() -> None:

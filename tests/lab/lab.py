@@ -38,7 +38,7 @@ READY_SECONDS = 90.0
 
 
 def example() -> tuple[Fleet, AddressPlan]:
-    """What of it is in AWS: test_azure.py has both clouds."""
+    """What of it is in AWS: azure/test_tunnels.py has both clouds."""
     world = example_in_aws()
     return world.fleet, world.plan
 

@@ -22,7 +22,7 @@ class IdentityArgs(TypedDict):
 
 
 class TeamIdentities(pulumi.ComponentResource):
-    """One for each team; `client_ids`, by team, are what its pods name them by: see azure_team_pods.py."""
+    """One for each team; `client_ids`, by team, are what its pods name them by: see team_pods.py."""
 
     def __init__(self, name: str, args: IdentityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:addons:TeamIdentities", name, None, opts)
@@ -53,7 +53,7 @@ class TeamIdentities(pulumi.ComponentResource):
 
 
 class AutoscalerIdentity(pulumi.ComponentResource):
-    """`client_id` is what its pod names it by: see azure_autoscaler.py. Pools' scale sets must be there before."""
+    """`client_id` is what its pod names it by: see autoscaler.py. Pools' scale sets must be there before."""
 
     def __init__(self, name: str, args: IdentityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:addons:AutoscalerIdentity", name, None, opts)

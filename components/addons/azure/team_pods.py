@@ -1,4 +1,4 @@
-"""Pods that have their team's identity in Azure: those that name the service account `storage`, as in team_pods.py.
+"""Pods that have their team's identity in Azure: those that name the service account `storage`, as in aws/team_pods.py.
 
 Admission gives them a second token, which is meant for Entra, and the variables by which every client of Azure takes an
 identity for it. The identity's number is Azure's own; the stack lays it into a ConfigMap of the team's namespace.

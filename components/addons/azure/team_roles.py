@@ -1,7 +1,7 @@
 """What a team's pods may do in Azure, as plain data: the team's own folder of each fleet bucket in Blob, and no more.
 
-As in AWS (team_roles.py) it is for one service account of one cluster, whose issuer vouches for it. A condition that
-names no path for an action ends that action.
+As in AWS (aws/team_roles.py) it is for one service account of one cluster, whose issuer vouches for it. A condition
+that names no path for an action ends that action.
 """
 
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""The keys of a cluster that is rebuilt, out of the vault of the region that kept a copy: aws_recovered.py's twin."""
+"""The keys of a cluster that is rebuilt, out of the vault of the region that kept a copy."""
 
 from collections.abc import Mapping
 

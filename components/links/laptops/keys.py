@@ -1,6 +1,6 @@
 """A region's authority for laptops as resources, made by the tls and random providers: the same on every cloud.
 
-What keeps its key, aws_authority.py and azure_authority.py say.
+What keeps its key, aws/authority.py and azure/authority.py say.
 """
 
 import pulumi

@@ -1,4 +1,4 @@
-"""What of a cluster in Azure outlives it: etcd's disks. As leftovers.py has it of AWS's volumes."""
+"""What of a cluster in Azure outlives it: etcd's disks. As aws/leftovers.py has it of AWS's volumes."""
 
 import datetime
 from functools import partial

@@ -59,5 +59,5 @@ def recreate(place: Place, stack: str, machine: str) -> None:
 
 
 def at(place: Place) -> Callable[[Any, str], None]:
-    """As clouds/azure.py asks for it."""
+    """As cloud.py asks for it."""
     return lambda info, machine: recreate(place, info.name, machine)

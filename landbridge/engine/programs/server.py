@@ -1,4 +1,4 @@
-"""The interpreter that programs are forks of. `python -m landbridge.engine.programs.server FD`, with a listening socket.
+"""What programs are forks of: `python -m landbridge.engine.programs.server FD`, with a listening socket.
 
 It ends with whoever holds the other end of its input. It must stay at one thread: a fork has no other.
 """

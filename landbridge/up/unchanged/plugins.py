@@ -26,7 +26,7 @@ class PluginError(Exception):
 
 
 def again(place: Place, passed: Mapping[str, str], asked: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Digests of what look-ups give now, by themselves (JSON texts of stacks.engine_calls); `asked` has each one's state.
+    """Digests of what look-ups give now, by themselves (JSON of stacks.engine_calls); `asked` has each one's state.
 
     One that can't be made has a text of its own for a digest, which is never equal.
     """

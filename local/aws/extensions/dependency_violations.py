@@ -1,7 +1,8 @@
 """What is in use can't be deleted: refusals of EC2 and IAM that moto does not know.
 
 tests/local/aws/test_dependency_violations.py has all such rules as a table, with the operations of AWS's API
-reference that tell of them. Amazon VPC user guide, "Delete your VPC", "Delete an internet gateway", "Delete a security group".
+reference that tell of them. Amazon VPC user guide, "Delete your VPC", "Delete an internet gateway", "Delete a security
+group".
 """
 
 from collections.abc import Iterator

@@ -12,7 +12,7 @@ from components.control_plane.bundle import Bundle
 from components.pools import containerd, kubelet, labels
 from components.pools.bundle import bundle
 from components.pools.spec import PoolSpec, pool_spec
-from fleet import gpus
+from fleet.aws import sizes as aws_sizes
 from fleet.world import World, current
 from tests.support import golden
 
@@ -124,7 +124,7 @@ def test_models_of_gpus_are_those_the_cloud_tells() -> None:
     """Against the instance types as AWS describes them, which moto holds: `a100-80g` is an A100 of 80 GiB."""
     from moto.ec2.models.instance_types import INSTANCE_TYPES
 
-    for family, model in gpus.AWS_MODELS.items():
+    for family, model in aws_sizes.GPUS.items():
         types = [told for name, told in INSTANCE_TYPES.items() if name.startswith(f"{family}.")]
         assert types, f"no instance type of {family}"
         for told in types:

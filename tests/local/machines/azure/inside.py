@@ -47,7 +47,7 @@ def azurelet(home: Path) -> Inside:
     """One machine by its signed bundle, `one`, with an identity and a disk."""
     made = Inside(home)
     try:
-        made((Path(__file__).parents[1] / "azurelet.py").read_text())
+        made((Path(__file__).parent / "fleetlet.py").read_text())
         made("from components.boot.user_data import sign\nsigned_by = lambda text: sign(pem, text)", pem=KEY)
         made("subnets = found(); publish('one', signed_by); one_id = identity('one'); data = disk('data')")
         made("one_nic = nic('one', subnets['a'], '10.1.1.10')")
