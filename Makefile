@@ -3,10 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
 
+# With --quiet it sees no warnings, and then --strict refuses nothing. The variable leaves out a notice about its future.
+MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
+
 # Compiled modules are what makes the second run fast.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo check test test-all test-times matrix lab lint bench golden lock clean
+.PHONY: help setup demo check test test-all test-times matrix lab lint docs bench golden lock clean
 
 help:  ## This list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
@@ -43,10 +46,14 @@ lab: setup  ## Real tunnels between namespaces: the rendered gateway under failu
 	$(PYTHON) tools/lab.py
 	$(BIN)/python -m pytest tests/lab
 
-lint: setup  ## Style, types and the rules of the house
+lint: setup  ## Style, types and the rules of the house; the site of docs/ as it should be
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(MKDOCS) build --strict
+
+docs: setup  ## Shows docs/ as a site on this machine, and again at each change, until Ctrl-C
+	$(MKDOCS) serve --strict
 
 bench: setup  ## Speed, as ratios with both sides measured in the same run
 	@for file in bench/*.py bench/*/__main__.py; do echo "== $$file"; PYTHONPATH=. $(BIN)/python $$file || exit 1; done
