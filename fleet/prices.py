@@ -1,7 +1,7 @@
 """What a machine costs: US dollars an hour on demand, Linux, before any discount.
 
-Clouds' lists are in `fleet.aws.prices` and `fleet.azure.prices`, for one region each. Other regions differ, and accounts
-have discounts: regions.REGION.prices in the fleet file goes before both.
+Clouds' lists are in `fleet.aws.prices` and `fleet.azure.prices`, for one region each. Other regions differ, and
+accounts have discounts: regions.REGION.prices in the fleet file goes before both.
 """
 
 from collections.abc import Iterator
