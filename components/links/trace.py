@@ -15,7 +15,7 @@ from components.network.routes import Route, RouteTable
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
-from .azure.paths import azure_network
+from .azure.trace import azure_network
 from .gateway.spec import GatewaySpec, gateway_specs
 from .hub_routes import NETWORK, HubRoute, hub_routes
 from .laptops.spec import Server, laptops_spec

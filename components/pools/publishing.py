@@ -1,10 +1,10 @@
 """A pool's bundle in the fleet bucket: its files, and last the signed manifest that names them. The same everywhere."""
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import pulumi
-import pulumi_aws as aws
 import pulumi_tls as tls
 
 from components.boot import people
@@ -27,10 +27,10 @@ def store_region(fleet: Fleet, spec: PoolSpec) -> str:
     return fleet.clusters[spec.cluster].region if spec.site else spec.place
 
 
-class Publishing:
+class Publishing(ABC):
     """`signing` is the pool's own key: what signs for the control plane stays in the cluster's stack.
 
-    What its bucket and its secrets store are made of is AWS's here; azure/publishing.py has Azure's.
+    What its bucket and its secrets store are made of, each cloud's own class says.
     """
 
     def __init__(self, fleet: Fleet, spec: PoolSpec, key_arn: pulumi.Input[str], parent: pulumi.Resource) -> None:
@@ -85,26 +85,13 @@ class Publishing:
         after = pulumi.ResourceOptions(parent=self.parent, depends_on=[body])
         return self._object(f"manifest{suffix}", f"{prefix}/{MANIFEST}", pulumi.Output.unsecret(signed), tags, after)
 
+    @abstractmethod
     def _kept(
         self, prefix: str, keys: pulumi.Output[dict[str, str]], tags: Tags, own: pulumi.ResourceOptions
     ) -> pulumi.Output[str]:
-        """The keys' version in the secrets store."""
-        secret = aws.secretsmanager.Secret(
-            "keys",
-            name=prefix,
-            description=f"Key material of {self.spec.name}",
-            kms_key_id=self.key_arn,
-            # Made anew by every `up`; a name that waits for its end would keep the next one from coming up.
-            recovery_window_in_days=0,
-            tags=tags("keys"),
-            opts=own,
-        )
-        current = aws.secretsmanager.SecretVersion(
-            "keys", secret_id=secret.id, secret_string=keys.apply(json.dumps), opts=own
-        )
-        kept: pulumi.Output[str] = current.version_id
-        return kept
+        """Keeps them in the region's secrets store; gives their version there."""
 
+    @abstractmethod
     def _object(
         self,
         name: str,
@@ -113,15 +100,4 @@ class Publishing:
         tags: Tags,
         opts: pulumi.ResourceOptions,
     ) -> pulumi.Resource:
-        made: pulumi.Resource = aws.s3.BucketObjectv2(
-            name,
-            bucket=self.bucket,
-            key=key,
-            content=content,
-            content_type="application/json",
-            server_side_encryption="aws:kms",
-            kms_key_id=self.key_arn,
-            tags=tags(name),
-            opts=opts,
-        )
-        return made
+        """An object of the fleet bucket."""

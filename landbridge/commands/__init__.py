@@ -18,7 +18,7 @@ COMMANDS = {
     "links": ("links", "links"),
     "vpn": ("vpn", "vpn"),
     "ssh": ("ssh", "ssh"),
-    "path": ("path", "path"),
+    "trace": ("trace", "trace"),
     "cluster": ("cluster", "cluster"),
     "kubectl": ("kubectl", "kubectl"),
     "kubeconfig": ("kubeconfig", "write_kubeconfig"),
@@ -37,6 +37,10 @@ COMMANDS = {
 }
 
 
+# Names of before, for one release: they work, and no help shows them.
+FORMER = {"path": "trace"}
+
+
 class Lazy(Mapping[str, click.Command]):
     """The commands by name, each imported when it is taken out."""
 
@@ -53,7 +57,15 @@ class Lazy(Mapping[str, click.Command]):
         return len(COMMANDS)
 
 
+class Group(click.Group):
+    """Knows commands by their former names, too."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return super().get_command(ctx, FORMER.get(cmd_name, cmd_name))
+
+
 @click.group(
+    cls=Group,
     commands=cast(Any, Lazy()),  # click wants one that can be changed, and changes none
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

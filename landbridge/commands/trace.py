@@ -1,11 +1,11 @@
-"""`landbridge path`: whether a packet would pass, by the plan alone."""
+"""`landbridge trace`: whether a packet would pass, by the plan alone."""
 
 from pathlib import Path
 
 import click
 from rich.text import Text
 
-from components.links.paths import NoPlaceError, Paths, Port, Way
+from components.links.trace import NoPlaceError, Paths, Port, Way
 from fleet.world import current
 from landbridge.errors import DONE, FAILED, UsageError
 from landbridge.output import Output
@@ -33,7 +33,7 @@ class PortType(click.ParamType[Port]):
 @options.fleet_option
 @options.json_option
 @click.option("--port", type=PortType(), metavar="PROTOCOL/N", help="Whether security groups let this in, too.")
-def path(source: str, target: str, *, fleet_file: Path | None, as_json: bool, port: Port | None) -> int:
+def trace(source: str, target: str, *, fleet_file: Path | None, as_json: bool, port: Port | None) -> int:
     """Shows hop by hop how a packet gets FROM one place TO another and back, by the plan alone.
 
     A place is a region, a site, or an address of one. No cloud is asked: this says what the plan lets pass, and

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pulumi
 
-from components.links.paths import unreachable
+from components.links.trace import unreachable
 from fleet.model import Cloud
 from fleet.world import World
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from components.links.paths import Paths, Port
+from components.links.trace import Paths, Port
 from fleet.world import World, current
 from local.azure.packets import router
 from local.kubernetes import BUILT_IN

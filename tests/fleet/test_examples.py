@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from components.control_plane.machines import cluster_spec
-from components.links.paths import unreachable
+from components.links.trace import unreachable
 from fleet.world import World, current
 from stacks.catalogue import catalogue, unserved
 

@@ -1,4 +1,4 @@
-"""`landbridge path`: what a person and a program are told."""
+"""`landbridge trace`: what a person and a program are told."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def told(*words: str) -> Result:
-    return CliRunner().invoke(landbridge, ["path", *words, "--fleet", str(ROOT / "fleet.yaml")], standalone_mode=False)
+    return CliRunner().invoke(landbridge, ["trace", *words, "--fleet", str(ROOT / "fleet.yaml")], standalone_mode=False)
 
 
 def test_it_tells_each_hop_there_and_back() -> None:
@@ -42,3 +42,12 @@ def test_what_is_no_port_is_said(port: str) -> None:
 
 def test_what_is_no_place_is_said_with_the_file() -> None:
     assert "fleet.yaml: mars is neither an address nor one of" in str(told("lab", "mars").exception)
+
+
+def test_its_former_name_works_and_no_help_shows_it() -> None:
+    words = ["lab", "us-west-2", "--fleet", str(ROOT / "fleet.yaml")]
+    former = CliRunner().invoke(landbridge, ["path", *words], standalone_mode=False)
+    assert (former.return_value, former.output) == (0, told("lab", "us-west-2").output)
+    listed = CliRunner().invoke(landbridge, ["--help"]).output
+    assert "  trace " in listed
+    assert "  path " not in listed

@@ -19,7 +19,7 @@ from tests.stacks.test_copies import FAULTS
 from tests.support import golden
 from tests.support.cloud import COMMAND, ROOT, Cloud
 
-sys.path.append(str(ROOT / "components/links/on_machine"))
+sys.path.insert(0, str(ROOT / "components/links/on_machine"))
 import gateway_verify  # isort: skip
 from gateway_state import State, Tunnel  # isort: skip
 

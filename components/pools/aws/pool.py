@@ -16,10 +16,10 @@ from fleet.model import Fleet
 
 from ..firewall import DESCRIPTION, OWN, Rule
 from ..names import Group, Names
-from ..publishing import Publishing
 from ..spec import PoolSpec
 from . import template
 from .hooks import TERMINATION
+from .publishing import AwsPublishing
 from .roles import permissions
 
 # What ends healthy machines by itself: which one goes, and when, is for the autoscaler to say, which knows their work.
@@ -53,7 +53,7 @@ class Pool(pulumi.ComponentResource):
         super().__init__("landbridge:pools:Pool", name, None, opts)
         self.args, self.spec, self.fleet = args, args["spec"], args["fleet"]
         self.names, self.child = Names(self.fleet), pulumi.ResourceOptions(parent=self)
-        self.publishing = Publishing(self.fleet, self.spec, args["key_arn"], self)
+        self.publishing = AwsPublishing(self.fleet, self.spec, args["key_arn"], self)
         self.firewall = self._firewall()
         policy, profile = self._role()
         self.hosts = host_authority(self.fleet, self.spec.logins, self.child)

@@ -15,9 +15,10 @@ from fleet.buckets import in_azure
 from fleet.model import Fleet
 from fleet.shares import server_pool
 
+from ..aws.publishing import AwsPublishing
 from ..azure.publishing import AzurePublishing
 from ..bundle import bundle, with_files
-from ..publishing import Publishing, store_region
+from ..publishing import store_region
 from ..spec import PoolSpec
 
 
@@ -46,7 +47,7 @@ class SitePool(pulumi.ComponentResource):
         super().__init__("landbridge:pools:SitePool", name, None, opts)
         self.args, self.spec = args, args["spec"]
         fleet = args["fleet"]
-        store = AzurePublishing if in_azure(fleet, store_region(fleet, self.spec)) else Publishing
+        store = AzurePublishing if in_azure(fleet, store_region(fleet, self.spec)) else AwsPublishing
         self.publishing = store(fleet, self.spec, args["key_arn"], self)
         # It has no right in any cloud, and so no way to a secret.
         self.publishing.publish(args["authority"], args["people_authority"], NOTHING, self._tags)

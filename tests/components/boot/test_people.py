@@ -22,7 +22,7 @@ from tests.support import golden
 from tests.support.pki import material
 from tests.support.scripts import FOLDERS
 
-sys.path.extend(FOLDERS)
+sys.path[:0] = FOLDERS
 import people_revoked  # isort: skip
 
 HERE = Path(__file__).parent

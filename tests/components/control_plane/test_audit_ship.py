@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.scripts import FOLDERS
 
-sys.path.extend(FOLDERS)
+sys.path[:0] = FOLDERS
 import audit_ship
 
 

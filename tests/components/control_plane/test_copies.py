@@ -19,7 +19,7 @@ from fleet.model import Fleet
 from tests.support import golden
 from tests.support.scripts import FOLDERS
 
-sys.path.extend(FOLDERS)
+sys.path[:0] = FOLDERS
 import etcd_backup
 import machine
 

@@ -20,7 +20,7 @@ from botocore.credentials import Credentials
 from components.control_plane.units import ON_MACHINE
 from tests.support.scripts import FOLDERS
 
-sys.path.extend(FOLDERS)
+sys.path[:0] = FOLDERS
 import api_aws
 import disk as disk_module
 import disks_aws

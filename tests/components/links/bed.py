@@ -18,7 +18,7 @@ PAIR = Site(gateways=["192.0.2.20", "192.0.2.21"], asn=65020)
 AZURE, WEST_EUROPE = "westeurope", Region(cloud="azure", zones=["1", "2", "3"])
 NOBODY = "00000000-0000-0000-0000-000000000000"
 # As on the gateway, where scripts lie beside each other.
-sys.path.append(str(ROOT / "components/links/on_machine"))
+sys.path.insert(0, str(ROOT / "components/links/on_machine"))
 
 
 def in_aws(fleet: Fleet) -> Fleet:

@@ -20,7 +20,7 @@ from tests.support.scripts import FOLDERS
 from . import bed as _bed  # for the path of scripts
 from .laptops_bed import authority, material, spec_of
 
-sys.path.extend(FOLDERS)
+sys.path[:0] = FOLDERS
 import laptops_health  # isort: skip
 import laptops_ready  # isort: skip
 import laptops_revoked  # isort: skip

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from components.links import paths as module
+from components.links import trace as module
 from components.links.gateway.spec import gateway_specs
 from components.links.hub_routes import HubRoute, hub_routes
-from components.links.paths import NoPlaceError, Paths, Place, Port, unreachable
+from components.links.trace import NoPlaceError, Paths, Place, Port, unreachable
 from components.network.hub_tables import INWARD, OUTWARD
 from components.network.ports import MATRIX
 from fleet.model import Site

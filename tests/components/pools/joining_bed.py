@@ -14,7 +14,7 @@ from cryptography.x509.oid import NameOID
 
 from tests.support.scripts import FOLDERS
 
-sys.path.extend(FOLDERS)
+sys.path[:0] = FOLDERS
 
 ROOT = Path(__file__).parents[3]
 ACCOUNT, CLUSTER = "123456789012", "example/main"

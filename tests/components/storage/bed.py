@@ -14,7 +14,7 @@ import pytest
 from tests.support.aws import machine as aws_machine
 from tests.support.scripts import FOLDERS
 
-sys.path.extend(FOLDERS)
+sys.path[:0] = FOLDERS
 import api_aws
 import nfs_backup
 import site_identity

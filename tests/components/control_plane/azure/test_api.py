@@ -22,7 +22,7 @@ from tests.local.azure.support import SUBSCRIPTION, LocalAzure, served
 from tests.local.azure.test_blobs import CONTRIBUTOR, Account
 from tests.support.scripts import FOLDERS
 
-sys.path.extend(FOLDERS)
+sys.path[:0] = FOLDERS
 import api_azure
 import disk as disk_module
 import disks_azure

@@ -18,7 +18,7 @@ from components.links.laptops.azure.roles import bundle_grant, key_grant
 from components.links.laptops.azure.server import called
 from components.links.laptops.machine import bundle
 from components.links.laptops.spec import LaptopsSpec
-from components.links.paths import Paths
+from components.links.trace import Paths
 from components.network.azure.spec import network_spec
 from components.pools import joining
 from components.pools.azure.firewall import ruled
