@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from tests.stacks.test_copies import FAULTS
 from tests.support import golden
 from tests.support.cloud import COMMAND, ROOT, Cloud
 
-sys.path.insert(0, str(ROOT / "components/links/on_machine"))
 import gateway_verify  # isort: skip
 from gateway_state import State, Tunnel  # isort: skip
 

@@ -4,7 +4,6 @@ import json
 import shutil
 import stat
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -20,9 +19,7 @@ from fleet.people import LONGEST_NAME, TYPES, key_problem
 from fleet.world import current
 from tests.support import golden
 from tests.support.pki import material
-from tests.support.scripts import FOLDERS
 
-sys.path[:0] = FOLDERS
 import people_revoked  # isort: skip
 
 HERE = Path(__file__).parent

@@ -2,15 +2,10 @@
 
 import gzip
 import json
-import sys
 from pathlib import Path
 
-import pytest
-
-from tests.support.scripts import FOLDERS
-
-sys.path[:0] = FOLDERS
 import audit_ship
+import pytest
 
 
 class Log:

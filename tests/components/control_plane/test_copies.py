@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import etcd_backup
+import machine
 import pytest
 
 from components.control_plane import etcd
@@ -17,11 +19,6 @@ from fleet.address.plan import draft
 from fleet.loader import load
 from fleet.model import Fleet
 from tests.support import golden
-from tests.support.scripts import FOLDERS
-
-sys.path[:0] = FOLDERS
-import etcd_backup
-import machine
 
 HERE = Path(__file__).parent
 VARIANT = HERE.parent / "variants/copies.yaml"

@@ -12,15 +12,6 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import pytest
-from botocore.auth import S3SigV4Auth
-from botocore.awsrequest import AWSRequest
-from botocore.credentials import Credentials
-
-from components.control_plane.units import ON_MACHINE
-from tests.support.scripts import FOLDERS
-
-sys.path[:0] = FOLDERS
 import api_aws
 import disk as disk_module
 import disks_aws
@@ -28,6 +19,12 @@ import etcd_backup
 import etcd_defrag
 import fsync_gate
 import machine
+import pytest
+from botocore.auth import S3SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+
+from components.control_plane.units import ON_MACHINE
 
 ROLE = {"AccessKeyId": "AKID", "SecretAccessKey": "secret", "Token": "token", "Expiration": "2099-01-01T00:00:00Z"}
 

@@ -1,7 +1,6 @@
 """The example fleet's part in AWS with more sites, planned; and the gateways of one, with hubs at documentation addresses."""
 
 import datetime
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,8 +16,6 @@ PAIR = Site(gateways=["192.0.2.20", "192.0.2.21"], asn=65020)
 # Besides the example's three of AWS.
 AZURE, WEST_EUROPE = "westeurope", Region(cloud="azure", zones=["1", "2", "3"])
 NOBODY = "00000000-0000-0000-0000-000000000000"
-# As on the gateway, where scripts lie beside each other.
-sys.path.insert(0, str(ROOT / "components/links/on_machine"))
 
 
 def in_aws(fleet: Fleet) -> Fleet:

@@ -3,7 +3,6 @@
 import datetime
 import json
 import socket
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -15,12 +14,10 @@ import pytest
 from components.links.laptops.authority import Authority, Revoked, common_name, issue, revocations
 from components.links.laptops.machine import told
 from fleet.world import current
-from tests.support.scripts import FOLDERS
 
 from . import bed as _bed  # for the path of scripts
 from .laptops_bed import authority, material, spec_of
 
-sys.path[:0] = FOLDERS
 import laptops_health  # isort: skip
 import laptops_ready  # isort: skip
 import laptops_revoked  # isort: skip

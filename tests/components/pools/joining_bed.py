@@ -2,7 +2,6 @@
 
 import base64
 import ipaddress
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,6 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-
-from tests.support.scripts import FOLDERS
-
-sys.path[:0] = FOLDERS
 
 ROOT = Path(__file__).parents[3]
 ACCOUNT, CLUSTER = "123456789012", "example/main"

@@ -1,7 +1,6 @@
 """A site's NFS server on plain folders: its scripts, and a bucket that the stand-in of AWS keeps."""
 
 import http.server
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,15 +8,12 @@ from pathlib import Path
 from typing import Any
 from urllib import request
 
-import pytest
-
-from tests.support.aws import machine as aws_machine
-from tests.support.scripts import FOLDERS
-
-sys.path[:0] = FOLDERS
 import api_aws
 import nfs_backup
+import pytest
 import site_identity
+
+from tests.support.aws import machine as aws_machine
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]

@@ -5,7 +5,6 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import threading
 import time
 import uuid
@@ -14,19 +13,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import api_azure
+import disk as disk_module
+import disks_azure
+import machine
 import pytest
 from azure.mgmt.msi import ManagedServiceIdentityClient
 
 from components.control_plane.units import SETTINGS, cloud_files
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure, served
 from tests.local.azure.test_blobs import CONTRIBUTOR, Account
-from tests.support.scripts import FOLDERS
-
-sys.path[:0] = FOLDERS
-import api_azure
-import disk as disk_module
-import disks_azure
-import machine
 
 
 @pytest.fixture(scope="module")
