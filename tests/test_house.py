@@ -52,6 +52,46 @@ def test_arrows_point_one_way(package: str) -> None:
     assert wrong == []
 
 
+CLOUDS = ("aws", "azure")
+
+
+def test_a_cloud_s_name_is_a_folder_s() -> None:
+    """A cloud whose part is one file may be that file: `region/aws.py` beside `region/azure.py`."""
+    wrong = [
+        str(path.relative_to(ROOT))
+        for path in tracked("*.py")
+        for cloud in CLOUDS
+        if re.search(rf"(^|_){cloud}", path.stem)
+        and path.stem != cloud
+        and cloud not in path.relative_to(ROOT).parts[:-1]
+    ]
+    assert wrong == []
+
+
+def topics() -> list[Path]:
+    """Folders with a cloud's folder in them. Tests lie where what they test does."""
+    found = {path.parent.parent for path in tracked("*.py") if path.parent.name in CLOUDS}
+    return sorted(topic for topic in found if topic.relative_to(ROOT).parts[0] != "tests")
+
+
+def own(topic: Path, cloud: str) -> set[str]:
+    """A cloud's files. Scripts end in its name as well: on machines all of them lie in one folder."""
+    return {path.stem.removesuffix(f"_{cloud}") for path in (topic / cloud).glob("*.py")} - {"__init__"}
+
+
+@pytest.mark.parametrize("topic", topics(), ids=lambda topic: str(topic.relative_to(ROOT)))
+def test_each_file_of_a_cloud_has_its_twin_or_a_reason(topic: Path) -> None:
+    """The reason stands in the docstring of the topic's package: `    aws/NAME: why it is alone`, or `aws/*`."""
+    scripts = topic.name == "on_machine"
+    package, below = (topic.parent, "on_machine/") if scripts else (topic, "")
+    text = ast.get_docstring(ast.parse((package / "__init__.py").read_text()), clean=False) or ""
+    told = set(re.findall(rf"^    {below}(aws|azure)/([\w*]+): \S", text, re.MULTILINE))
+    whole = {cloud for cloud, name in told if name == "*"}
+    both = set.intersection(*(own(topic, cloud) for cloud in CLOUDS))
+    alone = {(cloud, name) for cloud in CLOUDS for name in own(topic, cloud) - both if cloud not in whole}
+    assert alone == {one for one in told if one[1] != "*"}
+
+
 def test_the_fleet_knows_no_pulumi() -> None:
     assert [path for path in tracked("fleet/*.py") if any(name.startswith("pulumi") for name in imports(path))] == []
 

@@ -1,0 +1,1 @@
+"""What Azure sells, as tables, and names that follow from the fleet file alone."""

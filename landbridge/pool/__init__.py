@@ -1,1 +1,5 @@
-"""Sizes of pools by hand, and how pools are."""
+"""Sizes of pools by hand, rolls, and how pools are.
+
+Files of one cloud alone, and why:
+    azure/answers: the commands' words are those of AWS's Auto Scaling.
+"""

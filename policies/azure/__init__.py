@@ -1,4 +1,4 @@
-"""Rules about Azure's own types. stores has no twin of its name: AWS's buckets are judged in aws/buckets.py."""
+"""Rules about Azure's own types."""
 
 from . import addresses, exposure, images, links, pools, roles, stores
 
