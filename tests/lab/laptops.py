@@ -50,8 +50,8 @@ SECONDS = 900.0
 POD_MTU = flannel.TUNNEL_MTU - overlay.HEADS
 AWS = """
 import sys, time
-from tests.support import machine_aws
-machine_aws.serve(sys.argv[1], {})
+from tests.support.aws import machine
+machine.serve(sys.argv[1], {})
 print("serves", flush=True)
 time.sleep(900)
 """

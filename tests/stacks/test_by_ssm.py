@@ -14,9 +14,9 @@ from tests.support.cloud import Cloud
 pytestmark = pytest.mark.cloud
 BY_SSM = """\
 import sys
-from landbridge import reach
+from landbridge import remote_execution as remote
 from landbridge.cluster.session import Session
-Session.reach = property(lambda self: reach.Ssm(self.of("ssm"), lambda: reach.running(self.of("ec2"), self.info.name)))
+Session.reach = property(lambda self: remote.Ssm(self.of("ssm"), lambda: remote.running(self.of("ec2"), self.info.name)))
 from landbridge.cli import main
 sys.argv = ["landbridge", *sys.argv[1:]]
 sys.exit(main())

@@ -303,7 +303,7 @@ import json, sys
 sys.path.insert(0, {root!r})
 from pathlib import Path
 from fleet.world import current
-from landbridge import entering, places
+from landbridge import places
 from landbridge.cluster.session import Session
 from landbridge.site import store
 from local import client

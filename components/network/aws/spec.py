@@ -1,4 +1,4 @@
-"""Everything a region's network is, as plain data."""
+"""Everything a region's network on AWS is, as plain data."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from . import endpoints, subnets
 
 
 class NetworkSpec(NamedTuple):
-    """The same on every cloud; the cloud's file turns it into resources. `block` is the region's one route.
+    """`block` is the region's one route.
 
     `resolver` is where the region is asked for names, `asking` from where it asks for those in `forwards`.
     """

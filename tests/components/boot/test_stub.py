@@ -45,7 +45,7 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
             "/srv/user-data": user_data("us-west-2", NAME, PREFIX, public_key(OURS)),
         },
     )
-    host("from tests.support import machine_aws as aws\naws.serve(folder, {})", folder=str(folder))
+    host("from tests.support.aws import machine as aws\naws.serve(folder, {})", folder=str(folder))
     yield made
     host.close()
 
@@ -76,7 +76,7 @@ def publish(box: Box, change: Change = lambda told: None) -> None:
     (home / "manifest.json").write_text(envelope)
     (home / "v1.json").write_text(json.dumps(told["files"]))
     box.host(
-        "from tests.support import machine_aws as aws\naws.STATE.secrets = secrets",
+        "from tests.support.aws import machine as aws\naws.STATE.secrets = secrets",
         secrets={f"{PREFIX}@s1": json.dumps(told["keys"])},
     )
 
@@ -181,11 +181,11 @@ def test_a_bundle_without_keys_asks_for_no_secret(box: Box) -> None:
 
     publish(box, none)
     box.host(
-        "from tests.support import machine_aws as aws\naws.STATE.secrets.clear()\n"
+        "from tests.support.aws import machine as aws\naws.STATE.secrets.clear()\n"
         "aws.STATE.broken = {'secretsmanager': 403}"
     )
     said = boot(box)
-    box.host("from tests.support import machine_aws as aws\naws.STATE.broken.clear()")
+    box.host("from tests.support.aws import machine as aws\naws.STATE.broken.clear()")
     assert said.code == 0, said.err
     assert "waits" not in said.err
     assert sorted(written(box)) == sorted([*FILES, "/etc/landbridge/manifest.json"])
@@ -194,7 +194,7 @@ def test_a_bundle_without_keys_asks_for_no_secret(box: Box) -> None:
 # A thread of the host's, which serves meanwhile: once the service was asked in vain it answers again.
 MEND = """
 import threading, time
-from tests.support import machine_aws as aws
+from tests.support.aws import machine as aws
 
 def mend(service=service, before=len(aws.STATE.calls), calls=aws.STATE.calls, broken=aws.STATE.broken, sleep=time.sleep):
     while not any(call.startswith(service) for call in calls[before:]):
@@ -209,7 +209,7 @@ threading.Thread(target=mend, daemon=True).start()
 @pytest.mark.parametrize("service", ["s3", "secretsmanager"])
 def test_it_waits_for_what_is_not_there_yet_and_says_so(box: Box, service: str) -> None:
     publish(box)
-    breaking = "from tests.support import machine_aws as aws\naws.STATE.broken = broken"
+    breaking = "from tests.support.aws import machine as aws\naws.STATE.broken = broken"
     box.host(breaking, broken={service: 503})
     box.host(MEND, service=service)
     began = time.monotonic()

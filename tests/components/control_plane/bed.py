@@ -21,7 +21,7 @@ BIN = ROOT / ".landbridge/bin"
 PROGRAMS = ("etcd", "etcdctl", "etcdutl", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 PKI = "/etc/etcd/pki"
 ETCDCTL = f"etcdctl --cacert={PKI}/clients-ca.crt --cert={PKI}/operator.crt --key={PKI}/operator.key"
-AWS = "from tests.support import machine_aws as aws\n"
+AWS = "from tests.support.aws import machine as aws\n"
 ADMIN = "/srv/admin"
 Patch = Callable[[dict[str, str]], dict[str, str]]
 

@@ -164,7 +164,7 @@ def cloud(world: World, monkeypatch: pytest.MonkeyPatch) -> Cloud:
     monkeypatch.setattr(rebuild, "Session", lambda *_: SimpleNamespace(reach=None, info=SimpleNamespace(bucket="b")))
     monkeypatch.setattr(rebuild.info, "read", lambda *_: None)
     monkeypatch.setattr(rebuild, "froze", lambda *_: made.does("freeze") or "")
-    monkeypatch.setattr(rebuild.birth, "ensure", lambda *_: made.does("birth"))
+    monkeypatch.setattr(rebuild.bootstrap, "ensure", lambda *_: made.does("birth"))
     return made
 
 

@@ -88,7 +88,7 @@ def test_every_type_has_one_way_back(table: dict[str, object]) -> None:
 
 
 INSIDE = """
-from landbridge import lookups
+from landbridge.clouds.aws import lookups
 of = lookups.clients("us-west-2", "210987654321")
 ec2, efs = of("ec2"), of("efs")
 def tags(name): return [{"Key": "Name", "Value": name}]

@@ -19,8 +19,8 @@ class World:
         self.notes: list[str] = []
         self.stop = threading.Event()
         cloud = SimpleNamespace(home=Path("/home"))
-        monkeypatch.setattr(modules.parts, "recorded", lambda _: {n: {"starts": s} for n, s in self.starts.items()})
-        monkeypatch.setattr(modules.parts, "answers", lambda _: self.answering)
+        monkeypatch.setattr(modules.processes, "recorded", lambda _: {n: {"starts": s} for n, s in self.starts.items()})
+        monkeypatch.setattr(modules.processes, "answers", lambda _: self.answering)
         monkeypatch.setattr(modules.client, "status", lambda _: cloud if self.lives else None)
         monkeypatch.setattr(modules, "NOTICE_SECONDS", 0.3)
         place: Any = SimpleNamespace(cloud=cloud)

@@ -26,14 +26,14 @@ regions:
   southcentralus: {{cloud: azure, zones: ["1"]}}
 """
 PROGRAM = """\
-from components.boot import azure_image
+from components.boot.azure import image
 from fleet.loader import load
 from pathlib import Path
 
 async def program():
     fleet = load(Path("FILE"))
-    wanted = azure_image.Wanted("pool burst", "southcentralus", "1.36.2", "gpu", "stable", 8)
-    pulumi.export("image", await azure_image.version(fleet, wanted, here))
+    wanted = image.Wanted("pool burst", "southcentralus", "1.36.2", "gpu", "stable", 8)
+    pulumi.export("image", await image.version(fleet, wanted, here))
 
 pulumi.run(program)
 """
