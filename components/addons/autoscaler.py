@@ -9,12 +9,11 @@ from fleet import autoscaler as identity
 from fleet import issuers
 from fleet.model import Cloud
 
-from . import autoscaler_notes, gangs
+from . import autoscaler_notes, gangs, pod_tokens
 from .autoscaler_flags import CLOUD_CONFIG, METRICS_PORT, arguments
 from .autoscaler_settings import priorities, settings
 from .aws import autoscaler_role as aws_autoscaler_role
 from .aws import team_pods as aws_team_pods
-from .aws import team_roles as aws_team_roles
 from .azure import autoscaler as azure_autoscaler
 from .gpu import tolerated
 from .images import AUTOSCALER, SERVICES
@@ -148,11 +147,7 @@ def _deployment(spec: AddOnsSpec, config: dict[str, str]) -> Manifest:
 
 
 def pod(spec: AddOnsSpec) -> Manifest:
-    token = {
-        "audience": issuers.AUDIENCE,
-        "expirationSeconds": aws_team_roles.TOKEN_SECONDS,
-        "path": aws_team_pods.FILE,
-    }
+    token = {"audience": issuers.AUDIENCE, "expirationSeconds": pod_tokens.SECONDS, "path": aws_team_pods.FILE}
     pods = chosen(ADDON, ADDON)
     return {
         "serviceAccountName": ADDON,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from components.storage.aws.bucket import AUDIT
+from components.storage.places import AUDIT
 
 from .machines import ClusterSpec, Machine
 from .units import UNITS, cloud_files, script, scripts, service, settings

@@ -1,6 +1,6 @@
 """Snapshots of both etcd rings to the fleet bucket, checked before they leave the machine."""
 
-from components.storage.aws.bucket import BACKUPS, COPIES
+from components.storage.places import BACKUPS, COPIES
 
 from .machines import ClusterSpec
 from .rings import RINGS, Ring

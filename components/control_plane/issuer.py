@@ -4,12 +4,10 @@ import base64
 import hashlib
 import json
 import re
-from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
 
-from components.storage.aws.bucket import tls_only
 from fleet import issuers
 
 PEM = re.compile(r"-----BEGIN PUBLIC KEY-----.*?-----END PUBLIC KEY-----", re.DOTALL)
@@ -44,15 +42,3 @@ def _number(value: int) -> str:
 
 def _text(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
-
-
-def bucket_policy(bucket: str, public: list[str]) -> dict[str, Any]:
-    """Everybody may read the two documents, over TLS, and nobody anything else."""
-    arn = f"arn:aws:s3:::{bucket}"
-    return {
-        "Version": "2012-10-17",
-        "Statement": [
-            tls_only(arn),
-            {"Sid": "Issuer", "Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": public},
-        ],
-    }

@@ -8,6 +8,7 @@ import pulumi
 from components.tags import Owner
 from fleet import hubs
 
+from . import keys as of_tunnels
 from .aws import vpn as aws_vpn
 from .aws.cross_cloud import Crossed, crossed_options
 from .azure import vpn as azure_vpn
@@ -32,7 +33,7 @@ class CrossingLink(pulumi.ComponentResource):
         super().__init__("landbridge:links:CrossingLink", name, None, opts)
         owner = args["owner"]
         for one in args["connections"]:
-            keys = [aws_vpn.key(f"{name}-{tunnel.number}", self) for tunnel in one.tunnels]
+            keys = [of_tunnels.key(f"{name}-{tunnel.number}", self) for tunnel in one.tunnels]
             connection = aws_vpn.vpn(
                 one.name,
                 {

@@ -6,7 +6,7 @@ from components.network.hub_tables import INWARD, OUTWARD
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
-from .aws.connections import connections
+from .connections import connections
 from .plan import peerings
 
 NETWORK = "network"

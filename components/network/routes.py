@@ -9,8 +9,6 @@ from typing import Literal, NamedTuple
 from fleet.address.plan import RegionPlan
 from fleet.model import Region
 
-from .aws.subnets import nat_zone
-
 INTERNET = "0.0.0.0/0"
 PUBLIC = "public"
 Target = Literal["internet", "nat", "hub"]
@@ -60,6 +58,11 @@ def route_tables(region_name: str, region: Region, plan: RegionPlan, aggregates:
         )
         for name, zones in table_names(region).items()
     ]
+
+
+def nat_zone(plan: RegionPlan) -> str:
+    """Where the only NAT gateway stands: the zone that the ledger has held longest, so that a new one moves nothing."""
+    return next(iter(plan.zones))
 
 
 def _nat_zone(table: str, zones: tuple[str, ...], region: Region, plan: RegionPlan) -> str | None:

@@ -11,17 +11,16 @@ import pulumi_aws as aws
 
 from components.boot.azure import image as azure_image
 from components.boot.azure.image import Wanted
-from fleet.image_names import ImageKind
+from fleet.image_names import ImageKind, of_pool
 from fleet.images import DRIVER, PROMOTE, TAG, refusals
 from fleet.model import Fleet
 
-from .aws.template import image
 from .spec import PoolSpec
 
 
 async def check(fleet: Fleet, spec: PoolSpec, provider: pulumi.ProviderResource) -> None:
     """Raises pulumi.RunError if there is no image, or one that the fleet does not take."""
-    name, opts = image(fleet, spec), pulumi.InvokeOutputOptions(provider=provider)
+    name, opts = of_pool(fleet, spec.name), pulumi.InvokeOutputOptions(provider=provider)
     # Look-ups that find nothing and do not fail: a failed one ends the program before it can say what it means.
     listed = await aws.ssm.get_parameters_by_path_output(path=name.rpartition("/")[0], opts=opts).future()
     known = dict(zip(listed.names, listed.values, strict=True)) if listed else {}

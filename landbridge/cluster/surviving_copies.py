@@ -9,7 +9,7 @@ from components.control_plane.backups import copies_place
 from components.control_plane.pki import SERVICE_ACCOUNTS
 from components.control_plane.rings import MAIN
 from components.control_plane.rotation import ENCRYPTION
-from components.storage.aws.bucket import COPIES
+from components.storage.places import COPIES
 from landbridge.clouds.cloud import Cloud, CloudError
 from landbridge.errors import LandbridgeError, UsageError
 from landbridge.etcd.store import NAME, Snapshot, Store, revision, taken

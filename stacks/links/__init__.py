@@ -5,8 +5,9 @@ import pulumi_aws as aws
 import pulumi_random as random
 from pulumi import ResourceOptions
 
-from components.links.aws.connections import Connection, connections, key_place
+from components.links.aws.connections import key_place
 from components.links.aws.links import Links
+from components.links.connections import Connection, connections
 from components.links.ends import RegionEnd
 from components.links.names import site_zones
 from components.links.plan import between, peerings

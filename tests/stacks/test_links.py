@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from components.links.aws.connections import connections
+from components.links.connections import connections
 from components.links.gateway import ipsec
 from components.links.hub_routes import hub_routes
 from components.links.plan import crossings

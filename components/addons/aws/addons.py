@@ -9,6 +9,7 @@ import pulumi_aws as aws
 from fleet import issuers
 from fleet.model import Fleet
 
+from .. import owners
 from . import autoscaler_role, team_roles
 
 
@@ -29,7 +30,7 @@ class IssuerTrust(pulumi.ComponentResource):
             name,
             url=issuers.url(fleet, cluster),
             client_id_lists=[issuers.AUDIENCE],
-            tags=autoscaler_role.owner(fleet, cluster).tags(name),
+            tags=owners.of_cluster(fleet, cluster).tags(name),
             opts=pulumi.ResourceOptions(parent=self),
         )
         self.register_outputs({})
@@ -47,7 +48,7 @@ class TeamRoles(pulumi.ComponentResource):
                 name=team_roles.role_name(fleet, cluster, team),
                 assume_role_policy=json.dumps(team_roles.trust(fleet, cluster, team)),
                 description=f"What pods of team {team} may do in S3",
-                tags=team_roles.owner(fleet, cluster, team).tags(f"team-{team}"),
+                tags=owners.of_team(fleet, cluster, team).tags(f"team-{team}"),
                 opts=child,
             )
             aws.iam.RolePolicy(
@@ -71,7 +72,7 @@ class AutoscalerRole(pulumi.ComponentResource):
             name=autoscaler_role.role_name(fleet, cluster),
             assume_role_policy=json.dumps(autoscaler_role.trust(fleet, cluster)),
             description=f"What the autoscaler of {cluster} may do with scaling groups",
-            tags=autoscaler_role.owner(fleet, cluster).tags("autoscaler"),
+            tags=owners.of_cluster(fleet, cluster).tags("autoscaler"),
             opts=child,
         )
         aws.iam.RolePolicy(

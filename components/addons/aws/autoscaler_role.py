@@ -6,10 +6,10 @@ change their bounds, templates and tags, so that the fleet file's `max` holds wh
 
 from typing import Any
 
-from components.tags import Owner
 from fleet import autoscaler
 from fleet.model import Fleet
 
+from ..owners import of_cluster
 from .team_roles import ROLE, trusted
 
 Document = dict[str, Any]
@@ -24,12 +24,8 @@ ACTS = [
 ]
 
 
-def owner(fleet: Fleet, cluster: str) -> Owner:
-    return Owner(fleet.fleet, fleet.owner, f"{cluster}-addons")
-
-
 def role_name(fleet: Fleet, cluster: str) -> str:
-    return owner(fleet, cluster).name("autoscaler", ROLE)
+    return of_cluster(fleet, cluster).name("autoscaler", ROLE)
 
 
 def role_arn(fleet: Fleet, cluster: str) -> str:

@@ -1,31 +1,27 @@
 """What a team's pods may do in the cloud, as plain data: S3, in the team's own folders and in buckets the fleet adds.
 
 The role is for one service account of one cluster, whose issuer vouches for it. Only the issuer that the cluster has
-now is trusted: after a rebuild tokens of the former one end within the hour (`TOKEN_SECONDS`), and its documents lie in
-the region that was lost. The role's name has no region: pods that ran through the rebuild have it in their environment.
+now is trusted: after a rebuild tokens of the former one end within the hour (pod_tokens.SECONDS), and its documents lie
+in the region that was lost. The role's name has no region: pods that ran through the rebuild have it in their
+environment.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
-from components.tags import Owner
 from fleet import issuers, team_storage
 from fleet.model import Fleet, TeamBucket
 
+from ..owners import of_team
+
 Document = dict[str, Any]
-# A kubelet asks for the next token when four fifths have passed.
-TOKEN_SECONDS = 3600
 ROLE = 64  # IAM's bound of a name
 READ = ["s3:GetObject"]
 WRITE = ["s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"]
 
 
-def owner(fleet: Fleet, cluster: str, team: str) -> Owner:
-    return Owner(fleet.fleet, team, f"{cluster}-addons")
-
-
 def role_name(fleet: Fleet, cluster: str, team: str) -> str:
-    return owner(fleet, cluster, team).name(f"{team_storage.ACCOUNT}-{team}", ROLE)
+    return of_team(fleet, cluster, team).name(f"{team_storage.ACCOUNT}-{team}", ROLE)
 
 
 def role_arn(fleet: Fleet, cluster: str, team: str) -> str:

@@ -9,7 +9,7 @@ from components.azure.assignment import Assignment, assigned
 from fleet.buckets import resource_group
 from fleet.model import Fleet
 
-from ..aws.team_roles import owner as team_owner
+from .. import owners
 from . import autoscaler_role as role
 from . import team_roles
 
@@ -35,7 +35,7 @@ class TeamIdentities(pulumi.ComponentResource):
                 resource_name_=team_roles.identity_name(fleet, cluster, team),
                 resource_group_name=resource_group(fleet, region),
                 location=region,
-                tags=team_owner(fleet, cluster, team).tags(f"team-{team}"),
+                tags=owners.of_team(fleet, cluster, team).tags(f"team-{team}"),
                 opts=child,
             )
             azure.managedidentity.FederatedIdentityCredential(
@@ -64,7 +64,7 @@ class AutoscalerIdentity(pulumi.ComponentResource):
             resource_name_=role.identity_name(fleet, cluster),
             resource_group_name=resource_group(fleet, region),
             location=region,
-            tags=role.owner(fleet, cluster).tags("autoscaler"),
+            tags=owners.of_cluster(fleet, cluster).tags("autoscaler"),
             opts=child,
         )
         azure.managedidentity.FederatedIdentityCredential(
@@ -92,7 +92,7 @@ class AutoscalerIdentity(pulumi.ComponentResource):
             f"may-{kind}",
             role_definition_id=role.role_id(fleet, cluster, kind),
             # Unique in the tenant, which may have several subscriptions with a fleet of that name.
-            role_name=f"{role.owner(fleet, cluster).name('autoscaler', 400)} {kind} {scope.rpartition('/')[2]}",
+            role_name=f"{owners.of_cluster(fleet, cluster).name('autoscaler', 400)} {kind} {scope.rpartition('/')[2]}",
             role_type="CustomRole",
             description=f"The autoscaler of {cluster} may {role.WHY[kind]}",
             scope=scope,

@@ -5,8 +5,8 @@ The identity's number is Azure's own and known only when it is made; the stack l
 
 from fleet.model import Fleet
 
-from ..aws.team_roles import TOKEN_SECONDS
 from ..manifests import Manifest
+from ..pod_tokens import SECONDS
 
 # Whom Entra takes a foreign token for ("Workload identity federation").
 AUDIENCE = "api://AzureADTokenExchange"
@@ -17,7 +17,7 @@ IDENTITY, CLIENT_ID = "cluster-autoscaler-identity", "client-id"
 
 
 def volume() -> Manifest:
-    token = {"audience": AUDIENCE, "expirationSeconds": TOKEN_SECONDS, "path": FILE}
+    token = {"audience": AUDIENCE, "expirationSeconds": SECONDS, "path": FILE}
     named = {"name": IDENTITY, "items": [{"key": CLIENT_ID, "path": CLIENT_ID}]}
     return {"name": VOLUME, "projected": {"sources": [{"serviceAccountToken": token}, {"configMap": named}]}}
 
@@ -32,15 +32,18 @@ def mount() -> Manifest:
 
 
 def variables(fleet: Fleet) -> list[Manifest]:
-    """As azure-identity reads them (WorkloadIdentityCredential)."""
-    assert fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
-    plain = {
-        "AZURE_AUTHORITY_HOST": AUTHORITY,
-        "AZURE_TENANT_ID": fleet.azure.tenant_id,
-        "AZURE_FEDERATED_TOKEN_FILE": f"{FOLDER}/{FILE}",
-    }
     known = {"configMapKeyRef": {"name": IDENTITY, "key": CLIENT_ID}}
     return [
-        *({"name": name, "value": value} for name, value in plain.items()),
+        *({"name": name, "value": value} for name, value in environment(fleet, f"{FOLDER}/{FILE}").items()),
         {"name": "AZURE_CLIENT_ID", "valueFrom": known},
     ]
+
+
+def environment(fleet: Fleet, token: str) -> dict[str, str]:
+    """As azure-identity reads it (WorkloadIdentityCredential), but for the identity's number; `token` is a file."""
+    assert fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
+    return {
+        "AZURE_AUTHORITY_HOST": AUTHORITY,
+        "AZURE_TENANT_ID": fleet.azure.tenant_id,
+        "AZURE_FEDERATED_TOKEN_FILE": token,
+    }

@@ -9,13 +9,13 @@ import uuid
 from typing import Any, NamedTuple
 
 from components.pools.names import Names
-from components.tags import Owner
 from fleet import autoscaler, issuers
 from fleet.azure import ids
 from fleet.azure.ids import subscription as subscription
 from fleet.buckets import resource_group
 from fleet.model import Fleet
 
+from ..owners import of_cluster
 from .autoscaler import AUDIENCE
 
 IDENTITY_NAME = 128  # Azure's bound ("Naming rules", Microsoft.ManagedIdentity)
@@ -45,12 +45,8 @@ class Grant(NamedTuple):
     scope: str
 
 
-def owner(fleet: Fleet, cluster: str) -> Owner:
-    return Owner(fleet.fleet, fleet.owner, f"{cluster}-addons")
-
-
 def identity_name(fleet: Fleet, cluster: str) -> str:
-    return owner(fleet, cluster).name("autoscaler", IDENTITY_NAME)
+    return of_cluster(fleet, cluster).name("autoscaler", IDENTITY_NAME)
 
 
 def home(fleet: Fleet, cluster: str) -> str:

@@ -9,8 +9,8 @@ from components.azure.assignment import Assignment, assigned
 from fleet.azure.ids import subscription
 from fleet.model import Fleet
 
+from ..owners import of_cluster
 from . import joining_role as joining
-from .autoscaler_role import owner
 
 
 class JoiningIdentityArgs(TypedDict):
@@ -28,7 +28,7 @@ class JoiningIdentity(pulumi.ComponentResource):
         fleet, cluster, child = args["fleet"], args["cluster"], pulumi.ResourceOptions(parent=self)
         place = joining.identity(fleet, cluster)
         identity = azure.managedidentity.UserAssignedIdentity(
-            "joining", tags=owner(fleet, cluster).tags("joining"), opts=child, **place
+            "joining", tags=of_cluster(fleet, cluster).tags("joining"), opts=child, **place
         )
         azure.managedidentity.FederatedIdentityCredential(
             "joining",

@@ -14,8 +14,9 @@ from fleet.azure.ids import subscription
 from fleet.buckets import in_azure, resource_group
 from fleet.model import Fleet
 
+from ..owners import of_cluster
 from .autoscaler import AUDIENCE
-from .autoscaler_role import IDENTITY_NAME, SETS, home, owner
+from .autoscaler_role import IDENTITY_NAME, SETS, home
 
 SUBJECT = f"system:serviceaccount:{SPACE}:{NAME}"
 # "Azure permissions for Compute": a set's machines, and their cards, which have the addresses.
@@ -50,7 +51,7 @@ def identity(fleet: Fleet, cluster: str) -> dict[str, Any]:
     """Name and place."""
     region = home(fleet, cluster)
     return {
-        "resource_name_": owner(fleet, cluster).name("joining", IDENTITY_NAME),
+        "resource_name_": of_cluster(fleet, cluster).name("joining", IDENTITY_NAME),
         "resource_group_name": resource_group(fleet, region),
         "location": region,
     }
@@ -72,7 +73,7 @@ def definition_id(fleet: Fleet, cluster: str) -> str:
 
 def role_name(fleet: Fleet, cluster: str) -> str:
     """Unique in the tenant, which may have several subscriptions with a fleet of that name."""
-    return f"{owner(fleet, cluster).name('joining', 400)} {subscription(fleet).rpartition('/')[2]}"
+    return f"{of_cluster(fleet, cluster).name('joining', 400)} {subscription(fleet).rpartition('/')[2]}"
 
 
 def grants(fleet: Fleet, cluster: str) -> list[Grant]:

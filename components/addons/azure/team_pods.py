@@ -4,15 +4,12 @@ Admission gives them a second token, which is meant for Entra, and the variables
 identity for it. The identity's number is Azure's own; the stack lays it into a ConfigMap of the team's namespace.
 """
 
-from fleet import team_storage
-
-from ..admission import policy, texts
 from ..aws import team_pods as aws_team_pods
-from ..aws.team_pods import KINDS, PODS
-from ..aws.team_roles import TOKEN_SECONDS
 from ..manifests import Manifest
+from ..pod_tokens import Token, account
+from ..pod_tokens import injection as injected
 from ..spec import AddOnsSpec
-from .autoscaler import AUDIENCE, AUTHORITY
+from .autoscaler import AUDIENCE, environment
 from .team_roles import regions
 
 ADDON = "team-identities"
@@ -28,34 +25,20 @@ def wanted(spec: AddOnsSpec) -> bool:
 
 def manifests(spec: AddOnsSpec) -> list[Manifest]:
     """The service accounts are those of AWS, where the fleet has that, too."""
-    own = (
-        [] if aws_team_pods.wanted(spec) else [aws_team_pods.account(team, ADDON) for team in sorted(spec.fleet.teams)]
-    )
+    own = [] if aws_team_pods.wanted(spec) else [account(team, ADDON) for team in sorted(spec.fleet.teams)]
     return [*own, *injection(spec)]
 
 
 def variables(spec: AddOnsSpec) -> dict[str, str]:
-    """What every pod has alike, by name (azure-identity, WorkloadIdentityCredential); `CLIENT` is its team's."""
-    assert spec.fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
-    return {
-        "AZURE_AUTHORITY_HOST": AUTHORITY,
-        "AZURE_TENANT_ID": spec.fleet.azure.tenant_id,
-        "AZURE_FEDERATED_TOKEN_FILE": f"{FOLDER}/{FILE}",
-    }
+    """What every pod has alike, by name; `CLIENT` is its team's."""
+    return environment(spec.fleet, f"{FOLDER}/{FILE}")
 
 
 def injection(spec: AddOnsSpec) -> list[Manifest]:
-    """What a container says itself stays."""
-    spaces = tuple(team_storage.namespace(team) for team in sorted(spec.fleet.teams))
-    conditions = aws_team_pods.conditions(texts(spaces), VOLUME)
     values = {name: f"value: '{value}'" for name, value in variables(spec).items()}
     values[CLIENT] = (
         "valueFrom: {of}.valueFrom{configMapKeyRef: {of}.valueFrom.configMapKeyRef"
         f"{{name: '{IDENTITY}', key: '{CLIENT_ID}'}}}}"
     )
-    token = aws_team_pods.Token(VOLUME, FOLDER, AUDIENCE, TOKEN_SECONDS, FILE)
-    parts = [
-        *aws_team_pods.volume(token),
-        *(part for kind in KINDS for part in aws_team_pods.containers(kind, values, token)),
-    ]
-    return policy(ADDON, "landbridge-team-identities", PODS, conditions, {}, " + ".join(parts))
+    token = Token(VOLUME, FOLDER, AUDIENCE, FILE)
+    return injected(spec.fleet, ADDON, "landbridge-team-identities", token, values, {})

@@ -13,7 +13,7 @@ from fleet.azure.ids import subscription
 from fleet.buckets import bucket_name, in_azure, resource_group
 from fleet.model import Fleet
 
-from ..aws.team_roles import owner
+from ..owners import of_team
 from .autoscaler import AUDIENCE
 from .autoscaler_role import IDENTITY_NAME
 
@@ -47,7 +47,7 @@ def home(fleet: Fleet, cluster: str) -> str:
 
 
 def identity_name(fleet: Fleet, cluster: str, team: str) -> str:
-    return owner(fleet, cluster, team).name(f"{team_storage.ACCOUNT}-{team}", IDENTITY_NAME)
+    return of_team(fleet, cluster, team).name(f"{team_storage.ACCOUNT}-{team}", IDENTITY_NAME)
 
 
 def federation(fleet: Fleet, cluster: str, team: str) -> dict[str, Any]:

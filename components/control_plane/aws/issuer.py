@@ -1,16 +1,17 @@
 """A cluster's public issuer on AWS: a bucket with two documents, and IAM's trust in it."""
 
 import json
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import pulumi
 import pulumi_aws as aws
 
+from components.storage.aws.bucket import tls_only
 from components.tags import Owner
 from fleet import issuers
 from fleet.model import Fleet
 
-from ..issuer import bucket_policy, documents
+from ..issuer import documents
 from ..machines import ClusterSpec
 
 
@@ -89,3 +90,15 @@ class Issuer(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self, depends_on=[policy, *published]),
         )
         self.register_outputs({})
+
+
+def bucket_policy(bucket: str, public: list[str]) -> dict[str, Any]:
+    """Everybody may read the two documents, over TLS, and nobody anything else."""
+    arn = f"arn:aws:s3:::{bucket}"
+    return {
+        "Version": "2012-10-17",
+        "Statement": [
+            tls_only(arn),
+            {"Sid": "Issuer", "Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": public},
+        ],
+    }

@@ -4,18 +4,16 @@ from typing import Any
 
 from components.boot import people
 from components.pools import joining
-from components.storage.aws.bucket import AUDIT, BACKUPS
 from fleet.buckets import bucket_arn
 from fleet.model import Fleet
 
 from ..backups import copies_place
 from ..machines import ClusterSpec, Machine
+from ..names import writes
 
 Document = dict[str, Any]
 # Lets Systems Manager reach the machine: `access: ssm`.
 SSM_POLICY = "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"
-# Role → where its machines may lay something down in the fleet bucket: etcd its snapshots, API servers their audit log.
-WRITES = {"etcd": BACKUPS, "api": AUDIT}
 
 
 def trust() -> Document:
@@ -61,7 +59,7 @@ def permissions(
 
 
 def _writing(spec: ClusterSpec, machine: Machine, bucket: str) -> list[Document]:
-    place = f"{WRITES[machine.role]}/{spec.name}/*"
+    place = f"{writes(spec, machine)}/*"
     if machine.role == "api":
         return [_allow("Write", "s3:PutObject", f"{bucket}/{place}")]
     return [

@@ -13,9 +13,9 @@ from fleet.buckets import bucket_name, resource_group
 from fleet.logins import by_certificate
 from fleet.model import Fleet
 
-from ..aws.roles import WRITES
 from ..backups import copies_place
 from ..machines import ClusterSpec, Machine
+from ..names import writes
 
 # "Azure built-in roles": Storage Blob Data Reader and Contributor, Key Vault Secrets User.
 READER, CONTRIBUTOR = "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1", "ba92f5b4-2d11-453d-a403-e96b0029c9fe"
@@ -40,7 +40,7 @@ def grants(fleet: Fleet, spec: ClusterSpec, machine: Machine) -> tuple[Grant, ..
     own = [f"{spec.prefix(machine.name)}/*"]
     if spec.logins and by_certificate(fleet):
         own.append(logins.REVOKED)
-    place = f"{WRITES[machine.role]}/{spec.name}/*"
+    place = f"{writes(spec, machine)}/*"
     etcd = machine.role == "etcd"
     found = [
         _blobs(fleet, spec, machine, "bundle", spec.region, READER, reading(own)),

@@ -1,30 +1,9 @@
-"""What AWS is told of a site's tunnels: a connection for each gateway and region, with all options of both. Pure."""
+"""What AWS is told of a connection with a site: all options of both tunnels. Pure."""
 
 from collections.abc import Iterable
-from itertools import groupby
-from typing import NamedTuple
-
-from fleet.address.plan import AddressPlan
-from fleet.model import Cloud, Fleet
 
 from .. import policy
-from ..plan import Tunnel, tunnels
-
-
-class Connection(NamedTuple):
-    """Between a region's hub and one gateway of a site, whose public `address` and `asn` these are."""
-
-    site: str
-    region: str
-    number: int
-    address: str
-    asn: int
-    tunnels: tuple[Tunnel, ...]
-
-    @property
-    def name(self) -> str:
-        return f"{self.region}-{self.site}-{self.number}"
-
+from ..connections import Connection
 
 # An option in AWS's words → its value, the same for every tunnel. None is left at its default: those of the second
 # tunnel are the weak ones of 2008 where only the first was thought of.
@@ -49,17 +28,6 @@ OPTIONS: dict[str, object] = {
     # Maintenance waits until somebody takes it, or until its last day.
     "enable_tunnel_lifecycle_control": True,
 }
-
-
-def connections(fleet: Fleet, plan: AddressPlan, cloud: Cloud = "aws") -> list[Connection]:
-    """Of every gateway of every site with every region of a cloud."""
-    found = []
-    mine = [one for one in tunnels(fleet, plan) if fleet.regions[one.region].cloud == cloud]
-    for (site, region, address), both in groupby(mine, key=lambda one: (one.site, one.region, one.gateway)):
-        about = fleet.sites[site]
-        number = about.gateways.index(address) + 1
-        found.append(Connection(site, region, number, address, about.asn, tuple(both)))
-    return found
 
 
 def options(inside_cidrs: Iterable[str], **other: object) -> dict[str, object]:

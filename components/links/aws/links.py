@@ -8,10 +8,10 @@ import pulumi_aws as aws
 
 from components.tags import Owner
 
+from ..connections import Connection
 from ..ends import RegionEnd
 from ..names import SiteZone, resolves
 from ..plan import Peering
-from .connections import Connection
 from .region import RegionLink
 from .site import SiteLink
 

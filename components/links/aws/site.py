@@ -8,9 +8,11 @@ import pulumi_aws as aws
 
 from components.tags import Owner
 
+from ..connections import Connection
 from ..ends import RegionEnd
-from .connections import Connection, key_place, options
-from .vpn import key, vpn
+from ..keys import key
+from .connections import key_place, options
+from .vpn import vpn
 
 
 class SiteLinkArgs(TypedDict):

@@ -5,7 +5,6 @@ from typing import Any, TypedDict
 
 import pulumi
 import pulumi_aws as aws
-import pulumi_random as random
 
 from components.network.hub_tables import INWARD, OUTWARD
 from components.tags import Owner
@@ -14,9 +13,6 @@ from ..ends import RegionEnd
 from . import alarms
 
 LOG_DAYS = 30
-# AWS takes 8 to 64 letters, digits, periods and underscores, the first no 0: `key` puts a letter before these. Azure
-# takes them, too.
-KEY_LETTERS = 40
 # A group of this name needs no policy of its own in which the service is let in ("Logs sent to CloudWatch Logs").
 LOGS = "/aws/vendedlogs"
 
@@ -34,14 +30,6 @@ class VpnArgs(TypedDict):
     keys: Sequence[pulumi.Output[str]]
     between: str
     owner: Owner
-
-
-def key(name: str, parent: pulumi.Resource) -> pulumi.Output[str]:
-    """A pre-shared one that both clouds take."""
-    password = random.RandomPassword(
-        name, length=KEY_LETTERS, special=False, opts=pulumi.ResourceOptions(parent=parent)
-    )
-    return pulumi.Output.concat("k", password.result)
 
 
 def vpn(name: str, args: VpnArgs, parent: pulumi.Resource) -> aws.ec2.VpnConnection:

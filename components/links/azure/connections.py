@@ -12,7 +12,7 @@ from fleet import hubs
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
-from ..aws.connections import Connection, connections
+from ..connections import Connection, connections
 from ..plan import Crossing, crossings
 
 # 9 to 3,600 s; Azure's own, and the longest that it advises.

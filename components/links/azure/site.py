@@ -8,9 +8,9 @@ import pulumi_azure_native as azure
 
 from components.tags import Owner
 
-from ..aws.connections import Connection
-from ..aws.vpn import key
+from ..connections import Connection
 from ..ends import AzureEnd
+from ..keys import key
 from . import alarms
 from .connections import OtherEnd, key_name
 from .vpn import vpn

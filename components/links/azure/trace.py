@@ -8,7 +8,7 @@ from components.network.azure import subnets as azure_subnets
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
-from ..aws.connections import connections
+from ..connections import connections
 from ..hub_routes import HubRoute
 from ..plan import peerings
 

@@ -5,6 +5,8 @@ from typing import NamedTuple
 from fleet.address.plan import RegionPlan
 from fleet.model import Region
 
+from ..routes import nat_zone
+
 
 class Subnet(NamedTuple):
     """One subnet. `fixed` is what a private one keeps from automatic assignment; `nat`: holds a NAT gateway."""
@@ -27,8 +29,3 @@ def subnets(region: Region, plan: RegionPlan) -> list[Subnet]:
         )
         found.append(Subnet(f"public-{zone}", zone, plan.zones[zone].public, public=True, nat=nat))
     return found
-
-
-def nat_zone(plan: RegionPlan) -> str:
-    """Where the only NAT gateway stands: the zone that the ledger has held longest, so that a new one moves nothing."""
-    return next(iter(plan.zones))

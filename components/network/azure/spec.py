@@ -9,7 +9,6 @@ from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
 from .. import ports, resolver, routes
-from ..aws import subnets
 from . import groups as azure_groups
 from . import subnets as azure_subnets
 
@@ -38,7 +37,7 @@ class NetworkSpec(NamedTuple):
 def network_spec(fleet: Fleet, plan: AddressPlan, region_name: str) -> NetworkSpec:
     region, here = fleet.regions[region_name], plan.region(region_name)
     prefixes = ports.sources(fleet, plan, region_name)
-    oldest = subnets.nat_zone(here)
+    oldest = routes.nat_zone(here)
     shares_address = here.zones[oldest].addresses["shares"]
     found = azure_subnets.subnets(region, here)
     groups = azure_groups.rules(

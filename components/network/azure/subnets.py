@@ -10,7 +10,7 @@ from typing import NamedTuple
 from fleet.address.plan import RegionPlan
 from fleet.model import Region
 
-from ..aws.subnets import nat_zone
+from ..routes import nat_zone
 
 GATEWAY = "GatewaySubnet"  # by Azure's rule the name of the one that VPN gateways stand in
 ENDPOINTS, NAMES, QUESTIONS = "endpoints", "names", "questions"

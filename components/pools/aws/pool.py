@@ -14,6 +14,7 @@ from components.tags import Owner
 from fleet.logins import pools_host
 from fleet.model import Fleet
 
+from .. import user_data
 from ..firewall import DESCRIPTION, OWN, Rule
 from ..names import Group, Names
 from ..spec import PoolSpec
@@ -120,7 +121,7 @@ class Pool(pulumi.ComponentResource):
 
     def _template(self, profile: aws.iam.InstanceProfile) -> aws.ec2.LaunchTemplate:
         known = known_in_preview(self.publishing.verify_key, VERIFY_KEY)
-        script = known.apply(lambda verify: template.script(self.spec, self.publishing.bucket, verify))
+        script = known.apply(lambda verify: user_data.script(self.spec, self.publishing.bucket, verify))
         return aws.ec2.LaunchTemplate(
             "node",
             name=self.names.template(self.spec.name),

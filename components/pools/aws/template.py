@@ -1,9 +1,7 @@
 """What a pool's machines are launched with, as plain data."""
 
-import base64
 from typing import Any
 
-from components.boot.user_data import user_data
 from components.tags import KUBERNETES
 from fleet.image_names import RESOLVE, of_pool
 from fleet.model import Fleet
@@ -12,19 +10,12 @@ from ..hardware import ROOT_GIB, fabric
 from ..spec import PoolSpec
 
 
-def script(spec: PoolSpec, bucket: str, verify_key: str, vault: str | None = None, life: str = "") -> str:
-    """User-data in base64: the boot stub. `vault` is the region's in Azure, where this is called custom data, and the
-    name of the pool's secret there, if any, ends in its `life`.
-    """
-    return base64.b64encode(user_data(spec.place, bucket, spec.prefix, verify_key, vault, life).encode()).decode()
-
-
 def plain(fleet: Fleet, spec: PoolSpec, tags: dict[str, str]) -> dict[str, Any]:
     """Properties of a launch template that need nothing of the cloud's; `tags` are the machines' own."""
     pool = fleet.pools[spec.name]
     found: dict[str, Any] = {
         # Looked up at each launch: a promoted image comes with the next machine.
-        "image_id": RESOLVE + image(fleet, spec),
+        "image_id": RESOLVE + of_pool(fleet, spec.name),
         "instance_type": spec.hardware.shape,
         # One hop: pods, which are a second one away, do not reach the machine's credentials.
         "metadata_options": {"http_endpoint": "enabled", "http_tokens": "required", "http_put_response_hop_limit": 1},
@@ -48,11 +39,6 @@ def plain(fleet: Fleet, spec: PoolSpec, tags: dict[str, str]) -> dict[str, Any]:
     if pool.spot:
         found["instance_market_options"] = {"market_type": "spot", "spot_options": spot(pool.max_price_per_hour)}
     return found
-
-
-def image(fleet: Fleet, spec: PoolSpec) -> str:
-    """The parameter that names it."""
-    return of_pool(fleet, spec.name)
 
 
 def spot(most: float | None) -> dict[str, str]:

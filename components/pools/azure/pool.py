@@ -15,7 +15,7 @@ from fleet.buckets import resource_group, vault_name
 from fleet.logins import pools_host
 from fleet.model import Fleet
 
-from ..aws import template as aws_template
+from .. import user_data
 from ..firewall import OWN, Rule
 from ..names import Group, Names
 from ..spec import PoolSpec
@@ -67,9 +67,7 @@ class Pool(pulumi.ComponentResource):
         ready += [self._grant(), *([self._key_grant(life)] if self.hosts else [])]
         known = pulumi.Output.all(known_in_preview(self.publishing.verify_key, VERIFY_KEY), life)
         vault = vault_name(self.fleet, self.spec.place)
-        script = known.apply(
-            lambda both: aws_template.script(self.spec, self.publishing.bucket, both[0], vault, both[1])
-        )
+        script = known.apply(lambda both: user_data.script(self.spec, self.publishing.bucket, both[0], vault, both[1]))
         groups = self.names.scaling(self.spec.name)
         self.groups = {group.key: self._scale_set(group, script, ready) for group in groups}
         self.register_outputs({})

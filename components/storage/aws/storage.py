@@ -11,8 +11,9 @@ from components.tags import Owner
 from fleet.buckets import bucket_arn, bucket_name, key_alias
 from fleet.model import Fleet
 
+from ..places import FLOW_LOGS
 from ..shares import ShareSpec, SharesSpec, shares_policy
-from .bucket import FLOW_LOGS, bucket_policy, key_policy, lifecycle
+from .bucket import bucket_policy, key_policy, lifecycle
 
 
 class BucketArgs(TypedDict):

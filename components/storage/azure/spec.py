@@ -7,7 +7,7 @@ from fleet.azure.ids import subscription
 from fleet.buckets import bucket_name, resource_group, vault_name
 from fleet.model import Fleet
 
-from ..aws.bucket import EXPIRY_DAYS
+from ..places import EXPIRY_DAYS
 
 CONTAINER = "fleet"
 # What no account of the fleet does.

@@ -2,7 +2,7 @@
 
 Content lies in packs that are never changed, and an index names for each file of a snapshot its place in one. An
 index is written last: a backup is there when its index is. This host may delete nothing; packs expire in the bucket
-(components/storage/aws/bucket.py), so a file whose pack is near that is brought once more.
+(components/storage/places.py), so a file whose pack is near that is brought once more.
 """
 
 import contextlib

@@ -9,7 +9,7 @@ from fleet.buckets import bucket_name
 from fleet.model import Fleet
 from fleet.shares import HOMES, clusters_of, server_pool
 
-from ..aws.bucket import NFS
+from ..places import NFS
 
 # Projects of XFS. A home's is its person's uid, which ends at 60000; a share's lies beyond and follows from its name.
 FIRST_PROJECT, PROJECTS = 1 << 20, 1 << 24

@@ -8,7 +8,8 @@ import boto3
 from botocore import UNSIGNED
 from botocore.config import Config
 
-from components.control_plane.issuer import bucket_policy, documents
+from components.control_plane.aws.issuer import bucket_policy
+from components.control_plane.issuer import documents
 from fleet import issuers
 from fleet.model import Fleet
 from tests.support.apiserver import Server

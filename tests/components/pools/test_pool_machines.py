@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from components.boot.user_data import MOST_BYTES
-from components.pools import firewall, hardware, joining
+from components.pools import firewall, hardware, joining, user_data
 from components.pools.aws import hooks as aws_hooks
 from components.pools.aws import roles as aws_roles
 from components.pools.aws import template as aws_template
@@ -16,6 +16,7 @@ from components.pools.bundle import bundle
 from components.pools.names import Names
 from components.pools.spec import PoolSpec, pool_spec
 from components.preview import VERIFY_KEY
+from fleet.image_names import of_pool
 from fleet.loader import load
 from fleet.model import Fleet, Person
 from fleet.world import World, current
@@ -149,7 +150,7 @@ def test_spot_has_the_fleet_s_price_and_others_have_none(world: World) -> None:
 
 
 def test_the_image_is_chosen_by_gpus(world: World) -> None:
-    told = {name: aws_template.image(world.fleet, spec(world, name)) for name in ("west-gpu", "cpu", "shell")}
+    told = {name: of_pool(world.fleet, name) for name in ("west-gpu", "cpu", "shell")}
     assert told["west-gpu"] == "/example/images/gpu/1.36.2/stable"
     assert told["cpu"] == told["shell"] == "/example/images/cpu/1.36.2/stable"
 
@@ -184,7 +185,7 @@ def test_the_table_of_fabrics_is_what_the_cloud_tells() -> None:
 
 def test_user_data_is_a_stub_that_names_the_pool_s_bundle(world: World) -> None:
     one = spec(world, "eu-gpu")
-    text = base64.b64decode(aws_template.script(one, "example-eu-west-1-123456789012", VERIFY_KEY)).decode()
+    text = base64.b64decode(user_data.script(one, "example-eu-west-1-123456789012", VERIFY_KEY)).decode()
     assert len(text) <= MOST_BYTES
     assert '"prefix":"example/main/eu-gpu"' in text
 

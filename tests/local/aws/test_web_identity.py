@@ -14,7 +14,8 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from components.control_plane.issuer import bucket_policy, documents
+from components.control_plane.aws.issuer import bucket_policy
+from components.control_plane.issuer import documents
 from fleet import issuers
 from tests.local.aws.support import refused, with_keys
 

@@ -11,9 +11,10 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from components.control_plane import etcd
+from components.control_plane.aws.issuer import bucket_policy
 from components.control_plane.aws.roles import permissions, trust
 from components.control_plane.firewall import EVERYWHERE, Rule, rules
-from components.control_plane.issuer import bucket_policy, documents
+from components.control_plane.issuer import documents
 from components.control_plane.machines import ClusterSpec, cluster_spec
 from fleet import issuers
 from fleet.world import World, current

@@ -5,7 +5,8 @@ import inspect
 import pulumi_aws as aws
 
 from components.links import policy
-from components.links.aws.connections import OPTIONS, connections, options
+from components.links.aws.connections import OPTIONS, options
+from components.links.connections import connections
 from fleet.model import Region, Site
 
 from ..bed import planned

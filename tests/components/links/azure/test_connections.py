@@ -6,10 +6,10 @@ import pytest
 from pulumi_azure_native import network
 
 from components.links import policy
-from components.links.aws.connections import connections
 from components.links.aws.cross_cloud import crossed, crossed_options
 from components.links.azure import alarms
 from components.links.azure.connections import DPD_SECONDS, inside_addresses, key_name, other_ends
+from components.links.connections import connections
 from components.links.plan import crossings, tunnels
 from fleet import hubs
 from fleet.address.reserved import AZURE_TUNNEL_ROOTS

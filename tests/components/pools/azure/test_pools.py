@@ -11,7 +11,7 @@ import pytest
 
 from components.control_plane.azure.roles import BLOBS
 from components.network.azure.groups import REST
-from components.pools.aws import template as aws_template
+from components.pools import user_data
 from components.pools.azure import firewall, roles
 from components.pools.azure import template as azure_template
 from components.pools.bundle import bundle
@@ -113,7 +113,7 @@ def test_the_kernel_turns_back_what_pods_send_there_and_nothing_else(world: Worl
 
 
 def test_the_stub_of_azure_is_custom_data_and_names_the_vault(world: World) -> None:
-    script = base64.b64decode(aws_template.script(spec_of(world, "gpu"), "account", "KEY", "vault")).decode()
+    script = base64.b64decode(user_data.script(spec_of(world, "gpu"), "account", "KEY", "vault")).decode()
     assert len(script) <= 4096
     assert json.dumps("vault") in script
     assert "metadata/identity/oauth2/token" in script
