@@ -4,15 +4,16 @@ Source: azure-resource-manager-rpc, v1.0.
 """
 
 import copy
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from . import access, faults, groups, identities, ids, regions, subresources
+from .answers import tell
 from .errors import ArmError, bad_request, conflict, not_found
 from .ids import Id
 from .kinds import Kind, Turn, World
+from .lives import drop, finish, keep, refuse_used
 from .operations import Operation
-from .resources import KINDS
 from .store import Resource, merged
 from .tokens import Caller
 
@@ -53,17 +54,8 @@ class Call(NamedTuple):
         return {"GET": "read", "HEAD": "read", "DELETE": "delete"}.get(self.method, "write")
 
 
-def kind_of(id_: Id) -> Kind:
-    """Raises ArmError for a type that the local Azure does not have: it never says yes to what it does not do."""
-    kind = KINDS.get(id_.type.lower())
-    if kind is None:
-        message = f"The resource type '{id_.type}' could not be found: the local Azure does not have it."
-        raise ArmError(404, "InvalidResourceType", message)
-    return kind
-
-
-def view(namespace: str, types: list[str], name: str) -> Callable[[Turn, str], Any] | None:
-    kind = KINDS.get("/".join((namespace, *types)).lower())
+def view(world: World, namespace: str, types: list[str], name: str) -> Callable[[Turn, str], Any] | None:
+    kind = world.kinds.get("/".join((namespace, *types)).lower())
     return next((found for known, found in kind.views.items() if known.lower() == name.lower()), None) if kind else None
 
 
@@ -84,36 +76,8 @@ def serve(world: World, call: Call) -> Answer:
     return _put(world, call, old)
 
 
-def tell(world: World, resource: Resource, expand: str = "") -> dict[str, Any]:
-    """What a GET answers. `expand` is the query's, with names between commas."""
-    kind = kind_of(resource.id)
-    body = copy.deepcopy(resource.body)
-    properties = body.setdefault("properties", {})
-    if kind.told:
-        body["properties"] = properties = merged(properties, kind.told(world, resource))
-    for name in filter(None, expand.lower().split(",")):
-        if name in kind.expands:
-            body["properties"] = properties = merged(properties, kind.expands[name](world, resource))
-    for path in kind.hidden:
-        _hide(properties, path.split("."))
-    for name, type_ in kind.parts.items():
-        properties[name] = [tell(world, one) for one in world.store.children(resource, type_)]
-    marked = {} if kind.untagged else {"etag": f'W/"{resource.etag}"'}
-    return {"id": resource.id.text, "name": resource.id.name, "type": kind.type, **marked, **body}
-
-
 def etag(resource: Resource) -> tuple[tuple[str, str], ...]:
     return (("ETag", f'W/"{resource.etag}"'),)
-
-
-def _hide(properties: Any, path: list[str]) -> None:
-    if isinstance(properties, list):
-        for one in properties:
-            _hide(one, path)
-    elif isinstance(properties, dict) and len(path) > 1:
-        _hide(properties.get(path[0]), path[1:])
-    elif isinstance(properties, dict):
-        properties.pop(path[0], None)
 
 
 def _preconditions(call: Call, old: Resource | None) -> None:
@@ -225,36 +189,6 @@ def refuse_planned(call: Call, place: str) -> None:
         raise fault
 
 
-def keep(world: World, turn: Turn, kind: Kind) -> None:
-    """What was hidden and is not said again stays as it was."""
-    if turn.old:
-        for path in kind.hidden:
-            _carry(turn.old.properties, turn.new.properties, path.split("."))
-    for name in kind.parts:
-        turn.new.properties.pop(name, None)
-    turn.new.changed()
-    world.store.put(turn.new)
-
-
-def _carry(old: Any, new: Any, path: list[str]) -> None:
-    if isinstance(old, dict) and isinstance(new, dict) and path[0] in old:
-        if len(path) == 1:
-            new.setdefault(path[0], old[path[0]])
-        else:
-            _carry(old[path[0]], new.get(path[0]), path[1:])
-
-
-def finish(turn: Turn, kind: Kind) -> None:
-    try:
-        kind.settle(turn)
-    except ArmError:
-        turn.new.properties["provisioningState"] = "Failed"
-        raise
-    turn.new.properties["provisioningState"] = "Succeeded"
-    if kind.stateless:
-        del turn.new.properties["provisioningState"]
-
-
 def _delete(world: World, call: Call, old: Resource | None) -> Answer:
     if old is None:
         return Answer(204)
@@ -282,33 +216,6 @@ def _delete(world: World, call: Call, old: Resource | None) -> Answer:
 def _held(id_: Id, kind: Kind) -> str:
     """Of what nothing else is written while this is."""
     return id_.parent.key if kind.serial and id_.parent else id_.key
-
-
-def refuse_used(world: World, resource: Resource, kind: Kind) -> None:
-    """Raises ArmError for what another resource names, or a part of which it names."""
-    for part in world.store.children(resource):
-        for user in world.store.users(part):
-            if not user.id.key.startswith(f"{resource.id.key}/"):
-                _refuse_used(part, kind_of(part.id), [user])
-    _refuse_used(resource, kind, world.store.users(resource))
-
-
-def _refuse_used(resource: Resource, kind: Kind, users: Iterable[Resource]) -> None:
-    free = {type_.lower() for type_ in kind.free}
-    user = next((one for one in users if one.id.type.lower() not in free), None)
-    if user is None:
-        return
-    last = kind.type.rpartition("/")[2]
-    code = kind.in_use or f"InUse{last[0].upper()}{last[1:].removesuffix('s')}CannotBeDeleted"
-    message = f"{resource.id.text} is in use by {user.id.text} and cannot be deleted."
-    raise bad_request(code, message)
-
-
-def drop(turn: Turn, kind: Kind) -> None:
-    kind.removed(turn)
-    for part in list(turn.world.store.children(turn.new)):
-        drop(Turn(turn.world, part, part, {}, turn.caller), kind_of(part.id))
-    turn.world.store.drop(turn.new)
 
 
 def begin(world: World, call: Call, place: str, over: Any) -> Operation:

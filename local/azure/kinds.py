@@ -6,22 +6,37 @@ Azure refuses, by its own code and status; nothing is kept by then.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .errors import ArmError
 from .ids import Id
+from .operations import Operations
 from .store import Resource, Store
-
-if TYPE_CHECKING:
-    from .operations import Operations
 
 
 @dataclass
 class World:
-    """What a resource can look at and act on. `kept`: somebody makes machines of what is written."""
+    """What a resource can look at and act on. `kinds` are all there are, by their types in small letters.
+
+    `kept`: somebody makes machines of what is written.
+    """
 
     store: Store
-    operations: "Operations"
+    operations: Operations
+    kinds: Mapping[str, "Kind"]
     kept: bool = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is kept of it: kinds are the program's."""
+        return {name: value for name, value in vars(self).items() if name != "kinds"}
+
+    def kind(self, id_: Id) -> "Kind":
+        """Raises ArmError for a type that the local Azure does not have: it never says yes to what it does not do."""
+        found = self.kinds.get(id_.type.lower())
+        if found is None:
+            message = f"The resource type '{id_.type}' could not be found: the local Azure does not have it."
+            raise ArmError(404, "InvalidResourceType", message)
+        return found
 
 
 @dataclass
@@ -110,6 +125,7 @@ class Kind:
     lists: takes the place of "all below": what a GET of the type at a scope lists, with the call's query.
     preempts: a write ends an earlier one that is still going on ("OperationPreempted"), and waits for no part's.
     expands: what $expand can name, in small letters → what is merged into properties then.
+    evict: takes a spot machine's hardware away, by its policy. Raises ArmError.
     """
 
     type: str
@@ -136,7 +152,8 @@ class Kind:
     in_use: str = ""
     slow: frozenset[str] = frozenset()
     preempts: bool = False
-    expands: Mapping[str, Callable[["World", Resource], dict[str, Any]]] = field(default_factory=dict)
+    expands: Mapping[str, Callable[[World, Resource], dict[str, Any]]] = field(default_factory=dict)
+    evict: Callable[[World, Resource], None] | None = None
     free: frozenset[str] = frozenset()
     methods: frozenset[str] = frozenset(("GET", "PUT", "PATCH", "DELETE"))
     statuses: tuple[int, int] = (201, 200)

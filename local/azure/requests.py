@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from . import access, arm, directories, faults, groups, ids, operations, regions, tags
+from .answers import tell
 from .arm import Answer
 from .errors import ArmError, bad_request
 from .kinds import Later, Turn, World
-from .resources import KINDS
+from .lives import drop, refuse_used
 from .store import Resource
 from .tokens import Caller
 
@@ -86,7 +87,7 @@ def _of_resources(world: World, request: Request) -> Answer:
     rest = parts[at[-1] + 1 :]
     if len(rest) % 2 == 1 and len(rest) > 1:
         return _of_resource(world, request)
-    if len(rest) > 3 and (found := arm.view(rest[0], rest[1:-1:2], rest[-1])):
+    if len(rest) > 3 and (found := arm.view(world, rest[0], rest[1:-1:2], rest[-1])):
         return _view(world, request, found)
     if request.method == "GET" and len(rest) > 1:
         return _list(world, request, rest)
@@ -100,7 +101,7 @@ def _of_resource(world: World, request: Request) -> Answer:
     body = request.object if request.method in ("PUT", "PATCH") else {}
     match = (request.headers.get("if-match"), request.headers.get("if-none-match"))
     expand = request.query.get("$expand", "")
-    call = arm.Call(request.method, id_, arm.kind_of(id_), request.version, body, request.caller, *match, expand)
+    call = arm.Call(request.method, id_, world.kind(id_), request.version, body, request.caller, *match, expand)
     return arm.serve(world, call)
 
 
@@ -119,10 +120,10 @@ def _view(world: World, request: Request, view: Callable[[Turn, str], Any]) -> A
 def _list(world: World, request: Request, rest: list[str]) -> Answer:
     """Of a type: in a subscription, in a group, or of one parent."""
     type_ = "/".join((rest[0], *rest[1::2]))
-    if type_.lower() not in KINDS:
+    if type_.lower() not in world.kinds:
         raise ArmError(404, "InvalidResourceType", f"The resource type '{type_}' could not be found.")
     access.require(world, request.caller, f"{type_}/read", request.path)
-    if lists := KINDS[type_.lower()].lists:
+    if lists := world.kinds[type_.lower()].lists:
         found = list(lists(world, re.split(r"(?i)/providers/[^/]+/[^/]+/?$", request.path)[0], request.query))
     elif len(rest) > 2:
         parent = world.store.get(request.path.rstrip("/").rpartition("/")[0])
@@ -142,7 +143,7 @@ def _page(world: World, request: Request, found: list[Resource]) -> Answer:
         raise bad_request("InvalidParameter", f"The skip token '{skipped}' is not valid.")
     end = int(skipped) + PAGE
     expand = request.query.get("$expand", "")
-    body: dict[str, Any] = {"value": [arm.tell(world, one, expand) for one in found[int(skipped) : end]]}
+    body: dict[str, Any] = {"value": [tell(world, one, expand) for one in found[int(skipped) : end]]}
     if len(found) > end:
         query = urlencode({**request.query, "$skiptoken": str(end)})
         body["nextLink"] = f"https://management.azure.com{request.path}?{query}"
@@ -153,7 +154,7 @@ def _act(world: World, request: Request) -> Answer:
     """POST …/NAME/action on a resource, or on all of a type below it."""
     of, _, name = request.path.rstrip("/").rpartition("/")
     id_ = ids.parse(of)
-    kind = arm.kind_of(id_)
+    kind = world.kind(id_)
     action = next((known for known in kind.actions if known.lower() == name.lower()), None)
     if action is None:
         raise ArmError(404, "InvalidResourceType", f"The local Azure has no action '{name}' of {kind.type}.")
@@ -208,9 +209,9 @@ def _locations(world: World, request: Request, found: re.Match[str]) -> Answer:
 
 def _providers(world: World, request: Request, found: re.Match[str]) -> Answer:
     _require(world, request, found, "providers/read")
-    known = sorted({kind.type.partition("/")[0] for kind in KINDS.values()})
+    known = sorted({kind.type.partition("/")[0] for kind in world.kinds.values()})
     wanted = found.groupdict().get("namespace")
-    told = [_provider(found["subscription"], name) for name in known if wanted in (None, name.lower())]
+    told = [_provider(world, found["subscription"], name) for name in known if wanted in (None, name.lower())]
     if wanted is None:
         return Answer(200, {"value": told})
     if not told:
@@ -225,9 +226,11 @@ def _register(world: World, request: Request, found: re.Match[str]) -> Answer:
     return _providers(world, request, found)
 
 
-def _provider(subscription: str, name: str) -> dict[str, Any]:
+def _provider(world: World, subscription: str, name: str) -> dict[str, Any]:
     types = [
-        {"resourceType": kind.type.partition("/")[2]} for kind in KINDS.values() if kind.type.startswith(f"{name}/")
+        {"resourceType": kind.type.partition("/")[2]}
+        for kind in world.kinds.values()
+        if kind.type.startswith(f"{name}/")
     ]
     id_ = f"/subscriptions/{subscription}/providers/{name}"
     return {"id": id_, "namespace": name, "registrationState": "Registered", "resourceTypes": types}
@@ -264,16 +267,16 @@ def _delete_group(world: World, id_: str) -> Answer:
 def empty(world: World, id_: str) -> None:
     """Deletes all in a group, in any order, for as long as that gets on. Raises ArmError for what is left."""
     refused: list[ArmError] = []
-    while left := [one for one in world.store.all(None, id_) if one.id.parent is None or arm.kind_of(one.id).tracked]:
+    while left := [one for one in world.store.all(None, id_) if one.id.parent is None or world.kind(one.id).tracked]:
         left.sort(key=lambda one: -len(one.id.names))  # a gallery goes after its images
         refused, before = [], len(left)
         for one in left:
-            kind = arm.kind_of(one.id)
+            kind = world.kind(one.id)
             turn = Turn(world, one, one, {})
             try:
-                arm.refuse_used(world, one, kind)
+                refuse_used(world, one, kind)
                 kind.removing(turn)
-                arm.drop(turn, kind)
+                drop(turn, kind)
             except ArmError as error:
                 refused.append(error)
         if len(refused) == before:
@@ -295,7 +298,7 @@ def _resources(world: World, request: Request, found: re.Match[str]) -> Answer:
     access.require(world, request.caller, f"Microsoft.Resources/{of}/resources/read", scope)
     if found["group"]:
         groups.get(world, scope)
-    told = [arm.tell(world, one) for one in world.store.all(None, scope) if one.id.parent is None]
+    told = [tell(world, one) for one in world.store.all(None, scope) if one.id.parent is None]
     short = ("id", "name", "type", "location", "tags", "sku", "kind", "identity", "zones")
     return Answer(200, {"value": [{key: one[key] for key in short if key in one} for one in told]})
 

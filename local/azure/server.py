@@ -35,6 +35,7 @@ from .attestation import PATH, Attestation
 from .kinds import World
 from .operations import Operations
 from .own_api import PREFIX, OwnApi
+from .resources import KINDS
 from .store import Store
 
 CHANGE_SECONDS = 20.0
@@ -56,7 +57,7 @@ def main() -> None:
     from werkzeug.serving import make_server
 
     federation.authorities.append(options.home / "authority/ca.crt")  # the local AWS's
-    application = Application(World(Store(), Operations()))
+    application = Application(World(Store(), Operations(), KINDS))
     address, _, port = options.tls.rpartition(":")
     authority = Authority(options.home / "azure-authority")
     attestation = Attestation(authority)

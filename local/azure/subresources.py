@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from . import ids
+from . import ids, lives
 from .errors import bad_request
 from .kinds import Kind, Turn, World
 from .store import Resource
@@ -19,18 +19,14 @@ def drafts(world: World, turn: Turn, kind: Kind, *, keeps: bool) -> dict[str, li
         if listed is None and (keeps or turn.old is None):
             continue
         found[name] = [_draft(world, turn, type_, one) for one in listed or ()]
-        _check(found[name])
+        _check(world, found[name])
         wanted = {one.id.key for one in found[name]}
         for gone in (one for one in world.store.children(turn.new, type_) if one.id.key not in wanted):
-            from .arm import kind_of, refuse_used
-
-            refuse_used(world, gone, kind_of(gone.id))
+            lives.refuse_used(world, gone, world.kind(gone.id))
     return found
 
 
 def _draft(world: World, turn: Turn, type_: str, told: dict[str, Any]) -> Turn:
-    from .arm import kind_of
-
     if not told.get("name"):
         raise bad_request("InvalidRequestFormat", f"A part of {turn.id.text} has no name.")
     id_ = ids.parse(f"{turn.id.text}/{type_.rpartition('/')[2]}/{told['name']}")
@@ -39,17 +35,15 @@ def _draft(world: World, turn: Turn, type_: str, told: dict[str, Any]) -> Turn:
     if isinstance(body.get("properties"), dict):
         body["properties"] = {key: value for key, value in body["properties"].items() if key != "provisioningState"}
     new = Resource(old.id if old else id_, body, secret=old.secret if old else {}, state=old.state if old else {})
-    clean(new, kind_of(id_))
+    clean(new, world.kind(id_))
     return Turn(world, new, old, told, turn.caller, turn.version, within=turn.new)
 
 
-def _check(drafted: list[Turn]) -> None:
+def _check(world: World, drafted: list[Turn]) -> None:
     """Each of them, knowing of the others."""
-    from .arm import kind_of
-
     for one in drafted:
         one.beside = [other.new for other in drafted if other is not one]
-        kind_of(one.id).check(one)
+        world.kind(one.id).check(one)
 
 
 def clean(resource: Resource, kind: Kind) -> None:
@@ -65,12 +59,10 @@ def clean(resource: Resource, kind: Kind) -> None:
 
 def keep(world: World, turn: Turn, kind: Kind, listed: dict[str, list[Turn]]) -> None:
     """Keeps the checked children, and drops those that the body lists no more."""
-    from . import arm
-
     for name, drafted in listed.items():
         wanted = {one.id.key for one in drafted}
         for gone in [one for one in world.store.children(turn.new, kind.parts[name]) if one.id.key not in wanted]:
-            arm.drop(Turn(world, gone, gone, {}, turn.caller), arm.kind_of(gone.id))
+            lives.drop(Turn(world, gone, gone, {}, turn.caller), world.kind(gone.id))
         for one in drafted:
-            arm.keep(world, one, arm.kind_of(one.id))
-            arm.finish(one, arm.kind_of(one.id))
+            lives.keep(world, one, world.kind(one.id))
+            lives.finish(one, world.kind(one.id))

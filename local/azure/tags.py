@@ -6,7 +6,7 @@ A merge changes the tags that it names and no other: two that come at the same t
 import re
 from typing import Any
 
-from . import access, arm
+from . import access
 from .arm import Answer
 from .errors import bad_request
 from .groups import get, require
@@ -44,7 +44,7 @@ def _found(world: World, scope: str) -> dict[str, Any]:
         require(world, scope)
         return get(world, scope)
     found = world.store.get(scope)
-    arm.kind_of(found.id)
+    world.kind(found.id)
     return found.body
 
 

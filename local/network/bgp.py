@@ -9,12 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from . import hubs
-from .sites import Site
-from .tunnels import Side, Tunnel
-
-Path = tuple[Any, ...]
-# Tunnel's name and the router that listens → prefix → numbers on the way.
-Heard = dict[tuple[str, str], dict[str, Path]]
+from .ends import Heard, Path, Side, Site, Tunnel
 
 
 class Talk(NamedTuple):

@@ -5,13 +5,10 @@ of a flow need not come the same way: a hub keeps no state.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from .ends import Heard, Path, Tunnel
 from .routers import Route, Router, Rule, card
-
-if TYPE_CHECKING:
-    from .bgp import Heard, Path
-    from .tunnels import Tunnel
 
 FIRST_TABLE = 1000
 KINDS = {"vpc": "a", "peering": "p"}
@@ -20,7 +17,7 @@ KINDS = {"vpc": "a", "peering": "p"}
 class Entry(NamedTuple):
     """Of a table: the numbers on the way, and the attachments, or cards, that lead there."""
 
-    path: "Path"
+    path: Path
     ways: tuple[str, ...]
 
 
@@ -28,11 +25,11 @@ def contents(
     hub: Mapping[str, Any],
     table: Mapping[str, Any],
     cidrs: Mapping[str, list[str]],
-    tunnels: Iterable["Tunnel"],
-    heard: "Heard",
+    tunnels: Iterable[Tunnel],
+    heard: Heard,
 ) -> dict[str, Entry]:
     """A transit gateway's table: prefix → attachments. A static route goes before what is learned."""
-    mine, found = list(tunnels), list[tuple[str, "Path", str]]()
+    mine, found = list(tunnels), list[tuple[str, Path, str]]()
     for one in hub["attachments"]:
         if one["id"] in table["learns"]:
             for tunnel in _of(hub["id"], one, mine):
@@ -43,7 +40,7 @@ def contents(
     return {**best(found), **static}
 
 
-def best(found: Iterable[tuple[str, "Path", str]]) -> dict[str, Entry]:
+def best(found: Iterable[tuple[str, Path, str]]) -> dict[str, Entry]:
     """Of prefix, path and way: the shortest paths, with all their ways."""
     kept: dict[str, Entry] = {}
     for cidr, path, way in found:
@@ -56,7 +53,7 @@ def best(found: Iterable[tuple[str, "Path", str]]) -> dict[str, Entry]:
 
 
 def transit_gateway(
-    hub: Mapping[str, Any], cidrs: Mapping[str, list[str]], tunnels: Iterable["Tunnel"], heard: "Heard"
+    hub: Mapping[str, Any], cidrs: Mapping[str, list[str]], tunnels: Iterable[Tunnel], heard: Heard
 ) -> Router:
     mine = list(tunnels)
     cards = {one["id"]: list(_cards(hub["id"], one, mine)) for one in hub["attachments"]}
@@ -72,27 +69,27 @@ def transit_gateway(
     return Router(frozenset(routes), frozenset(rules))
 
 
-def _cards(hub: str, attachment: Mapping[str, Any], tunnels: list["Tunnel"]) -> Iterator[str]:
+def _cards(hub: str, attachment: Mapping[str, Any], tunnels: list[Tunnel]) -> Iterator[str]:
     if kind := KINDS.get(attachment["kind"]):
         yield card(kind, attachment["id"])
     yield from (one.card for one in _of(hub, attachment, tunnels))
 
 
-def _of(hub: str, attachment: Mapping[str, Any], tunnels: list["Tunnel"]) -> list["Tunnel"]:
+def _of(hub: str, attachment: Mapping[str, Any], tunnels: list[Tunnel]) -> list[Tunnel]:
     """The tunnels of an attachment, if it is a connection."""
     if attachment["kind"] in KINDS:
         return []
     return [one for one in tunnels if (hub, attachment["to"]) in (one.here, one.there)]
 
 
-def known(gateway: Mapping[str, Any], tunnels: Iterable["Tunnel"], heard: "Heard") -> dict[str, Entry]:
+def known(gateway: Mapping[str, Any], tunnels: Iterable[Tunnel], heard: Heard) -> dict[str, Entry]:
     """What a VPN gateway learns by its tunnels: prefix → cards."""
     told = ((one.card, heard.get((one.name, gateway["id"]), {})) for one in tunnels if one.at(gateway["id"]))
     return best((cidr, path, way) for way, routes in told for cidr, path in routes.items())
 
 
 def vpn_gateway(
-    gateway: Mapping[str, Any], spaces: Mapping[str, list[str]], tunnels: Iterable["Tunnel"], heard: "Heard"
+    gateway: Mapping[str, Any], spaces: Mapping[str, list[str]], tunnels: Iterable[Tunnel], heard: Heard
 ) -> Router:
     """`spaces` are networks' prefixes. What is its networks' own is never led elsewhere, whatever it hears."""
     routes = {Route(cidr, tuple(sorted(entry.ways))) for cidr, entry in known(gateway, tunnels, heard).items()}

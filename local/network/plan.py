@@ -9,10 +9,9 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Any, NamedTuple
 
 from . import bgp, hubs, sites, tunnels, vnets
+from .ends import Heard, Site, Tunnel
 from .groups import ruleset
 from .routers import CLOUD, CLOUD_CARD, FIRST, METADATA, PLATFORM, Route, Router, Rule, Wire, card
-from .sites import Site as Site
-from .tunnels import Tunnel
 
 MACHINE, HUB = "m", "h"
 FIRST_TABLE = 1000
@@ -61,7 +60,7 @@ def _addresses(machine: Mapping[str, Any]) -> Iterator[str]:
     yield from (address.partition("/")[0] for one in machine.get("cards", ()) for address in one)
 
 
-def _seen(up: Iterable[Tunnel], heard: bgp.Heard) -> dict[tuple[str, str], int]:
+def _seen(up: Iterable[Tunnel], heard: Heard) -> dict[tuple[str, str], int]:
     """By connection and address of the end."""
     found = {}
     for tunnel in up:

@@ -5,31 +5,14 @@ It takes a region's routes by the tunnels that are up, and lets what they tell o
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
 
+from .ends import Heard, Site, Tunnel
 from .routers import CLOUD_CARD, METADATA, PLATFORM, Route, Router, filtering
-
-if TYPE_CHECKING:
-    from .bgp import Heard
-    from .tunnels import Tunnel
 
 MACHINE = "m"
 
 
-class Site(NamedTuple):
-    """A machine room where something stands. `gateways` are the public addresses of its ends of tunnels."""
-
-    name: str
-    block: str
-    lan: str
-    gateways: tuple[str, ...]
-
-    @property
-    def router(self) -> str:
-        return f"site-{self.name}"
-
-
-def router(site: Site, tunnels: Iterable["Tunnel"], heard: "Heard") -> Router:
+def router(site: Site, tunnels: Iterable[Tunnel], heard: Heard) -> Router:
     ways: Mapping[str, list[str]] = defaultdict(list)
     for tunnel in tunnels:
         for cidr in heard.get((tunnel.name, site.router), {}):

@@ -7,33 +7,9 @@ and where they do not agree the tunnel is down.
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import IPv4Network
-from typing import Any, NamedTuple
+from typing import Any
 
-from .routers import card
-from .sites import Site
-
-
-class Side(NamedTuple):
-    """The router at an end, and the cloud's connection that it is of; a site has none."""
-
-    router: str
-    connection: str = ""
-
-
-class Tunnel(NamedTuple):
-    """`name` is no other tunnel's. `ends` are the public addresses of those ends that are a cloud's, by connection."""
-
-    name: str
-    here: Side
-    there: Side
-    ends: tuple[tuple[str, str], ...]
-
-    @property
-    def card(self) -> str:
-        return card("t", self.name)
-
-    def at(self, router: str) -> bool:
-        return router in (self.here.router, self.there.router)
+from .ends import Side, Site, Tunnel
 
 
 def digest(key: str) -> str:

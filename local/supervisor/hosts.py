@@ -17,7 +17,7 @@ from typing import Any
 from local.machines.machine import Machine, MachineError
 from local.machines.network import NetworkError
 from local.machines.waiting import readable
-from local.network import plan
+from local.network import ends
 from local.workers import hardware
 
 from . import programs
@@ -36,8 +36,8 @@ FIELDS = {
 }
 
 
-def room(told: dict[str, Any]) -> plan.Site:
-    return plan.Site(told["site"], told["block"], told["lan"], tuple(told["gateways"]))
+def room(told: dict[str, Any]) -> ends.Site:
+    return ends.Site(told["site"], told["block"], told["lan"], tuple(told["gateways"]))
 
 
 @dataclass
@@ -142,7 +142,7 @@ class Hosts:
 
     def __init__(self, site: Site, names: Callable[[], str], routed: Callable[[], None], record: Path) -> None:
         self.site, self.names, self.routed, self.record = site, names, routed, record
-        self.rooms: dict[str, plan.Site] = {}
+        self.rooms: dict[str, ends.Site] = {}
         self.standing: dict[str, Host] = {}
         self.locks: dict[str, threading.Lock] = {}
         self.lock = threading.Lock()
@@ -168,7 +168,7 @@ class Hosts:
             self.site.noted()
             return made.described()
 
-    def enter(self, room: plan.Site) -> None:
+    def enter(self, room: ends.Site) -> None:
         """The site's router is there before its first host, and stays after the last one."""
         if self.rooms.get(room.name) != room:
             with self.lock:

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from email.utils import format_datetime
 from typing import Any
 
-from .. import ids
 from ..kinds import World
 from ..store import Resource
 from . import limits
@@ -79,11 +78,9 @@ def _carry_out(world: World, machine: Resource) -> None:
 
 
 def _end(world: World, machine: Resource) -> None:
-    from ..resources import machines as alone
-    from ..resources import scale_set_instances
-
-    in_set = ids.same(machine.id.type, limits.INSTANCE)
-    (scale_set_instances if in_set else alone).evict(world, machine)
+    end = world.kind(machine.id).evict
+    assert end  # limits.machines: of a kind that has it
+    end(world, machine)
 
 
 def _changed(world: World, machine: Resource) -> None:

@@ -1,21 +1,18 @@
 """What a storage account's blobs are kept by: service settings, containers, rules of their lives."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 from .. import ids
-from ..errors import ArmError, bad_request, conflict
-from ..kinds import Check, Kind, Turn, World
+from ..errors import bad_request, conflict
+from ..kinds import Kind, Turn, World
 from ..operations import now
 from ..store import Resource
-from .storage_accounts import ACCOUNT
+from .account_services import ACCOUNT, BLOBS, blob_defaults, check_retention, default_only, service_of_account
 
-BLOBS = f"{ACCOUNT}/blobServices"
 CONTAINER = f"{BLOBS}/containers"
 POLICIES = f"{ACCOUNT}/managementPolicies"
 NAME = re.compile(r"(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*|\$root|\$web|\$logs")
-MOST_DAYS = 365
 MOST_RULES = 100
 METADATA = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Which action may stand under which part of a rule ("Lifecycle management policy definition").
@@ -26,10 +23,6 @@ ACTIONS = {
 }
 
 
-def blob_defaults() -> dict[str, Any]:
-    return {"cors": {"corsRules": []}, "deleteRetentionPolicy": {"allowPermanentDelete": False, "enabled": False}}
-
-
 def _service(turn: Turn) -> None:
     default_only(turn)
     for name in ("deleteRetentionPolicy", "containerDeleteRetentionPolicy"):
@@ -38,29 +31,6 @@ def _service(turn: Turn) -> None:
         kept = turn.properties.get("deleteRetentionPolicy") or {}
         if not (turn.properties.get("isVersioningEnabled") and kept.get("enabled")):
             raise bad_request("InvalidRequest", "A restore policy needs versioning and a delete retention policy.")
-
-
-def service_of_account(type_: str, check: Check, defaults: Callable[[], dict[str, Any]]) -> Kind:
-    """Its settings, which are there with the account."""
-
-    def settle(turn: Turn) -> None:
-        turn.new.body["properties"] = {**defaults(), **turn.properties}
-
-    methods = frozenset(("GET", "PUT"))
-    return Kind(type_, untagged=True, stateless=True, tracked=False, check=check, settle=settle, methods=methods)
-
-
-def default_only(turn: Turn) -> None:
-    if turn.id.name.lower() != "default":
-        raise ArmError(404, "ResourceNotFound", f"{turn.id.type} has one name alone: default.")
-    if turn.old is None:
-        message = f"The kind of account {turn.id.names[0]} does not have {turn.id.types[-1]}."
-        raise bad_request("FeatureNotSupportedForAccount", message)
-
-
-def check_retention(name: str, told: dict[str, Any] | None) -> None:
-    if told and told.get("enabled") and not 1 <= int(told.get("days") or 0) <= MOST_DAYS:
-        raise bad_request("InvalidXmlNodeValue", f"{name} is enabled for 1 to {MOST_DAYS} days.")
 
 
 def _container(turn: Turn) -> None:

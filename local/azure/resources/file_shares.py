@@ -1,25 +1,18 @@
 """Azure Files: a storage account's file service and its shares, by SMB or by NFS 4.1 ("File Shares - Create")."""
 
 import re
-from typing import Any
 
 from ..errors import bad_request, conflict
 from ..kinds import Kind, Turn
 from ..operations import now
-from .blob_services import check_retention, default_only, service_of_account
-from .storage_accounts import ACCOUNT
+from .account_services import FILES, check_retention, default_only, file_defaults, service_of_account
 
-FILES = f"{ACCOUNT}/fileServices"
 SHARE = f"{FILES}/shares"
 NAME = re.compile(r"(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*")
 LARGEST_GIB = 102_400
 # "Azure Files scalability and performance targets": a premium share is paid for by its size.
 SMALLEST_PREMIUM_GIB, SMALLEST_V2_GIB = 100, 32
 PROTOCOLS, SQUASHES = ("SMB", "NFS"), ("NoRootSquash", "RootSquash", "AllSquash")
-
-
-def file_defaults() -> dict[str, Any]:
-    return {"cors": {"corsRules": []}, "shareDeleteRetentionPolicy": {"enabled": True, "days": 7}}
 
 
 def _service(turn: Turn) -> None:

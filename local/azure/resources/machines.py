@@ -10,6 +10,7 @@ from typing import Any
 from ..compute import events, limits, power, profile, sizes
 from ..errors import bad_request, conflict
 from ..kinds import SLOW, Kind, Later, Turn, World
+from ..lives import drop
 from ..operations import now
 from ..store import Resource
 from . import machine_disks
@@ -165,12 +166,10 @@ def _power(action: str) -> Any:
 
 def evict(world: World, machine: Resource) -> None:
     """Takes a spot machine's hardware away, by its policy. Raises ArmError."""
-    from .. import arm
-
     if machine.state.get("priority") != "Spot":
         raise conflict("OperationNotAllowed", f"{machine.id.text} is no Azure Spot Virtual Machine.")
     if machine.properties.get("evictionPolicy") == "Delete":
-        arm.drop(Turn(world, machine, machine, {}), arm.kind_of(machine.id))
+        drop(Turn(world, machine, machine, {}), world.kind(machine.id))
     else:
         machine.state["power"] = "deallocated"
         machine.changed()
@@ -193,5 +192,6 @@ KINDS = (
         hidden=profile.HIDDEN,
         slow=SLOW,
         expands={"instanceview": power.expanded},
+        evict=evict,
     ),
 )

@@ -6,6 +6,7 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
 from .. import ids
+from ..answers import tell
 from ..errors import ArmError, bad_request, conflict
 from ..kinds import SLOW, Kind, Turn, World
 from ..references import require
@@ -85,8 +86,6 @@ def _told_zone(world: World, zone: Resource) -> dict[str, Any]:
 
 def _all(turn: Turn, method: str) -> dict[str, Any]:
     """…/ALL: the record sets of every type."""
-    from ..arm import tell
-
     if method != "GET":
         raise ArmError(405, "MethodNotAllowed", f"{method} is not allowed on all of a zone.")
     return {"value": [tell(turn.world, one) for one in sets(turn.world, turn.new)]}

@@ -90,6 +90,7 @@ KINDS = (
         methods=frozenset(("GET", "PUT", "DELETE")),
         preempts=True,
         expands={"instanceview": power.expanded},
+        evict=evict,
         told=_told,
     ),
 )

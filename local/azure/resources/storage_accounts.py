@@ -11,8 +11,8 @@ from ..errors import bad_request, conflict
 from ..kinds import SLOW, Kind, Turn, World
 from ..operations import now
 from ..store import Resource, merged
+from .account_services import ACCOUNT, BLOBS, FILES, blob_defaults, file_defaults
 
-ACCOUNT = "Microsoft.Storage/storageAccounts"
 ENDPOINT = "Microsoft.Network/privateEndpoints"
 NAME = re.compile(r"[a-z0-9]{3,24}")
 # Kind → the services it has, and whether it takes disks of the premium sort, of the standard one, or both.
@@ -148,9 +148,6 @@ def _settle(turn: Turn) -> None:
     body["properties"] = merged(merged(defaults, given), computed)
     if not turn.new.secret.get("keys"):
         turn.new.secret["keys"] = [_key(name) for name in ("key1", "key2")]
-    from .blob_services import BLOBS, blob_defaults
-    from .file_shares import FILES, file_defaults
-
     for service, type_, settings in (("blob", BLOBS, blob_defaults()), ("file", FILES, file_defaults())):
         id_ = ids.parse(f"{turn.id.text}/{type_.rpartition('/')[2]}/default")
         if service in SERVICES[kind] and turn.world.store.find(id_) is None:
