@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 
 from .errors import FleetError, Problem
 from .model import Fleet
-from .partial import mentions, sound_part
+from .partial import mentions, valid_part
 from .rules import violations
 from .yaml import Lines, plain, read
 from .yaml_parts import GOOD_NAME
@@ -40,7 +40,7 @@ def load_with_lines(path: Path) -> Loaded:
         fleet: Fleet | None = Fleet.model_validate(raw)
     except ValidationError as error:
         problems += _shape_problems(path.name, lines, error)
-        fleet, dropped = sound_part(raw, error)
+        fleet, dropped = valid_part(raw, error)
     broken = [v for v in violations(fleet) if not mentions(v.what, dropped)] if fleet else []
     problems += (Problem(path.name, lines.of(v.entry), v.what, v.remedy) for v in broken)
     if problems or fleet is None:

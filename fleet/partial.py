@@ -13,7 +13,7 @@ NAMED = ("regions", "sites", "clusters", "pools", "teams", "people")
 LISTED = ("reserved", "ingress")
 
 
-def sound_part(raw: dict[str, Any], error: ValidationError) -> tuple[Fleet | None, set[str]]:
+def valid_part(raw: dict[str, Any], error: ValidationError) -> tuple[Fleet | None, set[str]]:
     """The fleet without the entries that `error` names, and their names. None when what is left is no fleet."""
     left, dropped = copy.deepcopy(raw), set[str]()
     # Lists from behind: an entry taken out moves those that follow.

@@ -42,7 +42,7 @@ Origins = Mapping[str, Origin]
 _FILE: TypeAdapter[dict[str, Origin]] = TypeAdapter(dict[str, Origin])
 
 
-def origins_path(fleet_path: Path) -> Path:
+def rebuilds_path(fleet_path: Path) -> Path:
     """fleet.yaml → fleet.rebuilt.yaml, beside it."""
     return fleet_path.with_name(f"{fleet_path.stem}.rebuilt.yaml")
 
@@ -66,7 +66,7 @@ def load(path: Path) -> Origins:
 
 def of(fleet_path: Path, cluster: str, region: str) -> Origin | None:
     """What the cluster in this region was rebuilt from. Raises FleetError."""
-    origin = load(origins_path(fleet_path)).get(cluster)
+    origin = load(rebuilds_path(fleet_path)).get(cluster)
     return origin if origin and origin.region == region else None
 
 

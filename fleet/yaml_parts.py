@@ -15,7 +15,7 @@ SCALARS = (str, int, float, bool, datetime.date, type(None))
 Odd = tuple[tuple[Hashable, ...], str, str]
 
 
-def odd_parts(root: CommentedMap) -> list[Odd]:
+def unsupported_parts(root: CommentedMap) -> list[Odd]:
     """Path, what is wrong and what would be right, of each such part; of aliases that blow up the first alone."""
     found: list[Odd] = []
     for count, (path, node) in enumerate(_walk((), root)):

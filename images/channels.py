@@ -12,7 +12,7 @@ from fleet.image_names import CANDIDATE, CHANNELS, RETIRED, STABLE
 
 from .baked import Baked
 from .errors import ImageError
-from .stores.store import Pointer, Published, Record, Slot, Store, Tell
+from .stores.store import Pointer, PointerKey, Published, Record, Store, Tell
 
 # Why a pointer moved, in its record: a rollback that ended early is known by it.
 ROLLBACK = "rollback"
@@ -22,7 +22,7 @@ class Move(NamedTuple):
     """A pointer that is to say another image; `name` and `before` are for people."""
 
     place: str
-    slot: Slot
+    slot: PointerKey
     image: str
     name: str
     before: str
@@ -32,7 +32,7 @@ class There(NamedTuple):
     """What a place has now."""
 
     images: Sequence[Published]
-    pointers: Mapping[Slot, Pointer]
+    pointers: Mapping[PointerKey, Pointer]
 
     def name(self, image: str) -> str:
         return next((one.name for one in self.images if one.id == image), image)
@@ -51,7 +51,7 @@ def publish(store: Store, folder: Path, image: Baked, who: str, tell: Tell) -> l
     """Brings an image to all places, and only then into their candidate channels. Raises ImageError."""
     _driven(image, CANDIDATE)
     ids = store.publish(folder, image, tell)
-    slot = Slot(image.variant, image.kubernetes, CANDIDATE)
+    slot = PointerKey(image.variant, image.kubernetes, CANDIDATE)
     moves: list[Move] = []
     for place, there in look(store).items():
         moves += _moved(place, there, slot, ids[place])
@@ -66,7 +66,7 @@ def promotion(places: Mapping[str, There], name: str, to: str, *, force: bool) -
     moves: list[Move] = []
     for place, there in places.items():
         image = _found(place, there, name)
-        slot = Slot(image.variant, image.kubernetes, to)
+        slot = PointerKey(image.variant, image.kubernetes, to)
         _driven(image, to)
         moves += _promoted(place, there, image, slot, force=force)
     return moves
@@ -81,7 +81,7 @@ def _driven(image: Baked | Published, to: str) -> None:
         )
 
 
-def _promoted(place: str, there: There, image: Published, slot: Slot, *, force: bool) -> Iterator[Move]:
+def _promoted(place: str, there: There, image: Published, slot: PointerKey, *, force: bool) -> Iterator[Move]:
     said = _said(there, slot)
     stable, candidate = (slot._replace(channel=channel) for channel in (STABLE, CANDIDATE))
     if said == image.id:
@@ -143,7 +143,7 @@ def rollback(
     return moves, first
 
 
-def _halfway(there: There, slot: Slot) -> bool:
+def _halfway(there: There, slot: PointerKey) -> bool:
     """A rollback ended here between its two writes: stable has moved, and retired has not since."""
     now, retired = there.pointers[slot], there.pointers.get(slot._replace(channel=RETIRED))
     if now.record.why != ROLLBACK or not now.previous:
@@ -151,7 +151,7 @@ def _halfway(there: There, slot: Slot) -> bool:
     return retired is None or (retired.image != now.previous and retired.record.when < now.record.when)
 
 
-def _done(place: str, places: Mapping[str, There], slot: Slot) -> bool:
+def _done(place: str, places: Mapping[str, There], slot: PointerKey) -> bool:
     """A rollback that ended early was here already, and has yet to come to another place.
 
     That one is halfway back from the same image, or still has it as stable, by an older record: the second rollback of
@@ -172,13 +172,13 @@ def _done(place: str, places: Mapping[str, There], slot: Slot) -> bool:
     return False
 
 
-def _before(there: There, slot: Slot) -> str:
+def _before(there: There, slot: PointerKey) -> str:
     """Empty where nothing was stable before."""
     now, retired = there.pointers[slot], slot._replace(channel=RETIRED)
     return next((one for one in (_said(there, retired), now.previous) if one and one != now.image), "")
 
 
-def _rolled_back(place: str, there: There, slot: Slot, target: str) -> Iterator[Move]:
+def _rolled_back(place: str, there: There, slot: PointerKey, target: str) -> Iterator[Move]:
     now, retired = there.pointers[slot], slot._replace(channel=RETIRED)
     gone = next((one for one in there.images if one.id == target), None)
     if gone is not None and gone.state in ("pending", "failed"):
@@ -216,11 +216,11 @@ def _whole(store: Store, move: Move) -> None:
         )
 
 
-def _said(there: There, slot: Slot) -> str:
+def _said(there: There, slot: PointerKey) -> str:
     return there.pointers[slot].image if slot in there.pointers else ""
 
 
-def _moved(place: str, there: There, slot: Slot, image: str) -> Iterator[Move]:
+def _moved(place: str, there: There, slot: PointerKey, image: str) -> Iterator[Move]:
     if (said := _said(there, slot)) != image:
         yield Move(place, slot, image, there.name(image), there.name(said))
 

@@ -15,7 +15,7 @@ from fleet.errors import FleetError
 from images.errors import ImageError
 from local.client import LocalCloudError
 from local.namespace import NamespaceError
-from local.saved_worlds import KeptError
+from local.saved_worlds import SavedWorldError
 
 from .errors import FAILED, INTERRUPTED, USAGE, LandbridgeError
 from .local import enter
@@ -36,24 +36,24 @@ def code_of() -> int:
         error.show()
         return error.exit_code
     except (click.exceptions.Abort, KeyboardInterrupt):
-        return told("Interrupted.", INTERRUPTED)
-    except (FleetError, NamespaceError, LocalCloudError, KeptError) as error:
-        return told(str(error), USAGE)
+        return report_error("Interrupted.", INTERRUPTED)
+    except (FleetError, NamespaceError, LocalCloudError, SavedWorldError) as error:
+        return report_error(str(error), USAGE)
     except ImageError as error:
-        return told(str(error), FAILED)
+        return report_error(str(error), FAILED)
     except LandbridgeError as error:
-        return told(str(error), error.code, error.document)
+        return report_error(str(error), error.code, error.document)
     except Exception as error:  # the last resort: our own mistake, told in one line
         why = enter.unusable(error) if isinstance(error, OSError) else None
         if why is not None:
-            return told(why, USAGE)
-        return told(
+            return report_error(why, USAGE)
+        return report_error(
             f"A mistake in landbridge: {type(error).__name__}: {error}. Its traceback: {crash_log(enter.HOME)}",
             FAILED,
         )
 
 
-def told(text: str, code: int, document: Mapping[str, Any] = MappingProxyType({})) -> int:
+def report_error(text: str, code: int, document: Mapping[str, Any] = MappingProxyType({})) -> int:
     """Says why the command ended, to people and to machines."""
     click.echo(text, err=True)
     if "--json" in sys.argv:

@@ -28,7 +28,7 @@ KEPT = "its scaling group starts one by itself"
 NO_SHELL = 255  # ssh's own exit code: it never got there
 
 
-class Said(NamedTuple):
+class CommandResult(NamedTuple):
     """How a command ended and what it said."""
 
     code: int
@@ -42,15 +42,15 @@ class Said(NamedTuple):
         return lines[-1].strip() if lines else f"exit code {self.code}"
 
 
-class ReachError(LandbridgeError):
+class RemoteExecutionError(LandbridgeError):
     """A machine could not be reached, or did not answer in time. That the command failed there is no such error."""
 
 
-class Reach(Protocol):
+class RemoteExecution(Protocol):
     """The way to the machines of one cluster."""
 
-    def run(self, machine: str, argv: Sequence[str], stdin: bytes = b"", timeout_seconds: float = 60) -> Said:
-        """Runs a command as root. Raises ReachError."""
+    def run(self, machine: str, argv: Sequence[str], stdin: bytes = b"", timeout_seconds: float = 60) -> CommandResult:
+        """Runs a command as root. Raises RemoteExecutionError."""
 
 
 class Local:
@@ -59,14 +59,14 @@ class Local:
     def __init__(self, command: Callable[[str, Sequence[str]], list[str]]) -> None:
         self.command = command
 
-    def run(self, machine: str, argv: Sequence[str], stdin: bytes = b"", timeout_seconds: float = 60) -> Said:
+    def run(self, machine: str, argv: Sequence[str], stdin: bytes = b"", timeout_seconds: float = 60) -> CommandResult:
         try:
             command = self.command(machine, argv)
             return ran(command, stdin, timeout_seconds, scrubbed(os.environ))
         except LocalCloudError as error:
-            raise ReachError(f"{machine} cannot be reached: {error}") from None
+            raise RemoteExecutionError(f"{machine} cannot be reached: {error}") from None
         except subprocess.TimeoutExpired:
-            raise ReachError(late(machine, argv, timeout_seconds)) from None
+            raise RemoteExecutionError(late(machine, argv, timeout_seconds)) from None
 
 
 class Instance(NamedTuple):
@@ -87,7 +87,7 @@ class Ssm:
     def __init__(self, client: Any, instances: Instances) -> None:
         self.client, self.instances = client, instances
 
-    def run(self, machine: str, argv: Sequence[str], stdin: bytes = b"", timeout_seconds: float = 60) -> Said:
+    def run(self, machine: str, argv: Sequence[str], stdin: bytes = b"", timeout_seconds: float = 60) -> CommandResult:
         instance = standing(self.instances, machine)
         try:
             sent = self.client.send_command(
@@ -101,17 +101,19 @@ class Ssm:
             )
             told = self.awaited(sent["Command"]["CommandId"], instance.id, timeout_seconds)
         except (ClientError, BotoCoreError) as error:
-            raise ReachError(
+            raise RemoteExecutionError(
                 f"{machine} ({instance.id}) cannot be reached through Systems Manager: {error}. It needs "
                 "ssm:SendCommand and ssm:GetCommandInvocation, and the machine's agent must be connected "
                 "(`aws ssm describe-instance-information`)."
             ) from None
         if told is None:
-            raise ReachError(late(f"{machine} ({instance.id})", argv, timeout_seconds))
+            raise RemoteExecutionError(late(f"{machine} ({instance.id})", argv, timeout_seconds))
         out = told.get("StandardOutputContent", "")
         if len(out) >= SSM_OUTPUT:
-            raise ReachError(f"{machine}: `{argv[0]}` said more than the {SSM_OUTPUT} characters that AWS hands back.")
-        return Said(int(told["ResponseCode"]), out, told.get("StandardErrorContent", ""))
+            raise RemoteExecutionError(
+                f"{machine}: `{argv[0]}` said more than the {SSM_OUTPUT} characters that AWS hands back."
+            )
+        return CommandResult(int(told["ResponseCode"]), out, told.get("StandardErrorContent", ""))
 
     def awaited(self, command: str, instance: str, seconds: float) -> Mapping[str, Any] | None:
         """The ended command; None if it has not begun or ended in time."""
@@ -143,7 +145,7 @@ class Ssh:
         self.instances, self.people, self.successor = instances, people, successor
         self.proof = "a certificate (`landbridge ssh add`)" if certificates else "a key in fleet.yaml"
 
-    def run(self, machine: str, argv: Sequence[str], stdin: bytes = b"", timeout_seconds: float = 60) -> Said:
+    def run(self, machine: str, argv: Sequence[str], stdin: bytes = b"", timeout_seconds: float = 60) -> CommandResult:
         instance = standing(self.instances, machine, self.successor)
         remedy = (
             f"Is the VPN up? Machines let in {', '.join(self.people) or 'nobody'}, each with {self.proof}; if "
@@ -158,10 +160,12 @@ class Hosts:
     def __init__(self, addresses: Callable[[], Mapping[str, str]]) -> None:
         self.addresses = addresses
 
-    def run(self, machine: str, argv: Sequence[str], stdin: bytes = b"", timeout_seconds: float = 60) -> Said:
+    def run(self, machine: str, argv: Sequence[str], stdin: bytes = b"", timeout_seconds: float = 60) -> CommandResult:
         address = self.addresses().get(machine)
         if not address:
-            raise ReachError(f"{machine} cannot be reached: neither the fleet file nor its node tells its address.")
+            raise RemoteExecutionError(
+                f"{machine} cannot be reached: neither the fleet file nor its node tells its address."
+            )
         remedy = (
             "It needs the site's VPN or network, your key on the host, and `sudo -n` there; settings for "
             f"{address} belong into your ssh settings."
@@ -171,14 +175,14 @@ class Hosts:
 
 def through_ssh(
     machine: str, instance: Instance, argv: Sequence[str], stdin: bytes, timeout_seconds: float, remedy: str
-) -> Said:
-    """Raises ReachError, which ends with `remedy` when nobody was let in."""
+) -> CommandResult:
+    """Raises RemoteExecutionError, which ends with `remedy` when nobody was let in."""
     try:
         said = ran(ssh(instance, argv), stdin, timeout_seconds, os.environ)
     except subprocess.TimeoutExpired:
-        raise ReachError(late(machine, argv, timeout_seconds)) from None
+        raise RemoteExecutionError(late(machine, argv, timeout_seconds)) from None
     if said.code == NO_SHELL:
-        raise ReachError(f"{machine} cannot be reached by ssh {instance.address}: {said.why}. {remedy}")
+        raise RemoteExecutionError(f"{machine} cannot be reached by ssh {instance.address}: {said.why}. {remedy}")
     return said
 
 
@@ -195,7 +199,9 @@ def ssh(instance: Instance, argv: Sequence[str]) -> list[str]:
 def script(argv: Sequence[str], stdin: bytes) -> str:
     """One shell command, with its input in it."""
     if len(stdin) > SSM_STDIN:
-        raise ReachError(f"{len(stdin)} bytes are too much input for a command through Systems Manager: {argv[0]}.")
+        raise RemoteExecutionError(
+            f"{len(stdin)} bytes are too much input for a command through Systems Manager: {argv[0]}."
+        )
     line = shlex.join(argv)
     return f"printf %s {base64.b64encode(stdin).decode()} | base64 -d | {line}" if stdin else f"{line} </dev/null"
 
@@ -203,7 +209,7 @@ def script(argv: Sequence[str], stdin: bytes) -> str:
 def standing(instances: Instances, machine: str, successor: str = KEPT) -> Instance:
     found = instances().get(machine)
     if found is None:
-        raise ReachError(
+        raise RemoteExecutionError(
             f"{machine} cannot be reached: no running instance bears its name; {successor}. "
             "`landbridge cluster status` shows what stands."
         )
@@ -212,8 +218,8 @@ def standing(instances: Instances, machine: str, successor: str = KEPT) -> Insta
 
 def ran(
     command: Sequence[str], stdin: bytes, seconds: float, environment: Mapping[str, str], kept: Sequence[int] = ()
-) -> Said:
-    """Runs a command here. `kept` are files that it inherits. Raises TimeoutExpired and ReachError."""
+) -> CommandResult:
+    """Runs a command here. `kept` are files that it inherits. Raises TimeoutExpired and RemoteExecutionError."""
     try:
         done = subprocess.run(
             command,
@@ -225,8 +231,8 @@ def ran(
             check=False,
         )
     except FileNotFoundError as error:
-        raise ReachError(f"The command {error.filename} is missing: install it.") from None
-    return Said(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+        raise RemoteExecutionError(f"The command {error.filename} is missing: install it.") from None
+    return CommandResult(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
 
 
 def late(machine: str, argv: Sequence[str], seconds: float) -> str:

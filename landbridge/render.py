@@ -11,7 +11,7 @@ from rich.text import Text
 from fleet.world import World
 
 from .engine.resource_types import KINDS
-from .engine.stack_report import Problem, Step, Story, short
+from .engine.stack_report import Problem, StackReport, Step, short
 from .places import Place
 from .up.blast_radius import EFFECTS, Blast
 from .up.progress import LOOKS
@@ -33,16 +33,16 @@ def plain_table(*columns: str, title: str | None = None, right: Iterable[str] = 
     return table
 
 
-def summary(stories: Iterable[Story]) -> Table:
+def summary(reports: Iterable[StackReport]) -> Table:
     """A line a stack: what became of it, and how many resources were created, updated, …, and how long it took."""
     table = plain_table("stack", "", *COLUMNS, "seconds", right=(*COLUMNS, "seconds"))
-    for story in stories:
-        sign, colour, words = LOOKS[story.phase]
-        if story.phase == "waiting":
+    for report in reports:
+        sign, colour, words = LOOKS[report.phase]
+        if report.phase == "waiting":
             sign, colour, words = "", "cyan", "would change"
-        numbers = [count(story.counts[verb], COLOURS[verb]) for verb in COLUMNS]
-        result = Text(f"{sign} {words}".strip() + (f" ({story.because})" if story.because else ""), style=colour)
-        table.add_row(Text(story.stack, style="bold"), result, *numbers, f"{story.elapsed:.1f}")
+        numbers = [count(report.counts[verb], COLOURS[verb]) for verb in COLUMNS]
+        result = Text(f"{sign} {words}".strip() + (f" ({report.because})" if report.because else ""), style=colour)
+        table.add_row(Text(report.stack, style="bold"), result, *numbers, f"{report.elapsed:.1f}")
     return table
 
 
@@ -68,12 +68,12 @@ def losses(blast: Blast, console: Console) -> None:
         console.print(f"  keeps {kept}", style="green", markup=False, soft_wrap=True)
 
 
-def steps(story: Story, console: Console) -> None:
+def steps(report: StackReport, console: Console) -> None:
     """The changes of a preview: one a line, but what comes or goes as a whole by type."""
-    bulk = bulky(story.steps)
+    bulk = bulky(report.steps)
     for verb, types in bulk.items():
         console.print(Text(f"  {SIGNS[verb]} {most(types)}", style=COLOURS[verb]), soft_wrap=True)
-    for step in story.steps:
+    for step in report.steps:
         if step.verb in SIGNS and step.verb not in bulk:
             line = Text(f"  {SIGNS[step.verb]} {short(step.type)} {step.name}", style=COLOURS[step.verb])
             if step.verb in ("updated", "replaced"):
@@ -99,12 +99,12 @@ def most(types: Counter[str]) -> str:
     return f"{types.total()} resources: {', '.join(common)}, …"
 
 
-def failures(stories: Iterable[Story], place: Place, console: Console) -> None:
+def failures(reports: Iterable[StackReport], place: Place, console: Console) -> None:
     """The errors of failed stacks, those that stacks have in common once, and where their whole logs lie."""
     alike: dict[tuple[Problem, ...], list[str]] = {}
-    for story in stories:
-        if story.phase == "failed":
-            alike.setdefault(tuple(story.problems), []).append(story.stack)
+    for report in reports:
+        if report.phase == "failed":
+            alike.setdefault(tuple(report.problems), []).append(report.stack)
     for problems, stacks in alike.items():
         for problem in problems[:PROBLEMS_SHOWN]:
             who = f"{short(problem.type)} {problem.name}: " if problem.name else ""
@@ -116,10 +116,10 @@ def failures(stories: Iterable[Story], place: Place, console: Console) -> None:
             console.print(f"  Full log: {place.logs / stack}.log", style="dim", soft_wrap=True)
 
 
-def warnings(stories: Iterable[Story], console: Console) -> None:
-    for story in stories:
-        for warning in story.warnings:
-            console.print(Text.assemble((f"{story.stack}: ", "bold yellow"), warning), soft_wrap=True)
+def warnings(reports: Iterable[StackReport], console: Console) -> None:
+    for report in reports:
+        for warning in report.warnings:
+            console.print(Text.assemble((f"{report.stack}: ", "bold yellow"), warning), soft_wrap=True)
 
 
 # What a stack's outputs are called on the screen, and the outputs that say it (see stacks/outputs.py).
@@ -142,28 +142,30 @@ FACTS: Mapping[str, Mapping[str, Sequence[str]]] = {
 }
 
 
-def standing(stories: Iterable[Story], world: World, console: Console) -> None:
+def standing(reports: Iterable[StackReport], world: World, console: Console) -> None:
     """What stands where: each region and cluster with its route and what others will ask for."""
-    shown = [story for story in stories if story.phase in ("done", "unchanged")]
+    shown = [report for report in reports if report.phase in ("done", "unchanged")]
     for kind, facts in FACTS.items():
         table, mark = plain_table(kind, "", "what", "where"), next(iter(facts.values()))[0]
-        for story in (one for one in shown if mark in one.outputs):
-            first = (Text(story.stack, style="bold"), Text(world.plan.prefix(f"{kind}/{story.stack}"), style="cyan"))
+        for report in (one for one in shown if mark in one.outputs):
+            first = (Text(report.stack, style="bold"), Text(world.plan.prefix(f"{kind}/{report.stack}"), style="cyan"))
             for fact, outputs in facts.items():
-                table.add_row(*first, Text(fact, style="dim"), " ".join(said(story.outputs.get(o)) for o in outputs))
+                table.add_row(
+                    *first, Text(fact, style="dim"), " ".join(output_line(report.outputs.get(o)) for o in outputs)
+                )
                 first = (Text(), Text())
         if table.rows:
             console.print()
             console.print(table)
     links(shown, console)
-    ways_in(shown, console)
+    laptop_entries(shown, console)
 
 
-def links(shown: Iterable[Story], console: Console) -> None:
+def links(shown: Iterable[StackReport], console: Console) -> None:
     """Where each gateway of a site finds each region, and what to do with that."""
     table = plain_table("link", "gateway", "region", "at")
-    for story in shown:
-        for name, one in (story.outputs.get("connections") or {}).items():
+    for report in shown:
+        for name, one in (report.outputs.get("connections") or {}).items():
             hubs = " ".join(str(address) for address in one["hub_addresses"].values())
             table.add_row(Text(name, style="bold"), f"{one['gateway']} of {one['site']}", one["region"], hubs)
     if table.rows:
@@ -173,20 +175,20 @@ def links(shown: Iterable[Story], console: Console) -> None:
         console.print(Text("`landbridge links check` says what is up.", style="dim"))
 
 
-def ways_in(shown: Iterable[Story], console: Console) -> None:
+def laptop_entries(shown: Iterable[StackReport], console: Console) -> None:
     """Where people's laptops come in, and what to do with that."""
     table = plain_table("laptops come in", "at", "with", "pods of")
-    for story in shown:
-        for name, one in sorted((story.outputs.get("servers") or {}).items()):
-            row = (str(one["address"]), str(one["pool_cidr"]), str(story.outputs["cluster"]))
-            table.add_row(Text(f"{story.outputs['region']} {name}", style="bold"), *row)
+    for report in shown:
+        for name, one in sorted((report.outputs.get("servers") or {}).items()):
+            row = (str(one["address"]), str(one["pool_cidr"]), str(report.outputs["cluster"]))
+            table.add_row(Text(f"{report.outputs['region']} {name}", style="bold"), *row)
     if table.rows:
         console.print()
         console.print(table)
         console.print(Text("`landbridge vpn add NAME` writes a person's profile.", style="dim"))
 
 
-def said(output: Any) -> str:
+def output_line(output: Any) -> str:
     """An output in one line: of a mapping, what there is; an address without its scheme, so that it fits.
 
     Of an id of Azure's, the name: the rest is the region's resource group.
@@ -197,28 +199,28 @@ def said(output: Any) -> str:
     return text.rpartition("/")[2] if text.startswith("/subscriptions/") else text
 
 
-def as_json(stories: Iterable[Story], place: Place) -> list[dict[str, Any]]:
+def as_json(reports: Iterable[StackReport], place: Place) -> list[dict[str, Any]]:
     """Every stack for machines; `steps` only where nothing was done yet. `why`: what made the engine run."""
     return [
         {
-            "stack": story.stack,
-            "result": "would-change" if story.phase == "waiting" else story.phase,
-            **({"because": story.because} if story.because else {}),
-            "engine": story.engine,
-            **({"why": story.why} if story.why else {}),
-            "changes": {verb: story.counts[verb] for verb in COLUMNS},
-            "seconds": round(story.elapsed, 2),
-            "errors": [problem._asdict() for problem in story.problems],
-            "warnings": story.warnings,
-            "outputs": story.outputs,
+            "stack": report.stack,
+            "result": "would-change" if report.phase == "waiting" else report.phase,
+            **({"because": report.because} if report.because else {}),
+            "engine": report.engine,
+            **({"why": report.why} if report.why else {}),
+            "changes": {verb: report.counts[verb] for verb in COLUMNS},
+            "seconds": round(report.elapsed, 2),
+            "errors": [problem._asdict() for problem in report.problems],
+            "warnings": report.warnings,
+            "outputs": report.outputs,
             **(
-                {"steps": [step_json(step) for step in story.steps if step.verb in SIGNS]}
-                if story.phase == "waiting"
+                {"steps": [step_json(step) for step in report.steps if step.verb in SIGNS]}
+                if report.phase == "waiting"
                 else {}
             ),
-            "log": str(place.logs / f"{story.stack}.log"),
+            "log": str(place.logs / f"{report.stack}.log"),
         }
-        for story in stories
+        for report in reports
     ]
 
 

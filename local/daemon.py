@@ -28,7 +28,7 @@ from .azure.names import ADDRESS as AZURE_ADDRESS
 from .azure.names import ALWAYS as AZURE_NAMES
 from .environment import AUTHORITIES
 from .machines import network
-from .processes import PartError, Parts
+from .processes import PartError, Processes
 
 READY_SECONDS = 90.0
 TAKE_SECONDS = 2.0
@@ -77,7 +77,7 @@ def live(home: Path, way: str, record: TextIO, ready: TextIO) -> None:
     own_authorities(home / "cloud.crt")
     # Blocked, signals wait for `sigtimedwait`: no handler, no race.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD})
-    parts = Parts(home, log)
+    parts = Processes(home, log)
     try:
         parts.start()
         parts.await_up(READY_SECONDS)
@@ -110,7 +110,7 @@ def take(record: TextIO) -> None:
             time.sleep(0.02)
 
 
-def supervise(parts: Parts, home: Path) -> None:
+def supervise(parts: Processes, home: Path) -> None:
     """Returns on SIGTERM or SIGINT; raises PartError, and DaemonError when the home is gone."""
     while True:
         wait = parts.tend()

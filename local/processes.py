@@ -57,7 +57,7 @@ class PartError(Exception):
     """A part does not stay alive. The text says which, and how it ended."""
 
 
-class Parts:
+class Processes:
     """All of them; `log` hears of deaths and starts."""
 
     def __init__(self, home: Path, log: Callable[[str], None], parts: Sequence[Part] = PARTS) -> None:

@@ -25,7 +25,7 @@ NOT_KEPT = ("cloud.json", "cloud.log", "cloud.lock", "cloud.hosts", "cloud.crt",
 SPARE_MIB = 512
 
 
-class KeptError(Exception):
+class SavedWorldError(Exception):
     """A world cannot be saved or loaded. The text says why and what to do."""
 
 
@@ -55,22 +55,22 @@ def read(folder: Path) -> Saved:
         fleets, versions = tuple(told["fleets"]), tuple(told["kubernetes"])
         return Saved(folder.name, made, fleets, told["machines"], told["mib"], versions, told["programs"], folder)
     except (ValueError, KeyError, TypeError):
-        raise KeptError(f"{folder / 'saved.json'} is damaged: remove the folder {folder}.") from None
+        raise SavedWorldError(f"{folder / 'saved.json'} is damaged: remove the folder {folder}.") from None
 
 
 def checked(name: str) -> str:
-    """Raises KeptError for what can't be a name."""
+    """Raises SavedWorldError for what can't be a name."""
     if not NAME.fullmatch(name):
-        raise KeptError(f"{name!r} is no name for a saved world: small letters, digits and - within, at most 63.")
+        raise SavedWorldError(f"{name!r} is no name for a saved world: small letters, digits and - within, at most 63.")
     return name
 
 
 def one(shelf: Path, name: str) -> Saved:
-    """Raises KeptError for one that is not there."""
+    """Raises SavedWorldError for one that is not there."""
     folder = shelf / checked(name)
     if not (folder / "saved.json").exists():
         there = ", ".join(known.name for known in listed(shelf)) or "none; `landbridge local save NAME` makes one"
-        raise KeptError(f"No world was saved as {name}. There are: {there}.")
+        raise SavedWorldError(f"No world was saved as {name}. There are: {there}.")
     return read(folder)
 
 
@@ -80,22 +80,22 @@ def programs() -> dict[str, Any]:
 
 
 def fitting(saved: Saved) -> None:
-    """Raises KeptError when the programs that are here can't run it."""
+    """Raises SavedWorldError when the programs that are here can't run it."""
     for what, here in programs().items():
         if (then := saved.programs.get(what)) != here:
-            raise KeptError(
+            raise SavedWorldError(
                 f"{saved.name} was saved by another version of the local cloud ({what} {then}, here it is {here}). "
                 f"`landbridge up --local` builds it anew; `landbridge local saved --drop {saved.name}` drops it."
             )
     if missing := [version for version in saved.kubernetes if kubernetes.lacks(version)]:
-        raise KeptError(
+        raise SavedWorldError(
             f"{saved.name} has machines with Kubernetes {', '.join(missing)}, which is not built here. "
             f"`make setup` builds {kubernetes.BUILT_IN}; others come with an `up --local` that asks for them."
         )
 
 
 def save(home: Path, shelf: Path, name: str, machines: list[dict[str, Any]]) -> Saved:
-    """Copies what stands in `home`, in which nothing runs; one of that name is replaced. Raises KeptError."""
+    """Copies what stands in `home`, in which nothing runs; one of that name is replaced. Raises SavedWorldError."""
     shelf.mkdir(parents=True, exist_ok=True)
     shelf.chmod(0o700)
     draft, place = shelf / f".{checked(name)}.new", shelf / name
@@ -181,17 +181,19 @@ def exchange(draft: Path, place: Path) -> None:
 def copy(source: Path, target: Path, mib: int) -> None:
     """By `cp`, which shares blocks where the file system can; zeros, as etcd lays them in ahead, become holes.
 
-    Raises KeptError.
+    Raises SavedWorldError.
     """
     target.mkdir(parents=True, mode=0o700)
     free = shutil.disk_usage(target).free >> 20
     if free < mib + SPARE_MIB:
-        raise KeptError(f"{target.parent} has {free} MiB left, and {mib + SPARE_MIB} MiB are needed. Make room there.")
+        raise SavedWorldError(
+            f"{target.parent} has {free} MiB left, and {mib + SPARE_MIB} MiB are needed. Make room there."
+        )
     entries = [str(entry) for entry in sorted(source.iterdir()) if entry.name not in NOT_KEPT]
     words = ["cp", "--archive", "--reflink=auto", "--sparse=always", "--", *entries, str(target)]
     done = subprocess.run(words, capture_output=True, text=True, check=False) if entries else None
     if done and done.returncode:
-        raise KeptError(f"copying {source} failed: {done.stderr.strip().splitlines()[-1]}.")
+        raise SavedWorldError(f"copying {source} failed: {done.stderr.strip().splitlines()[-1]}.")
 
 
 def size_mib(folder: Path) -> int:

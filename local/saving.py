@@ -17,14 +17,14 @@ def save(home: Path, shelf: Path, name: str, tell: Tell) -> saved_worlds.Saved:
     saved_worlds.checked(name)
     with client.starting(home):
         if not saved_worlds.stands(home):
-            raise saved_worlds.KeptError(
+            raise saved_worlds.SavedWorldError(
                 "There is nothing to save: no local cloud stands. `landbridge up --local` makes one."
             )
         cloud = client.status(home)
         listed = [one for one in client.machine_list(home) if one["state"] != "terminated"]
         try:
             if cloud:
-                tell(f"Stopping the local cloud, {told(listed)}")
+                tell(f"Stopping the local cloud, {summary(listed)}")
                 client.halt(home)
             tell("Copying it")
             return saved_worlds.save(home, shelf, name, listed)
@@ -51,7 +51,9 @@ def load(home: Path, shelf: Path, name: str, tell: Tell) -> saved_worlds.Saved:
                 (home / "cloud.log").replace(log)
             saved_worlds.back(home)
             why = str(error).partition(" Its log:")[0]
-            raise saved_worlds.KeptError(f"{name} was not loaded, and all is as it was. {why} Its log: {log}") from None
+            raise saved_worlds.SavedWorldError(
+                f"{name} was not loaded, and all is as it was. {why} Its log: {log}"
+            ) from None
         saved_worlds.settle(home)
         return saved
 
@@ -66,5 +68,5 @@ def forget(home: Path) -> bool:
         return up or there
 
 
-def told(machines: list[dict[str, Any]]) -> str:
+def summary(machines: list[dict[str, Any]]) -> str:
     return f"{len(machines)} machines" if len(machines) != 1 else "1 machine"

@@ -54,7 +54,7 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
         if taggable(item.type):
             yield from _tags(item, world)
     yield from aws_buckets.findings(found, aws_buckets.AT_REST)
-    yield from azure_stores.kept(found)
+    yield from azure_stores.recoverable(found)
 
 
 def _encrypted(item: Item, path: str, when: str) -> Iterator[Finding]:

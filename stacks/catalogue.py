@@ -28,7 +28,7 @@ def catalogue(fleet: Fleet) -> list[StackSpec]:
         StackSpec(name, "cluster", cluster.region, (cluster.region, *([cluster.copies] if cluster.copies else [])))
         for name, cluster in fleet.clusters.items()
     ]
-    return [*regions, *links(fleet), *clusters, *ways_in(fleet), *pools(fleet), *addons(fleet)]
+    return [*regions, *links(fleet), *clusters, *laptop_stacks(fleet), *pools(fleet), *addons(fleet)]
 
 
 def links(fleet: Fleet) -> list[StackSpec]:
@@ -37,7 +37,7 @@ def links(fleet: Fleet) -> list[StackSpec]:
     return [StackSpec(LINKS, "links", regions[0], regions)] if regions and len(regions) + len(fleet.sites) > 1 else []
 
 
-def ways_in(fleet: Fleet) -> list[StackSpec]:
+def laptop_stacks(fleet: Fleet) -> list[StackSpec]:
     """Stacks of the servers for laptops, one a region that has them, named REGION-laptops."""
     served = ((name, laptops.cluster(fleet, name)) for name in fleet.regions)
     return [StackSpec(laptops.stack(name), "laptops", name, (name, cluster)) for name, cluster in served if cluster]

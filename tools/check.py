@@ -85,7 +85,7 @@ def room() -> float:
     return SECONDS * WORKERS * SHARE * idle
 
 
-def told(names: list[str], why: str) -> list[str]:
+def left_out(names: list[str], why: str) -> list[str]:
     """One line on files that are left, with their names if they are few."""
     if not names:
         return []
@@ -142,7 +142,7 @@ def main() -> int:
             print(f"\n{name}:\n{output}", flush=True)
     if running.wait() != 0:
         failed.append("tests")
-    lines = told(chosen.clouds, "that need a cloud") + told(chosen.late, "that take longer than there is time")
+    lines = left_out(chosen.clouds, "that need a cloud") + left_out(chosen.late, "that take longer than there is time")
     print(
         *lines,
         f"{'Failed: ' + ', '.join(failed) if failed else 'Passed'} in {time.monotonic() - begun:.0f} s",

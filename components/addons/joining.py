@@ -11,7 +11,10 @@ ADDON, POOLS_ADDON = "joining", "joining-pools"
 
 def manifests(spec: AddOnsSpec) -> list[Manifest]:
     more = admission.azure_rights() if azure(spec.fleet, spec.joining) else []
-    return [_named(one, ADDON) for one in (*admission.kept(), *admission.rights(), *admission.policy(), *more)]
+    return [
+        _named(one, ADDON)
+        for one in (*admission.service_config_maps(), *admission.rights(), *admission.policy(), *more)
+    ]
 
 
 def pools(spec: AddOnsSpec) -> list[Manifest]:

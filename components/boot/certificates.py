@@ -89,7 +89,7 @@ def issue(key: Ed25519PrivateKey, person: str, public: str, hours: float, now: d
     number = secrets.randbits(62) | 1 << 62
     serial, until = f"{number:x}", now + timedelta(hours=hours)
     term = int((now - SKEW).timestamp()), int(until.timestamp())
-    said = Said(USER, number, f"{person}.{serial}", (person,), term, (b"permit-pty",))
+    said = CertificateFields(USER, number, f"{person}.{serial}", (person,), term, (b"permit-pty",))
     return Certificate(serial, f"{_certificate(key, public, said, os.urandom(NONCE_BYTES))} {person}\n", now, until)
 
 
@@ -99,11 +99,11 @@ def issue_host(key: Ed25519PrivateKey, name: str, principals: Sequence[str], pub
     `principals` are the names and addresses that clients may mean by it.
     """
     digest = hashlib.sha256(public.encode()).digest()
-    said = Said(HOST, int.from_bytes(digest[:7]), name, tuple(principals), FOR_EVER)
+    said = CertificateFields(HOST, int.from_bytes(digest[:7]), name, tuple(principals), FOR_EVER)
     return f"{_certificate(key, public, said, digest)} {name}\n"
 
 
-class Said(NamedTuple):
+class CertificateFields(NamedTuple):
     """What a certificate says: of a user or of a host, its serial, whose it is, which names it is good for, when."""
 
     kind: int
@@ -114,7 +114,7 @@ class Said(NamedTuple):
     extensions: tuple[bytes, ...] = ()
 
 
-def _certificate(key: Ed25519PrivateKey, public: str, said: Said, nonce: bytes) -> str:
+def _certificate(key: Ed25519PrivateKey, public: str, said: CertificateFields, nonce: bytes) -> str:
     """Type and blob. `public` is the line of the key that is signed."""
     kind, blob = public.split()[:2]
     name, at, vendor = kind.partition("@")

@@ -51,7 +51,7 @@ def public_key(private_pem: str) -> str:
     return base64.b64encode(key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)).decode()
 
 
-def sealed(private_pem: str, manifest: str) -> str:
+def signed_object(private_pem: str, manifest: str) -> str:
     """The object `manifest.json`: a manifest's text with its signature, in one, so that both are of one version."""
     return json.dumps({"manifest": manifest, "signature": sign(private_pem, manifest)})
 

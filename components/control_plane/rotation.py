@@ -77,7 +77,7 @@ def following(at: Standing, way: Way = ON) -> Standing:
     return Standing(generation=at.generation, given_up=at.given_up + 1)
 
 
-def ending(before: Standing, after: Standing) -> list[int]:
+def dropped_generations(before: Standing, after: Standing) -> list[int]:
     """Generations that a step drops: what they signed is refused then, what they encrypted is lost."""
     return sorted({*generations(before).trusted} - {*generations(after).trusted})
 

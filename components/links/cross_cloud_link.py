@@ -10,7 +10,7 @@ from fleet import hubs
 
 from . import keys as of_tunnels
 from .aws import vpn as aws_vpn
-from .aws.cross_cloud import Crossed, crossed_options
+from .aws.cross_cloud import CrossCloudConnection, tunnel_options
 from .azure import vpn as azure_vpn
 from .azure.connections import OtherEnd
 from .ends import AzureEnd, RegionEnd
@@ -19,7 +19,7 @@ from .ends import AzureEnd, RegionEnd
 class CrossingLinkArgs(TypedDict):
     """`connections` are AWS's with both instances, `ends` AWS's four as Azure knows them."""
 
-    connections: Sequence[Crossed]
+    connections: Sequence[CrossCloudConnection]
     ends: Sequence[OtherEnd]
     aws: RegionEnd
     azure: AzureEnd
@@ -40,7 +40,7 @@ class CrossingLink(pulumi.ComponentResource):
                     "here": args["aws"],
                     "address": args["azure"]["hub_addresses"][one.instance],
                     "asn": hubs.asn(one.azure),
-                    "options": crossed_options(one),
+                    "options": tunnel_options(one),
                     "keys": keys,
                     "between": f"{one.aws} to {one.azure}",
                     "owner": owner,

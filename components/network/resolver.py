@@ -39,7 +39,7 @@ def answering(plan: RegionPlan) -> tuple[Answering, ...]:
     return _planned(plan, RESOLVER)
 
 
-def asking(plan: RegionPlan) -> tuple[Answering, ...]:
+def outbound(plan: RegionPlan) -> tuple[Answering, ...]:
     """From where a region of AWS asks, by number; none in a fleet in one cloud."""
     return _planned(plan, ASKING)
 

@@ -24,7 +24,7 @@ API_SERVER = "kube-apiserver-kubelet-client"
 
 def manifests(known: Iterable[Joining]) -> list[Manifest]:
     """To be applied once the API answers; before that no machine can join."""
-    return [*kept(), *rights(), *policy(), pools(known)]
+    return [*service_config_maps(), *rights(), *policy(), pools(known)]
 
 
 def pools(known: Iterable[Joining], azure: Mapping[str, object] = MappingProxyType({})) -> Manifest:
@@ -33,7 +33,7 @@ def pools(known: Iterable[Joining], azure: Mapping[str, object] = MappingProxyTy
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": _meta(POOLS, SPACE), "data": {POOLS_KEY: text}}
 
 
-def kept() -> list[Manifest]:
+def service_config_maps() -> list[Manifest]:
     """What the service writes: it may change these two and make none. Their content is the service's own."""
     return [
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": _meta(DEPARTED, SPACE)},

@@ -128,13 +128,13 @@ def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
         # Its pools may be in either cloud, wherever this machine is.
         **scripts("machine", *API_SCRIPTS.values()),
         **own,
-        **settings("joining", told(spec, machine)),
+        **settings("joining", script_settings(spec, machine)),
         **{f"{UNITS}/{name}": text for name, text in units.items()},
         WEBHOOK_CONFIG: json.dumps(webhook(), indent=2, sort_keys=True) + "\n",
     }
 
 
-def told(spec: ClusterSpec, machine: Machine) -> dict[str, object]:
+def script_settings(spec: ClusterSpec, machine: Machine) -> dict[str, object]:
     """What the scripts read: nothing about pools, which come and go without these machines."""
     return {
         "machine": machine.name,

@@ -10,7 +10,7 @@ import pulumi_tls as tls
 from components.boot import people
 from components.boot.hosts import NOTHING, Shown
 from components.boot.people import Authority
-from components.boot.user_data import sealed
+from components.boot.user_data import signed_object
 from components.control_plane.bundle import Bundle, digests, manifest, version
 from fleet.buckets import bucket_name
 from fleet.model import Fleet
@@ -81,7 +81,7 @@ class Publishing(ABC):
         body = self._object(f"files{suffix}", key, files.apply(json.dumps), tags, own)
         kept = "" if secret is None else self._kept(prefix, secret, tags, own)
         text = pulumi.Output.all(told, kept).apply(lambda both: manifest(prefix, *both))
-        signed = pulumi.Output.all(self.signing.private_key_pem, text).apply(lambda both: sealed(*both))
+        signed = pulumi.Output.all(self.signing.private_key_pem, text).apply(lambda both: signed_object(*both))
         after = pulumi.ResourceOptions(parent=self.parent, depends_on=[body])
         return self._object(f"manifest{suffix}", f"{prefix}/{MANIFEST}", pulumi.Output.unsecret(signed), tags, after)
 

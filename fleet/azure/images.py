@@ -86,12 +86,12 @@ def tag(channel: str, region: str) -> str:
     return f"{PREFIX}:{channel}:{region}"
 
 
-def slot(name: str) -> tuple[str, str] | None:
+def pointer(name: str) -> tuple[str, str] | None:
     """Channel and region of such a tag; None for another tag."""
     parts = name.split(":")
     return (parts[1], parts[2]) if len(parts) == 3 and parts[0] == PREFIX and parts[1] in CHANNELS else None
 
 
-def said(tags: dict[str, str], region: str, channel: Literal["stable", "candidate"] = STABLE) -> str:  # type: ignore[assignment]
+def channel_version(tags: dict[str, str], region: str, channel: Literal["stable", "candidate"] = STABLE) -> str:  # type: ignore[assignment]
     """The version that a channel says in a region; empty where it says none."""
     return tags.get(tag(channel, region), "").partition(" ")[0]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..baked import Baked
-from .store import Pointer, Published, Record, Slot, Store, Tell
+from .store import Pointer, PointerKey, Published, Record, Store, Tell
 
 
 class Clouds:
@@ -31,7 +31,7 @@ class Clouds:
     def pointers(self, place: str) -> list[Pointer]:
         return self.of[place].pointers(place)
 
-    def point(self, place: str, slot: Slot, image: str, record: Record) -> None:
+    def point(self, place: str, slot: PointerKey, image: str, record: Record) -> None:
         self.of[place].point(place, slot, image, record)
 
     def users(self, place: str) -> Mapping[str, Sequence[str]]:

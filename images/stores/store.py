@@ -19,7 +19,7 @@ Tell = Callable[[str], None]
 State = Literal["pending", "available", "deprecated", "disabled", "failed"]
 
 
-class Slot(NamedTuple):
+class PointerKey(NamedTuple):
     """Which pointer of a place."""
 
     variant: str
@@ -43,7 +43,7 @@ class Pointer(NamedTuple):
     """`image` is an id in the place; `previous` the one that it said before, empty where there was none."""
 
     place: str
-    slot: Slot
+    slot: PointerKey
     image: str
     previous: str
     record: Record
@@ -80,7 +80,7 @@ class Store(Protocol):
 
     def pointers(self, place: str) -> list[Pointer]: ...
 
-    def point(self, place: str, slot: Slot, image: str, record: Record) -> None:
+    def point(self, place: str, slot: PointerKey, image: str, record: Record) -> None:
         """Moves one pointer, in one write."""
 
     def users(self, place: str) -> Mapping[str, Sequence[str]]:

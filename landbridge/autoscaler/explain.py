@@ -10,7 +10,7 @@ from landbridge.errors import LandbridgeError, UsageError
 
 from . import notes as kept
 from .causes import meaning
-from .notes import Json, Kept
+from .notes import Json, Notes
 
 # Causes by which a group would not help: what it did meanwhile is no part of the pod's story.
 MISFITS = ("selector", "taint", "too-large")
@@ -55,7 +55,7 @@ class Explanation:
         }
 
 
-def explained(kube: Kube, notes: Kept, pod: str, namespace: str | None, now: datetime) -> Explanation:
+def explained(kube: Kube, notes: Notes, pod: str, namespace: str | None, now: datetime) -> Explanation:
     """Raises KubeError, UsageError for a pod of several namespaces, LandbridgeError for one of which nobody knows."""
     found = [*notes.of(pod, namespace)]
     where = "--all-namespaces" if namespace is None else f"--namespace={namespace}"
@@ -81,7 +81,7 @@ def explained(kube: Kube, notes: Kept, pod: str, namespace: str | None, now: dat
     )
 
 
-def _unknown(pod: str, notes: Kept, now: datetime) -> str:
+def _unknown(pod: str, notes: Notes, now: datetime) -> str:
     if notes.last is None:
         return f"There is no pod {pod}, and the autoscaler's pod has kept no notes yet. {stale(notes, now)}"
     hours = (now - (notes.since or now)).total_seconds() / 3600
@@ -91,7 +91,7 @@ def _unknown(pod: str, notes: Kept, now: datetime) -> str:
     )
 
 
-def stale(notes: Kept, now: datetime) -> str:
+def stale(notes: Notes, now: datetime) -> str:
     """What to say of notes to which nobody adds; empty where somebody does."""
     look = "`landbridge autoscaler status` tells how the autoscaler is."
     if notes.last is None:

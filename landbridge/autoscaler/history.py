@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from . import notes as kept
-from .notes import Json, Kept
+from .notes import Json, Notes
 
 # Decision → what people are told; the fields are those that services/autoscaler writes with it.
 WORDS: dict[str, str] = {
@@ -39,7 +39,7 @@ class Line(NamedTuple):
         return {"at": self.at, "decision": self.what, "about": self.about, "text": self.text, **self.told}
 
 
-def lines(notes: Kept, now: datetime, hours: float) -> list[Line]:
+def lines(notes: Notes, now: datetime, hours: float) -> list[Line]:
     """Of the last hours, oldest first."""
     found = [line(one) for one in notes.decisions] + [_waited(one) for one in notes.waits]
     return sorted((one for one in found if one.at >= now - timedelta(hours=hours)), key=lambda one: one.at)

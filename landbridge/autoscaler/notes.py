@@ -18,7 +18,7 @@ Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Kept:
+class Notes:
     """Oldest first. A wait has pods that waited alike: name → when it was first and last seen, in the epoch; and
     `times` in which the causes were the same. Before `since` nobody kept anything, or it is gone; `last` is when the
     newest of them was written; both are None for none.
@@ -40,14 +40,14 @@ class Kept:
                         yield {**wait, **time, **times}
 
 
-def read(kube: Kube) -> Kept:
+def read(kube: Kube) -> Notes:
     """Raises KubeError, and LandbridgeError for notes that are none."""
     found = kube.get("configmaps", f"--namespace={SPACE}", f"--selector={LABEL}={VALUE}")["items"]
     hours = sorted((_hour(one) for one in found), key=lambda hour: int(hour["number"]))
     decisions = [one for hour in hours for one in hour["decisions"]]
     waits = [one for hour in hours for one in hour["waits"].values()]
     times = [moment(str(one["at"])) for one in decisions] + [at(one["to"]) for one in waits]
-    return Kept(
+    return Notes(
         sorted(decisions, key=lambda one: str(one["at"])),
         sorted(waits, key=lambda one: int(one["from"])),
         at(int(hours[0]["number"]) * 3600) if hours else None,

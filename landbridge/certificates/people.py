@@ -14,9 +14,9 @@ from landbridge import render
 from landbridge.errors import UsageError
 
 from .ledger import Issued, Ledger
-from .store import Kept
+from .store import CertificateStore
 
-Stores = Sequence[Kept[Any, Any]]
+Stores = Sequence[CertificateStore[Any, Any]]
 COLOURS = {"holds": "green", "revoked": "red", "ended": "dim"}
 
 
@@ -88,7 +88,7 @@ def _live(ledger: Ledger, person: str, serial: str | None, now: datetime) -> lis
     return [one for one in ledger.of(person) if one.holds(now) and serial in (None, one.serial)]
 
 
-def rows(found: Iterable[Kept[Any, Any]]) -> list[tuple[str, Issued]]:
+def rows(found: Iterable[CertificateStore[Any, Any]]) -> list[tuple[str, Issued]]:
     """Every certificate that is known of, with its region: by person, region and time."""
     every = [(store.region, one) for store in found for one in store.ledger().issued]
     return sorted(every, key=lambda row: (row[1].person, row[0], row[1].since))

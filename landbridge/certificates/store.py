@@ -34,7 +34,7 @@ Authority = TypeVar("Authority")
 List = TypeVar("List", bound=Numbered)
 
 
-class Kept(ABC, Generic[Authority, List]):
+class CertificateStore(ABC, Generic[Authority, List]):
     """One region's, as `stack` published it: `told`. Raises LandbridgeError for what is missing or refused.
 
     `what` it is, for people. `issued` and `revoked` are the places of ledger and list in the bucket, `kind` is the

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from fleet.world import World
 from landbridge.errors import LandbridgeError
 from landbridge.places import Place
-from landbridge.remote_execution import ReachError
+from landbridge.remote_execution import RemoteExecutionError
 
 from . import info, rbac, why
 from .kube import Kube, KubeError
@@ -72,7 +72,7 @@ def boot_states(session: Session) -> dict[str, str]:
     def state(machine: str) -> str:
         try:
             said = session.reach.run(machine, ["tail", "-n", "1", "/var/log/landbridge-boot.log"], timeout_seconds=20)
-        except ReachError as error:
+        except RemoteExecutionError as error:
             return str(error)
         return said.out.strip() or said.why
 

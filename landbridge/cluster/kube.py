@@ -12,7 +12,7 @@ from typing import Any
 
 from landbridge.errors import LandbridgeError, UsageError
 from landbridge.local.enter import ROOT
-from landbridge.remote_execution import Said, ran
+from landbridge.remote_execution import CommandResult, ran
 
 FIELD_MANAGER = "landbridge"
 HASTY_SECONDS, HASTY_TRIES = 3, 3
@@ -22,7 +22,7 @@ LATE = re.compile(r"deadline exceeded|timed? ?out|timeout|no answer within", re.
 class KubeError(LandbridgeError):
     """The API refused or did not answer; `said` has kubectl's words."""
 
-    def __init__(self, text: str, said: Said) -> None:
+    def __init__(self, text: str, said: CommandResult) -> None:
         super().__init__(text)
         self.said = said
 
@@ -50,7 +50,7 @@ class Kube:
     around: Callable[[list[str]], list[str]] = unchanged
     hasty: bool = False
 
-    def run(self, *words: str, stdin: str = "", seconds: float = 60) -> Said:
+    def run(self, *words: str, stdin: str = "", seconds: float = 60) -> CommandResult:
         if not self.hasty:
             return self._run(*words, stdin=stdin, seconds=seconds)
         asked = (*words, f"--request-timeout={HASTY_SECONDS}s")
@@ -60,7 +60,7 @@ class Kube:
                 break
         return said
 
-    def _run(self, *words: str, stdin: str, seconds: float) -> Said:
+    def _run(self, *words: str, stdin: str, seconds: float) -> CommandResult:
         descriptor = os.memfd_create("kubeconfig", 0)  # not closed on exec: kubectl reads it under its number
         try:
             os.write(descriptor, self.config.encode())
@@ -68,7 +68,7 @@ class Kube:
             argv = self.around([kubectl(), *words])
             return ran(argv, stdin.encode(), seconds, environment, (descriptor,))
         except TimeoutExpired:
-            return Said(1, "", f"no answer within {seconds:.0f} s")
+            return CommandResult(1, "", f"no answer within {seconds:.0f} s")
         finally:
             os.close(descriptor)
 

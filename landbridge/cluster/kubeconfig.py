@@ -42,15 +42,15 @@ def kubeconfig(info: ClusterInfo, credential: Credential, machine: MachineInfo |
 
 
 def admin(cloud: Secrets, info: ClusterInfo) -> Credential:
-    return sealed(cloud, info.admin_secret, "landbridge-admin")
+    return stored_credential(cloud, info.admin_secret, "landbridge-admin")
 
 
 def break_glass(cloud: Secrets, info: ClusterInfo) -> Credential:
     """That of system:masters, which no RBAC can take away. Whoever reads it is in the secrets manager's log."""
-    return sealed(cloud, info.break_glass_secret, "break-glass")
+    return stored_credential(cloud, info.break_glass_secret, "break-glass")
 
 
-def sealed(cloud: Secrets, secret: str, user: str) -> Credential:
+def stored_credential(cloud: Secrets, secret: str, user: str) -> Credential:
     """A credential out of the cloud's secrets manager. Raises LandbridgeError."""
     try:
         text = cloud.secret(secret)

@@ -63,7 +63,7 @@ def stamp(path: Path) -> list[int] | None:
     return None
 
 
-class Kept:
+class CachedKubeconfig:
     """What is kept for one way of asking."""
 
     def __init__(self, home: Path, asked: Asked) -> None:
@@ -105,7 +105,7 @@ def at_once(home: Path, local_home: Path) -> None:
     asked = taken_apart(sys.argv[2:])
     if asked is None:
         return
-    kept = Kept(home, asked)
+    kept = CachedKubeconfig(home, asked)
     told = kept.fresh()
     if told is None:
         return

@@ -9,9 +9,9 @@ from components.control_plane.etcd import RINGS
 from landbridge.clouds.cloud import CloudError
 from landbridge.errors import LandbridgeError
 from landbridge.etcd import waiting
-from landbridge.etcd.machine_steps import Hands
+from landbridge.etcd.machine_steps import MachineSteps
 from landbridge.etcd.ring import Ctl, View
-from landbridge.remote_execution import Instance, ReachError
+from landbridge.remote_execution import Instance, RemoteExecutionError
 
 from .info import MachineInfo
 from .session import Session
@@ -61,7 +61,7 @@ class Machines:
 
     def __init__(self, session: Session) -> None:
         self.session, self.info = session, session.info
-        self.hands, self.ctl = Hands(session.reach), Ctl(session.reach, session.info)
+        self.hands, self.ctl = MachineSteps(session.reach), Ctl(session.reach, session.info)
 
     def look(self) -> dict[str, State]:
         instances = self.session.cloud.machines(self.info)
@@ -99,7 +99,7 @@ class Machines:
         try:
             said = self.hands.ask(machine, "cat", MANIFEST, seconds=30)
             return str(json.loads(said.out)["version"]) if said.code == 0 else ""
-        except (ReachError, ValueError, KeyError):
+        except (RemoteExecutionError, ValueError, KeyError):
             return ""
 
     def wanted_bundle(self, machine: str) -> str:
@@ -129,7 +129,7 @@ class Machines:
             return ["no instance of it runs"]
         try:
             return self.etcd_ails(machine, views) if machine.role == "etcd" else self.api_ails(machine)
-        except ReachError as error:
+        except RemoteExecutionError as error:
             return [str(error)]
 
     def etcd_ails(self, machine: MachineInfo, views: dict[str, View]) -> list[str]:

@@ -19,7 +19,7 @@ def workloads(state: Mapping[str, Any] | None) -> frozenset[str]:
     return frozenset(one["id"] for one in found if one["type"] in TYPES and one.get("id"))
 
 
-def ending(kube: Kube, among: Collection[str]) -> list[str]:
+def terminating(kube: Kube, among: Collection[str]) -> list[str]:
     """Those that are deleted and still there, since pods of theirs are. Raises KubeError."""
     found = (one["metadata"] for one in kube.get(KINDS, "--all-namespaces")["items"])
     names = (f"{one['namespace']}/{one['name']}" for one in found if one.get("deletionTimestamp"))
@@ -29,7 +29,7 @@ def ending(kube: Kube, among: Collection[str]) -> list[str]:
 def await_end(kube: Kube, among: Collection[str], tell: Tell, seconds: float = SECONDS) -> Sequence[str]:
     """Waits until none is left; gives those that are when time is up. Raises KubeError, and what `tell` raises."""
     deadline = time.monotonic() + seconds
-    while (left := ending(kube, among)) and time.monotonic() < deadline:
+    while (left := terminating(kube, among)) and time.monotonic() < deadline:
         tell(f"pods of {', '.join(left)} end")
         time.sleep(PAUSE_SECONDS)
     return left

@@ -76,7 +76,7 @@ class Rebuild:
         """`source` is a copy of a snapshot by its key; None: the newest."""
         self.world, self.place, self.name, self.out, self.source = world, place, name, out, source
         self.cluster = world.fleet.clusters[name]
-        self.region, self.path = self.cluster.region, rebuilds.origins_path(world.path)
+        self.region, self.path = self.cluster.region, rebuilds.rebuilds_path(world.path)
         self.begun = time.monotonic()
         self.done: dict[str, Any] = {}
 
@@ -231,7 +231,7 @@ class Rebuild:
     def stop_if_failed(self, run: FleetRun, report: Report) -> None:
         if run.failed or run.interrupted:
             code = report.end() if not self.out.as_json else report.code(expect_no_changes=False)
-            told = "; ".join(problem.message for story in run.stories.values() for problem in story.problems)
+            told = "; ".join(problem.message for report in run.reports.values() for problem in report.problems)
             raise RebuildError(
                 f"The rebuild of {self.name} stopped at its up{f': {told}' if told else ''}. Nothing was restored yet; "
                 "run the command again: it goes on from here.",

@@ -53,7 +53,7 @@ def suffix(region: str) -> str:
 
 def of_fleet(world: World) -> list[StackSpec]:
     """The stacks that rebuilds have put aside, to be destroyed when their region is back."""
-    return asides(origins.load(origins.origins_path(world.path)))
+    return asides(origins.load(origins.rebuilds_path(world.path)))
 
 
 def asides(origins: Origins) -> list[StackSpec]:

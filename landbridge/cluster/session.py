@@ -80,7 +80,7 @@ class Session:
         return self.cloud.bucket(self.info.bucket)
 
     @cached_property
-    def reach(self) -> reach.Reach:
+    def reach(self) -> reach.RemoteExecution:
         if self.place.cloud is not None:
             cloud = self.place.cloud
             return reach.Local(lambda machine, argv: client.machine_command(cloud, machine, argv))

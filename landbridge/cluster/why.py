@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from components.pools.joining import SERVICE as JOINING
 from landbridge.errors import LandbridgeError
-from landbridge.remote_execution import ReachError
+from landbridge.remote_execution import RemoteExecutionError
 from landbridge.site import nodes
 from landbridge.site.nodes import Node
 
@@ -90,7 +90,7 @@ def asked(session: Session, machine: str, unit: str) -> tuple[str, str, str]:
     """The three parts of what SCRIPT prints there; empty where the machine can't be asked."""
     try:
         said = session.reach.run(machine, ["sh", "-c", SCRIPT, "sh", unit], timeout_seconds=ASK_SECONDS)
-    except ReachError:
+    except RemoteExecutionError:
         return "", "", ""
     states, boot, words = (part.strip() for part in f"{said.out}\n---\n---\n".split("---\n", 3)[:3])
     return states, boot, words

@@ -71,7 +71,7 @@ def history(*, hours: float, cluster: str | None, local: bool, fleet_file: Path 
     return DONE
 
 
-def _read(fleet_file: Path | None, cluster: str | None, *, local: bool) -> tuple[Session, kept.Kept, datetime]:
+def _read(fleet_file: Path | None, cluster: str | None, *, local: bool) -> tuple[Session, kept.Notes, datetime]:
     session = options.the_cluster(fleet_file, cluster, local=local)
     if not identity.wanted(session.world.fleet, session.info.name):
         raise LandbridgeError(
@@ -132,7 +132,7 @@ def show_lines(lines: Sequence[histories.Line], out: Output) -> None:
     out.console.print(table if lines else "Nothing was decided, and no pod waited.")
 
 
-def _show_stale(notes: kept.Kept, now: datetime, out: Output) -> None:
+def _show_stale(notes: kept.Notes, now: datetime, out: Output) -> None:
     if notes.last is None:
         out.console.print("The autoscaler's pod has kept no notes yet.")
     if line := explaining.stale(notes, now):

@@ -17,7 +17,7 @@ from landbridge.cluster.kube import Kube
 from landbridge.errors import DONE, FAILED, LandbridgeError
 from landbridge.image.burn_in import member, report, runners
 from landbridge.image.burn_in.member import Member, NoNode
-from landbridge.image.burn_in.node_marks import Marks
+from landbridge.image.burn_in.node_marks import NodeMarks
 from local.client import LocalCloudError
 
 from . import options
@@ -78,7 +78,7 @@ def burn_in_(
     with kept_free(mine, out) if mine and not quick else nullcontext():
         found = burn_in(tools, begun, limits, "quick" if quick else "full", expected)
         shown = mine.member.name if mine and written(mine, found, out) else None
-    told(node, found, shown, out)
+    show(node, found, shown, out)
     return DONE if found.outcome == "passed" and (mine is None or shown) else FAILED
 
 
@@ -89,8 +89,8 @@ class Mine(NamedTuple):
     kube: Kube
 
     @property
-    def marks(self) -> Marks:
-        return Marks(self.kube, self.member.name)
+    def marks(self) -> NodeMarks:
+        return NodeMarks(self.kube, self.member.name)
 
 
 def at_hand(names: Set[str], fleet_file: Path | None, cluster: str | None, *, local: bool) -> Mine:
@@ -161,7 +161,7 @@ def untested(node: str, found: NoGpu, out: Output) -> int:
     return FAILED
 
 
-def told(node: str, found: Result, shown: str | None, out: Output) -> None:
+def show(node: str, found: Result, shown: str | None, out: Output) -> None:
     if out.as_json:
         out.document(report.document(node, found, shown))
         return

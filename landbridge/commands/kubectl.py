@@ -28,7 +28,7 @@ def kubectl(arguments: tuple[str, ...], *, cluster: str | None, local: bool, fle
     """
     asked = kubeconfig_cache.Asked(cluster, local, str(fleet_file) if fleet_file else None, arguments)
     session = options.the_cluster(fleet_file, cluster, local=local)
-    place, this = session.place, kubeconfig_cache.Kept(enter.HOME, asked)
+    place, this = session.place, kubeconfig_cache.CachedKubeconfig(enter.HOME, asked)
     kubeconfig.private_folder(this.folder)
     credential = kubeconfig.admin(session.cloud, session.info)
     kubeconfig.write(this.config, kubeconfig.kubeconfig(session.info, credential))

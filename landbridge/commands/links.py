@@ -12,7 +12,7 @@ from landbridge import render
 from landbridge.cluster import session as sessions
 from landbridge.errors import DONE, FAILED
 from landbridge.links.cross_cloud import SeenCrossing, seen_crossings
-from landbridge.links.gateways import Said, explained, said
+from landbridge.links.gateways import GatewayReport, explained, gateway_reports
 from landbridge.links.info import Connections
 from landbridge.links.status import DOWN, NONE, UNKNOWN, UP, Seen, SeenPeering, seen, seen_peerings
 from landbridge.output import Output
@@ -51,7 +51,7 @@ def check(
     world = options.the_fleet(fleet_file)
     site = site_gateways.checked(world, site_name) if site_name else None
     found = Connections(world, sessions.the_place(world, local=local), site)
-    gateways = said(found, reports, site)
+    gateways = gateway_reports(found, reports, site)
     tunnels, peers = explained(seen(found, site), gateways), [] if site else seen_peerings(found)
     crossings = [] if site else seen_crossings(found)
     out = options.output(as_json=as_json)
@@ -71,7 +71,11 @@ def check(
 
 
 def show(
-    tunnels: list[Seen], crossings: list[SeenCrossing], peers: list[SeenPeering], gateways: list[Said], out: Output
+    tunnels: list[Seen],
+    crossings: list[SeenCrossing],
+    peers: list[SeenPeering],
+    gateways: list[GatewayReport],
+    out: Output,
 ) -> None:
     out.console.print(_ends(("tunnel", "gateway"), [(one, (one.gateway,)) for one in tunnels]))
     if crossings:
@@ -101,7 +105,7 @@ def _ends(heads: tuple[str, ...], rows: Sequence[tuple[Seen | SeenCrossing, tupl
     return table
 
 
-def troubles(tunnels: list[Seen], crossings: list[SeenCrossing], gateways: list[Said], out: Output) -> None:
+def troubles(tunnels: list[Seen], crossings: list[SeenCrossing], gateways: list[GatewayReport], out: Output) -> None:
     # One cause is told once, with all that it is the cause of.
     told = [(one.tunnel, one.trouble) for one in tunnels if one.trouble]
     told += [(one.tunnel, one.trouble) for one in crossings if one.trouble]

@@ -37,7 +37,7 @@ def start(site: str, name: str, *, fleet_file: Path | None) -> int:
     world = options.the_fleet(fleet_file)
     chosen = site_hosts.one(world, site, name, None)
     enter.entered()
-    found = local_hosts.stand_up(standing.told(world, chosen))
+    found = local_hosts.stand_up(standing.host_request(world, chosen))
     click.echo(f"{found['machine']} is {found['state']} on {found['address']}.")
     return DONE
 

@@ -97,11 +97,11 @@ def size(
     if as_json:
         out.document(outcome.as_json())
     else:
-        told(outcome, out)
+        show_outcome(outcome, out)
     return DONE if outcome.done else FAILED
 
 
-def told(outcome: Outcome, out: Output) -> None:
+def show_outcome(outcome: Outcome, out: Output) -> None:
     gone = f" {len(outcome.removed)} went." if outcome.removed else ""
     ready = f", {outcome.ready} of them at work" if outcome.ready is not None else ""
     if outcome.done:

@@ -98,7 +98,7 @@ def roll(
     if as_json:
         out.document(outcome.as_json())
     else:
-        told(outcome, out)
+        show_outcome(outcome, out)
     return DONE if outcome.done else FAILED
 
 
@@ -137,7 +137,7 @@ def planned(outcome: Outcome, look: Look, out: Output, *, as_json: bool) -> None
     )
 
 
-def told(outcome: Outcome, out: Output) -> None:
+def show_outcome(outcome: Outcome, out: Output) -> None:
     if outcome.replaced:
         out.console.print(
             f"{len(outcome.replaced)} machines of {outcome.pool} replaced by {outcome.name} ({outcome.image}).",

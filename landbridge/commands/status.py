@@ -29,9 +29,9 @@ def status(stacks: tuple[str, ...], *, local: bool, fleet_file: Path | None, dri
     engine = PulumiCommand(places.pulumi_root())
     # Who asks for some stacks is not told of others.
     left = [] if stacks else list(orphans.of_fleet(world, place, engine))
-    notes = [*place.notes, *orphans.told(left, world.path.name, place.options)]
+    notes = [*place.notes, *orphans.notice(left, world.path.name, place.options)]
     looked = stack_status.Looked([*picked, *left], place, engine)
-    with progress.Screen(looked.stories, notes, out.progress).shown():
+    with progress.Screen(looked.reports, notes, out.progress).shown():
         looked.look(drift=drift)
     if as_json:
         document = {"fleet": world.fleet.fleet, "world": place.world, "notes": notes}

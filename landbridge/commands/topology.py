@@ -58,9 +58,9 @@ def topology(*, fleet_file: Path | None, as_json: bool, file: Path | None, live:
                 "picture": str(target) if target else None,
                 "regions": [*fleet.regions],
                 "sites": [*fleet.sites],
-                "tunnels": [told(one, states) for one in joined],
-                "peerings": [told(one, states) for one in peered],
-                "crossings": [told(one, states) for one in crossed],
+                "tunnels": [tunnel_document(one, states) for one in joined],
+                "peerings": [tunnel_document(one, states) for one in peered],
+                "crossings": [tunnel_document(one, states) for one in crossed],
             }
         )
     else:
@@ -70,7 +70,7 @@ def topology(*, fleet_file: Path | None, as_json: bool, file: Path | None, live:
     return DONE
 
 
-def told(one: Tunnel | Peering | Crossing, states: Mapping[str, str] | None) -> dict[str, Any]:
+def tunnel_document(one: Tunnel | Peering | Crossing, states: Mapping[str, str] | None) -> dict[str, Any]:
     known = {} if states is None else {"state": states.get(one.name, drawing.UNKNOWN)}
     return {**one._asdict(), "name": one.name, **known}
 

@@ -134,7 +134,7 @@ def prepare(
         picked = to_destroy(names, world, left, lambda name: StackEngine(name, place, engine).state())
     run = FleetRun(world, picked, place, engine, How(**how), left)
     if command != "destroy":
-        run.notes += orphans.told(left, world.path.name, place.options)
+        run.notes += orphans.notice(left, world.path.name, place.options)
     return run, Report(command, run, out)
 
 

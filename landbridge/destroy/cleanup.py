@@ -42,7 +42,7 @@ def take_down(run: "FleetRun", name: str) -> None:
 def dismiss_hosts(run: "FleetRun", name: str) -> None:
     """Has a site's hosts leave the cluster of a pool that is destroyed; what is left of them becomes a note."""
     if pool := site_unenrol.of(name, outputs(run.engines[name].state())):
-        run.stories[name].current = f"hosts of {pool.site} leave {pool.cluster}"
+        run.reports[name].current = f"hosts of {pool.site} leave {pool.cluster}"
         try:
             session = Session(run.world, run.place, info.read(run.place, pool.cluster))
         except LandbridgeError:  # never up, or gone: it has no nodes
@@ -52,17 +52,17 @@ def dismiss_hosts(run: "FleetRun", name: str) -> None:
 
 def destroy_with_data(run: "FleetRun", name: str) -> None:
     """If its people agreed to that, its buckets are empty when they go: once more where something came late."""
-    story, loss = run.stories[name], run.how.ignore_protect
+    report, loss = run.reports[name], run.how.ignore_protect
     for tries in range(1, buckets.TIMES + 1):
         if loss:
             empty(run, name)
         try:
-            run.engines[name].destroy(story.hear, ignore_protect=loss, parallel=run.how.parallel)
+            run.engines[name].destroy(report.hear, ignore_protect=loss, parallel=run.how.parallel)
         except CommandError:
-            late = any(buckets.NOT_EMPTY in problem.message for problem in story.problems)
+            late = any(buckets.NOT_EMPTY in problem.message for problem in report.problems)
             if not (loss and late) or run.interrupted or tries == buckets.TIMES:
                 raise
-            story.problems.clear()
+            report.problems.clear()
         else:
             break
 
@@ -80,7 +80,7 @@ def staying(run: "FleetRun", cluster: str) -> Kube | None:
 def await_end(run: "FleetRun", name: str, kube: Kube, workloads: Collection[str]) -> None:
     """Waits until the pods of a cluster's add-ons have ended: the next `up` can make none anew before."""
     try:
-        left = pod_termination.await_end(kube, workloads, run.teller(run.stories[name]))
+        left = pod_termination.await_end(kube, workloads, run.teller(run.reports[name]))
     except LandbridgeError as error:
         run.notes.append(f"{name}: whether all its pods have ended was not seen: {error}")
         return
@@ -94,17 +94,17 @@ def await_end(run: "FleetRun", name: str, kube: Kube, workloads: Collection[str]
 
 def empty(run: "FleetRun", name: str) -> None:
     """The stack's buckets. Raises LandbridgeError."""
-    story = run.stories[name]
+    report = run.reports[name]
     for bucket in buckets.buckets(run.engines[name].state()):
 
         def tell(gone: int, bucket: str = bucket) -> None:
-            story.current = f"empties {bucket}: {gone:,} objects and old versions are gone"
+            report.current = f"empties {bucket}: {gone:,} objects and old versions are gone"
             if run.interrupted:
                 raise LandbridgeError(f"interrupted while it emptied {bucket}: {gone:,} of its objects are gone")
 
         if gone := buckets.empty(run.clients(name)("s3"), bucket, tell):
             run.notes.append(f"{name}: {bucket} is emptied of objects and old versions: {gone:,}")
-    story.current = ""
+    report.current = ""
 
 
 def settle(run: "FleetRun", name: str) -> None:

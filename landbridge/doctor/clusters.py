@@ -13,7 +13,7 @@ from landbridge.pki import certificates as pki
 from landbridge.pki.certificates import Row
 from landbridge.pki.diagnosis import diagnose
 from landbridge.pool import listing
-from landbridge.remote_execution import ReachError
+from landbridge.remote_execution import RemoteExecutionError
 
 from .finding import Finding, Severity
 from .subject import Patient
@@ -31,7 +31,7 @@ def api(patient: Patient, session: Session) -> Iterator[Finding]:
     for machine in session.info.api:
         try:
             here = session.reach.run(machine.name, LIVES, timeout_seconds=API_SECONDS)
-        except ReachError as error:
+        except RemoteExecutionError as error:
             told = f"API server {machine.name} can't be reached: {error}"
         else:
             if here.code == 0:

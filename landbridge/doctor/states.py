@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from landbridge import places
 from landbridge.engine import locks
 from landbridge.engine.pulumi_command import PulumiCommand
-from landbridge.engine.stack_report import Story
+from landbridge.engine.stack_report import StackReport
 from landbridge.places import Place
 from landbridge.pool.listing import named
 from landbridge.status.stacks import Looked, StackStatus
@@ -30,7 +30,7 @@ def look(patient: Patient) -> Iterator[Finding]:
     for name, status in looked.stacks.items():
         if status.result == "failed" and settled(place, status):
             status.result = "succeeded"
-        yield from of_stack(patient, status, looked.stories[name])
+        yield from of_stack(patient, status, looked.reports[name])
         yield from _abandoned(patient, place, name)
     yield from never_up(patient, [one for one in looked.stacks.values() if one.result == "never up"], len(names))
     yield from _nameless(patient)
@@ -42,10 +42,10 @@ def settled(place: Place, status: StackStatus) -> bool:
     return status.at is not None and record.exists() and record.stat().st_mtime > status.at.timestamp()
 
 
-def of_stack(patient: Patient, status: StackStatus, story: Story) -> Iterator[Finding]:
+def of_stack(patient: Patient, status: StackStatus, report: StackReport) -> Iterator[Finding]:
     up, name = patient.command(f"up {status.stack}"), status.stack
     if status.result == "not known":
-        why = "; ".join(problem.message for problem in story.problems) or "it can't be read"
+        why = "; ".join(problem.message for problem in report.problems) or "it can't be read"
         yield Finding(AREA, "broken", f"stack {name}: {why}", f"{patient.command(f'status {name}')} asks again")
     elif status.held_by:
         return  # somebody is at it, so what is open is nobody's fault yet

@@ -8,7 +8,7 @@ from typing import Any
 from landbridge.cluster.session import Session
 from landbridge.errors import LandbridgeError
 from landbridge.etcd import waiting
-from landbridge.etcd.machine_steps import Hands, side_by_side
+from landbridge.etcd.machine_steps import MachineSteps, side_by_side
 from landbridge.etcd.ring import Ctl, Member, View
 
 from .marker import Mark
@@ -42,7 +42,7 @@ class Bench:
 
     def __init__(self, session: Session, writer: Writer, mark: Mark, tell: Tell) -> None:
         self.session, self.info, self.writer, self.mark, self.tell = session, session.info, writer, mark, tell
-        self.ctl, self.hands = Ctl(session.reach, session.info), Hands(session.reach)
+        self.ctl, self.hands = Ctl(session.reach, session.info), MachineSteps(session.reach)
 
     @property
     def etcd(self) -> list[str]:

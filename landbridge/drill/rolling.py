@@ -12,7 +12,7 @@ from landbridge.cluster.roll import Roll
 from landbridge.cluster.session import Session
 from landbridge.cluster.waiting import Tell
 from landbridge.etcd.ring import RING
-from landbridge.remote_execution import ReachError
+from landbridge.remote_execution import RemoteExecutionError
 
 from .bench import Bench, DrillError, Outcome
 from .writer import Api
@@ -54,7 +54,7 @@ class Watch:
         """Machines of which a member or the API server does not answer, and rings without a majority."""
         try:
             views = self.machines.views()
-        except ReachError:  # the one that was asked went meanwhile
+        except RemoteExecutionError:  # the one that was asked went meanwhile
             views = {}
         found = {f"the majority of etcd {ring}" for ring, view in views.items() if not view.quorum}
         for view in views.values():

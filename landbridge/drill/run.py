@@ -44,7 +44,7 @@ DRILLS = {
         Drill("bundle-tampered", "a machine's bundle is changed in the bucket", trust.bundle_tampered),
         Drill("rolled", "every machine is replaced", rolling.rolled),
         Drill("quorum-lost", "two of three disks are lost", restores.quorum_lost, loses=True),
-        Drill("everything-lost", "all machines and disks are lost", total_loss.everything_lost, loses=True),
+        Drill("everything-lost", "all machines and disks are lost", total_loss.total_loss, loses=True),
     )
 }
 
@@ -87,7 +87,7 @@ def run(session: Session, names: Iterable[str], tell: Tell) -> list[Result]:
             writer = Writer(session.info, credential, namespace, name)
             bench = Bench(session, writer, mark, lambda line: tell(f"  {line}"))
             results.append(one(drill, bench))
-            tell(told(results[-1]))
+            tell(summary(results[-1]))
             if results[-1].problem and not whole(bench):
                 tell("  the cluster stays as it is now; `landbridge drill --clear` puts right what the drill left")
                 return results
@@ -184,7 +184,7 @@ def gap(lost: list[Write]) -> str:
     )
 
 
-def told(result: Result) -> str:
+def summary(result: Result) -> str:
     if result.problem:
         return f"  FAILED: {result.problem}"
     lost = f"lost {result.gap}" if result.gap else "nothing lost"

@@ -29,14 +29,14 @@ print(hashlib.sha256(base64.b64decode(next(k["secret"] for k in keys if k["name"
 """
 
 
-class Sealed(NamedTuple):
+class TestSecret(NamedTuple):
     """A Secret of the drill's own."""
 
     name: str
     word: str
 
 
-def everything_lost(bench: Bench) -> Outcome:
+def total_loss(bench: Bench) -> Outcome:
     """Every machine and every disk of both rings is lost: main goes back to the last snapshot, events begin anew."""
     sealed = seal(bench)
     store = bench.session.bucket
@@ -91,7 +91,7 @@ def wipe(bench: Bench, machine: str) -> None:
     bench.hands.sh(machine, "losing its disks", "\n".join(lines))
 
 
-def blank(bench: Bench, sealed: Sealed) -> None:
+def blank(bench: Bench, sealed: TestSecret) -> None:
     """That nothing is left. Machines make file systems, and members begin an empty ring. Raises DrillError."""
     bench.healthy("main")
     found = bench.ctl.call(bench.etcd[0], "main", "get", where(bench, sealed), "--keys-only")
@@ -100,16 +100,16 @@ def blank(bench: Bench, sealed: Sealed) -> None:
     bench.tell("all machines are back; etcd main is healthy and empty")
 
 
-def seal(bench: Bench) -> Sealed:
+def seal(bench: Bench) -> TestSecret:
     """Writes a Secret. Raises DrillError unless it lies encrypted in etcd."""
-    sealed = Sealed("landbridge-drill", secrets.token_hex(32))
+    sealed = TestSecret("landbridge-drill", secrets.token_hex(32))
     body = {"metadata": {"name": sealed.name}, "stringData": {"word": sealed.word}}
     bench.writer.ask("POST", f"/api/v1/namespaces/{bench.writer.namespace}/secrets", body)
     key_name(bench, sealed)
     return sealed
 
 
-def opened(bench: Bench, sealed: Sealed) -> str:
+def opened(bench: Bench, sealed: TestSecret) -> str:
     """The name of the key under which the Secret lies in etcd, after all that must hold of it. Raises DrillError."""
     found = bench.writer.ask("GET", f"/api/v1/namespaces/{bench.writer.namespace}/secrets/{sealed.name}")
     if base64.b64decode(found["data"]["word"]).decode() != sealed.word:
@@ -123,7 +123,7 @@ def opened(bench: Bench, sealed: Sealed) -> str:
     return name
 
 
-def key_name(bench: Bench, sealed: Sealed) -> str:
+def key_name(bench: Bench, sealed: TestSecret) -> str:
     """Which key encrypts the Secret in etcd. Raises DrillError when none does."""
     told = bench.ctl.call(bench.etcd[0], "main", "get", where(bench, sealed))
     raw = base64.b64decode(told["kvs"][0]["value"])
@@ -132,7 +132,7 @@ def key_name(bench: Bench, sealed: Sealed) -> str:
     return raw.split(b":", 5)[4].decode()
 
 
-def where(bench: Bench, sealed: Sealed) -> str:
+def where(bench: Bench, sealed: TestSecret) -> str:
     return f"/registry/secrets/{bench.writer.namespace}/{sealed.name}"
 
 

@@ -9,7 +9,7 @@ from landbridge.places import Place
 from local import client
 
 from . import locks
-from .stack_report import Problem, Story, of_urn, short
+from .stack_report import Problem, StackReport, of_urn, short
 
 # What the engine adds to every failure, and says no more than that there was one.
 ECHOES = re.compile(
@@ -25,21 +25,21 @@ LOST = re.compile(r"\bEOF\b|connection (was )?(refused|reset|closed|error)|could
 ENDING_SECONDS = 5.0
 
 
-def worth_telling(story: Story, error: Exception, place: Place) -> list[Problem]:
+def worth_telling(report: StackReport, error: Exception, place: Place) -> list[Problem]:
     """The problems to show: of policies, else of resources, else of the program, else of the command."""
     if isinstance(error, locks.LockedError):
-        return [Problem("", "", locked(story.stack, error.lock, place))]
+        return [Problem("", "", locked(report.stack, error.lock, place))]
     if isinstance(error, LandbridgeError):
         return [Problem("", "", str(error))]
-    if ended := cloud_ended(story, error, place):
+    if ended := cloud_ended(report, error, place):
         return [Problem("", "", ended)]
     if isinstance(error, ConcurrentUpdateError):
-        return [Problem("", "", locked(story.stack, locks.holder_in(str(error)), place))]
-    if story.violations:
-        return distinct(story.violations)
-    if kept := protected(story, place):
+        return [Problem("", "", locked(report.stack, locks.holder_in(str(error)), place))]
+    if report.violations:
+        return distinct(report.violations)
+    if kept := protected(report, place):
         return [Problem("", "", kept)]
-    problems = [told_once(p) for p in story.problems if not ECHOES.match(p.message)]
+    problems = [without_own_name(p) for p in report.problems if not ECHOES.match(p.message)]
     of_resources = [p for p in problems if p.name]
     if of_resources or problems:
         return distinct(of_resources or problems)
@@ -48,25 +48,25 @@ def worth_telling(story: Story, error: Exception, place: Place) -> list[Problem]
     return [Problem("", "", str(error))]
 
 
-def protected(story: Story, place: Place) -> str:
+def protected(report: StackReport, place: Place) -> str:
     """That a change would take away what is protected, and how to have it all the same; empty if none would."""
-    urns = dict.fromkeys(urn for problem in story.problems for urn in PROTECTED.findall(problem.message))
+    urns = dict.fromkeys(urn for problem in report.problems for urn in PROTECTED.findall(problem.message))
     if not urns:
         return ""
     names = [of_urn(urn) for urn in urns]
     which = ", ".join(f"{short(type_)} {name}" for type_, name in names)
     return (
         f"what stands can't become what fleet.yaml says now: {which} would be deleted, with what is on it or in it. "
-        f"If that is meant, let it go first: `landbridge destroy{place.options} {story.stack} --ignore-protect`, then "
-        f"`landbridge up{place.options} {story.stack}`"
+        f"If that is meant, let it go first: `landbridge destroy{place.options} {report.stack} --ignore-protect`, then "
+        f"`landbridge up{place.options} {report.stack}`"
     )
 
 
-def cloud_ended(story: Story, error: Exception, place: Place) -> str | None:
+def cloud_ended(report: StackReport, error: Exception, place: Place) -> str | None:
     """That the local cloud ended meanwhile, why, and what to do; None while it lives. All else follows from that."""
     if place.cloud is None:
         return None
-    lost = any(LOST.search(text) for text in (str(error), *(problem.message for problem in story.problems)))
+    lost = any(LOST.search(text) for text in (str(error), *(problem.message for problem in report.problems)))
     if not client.gone(place.cloud, ENDING_SECONDS if lost else 0.0):
         return None
     why = client.last_words(place.cloud.home, place.cloud.life) or "left no word (`landbridge local logs`)"
@@ -76,7 +76,7 @@ def cloud_ended(story: Story, error: Exception, place: Place) -> str | None:
     )
 
 
-def told_once(problem: Problem) -> Problem:
+def without_own_name(problem: Problem) -> Problem:
     """The problem in plain words, without the resource's own name in front of them once more."""
     return problem._replace(message=plain(problem.message).removeprefix(f"{problem.type} {problem.name}: "))
 

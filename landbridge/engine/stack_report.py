@@ -11,13 +11,13 @@ from pulumi.automation import EngineEvent, OpType, StepEventMetadata
 from pulumi.automation.events import StepEventStateMetadata
 
 Ended = Literal["done", "unchanged", "failed", "stopped", "skipped"]
-Phase = Literal["waiting", "preview", "resume", "update", "birth", "joining", "destroy", "look", Ended]
+Phase = Literal["waiting", "preview", "resume", "update", "bootstrap", "joining", "destroy", "look", Ended]
 # What a stack rests in; all else is work, and counts its own steps.
 ENDED: tuple[Phase, ...] = get_args(Ended)
 GIVEN_UP: tuple[Phase, ...] = ("failed", "stopped", "skipped")
 RESTING: tuple[Phase, ...] = ("waiting", *ENDED)
 # Work that belongs to the work before it: what that has counted stays.
-GOING_ON: tuple[Phase, ...] = ("birth", "joining")
+GOING_ON: tuple[Phase, ...] = ("bootstrap", "joining")
 
 # The engine's operations in the five words people use; halves of a replacement are missing, "replace" counts it.
 VERBS = {
@@ -60,7 +60,7 @@ class Problem(NamedTuple):
 
 
 @dataclass
-class Story:
+class StackReport:
     """One stack in one run. Written by the engine's events, read by the progress view meanwhile."""
 
     stack: str
@@ -168,14 +168,14 @@ class Story:
         self.ended.add(step.urn)
         self.finished += 1
         self.counts[verb] += 1
-        self.steps.append(told(step, verb))
+        self.steps.append(step_of(step, verb))
 
     def hear_read(self, step: StepEventMetadata) -> None:
         """A resource was read again: how the cloud differs, which is no change of ours."""
         if step.new is None:
-            self.drift.append(told(step, "deleted"))
+            self.drift.append(step_of(step, "deleted"))
         elif step.diffs:
-            self.drift.append(told(step, "updated"))
+            self.drift.append(step_of(step, "updated"))
 
     def hear_outputs(self, step: StepEventMetadata) -> None:
         if step.new is not None:
@@ -184,7 +184,7 @@ class Story:
             self.outputs_changed = before != self.outputs
 
 
-def told(step: StepEventMetadata, verb: str) -> Step:
+def step_of(step: StepEventMetadata, verb: str) -> Step:
     state = step.old if verb in ("deleted", "replaced") else step.new or step.old
     properties = (state and (state.outputs or state.inputs)) or {}
     protected, retained = bool(step.old and step.old.protect), bool(step.old and step.old.retain_on_delete)

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from landbridge.cluster.info import ClusterInfo
-from landbridge.remote_execution import Reach, Said
+from landbridge.remote_execution import CommandResult, RemoteExecution
 
-from .machine_steps import SCRIPTS, Hands, StepError
+from .machine_steps import SCRIPTS, MachineSteps, StepError
 from .ring import Ctl, EtcdError, View
 from .store import STAMP, Store
 
@@ -31,11 +31,11 @@ class Backup(NamedTuple):
         return self._asdict()
 
 
-def backup(reach: Reach, info: ClusterInfo, store: Store, ring: str) -> Backup:
+def backup(reach: RemoteExecution, info: ClusterInfo, store: Store, ring: str) -> Backup:
     """Taken from a follower if there is a healthy one, and looked for in the bucket. Raises LandbridgeError."""
     machine = source(Ctl(reach, info).look(ring), info)
     command = ("python3", f"{SCRIPTS}/etcd_backup.py", ring, "--now")
-    said = Hands(reach).ask(machine, *command, seconds=BACKUP_SECONDS)
+    said = MachineSteps(reach).ask(machine, *command, seconds=BACKUP_SECONDS)
     told = _told(said)
     if told is None:
         raise StepError(f"{machine}: the backup of etcd {ring} failed: {said.why}")
@@ -59,7 +59,7 @@ def backup(reach: Reach, info: ClusterInfo, store: Store, ring: str) -> Backup:
     return made
 
 
-def _told(said: Said) -> dict[str, Any] | None:
+def _told(said: CommandResult) -> dict[str, Any] | None:
     """The last line, which comes as soon as the snapshot is in the bucket; None without it."""
     lines = said.out.strip().splitlines()
     try:

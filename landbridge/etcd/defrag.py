@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from landbridge.cluster.info import ClusterInfo
-from landbridge.remote_execution import Reach
+from landbridge.remote_execution import RemoteExecution
 
 from .ring import Ctl, EtcdError, Member, View
 
@@ -23,7 +23,7 @@ class Shrunk(NamedTuple):
         return self._asdict()
 
 
-def defrag(reach: Reach, info: ClusterInfo, ring: str, tell: Callable[[str], None]) -> list[Shrunk]:
+def defrag(reach: RemoteExecution, info: ClusterInfo, ring: str, tell: Callable[[str], None]) -> list[Shrunk]:
     """Followers first, the leader last. Raises EtcdError when the ring is not healthy, before or between."""
     ctl = Ctl(reach, info)
     view = healthy(ctl.look(ring), info)

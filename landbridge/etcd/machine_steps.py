@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from landbridge.errors import LandbridgeError
-from landbridge.remote_execution import Reach, Said
+from landbridge.remote_execution import CommandResult, RemoteExecution
 
 Result = TypeVar("Result")
 # The machines' own scripts, see components/control_plane/on_machine.
@@ -34,13 +34,13 @@ class StepError(LandbridgeError):
     """A step on a machine failed."""
 
 
-class Hands:
+class MachineSteps:
     """On the machines of one cluster."""
 
-    def __init__(self, reach: Reach) -> None:
+    def __init__(self, reach: RemoteExecution) -> None:
         self.reach = reach
 
-    def ask(self, machine: str, *argv: str, seconds: float = 60, stdin: bytes = b"") -> Said:
+    def ask(self, machine: str, *argv: str, seconds: float = 60, stdin: bytes = b"") -> CommandResult:
         return self.reach.run(machine, argv, stdin, seconds)
 
     def do(self, machine: str, what: str, *argv: str, seconds: float = 60, stdin: bytes = b"") -> str:

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from landbridge.cluster.info import ClusterInfo, MachineInfo
-from landbridge.remote_execution import Reach
+from landbridge.remote_execution import RemoteExecution
 
-from .machine_steps import Hands
+from .machine_steps import MachineSteps
 from .ring import RING, Ctl, EtcdError, Member, View
 
 JOIN_SECONDS = 300.0
 
 
 def replace(
-    reach: Reach,
+    reach: RemoteExecution,
     info: ClusterInfo,
     machine: MachineInfo,
     ring: str,
@@ -27,7 +27,7 @@ def replace(
 
     First as a learner: it counts for no majority until it has all data.
     """
-    ctl, hands = Ctl(reach, info), Hands(reach)
+    ctl, hands = Ctl(reach, info), MachineSteps(reach)
     view = ctl.look(ring)
     other = check(view, info, machine, force=force)
     aside(hands, machine.name, ring, tell)
@@ -71,7 +71,7 @@ def check(view: View, info: ClusterInfo, machine: MachineInfo, *, force: bool) -
     return sorted(alive, key=lambda member: member.name)[0].name
 
 
-def aside(hands: Hands, machine: str, ring: str, tell: Callable[[str], None]) -> None:
+def aside(hands: MachineSteps, machine: str, ring: str, tell: Callable[[str], None]) -> None:
     """Stops the member and moves what its folder holds out of the way."""
     hands.stop(machine, f"etcd-{ring}.service")
     kept = f"data.before-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
@@ -83,7 +83,7 @@ def aside(hands: Hands, machine: str, ring: str, tell: Callable[[str], None]) ->
         tell(f"{machine}: the old data of etcd {ring} are kept in {path}/{kept}")
 
 
-def mounted(hands: Hands, machine: str, ring: str, seconds: float = 60) -> None:
+def mounted(hands: MachineSteps, machine: str, ring: str, seconds: float = 60) -> None:
     """Without its disk a member would begin on the root disk."""
     deadline = time.monotonic() + seconds
     while not hands.active(machine, f"var-lib-etcd-{ring}.mount"):
@@ -99,7 +99,7 @@ def joining(config: str) -> str:
     return json.dumps({**json.loads(config), "initial-cluster-state": "existing"}, indent=2, sort_keys=True) + "\n"
 
 
-def write(hands: Hands, machine: str, path: str, text: str) -> None:
+def write(hands: MachineSteps, machine: str, path: str, text: str) -> None:
     script = f"umask 022; cat > {path}.new && mv {path}.new {path}"
     hands.do(machine, f"writing {path}", "sh", "-ec", script, stdin=text.encode())
 

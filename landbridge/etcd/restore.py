@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 from components.control_plane.units import UNITS
 from landbridge.cluster.info import ClusterInfo
 from landbridge.errors import LandbridgeError, UsageError
-from landbridge.remote_execution import Reach, ReachError
+from landbridge.remote_execution import RemoteExecution, RemoteExecutionError
 
 from . import salvage as survivor
 from . import store as stores
 from . import waiting
-from .machine_steps import Hands, side_by_side
+from .machine_steps import MachineSteps, side_by_side
 from .replace import mounted
 from .ring import RING, Ctl
 from .salvage import Left
@@ -82,8 +82,8 @@ def from_bucket(store: Store, info: ClusterInfo, ring: str, given: str) -> Sourc
 class Restore:
     """One restore, as steps in their order. A step that fails leaves all before it as it is: run it again."""
 
-    def __init__(self, reach: Reach, info: ClusterInfo, store: Store, ring: str, tell: Tell) -> None:
-        self.hands, self.info, self.store, self.ring, self.tell = Hands(reach), info, store, ring, tell
+    def __init__(self, reach: RemoteExecution, info: ClusterInfo, store: Store, ring: str, tell: Tell) -> None:
+        self.hands, self.info, self.store, self.ring, self.tell = MachineSteps(reach), info, store, ring, tell
         self.etcd = [machine.name for machine in info.etcd]
         self.api = [machine.name for machine in info.api]
         self.stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
@@ -104,7 +104,7 @@ class Restore:
                     if time.monotonic() > deadline:
                         return silent.append(f"{machine} has not booted: see /var/log/landbridge-boot.log there.")
                     time.sleep(1)
-            except ReachError as error:
+            except RemoteExecutionError as error:
                 silent.append(str(error))
             return None
 

@@ -31,7 +31,7 @@ def restored(
     done = restore.run(chosen, survivor)
     frozen = froze(session, done) if ring == "main" else ""
     if not out.as_json:
-        for line in told(done, frozen):
+        for line in summary(done, frozen):
             out.console.print(line, markup=False, soft_wrap=True)
     return {**done.as_json(), "frozen": ring == "main" and not frozen, "freeze_problem": frozen or None}
 
@@ -62,7 +62,7 @@ def froze(session: Session, done: Restored) -> str:
     return ""
 
 
-def told(done: Restored, problem: str) -> list[str]:
+def summary(done: Restored, problem: str) -> list[str]:
     lines = [
         f"etcd {done.ring} is back at revision {done.revision}, from {done.source}; it goes on at {done.continues_at}.",
     ]

@@ -10,7 +10,7 @@ from typing import Any
 from components.control_plane.etcd import RINGS
 from landbridge.cluster.info import ClusterInfo, MachineInfo
 from landbridge.errors import LandbridgeError
-from landbridge.remote_execution import Reach, ReachError, Said
+from landbridge.remote_execution import CommandResult, RemoteExecution, RemoteExecutionError
 
 RING = {ring.name: ring for ring in RINGS}
 PKI = "/etc/etcd/pki"
@@ -103,17 +103,17 @@ class View:
 class Ctl:
     """etcdctl on a cluster's machines, each against its own member."""
 
-    def __init__(self, reach: Reach, info: ClusterInfo) -> None:
+    def __init__(self, reach: RemoteExecution, info: ClusterInfo) -> None:
         self.reach, self.info = reach, info
 
-    def say(self, machine: str, ring: str, *words: str, seconds: float = 10) -> Said:
+    def say(self, machine: str, ring: str, *words: str, seconds: float = 10) -> CommandResult:
         here = f"--endpoints=https://127.0.0.1:{RING[ring].client_port}"
         limits = [f"--command-timeout={seconds:.0f}s", "--dial-timeout=2s", "--write-out=json"]
         argv = ["/usr/local/bin/etcdctl", here, *CREDENTIAL, *limits, *words]
         return self.reach.run(machine, argv, timeout_seconds=seconds * 3 + 10)
 
     def call(self, machine: str, ring: str, *words: str, seconds: float = 10) -> dict[str, Any]:
-        """Raises EtcdError and ReachError."""
+        """Raises EtcdError and RemoteExecutionError."""
         said = self.say(machine, ring, *words, seconds=seconds)
         if said.code != 0:
             raise EtcdError(f"etcd {ring} on {machine} refused `{' '.join(words)}`: {complaint(said)}")
@@ -126,9 +126,11 @@ class Ctl:
         with ThreadPoolExecutor(max(1, len(self.info.etcd))) as threads:
             told = threads.map(lambda machine: self._listed(machine.name, ring), self.info.etcd)
             for machine, listed in zip(self.info.etcd, list(told), strict=True):
-                if isinstance(listed, ReachError) or listed.code != 0:
+                if isinstance(listed, RemoteExecutionError) or listed.code != 0:
                     reasons.append(
-                        str(listed) if isinstance(listed, ReachError) else f"{machine.name}: {complaint(listed)}"
+                        str(listed)
+                        if isinstance(listed, RemoteExecutionError)
+                        else f"{machine.name}: {complaint(listed)}"
                     )
                     continue
                 say = partial(self.say, machine.name, ring, seconds=3)
@@ -138,14 +140,14 @@ class Ctl:
                 )
                 try:
                     return view(ring, machine.name, listed.out, status.result().out, alarms.result().out)
-                except ReachError as error:
+                except RemoteExecutionError as error:
                     reasons.append(str(error))
         return View(ring, why="; ".join(reasons) or "the cluster has no etcd machines")
 
-    def _listed(self, machine: str, ring: str) -> Said | ReachError:
+    def _listed(self, machine: str, ring: str) -> CommandResult | RemoteExecutionError:
         try:
             return self.say(machine, ring, "member", "list", "--consistency=s", seconds=3)
-        except ReachError as error:
+        except RemoteExecutionError as error:
             return error
 
 
@@ -199,7 +201,7 @@ def parsed(text: str) -> Any:
         return None
 
 
-def complaint(said: Said) -> str:
+def complaint(said: CommandResult) -> str:
     """etcdctl's own words without its log lines' clutter."""
     told = parsed(said.why)
     if isinstance(told, dict):

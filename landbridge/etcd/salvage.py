@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from landbridge.errors import LandbridgeError
 
-from .machine_steps import Hands
+from .machine_steps import MachineSteps
 from .ring import parsed
 
 PORTS = (23791, 23801)
@@ -24,7 +24,7 @@ class Left(NamedTuple):
     dropped: int
 
 
-def salvage(hands: Hands, machine: str, ring: str) -> Left | None:
+def salvage(hands: MachineSteps, machine: str, ring: str) -> Left | None:
     """A snapshot file of what is left of the ring on this machine; None when nothing is. The member must be stopped."""
     data, copy = f"/var/lib/etcd/{ring}/data", f"/var/lib/etcd/{ring}/salvage"
     snapshot = f"/var/lib/etcd/{ring}/salvage.db"
@@ -84,6 +84,6 @@ def newest(left: list[Left]) -> Left:
     return max(left, key=lambda one: (one.revision, one.dropped, one.machine))
 
 
-def forget(hands: Hands, left: list[Left]) -> None:
+def forget(hands: MachineSteps, left: list[Left]) -> None:
     for one in left:
         hands.remove(one.machine, one.path)

@@ -5,9 +5,9 @@ import time
 from components.control_plane.machines import API_PORT, READY_PATH
 from landbridge.cluster.info import ClusterInfo
 from landbridge.errors import LandbridgeError
-from landbridge.remote_execution import Reach
+from landbridge.remote_execution import RemoteExecution
 
-from .machine_steps import Hands
+from .machine_steps import MachineSteps
 from .ring import Ctl
 
 RING_SECONDS, API_SECONDS = 120.0, 300.0
@@ -23,7 +23,7 @@ READY = (
 )
 
 
-def for_ring(reach: Reach, info: ClusterInfo, ring: str, seconds: float = RING_SECONDS) -> None:
+def for_ring(reach: RemoteExecution, info: ClusterInfo, ring: str, seconds: float = RING_SECONDS) -> None:
     """Raises LandbridgeError with what ails it when the ring does not become healthy in time."""
     ctl, deadline = Ctl(reach, info), time.monotonic() + seconds
     while True:
@@ -38,11 +38,11 @@ def for_ring(reach: Reach, info: ClusterInfo, ring: str, seconds: float = RING_S
         time.sleep(0.5)
 
 
-def ready(hands: Hands, machine: str) -> bool:
+def ready(hands: MachineSteps, machine: str) -> bool:
     return hands.ask(machine, *READY, seconds=10).out == "ok"
 
 
-def for_api(hands: Hands, machine: str, seconds: float = API_SECONDS) -> None:
+def for_api(hands: MachineSteps, machine: str, seconds: float = API_SECONDS) -> None:
     """Raises LandbridgeError when the API server of a machine does not become ready in time."""
     deadline = time.monotonic() + seconds
     while not ready(hands, machine):

@@ -10,7 +10,7 @@ from botocore.config import Config
 from fleet.world import World
 from images.running import cache_folder
 from images.stores.aws.blocks import WORKERS
-from images.stores.aws.calls import CREDENTIALS, told
+from images.stores.aws.calls import CREDENTIALS, clear_errors
 from images.stores.aws.store import Aws, Waits
 from images.stores.clouds import Clouds
 from images.stores.site import index as site_index
@@ -62,5 +62,5 @@ def who(store: Store, world: World, place: Place | None) -> str:
     inside = [name for name in store.places if world.fleet.regions[name].cloud == "aws"]
     if not inside:
         return azure_gallery.who(store.places[0])
-    with told(inside[0], CREDENTIALS):
+    with clear_errors(inside[0], CREDENTIALS):
         return str(clients_at(world, place, inside[0])("sts").get_caller_identity()["Arn"])

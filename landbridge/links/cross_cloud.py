@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from components.links.aws.cross_cloud import Crossed, crossed
+from components.links.aws.cross_cloud import CrossCloudConnection, cross_cloud_connections
 from components.links.plan import Crossing
 from components.tags import Owner
 from stacks.catalogue import LINKS
@@ -40,7 +40,7 @@ class SeenCrossing(NamedTuple):
 def seen_crossings(links: Connections) -> list[SeenCrossing]:
     """Every one that is planned, in the plan's order. A region that can't be asked stops no other one."""
     world = links.world
-    made = crossed(world.fleet, world.plan)
+    made = cross_cloud_connections(world.fleet, world.plan)
     return [
         one
         for region in dict.fromkeys(one.aws for one in made)
@@ -48,7 +48,7 @@ def seen_crossings(links: Connections) -> list[SeenCrossing]:
     ]
 
 
-def _of_region(links: Connections, region: str, made: list[Crossed]) -> Iterator[SeenCrossing]:
+def _of_region(links: Connections, region: str, made: list[CrossCloudConnection]) -> Iterator[SeenCrossing]:
     owner, found, why = Owner(links.world.fleet.fleet, "", LINKS), dict[str, Mapping[str, Any]](), ""
     named = {owner.tags(one.name)["Name"]: one for one in made}
     live = [

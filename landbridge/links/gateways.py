@@ -16,7 +16,7 @@ from .status import Seen
 PRINTS = "`gateway_verify.py --json`"
 
 
-class Told(NamedTuple):
+class ReportFile(NamedTuple):
     """A file's content. `causes` are by the gateway's own names of tunnels, of those that carry nothing."""
 
     site: str
@@ -28,7 +28,7 @@ class Told(NamedTuple):
     next_hop: str
 
 
-class Said(NamedTuple):
+class GatewayReport(NamedTuple):
     """A gateway's word. `plan` is what is installed, `wanted` what the fleet file asks for, empty for no such gateway.
 
     `causes` are by tunnel, for those that carry nothing.
@@ -60,7 +60,7 @@ class Said(NamedTuple):
         return {**self._asdict(), "drift": list(self.drift)}
 
 
-def said(links: Connections, files: Sequence[str], site: str | None = None) -> list[Said]:
+def gateway_reports(links: Connections, files: Sequence[str], site: str | None = None) -> list[GatewayReport]:
     """One for each file; `-` is standard input. Raises UsageError for a file that holds something else."""
     found = [_read(file) for file in files]
     for file, one in zip(files, found, strict=True):
@@ -71,27 +71,27 @@ def said(links: Connections, files: Sequence[str], site: str | None = None) -> l
     return [_said(one, specs.get(one.gateway)) for one in found]
 
 
-def _read(file: str) -> Told:
+def _read(file: str) -> ReportFile:
     try:
         with click.open_file(file) as opened:
             told = json.load(opened)
         causes = {str(one["name"]): str(one["trouble"]) for one in told["tunnels"] if one["trouble"]}
         differs, troubles = tuple(map(str, told["differs"])), tuple(map(str, told["troubles"]))
         whose = str(told["site"]), str(told["gateway"]), str(told["plan"])
-        return Told(*whose, causes, differs, troubles, str(told["next_hop"]))
+        return ReportFile(*whose, causes, differs, troubles, str(told["next_hop"]))
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror}. Save there what {PRINTS} prints on the gateway.") from None
     except (ValueError, KeyError, TypeError):
         raise UsageError(f"{file} is not what {PRINTS} prints.") from None
 
 
-def _said(told: Told, spec: GatewaySpec | None) -> Said:
+def _said(told: ReportFile, spec: GatewaySpec | None) -> GatewayReport:
     names = {end.name: end.tunnel.name for end in spec.ends} if spec else {}
     causes = {names[name]: why for name, why in told.causes.items() if name in names}
-    return Said(**{**told._asdict(), "causes": causes, "wanted": plan(spec) if spec else ""})
+    return GatewayReport(**{**told._asdict(), "causes": causes, "wanted": plan(spec) if spec else ""})
 
 
-def explained(tunnels: Sequence[Seen], gateways: Sequence[Said]) -> list[Seen]:
+def explained(tunnels: Sequence[Seen], gateways: Sequence[GatewayReport]) -> list[Seen]:
     """The clouds see that a tunnel is down, its gateway knows why."""
     causes = {name: why for one in gateways for name, why in one.causes.items()}
     return [one._replace(cause=causes.get(one.tunnel, "")) for one in tunnels]

@@ -15,7 +15,7 @@ from components.control_plane.rotation import (
     ON,
     SUBJECTS,
     Way,
-    ending,
+    dropped_generations,
     finished,
     following,
     generations,
@@ -30,7 +30,7 @@ from landbridge.cluster.session import Session
 from landbridge.engine.pulumi_command import PulumiCommand
 from landbridge.engine.stack_report import Step, of_urn
 from landbridge.errors import LandbridgeError, UsageError
-from landbridge.etcd.machine_steps import Hands
+from landbridge.etcd.machine_steps import MachineSteps
 from landbridge.output import Output
 from landbridge.up import consent, guards
 from landbridge.up.report import Report
@@ -120,7 +120,7 @@ class Rotation:
         """Their next phase, in the file, in the stack and on all machines."""
         before, was = dict(self.at), self.path.read_text(encoding="utf-8") if self.path.exists() else None
         after = {subject: following(self.at[subject], self.way) for subject in subjects}
-        for number in ending(before[ENCRYPTION], after.get(ENCRYPTION, before[ENCRYPTION])):
+        for number in dropped_generations(before[ENCRYPTION], after.get(ENCRYPTION, before[ENCRYPTION])):
             rewrite_secrets(self.session, number, self.tell)
         self.at |= after
         for subject in subjects:
@@ -155,7 +155,7 @@ class Rotation:
             with report.screen.shown():
                 run.preview()
             self.stop_if_failed(run, report)
-            consent.refuse(refusals(self.name, run.stories[self.name].steps, set(gone.values())))
+            consent.refuse(refusals(self.name, run.reports[self.name].steps, set(gone.values())))
             if run.pending:
                 consent.ask_up(run.blast, world.fleet.limits, {}, yes=True, interactive=self.out.interactive)
         except BaseException:
@@ -183,7 +183,7 @@ class Rotation:
     def stop_if_failed(self, run: FleetRun, report: Report) -> None:
         if run.failed or run.interrupted:
             code = report.end() if not self.out.as_json else report.code(expect_no_changes=False)
-            told = "; ".join(problem.message for story in run.stories.values() for problem in story.problems)
+            told = "; ".join(problem.message for report in run.reports.values() for problem in report.problems)
             raise RotationError(
                 f"The rotation of {self.name} stopped at its up{f': {told}' if told else ''}. Machines have what they "
                 "had; run the command again when the cause is mended.",
@@ -221,7 +221,7 @@ def under(session: Session, generation: int) -> int:
     head = f"k8s:enc:secretbox:v1:{encryption_name(generation)}:"
     ask = f"{etcdctl(MAIN)} get /registry/secrets/ --prefix --print-value-only || echo {NOT_ANSWERED}"
     script = f"{{ {ask}; }} | grep --text --only-matching -e {head} -e {NOT_ANSWERED} | sort | uniq -c"
-    hands = Hands(session.reach)
+    hands = MachineSteps(session.reach)
     for machine in session.info.etcd:
         said = hands.ask(machine.name, "sh", "-c", script, seconds=300)
         if said.code == 0 and NOT_ANSWERED not in said.out:

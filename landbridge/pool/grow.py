@@ -68,7 +68,7 @@ def wait(session: Session, pool: str, number: int, tell: Tell, seconds: float | 
         if time.monotonic() > deadline:
             everywhere = len(refusals) == len(groups)
             late = LandbridgeError(
-                told(session, pool, number, ready, lacking, refusals, patience, everywhere=everywhere)
+                progress_text(session, pool, number, ready, lacking, refusals, patience, everywhere=everywhere)
             )
             late.document = {
                 "cluster": session.info.name,
@@ -88,7 +88,7 @@ def waits(lacking: Mapping[str, str]) -> list[str]:
     return [f"{why}: {named([one for one, told in lacking.items() if told == why])}" for why in reasons]
 
 
-def told(
+def progress_text(
     session: Session,
     pool: str,
     number: int,

@@ -48,7 +48,7 @@ class State:
         return {**asdict(self), "image": self.image.as_json() if self.image else None}
 
 
-class Seen(NamedTuple):
+class Observations(NamedTuple):
     """What was found of all pools: `groups` by pool, or why a region can't be asked by region."""
 
     groups: Mapping[str, Sequence[Group]]
@@ -78,11 +78,11 @@ def look(session: Session) -> list[State]:
     with ThreadPoolExecutor(max(1, len(regions))) as threads:
         list(threads.map(ask, regions))
     used = {node: sum(map(usage.gpus, pods)) for node, pods in usage.pods(session.admin).items()}
-    seen = Seen(found, silent, usage.by_pool(session.admin), used, run)
+    seen = Observations(found, silent, usage.by_pool(session.admin), used, run)
     return [state(fleet, name, seen) for name in mine]
 
 
-def state(fleet: Fleet, name: str, seen: Seen) -> State:
+def state(fleet: Fleet, name: str, seen: Observations) -> State:
     pool, there = fleet.pools[name], seen.nodes.get(name, ())
     joins, groups = pool.kind != "ssh", seen.groups.get(name)
     place = pool.region or pool.site

@@ -26,7 +26,7 @@ from .machines import Look
 from .roll_plan import State, Step
 from .roll_timers import Waits
 from .shrink import SETTLE_SECONDS
-from .termination import Ending
+from .termination import Termination
 
 # Each look lists all pods of the cluster: seldom where there is nothing to do but to wait for work to end.
 PAUSE = {"real": 10.0, "local": 1.0}
@@ -86,7 +86,7 @@ class Roll:
         self.session, self.pool, self.how, self.tell, self.ask = session, pool, how, tell, ask
         self.kube, self.place = session.admin, session.place
         self.patience = READY_SECONDS[self.place.world] if how.seconds is None else how.seconds
-        self.ending = Ending(session, pool, tell)
+        self.ending = Termination(session, pool, tell)
         self.outcome, self.said = Outcome(session.info.name, pool), dict[str, str]()
         # Launches that had failed before, by group.
         self.failed: dict[str, str] = {}

@@ -16,7 +16,7 @@ from landbridge.site import nodes
 from . import groups as scaling
 from . import usage
 from .sizes import Group, Machine, leaving
-from .termination import Ending
+from .termination import Termination
 
 # Until the scheduler has seen the cordon: a pod that it had placed by then is seen in the second look.
 SETTLE_SECONDS = {"real": 3.0, "local": 1.0}
@@ -33,7 +33,7 @@ class Shrink:
     kept: dict[str, list[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.ending = Ending(self.session, self.pool, self.tell)
+        self.ending = Termination(self.session, self.pool, self.tell)
         self.kube = self.session.admin
         self.groups: list[Group] = []
         self.launched: dict[str, datetime] = {}

@@ -18,7 +18,7 @@ WAITS = "Terminating:Wait"
 
 
 @dataclass
-class Ending:
+class Termination:
     """Of machines of one pool in a region."""
 
     session: Session

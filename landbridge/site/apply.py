@@ -14,7 +14,7 @@ from components.pools.spec import pool_spec
 from landbridge.cluster.kube import KubeError
 from landbridge.cluster.waiting import Tell
 from landbridge.errors import LandbridgeError
-from landbridge.remote_execution import ReachError
+from landbridge.remote_execution import RemoteExecutionError
 
 from . import nodes
 from .hosts import SiteHost
@@ -64,10 +64,10 @@ def decide(state: State) -> Outcome:
     if state.runs:
         more = f" and {len(state.runs) - 3} more" if len(state.runs) > 3 else ""
         return Outcome(state.host, "skip", f"it is at work: {', '.join(state.runs[:3])}{more}")
-    return Outcome(state.host, "change", told(state.differs))
+    return Outcome(state.host, "change", files_text(state.differs))
 
 
-def told(files: Sequence[str]) -> str:
+def files_text(files: Sequence[str]) -> str:
     """In words: how many differ, and the first of them."""
     more = f" and {len(files) - 3} more" if len(files) > 3 else ""
     return f"{'1 file differs' if len(files) == 1 else f'{len(files)} files differ'}: {', '.join(files[:3])}{more}"
@@ -113,7 +113,7 @@ class Apply:
         up = self.serving(host)
         try:
             self.take(host, "apply", wanted.handed, self.patience.seconds, up)
-        except (HostError, ReachError, KubeError) as error:
+        except (HostError, RemoteExecutionError, KubeError) as error:
             self.back(host, wanted.version, str(error), up, leave_cordoned=ours)
         if host.joins:
             self.release(host, leave_cordoned=ours)
@@ -141,7 +141,7 @@ class Apply:
         return {unit for unit in told.get(which, ()) if (told["units"].get(unit) == "active") == up}
 
     def take(self, host: SiteHost, verb: str, stdin: bytes, seconds: float, up: Collection[str]) -> None:
-        """Has the host exchange its bundle; returns when it is Ready with it. Raises HostError and ReachError."""
+        """Has the host exchange its bundle; returns when it is Ready. Raises HostError, RemoteExecutionError."""
         done = self.hosts.ask(host, verb, stdin, HAND_SECONDS)
         self.await_ready(host, float(done["at"]), seconds, up)
 
@@ -151,7 +151,7 @@ class Apply:
         while True:
             try:
                 lacks = self.lacking(host, since, up)
-            except (HostError, ReachError, KubeError) as error:  # the network may have a moment's trouble
+            except (HostError, RemoteExecutionError, KubeError) as error:  # the network may have a moment's trouble
                 lacks = str(error)
             if not lacks:
                 return
@@ -176,7 +176,7 @@ class Apply:
         self.tell(f"{host.name}: {why}. Its bundle of before comes back")
         try:
             self.take(host, "back", json.dumps({"version": version}).encode(), self.patience.back_seconds, up)
-        except (HostError, ReachError, KubeError) as error:
+        except (HostError, RemoteExecutionError, KubeError) as error:
             raise ApplyError(
                 f"{host.name} has not taken its new bundle: {why}. Nor is it Ready with the one before: {error}. It "
                 "stays cordoned, and nothing runs there; the other hosts are as they were. `journalctl -u kubelet` "

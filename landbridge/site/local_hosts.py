@@ -72,7 +72,7 @@ def lacking(session: Session, wanted: Sequence[SiteHost]) -> list[SiteHost]:
 
 def bring(session: Session, host: SiteHost) -> str:
     """Stands the host up and runs its enrolment there, as people do elsewhere; or why it can't be moved yet."""
-    local_hosts.stand_up(told(session.world, host))
+    local_hosts.stand_up(host_request(session.world, host))
     try:
         made = enrol.enrol(session, host, enrol.lifetime(1), address(session.world, host))
     except transfer.AtWorkError as error:
@@ -111,7 +111,7 @@ def trouble(session: Session, host: SiteHost) -> str:
     return f": {host.node}: {found}" if found else ""
 
 
-def told(world: World, host: SiteHost) -> dict[str, Any]:
+def host_request(world: World, host: SiteHost) -> dict[str, Any]:
     """The host as the local cloud's machines service takes it."""
     of = host.told
     return {

@@ -88,13 +88,16 @@ class Hosts:
         return {name: found for one in read for name, found in one.items()}
 
     @cached_property
-    def reach(self) -> reach.Reach:
+    def reach(self) -> reach.RemoteExecution:
         if self.session.place.cloud is not None:
             return self.session.reach
         return reach.Hosts(lambda: self.addresses)
 
     def ask(self, host: SiteHost, verb: str, stdin: bytes = b"", seconds: float = SECONDS) -> dict[str, Any]:
-        """What the host's script says, which is sent along: the one there may be broken. HostError, ReachError."""
+        """What the host's script says, which is sent along: the one there may be broken.
+
+        Raises HostError and RemoteExecutionError.
+        """
         said = self.reach.run(host.node, ["python3", "-c", self.script, verb], stdin, seconds)
         if said.code != 0:
             raise HostError(f"{host.node}: {said.why}")
@@ -114,7 +117,7 @@ class Hosts:
         told, unknown = dict[str, Any](), ""
         try:
             told = self.ask(host, "report")
-        except (HostError, reach.ReachError) as error:
+        except (HostError, reach.RemoteExecutionError) as error:
             unknown = str(error)
         # A host that gets a bundle of its own, or loses it, is the pool's before and after.
         mine = same_pool(told.get("prefix", ""), wanted.prefix) and told.get("host") == host.name
@@ -134,7 +137,7 @@ class Hosts:
             failed=tuple(sorted(down(told))),
             runs=tuple(nodes.busy(self.session.admin, host.node)) if node else (),
             joined=bool(told.get("joined")),
-            unknown=unknown or foreign(told, host, mine=mine) or lost(told, host, wanted),
+            unknown=unknown or foreign(told, host, mine=mine) or of_gone_cluster(told, host, wanted),
         )
 
 
@@ -155,7 +158,7 @@ def different(has: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]:
     return sorted(path for path in {*has, *wanted} if has.get(path) != wanted.get(path))
 
 
-def lost(told: Mapping[str, Any], host: SiteHost, wanted: Published) -> str:
+def of_gone_cluster(told: Mapping[str, Any], host: SiteHost, wanted: Published) -> str:
     """That a host belongs to a cluster which is gone: what it shows was signed by no authority that there is now."""
     if not told.get("certificate") or DISCOVERY not in wanted.files:
         return ""

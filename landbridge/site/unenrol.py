@@ -63,7 +63,7 @@ def one(session: Session, pool: Pool, name: str, found: Mapping[str, Node], *, s
             text = f"{machine} did not leave: {said.why}. {BY_HAND}"
         elif serves := json.loads(said.out)["serves"]:
             return f"{machine} goes on serving ({', '.join(serves)}), and stays a node: --ignore-protect ends that, too"
-    except remote_execution.ReachError as error:
+    except remote_execution.RemoteExecutionError as error:
         text = f"{machine} was not asked to leave: {str(error).removesuffix('.')}. {BY_HAND}"
     if node and nodes.pool(node) == pool.name:
         try:

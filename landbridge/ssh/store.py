@@ -11,7 +11,7 @@ from components.boot.certificates import Listed, Revoked
 from fleet import logins
 from fleet.world import World
 from landbridge.certificates.ledger import Ledger
-from landbridge.certificates.store import Kept
+from landbridge.certificates.store import CertificateStore
 from landbridge.cluster.info import published
 from landbridge.places import Place
 
@@ -21,7 +21,7 @@ def of_region(place: Place, region: str) -> Mapping[str, Any]:
     return published(place, region).get("ssh") or {}
 
 
-class Store(Kept[Ed25519PrivateKey, Listed]):
+class Store(CertificateStore[Ed25519PrivateKey, Listed]):
     """One region's."""
 
     what, issued, revoked, kind = "authority for SSH", logins.ISSUED, logins.REVOKED, "text/plain"

@@ -13,7 +13,7 @@ from landbridge import render
 from landbridge.engine import failures, locks
 from landbridge.engine.pulumi_command import PulumiCommand
 from landbridge.engine.stack import StackEngine
-from landbridge.engine.stack_report import Step, Story, short
+from landbridge.engine.stack_report import StackReport, Step, short
 from landbridge.errors import LandbridgeError
 from landbridge.places import Place
 from landbridge.up import recovery, schedule
@@ -42,34 +42,34 @@ class Looked:
     def __init__(self, stacks: Sequence[str], place: Place, command: PulumiCommand) -> None:
         self.place = place
         self.engines = {name: StackEngine(name, place, command) for name in stacks}
-        self.stories = {name: Story(name) for name in stacks}
+        self.reports = {name: StackReport(name) for name in stacks}
         self.stacks = {name: StackStatus(name) for name in stacks}
 
     @property
     def failed(self) -> bool:
-        return any(story.phase == "failed" for story in self.stories.values())
+        return any(report.phase == "failed" for report in self.reports.values())
 
     def look(self, *, drift: bool) -> None:
         schedule.run(dict.fromkeys(self.stacks, ()), lambda name: self.tell(name, drift=drift))
 
     def tell(self, name: str, *, drift: bool) -> bool:
-        """One stack; what is wrong stands in its story."""
-        story = self.stories[name]
-        story.enter("look")
+        """One stack; what is wrong stands in its report."""
+        report = self.reports[name]
+        report.enter("look")
         try:
             self.look_at(name, drift=drift)
         except StackNotFoundError:
-            story.enter("unchanged")
+            report.enter("unchanged")
         except (CommandError, LandbridgeError) as error:
             self.stacks[name].result = "not known"
-            story.problems = failures.worth_telling(story, error, self.place)
-            story.enter("failed")
+            report.problems = failures.worth_telling(report, error, self.place)
+            report.enter("failed")
         else:
-            story.enter("done")
+            report.enter("done")
         return True
 
     def look_at(self, name: str, *, drift: bool) -> None:
-        engine, status, story = self.engines[name], self.stacks[name], self.stories[name]
+        engine, status, report = self.engines[name], self.stacks[name], self.reports[name]
         state = engine.state()
         if state is None:
             return
@@ -81,12 +81,12 @@ class Looked:
         held = [lock for lock in locks.locks(self.place.state_folder, PROJECT, name) if not locks.stale(lock)]
         status.held_by = str(held[0]) if held else ""
         if drift and status.resources:
-            engine.preview_refresh(story.hear)
-            status.drift = [differs(step) for step in story.drift]
+            engine.preview_refresh(report.hear)
+            status.drift = [differs(step) for step in report.drift]
 
     def as_json(self) -> list[dict[str, Any]]:
         return [
-            {**asdict(self.stacks[n]), "errors": [p._asdict() for p in s.problems]} for n, s in self.stories.items()
+            {**asdict(self.stacks[n]), "errors": [p._asdict() for p in s.problems]} for n, s in self.reports.items()
         ]
 
     def show(self, console: Console) -> None:
@@ -100,7 +100,7 @@ class Looked:
         for status in self.stacks.values():
             for line in status.drift or ():
                 console.print(Text.assemble((f"{status.stack}: ", "bold yellow"), line))
-        render.failures(self.stories.values(), self.place, console)
+        render.failures(self.reports.values(), self.place, console)
 
 
 def differs(step: Step) -> str:

@@ -116,7 +116,7 @@ def _regions(name: str, kind: Kind, held: Collection[Mapping[str, Any]]) -> Iter
     yield from (str(told[where]) for told in providers for where in ("region", "location") if told.get(where))
 
 
-def told(found: Collection[str], file: str, options: str) -> list[str]:
+def notice(found: Collection[str], file: str, options: str) -> list[str]:
     """What `up` and `preview` say about them; `options` end a command as it would be typed here."""
     return [
         f"{name} stands, and {file} names it no more: `landbridge destroy {name}{options}` takes it down."

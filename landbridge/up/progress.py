@@ -12,7 +12,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from landbridge.engine.stack_report import ENDED, Phase, Story
+from landbridge.engine.stack_report import ENDED, Phase, StackReport
 
 LOOK_SECONDS = 0.1
 HEARTBEAT_SECONDS = 10.0
@@ -23,7 +23,7 @@ LOOKS: Mapping[Phase, tuple[str, str, str]] = {
     "preview": ("", "cyan", "preview"),
     "resume": ("", "yellow", "clearing up"),
     "update": ("", "cyan", "update"),
-    "birth": ("", "cyan", "boot"),
+    "bootstrap": ("", "cyan", "boot"),
     "joining": ("", "cyan", "nodes join"),
     "destroy": ("", "red", "destroy"),
     "look": ("", "cyan", "look"),
@@ -38,19 +38,19 @@ LOOKS: Mapping[Phase, tuple[str, str, str]] = {
 class Screen:
     """The progress of one command, over all its phases. `notes` may grow meanwhile and are told once."""
 
-    def __init__(self, stories: Mapping[str, Story], notes: Sequence[str], console: Console) -> None:
-        self.stories, self.notes, self.console = stories, notes, console
-        self.lines = PlainLines(stories, notes, console)
+    def __init__(self, reports: Mapping[str, StackReport], notes: Sequence[str], console: Console) -> None:
+        self.reports, self.notes, self.console = reports, notes, console
+        self.lines = PlainLines(reports, notes, console)
 
     @contextmanager
     def shown(self) -> Iterator[None]:
-        """Shows the stories for as long as the body runs."""
+        """Shows the reports for as long as the body runs."""
         if not self.console.is_terminal:
             with self.lines.telling():
                 yield
             return
         # What stays on the screen is the caller's to print: tables, not the last frame.
-        view = LiveView(self.stories, self.notes, self.lines.notes_told)
+        view = LiveView(self.reports, self.notes, self.lines.notes_told)
         with Live(view, console=self.console, refresh_per_second=8, transient=True):
             yield
         self.lines.tell_notes()
@@ -59,39 +59,39 @@ class Screen:
 class LiveView:
     """A line a stack: sign, phase, bar, resources, what is worked on, seconds."""
 
-    def __init__(self, stories: Mapping[str, Story], notes: Sequence[str], told: int) -> None:
-        self.stories, self.notes, self.told = stories, notes, told
+    def __init__(self, reports: Mapping[str, StackReport], notes: Sequence[str], told: int) -> None:
+        self.reports, self.notes, self.told = reports, notes, told
         self.spinner = Spinner("dots", style="cyan")
 
     def __rich__(self) -> RenderableType:
         table = Table.grid(padding=(0, 2), expand=True)
         for ratio in (None, None, None, None, None, 1, None):
             table.add_column(ratio=ratio, no_wrap=True, overflow="ellipsis")
-        for story in self.stories.values():
-            table.add_row(*self.row(story))
+        for report in self.reports.values():
+            table.add_row(*self.row(report))
         return Group(*(Text(note, style="yellow") for note in self.notes[self.told :]), table)
 
-    def row(self, story: Story) -> Sequence[RenderableType]:
-        sign, colour, words = LOOKS[story.phase]
+    def row(self, report: StackReport) -> Sequence[RenderableType]:
+        sign, colour, words = LOOKS[report.phase]
         busy = not sign
         return (
             self.spinner if busy else Text(sign, style=colour),
-            Text(story.stack, style="bold"),
+            Text(report.stack, style="bold"),
             Text(words, style=colour),
-            ProgressBar(total=story.total or None, completed=story.finished, width=24, pulse=not story.total)
+            ProgressBar(total=report.total or None, completed=report.finished, width=24, pulse=not report.total)
             if busy
             else Text(" " * 24),
-            Text(amount(story) if busy else "", justify="right"),
-            Text((story.current or "starting the program") if busy else "", style="dim"),
-            Text(f"{story.elapsed:.0f} s" if story.elapsed else "", justify="right"),
+            Text(amount(report) if busy else "", justify="right"),
+            Text((report.current or "starting the program") if busy else "", style="dim"),
+            Text(f"{report.elapsed:.0f} s" if report.elapsed else "", justify="right"),
         )
 
 
 class PlainLines:
     """A line whenever a stack enters a phase, and now and then one while it lasts."""
 
-    def __init__(self, stories: Mapping[str, Story], notes: Sequence[str], console: Console) -> None:
-        self.stories, self.notes, self.console = stories, notes, console
+    def __init__(self, reports: Mapping[str, StackReport], notes: Sequence[str], console: Console) -> None:
+        self.reports, self.notes, self.console = reports, notes, console
         self.told: dict[str, tuple[Phase, float]] = {}
         self.notes_told = 0
 
@@ -120,14 +120,14 @@ class PlainLines:
 
     def tell(self) -> None:
         self.tell_notes()
-        for name, story in self.stories.items():
-            phase, elapsed = story.phase, story.elapsed
+        for name, report in self.reports.items():
+            phase, elapsed = report.phase, report.elapsed
             told_phase, told_at = self.told.get(name, ("waiting", 0.0))
             if phase == told_phase and (phase in (*ENDED, "waiting") or elapsed - told_at < HEARTBEAT_SECONDS):
                 continue
             self.told[name] = (phase, elapsed)
             if phase != "waiting":
-                self.line(plain(story, phase, beat=phase == told_phase))
+                self.line(plain(report, phase, beat=phase == told_phase))
 
     def line(self, text: str) -> None:
         self.console.print(
@@ -135,20 +135,20 @@ class PlainLines:
         )
 
 
-def plain(story: Story, phase: Phase, *, beat: bool) -> str:
+def plain(report: StackReport, phase: Phase, *, beat: bool) -> str:
     words = LOOKS[phase][2]
-    because = f" ({story.because})" if story.because else ""
+    because = f" ({report.because})" if report.because else ""
     if phase in ENDED:
-        return f"{story.stack}: {words}{because}, {story.elapsed:.1f} s"
+        return f"{report.stack}: {words}{because}, {report.elapsed:.1f} s"
     if beat:
-        return f"{story.stack}: {words}, {amount(story)}, {at(story)}, {story.elapsed:.0f} s"
-    return f"{story.stack}: {words}"
+        return f"{report.stack}: {words}, {amount(report)}, {at(report)}, {report.elapsed:.0f} s"
+    return f"{report.stack}: {words}"
 
 
-def at(story: Story) -> str:
-    return f"at {story.current}" if story.current else "starting the program"
+def at(report: StackReport) -> str:
+    return f"at {report.current}" if report.current else "starting the program"
 
 
-def amount(story: Story) -> str:
+def amount(report: StackReport) -> str:
     """How far it has come: 12/81, or 12 while the end is unknown."""
-    return f"{story.finished}/{story.total}" if story.total else str(story.finished)
+    return f"{report.finished}/{report.total}" if report.total else str(report.finished)

@@ -83,7 +83,7 @@ def _is_blind(value: Any) -> bool:
     return isinstance(value, Mapping) and SECRET_MARK in value
 
 
-def told(operations: Sequence[Pending]) -> list[str]:
+def notice(operations: Sequence[Pending]) -> list[str]:
     """What a preview says about them."""
     if not operations:
         return []

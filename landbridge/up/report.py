@@ -19,7 +19,7 @@ class Report:
 
     def __init__(self, command: str, run: FleetRun, out: Output) -> None:
         self.command, self.run, self.out = command, run, out
-        self.screen = Screen(run.stories, run.notes, out.progress)
+        self.screen = Screen(run.reports, run.notes, out.progress)
         self.begun = time.monotonic()
 
     def plan(self) -> None:
@@ -27,12 +27,12 @@ class Report:
         if self.out.as_json:
             return
         console = self.out.console
-        for story in self.run.pending:
-            console.print(f"\n[bold]{story.stack}[/]")
+        for report in self.run.pending:
+            console.print(f"\n[bold]{report.stack}[/]")
             if self.run.how.diff:
-                console.print(story.diff.strip(), markup=False, soft_wrap=True)
+                console.print(report.diff.strip(), markup=False, soft_wrap=True)
             else:
-                render.steps(story, console)
+                render.steps(report, console)
         console.print()
         console.print(render.radius(self.run.blast))
         render.losses(self.run.blast, console)
@@ -53,20 +53,20 @@ class Report:
         if self.out.as_json:
             self.out.document(self.document(code))
             return code
-        stories, console = self.run.stories.values(), self.out.console
+        reports, console = self.run.reports.values(), self.out.console
         if self.command == "preview" and self.run.pending:
             self.plan()
         console.print()
-        console.print(render.summary(stories))
+        console.print(render.summary(reports))
         if self.command == "up":
-            render.standing(stories, self.run.world, console)
+            render.standing(reports, self.run.world, console)
             console.print()
             for left_out in unserved(self.run.world.fleet):
                 console.print(left_out, style="dim", markup=False, soft_wrap=True)
-        render.warnings(stories, console)
+        render.warnings(reports, console)
         for refusal in self.run.refusals:
             console.print(f"Refused: {refusal}", style="red", markup=False, soft_wrap=True)
-        render.failures(stories, self.run.place, console)
+        render.failures(reports, self.run.place, console)
         console.print(f"\n{self.verdict(code)} in {self.seconds:.1f} s.")
         return code
 
@@ -100,5 +100,5 @@ class Report:
             "notes": self.run.notes,
             "blast_radius": self.run.blast.as_json(),
             "refusals": self.run.refusals,
-            "stacks": render.as_json(self.run.stories.values(), self.run.place),
+            "stacks": render.as_json(self.run.reports.values(), self.run.place),
         }

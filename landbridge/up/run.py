@@ -18,7 +18,7 @@ from landbridge.destroy import cleanup
 from landbridge.engine import failures, locks
 from landbridge.engine.pulumi_command import PulumiCommand
 from landbridge.engine.stack import StackEngine
-from landbridge.engine.stack_report import GIVEN_UP, Phase, Story
+from landbridge.engine.stack_report import GIVEN_UP, Phase, StackReport
 from landbridge.errors import LandbridgeError
 from landbridge.image import machine_images
 from landbridge.local.enter import HOME
@@ -49,7 +49,7 @@ class How:
 
 
 class FleetRun:
-    """Previews, then changes, the chosen stacks; what happens to each is in `stories`."""
+    """Previews, then changes, the chosen stacks; what happens to each is in `reports`."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class FleetRun:
         self.orphans = orphans or {}
         self.stacks = {stack.name: stack for stack in stacks}
         self.engines = {name: StackEngine(name, place, command) for name in self.stacks}
-        self.stories = {name: Story(name) for name in self.stacks}
+        self.reports = {name: StackReport(name) for name in self.stacks}
         self.notes: list[str] = list(place.notes)
         self.stop = threading.Event()
         self.again = Again(place, self.stop)
@@ -76,54 +76,54 @@ class FleetRun:
 
     @property
     def failed(self) -> bool:
-        return any(story.phase in GIVEN_UP for story in self.stories.values())
+        return any(report.phase in GIVEN_UP for report in self.reports.values())
 
     @property
     def changed(self) -> bool:
         """Whether anything was changed or, previewed, would be."""
-        return any(story.changes or story.outputs_changed for story in self.stories.values())
+        return any(report.changes or report.outputs_changed for report in self.reports.values())
 
     @property
     def interrupted(self) -> bool:
         return self.stop.is_set()
 
     @property
-    def pending(self) -> list[Story]:
+    def pending(self) -> list[StackReport]:
         """Previewed stacks with something to do."""
-        return [story for story in self.stories.values() if story.phase == "waiting"]
+        return [report for report in self.reports.values() if report.phase == "waiting"]
 
     def preview(self, *, destroy: bool = False, only_look: bool = False) -> None:
         """What would change. Unless `only_look`, first clears what a killed run has left behind."""
 
         def work(name: str) -> None:
-            engine, story = self.engines[name], self.stories[name]
+            engine, report = self.engines[name], self.reports[name]
             state = engine.state()
             if not destroy:
                 order.refuse_alone(name, self.stacks, self.stands, self.place.options)
                 if name in self.known.held:
-                    story.leave_out(recovery.resources(state), outputs(state), self.known.held[name].warnings)
+                    report.leave_out(recovery.resources(state), outputs(state), self.known.held[name].warnings)
                     return
-                story.why = self.known.why.get(name, "")
+                report.why = self.known.why.get(name, "")
                 if self.looks_at_image(name):
                     self.ensure_image(name)
             if only_look:
-                story.warnings += recovery.told(recovery.pending(state))
+                report.warnings += recovery.notice(recovery.pending(state))
             else:
                 self.clear_up(name, recovery.pending(state))
             if not destroy:
                 self.recover(name, state)
             engine.start_log()
-            story.enter("preview", recovery.resources(state))
+            report.enter("preview", recovery.resources(state))
             engine.tell_program(witness.ENVIRONMENT, None if destroy else self.known.begin(name))
             if destroy:
-                story.diff = engine.preview_destroy(story.hear, diff=self.how.diff, parallel=self.how.parallel)
+                report.diff = engine.preview_destroy(report.hear, diff=self.how.diff, parallel=self.how.parallel)
             else:
-                story.diff = engine.preview(
-                    story.hear, refresh=self.reads(name), diff=self.how.diff, parallel=self.how.parallel
+                report.diff = engine.preview(
+                    report.hear, refresh=self.reads(name), diff=self.how.diff, parallel=self.how.parallel
                 )
-            story.enter("waiting" if story.changes or story.outputs_changed else "unchanged")
-            if story.phase == "unchanged" and not destroy and not story.drift:
-                self.known.keep(name, story.warnings)
+            report.enter("waiting" if report.changes or report.outputs_changed else "unchanged")
+            if report.phase == "unchanged" and not destroy and not report.drift:
+                self.known.keep(name, report.warnings)
 
         # Previews read other stacks' outputs but change nothing: all at once, if there is something to read from.
         if destroy:
@@ -134,7 +134,7 @@ class FleetRun:
             self.each(dict.fromkeys(sorted(read), ()), lambda name: self.engines[name].found())
             self.known.look()
         self.each(dict.fromkeys(self.stacks, ()), work)
-        steps = {story.stack: story.steps for story in self.pending}
+        steps = {report.stack: report.steps for report in self.pending}
         self.blast = blast(steps, keep=not self.how.with_volumes)
         self.refusals = [] if destroy else guards.refusals(steps, self.how.ignored)
 
@@ -212,35 +212,35 @@ class FleetRun:
         touched: set[str] = set()
 
         def work(name: str) -> None:
-            story, spec = self.stories[name], self.stacks[name]
+            report, spec = self.reports[name], self.stacks[name]
             ended: Phase = "unchanged"
-            if story.phase != "unchanged" or touched.intersection(spec.depends_on):
+            if report.phase != "unchanged" or touched.intersection(spec.depends_on):
                 touched.add(name)
                 self.ensure_image(name)
-                story.enter("update", story.changes)
+                report.enter("update", report.changes)
                 self.known.forget(name)
                 self.up_stack(name)
                 ended = "done"
-                self.known.keep(name, story.warnings)
+                self.known.keep(name, report.warnings)
             if spec.kind == "cluster":
                 self.await_birth(name)
-            story.enter(ended)
+            report.enter(ended)
 
         self.each({name: spec.depends_on for name, spec in self.stacks.items()}, work)
         self.each({name: () for name, spec in self.stacks.items() if spec.kind == "addons"}, self.await_nodes)
 
     def up_stack(self, name: str) -> None:
         """Brings one up, also where its secrets have come back with their vault and its state has them no more."""
-        engine, story = self.engines[name], self.stories[name]
+        engine, report = self.engines[name], self.reports[name]
         for tries in range(azure_vaults.MOST_SECRETS + 1):
             try:
-                engine.up(story.hear, refresh=self.reads(name) and not tries, parallel=self.how.parallel)
+                engine.up(report.hear, refresh=self.reads(name) and not tries, parallel=self.how.parallel)
             except CommandError:
-                back = any(azure_vaults.CAME_BACK.search(problem.message) for problem in story.problems)
+                back = any(azure_vaults.CAME_BACK.search(problem.message) for problem in report.problems)
                 if self.interrupted or not back or tries == azure_vaults.MOST_SECRETS:
                     raise
                 self.resume(name, "a secret has come back with its vault: it is kept.")
-                story.enter("update", story.changes)
+                report.enter("update", report.changes)
             else:
                 break
             self.heed_interrupt()
@@ -248,7 +248,7 @@ class FleetRun:
             self.heed_interrupt()
             # What came back is as it was, whatever the program says; now it gets what the program says.
             engine.tell_program(RECOVER, None)
-            engine.up(story.hear, refresh=False, parallel=self.how.parallel)
+            engine.up(report.hear, refresh=False, parallel=self.how.parallel)
 
     def heed_interrupt(self) -> None:
         """Raises LandbridgeError between two runs of the engine, where nothing hears an interrupt."""
@@ -257,19 +257,19 @@ class FleetRun:
 
     def await_nodes(self, name: str) -> None:
         """Waits until the machines of a cluster that has its add-ons have joined it. Raises LandbridgeError."""
-        story, cluster = self.stories[name], cluster_of(name)
-        ended, phases = story.phase, {one: other.phase for one, other in self.stories.items()}
+        report, cluster = self.reports[name], cluster_of(name)
+        ended, phases = report.phase, {one: other.phase for one, other in self.reports.items()}
         pools = order.with_machines(self.world.fleet, cluster, phases, self.stands)
         changed = any(phases.get(one) == "done" for one in (name, *pools))
-        story.enter("joining")
+        report.enter("joining")
         node_readiness.ensure(
-            self.world, self.place, cluster, pools, self.teller(story), self.noter(cluster), wait=changed
+            self.world, self.place, cluster, pools, self.teller(report), self.noter(cluster), wait=changed
         )
-        story.enter(ended)
+        report.enter(ended)
 
-    def teller(self, story: Story) -> Callable[[str], None]:
+    def teller(self, report: StackReport) -> Callable[[str], None]:
         def tell(text: str) -> None:
-            story.current = text
+            report.current = text
             if self.interrupted:
                 raise LandbridgeError(f"interrupted; it was at: {text}")
 
@@ -280,73 +280,73 @@ class FleetRun:
 
     def await_birth(self, name: str) -> None:
         """Waits until a cluster's API answers, also one whose last run did not. Raises LandbridgeError."""
-        story = self.stories[name]
-        story.enter("birth")
+        report = self.reports[name]
+        report.enter("bootstrap")
         kubeconfig_cache.forget(HOME)
-        bootstrap.ensure(self.world, self.place, name, self.teller(story), self.noter(name))
+        bootstrap.ensure(self.world, self.place, name, self.teller(report), self.noter(name))
 
     def destroy(self) -> None:
         """Destroys every stack, after those that depend on it."""
 
         def work(name: str) -> None:
-            story = self.stories[name]
-            if story.phase == "unchanged":
+            report = self.reports[name]
+            if report.phase == "unchanged":
                 return
-            story.enter("destroy", story.changes)
+            report.enter("destroy", report.changes)
             self.known.forget(name)
             cleanup.take_down(self, name)
-            story.enter("done")
+            report.enter("done")
 
         self.each(order.of_destroy(self.stacks), work)
 
     def each(self, depends_on: Mapping[str, Iterable[str]], work: Callable[[str], None]) -> None:
         def attempt(name: str) -> bool:
-            story = self.stories[name]
-            if story.phase in GIVEN_UP:
+            report = self.reports[name]
+            if report.phase in GIVEN_UP:
                 return False
             try:
                 self.again.through(name, work, self.resume)
             except StackNotFoundError:
-                story.enter("unchanged")
+                report.enter("unchanged")
             except (CommandError, locks.LockedError, LandbridgeError, BotoCoreError) as error:
                 # The last: a cloud that we ask ourselves does not answer.
                 self.give_up(name, error)
             except OSError as error:  # a load or `local forget` removes the local cloud's folders
-                if not failures.cloud_ended(story, error, self.place):
+                if not failures.cloud_ended(report, error, self.place):
                     raise
                 self.give_up(name, error)
-            return story.phase not in GIVEN_UP
+            return report.phase not in GIVEN_UP
 
         def skip(name: str, refusal: schedule.Refusal) -> None:
-            story = self.stories[name]
-            if story.phase == "waiting":
-                story.because = f"{refusal.after} failed" if refusal.after else "interrupted"
-                story.enter("skipped")
+            report = self.reports[name]
+            if report.phase == "waiting":
+                report.because = f"{refusal.after} failed" if refusal.after else "interrupted"
+                report.enter("skipped")
 
         schedule.run(depends_on, attempt, skip, self.stop, self.interrupt)
 
     def resume(self, name: str, why: str) -> None:
         """Makes a stack ready to run once more after its run was broken. Raises LockedError."""
-        engine, story = self.engines[name], self.stories[name]
+        engine, report = self.engines[name], self.reports[name]
         self.notes.append(f"{name}: {why}")
-        story.problems.clear()
-        given_up = recovery.given_up(story.creating) if story.phase == "update" else []
+        report.problems.clear()
+        given_up = recovery.given_up(report.creating) if report.phase == "update" else []
         self.clear_up(name, [*recovery.pending(engine.state()), *given_up])
 
     def give_up(self, name: str, error: Exception) -> None:
         """Work on a stack ended with `error`, which an interrupt may have brought about."""
-        story = self.stories[name]
-        changing = story.phase in ("update", "destroy")
-        story.outputs = {}
-        if story.phase == "preview":
-            story.counts.clear()  # nothing of it was done
+        report = self.reports[name]
+        changing = report.phase in ("update", "destroy")
+        report.outputs = {}
+        if report.phase == "preview":
+            report.counts.clear()  # nothing of it was done
         if self.interrupted:
             if changing:
-                self.engines[name].mark_stopped(story.elapsed)
-            story.enter("stopped")
+                self.engines[name].mark_stopped(report.elapsed)
+            report.enter("stopped")
         else:
-            story.problems = failures.worth_telling(story, error, self.place)
-            story.enter("failed")
+            report.problems = failures.worth_telling(report, error, self.place)
+            report.enter("failed")
 
     def interrupt(self) -> None:
         self.notes.append("Stopping: what runs finishes first. Ctrl-C again stops at once.")
@@ -358,10 +358,10 @@ class FleetRun:
         self.notes += [
             f"{name}: {note}" for note in locks.clear(self.place.state_folder, PROJECT, name, self.engines[name].mark)
         ]
-        engine, story = self.engines[name], self.stories[name]
+        engine, report = self.engines[name], self.reports[name]
         if pending:
-            story.enter("resume")
-            notes = recovery.resume(engine, pending, self.clients(name), story.hear, self.subscription(name))
+            report.enter("resume")
+            notes = recovery.resume(engine, pending, self.clients(name), report.hear, self.subscription(name))
             self.notes += [f"{name}: {note}" for note in notes]
 
     def subscription(self, name: str) -> str:

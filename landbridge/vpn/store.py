@@ -7,11 +7,11 @@ from components.links.laptops.authority import Authority, Listed, Revoked
 from fleet import laptops
 from fleet.world import World
 from landbridge.certificates.ledger import Ledger
-from landbridge.certificates.store import Kept
+from landbridge.certificates.store import CertificateStore
 from landbridge.places import Place
 
 
-class Store(Kept[Authority, Listed]):
+class Store(CertificateStore[Authority, Listed]):
     """One region's."""
 
     what, issued, revoked, kind = "servers for laptops", laptops.ISSUED, laptops.REVOKED, "application/x-pem-file"

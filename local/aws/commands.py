@@ -138,7 +138,7 @@ def waiting(instance: str) -> Iterator[dict[str, Any]]:
                 }
 
 
-def told(what: dict[str, Any]) -> bool:
+def record(what: dict[str, Any]) -> bool:
     """From a machine: it starts a command, or how that ended. False if nobody waits for it any more."""
     with _lock:
         command = _commands[what["id"]]

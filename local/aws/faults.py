@@ -30,7 +30,7 @@ class Throttling(NamedTuple):
     region: str | None = None
 
 
-class Lost(NamedTuple):
+class LostAnswer(NamedTuple):
     """The next such `calls` calls are carried out, and the connection breaks before their answer."""
 
     calls: int
@@ -45,14 +45,14 @@ class Outage(NamedTuple):
     region: str
 
 
-KINDS: dict[str, type[Fault] | type[Throttling] | type[Lost] | type[Outage]] = {
+KINDS: dict[str, type[Fault] | type[Throttling] | type[LostAnswer] | type[Outage]] = {
     "capacity": Fault,
     "throttling": Throttling,
-    "lost": Lost,
+    "lost": LostAnswer,
     "outage": Outage,
 }
 
-_faults: list[Fault | Throttling | Lost | Outage] = []
+_faults: list[Fault | Throttling | LostAnswer | Outage] = []
 _lock = threading.Lock()
 
 
@@ -76,7 +76,7 @@ def out(region: str) -> bool:
     return Outage(region) in _faults
 
 
-def met(kind: type[Throttling] | type[Lost], service: str, operation: str | None, region: str) -> bool:
+def met(kind: type[Throttling] | type[LostAnswer], service: str, operation: str | None, region: str) -> bool:
     """Whether this call is to be throttled, or its answer lost; takes it off the first such fault that it fits."""
     call = {"service": service, "operation": operation, "region": region}
     with _lock:

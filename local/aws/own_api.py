@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from local.worlds import control, wsgi
-from local.worlds.world import Kept
+from local.worlds.world import StoredWorld
 
 from . import clock, commands, faults, machine_reports, state
 from .access.signature import RAW_BODY
@@ -45,18 +45,18 @@ ANSWERS: dict[tuple[str, str], Callable[[bytes], Any]] = {
     ("POST", "ended"): lambda body: machines.ended(json.loads(body)),
     ("POST", "ill"): lambda body: machines.ill(*json.loads(body)),
     ("POST", "detached"): lambda body: machines.detached(json.loads(body)),
-    ("POST", "command"): lambda body: commands.told(json.loads(body)),
+    ("POST", "command"): lambda body: commands.record(json.loads(body)),
     ("POST", "ends"): lambda body: vpn.tell(json.loads(body)),
     ("POST", "health"): lambda body: machine_reports.health.update(json.loads(body)),
 }
 
 
-def kept_in(folder: Path | None, inner: wsgi.Wsgi) -> Kept:
+def stored_in(folder: Path | None, inner: wsgi.Wsgi) -> StoredWorld:
     """What `inner` and our own calls change, in a folder. Calls come one at a time: moto's dictionaries need that."""
-    return Kept(state.cloud(answering(inner)), folder)
+    return StoredWorld(state.cloud(answering(inner)), folder)
 
 
-def application(world: Kept) -> wsgi.Wsgi:
+def application(world: StoredWorld) -> wsgi.Wsgi:
     """What a server serves: every call is kept before its answer."""
 
     def serve(environ: Any, start_response: Any) -> Any:

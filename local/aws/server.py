@@ -48,7 +48,7 @@ def main() -> None:
     if options.home:
         blocks.keep_in(options.home / "blocks")
     folder = options.home / "worlds/aws" if options.home else None
-    world = own_api.kept_in(folder, DomainDispatcherApplication(create_backend_app))
+    world = own_api.stored_in(folder, DomainDispatcherApplication(create_backend_app))
     start.restore(world)
     gc.freeze()  # a full collection would go over all of moto, again and again
     application = own_api.application(world)

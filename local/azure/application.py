@@ -50,7 +50,7 @@ class Application:
             answer = refusal(error)
         except Exception:
             log.exception("%s %s failed", incoming.method, incoming.path)
-            answer = said(
+            answer = json_response(
                 500, {"error": {"code": "InternalServerError", "message": "The local Azure has failed: see its log."}}
             )
         if incoming.method not in ("GET", "HEAD"):
@@ -69,7 +69,7 @@ def arm(world: World, incoming: Incoming, _: str) -> Response:
     headers = {name.lower(): value for name, value in incoming.headers.items()}
     request = requests.Request(incoming.method, incoming.path, incoming.args.to_dict(), headers, body, caller)
     answer = requests.answer(world, request, READS)
-    response = said(answer.status, answer.body)
+    response = json_response(answer.status, answer.body)
     for name, value in answer.headers:
         response.headers[name] = value
     return response
@@ -82,12 +82,12 @@ def login(world: World, incoming: Incoming, _: str) -> Response:
         if path.endswith(("/oauth2/v2.0/token", "/oauth2/token")) and incoming.method == "POST":
             form = incoming.form.to_dict()
             if "client_assertion" in form:
-                return said(200, federation.sign_in(world, form))
-            return said(200, tokens.client_credentials(form, path.split("/")[1]))
+                return json_response(200, federation.sign_in(world, form))
+            return json_response(200, tokens.client_credentials(form, path.split("/")[1]))
         if path.endswith("/.well-known/openid-configuration"):
-            return said(200, _openid(incoming.path.split("/")[1]))
+            return json_response(200, _openid(incoming.path.split("/")[1]))
     except ArmError as error:
-        return said(error.status, {"error": error.code, "error_description": error.message})
+        return json_response(error.status, {"error": error.code, "error_description": error.message})
     raise ArmError(404, "NotFound", f"The local cloud signs nobody in at {incoming.path}.")
 
 
@@ -104,13 +104,13 @@ def _openid(tenant: str) -> dict[str, Any]:
     }
 
 
-def said(status: int, body: Any) -> Response:
+def json_response(status: int, body: Any) -> Response:
     text = "" if body is None else json.dumps(body)
     return Response(text, status, content_type="application/json; charset=utf-8")
 
 
 def refusal(error: ArmError) -> Response:
-    answer = said(error.status, {"error": error.told()})
+    answer = json_response(error.status, {"error": error.told()})
     answer.headers["x-ms-error-code"] = error.code
     for name, value in error.headers:
         answer.headers[name] = value

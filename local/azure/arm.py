@@ -11,7 +11,7 @@ from . import access, faults, groups, identities, ids, regions, subresources
 from .answers import tell
 from .errors import ArmError, bad_request, conflict, not_found
 from .ids import Id
-from .kinds import Kind, Turn, World
+from .kinds import Kind, World, Write
 from .lives import drop, finish, keep, refuse_used
 from .operations import Operation
 from .store import Resource, merged
@@ -54,7 +54,7 @@ class Call(NamedTuple):
         return {"GET": "read", "HEAD": "read", "DELETE": "delete"}.get(self.method, "write")
 
 
-def view(world: World, namespace: str, types: list[str], name: str) -> Callable[[Turn, str], Any] | None:
+def view(world: World, namespace: str, types: list[str], name: str) -> Callable[[Write, str], Any] | None:
     kind = world.kinds.get("/".join((namespace, *types)).lower())
     return next((found for known, found in kind.views.items() if known.lower() == name.lower()), None) if kind else None
 
@@ -124,7 +124,7 @@ def _put(world: World, call: Call, old: Resource | None) -> Answer:
     return Answer(status, tell(world, turn.new), (*etag(turn.new), *pointers(operation)))
 
 
-def _turn(world: World, call: Call, old: Resource | None) -> Turn:
+def _turn(world: World, call: Call, old: Resource | None) -> Write:
     body = copy.deepcopy(call.body)
     if strange := sorted(body.keys() - ENVELOPE):
         raise bad_request(
@@ -147,7 +147,7 @@ def _turn(world: World, call: Call, old: Resource | None) -> Turn:
         body = merged(old.body, body)
     _place(world, call, body, old)
     new = Resource(old.id if old else call.id, body, secret=old.secret if old else {}, state=old.state if old else {})
-    return Turn(world, new, old, call.body, call.caller.principal, call.version)
+    return Write(world, new, old, call.body, call.caller.principal, call.version)
 
 
 def same_id(body: dict[str, Any], id_: Id) -> bool:
@@ -196,7 +196,7 @@ def _delete(world: World, call: Call, old: Resource | None) -> Answer:
     if not call.kind.preempts:
         world.operations.refuse_second(_held(call.id, call.kind))
     refuse_used(world, old, call.kind)
-    turn = Turn(world, old, old, {}, call.caller.principal, call.version)
+    turn = Write(world, old, old, {}, call.caller.principal, call.version)
     call.kind.removing(turn)
     if "DELETE" not in call.kind.slow:
         drop(turn, call.kind)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from . import access, directories, ids
 from .errors import ArmError, bad_request
-from .kinds import Turn, World
+from .kinds import World, Write
 from .store import Resource
 from .tokens import DEPLOYER, Caller
 
@@ -25,7 +25,7 @@ class Principal(NamedTuple):
     client: str
 
 
-def check(turn: Turn) -> None:
+def check(turn: Write) -> None:
     """Refuses an identity that is not there. Raises ArmError."""
     told = turn.new.body.get("identity")
     if told is None:
@@ -61,7 +61,7 @@ def require_assign(world: World, caller: Caller, body: dict[str, Any], *, patche
             raise ArmError(403, "LinkedAuthorizationFailed", message) from None
 
 
-def settle(turn: Turn) -> None:
+def settle(turn: Write) -> None:
     """Fills in object and client ids."""
     told = turn.new.body.get("identity")
     if not told:

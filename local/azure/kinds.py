@@ -1,6 +1,6 @@
 """What the local Azure knows of a type of resource: one `Kind` each, in the files of `local.azure.resources`.
 
-A kind's functions get a `Turn`: the world they act in, and the resource before and after. They raise ArmError for what
+A kind's functions get a `Write`: the world they act in, and the resource before and after. They raise ArmError for what
 Azure refuses, by its own code and status; nothing is kept by then.
 """
 
@@ -40,7 +40,7 @@ class World:
 
 
 @dataclass
-class Turn:
+class Write:
     """One write. `new` is kept when it is over; `old` is None when it is made.
 
     `body` is what the caller sent, whole. In an action, `new` is `old`, and `caller` is the principal's object id.
@@ -78,7 +78,7 @@ class Turn:
         return [one for one in found if one.id.key != self.id.key]
 
 
-Check = Callable[[Turn], None]
+Check = Callable[[Write], None]
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Later:
     undo: Callable[[], None] = lambda: None
 
 
-def nothing(_: Turn) -> None:
+def nothing(_: Write) -> None:
     """For kinds that have nothing to check or to do."""
 
 
@@ -109,8 +109,8 @@ class Kind:
     parts: property of `properties` that lists children inline → their type; a PUT without the property leaves them
         alone if `keeps_parts`, else a PUT says all.
     check_action: refuses an action.
-    actions: POST …/NAME → what it answers (None: 204), with a `Turn` whose `body` is the call's; a `Later`: 202.
-    views: what GET …/NAME, or PUT, answers that is no list, with a `Turn` as actions have it and the method.
+    actions: POST …/NAME → what it answers (None: 204), with a `Write` whose `body` is the call's; a `Later`: 202.
+    views: what GET …/NAME, or PUT, answers that is no list, with a `Write` as actions have it and the method.
     hidden: properties, as dotted paths in `properties`, that are written and never told.
     known: all that `properties` may have; empty: anything.
     read_only: properties that a caller may send back and that are not taken from it.
@@ -138,10 +138,10 @@ class Kind:
     removed: Check = nothing
     parts: Mapping[str, str] = field(default_factory=dict)
     keeps_parts: bool = False
-    actions: Mapping[str, Callable[[Turn], Any]] = field(default_factory=dict)
+    actions: Mapping[str, Callable[[Write], Any]] = field(default_factory=dict)
     check_action: Check = nothing
     slow_actions: frozenset[str] = frozenset()
-    views: Mapping[str, Callable[[Turn, str], Any]] = field(default_factory=dict)
+    views: Mapping[str, Callable[[Write, str], Any]] = field(default_factory=dict)
     hidden: tuple[str, ...] = ()
     known: frozenset[str] = frozenset()
     read_only: tuple[str, ...] = ()

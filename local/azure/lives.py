@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from .errors import ArmError, bad_request
-from .kinds import Kind, Turn, World
+from .kinds import Kind, World, Write
 from .store import Resource
 
 
-def keep(world: World, turn: Turn, kind: Kind) -> None:
+def keep(world: World, turn: Write, kind: Kind) -> None:
     """What was hidden and is not said again stays as it was."""
     if turn.old:
         for path in kind.hidden:
@@ -27,7 +27,7 @@ def _carry(old: Any, new: Any, path: list[str]) -> None:
             _carry(old[path[0]], new.get(path[0]), path[1:])
 
 
-def finish(turn: Turn, kind: Kind) -> None:
+def finish(turn: Write, kind: Kind) -> None:
     try:
         kind.settle(turn)
     except ArmError:
@@ -58,8 +58,8 @@ def _refuse_used(resource: Resource, kind: Kind, users: Iterable[Resource]) -> N
     raise bad_request(code, message)
 
 
-def drop(turn: Turn, kind: Kind) -> None:
+def drop(turn: Write, kind: Kind) -> None:
     kind.removed(turn)
     for part in list(turn.world.store.children(turn.new)):
-        drop(Turn(turn.world, part, part, {}, turn.caller), turn.world.kind(part.id))
+        drop(Write(turn.world, part, part, {}, turn.caller), turn.world.kind(part.id))
     turn.world.store.drop(turn.new)

@@ -17,7 +17,7 @@ from werkzeug.wrappers import Response
 from local import changes
 
 from . import directories, faults, identities, tokens
-from .application import Application, said
+from .application import Application, json_response
 from .attestation import Attestation
 from .compute import limits
 from .compute import own_api as compute
@@ -123,18 +123,18 @@ class OwnApi:
         body = incoming.get_data()
         try:
             if (method, name) == ("POST", "changes"):  # waits, and so holds up nobody
-                return said(200, changes.await_change(*json.loads(body)))
+                return json_response(200, changes.await_change(*json.loads(body)))
             if (method, name) not in self.answers:
-                return said(404, f"the local Azure has no {method} {incoming.path}")
+                return json_response(404, f"the local Azure has no {method} {incoming.path}")
             with self.turn:
-                answer = said(200, self.answers[method, name](self.world, body))
+                answer = json_response(200, self.answers[method, name](self.world, body))
             if method != "GET" and name not in QUIET:
                 changes.changed()
             return answer
         except ArmError as error:
-            return said(error.status, {"error": error.code, "error_description": error.message})
+            return json_response(error.status, {"error": error.code, "error_description": error.message})
         except (KeyError, TypeError, ValueError) as error:
-            return said(400, f"{name}: {error}")
+            return json_response(400, f"{name}: {error}")
         except Exception as error:
             log.exception("%s failed", name)
-            return said(500, f"{name}: {type(error).__name__}: {error}")
+            return json_response(500, f"{name}: {type(error).__name__}: {error}")

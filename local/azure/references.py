@@ -6,14 +6,14 @@ from typing import Any
 from . import ids
 from .errors import ArmError, bad_request
 from .ids import Id
-from .kinds import Turn
+from .kinds import Write
 from .store import Resource
 
 FULL = re.compile(r"(?i)/subscriptions/[^/]+/(resourceGroups/[^/]+/)?providers/[^/]+(/[^/]+/[^/]+)+")
 BUSY = ("Creating", "Updating")
 
 
-def id_of(turn: Turn, value: Any, at: str) -> Id:
+def id_of(turn: Write, value: Any, at: str) -> Id:
     """From {"id": ID} or ID. `at` is the property's path, for the error."""
     text = value.get("id") if isinstance(value, dict) else value
     if not isinstance(text, str) or not FULL.fullmatch(text):
@@ -25,7 +25,7 @@ def id_of(turn: Turn, value: Any, at: str) -> Id:
     return ids.parse(text)
 
 
-def require(turn: Turn, value: Any, at: str, *types: str, near: bool = True) -> Resource:
+def require(turn: Write, value: Any, at: str, *types: str, near: bool = True) -> Resource:
     """What is referred to. `near`: it must be in the same region. Raises ArmError, also while it is being written."""
     id_ = id_of(turn, value, at)
     found = turn.world.store.find(id_)
@@ -41,7 +41,7 @@ def require(turn: Turn, value: Any, at: str, *types: str, near: bool = True) -> 
     return found
 
 
-def refuse_busy(turn: Turn, found: Resource) -> None:
+def refuse_busy(turn: Write, found: Resource) -> None:
     state = found.properties.get("provisioningState")
     if state in BUSY:
         message = (
@@ -52,7 +52,7 @@ def refuse_busy(turn: Turn, found: Resource) -> None:
         raise ArmError(429, "RetryableError", "A retryable error occurred.", details=[inner])
 
 
-def place(turn: Turn, resource: Resource) -> str:
+def place(turn: Write, resource: Resource) -> str:
     """Its location, or that of what it is a part of."""
     while not resource.location and resource.id.parent:
         within = turn.within if turn.within and turn.within.id.key == resource.id.parent.key else None
@@ -60,5 +60,5 @@ def place(turn: Turn, resource: Resource) -> str:
     return resource.location
 
 
-def _near(turn: Turn, found: Resource) -> bool:
+def _near(turn: Write, found: Resource) -> bool:
     return ids.same(place(turn, turn.new), place(turn, found))

@@ -10,7 +10,7 @@ from . import access, arm, directories, faults, groups, ids, operations, regions
 from .answers import tell
 from .arm import Answer
 from .errors import ArmError, bad_request
-from .kinds import Later, Turn, World
+from .kinds import Later, World, Write
 from .lives import drop, refuse_used
 from .store import Resource
 from .tokens import Caller
@@ -105,7 +105,7 @@ def _of_resource(world: World, request: Request) -> Answer:
     return arm.serve(world, call)
 
 
-def _view(world: World, request: Request, view: Callable[[Turn, str], Any]) -> Answer:
+def _view(world: World, request: Request, view: Callable[[Write, str], Any]) -> Answer:
     """GET or PUT of what has no name of its own below a resource."""
     if request.method not in ("GET", "PUT"):
         raise ArmError(405, "MethodNotAllowed", f"{request.method} is not allowed on {request.path}.")
@@ -114,7 +114,9 @@ def _view(world: World, request: Request, view: Callable[[Turn, str], Any]) -> A
     access.require(world, request.caller, f"{id_.type}/{name}/{'read' if request.method == 'GET' else 'write'}", of)
     found = world.store.get(id_)
     body = request.object if request.method == "PUT" else {}
-    return Answer(200, view(Turn(world, found, found, body, request.caller.principal, request.version), request.method))
+    return Answer(
+        200, view(Write(world, found, found, body, request.caller.principal, request.version), request.method)
+    )
 
 
 def _list(world: World, request: Request, rest: list[str]) -> Answer:
@@ -161,7 +163,7 @@ def _act(world: World, request: Request) -> Answer:
     access.require(world, request.caller, f"{kind.type}/{action}/action", id_.text)
     found = world.store.get(id_)
     body = request.body if isinstance(request.body, dict) else {}
-    turn = Turn(world, found, found, body, request.caller.principal, request.version)
+    turn = Write(world, found, found, body, request.caller.principal, request.version)
     call = arm.Call("POST", id_, kind, request.version, body, request.caller)
     arm.refuse_planned(call, found.location)
     kind.check_action(turn)
@@ -272,7 +274,7 @@ def empty(world: World, id_: str) -> None:
         refused, before = [], len(left)
         for one in left:
             kind = world.kind(one.id)
-            turn = Turn(world, one, one, {})
+            turn = Write(world, one, one, {})
             try:
                 refuse_used(world, one, kind)
                 kind.removing(turn)

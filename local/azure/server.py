@@ -27,7 +27,7 @@ from local import changes, hosts_file
 from local.authority import Authority
 from local.tls import serve_names, serve_plainly
 from local.worlds import control, start, wsgi
-from local.worlds.world import Kept
+from local.worlds.world import StoredWorld
 
 from . import federation, names, state
 from .application import Application
@@ -62,7 +62,7 @@ def main() -> None:
     authority = Authority(options.home / "azure-authority")
     attestation = Attestation(authority)
     own_api = OwnApi(application, attestation)
-    world = Kept(state.cloud(application.world, both(application, own_api)), options.home / "worlds/azure")
+    world = StoredWorld(state.cloud(application.world, both(application, own_api)), options.home / "worlds/azure")
     start.restore(world)
     others = [serve_names(keeping(world), authority, address, int(port), _known)]
     if options.issuers:
@@ -83,7 +83,7 @@ def both(application: wsgi.Wsgi, own_api: wsgi.Wsgi) -> wsgi.Wsgi:
     return lambda environ, start: (own_api if OWN in environ else application)(environ, start)
 
 
-def keeping(world: Kept, own_api: wsgi.Wsgi | None = None) -> wsgi.Wsgi:
+def keeping(world: StoredWorld, own_api: wsgi.Wsgi | None = None) -> wsgi.Wsgi:
     """What a server serves: calls are kept before their answers, but for those that only wait or sign."""
 
     def serve(environ: Any, start_response: Any) -> Any:

@@ -4,11 +4,11 @@ from typing import Any
 
 from . import ids, lives
 from .errors import bad_request
-from .kinds import Kind, Turn, World
+from .kinds import Kind, World, Write
 from .store import Resource
 
 
-def drafts(world: World, turn: Turn, kind: Kind, *, keeps: bool) -> dict[str, list[Turn]]:
+def drafts(world: World, turn: Write, kind: Kind, *, keeps: bool) -> dict[str, list[Write]]:
     """The children as the body wants them, checked, by property; properties that leave theirs alone are not in it.
 
     `keeps`: one that is not said does so.
@@ -26,7 +26,7 @@ def drafts(world: World, turn: Turn, kind: Kind, *, keeps: bool) -> dict[str, li
     return found
 
 
-def _draft(world: World, turn: Turn, type_: str, told: dict[str, Any]) -> Turn:
+def _draft(world: World, turn: Write, type_: str, told: dict[str, Any]) -> Write:
     if not told.get("name"):
         raise bad_request("InvalidRequestFormat", f"A part of {turn.id.text} has no name.")
     id_ = ids.parse(f"{turn.id.text}/{type_.rpartition('/')[2]}/{told['name']}")
@@ -36,10 +36,10 @@ def _draft(world: World, turn: Turn, type_: str, told: dict[str, Any]) -> Turn:
         body["properties"] = {key: value for key, value in body["properties"].items() if key != "provisioningState"}
     new = Resource(old.id if old else id_, body, secret=old.secret if old else {}, state=old.state if old else {})
     clean(new, world.kind(id_))
-    return Turn(world, new, old, told, turn.caller, turn.version, within=turn.new)
+    return Write(world, new, old, told, turn.caller, turn.version, within=turn.new)
 
 
-def _check(world: World, drafted: list[Turn]) -> None:
+def _check(world: World, drafted: list[Write]) -> None:
     """Each of them, knowing of the others."""
     for one in drafted:
         one.beside = [other.new for other in drafted if other is not one]
@@ -57,12 +57,12 @@ def clean(resource: Resource, kind: Kind) -> None:
         raise bad_request("InvalidRequestFormat", message)
 
 
-def keep(world: World, turn: Turn, kind: Kind, listed: dict[str, list[Turn]]) -> None:
+def keep(world: World, turn: Write, kind: Kind, listed: dict[str, list[Write]]) -> None:
     """Keeps the checked children, and drops those that the body lists no more."""
     for name, drafted in listed.items():
         wanted = {one.id.key for one in drafted}
         for gone in [one for one in world.store.children(turn.new, kind.parts[name]) if one.id.key not in wanted]:
-            lives.drop(Turn(world, gone, gone, {}, turn.caller), world.kind(gone.id))
+            lives.drop(Write(world, gone, gone, {}, turn.caller), world.kind(gone.id))
         for one in drafted:
             lives.keep(world, one, world.kind(one.id))
             lives.finish(one, world.kind(one.id))

@@ -53,7 +53,7 @@ def mkfs(kind: str, words: list[str]) -> int:
     if in_use(device):
         sys.stderr.write(f"{device} is mounted; will not make a filesystem here!\n")
         return 1
-    fresh(device, kind)
+    make_empty(device, kind)
     return 0
 
 
@@ -68,11 +68,11 @@ def blkdiscard(words: list[str]) -> int:
     if in_use(device):  # the kernel's file system would go on with what it remembers: nothing here can do that
         sys.stderr.write(f"blkdiscard: {device} is mounted\n")
         return 1
-    fresh(device, "")
+    make_empty(device, "")
     return 0
 
 
-def fresh(device: Path, kind: str) -> None:
+def make_empty(device: Path, kind: str) -> None:
     """Empty, with this file system on it, or with none."""
     empty(device / "data")
     draft = device / f"{RECORD}.new"

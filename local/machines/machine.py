@@ -18,7 +18,7 @@ from . import network, root, systemctl
 from .commands import PATH
 from .network import Interface
 from .waiting import readable
-from .zygotes import BIRTHS, BirthError
+from .zygotes import BIRTHS, ZygoteError
 
 ENTER = ("--mount", "--net", "--uts", "--ipc", "--pid")
 START_SECONDS = 20.0
@@ -136,7 +136,7 @@ class Machine:
         with self.console.open("ab") as console:
             try:
                 pid, handle = BIRTHS.first_process(self.folder, console.fileno(), lifeline, ready)
-            except BirthError as error:
+            except ZygoteError as error:
                 raise MachineError(f"{self.name} did not come up: {error}") from None
         return Live(pid, handle, held)
 

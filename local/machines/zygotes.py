@@ -14,7 +14,7 @@ from . import root
 ROOM = " " * 300
 
 
-class BirthError(Exception):
+class ZygoteError(Exception):
     """No first process came. The text says why."""
 
 
@@ -26,7 +26,7 @@ class Births:
         self._line: socket.socket | None = None
 
     def first_process(self, folder: Path, console: int, lifeline: int, ready: int) -> tuple[int, int]:
-        """Its number and its handle. Raises BirthError."""
+        """Its number and its handle. Raises ZygoteError."""
         with self._lock:
             for last in (False, True):
                 line = self._line = self._line or start()
@@ -36,12 +36,12 @@ class Births:
                     if said:
                         told = json.loads(said)
                         if "error" in told:
-                            raise BirthError(told["error"])
+                            raise ZygoteError(told["error"])
                         return told["pid"], descriptors[0]
                 line.close()
                 self._line = None
                 if last:
-                    raise BirthError("the process that machines are forked from has died")
+                    raise ZygoteError("the process that machines are forked from has died")
         raise AssertionError
 
 

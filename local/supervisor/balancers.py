@@ -27,7 +27,7 @@ class Balancers:
         self.tell, self.log = tell, log
         self.loop = asyncio.new_event_loop()
         self.checks: dict[tuple[str, str, int], Check] = {}
-        self.doors: dict[tuple[str, int], Door] = {}
+        self.doors: dict[tuple[str, int], Listener] = {}
         self.groups: dict[str, Any] = {}
         self.held: set[str] = set()
         self.told: dict[str, dict[str, Status]] = {}
@@ -73,7 +73,7 @@ class Balancers:
             await self.doors.pop(place).close()
         for place, (one, zone, group) in doors.items():
             if place not in self.doors:
-                self.doors[place] = Door(self, place)
+                self.doors[place] = Listener(self, place)
                 await self.doors[place].open()
             self.doors[place].leads(zone, group, cross_zone=one["cross_zone"])
 
@@ -127,7 +127,7 @@ class Balancers:
         return [check.target for check in near if check.healthy] or [check.target for check in near]
 
 
-class Door:
+class Listener:
     """One address and port of a balancer."""
 
     def __init__(self, owner: Balancers, place: tuple[str, int]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from local.machines.guest import Guest, lacking
 
-from .instance import Resident, Site, machine_folder, write
+from .instance import Instance, Site, machine_folder, write
 
 FIELDS = {"stack", "disk"}
 # In a machine's folder: that it is a guest, and from which disk.
@@ -38,17 +38,17 @@ class Guests:
         write(self.record, self.disks)
         return dict(self.disks)
 
-    def resident(self, site: Site, told: dict[str, Any], hosts: str) -> Resident:
+    def resident(self, site: Site, told: dict[str, Any], hosts: str) -> Instance:
         folder = machine_folder(site.home, told)
         mark = folder / MARK
         disk = (
             mark.read_text() if mark.exists() else None if (folder / "disk").exists() else self.disks.get(told["stack"])
         )
-        return GuestResident(site, told, hosts, disk=disk) if disk else Resident(site, told, hosts)
+        return GuestInstance(site, told, hosts, disk=disk) if disk else Instance(site, told, hosts)
 
 
 @dataclass(kw_only=True)
-class GuestResident(Resident):
+class GuestInstance(Instance):
     """An instance whose machine starts by itself from the disk `disk`, a qcow2, and runs its user-data itself.
 
     Nobody enters it from here: it has no agent of Systems Manager's, and its volumes are its own.

@@ -50,7 +50,7 @@ class Site:
 
 
 @dataclass
-class Resident:
+class Instance:
     """An instance, as the local AWS last told of it, and its machine."""
 
     site: Site

@@ -25,7 +25,7 @@ from .azure.cloud import Azure
 from .azure.metadata import AzureMetadata
 from .cloud import CloudError
 from .metadata import Server
-from .supervisor import Keeper
+from .supervisor import Supervisor
 
 UP_SECONDS = 60.0
 
@@ -41,7 +41,7 @@ def main() -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     aws, azure = Aws(options.aws), Azure(options.azure)
-    keeper = Keeper(options.home, (aws, azure))
+    keeper = Supervisor(options.home, (aws, azure))
     signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=leave, args=(keeper,)).start())
     metadata = Server(keeper.find, {aws.name: AwsMetadata(aws), azure.name: AzureMetadata(azure)})
     threading.Thread(target=metadata.serve_forever, daemon=True).start()
@@ -54,12 +54,12 @@ def main() -> None:
     keeper.follow()
 
 
-def leave(keeper: Keeper) -> None:
+def leave(keeper: Supervisor) -> None:
     keeper.end()
     os._exit(0)
 
 
-def status_server(port: int, keeper: Keeper) -> http.server.HTTPServer:
+def status_server(port: int, keeper: Supervisor) -> http.server.HTTPServer:
     """Lists the machines to whoever asks; POST has a site's host stand up, DELETE takes it down.
 
     POST to /guests tells from which disk a stack's next machines start.

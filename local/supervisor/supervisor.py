@@ -21,7 +21,7 @@ from .balancers import Balancers
 from .cloud import Cloud, CloudError, CloudGoneError
 from .guests import Guests
 from .hosts import Hosts
-from .instance import Resident, Site, complain, write
+from .instance import Instance, Site, complain, write
 from .metadata import ADDRESS
 
 CHANGE_SECONDS = 20.0
@@ -35,12 +35,12 @@ AUTHORITIES = ("authority", "azure-authority")
 TRUSTED = ("etc/ssl/certs/ca-certificates.crt", "etc/ssl/cert.pem", "etc/pki/tls/certs/ca-bundle.crt")
 
 
-class Keeper:
+class Supervisor:
     """The service's state; `follow` is its life."""
 
     def __init__(self, home: Path, clouds: Sequence[Cloud]) -> None:
         self.home, self.clouds = home, {one.name: one for one in clouds}
-        self.residents: dict[str, Resident] = {}
+        self.residents: dict[str, Instance] = {}
         self.lock, self.routing = threading.RLock(), threading.Lock()
         self.worlds: dict[str, dict[str, Any]] = {}
         self.applying = threading.Lock()

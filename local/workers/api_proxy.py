@@ -24,7 +24,7 @@ HOP_BY_HOP = {"connection", "host", "keep-alive", "transfer-encoding", "content-
 CHUNK = 65_536
 
 
-class Door(http.server.ThreadingHTTPServer):
+class ApiProxy(http.server.ThreadingHTTPServer):
     """Open while the program runs. `address` has a secret in it: other programs of the machine do not pass."""
 
     daemon_threads = True
@@ -47,7 +47,7 @@ class Door(http.server.ThreadingHTTPServer):
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    server: Door
+    server: ApiProxy
     # Whether the call is about pods, of which kwok must not see all.
     pods = False
     protocol_version = "HTTP/1.1"

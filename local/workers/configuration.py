@@ -47,7 +47,7 @@ WITHOUT_EFFECT = {
 NEEDED = {"registerNode": True, "rotateCertificates": True, "serverTLSBootstrap": True}
 
 
-class Kept(NamedTuple):
+class Reserved(NamedTuple):
     """What pods do not get: cores, and bytes of memory and disk; of the disk a share besides."""
 
     cpus: Decimal
@@ -61,7 +61,7 @@ class Configuration(NamedTuple):
     most_pods: int
     lease_seconds: int
     taints: list[dict[str, str]]
-    kept: Kept
+    kept: Reserved
 
 
 def read(file: Path) -> Configuration:
@@ -86,7 +86,7 @@ def understand(told: dict[str, Any]) -> Configuration:
     )
 
 
-def _kept(told: dict[str, Any]) -> Kept:
+def _kept(told: dict[str, Any]) -> Reserved:
     """As the real kubelet adds it up: both reserves, and what eviction keeps free ("Reserve Compute Resources")."""
     reserves = [told.get("kubeReserved", {}), told.get("systemReserved", {})]
 
@@ -94,7 +94,7 @@ def _kept(told: dict[str, Any]) -> Kept:
         return sum((amount(one.get(name, "0")) for one in reserves), Decimal(0))
 
     free = told.get("evictionHard", {})
-    return Kept(
+    return Reserved(
         cpus=both("cpu"),
         memory=int(both("memory") + amount(free.get("memory.available", "100Mi"))),
         disk=int(both("ephemeral-storage")),

@@ -54,7 +54,7 @@ def fields(pod: Mapping[str, Any], address: str) -> dict[str, str]:
     }
 
 
-def told(
+def known_variables(
     pod: Mapping[str, Any], container: Mapping[str, Any], address: str, server: str, lookup: Lookup
 ) -> dict[str, str]:
     """What Kubernetes gives it, which `$(NAME)` may name. `lookup` gives the data of a ConfigMap or Secret, or None.

@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from . import configuration, devices, flags, hardware, kubeconfig, kwok, node, report
 from .api import MERGE, Api, Json, Refused
-from .api_proxy import Door
+from .api_proxy import ApiProxy
 from .background import FIRST_PAUSE, background, leave, persist
 from .certificates import CLIENT, Denied, Store, private, serving
 from .lease import Lease
@@ -61,7 +61,7 @@ class Kubelet:
         plugged = [devices.Advertised(api, self.name, one) for one in devices.of(self.hardware)]
         place = report.Node(api, self.name, self.flags.node_ip, self.flags.cert_dir.with_name("pods"), LOGS)
         background(Pods(place, plugged).run)
-        player = kwok.start(Door(api, self.name).address, self.name, self.flags.node_ip, self.flags.cert_dir)
+        player = kwok.start(ApiProxy(api, self.name).address, self.name, self.flags.node_ip, self.flags.cert_dir)
         try:
             notify("READY=1")
             raise OSError(f"kwok ended with status {player.wait()}")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .configuration import Configuration, Kept
+from .configuration import Configuration, Reserved
 from .flags import Flags
 from .hardware import GI, Hardware, in_bytes, in_cores
 
@@ -85,7 +85,7 @@ def capacity(most_pods: int, hardware: Hardware) -> dict[str, str]:
     return _amounts(most_pods, str(hardware.cpus), hardware.memory_bytes, hardware.disk_gib * GI)
 
 
-def allocatable(most_pods: int, kept: Kept, hardware: Hardware) -> dict[str, str]:
+def allocatable(most_pods: int, kept: Reserved, hardware: Hardware) -> dict[str, str]:
     disk = hardware.disk_gib * GI
     return _amounts(
         most_pods,

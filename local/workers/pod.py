@@ -14,7 +14,7 @@ from .api import Refused
 from .background import vital
 from .containers import Broken, Running, last_words
 from .environment import Lacking
-from .pod_container import INIT, MAIN, SIDECAR, Slot, slots
+from .pod_container import INIT, MAIN, SIDECAR, PodContainer, slots
 from .probes import KINDS, Prober, Verdict
 from .process import become
 from .report import Node, Report
@@ -166,7 +166,7 @@ class Life:
             say(f"pod {self.title}: {trouble}")
         self.said, self.retry_at = trouble, now + RETRY_SECONDS
 
-    def keep(self, slot: Slot, now: float) -> None:
+    def keep(self, slot: PodContainer, now: float) -> None:
         """Starts the container if it is not running, and its time has come."""
         if slot.running or slot.over or now < slot.not_before:
             return None
@@ -191,7 +191,7 @@ class Life:
             return self.probe(slot, "startupProbe")
         return self.probe(slot, "livenessProbe", "readinessProbe")
 
-    def log(self, slot: Slot) -> Path:
+    def log(self, slot: PodContainer) -> Path:
         """Those of the last two runs stay."""
         meta = self.api.meta
         folder = self.node.logs / f"{meta['namespace']}_{meta['name']}_{meta['uid']}" / slot.name
@@ -199,7 +199,7 @@ class Life:
             (folder / old).unlink(missing_ok=True)
         return folder / f"{slot.restarts}.log"
 
-    def probe(self, slot: Slot, *kinds: str) -> None:
+    def probe(self, slot: PodContainer, *kinds: str) -> None:
         for kind in kinds:
             if slot.running and kind in slot.container:
                 made = Prober(kind, slot.container, slot.running, self.node.address, slot.begun, self.on_probe)

@@ -35,7 +35,7 @@ class Backoff:
         return now
 
 
-class Slot:
+class PodContainer:
     """`before` is the container's status from before this kubelet's start, if there is one."""
 
     def __init__(self, container: Json, kind: str, policy: str, before: Json | None) -> None:
@@ -131,7 +131,7 @@ class Slot:
         }
 
 
-def slots(pod: Json) -> list[Slot]:
+def slots(pod: Json) -> list[PodContainer]:
     """Init containers first, in their order."""
     told, spec = pod.get("status") or {}, pod["spec"]
     parts = [*(told.get("initContainerStatuses") or []), *(told.get("containerStatuses") or [])]
@@ -139,8 +139,10 @@ def slots(pod: Json) -> list[Slot]:
     first = spec.get("initContainers") or []
     return [
         *(
-            Slot(one, SIDECAR if one.get("restartPolicy") else INIT, spec["restartPolicy"], before.get(one["name"]))
+            PodContainer(
+                one, SIDECAR if one.get("restartPolicy") else INIT, spec["restartPolicy"], before.get(one["name"])
+            )
             for one in first
         ),
-        *(Slot(one, MAIN, spec["restartPolicy"], before.get(one["name"])) for one in spec["containers"]),
+        *(PodContainer(one, MAIN, spec["restartPolicy"], before.get(one["name"])) for one in spec["containers"]),
     ]

@@ -49,7 +49,7 @@ def mounts(container: Json, volumes: Volumes, writable: Iterable[str]) -> list[J
 def become(pod: Json, container: Json, address: str, server: str, volumes: Volumes) -> Made:
     """Raises environment.Lacking, and what `volumes.lookup` raises."""
     image, who = container["image"], account(pod, container)
-    told = environment.told(pod, container, address, server, volumes.lookup)
+    told = environment.known_variables(pod, container, address, server, volumes.lookup)
     words = environment.words(container, told)
     program = images.program(image, container["command"][0])
     if program is None:

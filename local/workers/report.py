@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from . import status
 from .api import STRATEGIC, Api
-from .pod_container import Slot, stamp
+from .pod_container import PodContainer, stamp
 
 Json = dict[str, Any]
 
@@ -42,7 +42,7 @@ class Report:
         if self.sent and status.overwritten(self.sent, self.told):
             self.sent = {}
 
-    def send(self, slots: Sequence[Slot], *, laid: bool, ended: bool, trouble: str) -> None:
+    def send(self, slots: Sequence[PodContainer], *, laid: bool, ended: bool, trouble: str) -> None:
         """Raises OSError, Refused."""
         if self.closed:
             return

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .pod_container import INIT, MAIN, SIDECAR, Slot
+from .pod_container import INIT, MAIN, SIDECAR, PodContainer
 
 Json = dict[str, Any]
 KINDS = ("PodReadyToStartContainers", "Initialized", "ContainersReady", "Ready")
 FINAL = ("Succeeded", "Failed")
 
 
-def phase(slots: Sequence[Slot], *, ending: bool) -> str:
+def phase(slots: Sequence[PodContainer], *, ending: bool) -> str:
     """`ending`: nothing is started any more. A pod whose containers never ran has failed by then."""
     mains = [one for one in slots if one.kind == MAIN]
     if any(one.running for one in slots):
@@ -22,12 +22,12 @@ def phase(slots: Sequence[Slot], *, ending: bool) -> str:
     return "Running" if all(begun(one) for one in mains) else "Pending"
 
 
-def begun(slot: Slot) -> bool:
+def begun(slot: PodContainer) -> bool:
     """Now or once."""
     return bool(slot.running or slot.last or slot.over)
 
 
-def conditions(slots: Sequence[Slot], *, laid: bool, now_phase: str, trouble: str) -> list[Json]:
+def conditions(slots: Sequence[PodContainer], *, laid: bool, now_phase: str, trouble: str) -> list[Json]:
     """Without times. `laid`: its volumes are there; `trouble`: why no container is started."""
     final = now_phase in FINAL
     reason = {"Succeeded": "PodCompleted", "Failed": "PodFailed"}.get(now_phase, "ContainersNotReady")
@@ -69,7 +69,15 @@ def dated(fresh: Iterable[Json], before: Iterable[Json], now: str) -> list[Json]
 
 
 def status(
-    slots: Sequence[Slot], told: Json, *, laid: bool, ending: bool, trouble: str, address: str, started: str, now: str
+    slots: Sequence[PodContainer],
+    told: Json,
+    *,
+    laid: bool,
+    ending: bool,
+    trouble: str,
+    address: str,
+    started: str,
+    now: str,
 ) -> Json:
     """What is patched into the pod's status, which was `told` before."""
     how = phase(slots, ending=ending)

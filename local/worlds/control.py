@@ -8,9 +8,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from .world import Kept
+from .world import StoredWorld
 
-NAMES: dict[str, Callable[[Kept, bytes], Any]] = {
+NAMES: dict[str, Callable[[StoredWorld, bytes], Any]] = {
     "flush": lambda world, _: world.flush(),
     "pause": lambda world, body: world.pause(float(json.loads(body)["seconds"])),
     "resume": lambda world, _: world.resume(),
@@ -18,7 +18,7 @@ NAMES: dict[str, Callable[[Kept, bytes], Any]] = {
 CALLS = {("POST", name) for name in NAMES}
 
 
-def answer(world: Kept, name: str, body: bytes) -> tuple[str, Any]:
+def answer(world: StoredWorld, name: str, body: bytes) -> tuple[str, Any]:
     try:
         return "200 OK", NAMES[name](world, body)
     except (KeyError, TypeError, ValueError) as error:

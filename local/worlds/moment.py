@@ -27,9 +27,9 @@ class Moment(NamedTuple):
     seed: bytes
 
     @contextmanager
-    def holds(self) -> Iterator["Kept"]:
+    def holds(self) -> Iterator["FixedMoment"]:
         """For the calling thread."""
-        kept = _current.kept = Kept(self)
+        kept = _current.kept = FixedMoment(self)
         for seed in _seeded:
             seed(self.seed)
         try:
@@ -38,7 +38,7 @@ class Moment(NamedTuple):
             _current.kept = None
 
 
-class Kept:
+class FixedMoment:
     """A moment that holds. `repeatable` is False once something has taken from chance what no seed decides."""
 
     def __init__(self, moment: Moment) -> None:
@@ -55,8 +55,8 @@ def now() -> Moment:
     return Moment(_time(), _random_bytes(16))
 
 
-def current() -> Kept | None:
-    found: Kept | None = getattr(_current, "kept", None)
+def current() -> FixedMoment | None:
+    found: FixedMoment | None = getattr(_current, "kept", None)
     return found
 
 

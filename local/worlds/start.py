@@ -3,7 +3,7 @@
 import os
 import sys
 
-from .world import Kept, WorldError
+from .world import StoredWorld, WorldError
 
 ORDER = "PYTHONHASHSEED"
 
@@ -15,7 +15,7 @@ def same_order() -> None:
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606
 
 
-def restore(world: Kept) -> None:
+def restore(world: StoredWorld) -> None:
     """Ends the program where it can't."""
     try:
         world.restore()

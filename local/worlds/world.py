@@ -59,7 +59,7 @@ class Cloud(NamedTuple):
     reducers: Mapping[type, pickles.Reducer] = {}
 
 
-class Kept:
+class StoredWorld:
     """`folder` None: nothing is kept, for servers that only a test sees."""
 
     def __init__(self, cloud: Cloud, folder: Path | None) -> None:

@@ -69,7 +69,7 @@ def closed(found: list[Item], world: World) -> Iterator[Finding]:
             yield from _public(item, path, issuing)
 
 
-def kept(found: list[Item]) -> Iterator[Finding]:
+def recoverable(found: list[Item]) -> Iterator[Finding]:
     yield from judged(found, KEPT)
 
 

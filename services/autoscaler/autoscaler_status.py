@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ruamel.yaml import YAML
 
 
-class GroupSaid(NamedTuple):
+class GroupStatus(NamedTuple):
     """`target` is what is there or asked for; `code` and `sentence` are of a failure."""
 
     name: str
@@ -28,23 +28,25 @@ class GroupSaid(NamedTuple):
         return max(0, self.target - self.ready) if self.growth in ("InProgress", "Backoff") else 0
 
 
-class Said(NamedTuple):
+class AutoscalerStatus(NamedTuple):
     """Groups by name, none before it has looked at any; `at` is when, in the epoch."""
 
     at: float
-    groups: Mapping[str, GroupSaid]
+    groups: Mapping[str, GroupStatus]
 
 
-def read(text: str) -> Said:
+def read(text: str) -> AutoscalerStatus:
     """Of the ConfigMap's `status`."""
     told = YAML(typ="safe").load(io.StringIO(text)) or {}
-    return Said(moment(told.get("time")), {one["name"]: _group(one) for one in told.get("nodeGroups") or []})
+    return AutoscalerStatus(
+        moment(told.get("time")), {one["name"]: _group(one) for one in told.get("nodeGroups") or []}
+    )
 
 
-def _group(one: Mapping[str, Any]) -> GroupSaid:
+def _group(one: Mapping[str, Any]) -> GroupStatus:
     health, growth = one.get("health") or {}, one.get("scaleUp") or {}
     why = growth.get("backoffInfo") or {}
-    return GroupSaid(
+    return GroupStatus(
         one["name"],
         int(health.get("cloudProviderTarget", 0)),
         int(((health.get("nodeCounts") or {}).get("registered") or {}).get("ready", 0)),

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from .autoscaler_status import Said, moment
+from .autoscaler_status import AutoscalerStatus, moment
 
 UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}
 WORD = "backoff"
@@ -27,7 +27,7 @@ def seconds(duration: str) -> float:
     return sum(float(number) * UNITS[unit] for number, unit in parts)
 
 
-def begun(said: Said, decisions: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def begun(said: AutoscalerStatus, decisions: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Backoffs that are not among the decisions yet, as lines like theirs. Before each the group was asked to grow, and
     it begins when a refusal is seen, or else when a status first tells of it.
     """
@@ -45,7 +45,7 @@ def begun(said: Said, decisions: Sequence[Mapping[str, Any]]) -> Iterator[dict[s
         yield {"at": written(at), "decision": WORD, "group": name, "code": group.code, "why": group.sentence}
 
 
-def ends(said: Said, decisions: Sequence[Mapping[str, Any]], flags: Backoffs) -> dict[str, float]:
+def ends(said: AutoscalerStatus, decisions: Sequence[Mapping[str, Any]], flags: Backoffs) -> dict[str, float]:
     """Group → the end of its backoff, in the epoch. A refusal begins one even if no status was seen that told of it."""
     began: dict[str, list[float]] = {}
     for one in decisions:

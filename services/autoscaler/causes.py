@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 from . import limits, refusals
-from .autoscaler_status import GroupSaid
+from .autoscaler_status import GroupStatus
 from .fits import misfit, unmatched
 from .settings import Group as GroupSettings
 from .settings import Settings
@@ -51,7 +51,7 @@ class Around(NamedTuple):
     """
 
     settings: Settings
-    said: Mapping[str, GroupSaid]
+    said: Mapping[str, GroupStatus]
     until: Mapping[str, float]
     nodes: Sequence[Mapping[str, str]] = ()
     buys_from: int = -10
@@ -135,6 +135,6 @@ def _of_group(group: GroupSettings, around: Around) -> Iterator[Cause]:
         yield Cause("undecided", f"it may have {room.machines} machines more, and was not asked yet", name)
 
 
-def counted(settings: Settings, said: Mapping[str, GroupSaid]) -> dict[str, int]:
+def counted(settings: Settings, said: Mapping[str, GroupStatus]) -> dict[str, int]:
     """What limits count: the sizes that the autoscaler was told."""
     return {one.name: said[one.name].target for one in settings.groups if one.name in said}

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Protocol
 
-from .group import Failure, Seen
+from .group import Failure, Observation
 
 # The autoscaler waits for 30 s at most (grpc_timeout), and what it has given up must not happen after that: a change is
 # begun only where there is time for it.
@@ -29,7 +29,7 @@ class Cloud(Protocol):
     def busy_seconds(self) -> float:
         """Between two looks while something is under way: as often as the cloud may be asked."""
 
-    def groups(self) -> tuple[dict[str, Seen], dict[str, str]]:
+    def groups(self) -> tuple[dict[str, Observation], dict[str, str]]:
         """Every group of the cluster by its name, and those instances whose end waits for us, with their groups."""
 
     def failures(self, group: str) -> tuple[Failure, ...]:

@@ -27,7 +27,7 @@ def mark(**always: Any) -> None:
     _marks.update(always)
 
 
-def told(decision: str, **more: Any) -> None:
+def record(decision: str, **more: Any) -> None:
     """`decision` is one word; `more` what it was about."""
     line = {"at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}", "decision": decision, **more, **_marks}
     text = json.dumps(line) + "\n"
@@ -49,7 +49,7 @@ def _append(file: Path, text: str) -> None:
         opened.write(text)
 
 
-def kept(file: Path) -> list[dict[str, Any]]:
+def read_all(file: Path) -> list[dict[str, Any]]:
     """All decisions of the file and of the one before it, oldest first; a line that is not whole yet is left out."""
     found = []
     for one in (file.with_name(file.name + BEFORE), file):

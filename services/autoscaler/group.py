@@ -32,7 +32,7 @@ class Failure(NamedTuple):
     sentence: str
 
 
-class Seen(NamedTuple):
+class Observation(NamedTuple):
     """What the cloud said of a group in an answer to a question asked at `at` of the monotonic clock; failures newest
     first. `spoilt` are instances that never will be machines, or are none any more, and still hold a place.
     """
@@ -151,7 +151,7 @@ def ended(group: Group, ids: Collection[str]) -> Group:
     return telling(group, machines=machines, desired=desired)
 
 
-def observed(group: Group, seen: Seen) -> Group:
+def observed(group: Group, seen: Observation) -> Group:
     """After an answer of the cloud's. What was asked for after the question is kept: the answer can't know of it.
 
     Where launches failed since the last time the group was asked, all that is owed counts as refused: `desired` is then

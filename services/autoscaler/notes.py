@@ -16,7 +16,7 @@ from pathlib import Path
 from . import settings
 from .backoffs import Backoffs, seconds
 from .kube import ACCOUNT, Kube, KubeError
-from .recorder import Names, Notebook, Owners
+from .recorder import Names, Owners, Recorder
 
 # A look takes at most this share of its time: thousands of pods are looked at less often.
 PAUSE_SECONDS, SHARE = 10.0, 0.1
@@ -46,7 +46,7 @@ def main() -> int:
         sys.stderr.write(f"autoscaler's notes: {error}\n")
         return 1
     names = Names(given.status, given.lease, given.history, socket.gethostname())
-    book = Notebook(kube, told, names, given.decisions, flags, given.buys_from, Owners(given.webhooks, given.owner))
+    book = Recorder(kube, told, names, given.decisions, flags, given.buys_from, Owners(given.webhooks, given.owner))
     gc.freeze()
     over = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from . import autoscaler_status, backoffs, causes, decisions, hours, owners, webhook
 from .amounts import asked, plain
-from .autoscaler_status import Said
+from .autoscaler_status import AutoscalerStatus
 from .backoffs import Backoffs
 from .causes import Around
 from .hours import Hour, Waiting
@@ -44,7 +44,7 @@ class Names(NamedTuple):
     host: str
 
 
-class Notebook:
+class Recorder:
     """`hour` is None while another leads."""
 
     def __init__(
@@ -80,7 +80,7 @@ class Notebook:
             self.hour, self.version = self.kept(hours.number(now))
         found = self.kube.find(f"{SPACE}/{self.names.status}")
         told = autoscaler_status.read(str((found or {}).get("data", {}).get("status", "")))
-        new = self.hour.decide(self.unwritten(decisions.kept(self.file)))
+        new = self.hour.decide(self.unwritten(decisions.read_all(self.file)))
         new = self.hour.decide([*backoffs.begun(told, self.decided)]) or new
         # Not before its status: a pod of which nobody can say anything is seen again in the next turn.
         seen = list(self.waiting(told, now)) if told.groups else []
@@ -165,7 +165,7 @@ class Notebook:
         known = {json.dumps(one, sort_keys=True) for one in self.before.decisions}
         return [one for one in found if one["at"] >= since and json.dumps(one, sort_keys=True) not in known]
 
-    def waiting(self, told: Said, now: float) -> Iterator[Waiting]:
+    def waiting(self, told: AutoscalerStatus, now: float) -> Iterator[Waiting]:
         around: Around | None = None
         known: dict[str, list[causes.Cause]] = {}
         for pod in self.pods():

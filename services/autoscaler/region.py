@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from . import group as groups
 from . import metrics
 from .cloud import AT_ONCE, CHANGE_SECONDS, CHECK_SECONDS, AnswerLostError, Cloud, CloudError
-from .decisions import told
-from .group import Group, Seen
+from .decisions import record
+from .group import Group, Observation
 from .settings import Group as GroupSettings
 
 # Two looks a minute at a region that rests.
@@ -118,7 +118,7 @@ class Region:
     def _known(self, name: str) -> Group:
         return self.groups.get(name) or Group(name, self.settings[name].least, asked=self.leads_since)
 
-    def _judge(self, seen: Seen, name: str) -> None:
+    def _judge(self, seen: Observation, name: str) -> None:
         """What a group owes may have been refused."""
         answer = seen._replace(failures=self.cloud.failures(name))
         with self.memory:
@@ -126,9 +126,9 @@ class Region:
             one = self.groups[name] = groups.observed(before, answer)
         if count := one.serial - before.serial:
             last = one.refused[-1]
-            told("refused", group=name, region=self.name, machines=count, code=last.kind.code, why=last.sentence)
+            record("refused", group=name, region=self.name, machines=count, code=last.kind.code, why=last.sentence)
 
-    def _withdraw(self, seen: Seen, name: str) -> None:
+    def _withdraw(self, seen: Observation, name: str) -> None:
         """The cloud goes on trying for what it has refused, and would buy what another region has bought by then."""
         with self.changing:
             with self.memory:
@@ -138,13 +138,13 @@ class Region:
                 one = self.groups[name] = groups.telling(one)
             self._resize(one)
 
-    def _keep(self, seen: Seen, name: str, why: str) -> None:
+    def _keep(self, seen: Observation, name: str, why: str) -> None:
         code = why.partition(":")[0]
         if self.kept.get(name) != code:
             self.kept[name] = code
-            told("no-end", group=name, region=self.name, ids=list(seen.spoilt), why=why)
+            record("no-end", group=name, region=self.name, ids=list(seen.spoilt), why=why)
 
-    def _clear(self, seen: Seen, name: str, _: str) -> None:
+    def _clear(self, seen: Observation, name: str, _: str) -> None:
         """What is no machine holds a place, and is paid for. Whoever errs about that ends a machine: so the freeze and
         the region's breaker stop this, too.
         """
@@ -152,7 +152,7 @@ class Region:
         with self.changing:
             problems = self.cloud.end(name, seen.spoilt)
         if gone := [id_ for id_ in seen.spoilt if id_ not in problems]:
-            told("cleared", group=name, region=self.name, ids=gone)
+            record("cleared", group=name, region=self.name, ids=gone)
         if problems:
             raise next(iter(problems.values()))
 

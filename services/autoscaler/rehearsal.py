@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from . import clouds
 from .cloud import Cloud, CloudError
-from .group import Failure, Seen
+from .group import Failure, Observation
 from .settings import Settings
 
 
@@ -21,12 +21,12 @@ class Rehearsal:
     def busy_seconds(self) -> float:
         return self.cloud.busy_seconds
 
-    def groups(self) -> tuple[dict[str, Seen], dict[str, str]]:
+    def groups(self) -> tuple[dict[str, Observation], dict[str, str]]:
         found, _ = self.cloud.groups()
         self.real = {name: seen.desired for name, seen in found.items()}
         return {name: self._wished(name, seen) for name, seen in found.items()}, {}
 
-    def _wished(self, name: str, seen: Seen) -> Seen:
+    def _wished(self, name: str, seen: Observation) -> Observation:
         return seen._replace(desired=seen.desired + self.more.get(name, 0), spoilt=())
 
     def failures(self, group: str) -> tuple[Failure, ...]:  # noqa: ARG002

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from . import clouds, limits, metrics, nodes
 from . import group as groups
 from .cloud import AT_ONCE, Cloud, CloudError
-from .decisions import told
+from .decisions import record
 from .group import Group, NotPossibleError
 from .region import ANYBODY, REST_SECONDS, Caller, Region
 from .settings import Settings
@@ -74,11 +74,11 @@ class Scaling:
                 try:
                     region.look(leads=quiet < LEADS_SECONDS)
                     if failing:
-                        told("region-well", region=name)
+                        record("region-well", region=name)
                     pause, failing = busy if region.busy else REST_SECONDS, False
                 except Exception as error:  # a mistake of ours is no reason to look never again
                     if not failing:
-                        told("region-problem", region=name, why=_why(error))
+                        record("region-problem", region=name, why=_why(error))
                     pause, failing = min(2 * pause, MOST_PAUSE_SECONDS) if failing else busy, True
             self.wake[name].wait(pause)
             self.wake[name].clear()
@@ -96,7 +96,7 @@ class Scaling:
             pool.shutdown(wait=False)
             for look in done:
                 if error := look.exception():
-                    told("region-problem", region=looks[look], why=_why(error))
+                    record("region-problem", region=looks[look], why=_why(error))
         with self.memory:
             alive = sum(len(one.live) for one in self._groups().values())
         recent = [one for one in self.were if self.asked_at - one[0] < LATELY_SECONDS]
@@ -144,16 +144,16 @@ class Scaling:
         try:
             region.grow(name, change, caller)
         except (NotPossibleError, CloudError) as error:
-            told("no-grow", group=name, region=region.name, machines=by, why=str(error))
+            record("no-grow", group=name, region=region.name, machines=by, why=str(error))
             raise
-        told("grow", group=name, region=region.name, machines=by)
+        record("grow", group=name, region=region.name, machines=by)
         self.wake[region.name].set()
 
     def shrink(self, name: str, by: int, caller: Caller = ANYBODY) -> None:
         """Gives up so many that have not come, or as many as there are."""
         region = self.region_of[name]
         if fewer := region.shrink(name, by, caller):
-            told("shrink", group=name, region=region.name, machines=fewer)
+            record("shrink", group=name, region=region.name, machines=fewer)
             self.wake[region.name].set()
 
     def _stop(self, name: str) -> str:
@@ -197,10 +197,10 @@ class Scaling:
             except (NotPossibleError, CloudError) as error:
                 problem = error
         if gone:
-            told("end", group=name, region=region.name, ids=gone)
+            record("end", group=name, region=region.name, ids=gone)
             self.wake[region.name].set()
         if problem:
-            told("no-end", group=name, region=region.name, ids=sorted(set(wanted) - set(gone)), why=str(problem))
+            record("no-end", group=name, region=region.name, ids=sorted(set(wanted) - set(gone)), why=str(problem))
             raise problem
 
 

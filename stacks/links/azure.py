@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pulumi
 import pulumi_azure_native as azure
 
-from components.links.aws.cross_cloud import crossed
+from components.links.aws.cross_cloud import cross_cloud_connections
 from components.links.azure.connections import other_ends
 from components.links.azure.links import Links
 from components.links.ends import AzureEnd, RegionEnd
@@ -35,7 +35,7 @@ async def build(
                 for end in other_ends(fleet, plan, region)
                 if end.tunnel is None or end.tunnel.aws in aws
             ],
-            "crossed": [one for one in crossed(fleet, plan) if one.aws in aws and one.azure in here],
+            "crossed": [one for one in cross_cloud_connections(fleet, plan) if one.aws in aws and one.azure in here],
             "peerings": between(peerings(fleet), here),
             "zones": site_zones(fleet),
             "owner": owner,

@@ -215,7 +215,7 @@ def test_nothing_is_left_to_do_and_the_keys_are_told(story: Story) -> None:
 
 
 def test_the_file_says_what_it_was_rebuilt_from(story: Story) -> None:
-    origin = rebuilds.load(rebuilds.origins_path(story.cloud.fleet))["main"]
+    origin = rebuilds.load(rebuilds.rebuilds_path(story.cloud.fleet))["main"]
     assert (origin.lost, origin.region, origin.issuer) == (
         "us-west-2",
         "us-east-1",
@@ -223,7 +223,7 @@ def test_the_file_says_what_it_was_rebuilt_from(story: Story) -> None:
     )
     assert origin.restored
     # A checkout that lacks it would make other keys.
-    path = rebuilds.origins_path(story.cloud.fleet)
+    path = rebuilds.rebuilds_path(story.cloud.fleet)
     text = path.read_text()
     path.unlink()
     try:

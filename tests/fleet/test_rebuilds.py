@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fleet.errors import FleetError
-from fleet.rebuilds import Origin, load, of, origins_path, refusals, render, write
+from fleet.rebuilds import Origin, load, of, rebuilds_path, refusals, render, write
 
 WHEN = datetime(2026, 11, 21, 16, 0, 1, tzinfo=UTC)
 MAIN = Origin(
@@ -44,7 +44,7 @@ main:
 
 
 def test_it_lies_beside_the_fleet_file() -> None:
-    assert origins_path(Path("/x/fleet.yaml")) == Path("/x/fleet.rebuilt.yaml")
+    assert rebuilds_path(Path("/x/fleet.yaml")) == Path("/x/fleet.rebuilt.yaml")
 
 
 def test_it_is_written_and_read_back(tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ import pytest
 from images import channels, collecting
 from images.channels import There
 from images.errors import ImageError
-from images.stores.store import Pointer, Published, Record, Slot, State
+from images.stores.store import Pointer, PointerKey, Published, Record, State
 
 NOW = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC)
 DAY = datetime.timedelta(days=1)
-CANDIDATE, STABLE, RETIRED = (Slot("cpu", "1.36.2", channel) for channel in ("candidate", "stable", "retired"))
+CANDIDATE, STABLE, RETIRED = (PointerKey("cpu", "1.36.2", channel) for channel in ("candidate", "stable", "retired"))
 
 
 def image(
@@ -32,7 +32,7 @@ def place(images: Sequence[Published], **said: str | tuple[str, str]) -> There:
     pointers = {}
     for channel, one in said.items():
         now, before = one if isinstance(one, tuple) else (one, "")
-        slot = Slot("cpu", "1.36.2", channel)
+        slot = PointerKey("cpu", "1.36.2", channel)
         pointers[slot] = Pointer("west", slot, now, before, Record("alice", NOW, "", ""))
     return There(images, pointers)
 
@@ -165,7 +165,7 @@ def test_what_can_t_be_rolled_back() -> None:
     with pytest.raises(ImageError, match=r"Nothing was stable before new in west"):
         channels.rollback({"west": place(BOTH, stable="ami-new")}, None, None)
     two = place(BOTH, stable=("ami-new", "ami-old"))
-    other = Slot("gpu", "1.36.2", "stable")
+    other = PointerKey("gpu", "1.36.2", "stable")
     two = There(BOTH, {**two.pointers, other: two.pointers[STABLE]._replace(slot=other)})
     with pytest.raises(ImageError, match=r"--variant cpu --kubernetes 1.36.2, --variant gpu"):
         channels.rollback({"west": two}, None, None)

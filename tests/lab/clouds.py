@@ -6,7 +6,7 @@ from ipaddress import IPv4Network
 from pathlib import Path
 from typing import NamedTuple
 
-from components.links.aws.cross_cloud import crossed, crossed_options
+from components.links.aws.cross_cloud import cross_cloud_connections, tunnel_options
 from components.links.azure.connections import OtherEnd, other_ends
 from components.links.plan import Crossing
 from fleet import hubs
@@ -43,7 +43,9 @@ class Clouds(Lab):
         self.azure_ends = [
             end for end in other_ends(fleet, plan, azure) if end.site or (end.tunnel and end.tunnel.aws == aws)
         ]
-        self.startup = {str(crossed_options(one)["tunnel1_startup_action"]) for one in crossed(fleet, plan)}
+        self.startup = {
+            str(tunnel_options(one)["tunnel1_startup_action"]) for one in cross_cloud_connections(fleet, plan)
+        }
         self.crosses: list[Cross] = []
 
     def others(self) -> list[Azure]:

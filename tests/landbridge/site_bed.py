@@ -15,7 +15,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from components.boot.user_data import public_key, sealed
+from components.boot.user_data import public_key, signed_object
 from components.control_plane.bundle import Bundle, digests, manifest
 from components.control_plane.machines import cluster_spec
 from components.pools.bundle import bundle, with_files
@@ -108,7 +108,7 @@ class SiteBed:
 
     def signed(self, prefix: str, files: dict[str, str], key: str) -> Published:
         told = digests(Bundle(self.spec.name, files, {}))
-        signed: dict[str, str] = json.loads(sealed(key or self.key, manifest(prefix, told, "")))
+        signed: dict[str, str] = json.loads(signed_object(key or self.key, manifest(prefix, told, "")))
         return Published("us-west-2", "bucket", prefix, public_key(self.key), signed, files)
 
     def read(self, session: Session, pool: str, hosts: Collection[str]) -> dict[str, Published]:

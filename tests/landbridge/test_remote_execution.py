@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 
 from landbridge import remote_execution
 from landbridge.errors import LandbridgeError
-from landbridge.remote_execution import Instance, Local, ReachError, Ssh, Ssm
+from landbridge.remote_execution import Instance, Local, RemoteExecutionError, Ssh, Ssm
 from local.client import LocalCloudError
 
 MACHINES = {"main-etcd-1": Instance("i-1", "10.0.0.1", "ami-1")}
@@ -47,7 +47,9 @@ def ssm(*answers: dict[str, Any] | str) -> tuple[Ssm, Systems]:
 def test_systems_manager_is_asked_until_the_command_has_ended() -> None:
     done = {"Status": "Failed", "ResponseCode": 3, "StandardOutputContent": "out", "StandardErrorContent": "err"}
     way, systems = ssm("InvocationDoesNotExist", {"Status": "Pending"}, {"Status": "InProgress"}, done)
-    assert way.run("main-etcd-1", ["echo", "it's"], timeout_seconds=5) == remote_execution.Said(3, "out", "err")
+    assert way.run("main-etcd-1", ["echo", "it's"], timeout_seconds=5) == remote_execution.CommandResult(
+        3, "out", "err"
+    )
     assert systems.sent["InstanceIds"] == ["i-1"]
     assert systems.sent["Parameters"]["commands"] == ["echo 'it'\"'\"'s' </dev/null"]
     assert int(systems.sent["Parameters"]["executionTimeout"][0]) >= 30, "AWS takes no less"
@@ -63,14 +65,14 @@ def test_a_script_hands_its_input_on_byte_by_byte(text: str) -> None:
 
 def test_too_much_input_is_refused_before_anything_is_sent() -> None:
     way, systems = ssm()
-    with pytest.raises(ReachError, match="too much input"):
+    with pytest.raises(RemoteExecutionError, match="too much input"):
         way.run("main-etcd-1", ["cat"], b"x" * 50_000)
     assert systems.sent == {}
 
 
 def test_cut_output_is_an_error_and_no_half_answer() -> None:
     way, _ = ssm({"Status": "Success", "StandardOutputContent": "x" * 24_000})
-    with pytest.raises(ReachError, match="24000 characters"):
+    with pytest.raises(RemoteExecutionError, match="24000 characters"):
         way.run("main-etcd-1", ["cat", "/etc/all"])
 
 
@@ -78,19 +80,21 @@ def test_cut_output_is_an_error_and_no_half_answer() -> None:
 @pytest.mark.parametrize("code", [-1, 137])
 def test_a_command_that_never_ran_or_was_killed_is_no_answer(status: str, code: int) -> None:
     way, _ = ssm({"Status": status, "ResponseCode": code})
-    with pytest.raises(ReachError, match="did not answer"):
+    with pytest.raises(RemoteExecutionError, match="did not answer"):
         way.run("main-etcd-1", ["true"])
 
 
 def test_a_missing_right_is_named() -> None:
     way, _ = ssm("AccessDeniedException")
-    with pytest.raises(ReachError, match=r"main-etcd-1 \(i-1\).*ssm:SendCommand"):
+    with pytest.raises(RemoteExecutionError, match=r"main-etcd-1 \(i-1\).*ssm:SendCommand"):
         way.run("main-etcd-1", ["true"])
 
 
 def test_a_machine_that_does_not_run_is_told_with_what_brings_it_back() -> None:
     way, _ = ssm()
-    with pytest.raises(ReachError, match=r"main-etcd-2 cannot be reached: no running instance.*cluster status"):
+    with pytest.raises(
+        RemoteExecutionError, match=r"main-etcd-2 cannot be reached: no running instance.*cluster status"
+    ):
         way.run("main-etcd-2", ["true"])
 
 
@@ -102,20 +106,20 @@ def test_ssh_goes_to_the_address_and_knows_hosts_by_instance() -> None:
 
 
 def test_ssh_that_gets_nowhere_is_no_answer_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_given: Any) -> remote_execution.Said:
-        return remote_execution.Said(255, "", "ssh: connect to host 10.0.0.1 port 22: No route to host")
+    def broken(*_given: Any) -> remote_execution.CommandResult:
+        return remote_execution.CommandResult(255, "", "ssh: connect to host 10.0.0.1 port 22: No route to host")
 
     monkeypatch.setattr(remote_execution, "ran", broken)
-    with pytest.raises(ReachError, match=r"10\.0\.0\.1: .*No route to host.*VPN"):
+    with pytest.raises(RemoteExecutionError, match=r"10\.0\.0\.1: .*No route to host.*VPN"):
         Ssh(lambda: MACHINES).run("main-etcd-1", ["true"])
-    with pytest.raises(ReachError, match=r"let in alice, carol, each with a key.*`User` for 10\.0\.0\.1"):
+    with pytest.raises(RemoteExecutionError, match=r"let in alice, carol, each with a key.*`User` for 10\.0\.0\.1"):
         Ssh(lambda: MACHINES, ["alice", "carol"]).run("main-etcd-1", ["true"])
 
 
 def test_the_local_way_keeps_streams_and_code_apart() -> None:
     way = Local(lambda _machine, argv: list(argv))
     said = way.run("any", ["sh", "-c", "cat; echo wrong >&2; exit 7"], b"in")
-    assert said == remote_execution.Said(7, "in", "wrong\n")
+    assert said == remote_execution.CommandResult(7, "in", "wrong\n")
     assert said.why == "wrong"
 
 
@@ -123,9 +127,9 @@ def test_the_local_way_tells_silence_and_absence() -> None:
     def nothing(_machine: str, _argv: object) -> list[str]:
         raise LocalCloudError("it has no machine x")
 
-    with pytest.raises(ReachError, match="x cannot be reached: it has no machine x"):
+    with pytest.raises(RemoteExecutionError, match="x cannot be reached: it has no machine x"):
         Local(nothing).run("x", ["true"])
-    with pytest.raises(ReachError, match="did not answer within 0 s"):
+    with pytest.raises(RemoteExecutionError, match="did not answer within 0 s"):
         Local(lambda _machine, argv: list(argv)).run("x", ["sleep", "9"], timeout_seconds=0.1)
     with pytest.raises(LandbridgeError, match="nsenter-that-is-not-there is missing"):
         Local(lambda _machine, _argv: ["nsenter-that-is-not-there"]).run("x", ["true"])

@@ -13,7 +13,7 @@ import pytest
 
 from landbridge.etcd.defrag import defrag
 from landbridge.etcd.ring import Ctl
-from landbridge.remote_execution import Instance, ReachError, Said, Ssh
+from landbridge.remote_execution import CommandResult, Instance, RemoteExecutionError, Ssh
 from tests.landbridge import bed as beds
 from tests.landbridge.bed import ROOT, Bed
 from tests.support.waiting import eventually
@@ -129,7 +129,7 @@ def test_the_bundle_s_people_have_accounts_without_passwords(door: Door) -> None
 def test_an_operator_runs_commands_as_root(door: Door, become: Become) -> None:
     become("alice")
     said = door.way.run("main-etcd-2", ["sh", "-c", "cat; hostname; id -u; echo 'it''s' >&2; exit 7"], b"in\n")
-    assert said == Said(7, "in\nmain-etcd-2\n0\n", "its\n")
+    assert said == CommandResult(7, "in\nmain-etcd-2\n0\n", "its\n")
 
 
 def test_the_etcd_commands_work_and_give_what_the_local_way_gives(door: Door, become: Become) -> None:
@@ -146,7 +146,7 @@ def test_the_etcd_commands_work_and_give_what_the_local_way_gives(door: Door, be
 @pytest.mark.parametrize(("name", "key"), [("bob", "bob"), ("alice", "bob"), ("alice", "stranger"), ("root", "alice")])
 def test_nobody_else_is_let_in(door: Door, become: Become, name: str, key: str) -> None:
     become(name, key)
-    with pytest.raises(ReachError, match=r"Permission denied.*let in alice"):
+    with pytest.raises(RemoteExecutionError, match=r"Permission denied.*let in alice"):
         door.way.run("main-etcd-1", ["true"])
 
 
@@ -156,6 +156,6 @@ def test_a_replaced_machine_is_a_new_host_on_the_same_address(door: Door, become
     door.open("main-etcd-3", "i-after")
     assert door.way.run("main-etcd-3", ["true"]).code == 0, "it has another id"
     door.ids["main-etcd-3"] = "i-main-etcd-3"
-    with pytest.raises(ReachError, match="Host key verification failed"):
+    with pytest.raises(RemoteExecutionError, match="Host key verification failed"):
         door.way.run("main-etcd-3", ["true"])
     door.ids["main-etcd-3"] = "i-after"

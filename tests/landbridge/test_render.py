@@ -8,7 +8,7 @@ from rich.console import Console
 
 from fleet.world import current
 from landbridge import render
-from landbridge.engine.stack_report import Problem, Step, Story
+from landbridge.engine.stack_report import Problem, StackReport, Step
 from landbridge.places import Place
 from landbridge.up.progress import Screen
 from tests.landbridge.events import step
@@ -31,8 +31,8 @@ def created(name: str) -> EngineEvent:
     return step("resOutputsEvent", "create", SUBNET, name, new={})
 
 
-def story(*names: str) -> Story:
-    made = Story("us-west-2")
+def report(*names: str) -> StackReport:
+    made = StackReport("us-west-2")
     made.enter("update", total=3)
     for name in names:
         made.hear(created(name))
@@ -40,7 +40,7 @@ def story(*names: str) -> Story:
 
 
 def test_the_summary_counts_by_what_was_done() -> None:
-    done = story("a", "b")
+    done = report("a", "b")
     done.enter("done")
     screen = console()
     screen.print(render.summary([done]))
@@ -50,7 +50,7 @@ def test_the_summary_counts_by_what_was_done() -> None:
 
 
 def test_a_skipped_stack_says_why() -> None:
-    skipped = Story("links")
+    skipped = StackReport("links")
     skipped.because = "us-west-2 failed"
     skipped.enter("skipped")
     screen = console()
@@ -59,7 +59,7 @@ def test_a_skipped_stack_says_why() -> None:
 
 
 def test_few_changes_are_told_one_by_one_and_many_by_type() -> None:
-    few = story()
+    few = report()
     few.steps = [Step("created", SUBNET, "a", False, (), {}), Step("updated", SUBNET, "b", False, ("tags",), {})]
     screen = console()
     render.steps(few, screen)
@@ -73,7 +73,7 @@ def test_few_changes_are_told_one_by_one_and_many_by_type() -> None:
 
 
 def test_deletions_are_told_by_name_unless_all_goes() -> None:
-    gone = story()
+    gone = report()
     gone.steps = [Step("deleted", SUBNET, str(n), False, (), {}) for n in range(40)]
     screen = console()
     render.steps(gone, screen)
@@ -85,7 +85,7 @@ def test_deletions_are_told_by_name_unless_all_goes() -> None:
 
 
 def test_a_failure_names_resource_reason_and_log_and_stops_at_a_screenful() -> None:
-    failed = story()
+    failed = report()
     failed.enter("failed")
     failed.problems = [Problem(SUBNET, f"s{n}", "InvalidSubnet.Conflict") for n in range(20)]
     screen = console()
@@ -97,13 +97,13 @@ def test_a_failure_names_resource_reason_and_log_and_stops_at_a_screenful() -> N
 
 def test_without_a_terminal_each_phase_is_a_line_with_the_time_and_notes_come_once() -> None:
     screen, notes = console(), ["The local cloud was restarted."]
-    stories = {"us-west-2": Story("us-west-2")}
-    shown = Screen(stories, notes, screen)
+    reports = {"us-west-2": StackReport("us-west-2")}
+    shown = Screen(reports, notes, screen)
     with shown.shown():
-        stories["us-west-2"].enter("preview")
+        reports["us-west-2"].enter("preview")
         shown.lines.tell()
     with shown.shown():
-        stories["us-west-2"].enter("failed")
+        reports["us-west-2"].enter("failed")
     lines = text(screen).splitlines()
     assert [line.split(" ", 1)[1].split(",")[0] for line in lines] == [
         "The local cloud was restarted.",
@@ -115,7 +115,7 @@ def test_without_a_terminal_each_phase_is_a_line_with_the_time_and_notes_come_on
 
 def test_on_a_terminal_a_stack_has_a_line_with_how_far_it_is() -> None:
     screen = console(terminal=True)
-    busy = story("a", "b")
+    busy = report("a", "b")
     busy.hear(step("resourcePreEvent", "create", SUBNET, "c", new={}))
     with Screen({"us-west-2": busy}, [], screen).shown():
         pass
@@ -126,7 +126,7 @@ def test_on_a_terminal_a_stack_has_a_line_with_how_far_it_is() -> None:
 
 def test_a_narrow_terminal_keeps_one_line_a_stack() -> None:
     screen = console(60, terminal=True)
-    busy = story("a")
+    busy = report("a")
     busy.current = "s3.BucketServerSideEncryptionConfiguration bucket"
     with Screen({"us-west-2": busy, "eu-west-1": busy}, [], screen).shown():
         pass
@@ -135,7 +135,7 @@ def test_a_narrow_terminal_keeps_one_line_a_stack() -> None:
 
 
 def test_machines_read_every_stack_and_its_outputs() -> None:
-    done = story("a")
+    done = report("a")
     done.outputs = {"network_id": "vpc-1"}
     done.enter("done")
     (told,) = render.as_json([done], PLACE)
@@ -150,28 +150,28 @@ def test_machines_read_every_stack_and_its_outputs() -> None:
 
 
 def test_what_stacks_have_in_common_is_told_once() -> None:
-    stories = [Story("us-west-2"), Story("eu-west-1"), Story("links")]
-    for failed in stories:
+    reports = [StackReport("us-west-2"), StackReport("eu-west-1"), StackReport("links")]
+    for failed in reports:
         failed.enter("failed")
         failed.problems = [Problem("", "", "the local cloud is gone")]
-    stories[2].problems = [Problem(SUBNET, "s", "InvalidSubnet.Conflict")]
+    reports[2].problems = [Problem(SUBNET, "s", "InvalidSubnet.Conflict")]
     screen = console()
-    render.failures(stories, PLACE, screen)
+    render.failures(reports, PLACE, screen)
     said = text(screen)
     assert said.count("the local cloud is gone") == 1
     assert "us-west-2, eu-west-1: the local cloud is gone" in said
     assert "links: ec2.Subnet s: InvalidSubnet.Conflict" in said
-    assert all(f"/logs/{story.stack}.log" in said for story in stories)
+    assert all(f"/logs/{report.stack}.log" in said for report in reports)
 
 
 def test_what_stands_is_shown_whole_on_a_narrow_screen_and_failed_stacks_are_not() -> None:
     world, screen = current(ROOT / "fleet.yaml"), console(80)
-    region, cluster, failed = Story("us-west-2"), Story("main"), Story("eu-west-1")
+    region, cluster, failed = StackReport("us-west-2"), StackReport("main"), StackReport("eu-west-1")
     region.outputs = {"network_cidr": "10.132.0.0/18", "network_id": "vpc-1", "share_ids": {"homes": "x", "data": "y"}}
     cluster.outputs = {"endpoint": "https://main.us-west-2.fleet.example.com:6443", "machines": {"main-api-1": {}}}
     failed.outputs = region.outputs
-    for story, phase in ((region, "done"), (cluster, "unchanged"), (failed, "failed")):
-        story.enter(phase)
+    for report, phase in ((region, "done"), (cluster, "unchanged"), (failed, "failed")):
+        report.enter(phase)
     render.standing([region, cluster, failed], world, screen)
     said = text(screen)
     assert "data homes" in said
@@ -181,18 +181,18 @@ def test_what_stands_is_shown_whole_on_a_narrow_screen_and_failed_stacks_are_not
 
 
 def test_where_laptops_come_in_is_shown() -> None:
-    world, screen, story = current(ROOT / "fleet.yaml"), console(80), Story("us-west-2-laptops")
+    world, screen, report = current(ROOT / "fleet.yaml"), console(80), StackReport("us-west-2-laptops")
     server = {"address": "198.51.100.7", "pool_cidr": "10.132.64.0/24"}
-    story.outputs = {"region": "us-west-2", "cluster": "main", "servers": {"vpn-1": server}}
-    story.enter("done")
-    render.standing([story], world, screen)
+    report.outputs = {"region": "us-west-2", "cluster": "main", "servers": {"vpn-1": server}}
+    report.enter("done")
+    render.standing([report], world, screen)
     (row,) = [line for line in text(screen).splitlines() if "vpn-1" in line]
     assert row.split() == ["us-west-2", "vpn-1", "198.51.100.7", "10.132.64.0/24", "main"]
     assert "landbridge vpn add" in text(screen)
 
 
 def test_where_gateways_find_regions_is_shown() -> None:
-    world, screen, links = current(ROOT / "fleet.yaml"), console(80), Story("links")
+    world, screen, links = current(ROOT / "fleet.yaml"), console(80), StackReport("links")
     one = {"gateway": "192.0.2.10", "site": "lab", "region": "us-west-2", "hub_addresses": {"a": "203.0.113.1"}}
     links.outputs = {"connections": {"us-west-2-lab-1": one}}
     links.enter("done")

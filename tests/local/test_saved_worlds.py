@@ -80,27 +80,27 @@ def test_a_save_replaces_one_of_its_name_and_one_that_fails_replaces_nothing(
 
 @pytest.mark.parametrize("name", ["", "../up", "a/b", "A", "-a", "a-", "a" * 64, ".hidden"])
 def test_what_is_no_name_is_refused(name: str, shelf: Path) -> None:
-    with pytest.raises(saved_worlds.KeptError, match="is no name for a saved world"):
+    with pytest.raises(saved_worlds.SavedWorldError, match="is no name for a saved world"):
         saved_worlds.one(shelf, name)
 
 
 def test_an_unknown_one_is_told_with_those_that_there_are(home: Path, shelf: Path) -> None:
-    with pytest.raises(saved_worlds.KeptError, match=r"No world was saved as two\. There are: none"):
+    with pytest.raises(saved_worlds.SavedWorldError, match=r"No world was saved as two\. There are: none"):
         saved_worlds.one(shelf, "two")
     saved_worlds.save(home, shelf, "one", MACHINES)
-    with pytest.raises(saved_worlds.KeptError, match=r"There are: one\."):
+    with pytest.raises(saved_worlds.SavedWorldError, match=r"There are: one\."):
         saved_worlds.one(shelf, "two")
 
 
 def test_a_world_of_other_programs_is_refused(home: Path, shelf: Path) -> None:
     made = saved_worlds.save(home, shelf, "one", MACHINES)
     saved_worlds.fitting(made)
-    with pytest.raises(saved_worlds.KeptError, match=r"another version of the local cloud \(moto 1, here it is "):
+    with pytest.raises(saved_worlds.SavedWorldError, match=r"another version of the local cloud \(moto 1, here it is "):
         saved_worlds.fitting(made._replace(programs={**made.programs, "moto": "1"}))
-    with pytest.raises(saved_worlds.KeptError, match=r"with Kubernetes 1\.30\.0, which is not built here"):
+    with pytest.raises(saved_worlds.SavedWorldError, match=r"with Kubernetes 1\.30\.0, which is not built here"):
         saved_worlds.fitting(made._replace(kubernetes=("1.30.0",)))
     (shelf / "one/saved.json").write_text("{")
-    with pytest.raises(saved_worlds.KeptError, match=r"saved.json is damaged"):
+    with pytest.raises(saved_worlds.SavedWorldError, match=r"saved.json is damaged"):
         saved_worlds.listed(shelf)
 
 
@@ -109,7 +109,7 @@ def test_a_full_disk_is_seen_before_anything_is_copied(
 ) -> None:
     made = saved_worlds.save(home, shelf, "one", MACHINES)
     monkeypatch.setattr(saved_worlds.shutil, "disk_usage", lambda _: SimpleNamespace(free=100 << 20))
-    with pytest.raises(saved_worlds.KeptError, match=r"has 100 MiB left, and 51\d MiB are needed"):
+    with pytest.raises(saved_worlds.SavedWorldError, match=r"has 100 MiB left, and 51\d MiB are needed"):
         saved_worlds.load(home, made)
     assert holds(home) == "first"
 
@@ -170,7 +170,7 @@ def test_one_that_does_not_come_up_leaves_what_stood_there(
 
     monkeypatch.setattr(client, "start", start)
     with pytest.raises(
-        saved_worlds.KeptError, match=r"one was not loaded, and all is as it was\. The local cloud did not"
+        saved_worlds.SavedWorldError, match=r"one was not loaded, and all is as it was\. The local cloud did not"
     ):
         saving.load(home, shelf, "one", lambda _: None)
     assert holds(home) == "second"
@@ -186,7 +186,7 @@ def test_forgetting_leaves_nothing_but_what_was_saved(home: Path, shelf: Path) -
 
 def test_there_must_be_something_to_save(home: Path, shelf: Path) -> None:
     shutil.rmtree(home)
-    with pytest.raises(saved_worlds.KeptError, match="nothing to save"):
+    with pytest.raises(saved_worlds.SavedWorldError, match="nothing to save"):
         saving.save(home, shelf, "one", lambda _: None)
 
 

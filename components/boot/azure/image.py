@@ -37,7 +37,7 @@ async def version(fleet: Fleet, wanted: Wanted, provider: pulumi.ProviderResourc
     told = await _get("getGalleryImage", at, provider)
     if isinstance(told, str):
         raise _refused(wanted, f"there is no image ({what}): {image} can't be read ({told})", f"{PROMOTE}: {PUBLISH}")
-    number = names.said(told.get("tags") or {}, wanted.region, wanted.channel)
+    number = names.channel_version(told.get("tags") or {}, wanted.region, wanted.channel)
     if not number:
         raise _refused(wanted, f"there is no image: {what} says none in {wanted.region}", f"{PROMOTE}: {PUBLISH}")
     made = await _get("getGalleryImageVersion", {**at, "galleryImageVersionName": number}, provider)

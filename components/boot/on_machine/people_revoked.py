@@ -31,7 +31,7 @@ def keygen(*words: str, text: str = "") -> None:
         raise BadList((done.stderr + done.stdout).strip().partition("\n")[0][:200])
 
 
-class Keeper:
+class RevocationList:
     """`turn` does once what is to be done every twenty seconds."""
 
     def __init__(self, told: Any, home: Cloud) -> None:
@@ -98,7 +98,7 @@ class Keeper:
 
 def main() -> None:
     told: Any = settings("people")
-    keeper = Keeper(told, cloud(str(told["region"])))
+    keeper = RevocationList(told, cloud(str(told["region"])))
     keeper.file.parent.mkdir(parents=True, exist_ok=True)
     while True:
         keeper.turn()

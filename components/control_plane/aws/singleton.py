@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pulumi
 import pulumi_aws as aws
 
-from components.boot.user_data import sealed
+from components.boot.user_data import signed_object
 from components.tags import KUBERNETES, Owner
 
 from ..bundle import Bundle, digests, manifest, version
@@ -63,7 +63,7 @@ def publish(
         name, "files", open_told.apply(lambda t: f"{version(t)}.json"), given.files.apply(json.dumps), given, child
     )
     text = pulumi.Output.all(open_told, current.version_id).apply(lambda both: manifest(given.prefix, *both))
-    signed = pulumi.Output.all(given.signing, text).apply(lambda both: sealed(*both))
+    signed = pulumi.Output.all(given.signing, text).apply(lambda both: signed_object(*both))
     sealed_text: pulumi.Output[str] = pulumi.Output.unsecret(signed)
     after = pulumi.ResourceOptions(parent=child.parent, depends_on=[body])
     return _object(name, "manifest", "manifest.json", sealed_text, given, after)

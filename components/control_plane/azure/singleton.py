@@ -13,7 +13,7 @@ import pulumi_azure_native as azure
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
 
 from components.boot.azure.profile import DIAGNOSTICS, TRUSTED, os_disk, os_profile
-from components.boot.user_data import sealed
+from components.boot.user_data import signed_object
 from components.storage.azure.spec import CONTAINER
 from components.tags import KUBERNETES
 from fleet.rolling import keeps
@@ -57,7 +57,7 @@ def publish(
         name, "files", open_told.apply(lambda t: f"{version(t)}.json"), given.files.apply(json.dumps), given, child
     )
     text = pulumi.Output.all(open_told, number).apply(lambda both: manifest(given.prefix, *both))
-    signed = pulumi.Output.all(given.signing, text).apply(lambda both: sealed(*both))
+    signed = pulumi.Output.all(given.signing, text).apply(lambda both: signed_object(*both))
     sealed_text: pulumi.Output[str] = pulumi.Output.unsecret(signed)
     after = pulumi.ResourceOptions(parent=child.parent, depends_on=[body])
     return current, _blob(name, "manifest", "manifest.json", sealed_text, given, after)

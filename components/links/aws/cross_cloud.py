@@ -10,7 +10,7 @@ from ..plan import Crossing, crossings
 from .connections import options
 
 
-class Crossed(NamedTuple):
+class CrossCloudConnection(NamedTuple):
     """A connection of region `aws` with an instance, 0 or 1, of the gateway of region `azure`."""
 
     aws: str
@@ -23,11 +23,11 @@ class Crossed(NamedTuple):
         return f"{self.aws}-{self.azure}-{self.instance + 1}"
 
 
-def crossed(fleet: Fleet, plan: AddressPlan) -> list[Crossed]:
+def cross_cloud_connections(fleet: Fleet, plan: AddressPlan) -> list[CrossCloudConnection]:
     whose = groupby(crossings(fleet, plan), key=lambda one: (one.aws, one.azure, one.instance))
-    return [Crossed(*key, tuple(both)) for key, both in whose]
+    return [CrossCloudConnection(*key, tuple(both)) for key, both in whose]
 
 
-def crossed_options(one: Crossed) -> dict[str, object]:
+def tunnel_options(one: CrossCloudConnection) -> dict[str, object]:
     """Azure's end only answers, so this one begins, and does so again when it was lost."""
     return options((tunnel.inside_cidr for tunnel in one.tunnels), startup_action="start")

@@ -8,7 +8,7 @@ import pulumi_azure_native as azure
 
 from components.tags import Owner
 
-from ..aws.cross_cloud import Crossed
+from ..aws.cross_cloud import CrossCloudConnection
 from ..cross_cloud_link import CrossingLink
 from ..ends import AzureEnd, RegionEnd
 from ..names import SiteZone, resolves
@@ -27,7 +27,7 @@ class LinksArgs(TypedDict):
     regions: Mapping[str, AzureEnd]
     aws: Mapping[str, RegionEnd]
     ends: Sequence[OtherEnd]
-    crossed: Sequence[Crossed]
+    crossed: Sequence[CrossCloudConnection]
     peerings: Sequence[Peering]
     zones: Sequence[SiteZone]
     owner: Owner

@@ -35,7 +35,7 @@ def files(spec: GatewaySpec) -> dict[str, str]:
     units = (DOG, WALL, f"{STATE}.timer", f"{RAISE}.timer", *([pair.UNIT] if spec.pair else []))
     return {
         **scripts(*NAMES, folder=ON_MACHINE),
-        **settings("gateway", told(spec)),
+        **settings("gateway", script_settings(spec)),
         f"{UNITS}/{DOG}": watchdog(spec),
         f"{UNITS}/{WALL}": firewall(spec),
         f"{UNITS}/{STATE}.service": state(spec),
@@ -46,7 +46,7 @@ def files(spec: GatewaySpec) -> dict[str, str]:
     }
 
 
-def told(spec: GatewaySpec) -> dict[str, object]:
+def script_settings(spec: GatewaySpec) -> dict[str, object]:
     """What watchdog.py reads."""
     tunnels = [
         {"name": end.name, "region": end.region, "device": end.device, "peer": end.there, **_of_azure(spec, end)}

@@ -49,7 +49,7 @@ def bundle(spec: LaptopsSpec, server: Server, material: Material) -> Bundle:
         **firewall.files(spec, server),
         **cloud_files(spec.cloud),
         **scripts(*OWN_SCRIPTS, folder=ON_MACHINE),
-        **settings("laptops", told(spec)),
+        **settings("laptops", script_settings(spec)),
         **{f"{UNITS}/{name}": text for name, text in units(server).items()},
         **people.files(spec.logins, root=True, authority=spec.vouching, certificate=spec.shown),
     }
@@ -59,7 +59,7 @@ def bundle(spec: LaptopsSpec, server: Server, material: Material) -> Bundle:
     return Bundle(spec.machine(server), dict(sorted(files.items())), keys)
 
 
-def told(spec: LaptopsSpec) -> dict[str, object]:
+def script_settings(spec: LaptopsSpec) -> dict[str, object]:
     """What the scripts read."""
     return {
         "region": spec.region,

@@ -52,7 +52,7 @@ def serials(text: str) -> set[str]:
     return {found.lower() for found in SERIAL.findall(openssl(text, "-noout", "-text"))}
 
 
-class Keeper:
+class RevocationList:
     """`turn` does once what is to be done every twenty seconds."""
 
     def __init__(self, told: Any, home: Cloud) -> None:
@@ -116,7 +116,7 @@ class Keeper:
 
 def main() -> None:
     told: Any = settings("laptops")
-    keeper = Keeper(told, cloud(str(told["region"])))
+    keeper = RevocationList(told, cloud(str(told["region"])))
     keeper.file.parent.mkdir(parents=True, exist_ok=True)
     if keeper.file.exists():  # before the bucket is heard, what was known counts
         keeper.revoked = serials(keeper.file.read_text())

@@ -44,6 +44,6 @@ def network_spec(fleet: Fleet, plan: AddressPlan, region_name: str) -> NetworkSp
         groups=tuple(ports.groups(prefixes, fleet.ingress)),
         endpoints=endpoints.ENDPOINTS,
         resolver=resolver.answering(region_plan),
-        asking=resolver.asking(region_plan),
+        asking=resolver.outbound(region_plan),
         forwards=resolver.forwards(fleet, plan, region_name),
     )

@@ -23,7 +23,7 @@ def checked(name: str, said: int, there: int) -> None:
         )
 
 
-def kept(group: str, name: str, parent: pulumi.Resource) -> pulumi.ResourceHookBinding:
+def keep_capacity(group: str, name: str, parent: pulumi.Resource) -> pulumi.ResourceHookBinding:
     """For the scale set of this name in a resource group."""
 
     async def look(args: pulumi.ResourceHookArgs) -> None:

@@ -146,7 +146,7 @@ class Pool(pulumi.ComponentResource):
                 depends_on=ready,
                 protect=True,
                 ignore_changes=[capacity.SIZE],
-                hooks=capacity.kept(self.group, group.name, self),
+                hooks=capacity.keep_capacity(self.group, group.name, self),
             ),
             **azure_template.scale_set(spec, group),
         )

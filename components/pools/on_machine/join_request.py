@@ -27,14 +27,14 @@ class Malformed(ValueError):
     """It is no request that a kubelet would make."""
 
 
-class Parts(NamedTuple):
+class SubjectFields(NamedTuple):
     """DER: the whole subject, and all attributes, which hold the other names."""
 
     subject: bytes
     attributes: bytes
 
 
-def parts(pem: str) -> Parts:
+def subject_fields(pem: str) -> SubjectFields:
     """Raises Malformed."""
     found = PEM.fullmatch(pem) if len(pem) <= MOST_CHARACTERS else None
     if not found:
@@ -62,7 +62,7 @@ def parts(pem: str) -> Parts:
     _, end = _take(info, at, ATTRIBUTES)
     if end != len(info):
         raise Malformed("something stands after its attributes")
-    return Parts(subject, attributes)
+    return SubjectFields(subject, attributes)
 
 
 def _take(data: bytes, at: int, tag: int) -> tuple[bytes, int]:

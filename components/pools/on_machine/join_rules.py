@@ -100,7 +100,7 @@ def judge(spec: Mapping[str, Any], facts: Facts) -> Verdict:
     if signer not in USES:
         return Verdict("leave", "another signer's")
     try:
-        asked = join_request.parts(base64.b64decode(spec["request"], validate=True).decode("ascii"))
+        asked = join_request.subject_fields(base64.b64decode(spec["request"], validate=True).decode("ascii"))
     except (KeyError, ValueError) as error:
         return Verdict("deny", f"not a kubelet's request: {error}"[:200])
     uses = list(spec.get("usages") or [])
@@ -178,7 +178,7 @@ def _at_site(site: str, host: str, pools: Mapping[str, Pool]) -> bool:
     return any(pool.site and pool.place == site and host in pool.hosts for pool in pools.values())
 
 
-def _host(signer: str, name: str, site: str, asked: join_request.Parts, facts: Facts) -> Verdict:
+def _host(signer: str, name: str, site: str, asked: join_request.SubjectFields, facts: Facts) -> Verdict:
     if signer == CLIENT:
         return Verdict("approve", f"{name} is a host of site {site}")
     pools = [pool for pool in facts.pools.values() if pool.site and pool.place == site]
@@ -197,7 +197,7 @@ def _host(signer: str, name: str, site: str, asked: join_request.Parts, facts: F
     return Verdict("approve", f"{name} is a host of site {site} and has {address}")
 
 
-def _instance(signer: str, machine: Machine, asked: join_request.Parts, facts: Facts) -> Verdict:
+def _instance(signer: str, machine: Machine, asked: join_request.SubjectFields, facts: Facts) -> Verdict:
     name, clouds = machine.name, {pool: one for pool, one in facts.pools.items() if not one.site}
     regions = (
         {clouds[machine.pool].place}

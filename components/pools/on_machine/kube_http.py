@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from machine import say
 
 Json = dict[str, Any]
-Kept = TypeVar("Kept")
+Item = TypeVar("Item")
 SECONDS, PAGE = 20.0, 500
 # A watch ends by itself and is begun again; bookmarks come each minute, so a line that is silent for longer is dead.
 WATCH_SECONDS, SILENT_SECONDS = 600, 150.0
@@ -70,9 +70,9 @@ class Kube:
             found: Json = json.loads(text)
             return found
 
-    def list(self, path: str, keep: Callable[[Json], Kept | None]) -> tuple[list[Kept], str]:
+    def list(self, path: str, keep: Callable[[Json], Item | None]) -> tuple[list[Item], str]:
         """What `keep` makes of all objects, less None, and the version from which to watch."""
-        kept: list[Kept] = []
+        kept: list[Item] = []
         query = {"limit": str(PAGE)}
         while True:
             page = self.ask("GET", f"{path}?{urlencode(query)}")
@@ -112,8 +112,8 @@ def _message(text: bytes) -> str:
 def follow(
     kube: Kube,
     path: str,
-    keep: Callable[[Json], Kept | None],
-    listed: Callable[[list[Kept]], None],
+    keep: Callable[[Json], Item | None],
+    listed: Callable[[list[Item]], None],
     changed: Callable[[str, Json], None],
 ) -> None:
     """For ever: `listed` gets what `keep` makes of everything, `changed` each change since; and again after breaks."""

@@ -76,7 +76,7 @@ def enrol(given: Json) -> Json:
     if stands:
         systemctl("start", "--no-block", TARGET)
     if given["token"]:
-        joined()
+        wait_joined()
     has = now["version"] if now and stands else told["version"]
     return {"stands": stands, "current": has == told["version"], "version": has}
 
@@ -289,7 +289,7 @@ def shown() -> str:
     return subprocess.run(look, capture_output=True, text=True, check=False).stdout if JOINED.exists() else ""
 
 
-def joined() -> None:
+def wait_joined() -> None:
     """Waits until the kubelet has its certificate."""
     deadline = time.monotonic() + JOIN_SECONDS
     while not valid():

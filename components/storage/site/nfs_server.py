@@ -44,7 +44,7 @@ def bundle(fleet: Fleet, plan: AddressPlan, site: str, identity: Identity | None
             {
                 "/etc/exports.d/landbridge.exports": exports(fleet, spec),
                 "/etc/nfs.conf.d/landbridge.conf": configuration(),
-                **settings("nfs", told(spec, identity)),
+                **settings("nfs", script_settings(spec, identity)),
                 **scripts("machine", "api_aws"),
                 **scripts(*OWN_SCRIPTS, folder=ON_MACHINE),
                 **{f"{UNITS}/{name}": text for name, text in nfs_units.units(ROOT, LABEL, spec).items()},
@@ -78,7 +78,7 @@ def configuration() -> str:
     )
 
 
-def told(spec: NfsSpec, identity: Identity | None) -> Mapping[str, object]:
+def script_settings(spec: NfsSpec, identity: Identity | None) -> Mapping[str, object]:
     """What the scripts read."""
     return {
         "site": spec.site,

@@ -15,7 +15,7 @@ CREDENTIALS = ". Nothing was done. Look at your credentials: `aws sts get-caller
 
 
 @contextmanager
-def told(region: str, more: str = "") -> Iterator[None]:
+def clear_errors(region: str, more: str = "") -> Iterator[None]:
     """What AWS refuses is one clear error."""
     try:
         yield

@@ -20,7 +20,7 @@ from ...baked import Baked
 from ...errors import ImageError
 from ..store import Tell
 from .blocks import Journal, upload
-from .calls import DISK, FLEET, token, told
+from .calls import DISK, FLEET, clear_errors, token
 
 if TYPE_CHECKING:
     from .store import Aws
@@ -48,7 +48,7 @@ def publish(store: "Aws", folder: Path, image: Baked, tell: Tell) -> Mapping[str
 
 
 def _home(store: "Aws", region: str, image: Baked, raw: Path, tell: Tell) -> str:
-    with told(region, GOES_ON):
+    with clear_errors(region, GOES_ON):
         id_, _ = _there(store, region, image)
         if id_ is None:
             snapshot = _snapshot(store, region, image, raw, tell)
@@ -158,7 +158,7 @@ def _registered(store: "Aws", region: str, image: Baked, snapshot: str) -> str:
 
 
 def _copy(store: "Aws", region: str, home: str, source: str, image: Baked, tell: Tell) -> str:
-    with told(region, GOES_ON):
+    with clear_errors(region, GOES_ON):
         (id_, failed), tagged = _there(store, region, image), _listed(store.tags(image))
         if id_ is None:
             id_ = str(

@@ -17,10 +17,10 @@ from fleet import images as tags
 from fleet.image_names import CHANNELS, ImageKind, parameter
 
 from ...baked import Baked
-from ..store import Pointer, Published, Record, Slot, State, Tell, require_channel
+from ..store import Pointer, PointerKey, Published, Record, State, Tell, require_channel
 from . import publish as aws_publish
 from . import uses
-from .calls import CREDENTIALS, DISABLED, DISK, FLEET, told
+from .calls import CREDENTIALS, DISABLED, DISK, FLEET, clear_errors
 
 SERVICES = ("ec2", "ssm", "ebs", "autoscaling")
 # EnableImageDeprecation wants a time to come, and rounds it to minutes.
@@ -54,7 +54,7 @@ class Aws:
         # Made here, one after the other: boto3 is not safe for making them at once.
         self.clients: dict[tuple[str, str], Any] = {}
         for region in regions:
-            with told(region, CREDENTIALS):
+            with clear_errors(region, CREDENTIALS):
                 self.clients |= {(region, name): at(region)(name) for name in SERVICES}
 
     def of(self, region: str) -> Callable[[str], Any]:
@@ -82,13 +82,13 @@ class Aws:
 
     def published(self, place: str) -> list[Published]:
         filters = [{"Name": f"tag:{FLEET}", "Values": [self.fleet]}, {"Name": "tag-key", "Values": [tags.NAME]}]
-        with told(place):
+        with clear_errors(place):
             pages = self.of(place)("ec2").get_paginator("describe_images")
             found = pages.paginate(Owners=["self"], Filters=filters, IncludeDisabled=True, IncludeDeprecated=True)
             return [_published(place, one) for page in found for one in page["Images"]]
 
     def exists(self, place: str, image: str) -> bool:
-        with told(place):
+        with clear_errors(place):
             try:
                 found = self.of(place)("ec2").describe_images(ImageIds=[image], IncludeDisabled=True)["Images"]
             except ClientError as error:
@@ -98,28 +98,28 @@ class Aws:
         return [one["State"] for one in found] == ["available"]
 
     def pointers(self, place: str) -> list[Pointer]:
-        with told(place):
+        with clear_errors(place):
             ssm = self.of(place)("ssm")
             pages = ssm.get_paginator("get_parameters_by_path").paginate(Path=f"/{self.fleet}/images", Recursive=True)
             found = [(slot, one) for page in pages for one in page["Parameters"] if (slot := self._slot(one["Name"]))]
             return [_pointer(ssm, place, slot, one) for slot, one in found]
 
-    def point(self, place: str, slot: Slot, image: str, record: Record) -> None:
+    def point(self, place: str, slot: PointerKey, image: str, record: Record) -> None:
         kind = next(kind for kind in get_args(ImageKind) if kind == slot.variant)
         name = parameter(self.fleet, slot.kubernetes, slot.channel, kind)
         said = json.dumps({"who": record.who, "why": record.why, "before": record.before}, separators=(",", ":"))
-        with told(place):
+        with clear_errors(place):
             # Of type text: that of an image's id is written later than the call, if at all.
             self.of(place)("ssm").put_parameter(
                 Name=name, Value=image, Type="String", Overwrite=True, Description=said[:LONGEST_DESCRIPTION]
             )
 
     def users(self, place: str) -> Mapping[str, Sequence[str]]:
-        with told(place):
+        with clear_errors(place):
             return uses.users(self.of(place))
 
     def restore(self, image: Published) -> None:
-        with told(image.place):
+        with clear_errors(image.place):
             ec2 = self.of(image.place)("ec2")
             if image.state == "disabled":
                 ec2.enable_image(ImageId=image.id)
@@ -127,26 +127,26 @@ class Aws:
             ec2.disable_image_deprecation(ImageId=image.id)
 
     def deprecate(self, image: Published) -> None:
-        with told(image.place):
+        with clear_errors(image.place):
             when = datetime.datetime.now(datetime.UTC) + DEPRECATE_IN
             self.of(image.place)("ec2").enable_image_deprecation(ImageId=image.id, DeprecateAt=when)
 
     def disable(self, image: Published) -> None:
-        with told(image.place):
+        with clear_errors(image.place):
             ec2, now = self.of(image.place)("ec2"), datetime.datetime.now(datetime.UTC)
             # EC2 does not tell since when one is disabled. Before it is: a disabled image without it would go at once.
             ec2.create_tags(Resources=[image.id], Tags=[{"Key": DISABLED, "Value": now.isoformat()}])
             ec2.disable_image(ImageId=image.id)
 
     def remove(self, image: Published) -> None:
-        with told(image.place):
+        with clear_errors(image.place):
             self.of(image.place)("ec2").deregister_image(ImageId=image.id, DeleteAssociatedSnapshots=True)
 
-    def _slot(self, name: str) -> Slot | None:
+    def _slot(self, name: str) -> PointerKey | None:
         """None for a parameter that is no channel's."""
         found = re.fullmatch(rf"/{re.escape(self.fleet)}/images/([^/]+)/([^/]+)/([^/]+)", name)
         known = found and found[1] in get_args(ImageKind) and found[3] in CHANNELS
-        return Slot(*found.groups()) if found and known else None
+        return PointerKey(*found.groups()) if found and known else None
 
 
 def _published(place: str, one: Mapping[str, Any]) -> Published:
@@ -175,7 +175,7 @@ def _published(place: str, one: Mapping[str, Any]) -> Published:
     )
 
 
-def _pointer(ssm: Any, place: str, slot: Slot, one: Mapping[str, Any]) -> Pointer:
+def _pointer(ssm: Any, place: str, slot: PointerKey, one: Mapping[str, Any]) -> Pointer:
     """With what the parameter's history says of its last move; nothing is known of one that was set by hand."""
     pages = ssm.get_paginator("get_parameter_history").paginate(Name=one["Name"])
     history = sorted((version for page in pages for version in page["Parameters"]), key=lambda v: int(v["Version"]))

@@ -14,7 +14,7 @@ BUSY = ("Creating", "Updating", "Migrating", "Deleting")
 
 
 @contextmanager
-def told(place: str, more: str = "") -> Iterator[None]:
+def clear_errors(place: str, more: str = "") -> Iterator[None]:
     """What Azure refuses is one clear error."""
     try:
         yield

@@ -19,7 +19,7 @@ from ...baked import Baked
 from ...errors import ImageError
 from ..aws.blocks import BLOCK_BYTES, Journal, sent
 from ..store import Tell
-from .calls import BUSY, replicas, state, targets, told
+from .calls import BUSY, clear_errors, replicas, state, targets
 
 if TYPE_CHECKING:
     from .store import Azure
@@ -41,7 +41,7 @@ def publish(store: "Azure", folder: Path, image: Baked, tell: Tell) -> dict[str,
     """Region → the version's id, once it has a copy in all of them. Raises ImageError."""
     vhd = baked.verified(folder, image, "vhd")
     definition, version = names.definition(image.kubernetes, image.variant), names.version(image.digest)
-    with told(store.places[0], GOES_ON):
+    with clear_errors(store.places[0], GOES_ON):
         home, began = gallery(store, image.variant, image.kubernetes), time.monotonic()
         one = _there(store, definition, version, image)
         if one is None:

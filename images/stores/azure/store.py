@@ -16,10 +16,10 @@ from fleet.azure import images as names
 from fleet.image_names import ImageKind
 
 from ...baked import Baked, name_of
-from ..store import Pointer, Published, Record, Slot, State, Tell, require_channel
+from ..store import Pointer, PointerKey, Published, Record, State, Tell, require_channel
 from . import publish as azure_publish
 from . import uses
-from .calls import BUSY, region, replicas, state, targets, told
+from .calls import BUSY, clear_errors, region, replicas, state, targets
 
 FLEET, DISK = "landbridge:fleet", "landbridge:disk"
 STATES: Mapping[str, State] = {"Completed": "available", "Failed": "failed"}
@@ -107,7 +107,7 @@ class Azure:
                     yield definition.name, found
 
     def published(self, place: str) -> list[Published]:
-        with told(place):
+        with clear_errors(place):
             return [
                 self._published(place, definition, one)
                 for definition, one in self.versions()
@@ -136,25 +136,25 @@ class Azure:
 
     def exists(self, place: str, image: str) -> bool:
         found = names.VERSION.match(image)
-        with told(place):
+        with clear_errors(place):
             one = self.version(found["image"].rpartition("/")[2], found["version"]) if found else None
         if one is None or place not in targets(one) or names.tag(names.DISABLED, place) in (one.tags or {}):
             return False
         return _state(one, place) == "available"
 
     def pointers(self, place: str) -> list[Pointer]:
-        with told(place):
+        with clear_errors(place):
             definitions = self.definitions()
         found = []
         for one in definitions:
             variant, _, kubernetes = one.name.partition("-")
             for name, value in (one.tags or {}).items():
-                slot = names.slot(name)
+                slot = names.pointer(name)
                 if slot and slot[1] == place and variant in get_args(ImageKind):
-                    found.append(self._pointer(place, Slot(variant, kubernetes, slot[0]), value))
+                    found.append(self._pointer(place, PointerKey(variant, kubernetes, slot[0]), value))
         return found
 
-    def _pointer(self, place: str, slot: Slot, value: str) -> Pointer:
+    def _pointer(self, place: str, slot: PointerKey, value: str) -> Pointer:
         """Nothing but the version is known of one that was set by hand."""
         said, previous, when, why, before, who = [*value.split(" ", 5), *[""] * 6][:6]
         try:
@@ -169,7 +169,7 @@ class Azure:
         record = Record(who, at, why, named)
         return Pointer(place, slot, of(said), of(previous), record)
 
-    def point(self, place: str, slot: Slot, image: str, record: Record) -> None:
+    def point(self, place: str, slot: PointerKey, image: str, record: Record) -> None:
         now = next((one for one in self.pointers(place) if one.slot == slot), None)
         previous = "" if now is None else now.image if now.image != image else now.previous
         words = [_number(image), _number(previous), record.when.isoformat(timespec="milliseconds"), record.why]
@@ -179,7 +179,7 @@ class Azure:
         self._tag(place, scope, "Merge", {names.tag(slot.channel, place): value})
 
     def users(self, place: str) -> Mapping[str, Sequence[str]]:
-        with told(place):
+        with clear_errors(place):
             found = uses.users(self.clients.compute, place)
             listed = [(self.id(definition, one.name), one) for definition, one in self.versions()]
         for id_, version in listed:
@@ -210,7 +210,7 @@ class Azure:
         found = names.VERSION.match(image.id)
         assert found is not None  # Published.id is one of ours
         definition, version = found["image"].rpartition("/")[2], found["version"]
-        with told(image.place):
+        with clear_errors(image.place):
             one = self.version(definition, version)
             if one is None:
                 return
@@ -223,7 +223,7 @@ class Azure:
 
     def _tag(self, place: str, scope: str, operation: str, held: dict[str, str]) -> None:
         """One write of a few tags: others, which somebody else writes meanwhile, stay as they are."""
-        with told(place):
+        with clear_errors(place):
             self.clients.resources.tags.begin_update_at_scope(
                 scope, {"operation": operation, "properties": {"tags": held}}
             ).result()
@@ -246,5 +246,5 @@ def _digits(name: str) -> str:
     return _number(name) if "/" in name else name.rpartition("-")[2]
 
 
-def _named(slot: Slot, digits: str) -> str:
+def _named(slot: PointerKey, digits: str) -> str:
     return name_of(slot.variant, slot.kubernetes, digits) if digits.strip("-") else ""

@@ -33,7 +33,7 @@ class Listed(Part):
     since: datetime.datetime
 
 
-class Said(Part):
+class ChannelState(Part):
     """What a channel says, and the record of its last move."""
 
     image: str
@@ -51,10 +51,10 @@ class Index(Part):
     number: int
     written: datetime.datetime
     images: Mapping[Name, Listed]
-    pointers: Mapping[str, Said]
+    pointers: Mapping[str, ChannelState]
 
 
-class Sealed(Part):
+class SignedIndex(Part):
     """The index as its text, which the signature (Ed25519, base64) is of."""
 
     index: str
@@ -93,7 +93,7 @@ def public_key(file: Path) -> Ed25519PublicKey:
 def opened(text: bytes, key: Ed25519PublicKey, where: str) -> Index:
     """Raises ImageError for an index that this key has not signed."""
     try:
-        sealed = Sealed.model_validate_json(text)
+        sealed = SignedIndex.model_validate_json(text)
         key.verify(base64.b64decode(sealed.signature, validate=True), sealed.index.encode())
         return Index.model_validate_json(sealed.index)
     except InvalidSignature:
@@ -109,7 +109,7 @@ def write(index: Index, key: Ed25519PrivateKey, file: Path) -> None:
     half = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         with half.open("w") as stream:
-            stream.write(Sealed(index=text, signature=signature).model_dump_json(indent=1) + "\n")
+            stream.write(SignedIndex(index=text, signature=signature).model_dump_json(indent=1) + "\n")
             stream.flush()
             os.fsync(stream.fileno())
         half.rename(file)

@@ -17,9 +17,9 @@ from ... import baked, bill, digest
 from ...baked import Baked, Format
 from ...errors import ImageError
 from ...running import made
-from ..store import Pointer, Published, Record, Slot, State, Tell
+from ..store import Pointer, PointerKey, Published, Record, State, Tell
 from . import index as signed
-from .index import Index, Listed, Said
+from .index import ChannelState, Index, Listed
 
 IMAGES, LOCK = "images", ".lock"
 DISK: Format = "qcow2"
@@ -63,7 +63,7 @@ class Site:
         return [
             Pointer(
                 place,
-                Slot(*slot.split("/")),
+                PointerKey(*slot.split("/")),
                 one.image,
                 one.previous,
                 Record(one.who, one.when, one.why, one.before),
@@ -71,11 +71,11 @@ class Site:
             for slot, one in self._index().pointers.items()
         ]
 
-    def point(self, place: str, slot: Slot, image: str, record: Record) -> None:  # noqa: ARG002
+    def point(self, place: str, slot: PointerKey, image: str, record: Record) -> None:  # noqa: ARG002
         with self._changing() as index:
             before = index.pointers.get(str(slot))
             previous = "" if before is None else before.image if before.image != image else before.previous
-            said = Said(image=image, previous=previous, **record._asdict())
+            said = ChannelState(image=image, previous=previous, **record._asdict())
             self._write(index, pointers={str(slot): said})
 
     def users(self, place: str) -> Mapping[str, Sequence[str]]:  # noqa: ARG002
@@ -122,7 +122,7 @@ class Site:
         self,
         index: Index,
         images: Mapping[str, Listed | None] | None = None,
-        pointers: Mapping[str, Said] | None = None,
+        pointers: Mapping[str, ChannelState] | None = None,
     ) -> None:
         kept = {name: one for name, one in {**index.images, **(images or {})}.items() if one is not None}
         changed = Index(

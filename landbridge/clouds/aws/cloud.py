@@ -23,7 +23,7 @@ CLASHES = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")
 
 
 @contextmanager
-def asking(what: str, remedy: str) -> Iterator[None]:
+def aws_errors(what: str, remedy: str) -> Iterator[None]:
     """Raises CloudError: what can't be done, AWS's own words, what to do."""
     try:
         yield
@@ -49,11 +49,11 @@ class S3:
         return data if mark else None
 
     def put(self, key: str, data: bytes) -> None:
-        with asking(f"{self.where(key)} can't be written", "You need s3:PutObject on it and kms:GenerateDataKey"):
+        with aws_errors(f"{self.where(key)} can't be written", "You need s3:PutObject on it and kms:GenerateDataKey"):
             self.client.put_object(Bucket=self.bucket, Key=key, Body=data)
 
     def marked(self, key: str) -> tuple[bytes, str]:
-        with asking(f"{self.where(key)} can't be read", "You need s3:GetObject on it and kms:Decrypt"):
+        with aws_errors(f"{self.where(key)} can't be read", "You need s3:GetObject on it and kms:Decrypt"):
             try:
                 found = self.client.get_object(Bucket=self.bucket, Key=key)
                 return bytes(found["Body"].read()), str(found["ETag"])
@@ -64,7 +64,7 @@ class S3:
 
     def put_over(self, key: str, data: bytes, mark: str, kind: str) -> bool:
         only = {"IfMatch": mark} if mark else {"IfNoneMatch": "*"}
-        with asking(f"{self.where(key)} can't be written", "You need s3:PutObject on it and kms:GenerateDataKey"):
+        with aws_errors(f"{self.where(key)} can't be written", "You need s3:PutObject on it and kms:GenerateDataKey"):
             try:
                 self.client.put_object(Bucket=self.bucket, Key=key, Body=data, ContentType=kind, **only)
             except ClientError as error:
@@ -74,11 +74,11 @@ class S3:
         return True
 
     def delete(self, key: str) -> None:
-        with asking(f"{self.where(key)} can't be deleted", "You need s3:DeleteObject on it"):
+        with aws_errors(f"{self.where(key)} can't be deleted", "You need s3:DeleteObject on it"):
             self.client.delete_object(Bucket=self.bucket, Key=key)
 
     def listed(self, prefix: str) -> list[Snapshot]:
-        with asking(f"{self.where(prefix)} can't be listed", "You need s3:ListBucket on the bucket"):
+        with aws_errors(f"{self.where(prefix)} can't be listed", "You need s3:ListBucket on the bucket"):
             pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix)
             listed = [one for page in pages for one in page.get("Contents", ())]
         return [Snapshot(one["Key"], one["Size"], one["LastModified"]) for one in listed]
@@ -106,12 +106,12 @@ class Aws:
 
     def secret(self, name: str) -> str:
         needs = f"You need secretsmanager:GetSecretValue on it and kms:Decrypt with the key of {self.region}"
-        with asking(f"Secret {name} cannot be read from the secrets manager", needs):
+        with aws_errors(f"Secret {name} cannot be read from the secrets manager", needs):
             return str(self.of("secretsmanager").get_secret_value(SecretId=name)["SecretString"])
 
     def is_kept(self, name: str) -> bool:
         try:
-            with asking(f"Secret {name} can't be asked after", "You need secretsmanager:DescribeSecret on it"):
+            with aws_errors(f"Secret {name} can't be asked after", "You need secretsmanager:DescribeSecret on it"):
                 self.of("secretsmanager").describe_secret(SecretId=name)
         except CloudError as error:
             if "ResourceNotFoundException" in str(error):
@@ -120,7 +120,7 @@ class Aws:
         return True
 
     def secrets(self, prefix: str) -> list[str]:
-        with asking(f"Secrets of {self.region} can't be listed", "You need secretsmanager:ListSecrets"):
+        with aws_errors(f"Secrets of {self.region} can't be listed", "You need secretsmanager:ListSecrets"):
             pages = self.of("secretsmanager").get_paginator("list_secrets")
             found = pages.paginate(Filters=[{"Key": "name", "Values": [prefix]}])
             names = [one["Name"] for page in found for one in page["SecretList"]]
@@ -129,7 +129,7 @@ class Aws:
     def adopt(self, name: str) -> bool:
         """A replica hangs on the secret of its primary region; AWS wants this call in the replica's."""
         needs = "You need secretsmanager:DescribeSecret and StopReplicationToReplica on it"
-        with asking(f"Secret {name} can't be parted from its primary region's", needs):
+        with aws_errors(f"Secret {name} can't be parted from its primary region's", needs):
             told = self.of("secretsmanager").describe_secret(SecretId=name)
             if told.get("PrimaryRegion", self.region) == self.region:
                 return False
@@ -137,14 +137,14 @@ class Aws:
             return True
 
     def machines(self, info: ClusterInfo) -> Mapping[str, Instance]:
-        with asking(f"The instances of {info.name} can't be listed", "You need ec2:DescribeInstances"):
+        with aws_errors(f"The instances of {info.name} can't be listed", "You need ec2:DescribeInstances"):
             return running(self.of("ec2"), info.name)
 
     def replace(self, info: ClusterInfo, machine: str, instance: str) -> None:
         """Its scaling group starts the successor, which takes interface and volumes."""
         if not instance:
             return
-        with asking(
+        with aws_errors(
             f"{machine} ({instance}) of {info.name} can't be ended",
             "You need autoscaling:TerminateInstanceInAutoScalingGroup",
         ):
@@ -155,7 +155,7 @@ class Aws:
     def end(self, info: ClusterInfo, machines: Sequence[str]) -> None:
         there = self.machines(info)
         ids = [there[name].id for name in machines if name in there]
-        with asking(f"{', '.join(machines)} can't be ended", "You need ec2:TerminateInstances"):
+        with aws_errors(f"{', '.join(machines)} can't be ended", "You need ec2:TerminateInstances"):
             self.of("ec2").terminate_instances(InstanceIds=ids)
 
     def revive(self, info: ClusterInfo, machine: str) -> None:
@@ -176,7 +176,7 @@ class Aws:
     def _targets(self, info: ClusterInfo) -> list[dict[str, Any]]:
         """What the balancer sends to: target groups, in AWS's words."""
         name = fitting(f"{info.fleet}-{info.name}-api", BALANCER_NAME)
-        with asking(f"{info.name} has no target group {name}", f"`landbridge up {info.name} --refresh`"):
+        with aws_errors(f"{info.name} has no target group {name}", f"`landbridge up {info.name} --refresh`"):
             return list(self.of("elbv2").describe_target_groups(Names=[name])["TargetGroups"])
 
     def image(self, fleet: str, kubernetes: str) -> str:

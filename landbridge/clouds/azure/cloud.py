@@ -147,7 +147,7 @@ class Azure:
 
         needs = READS.format(names.group(fleet))
         found = asked(f"{self.channel(fleet, kubernetes)} can't be read", needs, told)
-        version = names.said(found or {}, self.region)
+        version = names.channel_version(found or {}, self.region)
         return f"{names.image_id(self.fleet, kubernetes, KIND)}/versions/{version}" if version else ""
 
     def channel(self, fleet: str, kubernetes: str) -> str:

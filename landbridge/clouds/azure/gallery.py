@@ -16,7 +16,7 @@ from fleet.model import Channel, Fleet
 from images.stores.aws.blocks import WORKERS
 from images.stores.aws.store import Waits
 from images.stores.azure import publish
-from images.stores.azure.calls import told
+from images.stores.azure.calls import clear_errors
 from images.stores.azure.store import Azure, Clients
 from images.stores.azure.store import Waits as AzureWaits
 from landbridge.errors import LandbridgeError
@@ -63,7 +63,7 @@ def pages(address: str) -> Any:
 
 def who(place: str) -> str:
     """Raises ImageError where nobody is signed in."""
-    with told(place):
+    with clear_errors(place):
         part = credential().get_token(ARM).token.split(".")[1]
     claims = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
     return str(next((claims[name] for name in CLAIMS if claims.get(name)), "somebody"))
@@ -78,7 +78,7 @@ def ensure(
     """
     definition = names.definition(kubernetes, kind)
     at = store(fleet, [region], Path(), Waits(0.2, 600))
-    with _making, told(region):
+    with _making, clear_errors(region):
         if _said(at, definition, region, channel):
             return None
         if place.world != "local":
@@ -103,7 +103,7 @@ def _said(at: Azure, definition: str, region: str, channel: Channel) -> str:
         found = at.clients.compute.gallery_images.get(at.group, at.gallery, definition)
     except ResourceNotFoundError:
         return ""
-    return names.said(dict(found.tags or {}), region, channel)
+    return names.channel_version(dict(found.tags or {}), region, channel)
 
 
 def _stand_in(at: Azure, region: str, kind: ImageKind, kubernetes: str, number: str) -> None:

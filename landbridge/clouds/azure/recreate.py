@@ -15,7 +15,7 @@ from fleet.rolling import ROLLED
 from landbridge.engine.failures import last_error, worth_telling
 from landbridge.engine.pulumi_command import PulumiCommand
 from landbridge.engine.stack import StackEngine
-from landbridge.engine.stack_report import Story
+from landbridge.engine.stack_report import StackReport
 from landbridge.places import Place, pulumi_root
 
 from ..cloud import CloudError
@@ -45,12 +45,12 @@ def recreate(place: Place, stack: str, machine: str) -> None:
     again = f"landbridge up {stack}{place.options}"
     if not found:
         raise CloudError(f"{machine} is not in the stack {stack}. `{again}` makes it.")
-    story = Story(stack)
+    report = StackReport(stack)
     try:
         with ThreadPoolExecutor(1) as hand:
-            hand.submit(engine.up_only, found, story.hear, {ROLLED: machine}).result()
+            hand.submit(engine.up_only, found, report.hear, {ROLLED: machine}).result()
     except CommandError as error:
-        told = worth_telling(story, error, place)
+        told = worth_telling(report, error, place)
         why = "; ".join(problem.message for problem in told) or last_error(str(error))
         raise CloudError(
             f"{machine} could not be made anew: {why}. {remedy_of(why)}. Its interface and disks stay; `{again}` or "

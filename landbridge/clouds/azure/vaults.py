@@ -29,7 +29,7 @@ def to_recover(fleet: Fleet, region: str, state: Mapping[str, Any] | None, *, re
     assert fleet.azure is not None
     name = vault_name(fleet, region)
     try:
-        return name if is_kept(fleet.azure.subscription_id, region, name) else None
+        return name if is_recoverable(fleet.azure.subscription_id, region, name) else None
     except LandbridgeError:
         # Most vaults that a state has do stand, and who may not look at deleted ones can bring up all else.
         if stands:
@@ -37,7 +37,7 @@ def to_recover(fleet: Fleet, region: str, state: Mapping[str, Any] | None, *, re
         raise
 
 
-def is_kept(subscription: str, region: str, name: str) -> bool:
+def is_recoverable(subscription: str, region: str, name: str) -> bool:
     """Raises LandbridgeError."""
     # A second of imports that few runs need.
     from azure.core.exceptions import AzureError, ResourceNotFoundError

@@ -137,7 +137,7 @@ def _plain(taint: Taint) -> Json:
     return {"key": taint.key, "value": taint.value, "effect": taint.effect}
 
 
-class Marks:
+class NodeMarks:
     """Writes them to one node. Raises KubeError, and LandbridgeError for a node that changes all the time."""
 
     def __init__(self, kube: Kube, name: str) -> None:

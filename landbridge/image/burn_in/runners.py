@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from images.burn_in.run import LATE, Ran, Run
 from images.running import path
 from landbridge import remote_execution
-from landbridge.remote_execution import Instance, ReachError
+from landbridge.remote_execution import Instance, RemoteExecutionError
 
 HERE = "localhost"
 # For `timeout` on the machine to do its work first: its own ten seconds, and a slow way.
@@ -29,14 +29,14 @@ def here(argv: Sequence[str], seconds: float) -> Ran:
 
 
 def over_ssh(node: str) -> Run:
-    """As root by `sudo -n`, with the user's own settings of ssh. What it returns raises ReachError."""
+    """As root by `sudo -n`, with the user's own settings of ssh. What it returns raises RemoteExecutionError."""
     instance = Instance(host(node), node, "")
 
     def run(argv: Sequence[str], seconds: float) -> Ran:
         ran = _ran(remote_execution.ssh(instance, argv), seconds, os.environ)
         if ran.code == remote_execution.NO_SHELL:
             why = (ran.err.strip().splitlines() or ["it said nothing"])[-1]
-            raise ReachError(
+            raise RemoteExecutionError(
                 f"{node} cannot be reached by ssh: {why}. Nothing more was tested. It needs your key on the machine "
                 "and `sudo -n` there; name a user by USER@HOST, or in your ssh settings."
             )

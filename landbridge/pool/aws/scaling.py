@@ -39,7 +39,7 @@ def chunks(names: Iterable[str], size: int) -> Iterator[list[str]]:
 
 
 @contextmanager
-def asking(region: str) -> Iterator[None]:
+def aws_errors(region: str) -> Iterator[None]:
     try:
         yield
     except (BotoCoreError, ClientError) as error:
@@ -56,7 +56,7 @@ class AwsScaling:
     def groups(self, pools: Collection[str]) -> dict[str, list[Group]]:
         scaling, wanted = self.patient("autoscaling"), {pool: self.names.groups(pool) for pool in pools}
         told: dict[str, Mapping[str, Any]] = {}
-        with asking(self.region):
+        with aws_errors(self.region):
             for some in chunks((name for group in wanted.values() for name in group), NAMES):
                 pages = scaling.get_paginator("describe_auto_scaling_groups").paginate(AutoScalingGroupNames=some)
                 told |= {one["AutoScalingGroupName"]: one for page in pages for one in page["AutoScalingGroups"]}
@@ -69,13 +69,13 @@ class AwsScaling:
         }
 
     def set_desired(self, wanted: Mapping[str, int]) -> None:
-        with asking(self.region):
+        with aws_errors(self.region):
             for name, number in wanted.items():
                 self.of("autoscaling").set_desired_capacity(AutoScalingGroupName=name, DesiredCapacity=number)
 
     def about(self, names: Iterable[str]) -> dict[str, About]:
         found = dict[str, About]()
-        with asking(self.region):
+        with aws_errors(self.region):
             for some in chunks(names, IDS):
                 chosen = [{"Name": "instance-id", "Values": some}]
                 pages = self.of("ec2").get_paginator("describe_instances").paginate(Filters=chosen)
@@ -86,7 +86,7 @@ class AwsScaling:
 
     def end(self, name: str, *, replace: bool) -> None:
         """With `replace` its scaling group starts another at once."""
-        with asking(self.region):
+        with aws_errors(self.region):
             self.of("autoscaling").terminate_instance_in_auto_scaling_group(
                 InstanceId=name, ShouldDecrementDesiredCapacity=not replace
             )
@@ -95,7 +95,7 @@ class AwsScaling:
         """The pause is for putting the node away, which is done: whoever else would do so finds nothing left."""
         foreign, home = set[str](), {one.name: group.name for group in groups for one in group.machines}
         for group in {home[name] for name in waiting if name in home}:
-            with asking(self.region):
+            with aws_errors(self.region):
                 hooks = self.of("autoscaling").describe_lifecycle_hooks(AutoScalingGroupName=group)["LifecycleHooks"]
             for name in (name for name in waiting if home.get(name) == group):
                 foreign |= self._continue(name, group, hooks, tell)
@@ -122,7 +122,7 @@ class AwsScaling:
 
     def launched(self, pool: str) -> Collection[str]:
         chosen: Any = [{"Name": "tag:aws:autoscaling:groupName", "Values": list(self.names.groups(pool))}]
-        with asking(self.region):
+        with aws_errors(self.region):
             pages = self.patient("ec2").get_paginator("describe_instances").paginate(Filters=chosen)
             return [one["InstanceId"] for page in pages for made in page["Reservations"] for one in made["Instances"]]
 
@@ -131,21 +131,21 @@ class AwsScaling:
 
     def values(self, parameters: Iterable[str]) -> dict[str, str]:
         ssm, found = self.of("ssm"), dict[str, str]()
-        with asking(self.region):
+        with aws_errors(self.region):
             for some in chunks(sorted(set(parameters)), PARAMETERS):
                 found |= {one["Name"]: str(one["Value"]) for one in ssm.get_parameters(Names=some)["Parameters"]}
         return found
 
     def images(self, ids: Collection[str]) -> dict[str, Image]:
         chosen = [{"Name": "image-id", "Values": sorted(ids)}]
-        with asking(self.region):
+        with aws_errors(self.region):
             listed = self.of("ec2").describe_images(Owners=["self"], Filters=chosen)["Images"] if ids else []
         return {one["ImageId"]: image(one) for one in listed}
 
     def template(self, pool: str) -> tuple[str, str]:
         """Of its launch template."""
         name = self.names.template(pool)
-        with asking(self.region):
+        with aws_errors(self.region):
             told = self.of("ec2").describe_launch_template_versions(LaunchTemplateName=name, Versions=["$Latest"])
         (newest,) = told["LaunchTemplateVersions"]
         return str(newest["VersionNumber"]), str(newest["LaunchTemplateData"].get("ImageId", ""))

@@ -52,7 +52,7 @@ def operation(response: Any) -> str | None:
     return str(found) if found else None
 
 
-def needs(response: Any, context: Context) -> Iterator[Need]:
+def required(response: Any, context: Context) -> Iterator[Need]:
     """What the call that `response` answers needs."""
     name = operation(response)
     bucket = _bucket(response, response.bucket_name)

@@ -31,7 +31,7 @@ class Asked(NamedTuple):
     context: Context
 
 
-class Said(NamedTuple):
+class Verdict(NamedTuple):
     """What a set of policies says: what it denies, it denies to all; `named` is for this very caller."""
 
     denied: bool = False
@@ -39,7 +39,7 @@ class Said(NamedTuple):
     named: bool = False
 
 
-def said(policies: Iterable[str], asked: Asked, caller: Caller | None = None) -> Said:
+def verdict(policies: Iterable[str], asked: Asked, caller: Caller | None = None) -> Verdict:
     """What the texts say. `caller` is given for policies of resources, whose statements name principals."""
     denied = allowed = named = False
     for statement in _statements(policies):
@@ -55,7 +55,7 @@ def said(policies: Iterable[str], asked: Asked, caller: Caller | None = None) ->
             denied = True
         elif concerned and effect == "Allow":
             allowed, named = True, named or who == "named"
-    return Said(denied, allowed, named)
+    return Verdict(denied, allowed, named)
 
 
 def _statements(policies: Iterable[str]) -> Iterator[dict[str, Any]]:

@@ -32,7 +32,7 @@ class Thing(NamedTuple):
 Things = Callable[[Any], Iterable[Thing]]
 
 
-def needs(response: Any, context: Context) -> Iterator[Need]:
+def required(response: Any, context: Context) -> Iterator[Need]:
     """What the call that `response` answers needs; `context` is what all calls of its caller have."""
     service, operation = response.boto3_service_name, response._get_action()
     prefix = PREFIXES.get(service, service)

@@ -20,7 +20,7 @@ from moto.sts.models import STSBackend
 from .. import clock
 from ..access import objects, required_actions, signature
 from ..access.conditions import Context
-from ..access.policy import Caller, said
+from ..access.policy import Caller, verdict
 from ..access.required_actions import Need
 from ..front import MARK
 from . import accounts
@@ -90,7 +90,7 @@ def _judge(response: Any) -> None:
         return
     caller = _caller(response, session)
     context = _context(response, session, caller)
-    wanted = objects.needs(response, context) if service == "s3" else required_actions.needs(response, context)
+    wanted = objects.required(response, context) if service == "s3" else required_actions.required(response, context)
     identity, boundary = (_policies(session), _boundary(session)) if session is not None else ([], [])
     for need in wanted:
         if refusal := _verdict(need, caller, session, identity, boundary):
@@ -219,7 +219,7 @@ def _default(policy: Any) -> str:
 
 def _verdict(need: Need, caller: Caller, session: Any, identity: list[str], boundary: list[str]) -> str | None:
     """Why the need is not granted."""
-    own = said([need.policy] if need.policy else [], need.asked, caller)
+    own = verdict([need.policy] if need.policy else [], need.asked, caller)
     if own.denied:
         return "with an explicit deny in a resource-based policy"
     if session is None:
@@ -229,11 +229,11 @@ def _verdict(need: Need, caller: Caller, session: Any, identity: list[str], boun
             return "because no resource-based policy allows it" if need.must_consent and not own.allowed else None
         _request.public = own.allowed
         return None  # moto looks at the object's ACL, and at get_permission
-    given = said(identity, need.asked)
+    given = verdict(identity, need.asked)
     if given.denied:
         return "with an explicit deny in an identity-based policy"
     for text in boundary:
-        limit = said([text], need.asked)
+        limit = verdict([text], need.asked)
         if limit.denied or not limit.allowed:
             return "because no permissions boundary or session policy allows it"
     if own.named or (given.allowed and (own.allowed or not need.must_consent)):

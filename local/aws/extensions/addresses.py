@@ -33,7 +33,7 @@ def install() -> None:
     Subnet.available_ip_address_count = property(available)
 
 
-def kept(subnet: Any) -> set[str]:
+def reserved_addresses(subnet: Any) -> set[str]:
     """AWS's own: the network, the router, the resolver, one for later, and the broadcast address."""
     network = subnet.cidr
     last = network.num_addresses
@@ -52,7 +52,9 @@ def taken(subnet: Any) -> set[str]:
 def available(subnet: Any) -> int:
     """AvailableIpAddressCount: "prefix" reservations are used up at once, "explicit" ones only as they are assigned."""
     prefixes = [r.cidr for r in subnet._cidr_reservations if r.reservation_type == "prefix" and r.cidr.version == 4]
-    used = {address for address in taken(subnet) if ipaddress.ip_address(address) in subnet.cidr} | kept(subnet)
+    used = {address for address in taken(subnet) if ipaddress.ip_address(address) in subnet.cidr} | reserved_addresses(
+        subnet
+    )
     outside = sum(not any(ipaddress.ip_address(address) in prefix for prefix in prefixes) for address in used)
     left: int = subnet.cidr.num_addresses - outside - sum(prefix.num_addresses for prefix in prefixes)
     return left
@@ -61,7 +63,7 @@ def available(subnet: Any) -> int:
 def free(subnet: Any) -> Iterator[str]:
     """What can be assigned automatically, lowest first."""
     reserved = [reservation.cidr for reservation in subnet._cidr_reservations]
-    used = taken(subnet) | kept(subnet)
+    used = taken(subnet) | reserved_addresses(subnet)
     for address in subnet.cidr:
         if str(address) not in used and not any(address in network for network in reserved):
             yield str(address)
@@ -79,7 +81,7 @@ def check(subnet: Any, address: str) -> None:
     """Raises EC2ClientError when an address that was asked for by name is not to be had."""
     if ipaddress.ip_address(address) not in subnet.cidr:
         raise EC2ClientError("InvalidParameterValue", "Address does not fall within the subnet's address range")
-    if address in kept(subnet):
+    if address in reserved_addresses(subnet):
         raise EC2ClientError("InvalidParameterValue", f"Address {address} is in subnet's reserved address range")
     if address in taken(subnet):
         raise EC2ClientError("InvalidIPAddress.InUse", f"Address {address} is in use.")

@@ -45,7 +45,7 @@ class Refused(HTTPException):
     """An answer ready to send, which every one of moto's dispatchers lets through."""
 
 
-class Said(ServiceException):
+class ServiceError(ServiceException):
     """What a service says; a class of our own, as moto takes one of its own for its package's."""
 
 
@@ -72,7 +72,7 @@ def _refusal(response: Any) -> Refusal | None:
     if faults.out(response.region):
         return OUT
     operation = _operation(response)
-    _mute.so = faults.met(faults.Lost, name, operation, response.region)
+    _mute.so = faults.met(faults.LostAnswer, name, operation, response.region)
     if not faults.met(faults.Throttling, name, operation, response.region):
         return None
     protocol = get_service_model(name).metadata["protocol"]
@@ -88,6 +88,6 @@ def _operation(response: Any) -> str | None:
 
 def answer(response: Any, refusal: Refusal) -> Response:
     """The refusal in the words of the service and the form of its protocol."""
-    _, headers, body = response.serialized(ActionResult(Said(refusal.code, refusal.message)))
+    _, headers, body = response.serialized(ActionResult(ServiceError(refusal.code, refusal.message)))
     kept = {key: str(value) for key, value in headers.items() if key.lower() not in ("status", "content-length")}
     return Response(body, status=refusal.status, headers=kept)

@@ -14,9 +14,10 @@ from moto.sts.responses import TokenResponse
 
 from .. import clock, faults
 from ..access.conditions import Context
-from ..access.policy import Asked, Caller, said
+from ..access.policy import Asked, Caller
+from ..access.policy import verdict as said
 from ..access.tokens import BadToken, Token, verified
-from .outages import Said
+from .outages import ServiceError
 from .patching import override
 
 ACTION = "sts:AssumeRoleWithWebIdentity"
@@ -37,7 +38,7 @@ def install() -> None:
 
     @override(TokenResponse, "assume_role_with_saml")
     def assume_role_with_saml(self: Any, original: Any) -> NoReturn:  # noqa: ARG001
-        raise Said("InvalidAction", "The local cloud does not have sts AssumeRoleWithSAML")
+        raise ServiceError("InvalidAction", "The local cloud does not have sts AssumeRoleWithSAML")
 
 
 def _assume(response: Any) -> ActionResult:
@@ -48,14 +49,14 @@ def _assume(response: Any) -> ActionResult:
     try:
         token = verified(text, clients, lambda url: _read(response, url), clock.now())
     except BadToken as error:
-        raise Said(error.code, str(error)) from None
+        raise ServiceError(error.code, str(error)) from None
     role = next((role for role in iam.roles.values() if role.arn == arn), None)
     provider = next(arn for arn, known in iam.open_id_providers.items() if known.url == token.issuer)
     if role is None or not _trusted(response, role, provider, token):
-        raise Said("AccessDenied", f"Not authorized to perform {ACTION}")
+        raise ServiceError("AccessDenied", f"Not authorized to perform {ACTION}")
     seconds = response._get_int_param("DurationSeconds", 3600)
     if not SESSION_NAME.fullmatch(name) or not LEAST_SECONDS <= seconds <= int(role.max_session_duration or 3600):
-        raise Said("ValidationError", "RoleSessionName or DurationSeconds is out of bounds")
+        raise ServiceError("ValidationError", "RoleSessionName or DurationSeconds is out of bounds")
     session = response.backend.assume_role_with_web_identity(
         region_name=response.region,
         role_session_name=name,

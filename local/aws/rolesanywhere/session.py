@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from .. import clock, faults
-from ..access.policy import Asked, Caller, said
+from ..access.policy import Asked, Caller, verdict
 from . import certificates, signature
 from .models import SERVICE, Missing, RolesAnywhereBackend, Thing, rolesanywhere_backends
 
@@ -118,7 +118,7 @@ def _trusted(role: Any, account: str, anchor: Thing, tags: dict[str, str]) -> No
         **({"sts:sourceidentity": [tags["x509Subject/CN"]]} if "x509Subject/CN" in tags else {}),
     }
     for action in ACTIONS:
-        heard = said(
+        heard = verdict(
             [role.assume_role_policy_document], Asked(action, role.arn, context), Caller(account, service=PRINCIPAL)
         )
         if heard.denied or not heard.allowed:

@@ -6,7 +6,7 @@ from werkzeug.wrappers import Response
 
 from .. import directories, ids
 from ..errors import ArmError, conflict
-from ..kinds import Turn
+from ..kinds import Write
 from ..resources.blob_services import check_container, settle_container
 from ..store import Resource
 from . import sas
@@ -25,7 +25,7 @@ def create(ask: Ask) -> Response:
     properties = {"publicAccess": PUBLIC.get(public or "", "None"), "metadata": ask.metadata()}
     check_container(ask.world, ask.account.id.name, ask.container, properties)
     made = Resource(ids.parse(ask.container_id), {"properties": properties})
-    settle_container(Turn(ask.world, made, None, {}))
+    settle_container(Write(ask.world, made, None, {}))
     ask.world.store.put(made)
     return _told(201, made)
 

@@ -12,7 +12,7 @@ from typing import Any
 from .. import names
 from ..blobs.contents import Blob, Content
 from ..errors import ArmError, bad_request, conflict
-from ..kinds import Later, Turn, World
+from ..kinds import Later, World, Write
 from ..store import Resource
 from . import vhd
 
@@ -32,7 +32,7 @@ STEPS = {
 BLOB = "abcd"  # as Azure calls every disk's
 
 
-def prepare(turn: Turn, size_bytes: int) -> int:
+def prepare(turn: Write, size_bytes: int) -> int:
     """A new disk waits for so many bytes; gives its size in GiB. Raises ArmError."""
     if not LEAST_BYTES <= size_bytes <= MOST_BYTES or (size_bytes - vhd.FOOTER_BYTES) % vhd.ALIGNED_BYTES:
         message = (
@@ -55,7 +55,7 @@ def refuse_open(disk: Resource) -> None:
         raise conflict("OperationNotAllowed", message)
 
 
-def begin(turn: Turn) -> Later:
+def begin(turn: Write) -> Later:
     told, disk = turn.body, turn.new
     access, seconds = told.get("access"), told.get("durationInSeconds")
     if access not in ("Read", "Write") or not isinstance(seconds, int) or not 0 < seconds <= LONGEST_SECONDS:
@@ -79,7 +79,7 @@ def begin(turn: Turn) -> Later:
     return Later(over)
 
 
-def end(turn: Turn) -> Later:
+def end(turn: Write) -> Later:
     disk = turn.new
 
     def over() -> None:

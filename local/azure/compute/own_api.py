@@ -81,7 +81,7 @@ def start(world: World, machine: str, told: Any) -> None:
 
 ANSWERS: Mapping[tuple[str, str], Callable[[World, bytes], Any]] = {
     ("GET", "machines"): lambda world, _: machines(world),
-    ("PUT", "power"): lambda world, body: power.told(world, json.loads(body)),
+    ("PUT", "power"): lambda world, body: power.record_power(world, json.loads(body)),
     ("PUT", "quotas"): lambda _, body: limits.put_quotas(json.loads(body)),
     ("PUT", "capacity"): lambda _, body: limits.put_capacity(json.loads(body)),
     ("POST", "evict"): lambda world, body: evict(world, json.loads(body)),

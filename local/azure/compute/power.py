@@ -47,7 +47,7 @@ def act(world: World, machines: list[Resource], action: str) -> None:
         machine.changed()
 
 
-def told(world: World, states: dict[str, str]) -> dict[str, str]:
+def record_power(world: World, states: dict[str, str]) -> dict[str, str]:
     """PUT /landbridge-api/power {ID: "running"}, by whoever keeps the machines. Raises ValueError."""
     for id_, power in states.items():
         machine = world.store.find(id_)

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import addresses, ids
 from ..errors import ArmError, conflict
-from ..kinds import Turn, World
+from ..kinds import World, Write
 from ..operations import now
 from ..store import Resource
 from . import images, interfaces, limits, profile
@@ -38,7 +38,7 @@ def model(scale_set: Resource) -> dict[str, Any]:
     return {"profile": scale_set.properties["virtualMachineProfile"], "size": scale_set.body["sku"]["name"]}
 
 
-def grow(turn: Turn, count: int) -> list[Resource]:
+def grow(turn: Write, count: int) -> list[Resource]:
     """So many more, being created. Zones as even as can be; addresses out of their subnets. Raises ArmError."""
     world, scale_set = turn.world, turn.new
     held = [one.body.get("zones", [""])[0] for one in staying(world, scale_set)]
@@ -123,7 +123,7 @@ def _base36(number: int) -> str:
     return digits.rjust(6, "0")
 
 
-def allocate(turn: Turn) -> ArmError | None:
+def allocate(turn: Write) -> ArmError | None:
     """Gives hardware to those that are being created. The failure that some ended in, if they did."""
     world, scale_set = turn.world, turn.new
     room = limits.Room(world)

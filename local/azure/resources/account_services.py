@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import ArmError, bad_request
-from ..kinds import Check, Kind, Turn
+from ..kinds import Check, Kind, Write
 
 ACCOUNT = "Microsoft.Storage/storageAccounts"
 BLOBS, FILES = f"{ACCOUNT}/blobServices", f"{ACCOUNT}/fileServices"
@@ -22,14 +22,14 @@ def file_defaults() -> dict[str, Any]:
 def service_of_account(type_: str, check: Check, defaults: Callable[[], dict[str, Any]]) -> Kind:
     """Its settings, which are there with the account."""
 
-    def settle(turn: Turn) -> None:
+    def settle(turn: Write) -> None:
         turn.new.body["properties"] = {**defaults(), **turn.properties}
 
     methods = frozenset(("GET", "PUT"))
     return Kind(type_, untagged=True, stateless=True, tracked=False, check=check, settle=settle, methods=methods)
 
 
-def default_only(turn: Turn) -> None:
+def default_only(turn: Write) -> None:
     if turn.id.name.lower() != "default":
         raise ArmError(404, "ResourceNotFound", f"{turn.id.type} has one name alone: default.")
     if turn.old is None:

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from ..errors import bad_request
-from ..kinds import Kind, Turn
+from ..kinds import Kind, Write
 from ..references import require
 from ..regions import GLOBAL
 from . import common
@@ -40,7 +40,7 @@ METRICS: dict[str, dict[str, frozenset[str]]] = {
 }
 
 
-def _check(turn: Turn) -> None:
+def _check(turn: Write) -> None:
     if turn.new.location != GLOBAL:
         message = f"{turn.id.text} is in '{turn.new.location}'; it must be in 'global'."
         raise bad_request("LocationNotAvailableForResourceType", message)
@@ -72,7 +72,7 @@ def _check(turn: Turn) -> None:
         _criterion(turn, one, target.id.type)
 
 
-def _criterion(turn: Turn, told: dict[str, Any], type_: str) -> None:
+def _criterion(turn: Write, told: dict[str, Any], type_: str) -> None:
     if strange := sorted(told.keys() - CRITERION):
         raise common.invalid(f"Could not find member '{strange[0]}' at 'properties.criteria.allOf' of {turn.id.text}.")
     common.pick(turn, told, "criterionType", ("StaticThresholdCriterion",))

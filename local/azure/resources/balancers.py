@@ -5,7 +5,7 @@ from typing import Any
 
 from .. import addresses, ids, regions
 from ..errors import bad_request
-from ..kinds import SLOW, Kind, Turn, World
+from ..kinds import SLOW, Kind, World, Write
 from ..references import id_of
 from ..store import Resource
 from . import common
@@ -33,7 +33,7 @@ FIELDS = {
 READ_ONLY = (RULES, "backendIPConfigurations", *EMPTY)
 
 
-def _check(turn: Turn) -> None:
+def _check(turn: Write) -> None:
     common.name(turn)
     common.sku(turn, "Standard", default="Standard")
     for at in EMPTY:
@@ -57,7 +57,7 @@ def _check(turn: Turn) -> None:
     common.guid(turn)
 
 
-def _frontend(turn: Turn, one: dict[str, Any]) -> tuple[Resource, str | None, str]:
+def _frontend(turn: Write, one: dict[str, Any]) -> tuple[Resource, str | None, str]:
     allowed = regions.zones(turn.new.location)
     if any(zone not in allowed for zone in one.get("zones") or ()):
         raise common.invalid(f"{one['id']}: zones {one['zones']} are not zones of {turn.new.location}.")
@@ -68,7 +68,7 @@ def _frontend(turn: Turn, one: dict[str, Any]) -> tuple[Resource, str | None, st
     return wish(turn, one["properties"], subnet, one["id"])
 
 
-def _probe(turn: Turn, of: dict[str, Any]) -> None:
+def _probe(turn: Write, of: dict[str, Any]) -> None:
     protocol = common.pick(turn, of, "protocol", ("Tcp", "Http", "Https"))
     common.number(turn, of, "port", 1, 65_535)
     common.number(turn, of, "intervalInSeconds", 5, 2_147_483_646, 15)
@@ -80,7 +80,7 @@ def _probe(turn: Turn, of: dict[str, Any]) -> None:
         )
 
 
-def _own(turn: Turn, value: Any, at: str, listed: dict[str, list[dict[str, Any]]]) -> dict[str, str]:
+def _own(turn: Write, value: Any, at: str, listed: dict[str, list[dict[str, Any]]]) -> dict[str, str]:
     """A reference to one of its own configurations."""
     id_ = id_of(turn, value, f"properties.{RULES}.{at}.id")
     if not any(ids.same(one["id"], id_.text) for one in listed[at]):
@@ -92,7 +92,7 @@ def _own(turn: Turn, value: Any, at: str, listed: dict[str, list[dict[str, Any]]
     return {"id": id_.text}
 
 
-def _rule(turn: Turn, of: dict[str, Any], listed: dict[str, list[dict[str, Any]]]) -> None:
+def _rule(turn: Write, of: dict[str, Any], listed: dict[str, list[dict[str, Any]]]) -> None:
     of["frontendIPConfiguration"] = _own(turn, of.get("frontendIPConfiguration"), FRONTENDS, listed)
     pools = of.get("backendAddressPools") or [of.get("backendAddressPool")]
     if len(pools) != 1:
@@ -112,7 +112,7 @@ def _rule(turn: Turn, of: dict[str, Any], listed: dict[str, list[dict[str, Any]]
     of.setdefault("disableOutboundSnat", False)
 
 
-def _rules_apart(turn: Turn, rules: list[dict[str, Any]]) -> None:
+def _rules_apart(turn: Write, rules: list[dict[str, Any]]) -> None:
     for n, one in enumerate(rules):
         for other in rules[:n]:
             a, b = one["properties"], other["properties"]

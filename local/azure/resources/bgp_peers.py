@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import ids
-from ..kinds import Turn
+from ..kinds import Write
 
 CONNECTION = "Microsoft.Network/connections"
 
 
-def status(turn: Turn) -> dict[str, Any]:
+def status(turn: Write) -> dict[str, Any]:
     """Each instance with the other end of each connection, by the state of the tunnel that leads there."""
     return {"value": [one for connection in turn.world.store.all(CONNECTION) for one in _of(turn, connection)]}
 
@@ -21,7 +21,7 @@ def tunnels(connection: Any) -> dict[str, str]:
     return {**seen, **connection.state.get("asked", {})}
 
 
-def _of(turn: Turn, connection: Any) -> Iterator[dict[str, Any]]:
+def _of(turn: Write, connection: Any) -> Iterator[dict[str, Any]]:
     told = connection.properties
     other = turn.world.store.find((told.get("localNetworkGateway2") or {}).get("id") or "")
     if not told["enableBgp"] or other is None or not ids.same(told["virtualNetworkGateway1"]["id"], turn.id.text):

@@ -5,7 +5,7 @@ from typing import Any
 
 from .. import ids
 from ..errors import bad_request, conflict
-from ..kinds import Kind, Turn, World
+from ..kinds import Kind, World, Write
 from ..operations import now
 from ..store import Resource
 from .account_services import ACCOUNT, BLOBS, blob_defaults, check_retention, default_only, service_of_account
@@ -23,7 +23,7 @@ ACTIONS = {
 }
 
 
-def _service(turn: Turn) -> None:
+def _service(turn: Write) -> None:
     default_only(turn)
     for name in ("deleteRetentionPolicy", "containerDeleteRetentionPolicy"):
         check_retention(name, turn.properties.get(name))
@@ -33,7 +33,7 @@ def _service(turn: Turn) -> None:
             raise bad_request("InvalidRequest", "A restore policy needs versioning and a delete retention policy.")
 
 
-def _container(turn: Turn) -> None:
+def _container(turn: Write) -> None:
     check_container(turn.world, turn.id.names[0], turn.id.name, turn.properties)
 
 
@@ -52,7 +52,7 @@ def check_container(world: World, account: str, name: str, properties: dict[str,
         raise conflict("PublicAccessNotPermitted", "Public access is not permitted on this storage account.")
 
 
-def settle_container(turn: Turn) -> None:
+def settle_container(turn: Write) -> None:
     turn.new.state.setdefault("blobs", {})
     turn.properties.setdefault("publicAccess", "None")
     turn.properties["lastModifiedTime"] = now()
@@ -70,7 +70,7 @@ def _container_told(_: World, __: Resource) -> dict[str, Any]:
     }
 
 
-def _policy(turn: Turn) -> None:
+def _policy(turn: Write) -> None:
     if turn.id.name.lower() != "default":
         raise bad_request("InvalidValuesForRequestParameters", "A management policy has one name alone: default.")
     rules = (turn.properties.get("policy") or {}).get("rules") or []
@@ -99,7 +99,7 @@ def _rule(rule: dict[str, Any]) -> None:
         raise bad_request("InvalidRequestPropertyValue", f"The rule {rule['name']} is not valid: {wrong}.")
 
 
-def _policy_settled(turn: Turn) -> None:
+def _policy_settled(turn: Write) -> None:
     turn.properties["lastModifiedTime"] = now()
     for rule in turn.properties["policy"]["rules"]:
         rule.setdefault("enabled", True)

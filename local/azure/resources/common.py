@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import ids, regions
 from ..errors import ArmError, bad_request, conflict
-from ..kinds import Turn
+from ..kinds import Write
 
 NAME = re.compile(r"\w([\w.-]{0,78}\w)?", re.ASCII)
 SUB_READ_ONLY = ("etag", "type")
@@ -19,7 +19,7 @@ def invalid(message: str) -> ArmError:
     return bad_request("InvalidRequestFormat", message)
 
 
-def name(turn: Turn) -> None:
+def name(turn: Write) -> None:
     if not NAME.fullmatch(turn.id.name):
         message = (
             f"Resource name {turn.id.name} is invalid. The name can be up to 80 characters long. It must begin with a "
@@ -29,7 +29,7 @@ def name(turn: Turn) -> None:
         raise bad_request("InvalidResourceName", message)
 
 
-def zones(turn: Turn) -> list[str]:
+def zones(turn: Write) -> list[str]:
     """A resource's, which stay what they were."""
     told = turn.new.body.get("zones") or []
     if turn.old:
@@ -50,14 +50,14 @@ def same_zones(at: str, before: list[str] | None, now: list[str] | None) -> None
         raise bad_request("ResourceAvailabilityZonesCannotBeModified", message)
 
 
-def sku(turn: Turn, *allowed: str, default: str) -> str:
+def sku(turn: Write, *allowed: str, default: str) -> str:
     told = turn.new.body.setdefault("sku", {})
     told.setdefault("name", default)
     told.setdefault("tier", "Regional")
     return choice(turn, told["name"], "sku.name", allowed)
 
 
-def choice(turn: Turn, value: Any, at: str, allowed: Collection[str]) -> str:
+def choice(turn: Write, value: Any, at: str, allowed: Collection[str]) -> str:
     """The value as Azure writes it. Raises ArmError for none of those."""
     for one in allowed:
         if isinstance(value, str) and ids.same(one, value):
@@ -65,13 +65,13 @@ def choice(turn: Turn, value: Any, at: str, allowed: Collection[str]) -> str:
     raise invalid(f"{turn.id.text}: '{value}' at '{at}' is none of {', '.join(sorted(allowed))}.")
 
 
-def pick(turn: Turn, of: dict[str, Any], at: str, allowed: Collection[str], default: str | None = None) -> str:
+def pick(turn: Write, of: dict[str, Any], at: str, allowed: Collection[str], default: str | None = None) -> str:
     """An enum in `of`, filled in with its default, kept as Azure writes it. `at` is its name."""
     of[at] = choice(turn, of.get(at, default), at, allowed)
     return str(of[at])
 
 
-def number(turn: Turn, of: dict[str, Any], at: str, least: int, most: int, default: int | None = None) -> int:
+def number(turn: Write, of: dict[str, Any], at: str, least: int, most: int, default: int | None = None) -> int:
     value = of.get(at, default)
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         raise invalid(f"{turn.id.text}: {at} is {value!r}; it must be a number from {least} to {most}.")
@@ -89,7 +89,7 @@ def network(text: Any, at: str) -> IPv4Network:
         raise bad_request("InvalidCIDRNotation", f"The address prefix {text} of {at} is not valid: {error}.") from None
 
 
-def listed(turn: Turn, at: str, known: Collection[str], read_only: Collection[str] = ()) -> list[dict[str, Any]]:
+def listed(turn: Write, at: str, known: Collection[str], read_only: Collection[str] = ()) -> list[dict[str, Any]]:
     """A list of named configurations, each {"name", "properties", "zones"}; they get ids and states here."""
     found = turn.properties.setdefault(at, [])
     names: set[str] = set()
@@ -110,11 +110,11 @@ def listed(turn: Turn, at: str, known: Collection[str], read_only: Collection[st
     return list(found)
 
 
-def sub_id(turn: Turn, at: str, called: str) -> str:
+def sub_id(turn: Write, at: str, called: str) -> str:
     return f"{turn.id.text}/{at}/{called}"
 
 
-def guid(turn: Turn) -> None:
+def guid(turn: Write) -> None:
     """What it is called besides its name, from when it is made until it is gone."""
     turn.properties["resourceGuid"] = (turn.old.properties.get("resourceGuid") if turn.old else None) or str(
         uuid.uuid4()
@@ -127,7 +127,7 @@ def only_id(of: dict[str, Any], at: str) -> None:
         of[at] = {"id": of[at].get("id")}
 
 
-def refuse_nested(turn: Turn, type_: str) -> None:
+def refuse_nested(turn: Write, type_: str) -> None:
     """Before a delete that would take what is below along. Raises ArmError."""
     for one in turn.world.store.children(turn.new, type_):
         raise conflict(

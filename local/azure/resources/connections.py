@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import ids
 from ..errors import ArmError
-from ..kinds import SLOW, Kind, Turn, World
+from ..kinds import SLOW, Kind, World, Write
 from ..references import require
 from ..store import Resource
 from . import bgp_peers, common, vpn_gateways
@@ -38,7 +38,7 @@ LIFETIMES = {"saLifeTimeSeconds": (300, 172_799), "saDataSizeKilobytes": (1_024,
 KEY_MOST = 128
 
 
-def _check(turn: Turn) -> None:
+def _check(turn: Write) -> None:
     common.name(turn)
     told = turn.properties
     kind = common.pick(turn, told, "connectionType", ("IPsec", "Vnet2Vnet"))
@@ -71,7 +71,7 @@ def _check(turn: Turn) -> None:
     common.guid(turn)
 
 
-def _policies(turn: Turn) -> None:
+def _policies(turn: Write) -> None:
     policies = turn.properties.setdefault("ipsecPolicies", [])
     if len(policies) > 1:
         raise common.invalid(f"{turn.id.text} has {len(policies)} ipsecPolicies; a connection has one at most.")
@@ -89,7 +89,7 @@ def _policies(turn: Turn) -> None:
             raise common.invalid(f"{turn.id.text}: {gcm[0]} must be both ipsecEncryption and ipsecIntegrity.")
 
 
-def _routes(turn: Turn, gateway: Resource, other: Resource) -> None:
+def _routes(turn: Write, gateway: Resource, other: Resource) -> None:
     """How it knows what is behind the other end."""
     if turn.properties["enableBgp"]:
         for one in (gateway, other):
@@ -112,7 +112,7 @@ def _routes(turn: Turn, gateway: Resource, other: Resource) -> None:
             raise common.invalid(f"{turn.id.text}: prefixes of {other.id.text} overlap {text} of {network.id.text}.")
 
 
-def _custom(turn: Turn, gateway: Resource) -> None:
+def _custom(turn: Write, gateway: Resource) -> None:
     """One address for each of the gateway's instances, of those that the gateway has for it."""
     told = turn.properties.setdefault("gatewayCustomBgpIpAddresses", [])
     if not told:
@@ -132,14 +132,14 @@ def _custom(turn: Turn, gateway: Resource) -> None:
             raise common.invalid(f"{turn.id.text}: {address} is no custom BGP address of {id_}.")
 
 
-def _key(turn: Turn, key: Any) -> None:
+def _key(turn: Write, key: Any) -> None:
     if key is None and turn.old is None:
         turn.properties["sharedKey"] = secrets.token_urlsafe(32)
     elif key is not None and not (isinstance(key, str) and 1 <= len(key) <= KEY_MOST and key.isascii()):
         raise common.invalid(f"{turn.id.text}: a sharedKey has 1 to {KEY_MOST} characters of ASCII.")
 
 
-def shared_key(turn: Turn, method: str) -> dict[str, Any]:
+def shared_key(turn: Write, method: str) -> dict[str, Any]:
     """…/sharedkey: the one thing that tells the key."""
     if method == "PUT":
         value = turn.body.get("value")

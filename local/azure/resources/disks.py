@@ -9,7 +9,7 @@ from typing import Any
 from .. import ids
 from ..compute import disk_access, images, limits, profile
 from ..errors import bad_request, conflict
-from ..kinds import SLOW, Kind, Turn, World
+from ..kinds import SLOW, Kind, World, Write
 from ..operations import now
 from ..store import Resource
 
@@ -33,7 +33,7 @@ SOURCES = {
 }
 
 
-def _check(turn: Turn) -> None:
+def _check(turn: Write) -> None:
     body, told, old = turn.new.body, turn.properties, turn.old
     sku = body.setdefault("sku", dict(old.body["sku"]) if old else {"name": "Standard_LRS"})
     sku["tier"] = _sku(str(sku.get("name")), SKUS).partition("_")[0].removesuffix("SSD")
@@ -64,7 +64,7 @@ def _sku(name: str, known: tuple[str, ...]) -> str:
     return name
 
 
-def _fixed(turn: Turn, old: Resource) -> None:
+def _fixed(turn: Write, old: Resource) -> None:
     told = turn.properties
     told.update({name: old.properties[name] for name in COMPUTED if name in old.properties})
     told.setdefault("creationData", old.properties["creationData"])
@@ -87,7 +87,7 @@ def _zone(body: dict[str, Any], location: str) -> None:
         raise bad_request("InvalidParameter", f"A disk of {name} must be in an availability zone.")
 
 
-def _created(turn: Turn, told: dict[str, Any], sources: dict[str, str | None]) -> int:
+def _created(turn: Write, told: dict[str, Any], sources: dict[str, str | None]) -> int:
     """Of what it is made. Gives the size in GiB that it has by that, 0 for none. Raises ArmError."""
     option = told.get("createOption")
     if option not in sources:
@@ -111,7 +111,7 @@ def _created(turn: Turn, told: dict[str, Any], sources: dict[str, str | None]) -
     return 0
 
 
-def _copied(turn: Turn, id_: str) -> int:
+def _copied(turn: Write, id_: str) -> int:
     source = profile.require(turn.world, id_, turn.id.text, None, turn.new.location)
     if source.id.type.lower() not in (DISK.lower(), SNAPSHOT.lower()):
         raise bad_request("InvalidParameter", f"{source.id.text} is no disk or snapshot to copy.")
@@ -125,13 +125,13 @@ def _copied(turn: Turn, id_: str) -> int:
     return int(source.properties["diskSizeGB"])
 
 
-def _of_image(turn: Turn, reference: dict[str, Any]) -> int:
+def _of_image(turn: Write, reference: dict[str, Any]) -> int:
     found = images.resolve(turn.world, reference, turn.new.location)
     turn.properties.setdefault("osType", "Linux")
     return images.size_gib(turn.world, found, turn.new.location)
 
 
-def _size(turn: Turn, least: int, most: int) -> None:
+def _size(turn: Write, least: int, most: int) -> None:
     told, old = turn.properties, turn.old
     size = told.get("diskSizeGB", old.properties["diskSizeGB"] if old else least)
     if not isinstance(size, int) or not 1 <= size <= most:
@@ -174,7 +174,7 @@ def make(world: World, machine: Resource, told: dict[str, Any], creation: dict[s
         body["zones"] = list(machine.body["zones"])
     body["properties"] = {"creationData": creation, "diskSizeGB": told.get("diskSizeGB") or size}
     disk = Resource(id_, body)
-    _check(Turn(world, disk, None, {}))
+    _check(Write(world, disk, None, {}))
     disk.properties["provisioningState"] = "Succeeded"
     return disk
 
@@ -184,7 +184,7 @@ def _state(world: World, disk: Resource) -> dict[str, Any]:
     return {"diskState": "Reserved"} if machine and machine.state.get("power") == "deallocated" else {}
 
 
-def _removing(turn: Turn) -> None:
+def _removing(turn: Write) -> None:
     if machine := attached_to(turn.world, turn.new):
         message = f"Disk {turn.id.name} is attached to VM {machine.id.text}."
         raise conflict("OperationNotAllowed", message)
@@ -195,7 +195,7 @@ def _removing(turn: Turn) -> None:
             raise conflict("OperationNotAllowed", message)
 
 
-def _check_snapshot(turn: Turn) -> None:
+def _check_snapshot(turn: Write) -> None:
     told, old = turn.properties, turn.old
     sku = turn.new.body.setdefault("sku", dict(old.body["sku"]) if old else {"name": "Standard_LRS"})
     sku["tier"] = _sku(str(sku.get("name")), SNAPSHOT_SKUS).partition("_")[0]

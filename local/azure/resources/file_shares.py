@@ -3,7 +3,7 @@
 import re
 
 from ..errors import bad_request, conflict
-from ..kinds import Kind, Turn
+from ..kinds import Kind, Write
 from ..operations import now
 from .account_services import FILES, check_retention, default_only, file_defaults, service_of_account
 
@@ -15,12 +15,12 @@ SMALLEST_PREMIUM_GIB, SMALLEST_V2_GIB = 100, 32
 PROTOCOLS, SQUASHES = ("SMB", "NFS"), ("NoRootSquash", "RootSquash", "AllSquash")
 
 
-def _service(turn: Turn) -> None:
+def _service(turn: Write) -> None:
     default_only(turn)
     check_retention("shareDeleteRetentionPolicy", turn.properties.get("shareDeleteRetentionPolicy"))
 
 
-def _share(turn: Turn) -> None:
+def _share(turn: Write) -> None:
     if not NAME.fullmatch(turn.id.name):
         raise bad_request("InvalidResourceName", f"'{turn.id.name}' is no share's name.")
     told = turn.properties
@@ -46,7 +46,7 @@ def _share(turn: Turn) -> None:
         raise bad_request("FeatureNotSupportedForAccount", message)
 
 
-def _share_settled(turn: Turn) -> None:
+def _share_settled(turn: Write) -> None:
     told = turn.properties
     if told["enabledProtocols"] == "NFS":
         told.setdefault("rootSquash", SQUASHES[0])

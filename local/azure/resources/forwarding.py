@@ -5,7 +5,7 @@ from ipaddress import AddressValueError, IPv4Address
 
 from .. import ids
 from ..errors import conflict
-from ..kinds import SLOW, Kind, Turn
+from ..kinds import SLOW, Kind, Write
 from ..references import require
 from . import common
 from .private_zones import LABEL
@@ -20,13 +20,13 @@ DNS, LAST_PORT = 53, 65535
 SERVER = frozenset(("ipAddress", "port"))
 
 
-def _outbound(turn: Turn) -> None:
+def _outbound(turn: Write) -> None:
     common.name(turn)
     end(turn, turn.properties, "properties", None)
     common.guid(turn)
 
 
-def _ruleset(turn: Turn) -> None:
+def _ruleset(turn: Write) -> None:
     common.name(turn)
     told = turn.properties.get("dnsResolverOutboundEndpoints") or []
     if not 1 <= len(told) <= MOST_ENDPOINTS:
@@ -36,7 +36,7 @@ def _ruleset(turn: Turn) -> None:
     common.guid(turn)
 
 
-def _rule(turn: Turn) -> None:
+def _rule(turn: Write) -> None:
     if not NAME.fullmatch(turn.id.name):
         raise common.invalid(f"'{turn.id.name}' is no name of a forwarding rule.")
     told = turn.properties
@@ -63,7 +63,7 @@ def _rule(turn: Turn) -> None:
             raise common.invalid(f"{turn.id.text}: {error}.") from None
 
 
-def _link(turn: Turn) -> None:
+def _link(turn: Write) -> None:
     common.name(turn)
     network = require(turn, turn.properties.get("virtualNetwork"), "properties.virtualNetwork.id", NETWORK, near=False)
     common.only_id(turn.properties, "virtualNetwork")
@@ -78,7 +78,7 @@ def _link(turn: Turn) -> None:
             raise conflict("Conflict", f"{network.id.text} is linked by {other.id.text} already.")
 
 
-def _keep(turn: Turn) -> None:
+def _keep(turn: Write) -> None:
     common.refuse_nested(turn, LINK)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from .. import ids, regions
 from ..compute import disk_access, images, limits, profile, vhd
 from ..errors import ArmError, bad_request, conflict
-from ..kinds import SLOW, Kind, Turn, World
+from ..kinds import SLOW, Kind, World, Write
 from ..operations import now
 from ..store import Resource
 from .disks import DISK, SNAPSHOT
@@ -26,19 +26,19 @@ FIXED = ("osType", "osState", "hyperVGeneration", "architecture", "identifier")
 ACCOUNT = "Microsoft.Storage/storageAccounts"
 
 
-def _named(turn: Turn, form: re.Pattern[str], what: str) -> None:
+def _named(turn: Write, form: re.Pattern[str], what: str) -> None:
     if not form.fullmatch(turn.id.name):
         raise bad_request(
             "InvalidParameter", f"The {what} name '{turn.id.name}' is invalid: it must match {form.pattern}."
         )
 
 
-def _gallery(turn: Turn) -> None:
+def _gallery(turn: Write) -> None:
     _named(turn, NAME, "gallery")
     turn.properties["identifier"] = {"uniqueName": f"{turn.id.subscription}-{turn.id.name.upper()}"}
 
 
-def _empty(turn: Turn) -> None:
+def _empty(turn: Write) -> None:
     """A gallery or an image with something in it stays."""
     inside = next(turn.world.store.children(turn.new), None)
     if inside:
@@ -49,7 +49,7 @@ def _empty(turn: Turn) -> None:
         raise conflict("CannotDeleteResource", message)
 
 
-def _image(turn: Turn) -> None:
+def _image(turn: Write) -> None:
     _named(turn, IMAGE_NAME, "gallery image")
     told, old = turn.properties, turn.old
     told.setdefault("hyperVGeneration", "V1")
@@ -83,7 +83,7 @@ def _fixed(old: Resource | None, told: dict[str, Any], names: tuple[str, ...]) -
             )
 
 
-def _version(turn: Turn) -> None:
+def _version(turn: Write) -> None:
     _named(turn, VERSION_NAME, "gallery image version")
     told, old = turn.properties, turn.old
     publishing = told.setdefault("publishingProfile", {})
@@ -114,7 +114,7 @@ def _date(text: str) -> datetime:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def _targets(turn: Turn, publishing: dict[str, Any]) -> None:
+def _targets(turn: Write, publishing: dict[str, Any]) -> None:
     targets = publishing.setdefault("targetRegions", [{"name": turn.new.location}])
     names = [ids.location(str(one.get("name", ""))) for one in targets]
     for one, name in zip(targets, names, strict=True):
@@ -132,7 +132,7 @@ def _targets(turn: Turn, publishing: dict[str, Any]) -> None:
         raise bad_request("InvalidParameter", message)
 
 
-def _source(turn: Turn, storage: dict[str, Any]) -> None:
+def _source(turn: Write, storage: dict[str, Any]) -> None:
     """A disk, a snapshot or a machine, or a blob of an account, and how large its OS disk is. Raises ArmError."""
     whole, disk = storage.get("source") or {}, storage.setdefault("osDiskImage", {})
     source = disk.get("source") or {}
@@ -151,7 +151,7 @@ def _source(turn: Turn, storage: dict[str, Any]) -> None:
     turn.properties["storageProfile"] = storage
 
 
-def _size(turn: Turn, found: Resource) -> int:
+def _size(turn: Write, found: Resource) -> int:
     if found.id.type.lower() == limits.MACHINE.lower():
         disk = found.properties["storageProfile"]["osDisk"]["managedDisk"]["id"]
         return int(turn.world.store.get(disk).properties["diskSizeGB"])
@@ -173,7 +173,7 @@ def _same_source(before: dict[str, Any], told: dict[str, Any]) -> None:
     told["storageProfile"] = before
 
 
-def _copied(turn: Turn) -> None:
+def _copied(turn: Write) -> None:
     """Its copies are where it is wanted, and no more elsewhere."""
     turn.new.state["replicas"] = [ids.location(str(one["name"])) for one in _target_regions(turn.new)]
 
@@ -197,7 +197,7 @@ def _status(_: World, version: Resource) -> dict[str, Any]:
     return {"replicationStatus": {"aggregatedState": aggregated, "summary": summary}}
 
 
-def _removing_version(turn: Turn) -> None:
+def _removing_version(turn: Write) -> None:
     told = turn.properties
     if not told["safetyProfile"]["blockDeletionBeforeEndOfLife"]:
         return
@@ -206,7 +206,7 @@ def _removing_version(turn: Turn) -> None:
         raise _blocked(turn, end)
 
 
-def _blocked(turn: Turn, end: str | None) -> ArmError:
+def _blocked(turn: Write, end: str | None) -> ArmError:
     message = (
         f"Gallery image version {turn.id.text} cannot be deleted before its end of life, {end}: "
         f"safetyProfile.blockDeletionBeforeEndOfLife is true."

@@ -6,7 +6,7 @@ import uuid
 from .. import directories
 from ..errors import bad_request, conflict
 from ..identities import IDENTITY
-from ..kinds import Kind, Turn
+from ..kinds import Kind, Write
 
 FEDERATED = f"{IDENTITY}/federatedIdentityCredentials"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{2,127}")
@@ -15,20 +15,20 @@ FEDERATED_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{2,119}")
 MOST_FEDERATED = 20
 
 
-def _identity(turn: Turn) -> None:
+def _identity(turn: Write) -> None:
     if not NAME.fullmatch(turn.id.name):
         message = f"The resource name {turn.id.name} is invalid: 3 to 128 letters, digits, - and _."
         raise bad_request("InvalidResourceName", message)
 
 
-def _settle(turn: Turn) -> None:
+def _settle(turn: Write) -> None:
     old = turn.old.properties if turn.old else {}
     for name in ("principalId", "clientId"):
         turn.properties[name] = old.get(name) or str(uuid.uuid4())
     turn.properties["tenantId"] = directories.of(turn.id.text)
 
 
-def _federated(turn: Turn) -> None:
+def _federated(turn: Write) -> None:
     told, name = turn.properties, turn.id.name
     if not FEDERATED_NAME.fullmatch(name):
         raise bad_request("InvalidResourceName", f"The name {name} is invalid: 3 to 120 letters, digits, - and _.")

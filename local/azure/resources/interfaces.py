@@ -5,7 +5,7 @@ from typing import Any
 
 from .. import addresses, ids
 from ..errors import bad_request
-from ..kinds import SLOW, Kind, Turn, World
+from ..kinds import SLOW, Kind, World, Write
 from ..references import id_of, refuse_busy, require
 from ..store import Resource
 from . import common
@@ -31,7 +31,7 @@ CONFIGURATION = frozenset(
 )
 
 
-def settle_subnet(turn: Turn, of: dict[str, Any], at: str, service: str | None = None) -> Resource:
+def settle_subnet(turn: Write, of: dict[str, Any], at: str, service: str | None = None) -> Resource:
     """The subnet of a configuration, kept as its id. `service`: to whom it may, and must, be delegated."""
     subnet = require(turn, of.get("subnet"), f"{at}.subnet.id", SUBNET)
     common.only_id(of, "subnet")
@@ -44,7 +44,7 @@ def settle_subnet(turn: Turn, of: dict[str, Any], at: str, service: str | None =
     return subnet
 
 
-def wish(turn: Turn, of: dict[str, Any], subnet: Resource, by: str) -> tuple[Resource, str | None, str]:
+def wish(turn: Write, of: dict[str, Any], subnet: Resource, by: str) -> tuple[Resource, str | None, str]:
     """What a configuration wants of its subnet, for `addresses.allot`."""
     static = common.pick(turn, of, "privateIPAllocationMethod", ("Static", "Dynamic"), "Dynamic") == "Static"
     if static and not of.get("privateIPAddress"):
@@ -53,7 +53,7 @@ def wish(turn: Turn, of: dict[str, Any], subnet: Resource, by: str) -> tuple[Res
     return subnet, of["privateIPAddress"] if static else None, by
 
 
-def _check(turn: Turn) -> None:
+def _check(turn: Write) -> None:
     common.name(turn)
     told = turn.properties
     listed = common.listed(turn, "ipConfigurations", CONFIGURATION)
@@ -82,7 +82,7 @@ def _groups() -> tuple[str, ...]:
     return (GROUP,)
 
 
-def _configuration(turn: Turn, of: dict[str, Any], by: str) -> tuple[Resource, str | None, str]:
+def _configuration(turn: Write, of: dict[str, Any], by: str) -> tuple[Resource, str | None, str]:
     subnet = settle_subnet(turn, of, "properties.ipConfigurations")
     if ids.same(subnet.id.name, GATEWAY):
         raise common.invalid(f"{by} is in {subnet.id.text}, which is a gateway's.")
@@ -98,7 +98,7 @@ def _configuration(turn: Turn, of: dict[str, Any], by: str) -> tuple[Resource, s
     return wish(turn, of, subnet, by)
 
 
-def _one_primary(turn: Turn, listed: list[dict[str, Any]]) -> None:
+def _one_primary(turn: Write, listed: list[dict[str, Any]]) -> None:
     primary = [one for one in listed if one["properties"].get("primary")]
     if len(primary) > 1 or (len(listed) > 1 and not primary):
         raise common.invalid(f"Of the configurations of {turn.id.text} one must be primary, and no more.")
@@ -106,7 +106,7 @@ def _one_primary(turn: Turn, listed: list[dict[str, Any]]) -> None:
         one["properties"]["primary"] = not primary or one is primary[0]
 
 
-def require_part(turn: Turn, value: Any, at: str, property_: str) -> None:
+def require_part(turn: Write, value: Any, at: str, property_: str) -> None:
     """A named configuration in what another resource lists, such as a balancer's pool. Raises ArmError."""
     id_ = id_of(turn, value, at)
     owner = turn.world.store.find(id_.parent) if id_.parent else None

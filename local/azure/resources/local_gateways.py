@@ -3,14 +3,14 @@
 from ipaddress import IPv4Address
 from typing import Any
 
-from ..kinds import SLOW, Kind, Turn
+from ..kinds import SLOW, Kind, Write
 from . import common, vpn_gateways
 
 LOCAL = "Microsoft.Network/localNetworkGateways"
 KNOWN = frozenset(("localNetworkAddressSpace", "gatewayIpAddress", "fqdn", "bgpSettings"))
 
 
-def _check(turn: Turn) -> None:
+def _check(turn: Write) -> None:
     common.name(turn)
     told = turn.properties
     if bool(told.get("gatewayIpAddress")) == bool(told.get("fqdn")):
@@ -33,7 +33,7 @@ def _check(turn: Turn) -> None:
     common.guid(turn)
 
 
-def _address(turn: Turn, text: Any, at: str) -> IPv4Address:
+def _address(turn: Write, text: Any, at: str) -> IPv4Address:
     try:
         return IPv4Address(text)
     except ValueError:

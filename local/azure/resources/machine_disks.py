@@ -6,7 +6,7 @@ from typing import Any
 from .. import ids
 from ..compute import images, profile, sizes
 from ..errors import bad_request, conflict
-from ..kinds import Turn, World
+from ..kinds import World, Write
 from ..store import Resource
 from . import disks
 
@@ -14,7 +14,7 @@ MOST_LUN = 63
 OPTIONS = ("Delete", "Detach")
 
 
-def check(turn: Turn, size: sizes.Size, resolved: dict[str, Any]) -> None:
+def check(turn: Write, size: sizes.Size, resolved: dict[str, Any]) -> None:
     """Refuses what Azure refuses, and makes ready in `turn.new.state["made"]` the disks that come with it. Raises."""
     storage, made = turn.properties["storageProfile"], []
     os = storage.setdefault("osDisk", {})
@@ -50,7 +50,7 @@ def _same_os_disk(os: dict[str, Any], before: dict[str, Any]) -> None:
     os["managedDisk"] = {**before["managedDisk"], **(os["managedDisk"] or {}), "id": before["managedDisk"]["id"]}
 
 
-def _os_disk(turn: Turn, os: dict[str, Any], resolved: dict[str, Any]) -> list[Resource]:
+def _os_disk(turn: Write, os: dict[str, Any], resolved: dict[str, Any]) -> list[Resource]:
     _option(os)
     os.setdefault("osType", "Linux")
     os.setdefault("caching", "ReadWrite")
@@ -73,7 +73,7 @@ def _os_disk(turn: Turn, os: dict[str, Any], resolved: dict[str, Any]) -> list[R
     return [made]
 
 
-def _data_disk(turn: Turn, one: dict[str, Any], before: list[dict[str, Any]]) -> list[Resource]:
+def _data_disk(turn: Write, one: dict[str, Any], before: list[dict[str, Any]]) -> list[Resource]:
     """Keeps one that it has, attaches one that is there, or makes an empty one."""
     _option(one)
     one.pop("toBeDetached", None)
@@ -111,7 +111,7 @@ def _name(one: dict[str, Any], disk: Resource) -> None:
     one.update({"name": disk.id.name, "diskSizeGB": disk.properties["diskSizeGB"], "managedDisk": managed})
 
 
-def _attach(turn: Turn, one: dict[str, Any]) -> None:
+def _attach(turn: Write, one: dict[str, Any]) -> None:
     id_ = (one.get("managedDisk") or {}).get("id")
     if not id_:
         raise profile.missing("managedDisk.id")
@@ -146,7 +146,7 @@ def all_of(machine: Resource) -> list[dict[str, Any]]:
     return [storage["osDisk"], *storage.get("dataDisks", ())]
 
 
-def take(turn: Turn) -> None:
+def take(turn: Write) -> None:
     """Its disks are its own from now on; those that it has no more are free."""
     for one in turn.new.state.pop("made", ()):
         turn.world.store.put(one)

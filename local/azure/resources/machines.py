@@ -9,7 +9,7 @@ from typing import Any
 
 from ..compute import events, limits, power, profile, sizes
 from ..errors import bad_request, conflict
-from ..kinds import SLOW, Kind, Later, Turn, World
+from ..kinds import SLOW, Kind, Later, World, Write
 from ..lives import drop
 from ..operations import now
 from ..store import Resource
@@ -24,7 +24,7 @@ FIXED = ("osProfile.adminUsername", "osProfile.computerName", "priority", "stora
 ONCE = ("osProfile.customData", "osProfile.adminPassword", "osProfile.linuxConfiguration")
 
 
-def _check(turn: Turn) -> None:
+def _check(turn: Write) -> None:
     body, told, old = turn.new.body, turn.properties, turn.old
     for member in NOT_HONOURED:
         if told.get(member):
@@ -54,7 +54,7 @@ def _check(turn: Turn) -> None:
     _quota(turn, size)
 
 
-def _quota(turn: Turn, size: sizes.Size) -> None:
+def _quota(turn: Write, size: sizes.Size) -> None:
     spot = profile.is_spot(turn.properties)
     if turn.old is None or limits.hardware(turn.old).size != size.name:
         limits.require_quota(turn.world, turn.new.location, turn.id.subscription, size, 1, spot=spot)
@@ -62,7 +62,7 @@ def _quota(turn: Turn, size: sizes.Size) -> None:
         turn.new.state.update({"priority": "Spot" if spot else "Regular", "power": "starting"})
 
 
-def _size(turn: Turn, told: dict[str, Any]) -> sizes.Size:
+def _size(turn: Write, told: dict[str, Any]) -> sizes.Size:
     hardware = told.setdefault("hardwareProfile", {})
     if not hardware.get("vmSize"):
         raise profile.missing("hardwareProfile.vmSize")
@@ -78,7 +78,7 @@ def _at(properties: dict[str, Any], path: str) -> Any:
     return found
 
 
-def _fixed(turn: Turn, old: Resource) -> None:
+def _fixed(turn: Write, old: Resource) -> None:
     if (turn.new.body.get("zones") or []) != (old.body.get("zones") or []):
         raise conflict("PropertyChangeNotAllowed", "Changing property 'zones' is not allowed.")
     for path in (*FIXED, *ONCE):
@@ -96,7 +96,7 @@ def _fixed(turn: Turn, old: Resource) -> None:
             turn.properties.setdefault(member, old.properties[member])
 
 
-def _interfaces(turn: Turn) -> None:
+def _interfaces(turn: Write) -> None:
     """They are there, of the same network, and nobody else's. Raises ArmError."""
     network = turn.properties.setdefault("networkProfile", {})
     if network.get("networkInterfaceConfigurations"):
@@ -122,13 +122,13 @@ def _interfaces(turn: Turn) -> None:
             raise conflict(code, f"Interfaces of {turn.id.name} can change only while it is deallocated.")
 
 
-def _begun(turn: Turn) -> None:
+def _begun(turn: Write) -> None:
     machine_disks.take(turn)
     for told in turn.properties["networkProfile"]["networkInterfaces"]:
         told["id"] = turn.world.store.get(str(told["id"])).id.text
 
 
-def _settle(turn: Turn) -> None:
+def _settle(turn: Write) -> None:
     machine = turn.new
     if machine.state["power"] not in ("starting", "none"):
         return
@@ -143,12 +143,12 @@ def _settle(turn: Turn) -> None:
     machine.state.update({"power": "running", "settled": now()})
 
 
-def _failed(turn: Turn) -> None:
+def _failed(turn: Write) -> None:
     if turn.new.state["power"] == "starting":
         turn.new.state["power"] = "none"
 
 
-def _removed(turn: Turn) -> None:
+def _removed(turn: Write) -> None:
     """What is to go with it goes; the rest is free again."""
     machine_disks.leave(turn.world, turn.new)
     for told in turn.properties["networkProfile"].get("networkInterfaces") or ():
@@ -158,7 +158,7 @@ def _removed(turn: Turn) -> None:
 
 
 def _power(action: str) -> Any:
-    def act(turn: Turn) -> Later:
+    def act(turn: Write) -> Later:
         return Later(lambda: power.act(turn.world, [turn.new], action))
 
     return act
@@ -169,13 +169,13 @@ def evict(world: World, machine: Resource) -> None:
     if machine.state.get("priority") != "Spot":
         raise conflict("OperationNotAllowed", f"{machine.id.text} is no Azure Spot Virtual Machine.")
     if machine.properties.get("evictionPolicy") == "Delete":
-        drop(Turn(world, machine, machine, {}), world.kind(machine.id))
+        drop(Write(world, machine, machine, {}), world.kind(machine.id))
     else:
         machine.state["power"] = "deallocated"
         machine.changed()
 
 
-def _simulate_eviction(turn: Turn) -> None:
+def _simulate_eviction(turn: Write) -> None:
     events.evict(turn.world, turn.new)
 
 

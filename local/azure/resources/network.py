@@ -4,7 +4,7 @@ from ipaddress import IPv4Network
 from typing import Any
 
 from ..errors import bad_request
-from ..kinds import SLOW, Kind, Turn, World
+from ..kinds import SLOW, Kind, World, Write
 from ..store import Resource
 from . import common, watchers
 from .peerings import PEERING
@@ -31,7 +31,7 @@ def prefixes(network: Resource) -> list[IPv4Network]:
     return [IPv4Network(one) for one in network.properties.get("addressSpace", {}).get("addressPrefixes", ())]
 
 
-def _check(turn: Turn) -> None:
+def _check(turn: Write) -> None:
     common.name(turn)
     told = turn.properties.get("addressSpace", {}).get("addressPrefixes") or ()
     spaces = [common.network(one, turn.id.text) for one in told]
@@ -50,7 +50,7 @@ def _check(turn: Turn) -> None:
     common.guid(turn)
 
 
-def _removed(turn: Turn) -> None:
+def _removed(turn: Write) -> None:
     """Flow logs go with what they watch."""
     for log in list(turn.world.store.all(FLOW_LOG)):
         target = str(log.properties["targetResourceId"]).lower()

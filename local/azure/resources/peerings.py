@@ -5,7 +5,7 @@ from typing import Any
 
 from .. import ids
 from ..errors import bad_request
-from ..kinds import SLOW, Kind, Turn, World
+from ..kinds import SLOW, Kind, World, Write
 from ..references import require
 from ..store import Resource
 from . import common
@@ -62,7 +62,7 @@ def has_gateway(world: World, network: Resource) -> bool:
     return False
 
 
-def _check(turn: Turn) -> None:
+def _check(turn: Write) -> None:
     common.name(turn)
     remote = require(
         turn, turn.properties.get("remoteVirtualNetwork"), "properties.remoteVirtualNetwork.id", NETWORK, near=False
@@ -92,7 +92,7 @@ def _check(turn: Turn) -> None:
     turn.new.state = {**turn.new.state, "remote": _space(remote)}
 
 
-def _spaces_apart(turn: Turn, remote: Resource, start: str) -> None:
+def _spaces_apart(turn: Write, remote: Resource, start: str) -> None:
     here = turn.parent
     if both := _overlap(here, remote):
         message = (
@@ -111,7 +111,7 @@ def _spaces_apart(turn: Turn, remote: Resource, start: str) -> None:
             raise bad_request("VnetAddressSpaceOverlapsWithAlreadyPeeredVnet", message)
 
 
-def _gateways(turn: Turn, remote: Resource, half: Resource | None) -> None:
+def _gateways(turn: Write, remote: Resource, half: Resource | None) -> None:
     if not turn.properties["useRemoteGateways"]:
         return
     if not has_gateway(turn.world, remote):
@@ -128,14 +128,14 @@ def _gateways(turn: Turn, remote: Resource, half: Resource | None) -> None:
         raise common.invalid(message)
 
 
-def _settle(turn: Turn) -> None:
+def _settle(turn: Write) -> None:
     half = back(turn.world, turn.new)
     turn.properties["peeringState"] = "Connected" if half else "Initiated"
     if half:
         half.properties["peeringState"] = "Connected"
 
 
-def _removed(turn: Turn) -> None:
+def _removed(turn: Write) -> None:
     half = back(turn.world, turn.new)
     if half and half.properties.get("peeringState") == "Connected":
         half.properties["peeringState"] = "Disconnected"

@@ -5,7 +5,7 @@ from typing import Any
 
 from .. import addresses, ids
 from ..errors import bad_request
-from ..kinds import SLOW, Kind, Turn, World
+from ..kinds import SLOW, Kind, World, Write
 from ..references import require
 from ..store import Resource
 from . import common
@@ -34,7 +34,7 @@ CONNECTION = frozenset(("privateLinkServiceId", "groupIds", "requestMessage", "p
 APPROVED = {"status": "Approved", "description": "Auto-Approved", "actionsRequired": "None"}
 
 
-def _check(turn: Turn) -> None:
+def _check(turn: Write) -> None:
     common.name(turn)
     told = turn.properties
     subnet = require(turn, told.get("subnet"), "properties.subnet.id", SUBNET)
@@ -64,7 +64,7 @@ def _check(turn: Turn) -> None:
     turn.world.store.put(interface)
 
 
-def _connection(turn: Turn) -> tuple[Resource, str, str, str]:
+def _connection(turn: Write) -> tuple[Resource, str, str, str]:
     """Whom it leads to: the resource, the group, its member, the zone of its public name."""
     listed = common.listed(turn, "privateLinkServiceConnections", CONNECTION, ("privateLinkServiceConnectionState",))
     if len(listed) != 1:
@@ -82,7 +82,7 @@ def _connection(turn: Turn) -> tuple[Resource, str, str, str]:
     return target, groups[0], *found
 
 
-def _static(turn: Turn, group: str, member: str) -> dict[str, Any] | None:
+def _static(turn: Write, group: str, member: str) -> dict[str, Any] | None:
     listed = common.listed(turn, "ipConfigurations", ("groupId", "memberName", "privateIPAddress"))
     if len(listed) > 1:
         raise common.invalid(f"{turn.id.text} has {len(listed)} ipConfigurations; its one member needs one.")
@@ -98,7 +98,7 @@ def _static(turn: Turn, group: str, member: str) -> dict[str, Any] | None:
     return listed[0] if listed else None
 
 
-def _interface(turn: Turn) -> Resource:
+def _interface(turn: Write) -> Resource:
     """Its own network interface, as it was or a new one."""
     old = turn.world.store.find(turn.old.properties["networkInterfaces"][0]["id"]) if turn.old else None
     name = turn.properties.setdefault("customNetworkInterfaceName", "")
@@ -133,7 +133,7 @@ def _configuration(
     return {"id": by, "name": by.rpartition("/")[2], "properties": properties}
 
 
-def _removed(turn: Turn) -> None:
+def _removed(turn: Write) -> None:
     for one in turn.properties["networkInterfaces"]:
         if found := turn.world.store.find(one["id"]):
             turn.world.store.drop(found)
@@ -145,7 +145,7 @@ def _told(world: World, endpoint: Resource) -> dict[str, Any]:
     return {"customDnsConfigs": [] if named else endpoint.state["dns"]}
 
 
-def _zone_group(turn: Turn) -> None:
+def _zone_group(turn: Write) -> None:
     common.name(turn)
     if turn.siblings:
         raise common.invalid(f"{turn.parent.id.text} has a privateDnsZoneGroup already: {turn.siblings[0].id.name}.")
@@ -159,7 +159,7 @@ def _zone_group(turn: Turn) -> None:
         require(turn, one["properties"].get("privateDnsZoneId"), at, ZONE, near=False)
 
 
-def _records(turn: Turn) -> list[tuple[str, Resource, dict[str, Any]]]:
+def _records(turn: Write) -> list[tuple[str, Resource, dict[str, Any]]]:
     """Configuration's name, zone and what is told of the record in it."""
     dns = turn.parent.state["dns"][0]
     label = dns["fqdn"].partition(".")[0]
@@ -173,9 +173,9 @@ def _records(turn: Turn) -> list[tuple[str, Resource, dict[str, Any]]]:
     return found
 
 
-def _write_records(turn: Turn) -> None:
+def _write_records(turn: Write) -> None:
     if turn.old:
-        _drop_records(Turn(turn.world, turn.old, turn.old, {}))
+        _drop_records(Write(turn.world, turn.old, turn.old, {}))
     told = {}
     for name, zone, record in _records(turn):
         id_ = ids.parse(f"{zone.id.text}/A/{record['recordSetName']}")
@@ -190,7 +190,7 @@ def _write_records(turn: Turn) -> None:
         one["properties"]["recordSets"] = told.get(one["name"], [])
 
 
-def _drop_records(turn: Turn) -> None:
+def _drop_records(turn: Write) -> None:
     for _, zone, record in _records(turn):
         if found := turn.world.store.find(f"{zone.id.text}/A/{record['recordSetName']}"):
             turn.world.store.drop(found)

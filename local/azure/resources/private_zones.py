@@ -8,7 +8,7 @@ from typing import Any
 from .. import ids
 from ..answers import tell
 from ..errors import ArmError, bad_request, conflict
-from ..kinds import SLOW, Kind, Turn, World
+from ..kinds import SLOW, Kind, World, Write
 from ..references import require
 from ..regions import GLOBAL
 from ..store import Resource
@@ -42,7 +42,7 @@ SOA = {
 }
 
 
-def _global(turn: Turn) -> None:
+def _global(turn: Write) -> None:
     if turn.new.location != GLOBAL:
         raise bad_request(
             "LocationNotAvailableForResourceType",
@@ -50,20 +50,20 @@ def _global(turn: Turn) -> None:
         )
 
 
-def _zone(turn: Turn) -> None:
+def _zone(turn: Write) -> None:
     _global(turn)
     labels = turn.id.name.split(".")
     if not 2 <= len(labels) <= 34 or not all(LABEL.fullmatch(one) for one in labels):
         raise common.invalid(f"'{turn.id.name}' is no name of a private DNS zone.")
 
 
-def _begin(turn: Turn) -> None:
+def _begin(turn: Write) -> None:
     soa = ids.parse(f"{turn.id.text}/SOA/@")
     if turn.world.store.find(soa) is None:
         turn.world.store.put(Resource(soa, {"properties": {"ttl": 3600, "soaRecord": dict(SOA)}}))
 
 
-def _keep_zone(turn: Turn) -> None:
+def _keep_zone(turn: Write) -> None:
     common.refuse_nested(turn, LINK)
 
 
@@ -84,14 +84,14 @@ def _told_zone(world: World, zone: Resource) -> dict[str, Any]:
     }
 
 
-def _all(turn: Turn, method: str) -> dict[str, Any]:
+def _all(turn: Write, method: str) -> dict[str, Any]:
     """…/ALL: the record sets of every type."""
     if method != "GET":
         raise ArmError(405, "MethodNotAllowed", f"{method} is not allowed on all of a zone.")
     return {"value": [tell(turn.world, one) for one in sets(turn.world, turn.new)]}
 
 
-def _link(turn: Turn) -> None:
+def _link(turn: Write) -> None:
     _global(turn)
     network = require(turn, turn.properties.get("virtualNetwork"), "properties.virtualNetwork.id", NETWORK, near=False)
     common.only_id(turn.properties, "virtualNetwork")
@@ -113,11 +113,11 @@ def _link(turn: Turn) -> None:
             raise conflict("Conflict", message)
 
 
-def _linked(turn: Turn) -> None:
+def _linked(turn: Write) -> None:
     turn.properties["virtualNetworkLinkState"] = "Completed"
 
 
-def _record(turn: Turn) -> None:
+def _record(turn: Write) -> None:
     sort = turn.id.types[-1].upper()
     at, fields = RECORDS[sort]
     told = turn.properties
@@ -135,7 +135,7 @@ def _record(turn: Turn) -> None:
     _alone(turn, sort)
 
 
-def _valid(turn: Turn, sort: str, record: dict[str, Any]) -> None:
+def _valid(turn: Write, sort: str, record: dict[str, Any]) -> None:
     try:
         if sort == "A":
             IPv4Address(record["ipv4Address"])
@@ -147,7 +147,7 @@ def _valid(turn: Turn, sort: str, record: dict[str, Any]) -> None:
         raise common.invalid(f"{turn.id.text}: a string of a TXT record has 255 characters at most.")
 
 
-def _alone(turn: Turn, sort: str) -> None:
+def _alone(turn: Write, sort: str) -> None:
     """A CNAME has its name to itself (RFC 1034, 3.6.2)."""
     if sort == "CNAME" and turn.id.name == "@":
         raise common.invalid(f"{turn.id.text}: there is no CNAME at a zone's beginning.")
@@ -158,7 +158,7 @@ def _alone(turn: Turn, sort: str) -> None:
             raise conflict("Conflict", message)
 
 
-def _keep_soa(turn: Turn) -> None:
+def _keep_soa(turn: Write) -> None:
     if ids.same(turn.id.types[-1], "SOA"):
         raise bad_request("BadRequest", f"The SOA record set of {turn.parent.id.name} cannot be deleted.")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import ids
 from ..errors import bad_request
-from ..kinds import SLOW, Kind, Turn, World
+from ..kinds import SLOW, Kind, World, Write
 from ..references import require
 from ..store import Resource
 from . import common
@@ -23,7 +23,7 @@ KNOWN = frozenset(
 READ_ONLY = ("ipAddress", "ipConfiguration", "natGateway", "resourceGuid")
 
 
-def _address(turn: Turn) -> None:
+def _address(turn: Write) -> None:
     common.name(turn)
     told = turn.properties
     if common.sku(turn, "Standard", "Basic", default="Basic") == "Basic":
@@ -71,7 +71,7 @@ def _uses(resource: Resource) -> Iterator[tuple[str, str]]:
         yield resource.id.text, str(public["id"])
 
 
-def require_public(turn: Turn, value: Any, at: str) -> Resource:
+def require_public(turn: Write, value: Any, at: str) -> Resource:
     """A free one, or one's own. Raises ArmError."""
     found = require(turn, value, at, ADDRESS)
     has = user(turn.world, found)
@@ -91,7 +91,7 @@ def _told(world: World, address: Resource) -> dict[str, Any]:
     return {"natGateway" if ids.same(has[1].id.type, NAT) else "ipConfiguration": {"id": has[0]}}
 
 
-def _nat(turn: Turn) -> None:
+def _nat(turn: Write) -> None:
     common.name(turn)
     common.sku(turn, "Standard", default="Standard")
     turn.new.body["sku"].pop("tier")

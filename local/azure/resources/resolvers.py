@@ -3,7 +3,7 @@
 from typing import Any
 
 from .. import addresses, ids
-from ..kinds import SLOW, Kind, Turn
+from ..kinds import SLOW, Kind, Write
 from ..references import require
 from . import common
 from .interfaces import settle_subnet, wish
@@ -16,7 +16,7 @@ LARGEST, SMALLEST = 24, 28
 CONFIGURATION = frozenset(("subnet", "privateIpAddress", "privateIpAllocationMethod"))
 
 
-def _resolver(turn: Turn) -> None:
+def _resolver(turn: Write) -> None:
     common.name(turn)
     network = require(turn, turn.properties.get("virtualNetwork"), "properties.virtualNetwork.id", NETWORK)
     common.only_id(turn.properties, "virtualNetwork")
@@ -27,12 +27,12 @@ def _resolver(turn: Turn) -> None:
     common.guid(turn)
 
 
-def _keep(turn: Turn) -> None:
+def _keep(turn: Write) -> None:
     common.refuse_nested(turn, INBOUND)
     common.refuse_nested(turn, OUTBOUND)
 
 
-def _inbound(turn: Turn) -> None:
+def _inbound(turn: Write) -> None:
     common.name(turn)
     told = turn.properties.get("ipConfigurations") or []
     if len(told) != 1 or set(told[0]) - CONFIGURATION:
@@ -48,7 +48,7 @@ def _inbound(turn: Turn) -> None:
     common.guid(turn)
 
 
-def end(turn: Turn, of: dict[str, Any], at: str, wanted: dict[str, Any] | None) -> str:
+def end(turn: Write, of: dict[str, Any], at: str, wanted: dict[str, Any] | None) -> str:
     """The address of an endpoint in the subnet that `of` names, which nobody else may be in. Raises ArmError.
 
     `wanted` is as a network interface's configuration says it; None: any.

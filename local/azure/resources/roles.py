@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from .. import groups, identities, ids
 from ..errors import ArmError, bad_request, conflict, not_found
 from ..ids import Id
-from ..kinds import Kind, Turn, World
+from ..kinds import Kind, World, Write
 from ..operations import now
 from ..roles.builtin import BY_GUID, ROLES, Role
 from ..roles.conditions import BadCondition, parsed
@@ -86,7 +86,7 @@ def _filters(query: Mapping[str, str]) -> list[tuple[str, str]]:
     return [(found[1], found[2]) for found in FILTER.finditer(text) if found[1]]
 
 
-def _definition(turn: Turn) -> None:
+def _definition(turn: Write) -> None:
     _guid(turn.id.name, "role definition")
     told = turn.properties
     if turn.id.name.lower() in BY_GUID:
@@ -108,20 +108,20 @@ def _definition(turn: Turn) -> None:
             raise conflict("RoleDefinitionWithSameNameExists", message)
 
 
-def _definition_settled(turn: Turn) -> None:
+def _definition_settled(turn: Write) -> None:
     told = turn.properties
     told["type"] = "CustomRole"
     told["permissions"] = [{key: one.get(key) or [] for key in sorted(MARKED)} for one in told.get("permissions") or ()]
 
 
-def _definition_removing(turn: Turn) -> None:
+def _definition_removing(turn: Write) -> None:
     for one in turn.world.store.all(ASSIGNMENT):
         if ids.same(one.properties["roleDefinitionId"].rpartition("/")[2], turn.id.name):
             message = f"There are existing role assignments referencing role: {one.id.text}"
             raise bad_request("RoleDefinitionHasAssignments", message)
 
 
-def _assignment(turn: Turn) -> None:
+def _assignment(turn: Write) -> None:
     _guid(turn.id.name, "role assignment")
     told, scope = turn.properties, turn.id.scope
     _require_scope(turn.world, scope)
@@ -149,7 +149,7 @@ def _require_assignable(world: World, scope: str, guid: str) -> None:
         raise ArmError(404, "RoleDefinitionDoesNotExist", message)
 
 
-def _conditions(turn: Turn) -> None:
+def _conditions(turn: Write) -> None:
     text, version = turn.properties.get("condition"), turn.properties.get("conditionVersion")
     if not text:
         return
@@ -161,7 +161,7 @@ def _conditions(turn: Turn) -> None:
         raise bad_request("InvalidCondition", f"The condition is not valid: {error}.") from None
 
 
-def _unique(turn: Turn) -> None:
+def _unique(turn: Write) -> None:
     def said(one: Resource) -> tuple[str, ...]:
         told = one.properties
         return (one.id.scope.lower(), told["principalId"].lower(), told["roleDefinitionId"].rpartition("/")[2].lower())
@@ -175,7 +175,7 @@ def _unique(turn: Turn) -> None:
             raise conflict("RoleAssignmentExists", message)
 
 
-def _assignment_settled(turn: Turn) -> None:
+def _assignment_settled(turn: Write) -> None:
     told, old = turn.properties, turn.old.properties if turn.old else {}
     told["scope"] = turn.id.scope
     told.setdefault("principalType", "ServicePrincipal")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from .. import ids
-from ..kinds import SLOW, Kind, Turn, World
+from ..kinds import SLOW, Kind, World, Write
 from ..store import Resource
 from . import common
 from .security import TAG
@@ -12,13 +12,13 @@ TABLE, ROUTE = "Microsoft.Network/routeTables", "Microsoft.Network/routeTables/r
 HOPS = ("VirtualNetworkGateway", "VnetLocal", "Internet", "VirtualAppliance", "None")
 
 
-def _table(turn: Turn) -> None:
+def _table(turn: Write) -> None:
     common.name(turn)
     turn.properties.setdefault("disableBgpRoutePropagation", False)
     common.guid(turn)
 
 
-def _route(turn: Turn) -> None:
+def _route(turn: Write) -> None:
     common.name(turn)
     told = turn.properties
     prefix = str(told.get("addressPrefix") or "")

@@ -4,7 +4,7 @@ from typing import Any
 
 from ..compute import power, profile, scaling
 from ..errors import bad_request
-from ..kinds import Later, Turn, World
+from ..kinds import Later, World, Write
 from ..store import Resource
 
 
@@ -15,7 +15,7 @@ def upgrade(world: World, scale_set: Resource, chosen: list[Resource]) -> None:
             one.changed()
 
 
-def _named(turn: Turn, *, required: bool) -> list[Resource]:
+def _named(turn: Write, *, required: bool) -> list[Resource]:
     """Those that a call's instanceIds name; all, without. Raises ArmError."""
     told, have = turn.body.get("instanceIds"), scaling.staying(turn.world, turn.new)
     if told is None and required:
@@ -32,7 +32,7 @@ def _named(turn: Turn, *, required: bool) -> list[Resource]:
     return [by_id[one] for one in dict.fromkeys(str(one) for one in told)]
 
 
-def _delete(turn: Turn) -> Later:
+def _delete(turn: Write) -> Later:
     return going_away(turn.world, turn.new, _named(turn, required=True))
 
 
@@ -57,7 +57,7 @@ def going_away(world: World, scale_set: Resource, chosen: list[Resource]) -> Lat
 
 
 def _power(action: str) -> Any:
-    def act(turn: Turn) -> Later:
+    def act(turn: Write) -> Later:
         chosen = _named(turn, required=False)
         for one in chosen:
             power.require_not_protected(one, action)
@@ -72,7 +72,7 @@ def _power(action: str) -> Any:
     return act
 
 
-def _manual_upgrade(turn: Turn) -> Later:
+def _manual_upgrade(turn: Write) -> Later:
     chosen = _named(turn, required=True)
     for one in chosen:
         power.require_not_protected(one, "Upgrade")

@@ -4,7 +4,7 @@ from typing import Any
 
 from ..compute import events, limits, power, scaling
 from ..errors import bad_request, conflict
-from ..kinds import Kind, Later, Turn, World
+from ..kinds import Kind, Later, World, Write
 from ..store import Resource
 from .scale_set_actions import going_away
 
@@ -17,7 +17,7 @@ def scale_set(world: World, instance: Resource) -> Resource:
     return world.store.get(instance.id.parent)
 
 
-def _check(turn: Turn) -> None:
+def _check(turn: Write) -> None:
     if turn.old is None:
         message = f"The VM instance '{turn.id.name}' is not there: a scale set makes its own, by its capacity."
         raise bad_request("InvalidParameter", message)
@@ -33,17 +33,17 @@ def _check(turn: Turn) -> None:
     turn.new.body = {**turn.old.body, "properties": told}
 
 
-def _settle(turn: Turn) -> None:
+def _settle(turn: Write) -> None:
     turn.properties.setdefault("vmId", "")
 
 
-def _removing(turn: Turn) -> None:
+def _removing(turn: Write) -> None:
     if not scaling.going(turn.new):
         going_away(turn.world, scale_set(turn.world, turn.new), [turn.new])
 
 
 def _power(action: str) -> Any:
-    def act(turn: Turn) -> Later:
+    def act(turn: Write) -> Later:
         def over() -> None:
             power.act(turn.world, [turn.new], action)
             if action.lower().startswith("reimage"):
@@ -66,7 +66,7 @@ def evict(world: World, instance: Resource) -> None:
         instance.changed()
 
 
-def _simulate_eviction(turn: Turn) -> None:
+def _simulate_eviction(turn: Write) -> None:
     events.evict(turn.world, turn.new)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..compute import limits, profile, scaling
 from ..errors import bad_request, conflict
-from ..kinds import SLOW, Kind, Turn
+from ..kinds import SLOW, Kind, Write
 from ..operations import now
 from ..store import Resource
 from . import scale_set_actions
@@ -20,7 +20,7 @@ NOT_HONOURED = ("priorityMixPolicy", "spotRestorePolicy", "skuProfile", "hostGro
 COMPUTED = ("uniqueId", "timeCreated")
 
 
-def _check(turn: Turn) -> None:
+def _check(turn: Write) -> None:
     body, told, old = turn.new.body, turn.properties, turn.old
     _sku(body, old)
     _policies(told)
@@ -89,7 +89,7 @@ def _policies(told: dict[str, Any]) -> None:
         raise bad_request("InvalidParameter", f"The value {rules} of parameter 'scaleInPolicy.rules' is invalid.")
 
 
-def _fixed(turn: Turn, old: Resource) -> None:
+def _fixed(turn: Write, old: Resource) -> None:
     """Azure docs, "Modify a scale set": what cannot change after it is made."""
     new, told = turn.properties, old.properties
     fixed = {"zones": (old.body.get("zones") or [], turn.new.body.get("zones") or [])}
@@ -105,7 +105,7 @@ def _fixed(turn: Turn, old: Resource) -> None:
         raise conflict("PropertyChangeNotAllowed", "Changing property 'singlePlacementGroup' to true is not allowed.")
 
 
-def _room(turn: Turn, machine: dict[str, Any]) -> None:
+def _room(turn: Write, machine: dict[str, Any]) -> None:
     """How many there may be: of its placement group, and by quota. Those protected stay."""
     wanted = scaling.capacity(turn.new)
     most = MOST_OF_ONE_GROUP if turn.properties["singlePlacementGroup"] else MOST
@@ -123,7 +123,7 @@ def _room(turn: Turn, machine: dict[str, Any]) -> None:
         scaling.choose(turn.world, turn.new, -more)
 
 
-def _begun(turn: Turn) -> None:
+def _begun(turn: Write) -> None:
     """Instances come and go from now on."""
     _tags(turn)
     _drop_failed(turn)
@@ -134,7 +134,7 @@ def _begun(turn: Turn) -> None:
         scaling.leave(turn.world, turn.new, -more)
 
 
-def _tags(turn: Turn) -> None:
+def _tags(turn: Write) -> None:
     """A set's tags and identity hold for its instances, too."""
     for one in scaling.staying(turn.world, turn.new):
         for member in ("tags", "identity"):
@@ -144,7 +144,7 @@ def _tags(turn: Turn) -> None:
                 one.body.pop(member, None)
 
 
-def _drop_failed(turn: Turn) -> None:
+def _drop_failed(turn: Write) -> None:
     """Those that got no hardware are tried again."""
     for one in scaling.staying(turn.world, turn.new):
         if one.state.get("power") == "none":
@@ -152,7 +152,7 @@ def _drop_failed(turn: Turn) -> None:
             one.state.pop("failure", None)
 
 
-def _settle(turn: Turn) -> None:
+def _settle(turn: Write) -> None:
     world, scale_set = turn.world, turn.new
     for one in scaling.instances(world, scale_set):
         if scaling.going(one) and not one.state.get("asked"):  # deletes that were asked for are their own operations
@@ -164,7 +164,7 @@ def _settle(turn: Turn) -> None:
         raise failed
 
 
-def _failed(turn: Turn) -> None:
+def _failed(turn: Write) -> None:
     for one in scaling.instances(turn.world, turn.new):
         if one.properties["provisioningState"] == "Creating":
             turn.world.store.drop(one)
@@ -172,7 +172,7 @@ def _failed(turn: Turn) -> None:
             one.properties["provisioningState"] = "Succeeded"
 
 
-def _removing(turn: Turn) -> None:
+def _removing(turn: Write) -> None:
     for one in scaling.staying(turn.world, turn.new):
         one.properties["provisioningState"] = "Deleting"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import ids
 from ..errors import bad_request
-from ..kinds import SLOW, Kind, Turn, World
+from ..kinds import SLOW, Kind, World, Write
 from ..references import require
 from ..store import Resource
 from . import common
@@ -42,12 +42,12 @@ DEFAULTS = (
 )
 
 
-def _group(turn: Turn) -> None:
+def _group(turn: Write) -> None:
     common.name(turn)
     common.guid(turn)
 
 
-def _rule(turn: Turn) -> None:
+def _rule(turn: Write) -> None:
     common.name(turn)
     told = turn.properties
     common.pick(turn, told, "protocol", PROTOCOLS)
@@ -68,7 +68,7 @@ def _rule(turn: Turn) -> None:
         _addresses(turn, side)
 
 
-def _one_of(turn: Turn, singular: str, plural: str, also: str | None = None) -> list[str]:
+def _one_of(turn: Write, singular: str, plural: str, also: str | None = None) -> list[str]:
     """Azure takes one field of them, and the singular as one that is not empty."""
     told = turn.properties
     if told.get(singular) and told.get(plural):
@@ -79,7 +79,7 @@ def _one_of(turn: Turn, singular: str, plural: str, also: str | None = None) -> 
     return [told[singular]] if told.get(singular) else list(told[plural])
 
 
-def _ports(turn: Turn, side: str) -> None:
+def _ports(turn: Write, side: str) -> None:
     plural = f"{side}PortRanges"
     many = bool(turn.properties.get(plural))
     for text in _one_of(turn, f"{side}PortRange", plural):
@@ -98,7 +98,7 @@ def _ports(turn: Turn, side: str) -> None:
             raise bad_request("SecurityRuleInvalidPortRange", message)
 
 
-def _addresses(turn: Turn, side: str) -> None:
+def _addresses(turn: Write, side: str) -> None:
     plural, groups = f"{side}AddressPrefixes", f"{side}ApplicationSecurityGroups"
     many = bool(turn.properties.get(plural))
     for text in _one_of(turn, f"{side}AddressPrefix", plural, groups):

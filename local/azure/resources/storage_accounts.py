@@ -8,7 +8,7 @@ from typing import Any
 from .. import ids
 from ..availability import answer
 from ..errors import bad_request, conflict
-from ..kinds import SLOW, Kind, Turn, World
+from ..kinds import SLOW, Kind, World, Write
 from ..operations import now
 from ..store import Resource, merged
 from .account_services import ACCOUNT, BLOBS, FILES, blob_defaults, file_defaults
@@ -63,7 +63,7 @@ def find(world: World, name: str) -> Resource | None:
     return next((one for one in world.store.all(ACCOUNT) if ids.same(one.id.name, name)), None)
 
 
-def _check(turn: Turn) -> None:
+def _check(turn: Write) -> None:
     name, body = turn.id.name, turn.new.body
     if not NAME.fullmatch(name):
         message = (
@@ -93,7 +93,7 @@ def _check(turn: Turn) -> None:
         _carry(turn.old.properties, turn.properties)
 
 
-def _check_name_free(turn: Turn) -> None:
+def _check_name_free(turn: Write) -> None:
     if turn.old or (other := find(turn.world, turn.id.name)) is None:
         return
     if ids.same(other.id.subscription, turn.id.subscription):
@@ -102,7 +102,7 @@ def _check_name_free(turn: Turn) -> None:
     raise conflict("StorageAccountAlreadyTaken", f"The storage account named {turn.id.name} is already taken.")
 
 
-def _check_change(turn: Turn, sku: str) -> None:
+def _check_change(turn: Write, sku: str) -> None:
     assert turn.old is not None
     was, old = turn.old.body["sku"]["name"], turn.old.properties
     if sku.partition("_")[0] != was.partition("_")[0]:
@@ -122,7 +122,7 @@ def _carry(old: dict[str, Any], new: dict[str, Any]) -> None:
             new[name] = old[name]
 
 
-def _settle(turn: Turn) -> None:
+def _settle(turn: Write) -> None:
     body, old = turn.new.body, turn.old.properties if turn.old else {}
     sku, kind = body["sku"]["name"], body["kind"]
     sku_tier = "Premium" if sku.startswith("Premium") else "Standard"
@@ -165,11 +165,11 @@ def _key(name: str) -> dict[str, str]:
     return {"keyName": name, "value": value, "permissions": "FULL", "creationTime": now()}
 
 
-def _list_keys(turn: Turn) -> Any:
+def _list_keys(turn: Write) -> Any:
     return {"keys": turn.new.secret["keys"]}
 
 
-def _regenerate(turn: Turn) -> Any:
+def _regenerate(turn: Write) -> Any:
     keys = turn.new.secret["keys"]
     at = next((n for n, one in enumerate(keys) if one["keyName"] == turn.body.get("keyName")), None)
     if at is None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from .. import addresses, ids
 from ..errors import bad_request
-from ..kinds import SLOW, Kind, Turn, World
+from ..kinds import SLOW, Kind, World, Write
 from ..references import require
 from ..store import Resource
 from . import common
@@ -59,7 +59,7 @@ def inside(network: Resource, subnet: Resource, prefixes: list[IPv4Network]) -> 
             raise bad_request("NetcfgSubnetRangeOutsideVnet", message)
 
 
-def _check(turn: Turn) -> None:
+def _check(turn: Write) -> None:
     common.name(turn)
     if turn.properties.get("addressPrefix") and turn.properties.get("addressPrefixes"):
         raise common.invalid(f"{turn.id.text} has both addressPrefix and addressPrefixes.")
@@ -89,7 +89,7 @@ def _check(turn: Turn) -> None:
     common.pick(turn, turn.properties, "privateLinkServiceNetworkPolicies", ("Enabled", "Disabled"), "Enabled")
 
 
-def _keeps_its_prefix(turn: Turn, prefix: IPv4Network) -> None:
+def _keeps_its_prefix(turn: Write, prefix: IPv4Network) -> None:
     if turn.old and addresses.prefix(turn.old) != prefix and any(addresses.held(turn.world, turn.old)):
         message = (
             f"IpPrefix {addresses.prefix(turn.old)} on Subnet {turn.id.name} has active allocations and cannot be "
@@ -98,7 +98,7 @@ def _keeps_its_prefix(turn: Turn, prefix: IPv4Network) -> None:
         raise bad_request("InUsePrefixCannotBeDeleted", message)
 
 
-def _gateway(turn: Turn) -> None:
+def _gateway(turn: Write) -> None:
     if not ids.same(turn.id.name, GATEWAY):
         return
     if group := turn.properties.get("networkSecurityGroup"):
@@ -113,7 +113,7 @@ def _gateway(turn: Turn) -> None:
             raise common.invalid(f"{turn.id.text} is a gateway's subnet, which can have no {at}.")
 
 
-def _delegations(turn: Turn) -> None:
+def _delegations(turn: Write) -> None:
     told = common.listed(turn, "delegations", ("serviceName",), ("actions",))
     for one in told:
         service = common.pick(turn, one["properties"], "serviceName", DELEGATIONS)

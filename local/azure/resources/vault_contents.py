@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import bad_request, conflict
-from ..kinds import Kind, Turn, World
+from ..kinds import Kind, World, Write
 from ..store import Resource
 from .vaults import VAULT
 
@@ -65,7 +65,7 @@ def refuse_deleted(vault: Resource, sort: str, name: str) -> None:
         raise conflict("ObjectIsDeletedButRecoverable", message)
 
 
-def _secret(turn: Turn) -> None:
+def _secret(turn: Write) -> None:
     assert turn.id.parent is not None
     check_name(turn.id.name)
     refuse_deleted(turn.world.store.get(turn.id.parent), "secret", turn.id.name)
@@ -73,7 +73,7 @@ def _secret(turn: Turn) -> None:
         check_value(turn.properties.get("value"))
 
 
-def _secret_settled(turn: Turn) -> None:
+def _secret_settled(turn: Write) -> None:
     versions: list[Version] = turn.new.state.setdefault("versions", [])
     told = turn.properties
     given = {key: (told.get("attributes") or {})[key] for key in ATTRIBUTES if key in (told.get("attributes") or {})}
@@ -98,7 +98,7 @@ def _secret_told(_: World, secret: Resource) -> dict[str, Any]:
     return {**told, "contentType": newest.content_type} if newest.content_type else told
 
 
-def _key(turn: Turn) -> None:
+def _key(turn: Write) -> None:
     told = turn.old.properties if turn.old else turn.properties
     if turn.old:  # "Create If Not Exist": what is there stays as it is
         turn.new.body["properties"] = turn.old.properties
@@ -113,7 +113,7 @@ def _key(turn: Turn) -> None:
         raise bad_request("BadParameter", f"curveName is one of {CURVES}.")
 
 
-def _key_settled(turn: Turn) -> None:
+def _key_settled(turn: Write) -> None:
     if turn.old:
         return
     told, at = turn.properties, int(time.time())

@@ -11,7 +11,7 @@ from typing import Any
 from .. import directories, ids
 from ..availability import answer
 from ..errors import ArmError, bad_request, conflict
-from ..kinds import SLOW, Kind, Turn, World
+from ..kinds import SLOW, Kind, World, Write
 from ..store import Resource
 from .storage_accounts import ACLS, ENDPOINT, connections
 
@@ -39,7 +39,7 @@ def find_deleted(world: World, name: str) -> Resource | None:
     return next((one for one in world.store.all(DELETED) if ids.same(one.id.name, name)), None)
 
 
-def _check(turn: Turn) -> None:
+def _check(turn: Write) -> None:
     name, told = turn.id.name, turn.properties
     if not NAME.fullmatch(name):
         message = (
@@ -73,7 +73,7 @@ def _check(turn: Turn) -> None:
         raise bad_request("BadRequest", "The parameter accessPolicies is not specified.")
 
 
-def _check_name_free(turn: Turn, mode: str) -> None:
+def _check_name_free(turn: Write, mode: str) -> None:
     name = turn.id.name
     if find(turn.world, name):
         message = (
@@ -96,7 +96,7 @@ def _check_name_free(turn: Turn, mode: str) -> None:
         raise ArmError(404, "DeletedVaultNotFound", f"The deleted vault '{name}' does not exist.")
 
 
-def _check_days(turn: Turn) -> None:
+def _check_days(turn: Write) -> None:
     days = turn.properties.get("softDeleteRetentionInDays")
     if days is not None and not SHORTEST_DAYS <= int(days) <= LONGEST_DAYS:
         message = f"softDeleteRetentionInDays is {days}: it is {SHORTEST_DAYS} to {LONGEST_DAYS}."
@@ -106,7 +106,7 @@ def _check_days(turn: Turn) -> None:
         raise bad_request("BadRequest", message)
 
 
-def _settle(turn: Turn) -> None:
+def _settle(turn: Write) -> None:
     if turn.old is None and (deleted := find_deleted(turn.world, turn.id.name)):
         _recover(turn, deleted)
         return
@@ -123,7 +123,7 @@ def _settle(turn: Turn) -> None:
     told["vaultUri"] = f"https://{turn.id.name.lower()}.vault.azure.net/"
 
 
-def _recover(turn: Turn, deleted: Resource) -> None:
+def _recover(turn: Write, deleted: Resource) -> None:
     was: Resource = deleted.state["vault"]
     turn.new.body = {**was.body, **({"tags": turn.new.body["tags"]} if "tags" in turn.new.body else {})}
     turn.new.state.update(was.state)
@@ -132,7 +132,7 @@ def _recover(turn: Turn, deleted: Resource) -> None:
         turn.world.store.put(one)
 
 
-def _removed(turn: Turn) -> None:
+def _removed(turn: Write) -> None:
     """What is deleted is kept for days, with all its secrets and keys."""
     vault, at = turn.new, datetime.now(UTC)
     until = at + timedelta(days=vault.properties["softDeleteRetentionInDays"])
@@ -153,11 +153,11 @@ def _removed(turn: Turn) -> None:
     turn.world.store.put(Resource(id_, {"properties": properties}, state=state))
 
 
-def _purge(turn: Turn) -> Any:
+def _purge(turn: Write) -> Any:
     turn.world.store.drop(turn.new)
 
 
-def _may_purge(turn: Turn) -> None:
+def _may_purge(turn: Write) -> None:
     if turn.properties["purgeProtectionEnabled"]:
         raise ArmError(405, "MethodNotAllowed", 'Operation "DeletedVaultPurge" is not allowed.')
 

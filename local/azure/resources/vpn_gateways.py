@@ -6,7 +6,7 @@ from typing import Any
 from .. import addresses, ids
 from ..errors import bad_request
 from ..ids import Id
-from ..kinds import SLOW, Kind, Turn, World
+from ..kinds import SLOW, Kind, World, Write
 from ..references import require
 from ..store import Resource
 from . import bgp_peers, common
@@ -45,7 +45,7 @@ CONFIGURATION = frozenset(("privateIPAllocationMethod", "subnet", "publicIPAddre
 BGP = frozenset(("asn", "bgpPeeringAddress", "peerWeight", "bgpPeeringAddresses"))
 
 
-def asn(turn: Turn, value: Any, *, own: bool = False) -> int:
+def asn(turn: Write, value: Any, *, own: bool = False) -> int:
     """`own`: it is a gateway's, which may have Azure's default."""
     if not isinstance(value, int) or isinstance(value, bool) or not 0 < value < 2**32:
         raise common.invalid(f"{turn.id.text}: asn is {value!r}; it must be a number from 1 to 4294967295.")
@@ -54,7 +54,7 @@ def asn(turn: Turn, value: Any, *, own: bool = False) -> int:
     return value
 
 
-def _check(turn: Turn) -> None:
+def _check(turn: Write) -> None:
     common.name(turn)
     told = turn.properties
     common.pick(turn, told, "gatewayType", ("Vpn",))
@@ -80,7 +80,7 @@ def _check(turn: Turn) -> None:
     common.guid(turn)
 
 
-def _sku(turn: Turn) -> None:
+def _sku(turn: Write) -> None:
     told = turn.properties
     sku = told.setdefault("sku", {})
     if sku.get("name") in WITHOUT_ZONES:
@@ -110,7 +110,7 @@ def _sku(turn: Turn) -> None:
     sku["capacity"] = 2
 
 
-def _configurations(turn: Turn, listed: list[dict[str, Any]]) -> Resource:
+def _configurations(turn: Write, listed: list[dict[str, Any]]) -> Resource:
     """Their subnet, which must be one and a network's GatewaySubnet with no other gateway in it."""
     found: list[Resource] = []
     public: list[str] = []
@@ -139,7 +139,7 @@ def _configurations(turn: Turn, listed: list[dict[str, Any]]) -> Resource:
     return found[0]
 
 
-def _bgp(turn: Turn, listed: list[dict[str, Any]], private: list[str]) -> None:
+def _bgp(turn: Write, listed: list[dict[str, Any]], private: list[str]) -> None:
     told: dict[str, Any] = turn.properties.setdefault("bgpSettings", {})
     if strange := sorted(told.keys() - BGP):
         raise common.invalid(f"Could not find member '{strange[0]}' at 'properties.bgpSettings' of {turn.id.text}.")
@@ -169,7 +169,7 @@ def _bgp(turn: Turn, listed: list[dict[str, Any]], private: list[str]) -> None:
     ]
 
 
-def _apipa(turn: Turn, text: Any) -> str:
+def _apipa(turn: Write, text: Any) -> str:
     try:
         address = IPv4Address(text)
     except ValueError:
@@ -179,7 +179,7 @@ def _apipa(turn: Turn, text: Any) -> str:
     return str(address)
 
 
-def _still_used(turn: Turn, custom: dict[str, list[str]]) -> None:
+def _still_used(turn: Write, custom: dict[str, list[str]]) -> None:
     for connection in connections_of(turn.world, turn.id):
         for one in connection.properties.get("gatewayCustomBgpIpAddresses") or ():
             if one["customBgpIpAddress"] not in custom.get(one["ipConfigurationId"].lower(), ()):

@@ -4,7 +4,7 @@ from typing import Any
 
 from .. import groups, ids
 from ..errors import bad_request
-from ..kinds import SLOW, Kind, Turn
+from ..kinds import SLOW, Kind, Write
 from ..references import require
 from ..store import Resource
 from . import common
@@ -25,7 +25,7 @@ KNOWN = frozenset(
 LONGEST_DAYS = 365
 
 
-def watch_region(turn: Turn) -> None:
+def watch_region(turn: Write) -> None:
     """What Azure does in a subscription that has a network in a region and no watcher there.
 
     Azure docs, "Enable or disable Azure Network Watcher": NetworkWatcher_REGION in the group NetworkWatcherRG.
@@ -48,7 +48,7 @@ def _same_place(subscription: str, region: str, watcher: Resource) -> bool:
     return ids.same(watcher.id.subscription, subscription) and watcher.location == region
 
 
-def _watcher(turn: Turn) -> None:
+def _watcher(turn: Write) -> None:
     common.name(turn)
     for one in turn.world.store.all(WATCHER):
         if one.id.key != turn.id.key and _same_place(turn.id.subscription, turn.new.location, one):
@@ -59,7 +59,7 @@ def _watcher(turn: Turn) -> None:
             raise bad_request("NetworkWatcherCountLimitReached", message)
 
 
-def _log(turn: Turn) -> None:
+def _log(turn: Write) -> None:
     common.name(turn)
     if turn.new.location != turn.parent.location:
         raise common.invalid(f"{turn.id.text} is in {turn.new.location}, its watcher in {turn.parent.location}.")

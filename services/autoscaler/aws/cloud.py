@@ -19,7 +19,7 @@ from fleet.autoscaler import CLUSTER_TAG
 from .. import metrics, provider_ids
 from ..calls import UNREACHABLE, Told, counted
 from ..cloud import AT_ONCE, AnswerLostError, CloudError
-from ..group import Failure, Machine, Seen, State
+from ..group import Failure, Machine, Observation, State
 
 # A change is tried once, within cloud.CHANGE_SECONDS. AWS takes a second; the local one launches meanwhile.
 CHANGES = Config(connect_timeout=2, read_timeout=20, retries={"total_max_attempts": 1})
@@ -61,9 +61,9 @@ class Aws:
             boto3.client("autoscaling", region_name=region, config=config) for config in (LOOKS, CHANGES, CHECKS)
         )
 
-    def groups(self) -> tuple[dict[str, Seen], dict[str, str]]:
+    def groups(self) -> tuple[dict[str, Observation], dict[str, str]]:
         """Every group of the cluster by its name, and those instances whose end waits for us, with their groups."""
-        at, found, waiting = time.monotonic(), dict[str, Seen](), dict[str, str]()
+        at, found, waiting = time.monotonic(), dict[str, Observation](), dict[str, str]()
         with self.asking("DescribeAutoScalingGroups"):
             given = {
                 "Filters": [{"Name": f"tag:{CLUSTER_TAG}", "Values": [self.cluster]}],
@@ -72,7 +72,7 @@ class Aws:
             pages = list(self.client.get_paginator("describe_auto_scaling_groups").paginate(**given))
         metrics.calls.labels(self.region, "DescribeAutoScalingGroups", "again").inc(len(pages) - 1)
         for told in (group for page in pages for group in page["AutoScalingGroups"]):
-            found[told["AutoScalingGroupName"]] = Seen(at, told["DesiredCapacity"], tuple(_machines(told)))
+            found[told["AutoScalingGroupName"]] = Observation(at, told["DesiredCapacity"], tuple(_machines(told)))
             for one in told["Instances"]:
                 if one["LifecycleState"] == WAITING:
                     waiting[one["InstanceId"]] = told["AutoScalingGroupName"]

@@ -17,7 +17,7 @@ from azure.mgmt.compute.models import Sku, VirtualMachineScaleSetUpdate, Virtual
 from fleet.autoscaler import CLUSTER_TAG
 
 from ..cloud import CHANGE_SECONDS, AnswerLostError, CloudError
-from ..group import Failure, Seen
+from ..group import Failure, Observation
 from ..settings import Settings
 from . import answers, quota
 from .answers import Instance, Place
@@ -91,7 +91,7 @@ class Azure:
         client = ComputeManagementClient(credential, place.subscription)
         return cls(region, told.cluster, place, client)
 
-    def groups(self) -> tuple[dict[str, Seen], dict[str, str]]:
+    def groups(self) -> tuple[dict[str, Observation], dict[str, str]]:
         """Nobody's end waits for us: a machine itself lets the cloud go on (Scheduled Events)."""
         at = time.monotonic()
         with self.calls.asking("VirtualMachineScaleSets_List"):
@@ -112,7 +112,7 @@ class Azure:
     def _ours(self, told: Any) -> bool:
         return bool((told.tags or {}).get(CLUSTER_TAG) == self.cluster)
 
-    def _seen(self, at: float, told: Any, waits: tuple[float, float]) -> Seen:
+    def _seen(self, at: float, told: Any, waits: tuple[float, float]) -> Observation:
         known, name = self._instances(told, *waits), told.name
         ask = self.asks.get(name)
         if ask and _over(ask, known, time.time()):
@@ -126,7 +126,7 @@ class Azure:
             if not one.spoilt
         )
         spoilt = tuple(one.machine.id for one in known.instances if one.spoilt and one.machine.id not in ending)
-        return Seen(at, desired, machines, spoilt=spoilt)
+        return Observation(at, desired, machines, spoilt=spoilt)
 
     def _still(self, told: Any) -> bool:
         """Whether nothing of a set has changed since its instances were listed, and nothing comes or goes."""

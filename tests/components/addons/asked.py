@@ -4,7 +4,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from local.workers.api import Api
-from local.workers.api_proxy import Door, Handler
+from local.workers.api_proxy import ApiProxy, Handler
 from tests.support.apiserver import Server
 
 
@@ -18,7 +18,7 @@ class Counting(Handler):
         return super().do_GET()
 
 
-class Asked(Door):
+class Asked(ApiProxy):
     """`address` is for the client's kubeconfig; no credential is needed there."""
 
     def __init__(self, server: Server, folder: Path, user: str, groups: tuple[str, ...]) -> None:

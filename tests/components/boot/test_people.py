@@ -229,7 +229,7 @@ def test_what_is_no_key_is_never_quoted(text: str) -> None:
 def test_a_list_that_is_here_already_is_taken_again_and_an_older_one_never(tmp_path: Path) -> None:
     """After a restart the keeper asks for all of it once more."""
     told = {"revoked": str(tmp_path / "revoked"), "bucket": "b", "object": "o", "authority": "a"}
-    keeper = people_revoked.Keeper(told, None)  # type: ignore[arg-type] - no cloud is asked
+    keeper = people_revoked.RevocationList(told, None)  # type: ignore[arg-type] - no cloud is asked
     assert keeper.newer("# list 1\n") == 1
     keeper.number_file.write_text('{"number": 3}')
     assert keeper.newer("# list 3\nserial: 7\n") == 3

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from components.boot.user_data import public_key, sealed, user_data
+from components.boot.user_data import public_key, signed_object, user_data
 from local import namespace
 from local.providers import tls
 from tests.local.machines.host import Box, Host, Said
@@ -70,7 +70,7 @@ def publish(box: Box, change: Change = lambda told: None) -> None:
     }
     change(told)
     text = json.dumps(told["manifest"])
-    envelope = told.get("envelope", sealed(told["signer"], text))
+    envelope = told.get("envelope", signed_object(told["signer"], text))
     home = box.host.folder / "bucket" / NAME / PREFIX
     home.mkdir(parents=True, exist_ok=True)
     (home / "manifest.json").write_text(envelope)
@@ -109,7 +109,7 @@ def other_signer(told: dict[str, Any]) -> None:
 
 
 def changed_after_signing(told: dict[str, Any]) -> None:
-    envelope = json.loads(sealed(OURS, json.dumps(told["manifest"])))
+    envelope = json.loads(signed_object(OURS, json.dumps(told["manifest"])))
     told["manifest"]["version"] = "v2"
     told["envelope"] = json.dumps({**envelope, "manifest": json.dumps(told["manifest"])})
 

@@ -49,7 +49,7 @@ def test_it_holds_where_the_bundle_lies_and_whose_signature_counts_and_nothing_e
 
 
 def test_a_manifest_is_sealed_in_one_object_that_openssl_opens(tmp_path: Any) -> None:
-    sealed = json.loads(made.sealed(KEY, "the manifest"))
+    sealed = json.loads(made.signed_object(KEY, "the manifest"))
     assert sealed["manifest"] == "the manifest"
     for name, data in (
         ("data", b"the manifest"),

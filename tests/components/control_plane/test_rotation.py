@@ -15,8 +15,8 @@ from components.control_plane.rotation import (
     SUBJECTS,
     Way,
     all_generations,
+    dropped_generations,
     earliest,
-    ending,
     finished,
     fits,
     following,
@@ -108,7 +108,7 @@ def test_the_way_back_ends_at_the_old_key_and_never_uses_the_new_one_s_number_ag
 
 def test_which_keys_end_with_a_step() -> None:
     def ends(before: Standing, way: Way) -> list[int]:
-        return ending(before, following(before, way))
+        return dropped_generations(before, following(before, way))
 
     assert [ends(at(1, phase), ON) for phase in ("steady", "trust", "issue", "back")] == [[], [], [1], []]
     assert [ends(at(1, phase), BACK) for phase in ("trust", "issue", "back")] == [[2], [], [2]]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from components.links.laptops.authority import Authority, Revoked, common_name, issue, revocations
-from components.links.laptops.machine import told
+from components.links.laptops.machine import script_settings
 from fleet.world import current
 
 from . import bed as _bed  # for the path of scripts
@@ -92,7 +92,7 @@ def made() -> Authority:
 @pytest.fixture
 def settings(tmp_path: Path, made: Authority) -> dict[str, Any]:
     """As rendered, with its paths in a folder of the test's own."""
-    found = told(spec_of(current(ROOT / "fleet.yaml")))
+    found = script_settings(spec_of(current(ROOT / "fleet.yaml")))
     places = ("authority", "certificate", "revoked", "management")
     found |= {name: str(tmp_path / str(found[name]).lstrip("/")) for name in places}
     for name, text in (("authority", made.certificate), ("revoked", "")):
@@ -111,8 +111,8 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture
-def keeper(settings: dict[str, Any]) -> laptops_revoked.Keeper:
-    return laptops_revoked.Keeper(settings, Bucket())
+def keeper(settings: dict[str, Any]) -> laptops_revoked.RevocationList:
+    return laptops_revoked.RevocationList(settings, Bucket())
 
 
 def lists(made: Authority) -> Iterator[tuple[str, str]]:

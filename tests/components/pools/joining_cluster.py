@@ -374,7 +374,7 @@ def _start(cluster: Cluster, spec: Any, machine: Any, pools: Any) -> None:
     eventually(lambda: cluster.admin("GET", "/api/v1/namespaces/kube-system"), 120)
     cluster.run("webhook")
     # The table once and whole: an empty one before it would pass for it.
-    for manifest in [*admission.kept(), *admission.rights(), *admission.policy(), table(pools)]:
+    for manifest in [*admission.service_config_maps(), *admission.rights(), *admission.policy(), table(pools)]:
         eventually(lambda manifest=manifest: apply(cluster.admin, manifest))
     cluster.serve()
     eventually(lambda: "knows the machines of" in cluster.log("webhook"))

@@ -335,7 +335,7 @@ def test_what_the_cloud_does_not_know_yet_waits_a_while() -> None:
 @given(st.binary(max_size=400))
 def test_no_bytes_make_the_reader_fail_otherwise(data: bytes) -> None:
     with pytest.raises(join_request.Malformed):
-        join_request.parts(armoured(data))
+        join_request.subject_fields(armoured(data))
 
 
 GOOD_BODY = body(pem(GPU, [GPU], ["10.128.4.7"]))
@@ -348,7 +348,7 @@ def test_one_byte_more_than_the_key_and_the_signature_is_seen(at: int, value: in
     data = bytearray(GOOD_BODY)
     data[at] = value
     try:
-        parts = join_request.parts(armoured(bytes(data)))
+        parts = join_request.subject_fields(armoured(bytes(data)))
     except join_request.Malformed:
         return
     asks = (
@@ -382,6 +382,6 @@ def test_the_bytes_are_those_of_openssl(tmp_path: Path, mask: str, kind: int) ->
         tmp_path / "cnf",
     ]
     text = subprocess.run(made, capture_output=True, text=True, check=True).stdout
-    parts = join_request.parts(text)
+    parts = join_request.subject_fields(text)
     assert parts.subject == join_request.subjects(GPU)[kind]
     assert parts.attributes == join_request.alternative_names([GPU], [bytes([10, 128, 4, 7])])

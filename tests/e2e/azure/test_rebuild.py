@@ -134,7 +134,7 @@ def test_nothing_is_left_to_do_and_a_checkout_without_its_origin_is_refused(stor
     (found,) = story.cloud.report("up", "main", "--local", "--yes", "--full", "--expect-no-changes")["stacks"]
     assert found["result"] == "unchanged"
     assert "seconds" not in story.cloud.report("cluster", "rebuild", "main", "--local", "--yes")
-    path = rebuilds.origins_path(story.cloud.fleet)
+    path = rebuilds.rebuilds_path(story.cloud.fleet)
     text = path.read_text()
     path.unlink()
     try:

@@ -40,7 +40,7 @@ def test_an_image_s_id_follows_from_the_fleet_file() -> None:
 
 def test_what_a_channel_says_stands_first_in_its_tag() -> None:
     tags = {"landbridge:stable:southcentralus": "1.2.3 0.0.1 and more", "landbridge:fleet": "both"}
-    assert names.said(tags, "southcentralus") == "1.2.3"
-    assert names.said(tags, "westeurope") == names.said(tags, "southcentralus", "candidate") == ""
-    assert [names.slot(name) for name in tags] == [("stable", "southcentralus"), None]
-    assert names.slot(names.tag(names.DISABLED, "southcentralus")) is None
+    assert names.channel_version(tags, "southcentralus") == "1.2.3"
+    assert names.channel_version(tags, "westeurope") == names.channel_version(tags, "southcentralus", "candidate") == ""
+    assert [names.pointer(name) for name in tags] == [("stable", "southcentralus"), None]
+    assert names.pointer(names.tag(names.DISABLED, "southcentralus")) is None

@@ -14,7 +14,7 @@ from images.errors import ImageError
 from images.stores.aws.blocks import BLOCK_BYTES
 from images.stores.azure.publish import disk_name
 from images.stores.azure.store import Azure
-from images.stores.store import Record, Slot
+from images.stores.store import PointerKey, Record
 from tests.local.azure.machines import LOCATION, interface, machine, scale_set, subnet
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure, served
 
@@ -23,7 +23,7 @@ from ..store_bed import told
 from . import bed
 from .bed import REGIONS, Killed, Mortal
 
-STABLE = Slot("cpu", store_bed.KUBERNETES, "stable")
+STABLE = PointerKey("cpu", store_bed.KUBERNETES, "stable")
 
 
 @pytest.fixture(scope="module")

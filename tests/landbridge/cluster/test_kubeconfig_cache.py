@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from landbridge.cluster import kubeconfig_cache
-from landbridge.cluster.kubeconfig_cache import Asked, Kept
+from landbridge.cluster.kubeconfig_cache import Asked, CachedKubeconfig
 
 
 @pytest.mark.parametrize(
@@ -38,47 +38,49 @@ def test_the_command_itself_judges_what_is_not_plain(line: str) -> None:
 
 
 @pytest.fixture
-def saved(tmp_path: Path) -> Kept:
+def saved(tmp_path: Path) -> CachedKubeconfig:
     for name in ("fleet.yaml", "state.json", "kubectl"):
         (tmp_path / name).write_text(name)
-    made = Kept(tmp_path / "home", Asked(None, True, str(tmp_path / "fleet.yaml"), ()))
+    made = CachedKubeconfig(tmp_path / "home", Asked(None, True, str(tmp_path / "fleet.yaml"), ()))
     made.folder.mkdir(parents=True)
     made.config.write_text("{}")
     made.save(str(tmp_path / "kubectl"), tmp_path / "state.json", None)
     return made
 
 
-def again(saved: Kept) -> dict[str, Any] | None:
-    return Kept(saved.home, Asked(None, True, str(saved.fleet), ("other", "words"))).fresh()
+def again(saved: CachedKubeconfig) -> dict[str, Any] | None:
+    return CachedKubeconfig(saved.home, Asked(None, True, str(saved.fleet), ("other", "words"))).fresh()
 
 
-def test_it_holds_while_nothing_changes(saved: Kept) -> None:
+def test_it_holds_while_nothing_changes(saved: CachedKubeconfig) -> None:
     assert again(saved)
 
 
 @pytest.mark.parametrize("name", ["fleet.yaml", "state.json"])
-def test_it_ends_with_a_change_of_the_fleet_file_or_the_state(saved: Kept, tmp_path: Path, name: str) -> None:
+def test_it_ends_with_a_change_of_the_fleet_file_or_the_state(
+    saved: CachedKubeconfig, tmp_path: Path, name: str
+) -> None:
     (tmp_path / name).write_text("another")
     assert again(saved) is None
 
 
 @pytest.mark.parametrize("name", ["fleet.yaml", "state.json", "kubectl"])
-def test_it_ends_when_what_it_came_from_is_gone(saved: Kept, tmp_path: Path, name: str) -> None:
+def test_it_ends_when_what_it_came_from_is_gone(saved: CachedKubeconfig, tmp_path: Path, name: str) -> None:
     (tmp_path / name).unlink()
     assert again(saved) is None
 
 
-def test_a_broken_record_counts_for_nothing(saved: Kept) -> None:
+def test_a_broken_record_counts_for_nothing(saved: CachedKubeconfig) -> None:
     saved.record.write_text("{broken")
     assert again(saved) is None
 
 
-def test_another_way_of_asking_has_another_one(saved: Kept) -> None:
+def test_another_way_of_asking_has_another_one(saved: CachedKubeconfig) -> None:
     for asked in (Asked("main", True, str(saved.fleet), ()), Asked(None, False, str(saved.fleet), ())):
-        assert Kept(saved.home, asked).fresh() is None
+        assert CachedKubeconfig(saved.home, asked).fresh() is None
 
 
-def test_on_real_clouds_it_ends_after_an_hour(saved: Kept) -> None:
+def test_on_real_clouds_it_ends_after_an_hour(saved: CachedKubeconfig) -> None:
     saved.save(str(saved.home.parent / "kubectl"), None, None)
     assert again(saved)
     told = json.loads(saved.record.read_text())
@@ -87,13 +89,13 @@ def test_on_real_clouds_it_ends_after_an_hour(saved: Kept) -> None:
     assert again(saved) is None
 
 
-def test_an_up_ends_all(saved: Kept) -> None:
+def test_an_up_ends_all(saved: CachedKubeconfig) -> None:
     kubeconfig_cache.forget(saved.home)
     assert again(saved) is None
 
 
 def test_one_of_a_local_cloud_that_is_gone_is_not_used(
-    saved: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    saved: CachedKubeconfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = json.loads(saved.record.read_text())
     saved.record.write_text(json.dumps({**told, "cloud": "a generation"}))

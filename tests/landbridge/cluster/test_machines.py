@@ -8,7 +8,7 @@ import pytest
 from landbridge.cluster.info import MachineInfo
 from landbridge.cluster.machines import Machines
 from landbridge.etcd.ring import Member, View
-from landbridge.remote_execution import Instance, ReachError, Said
+from landbridge.remote_execution import CommandResult, Instance, RemoteExecutionError
 
 API = MachineInfo("main-api-1", "api", "a", "10.0.0.1", "main-api-1.x", "g")
 ETCD = MachineInfo("main-etcd-1", "etcd", "a", "10.0.0.2", "main-etcd-1.x", "g")
@@ -18,10 +18,10 @@ THERE = Instance("i-1", "10.0.0.1", "ami-1")
 def machines(said: str = "ok", unbalanced: str = "") -> Machines:
     """Of a cluster whose API servers say so, and to which the balancer sends calls unless told else."""
 
-    def run(*_given: Any) -> Said:
+    def run(*_given: Any) -> CommandResult:
         if not said:
-            raise ReachError("main-api-1 can't be reached")
-        return Said(0, said, "")
+            raise RemoteExecutionError("main-api-1 can't be reached")
+        return CommandResult(0, said, "")
 
     cloud = SimpleNamespace(unbalanced=lambda _info, _machine: unbalanced)
     session: Any = SimpleNamespace(info=None, reach=SimpleNamespace(run=run), cloud=cloud)

@@ -114,7 +114,7 @@ class Cloud:
 
     @property
     def origin(self) -> Origin | None:
-        return rebuilds.load(rebuilds.origins_path(self.world.path)).get("main")
+        return rebuilds.load(rebuilds.rebuilds_path(self.world.path)).get("main")
 
     def run(self, *, agreed: bool = True, although_alive: bool = False, source: str | None = None) -> Rebuild:
         made_of, console = self, Console(file=StringIO())

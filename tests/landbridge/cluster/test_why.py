@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from landbridge.cluster import why
-from landbridge.remote_execution import ReachError, Said
+from landbridge.remote_execution import CommandResult, RemoteExecutionError
 
 UP = ("active", "active")
 # As kubelets say it, Go's and the one of the local cloud.
@@ -59,12 +59,12 @@ def test_long_words_are_cut() -> None:
 
 
 def session(out: str | None, joining: str | None = None, *requests: dict[str, Any]) -> Any:
-    def run(machine: str, argv: Sequence[str], **_: Any) -> Said:
+    def run(machine: str, argv: Sequence[str], **_: Any) -> CommandResult:
         told = joining if machine == "main-api-1" else out
         if told is None:
-            raise ReachError(f"there is no {machine}")
+            raise RemoteExecutionError(f"there is no {machine}")
         assert argv[-1] == (why.JOINING if machine == "main-api-1" else why.KUBELET)
-        return Said(0, told, "")
+        return CommandResult(0, told, "")
 
     return SimpleNamespace(
         reach=SimpleNamespace(run=run),

@@ -10,7 +10,7 @@ from moto import mock_aws
 from pulumi.automation import CommandError
 
 from landbridge.destroy import buckets, cleanup
-from landbridge.engine.stack_report import Problem, Story
+from landbridge.engine.stack_report import Problem, StackReport
 from landbridge.errors import LandbridgeError
 from landbridge.up.run import How
 
@@ -70,7 +70,7 @@ class Run:
 
     def __init__(self, s3: Any, late: int, *, loss: bool = True) -> None:
         self.s3, self.late = s3, late
-        self.stories, self.how, self.interrupted = {"west": Story("west")}, How(ignore_protect=loss), False
+        self.reports, self.how, self.interrupted = {"west": StackReport("west")}, How(ignore_protect=loss), False
         self.engines, self.notes = {"west": self}, list[str]()
 
     def state(self) -> Any:
@@ -88,7 +88,7 @@ class Run:
             self.s3.put_object(Bucket=BUCKET, Key=f"flow-logs/late-{self.late}", Body=b"late")
         if self.s3.list_object_versions(Bucket=BUCKET).get("Versions"):
             why = "deleting S3 Bucket: BucketNotEmpty: The bucket you tried to delete is not empty"
-            self.stories["west"].problems.append(Problem("aws:s3/bucket:Bucket", "fleet", why))
+            self.reports["west"].problems.append(Problem("aws:s3/bucket:Bucket", "fleet", why))
             raise CommandError(SimpleNamespace(code=1, stdout="", stderr=why))  # type: ignore[arg-type]
 
     def go(self) -> None:
@@ -99,7 +99,7 @@ def test_what_arrives_meanwhile_goes_too(s3: Any) -> None:
     s3.put_object(Bucket=BUCKET, Key="flow-logs/0", Body=b"early")
     run = Run(s3, late=2)
     run.go()
-    assert run.stories["west"].problems == []
+    assert run.reports["west"].problems == []
     assert run.notes == [f"west: {BUCKET} is emptied of objects and old versions: 1"] * 3
 
 

@@ -7,7 +7,7 @@ import pytest
 from fleet import laptops
 from landbridge.cluster import node_removal, pod_termination
 from landbridge.cluster.kube import KubeError
-from landbridge.remote_execution import Said
+from landbridge.remote_execution import CommandResult
 
 
 class Kube:
@@ -22,7 +22,7 @@ class Kube:
     def done(self, *words: str) -> str:
         self.told.append(words)
         if self.refuses:
-            raise KubeError("kubectl delete nodes failed: refused", Said(1, "", "refused"))
+            raise KubeError("kubectl delete nodes failed: refused", CommandResult(1, "", "refused"))
         return ""
 
 

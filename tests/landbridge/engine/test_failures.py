@@ -8,7 +8,7 @@ from pulumi.automation import CommandResult
 from pulumi.automation.errors import create_command_error
 
 from landbridge.engine import failures, state_file
-from landbridge.engine.stack_report import Problem, Story
+from landbridge.engine.stack_report import Problem, StackReport
 from landbridge.errors import LandbridgeError
 from landbridge.places import Place
 from local import client, namespace
@@ -20,16 +20,18 @@ REAL = Place("real", Path("/p"), "s3://bucket", "awskms://alias/k", Path("/logs"
 FAILED = create_command_error(CommandResult("", "error: update failed", 255))
 
 
-def story(*told: tuple[str, str | None]) -> Story:
-    story = Story("us-west-2")
+def report(*told: tuple[str, str | None]) -> StackReport:
+    report = StackReport("us-west-2")
     for message, about in told:
-        story.hear(events.error(message, about))
-    return story
+        report.hear(events.error(message, about))
+    return report
 
 
 def test_a_resources_error_is_told_once_and_the_engines_echo_not_at_all() -> None:
     bucket = events.urn(BUCKET, "bucket")
-    found = story((f"{BUCKET} bucket: BucketAlreadyExists: the name is taken", bucket), ("update failed", events.STACK))
+    found = report(
+        (f"{BUCKET} bucket: BucketAlreadyExists: the name is taken", bucket), ("update failed", events.STACK)
+    )
     assert failures.worth_telling(found, FAILED, LOCAL) == [
         Problem(BUCKET, "bucket", "BucketAlreadyExists: the name is taken")
     ]
@@ -38,7 +40,7 @@ def test_a_resources_error_is_told_once_and_the_engines_echo_not_at_all() -> Non
 def test_the_real_providers_way_to_say_it_loses_its_urns_and_bullets() -> None:
     bucket = events.urn(BUCKET, "bucket")
     told = f"creating {bucket}: 1 error occurred:\n\t* creating S3 Bucket (x): BucketAlreadyExists: it is taken\n\n"
-    (problem,) = failures.worth_telling(story((told, bucket)), FAILED, REAL)
+    (problem,) = failures.worth_telling(report((told, bucket)), FAILED, REAL)
     assert problem.message == "creating S3 Bucket (x): BucketAlreadyExists: it is taken"
 
 
@@ -47,21 +49,21 @@ def test_of_a_programs_traceback_the_last_line_is_left() -> None:
         "Program failed with an unhandled exception:\nTraceback (most recent call last):\n"
         "  File \"x.py\", line 1, in <module>\nKeyError: 'us-west-2'\n"
     )
-    found = story((told, events.STACK), ("preview failed", events.STACK))
+    found = report((told, events.STACK), ("preview failed", events.STACK))
     (problem,) = failures.worth_telling(found, FAILED, LOCAL)
     assert problem == Problem("", "", "KeyError: 'us-west-2'")
 
 
 def test_an_error_before_the_engine_began_is_taken_from_what_was_printed() -> None:
     error = create_command_error(CommandResult("", "warning: x\nerror: could not find a key for the secrets", 1))
-    (problem,) = failures.worth_telling(story(), error, REAL)
+    (problem,) = failures.worth_telling(report(), error, REAL)
     assert problem.message == "could not find a key for the secrets"
 
 
 def test_a_locked_stack_names_the_holder_and_the_way_out() -> None:
     told = "the stack is currently locked by 1 lock(s)\n  s3://x: created by ada@build-7 (pid 4711) at 2026-11-21T06:20:38Z"
     error = create_command_error(CommandResult("", f"error: {told}", 1))
-    (problem,) = failures.worth_telling(story(), error, REAL)
+    (problem,) = failures.worth_telling(report(), error, REAL)
     assert "another run: ada on build-7 (process 4711) since 2026-11-21" in problem.message
     assert "`pulumi cancel us-west-2`" in problem.message
 
@@ -90,7 +92,7 @@ def test_what_is_protected_goes_only_by_a_command_that_says_so() -> None:
             None,
         )
 
-    (problem,) = failures.worth_telling(story(refused("a"), refused("b")), FAILED, REAL)
+    (problem,) = failures.worth_telling(report(refused("a"), refused("b")), FAILED, REAL)
     assert problem.message == (
         "what stands can't become what fleet.yaml says now: autoscaling.Group a, autoscaling.Group b would be deleted, with "
         "what is on it or in it. If that is meant, let it go first: `landbridge destroy us-west-2 --ignore-protect`, then "
@@ -100,7 +102,7 @@ def test_what_is_protected_goes_only_by_a_command_that_says_so() -> None:
 
 def test_what_follows_from_the_local_clouds_end_is_told_once_with_its_reason(tmp_path: Path) -> None:
     eof = [("error reading from server: EOF", events.urn(BUCKET, f"b{n}")) for n in range(7)]
-    (problem,) = failures.worth_telling(story(*eof), FAILED, lost(tmp_path / "home"))
+    (problem,) = failures.worth_telling(report(*eof), FAILED, lost(tmp_path / "home"))
     assert problem.message.startswith("the local cloud is gone meanwhile: it ended by SIGTERM. It keeps what stands")
     assert "`landbridge up --local`" in problem.message
     assert problem.name == ""
@@ -113,7 +115,7 @@ def test_an_error_while_the_local_cloud_lives_is_the_resources_own(
     monkeypatch.setattr(client, "status", lambda _home: place.cloud)
     monkeypatch.setattr(failures, "ENDING_SECONDS", 0.0)
     for message in ("BucketAlreadyExists: the name is taken", "connection refused"):
-        (problem,) = failures.worth_telling(story((message, events.urn(BUCKET, "b"))), FAILED, place)
+        (problem,) = failures.worth_telling(report((message, events.urn(BUCKET, "b"))), FAILED, place)
         assert problem == Problem(BUCKET, "b", message)
 
 
@@ -121,7 +123,7 @@ def test_the_local_clouds_last_breath_is_waited_for(tmp_path: Path, monkeypatch:
     place = lost(tmp_path / "home")
     looks = iter([place.cloud, place.cloud, None])
     monkeypatch.setattr(client, "status", lambda _home: next(looks))
-    (problem,) = failures.worth_telling(story(("error reading from server: EOF", None)), FAILED, place)
+    (problem,) = failures.worth_telling(report(("error reading from server: EOF", None)), FAILED, place)
     assert "is gone meanwhile" in problem.message
 
 
@@ -136,4 +138,4 @@ def test_a_state_file_that_cannot_be_read_is_named_with_the_remedy(tmp_path: Pat
         state_file.read_state(file)
     assert f"{file}: {why}" in str(found.value)
     assert "Restore the file from a backup" in str(found.value)
-    assert failures.worth_telling(story(), found.value, LOCAL) == [Problem("", "", str(found.value))]
+    assert failures.worth_telling(report(), found.value, LOCAL) == [Problem("", "", str(found.value))]

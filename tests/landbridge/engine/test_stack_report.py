@@ -1,32 +1,32 @@
-"""What the engine's events make of a stack's story: counts, drift, outputs, violations."""
+"""What the engine's events make of a stack's report: counts, drift, outputs, violations."""
 
-from landbridge.engine.stack_report import Story, known, of_urn, short
+from landbridge.engine.stack_report import StackReport, known, of_urn, short
 from tests.landbridge import events
 from tests.landbridge.events import event, step
 
 VPC, SUBNET = "aws:ec2/vpc:Vpc", "aws:ec2/subnet:Subnet"
 
 
-def heard(*told: object, phase: str = "update") -> Story:
-    story = Story("us-west-2")
-    story.enter(phase)  # type: ignore[arg-type]
+def heard(*told: object, phase: str = "update") -> StackReport:
+    report = StackReport("us-west-2")
+    report.enter(phase)  # type: ignore[arg-type]
     for each in told:
-        story.hear(each)  # type: ignore[arg-type]
-    return story
+        report.hear(each)  # type: ignore[arg-type]
+    return report
 
 
 def test_a_resource_counts_when_it_is_done_and_is_shown_while_it_is_not() -> None:
-    story = heard(step("resourcePreEvent", "create", SUBNET, "a", new={}))
-    assert (story.finished, story.current) == (0, "ec2.Subnet a")
-    story.hear(step("resOutputsEvent", "create", SUBNET, "a", new={}))
-    assert (story.finished, dict(story.counts)) == (1, {"created": 1})
+    report = heard(step("resourcePreEvent", "create", SUBNET, "a", new={}))
+    assert (report.finished, report.current) == (0, "ec2.Subnet a")
+    report.hear(step("resOutputsEvent", "create", SUBNET, "a", new={}))
+    assert (report.finished, dict(report.counts)) == (1, {"created": 1})
 
 
 def test_a_replacement_counts_once() -> None:
     ops = ("create-replacement", "replace", "delete-replaced")
-    story = heard(*(step("resOutputsEvent", op, SUBNET, "a", diffs=["cidrBlock"], old={}, new={}) for op in ops))
-    assert dict(story.counts) == {"replaced": 1}
-    assert story.steps[0].changed == ("cidrBlock",)
+    report = heard(*(step("resOutputsEvent", op, SUBNET, "a", diffs=["cidrBlock"], old={}, new={}) for op in ops))
+    assert dict(report.counts) == {"replaced": 1}
+    assert report.steps[0].changed == ("cidrBlock",)
 
 
 def test_a_component_that_reports_its_outputs_again_counts_once() -> None:
@@ -41,7 +41,7 @@ def test_a_step_keeps_what_the_resource_had_when_it_goes_and_whether_it_is_prote
 
 
 def test_what_a_refresh_finds_is_drift_and_no_change_of_ours() -> None:
-    story = heard(
+    report = heard(
         step("resourcePreEvent", "refresh", VPC, "network", old={}, new={}),
         step("resourcePreEvent", "refresh", SUBNET, "a", old={}, new={}),
         step("resourcePreEvent", "refresh", SUBNET, "b", old={}, new={}),
@@ -50,19 +50,19 @@ def test_what_a_refresh_finds_is_drift_and_no_change_of_ours() -> None:
         step("resOutputsEvent", "same", SUBNET, "b", old={}, new={}),
         phase="look",
     )
-    assert [(found.verb, found.name) for found in story.drift] == [("updated", "network"), ("deleted", "a")]
-    assert story.changes == 0
+    assert [(found.verb, found.name) for found in report.drift] == [("updated", "network"), ("deleted", "a")]
+    assert report.changes == 0
 
 
 def test_after_a_refresh_the_programs_own_steps_count() -> None:
-    story = heard(
+    report = heard(
         step("resourcePreEvent", "refresh", SUBNET, "a", old={}, new={}),
         step("resOutputsEvent", "refresh", SUBNET, "a", diffs=["tags"], old={}, new={}),
         step("resourcePreEvent", "update", SUBNET, "a", old={}, new={}),
         step("resOutputsEvent", "update", SUBNET, "a", diffs=["tags"], old={}, new={}),
     )
-    assert len(story.drift) == 1
-    assert dict(story.counts) == {"updated": 1}
+    assert len(report.drift) == 1
+    assert dict(report.counts) == {"updated": 1}
 
 
 def test_the_stacks_own_outputs_are_kept_and_compared() -> None:
@@ -84,19 +84,19 @@ def test_a_policys_refusal_is_told_without_its_description_and_an_advice_is_a_wa
         "message": f"Nothing is open to the world.\n{SUBNET} a: mapPublicIpOnLaunch gives public addresses.",
         "enforcementLevel": "mandatory",
     }
-    story = heard(event("policyEvent", body), event("policyEvent", {**body, "enforcementLevel": "advisory"}))
-    (violation,) = story.violations
+    report = heard(event("policyEvent", body), event("policyEvent", {**body, "enforcementLevel": "advisory"}))
+    (violation,) = report.violations
     assert (violation.type, violation.name) == (SUBNET, "a")
     assert violation.message == "mapPublicIpOnLaunch gives public addresses. (policy exposure)"
-    assert len(story.warnings) == 1
+    assert len(report.warnings) == 1
 
 
 def test_a_new_phase_starts_its_counts_from_nothing_and_rest_keeps_them() -> None:
-    story = heard(step("resOutputsEvent", "create", SUBNET, "a", new={}))
-    story.enter("waiting")
-    assert story.changes == 1
-    story.enter("update", total=1)
-    assert (story.changes, story.finished, story.total) == (0, 0, 1)
+    report = heard(step("resOutputsEvent", "create", SUBNET, "a", new={}))
+    report.enter("waiting")
+    assert report.changes == 1
+    report.enter("update", total=1)
+    assert (report.changes, report.finished, report.total) == (0, 0, 1)
 
 
 def test_names_for_people() -> None:

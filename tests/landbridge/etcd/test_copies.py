@@ -17,7 +17,7 @@ from landbridge.etcd import backup as backups
 from landbridge.etcd import copies, store
 from landbridge.etcd.machine_steps import StepError
 from landbridge.etcd.ring import EtcdError, Member, View
-from landbridge.remote_execution import Said
+from landbridge.remote_execution import CommandResult
 
 WHERE = {
     "region": "us-east-1",
@@ -124,7 +124,7 @@ COPY = {"region": "us-east-1", "bucket": "second", "key": "copies/us-west-2/main
 
 
 @pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch) -> Callable[[Said], backups.Backup]:
+def said(monkeypatch: pytest.MonkeyPatch) -> Callable[[CommandResult], backups.Backup]:
     """The backup of a member whose script says this."""
     member = Member("main-etcd-1", "1", answers=True, leader=True)
     monkeypatch.setattr(backups.Ctl, "look", lambda _self, ring: View(ring, [member], asked=member.name))
@@ -136,9 +136,9 @@ def said(monkeypatch: pytest.MonkeyPatch) -> Callable[[Said], backups.Backup]:
         def listed(self, prefix: str) -> list[store.Snapshot]:
             return [store.Snapshot(prefix, 1, datetime.now(UTC))]
 
-    def made(answer: Said) -> backups.Backup:
+    def made(answer: CommandResult) -> backups.Backup:
         class Reach:
-            def run(self, *_: Any) -> Said:
+            def run(self, *_: Any) -> CommandResult:
                 return answer
 
         return backups.backup(cast(Any, Reach()), cast(Any, Info(WHERE)), cast(Any, Bucket()), "main")
@@ -146,21 +146,25 @@ def said(monkeypatch: pytest.MonkeyPatch) -> Callable[[Said], backups.Backup]:
     return made
 
 
-def test_a_backup_tells_where_its_copy_is(said: Callable[[Said], backups.Backup]) -> None:
-    made = said(Said(0, json.dumps({**TOLD, "copy": COPY}), ""))
+def test_a_backup_tells_where_its_copy_is(said: Callable[[CommandResult], backups.Backup]) -> None:
+    made = said(CommandResult(0, json.dumps({**TOLD, "copy": COPY}), ""))
     assert made.copy == {name: COPY[name] for name in ("region", "bucket", "key")}
-    assert said(Said(0, json.dumps({**TOLD, "copy": None}), "")).copy is None
+    assert said(CommandResult(0, json.dumps({**TOLD, "copy": None}), "")).copy is None
 
 
-def test_a_backup_whose_copy_failed_is_whole_at_home_and_an_error(said: Callable[[Said], backups.Backup]) -> None:
+def test_a_backup_whose_copy_failed_is_whole_at_home_and_an_error(
+    said: Callable[[CommandResult], backups.Backup],
+) -> None:
     out = json.dumps({**TOLD, "copy": {**COPY, "error": "no copy in us-east-1 at s3://second/x: 503"}})
     with pytest.raises(
         EtcdError, match=r"whole at home, s3://home/backups/main/main/x\.db, .*: no copy in us-east-1 at"
     ):
-        said(Said(1, out, "ERROR: …"))
+        said(CommandResult(1, out, "ERROR: …"))
 
 
 @pytest.mark.parametrize("out", ["", "etcd said this\n"])
-def test_a_backup_that_never_reached_the_bucket_is_an_error(said: Callable[[Said], backups.Backup], out: str) -> None:
+def test_a_backup_that_never_reached_the_bucket_is_an_error(
+    said: Callable[[CommandResult], backups.Backup], out: str
+) -> None:
     with pytest.raises(StepError, match="main-etcd-1: the backup of etcd main failed: no leader"):
-        said(Said(1, out, "…\nno leader"))
+        said(CommandResult(1, out, "…\nno leader"))

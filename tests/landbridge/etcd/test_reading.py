@@ -16,7 +16,7 @@ from landbridge.etcd.backup import source
 from landbridge.etcd.replace import check
 from landbridge.etcd.ring import EtcdError, Member, View, complaint, view
 from landbridge.etcd.store import Snapshot
-from landbridge.remote_execution import Said
+from landbridge.remote_execution import CommandResult
 from tests.landbridge.bed import Folder
 
 MACHINES = [MachineInfo(f"main-etcd-{n}", "etcd", "a", f"10.0.0.{n}", f"main-etcd-{n}.x", "g") for n in (1, 2, 3)]
@@ -90,8 +90,8 @@ def test_etcdctls_json_is_understood_with_a_silent_member_a_learner_and_an_alarm
 
 def test_an_error_is_told_in_etcds_words_without_the_clutter() -> None:
     line = json.dumps({"level": "warn", "msg": "retrying failed", "error": "connection refused"})
-    assert complaint(Said(1, "", line + "\n")) == "connection refused"
-    assert complaint(Said(1, "", line + "\nError: etcdserver: not leader\n")) == "etcdserver: not leader"
+    assert complaint(CommandResult(1, "", line + "\n")) == "connection refused"
+    assert complaint(CommandResult(1, "", line + "\nError: etcdserver: not leader\n")) == "etcdserver: not leader"
 
 
 def test_backups_are_taken_from_the_follower_that_knows_most() -> None:
@@ -188,12 +188,12 @@ def test_the_newest_survivor_is_that_of_the_highest_revision() -> None:
 def test_a_restore_says_what_is_back_what_is_lost_and_what_is_frozen() -> None:
     at = datetime.now(UTC) - timedelta(minutes=7)
     done = restore.Restored("main", "the newest snapshot, k", 41, 1041, at, 420, 0, "/var/lib/etcd/main/data.before-x")
-    text = "\n".join(restore_command.told(done, ""))
+    text = "\n".join(restore_command.summary(done, ""))
     for word in ("revision 41", "goes on at 1041", "7 min ago", "data.before-x", "frozen", "landbridge unfreeze"):
         assert word in text
-    assert "WARNING" in "\n".join(restore_command.told(done, "the API said no"))
+    assert "WARNING" in "\n".join(restore_command.summary(done, "the API said no"))
     survived = done._replace(source="what was left on main-etcd-2", dropped=3)
-    assert "3 more entries" in "\n".join(restore_command.told(survived, ""))
+    assert "3 more entries" in "\n".join(restore_command.summary(survived, ""))
 
 
 def test_a_snapshot_without_a_time_in_its_name_is_as_old_as_the_bucket_says() -> None:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from landbridge.etcd import replace
-from landbridge.etcd.machine_steps import Hands
+from landbridge.etcd.machine_steps import MachineSteps
 from landbridge.etcd.ring import EtcdError
-from landbridge.remote_execution import Said
+from landbridge.remote_execution import CommandResult
 
 MOUNT = "var-lib-etcd-main.mount"
 
@@ -19,15 +19,15 @@ class Machine:
     def __init__(self, *, disk: bool) -> None:
         self.disk, self.asked = disk, list[str]()
 
-    def run(self, _name: str, argv: Any, _stdin: bytes, _seconds: float) -> Said:
+    def run(self, _name: str, argv: Any, _stdin: bytes, _seconds: float) -> CommandResult:
         self.asked.append(" ".join(argv))
         if "is-active" in argv:
-            return Said(0, "active" if self.disk else "inactive", "")
-        return Said(0, "", "")
+            return CommandResult(0, "active" if self.disk else "inactive", "")
+        return CommandResult(0, "", "")
 
 
 def aside(machine: Machine, told: list[str]) -> None:
-    replace.aside(Hands(machine), "main-etcd-1", "main", told.append)  # type: ignore[arg-type]
+    replace.aside(MachineSteps(machine), "main-etcd-1", "main", told.append)  # type: ignore[arg-type]
 
 
 def test_old_data_are_kept_beside_the_new_once_the_disk_is_there() -> None:

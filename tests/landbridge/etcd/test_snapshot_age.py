@@ -11,7 +11,7 @@ from landbridge.errors import LandbridgeError
 from landbridge.etcd import store
 from landbridge.etcd.restore import BUMP, Restore
 from landbridge.etcd.snapshot_age import late
-from landbridge.remote_execution import Said
+from landbridge.remote_execution import CommandResult
 from tests.landbridge.bed import Folder
 
 BEGUN = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -36,8 +36,8 @@ def test_a_ring_that_began_anew_empty_does_not_hide_what_was_before(tmp_path: Pa
 class Silent:
     """Machines on which nothing answers."""
 
-    def run(self, *_given: Any, **_more: Any) -> Said:
-        return Said(1, "", "connection refused")
+    def run(self, *_given: Any, **_more: Any) -> CommandResult:
+        return CommandResult(1, "", "connection refused")
 
 
 def test_a_restore_goes_on_above_all_that_was_ever_seen(tmp_path: Path) -> None:

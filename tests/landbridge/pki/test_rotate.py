@@ -21,7 +21,7 @@ from landbridge.pki import rotate
 from landbridge.pki.phases import moving, picked, standings
 from landbridge.pki.rotate import Rotation, RotationError, dropped, refusals, under
 from landbridge.places import Place
-from landbridge.remote_execution import Said
+from landbridge.remote_execution import CommandResult
 
 KEY, CERT, BYTES, LEAF = (
     "tls:index/privateKey:PrivateKey",
@@ -359,10 +359,10 @@ def test_the_run_may_delete_these_and_no_other_key() -> None:
 
 
 class Reach:
-    def __init__(self, *said: Said) -> None:
+    def __init__(self, *said: CommandResult) -> None:
         self.said, self.asked = list(said), list[str]()
 
-    def run(self, machine: str, argv: Any, stdin: bytes = b"", timeout_seconds: float = 60) -> Said:
+    def run(self, machine: str, argv: Any, stdin: bytes = b"", timeout_seconds: float = 60) -> CommandResult:
         self.asked.append(machine)
         return self.said.pop(0)
 
@@ -372,11 +372,11 @@ class Reach:
 )
 def test_what_lies_under_the_old_key_is_asked_of_a_member_that_answers(cloud: Cloud, said: str, count: int) -> None:
     session = cloud.rotation().session
-    reach = Reach(Said(0, "1 etcd-did-not-answer\n", ""), Said(0, said, ""))
+    reach = Reach(CommandResult(0, "1 etcd-did-not-answer\n", ""), CommandResult(0, said, ""))
     session.__dict__["reach"] = reach
     assert under(session, 1) == count
     assert reach.asked == ["main-etcd-1", "main-etcd-2"]
-    session.__dict__["reach"] = Reach(*[Said(0, "1 etcd-did-not-answer\n", "")] * 2)
+    session.__dict__["reach"] = Reach(*[CommandResult(0, "1 etcd-did-not-answer\n", "")] * 2)
     with pytest.raises(RotationError, match="none answers"):
         under(session, 1)
 

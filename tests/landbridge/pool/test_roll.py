@@ -20,7 +20,7 @@ from landbridge.errors import ConsentError, LandbridgeError, UsageError
 from landbridge.image.burn_in import node_marks as burn_in
 from landbridge.pool.roll import How, Roll, RollError
 from landbridge.pool.sizes import Group, Machine
-from landbridge.pool.termination import Ending
+from landbridge.pool.termination import Termination
 
 from . import bed as beds
 from .bed import Bed, Run
@@ -74,9 +74,9 @@ def test_a_pool_is_rolled_one_machine_at_a_time_and_says_which_image_it_runs(
         run("roll", POOL)
     assert (set(bed.machines(POOL)), to_go(bed)) == (before, {}), "nothing has changed by then"
 
-    at_work, end = [], Ending.end
+    at_work, end = [], Termination.end
     monkeypatch.setattr(
-        Ending, "end", lambda self, name, **how: (at_work.append(len(bed.at_work(POOL))), end(self, name, **how))
+        Termination, "end", lambda self, name, **how: (at_work.append(len(bed.at_work(POOL))), end(self, name, **how))
     )
     code, told = run("roll", POOL, "--yes")
     assert (code, told["done"], told["image"], told["at_a_time"]) == (0, True, newer, 1)
@@ -157,16 +157,16 @@ def test_a_successor_that_does_not_come_stops_it_and_the_others_take_work_again(
 
 
 def test_an_up_meanwhile_stops_it_and_is_named(bed: Bed, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    ec2, end = bed.session.at(region(bed))("ec2"), Ending.end
+    ec2, end = bed.session.at(region(bed))("ec2"), Termination.end
     name = {"LaunchTemplateName": Names(bed.session.world.fleet).template(POOL)}
     (first,) = ec2.describe_launch_template_versions(**name, Versions=["1"])["LaunchTemplateVersions"]
 
-    def changed(self: Ending, machine: str, *, replace: bool) -> None:
+    def changed(self: Termination, machine: str, *, replace: bool) -> None:
         data = {**first["LaunchTemplateData"], "EbsOptimized": True}
         ec2.create_launch_template_version(**name, LaunchTemplateData=data)
         end(self, machine, replace=replace)
 
-    monkeypatch.setattr(Ending, "end", changed)
+    monkeypatch.setattr(Termination, "end", changed)
     bed.promote(POOL, "gpu-5")
     with pytest.raises(RollError, match=r"newest version is 2 now, and was 1 when it began\. Replaced: 1") as caught:
         run("roll", POOL, "--yes")

@@ -12,7 +12,7 @@ import pytest
 from fleet.world import World, current
 from landbridge.errors import UsageError
 from landbridge.places import Place
-from landbridge.remote_execution import Hosts, ReachError
+from landbridge.remote_execution import Hosts, RemoteExecutionError
 from landbridge.site import enrol, hosts, local_hosts, nodes, status, store
 from landbridge.site.apply import decide
 from landbridge.site.status import State
@@ -136,7 +136,7 @@ def test_only_work_makes_a_host_busy() -> None:
 
 
 def test_local_hosts_have_addresses_of_their_sites_lan_and_what_the_fleet_file_says(world: World) -> None:
-    found = [local_hosts.told(world, host) for host in hosts.of_site(world, "lab").values()]
+    found = [local_hosts.host_request(world, host) for host in hosts.of_site(world, "lab").values()]
     lan = IPv4Network(world.plan.site("lab").lan)
     assert len({one["address"] for one in found}) == 8
     assert all(IPv4Address(one["address"]) in lan for one in found)
@@ -154,7 +154,9 @@ def test_on_real_clouds_no_host_is_brought_up(world: World, tmp_path: Path) -> N
 
 
 def test_a_host_whose_address_nobody_knows_is_said() -> None:
-    with pytest.raises(ReachError, match=r"host-1\.lab cannot be reached: neither the fleet file nor its node"):
+    with pytest.raises(
+        RemoteExecutionError, match=r"host-1\.lab cannot be reached: neither the fleet file nor its node"
+    ):
         Hosts(dict).run("host-1.lab", ["true"])
 
 

@@ -101,7 +101,7 @@ def test_stacks_of_the_fleet_that_hold_something_and_have_no_entry_are_orphans(t
             state=lambda: json.loads(place.stack_file(name).read_text())["checkpoint"]["latest"]
         ))  # fmt: skip
         assert list(orphans.orphans(place, "f", ["west"], command)) == ["old"]
-    (note,) = orphans.told(["old"], "fleet.yaml", " --local")
+    (note,) = orphans.notice(["old"], "fleet.yaml", " --local")
     assert note == "old stands, and fleet.yaml names it no more: `landbridge destroy old --local` takes it down."
 
 

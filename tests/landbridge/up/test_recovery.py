@@ -48,9 +48,9 @@ def test_open_operations_are_read_from_the_state() -> None:
 
 
 def test_a_preview_says_that_up_will_clear_up() -> None:
-    (warning,) = recovery.told(recovery.pending(STATE))
+    (warning,) = recovery.notice(recovery.pending(STATE))
     assert "creating iam.Policy key, updating ec2.Vpc network" in warning
-    assert recovery.told([]) == []
+    assert recovery.notice([]) == []
 
 
 def test_creations_that_the_engine_has_given_up_are_asked_about_like_those_of_a_killed_run() -> None:

@@ -9,7 +9,7 @@ from botocore.exceptions import EndpointConnectionError
 from pulumi.automation import CommandError, CommandResult
 
 from fleet.buckets import RECOVER
-from landbridge.engine.stack_report import Problem, Story
+from landbridge.engine.stack_report import Problem, StackReport
 from landbridge.errors import LandbridgeError
 from landbridge.up.run import FleetRun, How
 from stacks.catalogue import StackSpec
@@ -54,7 +54,7 @@ def test_a_cloud_that_does_not_answer_us_fails_that_stack_and_is_no_mistake_of_o
             raise EndpointConnectionError(endpoint_url="https://ec2.us-west-2.amazonaws.com/")
 
     bed: Any = SimpleNamespace(
-        stories={name: Story(name) for name in ("main", "west")},
+        reports={name: StackReport(name) for name in ("main", "west")},
         again=SimpleNamespace(through=lambda name, work, _: work(name)),
         resume=None,
         stop=threading.Event(),
@@ -71,13 +71,13 @@ SECRET = "cannot create already existing resource '/subscriptions/1/vaults/v/sec
 class Engine:
     """Of which each run of `up` ends with the next of `ends`, None for well; `told` is what the program is told."""
 
-    def __init__(self, story: Story, ends: list[str | None]) -> None:
-        self.story, self.ends, self.runs, self.told = story, ends, list[bool](), list[tuple[str, str | None]]()
+    def __init__(self, report: StackReport, ends: list[str | None]) -> None:
+        self.report, self.ends, self.runs, self.told = report, ends, list[bool](), list[tuple[str, str | None]]()
 
     def up(self, _hear: object, *, refresh: bool, parallel: int | None) -> None:
         self.runs.append(refresh)
         if message := self.ends.pop(0):
-            self.story.problems.append(Problem("azure-native:keyvault:Secret", "ssh", message))
+            self.report.problems.append(Problem("azure-native:keyvault:Secret", "ssh", message))
             raise CommandError(CommandResult(stdout="", stderr=message, code=1))
 
     def tell_program(self, name: str, value: str | None) -> None:
@@ -87,16 +87,16 @@ class Engine:
 def up_stack(
     ends: list[str | None], *, recovering: bool = False, interrupted: bool = False
 ) -> tuple[Engine, list[str]]:
-    story, resumed = Story("south"), list[str]()
-    engine = Engine(story, ends)
+    report, resumed = StackReport("south"), list[str]()
+    engine = Engine(report, ends)
 
     def resume(name: str, _why: str) -> None:
-        story.problems.clear()
+        report.problems.clear()
         resumed.append(name)
 
     bed: Any = SimpleNamespace(
         engines={"south": engine},
-        stories={"south": story},
+        reports={"south": report},
         how=How(refresh=True),
         reads=lambda _: True,
         resume=resume,

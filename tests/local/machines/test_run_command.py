@@ -12,13 +12,13 @@ ATTACH = "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"
 # What a command does that works on machines; `told` is how each ended.
 WAY = """
 import time
-from landbridge.remote_execution import Instance, ReachError, Ssm
+from landbridge.remote_execution import Instance, RemoteExecutionError, Ssm
 def way(name):
     return Ssm(ssm, lambda: {name: Instance(instance(name), "", "", "")})
 def ran(name, argv, stdin="", seconds=30):
     try:
         return list(way(name).run(name, argv, stdin.encode(), seconds))
-    except ReachError as error:
+    except RemoteExecutionError as error:
         return str(error)
 def sent(name, *lines, seconds=600, execution=60):
     told = {"commands": list(lines), "executionTimeout": [str(execution)]}

@@ -154,7 +154,7 @@ def test_containerd_is_there_and_hangs_up(tmp_path: Path) -> None:
 
 
 def test_the_door_narrows_the_one_question_and_knows_its_guest() -> None:
-    one = api_proxy.Door(api=None, node="i-1")  # type: ignore[arg-type]
+    one = api_proxy.ApiProxy(api=None, node="i-1")  # type: ignore[arg-type]
     try:
         assert one.narrowed("/api/v1/nodes?limit=1") == "/api/v1/nodes?limit=1&fieldSelector=metadata.name%3Di-1"
         for path in (

@@ -12,7 +12,7 @@ import pytest
 from local.supervisor import programs, supervisor
 from local.workers import api_proxy, environment, fields, images, payload, probes, status
 from local.workers.payload import File, Owner
-from local.workers.pod_container import Backoff, Slot, slots
+from local.workers.pod_container import Backoff, PodContainer, slots
 from local.workers.volumes import Volumes
 from tests.components.pools.joining_client import eventually
 from tests.local.workers.real_pods import IMAGE, container, pod, whole
@@ -99,7 +99,7 @@ def test_a_container_gets_its_own_variables_and_no_others() -> None:
     made = whole("node")
     made["metadata"] |= {"namespace": "default", "uid": "u"}
     main = made["spec"]["containers"][0]
-    found = environment.told(made, main, "192.0.2.7", "https://api.example.com:6443", lookup)
+    found = environment.known_variables(made, main, "192.0.2.7", "https://api.example.com:6443", lookup)
     assert found == {
         "KUBERNETES_SERVICE_HOST": "api.example.com",
         "KUBERNETES_SERVICE_PORT": "6443",
@@ -116,7 +116,7 @@ def test_a_container_gets_its_own_variables_and_no_others() -> None:
     ):
         main["env"][2]["valueFrom"]["configMapKeyRef"] = {"name": "settings", "key": "colour", **change}
         with pytest.raises(environment.Lacking, match=why):
-            environment.told(made, main, "192.0.2.7", "https://api.example.com", lookup)
+            environment.known_variables(made, main, "192.0.2.7", "https://api.example.com", lookup)
 
 
 def test_the_image_s_variables_lie_below_and_aws_is_trusted_as_on_the_machine(tmp_path: Path, monkeypatch: Any) -> None:
@@ -260,7 +260,7 @@ def test_a_status_is_that_of_its_containers() -> None:
 
 
 def test_containers_of_an_earlier_kubelet_are_taken_up() -> None:
-    def after(state: dict[str, Any], policy: str = "Always") -> Slot:
+    def after(state: dict[str, Any], policy: str = "Always") -> PodContainer:
         made = real()
         made["spec"]["restartPolicy"] = policy
         before = {"name": "main", "restartCount": 4, "state": state, "lastState": {}}

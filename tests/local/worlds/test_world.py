@@ -22,7 +22,7 @@ class Pad:
     def __init__(self, folder: Path, **more: Any) -> None:
         self.notes: list[Any] = []
         cloud = world.Cloud("the pad", "1", self.call, lambda: self.notes, self.notes.extend, **more)
-        self.kept = world.Kept(cloud, folder)
+        self.kept = world.StoredWorld(cloud, folder)
         self.made = self.kept.restore()
 
     def call(self, word: str) -> world.Answer:

@@ -9,7 +9,7 @@ from pathlib import Path
 from components.addons import autoscaler, autoscaler_notes
 from components.addons.manifests import SPACE, rights
 from landbridge.autoscaler import notes as kept
-from landbridge.autoscaler.notes import Kept
+from landbridge.autoscaler.notes import Notes
 from landbridge.cluster.kube import Kube
 from tests.components.addons.bed import Applying
 from tests.components.addons.cloud import token
@@ -66,5 +66,5 @@ class Noting:
         return Kube(self.kube.kubeconfig())
 
     @property
-    def kept(self) -> Kept:
+    def kept(self) -> Notes:
         return kept.read(self.command_line)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from services.autoscaler import group as groups
-from services.autoscaler.group import Failure, Group, Machine, NotPossibleError, Seen
+from services.autoscaler.group import Failure, Group, Machine, NotPossibleError, Observation
 
 NO_CAPACITY = "We currently do not have sufficient p5.48xlarge capacity in the Availability Zone you requested."
 EMPTY = Group("example-west-gpu-a", 0)
@@ -15,9 +15,9 @@ def machines(*numbers: int, state: Any = "running") -> tuple[Machine, ...]:
     return tuple(Machine(f"i-{number}", f"aws:///us-west-2a/i-{number}", state) for number in numbers)
 
 
-def seen(at: float, desired: int, *numbers: int, failed: float | None = None) -> Seen:
+def seen(at: float, desired: int, *numbers: int, failed: float | None = None) -> Observation:
     failures = () if failed is None else (Failure(failed, NO_CAPACITY),)
-    return Seen(at, desired, machines(*numbers), failures)
+    return Observation(at, desired, machines(*numbers), failures)
 
 
 def asked(group: Group, by: int, now: float) -> Group:
@@ -96,4 +96,4 @@ def test_a_machine_that_was_told_to_end_does_not_live_again() -> None:
     assert ([machine.id for machine in group.live], group.target) == (["i-2"], 1)
     group = groups.observed(group, seen(9, 2, 1, 2))
     assert [machine.id for machine in group.live] == ["i-2"], "the answer is older than the order"
-    assert groups.observed(group, Seen(11, 1, machines(2))).target == 1
+    assert groups.observed(group, Observation(11, 1, machines(2))).target == 1

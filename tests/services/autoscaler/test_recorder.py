@@ -14,7 +14,7 @@ from landbridge.cluster.kube import Kube as CommandLine
 from services.autoscaler import decisions, hours
 from services.autoscaler.backoffs import Backoffs, written
 from services.autoscaler.kube import Kube, KubeError
-from services.autoscaler.recorder import NOBODY, Names, Notebook, Owners
+from services.autoscaler.recorder import NOBODY, Names, Owners, Recorder
 from tests.components.addons.bed import Applying
 from tests.components.addons.cloud import token
 from tests.services.autoscaler.slack import Slack
@@ -51,9 +51,9 @@ class Bed:
         self.owners = NOBODY
         self.book = self.begun()
 
-    def begun(self, host: str = "pod-1") -> Notebook:
+    def begun(self, host: str = "pod-1") -> Recorder:
         names = Names(autoscaler.STATUS, autoscaler.ADDON, HISTORY, host)
-        return Notebook(self.kubernetes, settings(), names, self.file, Backoffs(60, 900, 3600), -10, self.owners)
+        return Recorder(self.kubernetes, settings(), names, self.file, Backoffs(60, 900, 3600), -10, self.owners)
 
     def says(self, at: float, growth: str = "NoActivity") -> None:
         self.server.apply(
@@ -90,7 +90,7 @@ class Bed:
         self.server.patch(f"{PODS}/{name}/status", {"status": {"conditions": [UNSCHEDULABLE]}})
 
     @property
-    def kept(self) -> kept.Kept:
+    def kept(self) -> kept.Notes:
         return kept.read(CommandLine(self.server.kubeconfig()))
 
 
@@ -118,7 +118,7 @@ def one(kube: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
             made.api.call("DELETE", f"{path}/{found['metadata']['name']}", {"gracePeriodSeconds": "0"})
 
 
-def codes(of: kept.Kept, name: str) -> list[list[str]]:
+def codes(of: kept.Notes, name: str) -> list[list[str]]:
     return [[str(cause["code"]) for cause in wait["causes"]] for wait in of.of(name, None)]
 
 
@@ -232,9 +232,9 @@ def test_decisions_go_through_a_file_of_bounded_size(tmp_path: Path, monkeypatch
     file = tmp_path / "decisions.jsonl"
     decisions.keep(file)
     for number in range(20):
-        decisions.told("grow", group="west-gpu-a", machines=number)
+        decisions.record("grow", group="west-gpu-a", machines=number)
     with file.open("a") as opened:
         opened.write('{"at": "half')
-    found = [told["machines"] for told in decisions.kept(file)]
+    found = [told["machines"] for told in decisions.read_all(file)]
     assert found == list(range(20 - len(found), 20))
     assert 4 <= len(found) < 20

@@ -11,7 +11,7 @@ import pytest
 from services.autoscaler import group as groups
 from services.autoscaler import provider_ids
 from services.autoscaler.cloud import AnswerLostError, CloudError
-from services.autoscaler.group import Failure, Machine, Seen
+from services.autoscaler.group import Failure, Machine, Observation
 from services.autoscaler.region import ANYBODY, Caller, Region
 from services.autoscaler.settings import Group as Told
 
@@ -49,7 +49,7 @@ class Cloud:
         machines = tuple(
             Machine(id_, provider_ids.aws("us-west-2a", id_), state) for id_, state in self.machines.items()
         )  # type: ignore[arg-type]
-        seen = Seen(at, self.desired, machines)
+        seen = Observation(at, self.desired, machines)
         self.meanwhile()
         return {NAME: seen, "of-another-fleet": seen}, {}
 

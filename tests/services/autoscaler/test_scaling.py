@@ -11,7 +11,7 @@ import pytest
 from services.autoscaler import provider_ids
 from services.autoscaler import scaling as module
 from services.autoscaler.cloud import CloudError
-from services.autoscaler.group import Machine, NotPossibleError, Seen
+from services.autoscaler.group import Machine, NotPossibleError, Observation
 from services.autoscaler.scaling import Scaling
 from services.autoscaler.settings import Settings
 
@@ -43,7 +43,7 @@ class Cloud:
             raise self.fail
         self.at += 1e12
         live = tuple(Machine(id_, provider_ids.aws(f"{self.region}a", id_), "running") for id_ in self.machines)
-        return {self.region: Seen(self.at, self.desired, live, spoilt=self.spoilt)}, {}
+        return {self.region: Observation(self.at, self.desired, live, spoilt=self.spoilt)}, {}
 
     def failures(self, _: str) -> Any:
         return ()

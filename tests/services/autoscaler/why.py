@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from services.autoscaler.autoscaler_status import GroupSaid
+from services.autoscaler.autoscaler_status import GroupStatus
 from services.autoscaler.causes import Around
 from services.autoscaler.settings import Settings
 
@@ -51,18 +51,18 @@ def settings(price: float | None = 55.0, **limits: Any) -> Settings:
     return Settings.model_validate(told)
 
 
-def said(**more: Any) -> GroupSaid:
-    return GroupSaid(WEST, **{"target": 0, "ready": 0, "growth": "NoActivity", **more})
+def said(**more: Any) -> GroupStatus:
+    return GroupStatus(WEST, **{"target": 0, "ready": 0, "growth": "NoActivity", **more})
 
 
-REST = {EAST: GroupSaid(EAST, 0, 0, "NoActivity")}
+REST = {EAST: GroupStatus(EAST, 0, 0, "NoActivity")}
 SITE = [{"landbridge.dev/place": "lab", "landbridge.dev/pool": "site-gpu"}] * 8
 TWENTY = said(target=20, ready=20)
 
 
-def around(west: GroupSaid | None = None, *, told: Settings | None = None, **more: Any) -> Around:
+def around(west: GroupStatus | None = None, *, told: Settings | None = None, **more: Any) -> Around:
     """With two groups that rest, of which the first is as given."""
-    given: Mapping[str, GroupSaid] = {WEST: west or said(), **REST}
+    given: Mapping[str, GroupStatus] = {WEST: west or said(), **REST}
     return Around(told or settings(), **{"said": given, "until": {}, **more})
 
 

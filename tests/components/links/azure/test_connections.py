@@ -6,7 +6,7 @@ import pytest
 from pulumi_azure_native import network
 
 from components.links import policy
-from components.links.aws.cross_cloud import crossed, crossed_options
+from components.links.aws.cross_cloud import cross_cloud_connections, tunnel_options
 from components.links.azure import alarms
 from components.links.azure.connections import DPD_SECONDS, inside_addresses, key_name, other_ends
 from components.links.connections import connections
@@ -50,12 +50,12 @@ def test_aws_and_azure_have_four_tunnels_two_at_each_instance() -> None:
     assert {f"link/{one.name}": one.inside_cidr for one in crossings(fleet, plan)} == {
         name: cidr for name, cidr in plan.tunnels.items() if "lab" not in name
     }
-    found = crossed(fleet, plan)
+    found = cross_cloud_connections(fleet, plan)
     assert len(found) == 3 * 2 * 2
     for one in found:
         assert len(one.tunnels) == 2
         assert {tunnel.instance for tunnel in one.tunnels} == {one.instance}
-        told = crossed_options(one)
+        told = tunnel_options(one)
         assert [told[f"tunnel{n}_inside_cidr"] for n in (1, 2)] == [tunnel.inside_cidr for tunnel in one.tunnels]
         assert (told["tunnel1_startup_action"], told["tunnel2_startup_action"]) == ("start", "start")
         assert told["tunnel1_phase1_dh_group_numbers"] == [policy.IKE.dh_group]

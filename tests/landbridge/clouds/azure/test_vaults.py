@@ -35,7 +35,7 @@ def test_only_a_vault_that_azure_keeps_and_the_stack_lacks_comes_back(
     monkeypatch: pytest.MonkeyPatch, region: str, state: Any, refresh: bool, kept: bool, found: bool
 ) -> None:
     asked: list[tuple[str, ...]] = []
-    monkeypatch.setattr(vaults, "is_kept", lambda *about: asked.append(about) or kept)
+    monkeypatch.setattr(vaults, "is_recoverable", lambda *about: asked.append(about) or kept)
     name = vault_name(FLEET, region)
     assert vaults.to_recover(FLEET, region, state, refresh=refresh) == (name if found else None)
     nobody = region == "west" or (state is STANDS and not refresh)
@@ -48,7 +48,7 @@ def test_who_may_not_look_at_deleted_vaults_brings_up_a_region_whose_vault_stand
     def refused(*_: str) -> bool:
         raise LandbridgeError("Azure can't be asked")
 
-    monkeypatch.setattr(vaults, "is_kept", refused)
+    monkeypatch.setattr(vaults, "is_recoverable", refused)
     assert vaults.to_recover(FLEET, "south", STANDS, refresh=True) is None
     with pytest.raises(LandbridgeError):
         vaults.to_recover(FLEET, "south", OTHER, refresh=True)

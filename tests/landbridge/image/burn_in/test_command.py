@@ -216,12 +216,12 @@ def test_a_node_that_changes_meanwhile_loses_nothing(api: Server, node: Any) -> 
                 api.patch(NODE, {"spec": {"taints": [JOINER, added]}})
             return found
 
-    node_marks.Marks(Slow(kube.config), "gpu-1").begin()
+    node_marks.NodeMarks(Slow(kube.config), "gpu-1").begin()
     assert {one["key"] for one in node()["spec"]["taints"]} >= {JOINER["key"], "team", node_marks.RUNNING.key}
-    node_marks.Marks(kube, "gpu-1").end()
+    node_marks.NodeMarks(kube, "gpu-1").end()
     assert not any(one["key"].startswith(node_marks.STATUS) for one in node()["spec"]["taints"])
     version = node()["metadata"]["resourceVersion"]
-    node_marks.Marks(kube, "gpu-1").end()
+    node_marks.NodeMarks(kube, "gpu-1").end()
     assert node()["metadata"]["resourceVersion"] == version
 
 

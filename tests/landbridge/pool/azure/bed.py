@@ -111,7 +111,7 @@ class Bed:
 
     def image(self, pool: str) -> str:
         tags = self.azure.ask("GET", self.definition(pool), version="2024-03-03").json()["tags"]
-        return f"{self.definition(pool)}/versions/{images.said(tags, REGION)}"
+        return f"{self.definition(pool)}/versions/{images.channel_version(tags, REGION)}"
 
     def promote(self, pool: str, version: str) -> None:
         """A version of that number, which the pool's channel then says."""
