@@ -9,7 +9,7 @@ from typing import Literal
 from .model import Fleet
 
 # The variants of images (images/recipe.yaml).
-ImageKind = Literal["cpu", "gpu", "gateway", "laptop"]
+ImageVariant = Literal["cpu", "gpu", "gateway", "laptop"]
 CANDIDATE, STABLE, RETIRED = "candidate", "stable", "retired"
 # In the order that an image goes through them.
 CHANNELS = (CANDIDATE, STABLE, RETIRED)
@@ -19,9 +19,9 @@ RESOLVE = "resolve:ssm:"
 SERVICES = "localhost/landbridge-services", "0.1.0"
 
 
-def parameter(fleet: str, kubernetes: str, channel: str = STABLE, kind: ImageKind = "cpu") -> str:
-    """`kind` is gpu for machines with GPUs: their image has drivers, too."""
-    return f"/{fleet}/images/{kind}/{kubernetes}/{channel}"
+def parameter(fleet: str, kubernetes: str, channel: str = STABLE, variant: ImageVariant = "cpu") -> str:
+    """`variant` is gpu for machines with GPUs: their image has drivers, too."""
+    return f"/{fleet}/images/{variant}/{kubernetes}/{channel}"
 
 
 def of_pool(fleet: Fleet, name: str) -> str:

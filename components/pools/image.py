@@ -11,7 +11,7 @@ import pulumi_aws as aws
 
 from components.boot.azure import image as azure_image
 from components.boot.azure.image import Wanted
-from fleet.image_names import ImageKind, of_pool
+from fleet.image_names import ImageVariant, of_pool
 from fleet.images import DRIVER, PROMOTE, TAG, refusals
 from fleet.model import Fleet
 
@@ -55,8 +55,8 @@ async def in_azure(fleet: Fleet, spec: PoolSpec, provider: pulumi.ProviderResour
     """The id that a scale set's `imageReference` names. Raises pulumi.RunError as `check` does."""
     pool, gpus = fleet.pools[spec.name], spec.hardware.gpus
     assert pool.region is not None  # a site's pool starts from what its host has
-    kind: ImageKind = "gpu" if pool.gpus else "cpu"
-    wanted = Wanted(f"pool {spec.name}", pool.region, spec.kubernetes, kind, pool.channel, gpus)
+    variant: ImageVariant = "gpu" if pool.gpus else "cpu"
+    wanted = Wanted(f"pool {spec.name}", pool.region, spec.kubernetes, variant, pool.channel, gpus)
     return await azure_image.version(fleet, wanted, provider)
 
 

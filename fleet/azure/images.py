@@ -7,7 +7,7 @@ All names follow from the fleet file and a bake's digest. What a channel says in
 import re
 from typing import Literal, NamedTuple
 
-from ..image_names import CHANNELS, STABLE, ImageKind
+from ..image_names import CHANNELS, STABLE, ImageVariant
 from ..model import Fleet
 from .ids import subscription
 
@@ -55,14 +55,14 @@ def gallery(fleet: str) -> str:
     return fleet.replace("-", ".")
 
 
-def definition(kubernetes: str, kind: str) -> str:
-    return f"{kind}-{kubernetes}"
+def definition(kubernetes: str, variant: str) -> str:
+    return f"{variant}-{kubernetes}"
 
 
-def image_id(fleet: Fleet, kubernetes: str, kind: ImageKind = "cpu") -> str:
+def image_id(fleet: Fleet, kubernetes: str, variant: ImageVariant = "cpu") -> str:
     """Of what Azure calls an image's definition."""
     place = f"{subscription(fleet)}/resourceGroups/{group(fleet.fleet)}/providers/{PROVIDER}/{gallery(fleet.fleet)}"
-    return f"{place}/images/{definition(kubernetes, kind)}"
+    return f"{place}/images/{definition(kubernetes, variant)}"
 
 
 def of_pool(fleet: Fleet, name: str) -> str:

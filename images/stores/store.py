@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, get_args
 
-from fleet.image_names import ImageKind
+from fleet.image_names import ImageVariant
 
 from ..baked import Baked
 from ..errors import ImageError
@@ -99,6 +99,6 @@ class Store(Protocol):
 
 def require_channel(image: Baked) -> None:
     """Raises ImageError for a variant that no channel of a cloud is for."""
-    if image.variant not in get_args(ImageKind):
-        known = ", ".join(get_args(ImageKind))
+    if image.variant not in get_args(ImageVariant):
+        known = ", ".join(get_args(ImageVariant))
         raise ImageError(f"{image.name}: no channel is for variant {image.variant}, only for {known}. Nothing was done")

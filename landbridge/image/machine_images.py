@@ -9,21 +9,21 @@ from botocore.exceptions import ClientError
 
 from fleet import laptops
 from fleet.buckets import in_azure
-from fleet.image_names import ImageKind, parameter
+from fleet.image_names import ImageVariant, parameter
 from fleet.model import Channel, Fleet
 from landbridge.clouds.aws.lookups import ClientOf, clients
 from landbridge.errors import LandbridgeError
 from landbridge.places import Place
 from stacks.catalogue import StackSpec
 
-NAME = "landbridge-local-{kind}-{kubernetes}"
+NAME = "landbridge-local-{variant}-{kubernetes}"
 
 
 class Needed(NamedTuple):
     """An image with a version of Kubernetes."""
 
     kubernetes: str
-    kind: ImageKind = "cpu"
+    variant: ImageVariant = "cpu"
     channel: Channel = "stable"
 
 
@@ -40,7 +40,7 @@ def needed(fleet: Fleet, stack: StackSpec) -> Needed | None:
 
 
 def ensure(
-    place: Place, region: str, fleet: Fleet, kubernetes: str, kind: ImageKind = "cpu", channel: Channel = "stable"
+    place: Place, region: str, fleet: Fleet, kubernetes: str, variant: ImageVariant = "cpu", channel: Channel = "stable"
 ) -> str | None:
     """Sets the parameter in a region of the local cloud if it is missing; gives the image then.
 
@@ -49,9 +49,9 @@ def ensure(
     if in_azure(fleet, region):
         from landbridge.clouds.azure import gallery as azure_gallery  # seconds of imports that few runs need
 
-        return azure_gallery.ensure(place, region, fleet, kubernetes, kind, channel)
+        return azure_gallery.ensure(place, region, fleet, kubernetes, variant, channel)
     of = clients(region, fleet.aws.account_id if fleet.aws and place.world == "local" else None)
-    name = parameter(fleet.fleet, kubernetes, channel, kind)
+    name = parameter(fleet.fleet, kubernetes, channel, variant)
     if named(of, name):
         return None
     if place.world != "local":
@@ -59,7 +59,7 @@ def ensure(
             f"{region} has no image with Kubernetes {kubernetes}: nothing has been promoted to {name}. Promote one "
             "first; until then machines that die would have no successor."
         )
-    filters = [{"Name": "name", "Values": [NAME.format(kind=kind, kubernetes=kubernetes)]}]
+    filters = [{"Name": "name", "Values": [NAME.format(variant=variant, kubernetes=kubernetes)]}]
     images = of("ec2").describe_images(Owners=["self"], Filters=filters)["Images"]
     if not images:
         raise LandbridgeError(
@@ -74,9 +74,9 @@ def ensure(
     return str(images[0]["ImageId"])
 
 
-def wanted(of: ClientOf, fleet: str, kubernetes: str, kind: ImageKind = "cpu") -> str:
+def wanted(of: ClientOf, fleet: str, kubernetes: str, variant: ImageVariant = "cpu") -> str:
     """What the parameter of channel stable says; empty if nobody has set it."""
-    return named(of, parameter(fleet, kubernetes, kind=kind))
+    return named(of, parameter(fleet, kubernetes, variant=variant))
 
 
 def named(of: ClientOf, name: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pulumi
 
 from fleet.azure import images as names
-from fleet.image_names import ImageKind
+from fleet.image_names import ImageVariant
 from fleet.images import DRIVER, NAME, PROMOTE, TAG, refusals
 from fleet.model import Channel, Fleet
 
@@ -23,16 +23,16 @@ class Wanted(NamedTuple):
     who: str
     region: str
     kubernetes: str
-    kind: ImageKind = "cpu"
+    variant: ImageVariant = "cpu"
     channel: Channel = "stable"
     gpus: int = 0
 
 
 async def version(fleet: Fleet, wanted: Wanted, provider: pulumi.ProviderResource) -> str:
     """The id of a version of the fleet's gallery. Raises pulumi.RunError if there is none that the fleet takes."""
-    image = names.image_id(fleet, wanted.kubernetes, wanted.kind)
+    image = names.image_id(fleet, wanted.kubernetes, wanted.variant)
     at = {"resourceGroupName": names.group(fleet.fleet), "galleryName": names.gallery(fleet.fleet)}
-    at["galleryImageName"] = names.definition(wanted.kubernetes, wanted.kind)
+    at["galleryImageName"] = names.definition(wanted.kubernetes, wanted.variant)
     what = f"{at['galleryImageName']}, channel {wanted.channel}"
     told = await _get("getGalleryImage", at, provider)
     if isinstance(told, str):

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, get_args
 from botocore.exceptions import ClientError
 
 from fleet import images as tags
-from fleet.image_names import CHANNELS, ImageKind, parameter
+from fleet.image_names import CHANNELS, ImageVariant, parameter
 
 from ...baked import Baked
 from ..store import Pointer, PointerKey, Published, Record, State, Tell, require_channel
@@ -105,8 +105,8 @@ class Aws:
             return [_pointer(ssm, place, slot, one) for slot, one in found]
 
     def point(self, place: str, slot: PointerKey, image: str, record: Record) -> None:
-        kind = next(kind for kind in get_args(ImageKind) if kind == slot.variant)
-        name = parameter(self.fleet, slot.kubernetes, slot.channel, kind)
+        variant = next(variant for variant in get_args(ImageVariant) if variant == slot.variant)
+        name = parameter(self.fleet, slot.kubernetes, slot.channel, variant)
         said = json.dumps({"who": record.who, "why": record.why, "before": record.before}, separators=(",", ":"))
         with clear_errors(place):
             # Of type text: that of an image's id is written later than the call, if at all.
@@ -145,7 +145,7 @@ class Aws:
     def _slot(self, name: str) -> PointerKey | None:
         """None for a parameter that is no channel's."""
         found = re.fullmatch(rf"/{re.escape(self.fleet)}/images/([^/]+)/([^/]+)/([^/]+)", name)
-        known = found and found[1] in get_args(ImageKind) and found[3] in CHANNELS
+        known = found and found[1] in get_args(ImageVariant) and found[3] in CHANNELS
         return PointerKey(*found.groups()) if found and known else None
 
 

@@ -13,7 +13,7 @@ from azure.core.exceptions import ResourceNotFoundError
 
 from fleet import images as tags
 from fleet.azure import images as names
-from fleet.image_names import ImageKind
+from fleet.image_names import ImageVariant
 
 from ...baked import Baked, name_of
 from ..store import Pointer, PointerKey, Published, Record, State, Tell, require_channel
@@ -150,7 +150,7 @@ class Azure:
             variant, _, kubernetes = one.name.partition("-")
             for name, value in (one.tags or {}).items():
                 slot = names.pointer(name)
-                if slot and slot[1] == place and variant in get_args(ImageKind):
+                if slot and slot[1] == place and variant in get_args(ImageVariant):
                     found.append(self._pointer(place, PointerKey(variant, kubernetes, slot[0]), value))
         return found
 

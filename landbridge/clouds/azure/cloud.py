@@ -8,7 +8,7 @@ from typing import Any
 from components.tags import KUBERNETES
 from fleet.azure import images as names
 from fleet.buckets import resource_group, vault_name
-from fleet.image_names import STABLE, ImageKind
+from fleet.image_names import STABLE, ImageVariant
 from fleet.model import Fleet
 from landbridge.cluster.info import ClusterInfo, MachineInfo
 from landbridge.remote_execution import Instance
@@ -21,7 +21,7 @@ from .refusals import asked
 CLUSTER, MACHINE = "landbridge:cluster", "landbridge:machine"
 RUNS = ("PowerState/starting", "PowerState/running")
 HANDS = 8
-KIND: ImageKind = "cpu"
+VARIANT: ImageVariant = "cpu"
 SECRETS = "You need the role Key Vault Secrets User on the region's vault: owning it is not enough"
 READS, WRITES = "You need the role Reader on {}", "You need the role Virtual Machine Contributor on {}"
 Recreate = Callable[[ClusterInfo, str], None]
@@ -140,7 +140,7 @@ class Azure:
         def told() -> Any:
             try:
                 return self.clients.compute.gallery_images.get(
-                    names.group(fleet), names.gallery(fleet), names.definition(kubernetes, KIND)
+                    names.group(fleet), names.gallery(fleet), names.definition(kubernetes, VARIANT)
                 ).tags
             except ResourceNotFoundError:
                 return {}
@@ -148,10 +148,10 @@ class Azure:
         needs = READS.format(names.group(fleet))
         found = asked(f"{self.channel(fleet, kubernetes)} can't be read", needs, told)
         version = names.channel_version(found or {}, self.region)
-        return f"{names.image_id(self.fleet, kubernetes, KIND)}/versions/{version}" if version else ""
+        return f"{names.image_id(self.fleet, kubernetes, VARIANT)}/versions/{version}" if version else ""
 
     def channel(self, fleet: str, kubernetes: str) -> str:
-        image = f"{names.gallery(fleet)}/{names.definition(kubernetes, KIND)}"
+        image = f"{names.gallery(fleet)}/{names.definition(kubernetes, VARIANT)}"
         return f"the tag {names.tag(STABLE, self.region)} of {image} in the gallery"
 
     def _balancers(self, info: ClusterInfo) -> list[Any]:

@@ -11,7 +11,7 @@ from azure.core.exceptions import ResourceNotFoundError
 
 from fleet import images as tags
 from fleet.azure import images as names
-from fleet.image_names import ImageKind
+from fleet.image_names import ImageVariant
 from fleet.model import Channel, Fleet
 from images.stores.aws.blocks import WORKERS
 from images.stores.aws.store import Waits
@@ -70,13 +70,13 @@ def who(place: str) -> str:
 
 
 def ensure(
-    place: Place, region: str, fleet: Fleet, kubernetes: str, kind: ImageKind = "cpu", channel: Channel = "stable"
+    place: Place, region: str, fleet: Fleet, kubernetes: str, variant: ImageVariant = "cpu", channel: Channel = "stable"
 ) -> str | None:
     """As machine_image.ensure: on the local cloud a channel without an image gets the market's, marked as one of ours.
 
     Raises LandbridgeError when there is no image, and ImageError where Azure refuses to say so.
     """
-    definition = names.definition(kubernetes, kind)
+    definition = names.definition(kubernetes, variant)
     at = store(fleet, [region], Path(), Waits(0.2, 600))
     with _making, clear_errors(region):
         if _said(at, definition, region, channel):
@@ -91,8 +91,8 @@ def ensure(
             raise LandbridgeError(
                 f"The local cloud has no image with Kubernetes {kubernetes}, only with {', '.join(VERSIONS)}."
             )
-        number = names.version(standins.digest(kind, kubernetes))
-        _stand_in(at, region, kind, kubernetes, number)
+        number = names.version(standins.digest(variant, kubernetes))
+        _stand_in(at, region, variant, kubernetes, number)
         told_ = {"operation": "Merge", "properties": {"tags": {names.tag(channel, region): number}}}
         at.clients.resources.tags.begin_update_at_scope(f"{at.images}/{definition}", told_).result()
     return at.id(definition, number)
@@ -106,21 +106,21 @@ def _said(at: Azure, definition: str, region: str, channel: Channel) -> str:
     return names.channel_version(dict(found.tags or {}), region, channel)
 
 
-def _stand_in(at: Azure, region: str, kind: ImageKind, kubernetes: str, number: str) -> None:
+def _stand_in(at: Azure, region: str, variant: ImageVariant, kubernetes: str, number: str) -> None:
     """A version of a disk of the market's image, in the region and wherever it was already."""
-    compute, definition = at.clients.compute, names.definition(kubernetes, kind)
-    home = publish.gallery(at, kind, kubernetes)
+    compute, definition = at.clients.compute, names.definition(kubernetes, variant)
+    home = publish.gallery(at, variant, kubernetes)
     version = at.version(definition, number)
     there = [] if version is None else [one.name for one in version.publishing_profile.target_regions]
     if region in there:
         return
     disk = {"location": home, "sku": {"name": "Standard_LRS"}, "properties": {"creationData": _of_the_market(home)}}
-    made = compute.disks.begin_create_or_update(at.group, f"market-{kind}", disk).result()
-    driver = standins.driver(standins.image(kind, kubernetes)) or tags.DRIVERLESS
+    made = compute.disks.begin_create_or_update(at.group, f"market-{variant}", disk).result()
+    driver = standins.driver(standins.image(variant, kubernetes)) or tags.DRIVERLESS
     wanted = [publish.target(name) for name in dict.fromkeys((home, *there, region))]
     body = {
         "location": home,
-        "tags": {tags.TAG: kubernetes, tags.VARIANT: kind, tags.DRIVER: driver},
+        "tags": {tags.TAG: kubernetes, tags.VARIANT: variant, tags.DRIVER: driver},
         "properties": {
             "publishingProfile": {"targetRegions": wanted, "excludeFromLatest": True},
             "storageProfile": {"osDiskImage": {"source": {"id": made.id}}},
@@ -131,7 +131,7 @@ def _stand_in(at: Azure, region: str, kind: ImageKind, kubernetes: str, number: 
         compute.gallery_image_versions.begin_update(at.group, at.gallery, definition, number, change).result()
     else:
         compute.gallery_image_versions.begin_create_or_update(at.group, at.gallery, definition, number, body).result()
-    compute.disks.begin_delete(at.group, f"market-{kind}").result()
+    compute.disks.begin_delete(at.group, f"market-{variant}").result()
 
 
 def _of_the_market(region: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from components.pools.names import Group as Told
 from components.pools.names import Names, zone_name
 from fleet.azure import images as names
-from fleet.image_names import ImageKind
+from fleet.image_names import ImageVariant
 from fleet.images import DRIVER, NAME, TAG
 from landbridge.clouds.azure.cloud import Azure
 from landbridge.clouds.azure.cloud import image as image_of
@@ -171,8 +171,8 @@ class AzureScaling:
     def parameter(self, pool: str) -> str:
         """The channel of an image in the fleet's gallery: IMAGE:CHANNEL."""
         told = self.fleet.pools[pool]
-        kind: ImageKind = "gpu" if told.gpus else "cpu"
-        return f"{names.definition(self.fleet.clusters[told.cluster].kubernetes, kind)}:{told.channel}"
+        variant: ImageVariant = "gpu" if told.gpus else "cpu"
+        return f"{names.definition(self.fleet.clusters[told.cluster].kubernetes, variant)}:{told.channel}"
 
     def values(self, parameters: Iterable[str]) -> dict[str, str]:
         found = {}

@@ -33,5 +33,5 @@ def test_controllers_and_scheduler_know_no_server_but_that_of_their_own_machine_
 
 def test_an_image_is_found_by_the_version_in_it_and_its_channel() -> None:
     assert parameter("example", "1.36.2") == "/example/images/cpu/1.36.2/stable"
-    assert parameter("example", "1.36.2", kind="gpu") == "/example/images/gpu/1.36.2/stable"
+    assert parameter("example", "1.36.2", variant="gpu") == "/example/images/gpu/1.36.2/stable"
     assert parameter("example", "1.36.2", "candidate") == "/example/images/cpu/1.36.2/candidate"

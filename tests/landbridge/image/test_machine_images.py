@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fleet.image_names import ImageKind
+from fleet.image_names import ImageVariant
 from fleet.loader import load
 from fleet.model import Channel, Fleet
 from landbridge.errors import LandbridgeError
@@ -51,7 +51,7 @@ def ensured(
     world: str,
     fleet: Fleet,
     version: str,
-    kind: ImageKind = "cpu",
+    kind: ImageVariant = "cpu",
     channel: Channel = "stable",
 ) -> str | None:
     monkeypatch.setattr(machine_images, "clients", lambda *_given: region)
@@ -79,7 +79,7 @@ def test_the_local_cloud_sets_the_channel_that_a_pool_follows(fleet: Fleet, monk
 @pytest.mark.parametrize("kind", ["cpu", "gpu", "laptop"])
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_local_cloud_sets_each_version_s_own(
-    version: str, kind: ImageKind, fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+    version: str, kind: ImageVariant, fleet: Fleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     region = Region()
     image = ensured(monkeypatch, region, "local", fleet, version, kind)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from fleet.address import ledger as ledgers
-from fleet.image_names import ImageKind
+from fleet.image_names import ImageVariant
 from fleet.world import current, drafted
 from landbridge.clouds.azure import gallery
 from landbridge.places import Place, written_whole
@@ -99,7 +99,7 @@ class Stacks:
         self.pulumi(stack, "stack", "init")
         self.up(stack)
 
-    def image(self, kind: ImageKind = "cpu") -> None:
+    def image(self, kind: ImageVariant = "cpu") -> None:
         """What `landbridge up --local` does before a stack that starts machines."""
         fleet = current(self.fleet).fleet
         place = Place("local", self.folder, "", "", self.folder)  # type: ignore[arg-type]

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from fleet.azure import images as names
-from fleet.image_names import STABLE, ImageKind
+from fleet.image_names import STABLE, ImageVariant
 from fleet.images import DRIVER, TAG
 from tests.support.cloud import Cloud
 
@@ -16,7 +16,7 @@ def publish(
     subscription: str,
     regions: list[str],
     kubernetes: str,
-    kind: ImageKind = "cpu",
+    kind: ImageVariant = "cpu",
     *,
     version: str = VERSION,
 ) -> str:

@@ -131,7 +131,7 @@ class LaptopServer(pulumi.ComponentResource):
         return One(
             named=(owner.name(self.name, 128), group(self.args["fleet"], self.spec.region, self.name)),
             zone=f"{self.spec.region}{self.server.zone}",
-            image_id=RESOLVE + parameter(self.spec.fleet, kubernetes, kind="laptop"),
+            image_id=RESOLVE + parameter(self.spec.fleet, kubernetes, variant="laptop"),
             kubernetes=kubernetes,
             instance_type=INSTANCE_TYPES["aws"],
             profile=profile,
