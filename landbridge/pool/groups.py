@@ -7,7 +7,7 @@ from landbridge.cluster.session import Session
 from landbridge.errors import LandbridgeError
 
 from . import cloud
-from .cloud import About, RegionError
+from .regions import About, RegionError
 from .sizes import Group
 
 __all__ = ["About", "RegionError", "about", "of_pool", "of_region", "set_desired"]

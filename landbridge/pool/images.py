@@ -11,7 +11,7 @@ from landbridge.cluster.session import Session
 from landbridge.errors import LandbridgeError
 
 from . import cloud as scaling
-from .cloud import Image, Scaling
+from .regions import Image, Scaling
 from .sizes import Group, Machine
 
 

@@ -11,9 +11,9 @@ from landbridge.site.nodes import Node
 
 from . import eviction, node_marks, usage
 from . import groups as scaling
-from .cloud import About
 from .images import Wanted
 from .listing import failed
+from .regions import About
 from .roll_plan import State
 from .sizes import Group, Machine
 from .usage import Pod

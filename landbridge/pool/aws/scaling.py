@@ -19,7 +19,7 @@ from landbridge.cluster.session import Session
 from landbridge.cluster.waiting import Tell
 from landbridge.errors import LandbridgeError
 
-from ..cloud import About, Image, RegionError
+from ..regions import About, Image, RegionError
 from ..sizes import Group, Machine
 
 PATIENCE = Config(connect_timeout=5, read_timeout=20, retries={"total_max_attempts": 3, "mode": "standard"})

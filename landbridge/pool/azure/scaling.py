@@ -21,7 +21,7 @@ from landbridge.clouds.cloud import CloudError
 from landbridge.cluster.session import Session
 from landbridge.cluster.waiting import Tell
 
-from ..cloud import About, Image, RegionError
+from ..regions import About, Image, RegionError
 from ..sizes import Group, Machine
 from . import answers
 

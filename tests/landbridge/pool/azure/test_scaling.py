@@ -8,7 +8,7 @@ from landbridge.demo import burst_state
 from landbridge.demo.burst import Burst
 from landbridge.errors import LandbridgeError
 from landbridge.pool import images, listing
-from landbridge.pool.cloud import RegionError
+from landbridge.pool.regions import RegionError
 from landbridge.pool.resize import Outcome, Resize
 from landbridge.pool.roll import How, Roll
 from tests.landbridge.pool.azure.bed import REGION, SIZE, Bed, make
