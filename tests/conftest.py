@@ -47,7 +47,7 @@ TOGETHER = (
     tuple(
         f"tests/landbridge/{name}.py"
         for name in (
-            "cluster/test_access",
+            "access/test_people",
             "cluster/test_kubeconfig",
             "etcd/test_etcd",
             "test_remote_execution_ssh",

@@ -10,7 +10,7 @@ import pytest
 from components.links.gateway import bgp
 from components.links.gateway.spec import gateway_specs
 from components.links.plan import tunnels
-from components.links.policy import CLOUDS
+from components.links.tunnel_settings import CLOUDS
 from components.network.aws.spec import network_spec
 from components.network.routes import fleet_routes
 from fleet.address.plan import draft

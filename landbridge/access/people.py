@@ -15,11 +15,11 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from fleet.model import Fleet
+from landbridge.cluster.kube import Kube
+from landbridge.cluster.kubeconfig import Credential
 from landbridge.errors import LandbridgeError, UsageError
 
 from . import rbac
-from .kube import Kube
-from .kubeconfig import Credential
 
 SIGNER = "kubernetes.io/kube-apiserver-client"
 HOURS, MOST_HOURS = 8, 24 * 7  # the controllers sign for no longer than a week

@@ -4,11 +4,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from fleet.world import World
+from landbridge.access import rbac
 from landbridge.errors import LandbridgeError
 from landbridge.places import Place
 from landbridge.remote_execution import RemoteExecutionError
 
-from . import info, rbac, why
+from . import info, why
 from .kube import Kube, KubeError
 from .session import Session
 from .waiting import Tell

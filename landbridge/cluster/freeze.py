@@ -6,10 +6,10 @@ It is set by `landbridge freeze` and, by itself, after a restore of etcd; and re
 from datetime import UTC, datetime
 from typing import Any
 
+from landbridge.access.rbac import MANAGED
 from landbridge.errors import LandbridgeError
 
 from .kube import Kube
-from .rbac import MANAGED
 
 NAMESPACE, NAME = "kube-system", "landbridge-freeze"
 RELEASE = "landbridge unfreeze"

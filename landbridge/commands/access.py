@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from landbridge import render
-from landbridge.cluster import access as accesses
+from landbridge.access import people as accesses
 from landbridge.cluster import kubeconfig
 from landbridge.errors import DONE
 

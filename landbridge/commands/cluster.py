@@ -11,7 +11,7 @@ from landbridge.cluster.machines import Machines, State
 from landbridge.cluster.roll import Roll, RollError
 from landbridge.cluster.session import Session
 from landbridge.errors import DONE, FAILED
-from landbridge.etcd import copies, snapshot_age
+from landbridge.etcd import second_region_copies, snapshot_age
 from landbridge.etcd import store as stores
 from landbridge.etcd.ring import RING
 from landbridge.output import Output
@@ -41,8 +41,8 @@ def status(*, name: str | None, local: bool, fleet_file: Path | None, as_json: b
     session = options.the_cluster(fleet_file, name, local=local)
     out = options.output(as_json=as_json)
     states = Machines(session).look()
-    copied = [copy for ring in RING if (copy := copies.newest(session, ring))]
-    no_keys = copies.keys(session)
+    copied = [copy for ring in RING if (copy := second_region_copies.newest(session, ring))]
+    no_keys = second_region_copies.keys(session)
     if as_json:
         told = {"machines": [state.as_json() for state in states.values()]}
         newest = [copy._asdict() for copy in copied]

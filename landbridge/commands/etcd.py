@@ -11,8 +11,8 @@ from landbridge import render
 from landbridge.cluster.session import Session
 from landbridge.errors import DONE, FAILED, UsageError
 from landbridge.etcd import backup as backups
-from landbridge.etcd import copies, health, snapshot_age
 from landbridge.etcd import defrag as defrags
+from landbridge.etcd import health, second_region_copies, snapshot_age
 from landbridge.etcd import replace as replaces
 from landbridge.etcd import store as stores
 from landbridge.etcd.restore_command import old, restored
@@ -164,7 +164,7 @@ def snapshots(*, cluster: str | None, local: bool, fleet_file: Path | None, as_j
     session = options.the_cluster(fleet_file, cluster, local=local)
     out = options.output(as_json=as_json)
     found = {name: stores.scheduled(store(session), session.info.name, name) for name in rings(ring)}
-    copied = [copy for name in rings(ring) if (copy := copies.newest(session, name))]
+    copied = [copy for name in rings(ring) if (copy := second_region_copies.newest(session, name))]
     if as_json:
         told = [
             {**one._asdict(), "ring": name, "taken": stores.taken(one), "revision": stores.revision(one.key)}

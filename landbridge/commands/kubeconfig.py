@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from landbridge.cluster import access, kubeconfig
+from landbridge.access import people
+from landbridge.cluster import kubeconfig
 from landbridge.cluster.info import MachineInfo
 from landbridge.cluster.session import Session
 from landbridge.errors import DONE, UsageError
@@ -21,7 +22,7 @@ from .options import cluster_option, fleet_option, local_option
     "--output", "-o", metavar="FILE", help="Where to write it, `-` for stdout. Default: CLUSTER.kubeconfig here."
 )
 @click.option("--as", "person", metavar="PERSON", help="With a certificate of a few hours for someone of the fleet.")
-@click.option("--hours", type=float, default=access.HOURS, show_default=True, help="How long that is good for.")
+@click.option("--hours", type=float, default=people.HOURS, show_default=True, help="How long that is good for.")
 @click.option("--machine", metavar="NAME", help="Straight to one API machine, past DNS and balancer: break-glass.")
 def write_kubeconfig(
     *,
@@ -53,9 +54,9 @@ def write_kubeconfig(
             err=True,
         )
     elif person:
-        credential, expires = access.grant(session.admin, session.world.fleet, person, hours)
+        credential, expires = people.grant(session.admin, session.world.fleet, person, hours)
         text = kubeconfig.kubeconfig(session.info, credential)
-        click.echo(f"The certificate of {person} is good for {access.left(expires)}.", err=True)
+        click.echo(f"The certificate of {person} is good for {people.left(expires)}.", err=True)
     else:
         text = kubeconfig.kubeconfig(session.info, kubeconfig.admin(session.cloud, session.info))
     hand_out(text, output or f"{session.info.name}.kubeconfig")

@@ -4,7 +4,7 @@ import base64
 from collections.abc import Iterator
 from typing import Any
 
-from . import commands, hardware, machine_reports, packets
+from . import commands, hardware, machine_reports, network_state
 from .extensions import images, machines
 from .extensions.balancers import interfaces
 
@@ -22,9 +22,9 @@ def world() -> dict[str, Any]:
         or any(one["state"] == "shutting-down" for one in instances)
         or bool(machine_reports.detachments.waiting),
         "machines": instances,
-        "networks": [one for backend in _backends("ec2") for one in packets.networks(backend)],
-        "hubs": [one for backend in _backends("ec2") for one in packets.hubs(backend)],
-        "connections": [one for backend in _backends("ec2") for one in packets.connections(backend)],
+        "networks": [one for backend in _backends("ec2") for one in network_state.networks(backend)],
+        "hubs": [one for backend in _backends("ec2") for one in network_state.hubs(backend)],
+        "connections": [one for backend in _backends("ec2") for one in network_state.connections(backend)],
         "volumes": [volume for backend in _backends("ec2") for volume in list(backend.volumes)],
         "zones": list(_zones()),
         "resolvers": list(_resolvers()),

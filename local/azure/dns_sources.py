@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .kinds import World
-from .packets import router
+from .network_state import router
 from .resources.forwarding import LINK, RULE, RULESET
 from .resources.resolvers import INBOUND, RESOLVER
 

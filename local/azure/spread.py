@@ -10,7 +10,7 @@ from . import ids
 from .compute import limits
 from .compute import own_api as compute
 from .kinds import World
-from .packets import network_of
+from .network_state import network_of
 from .resources.balancers import BALANCER, FRONTENDS, PROBES, RULES
 from .store import Resource
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from local.kubernetes import BUILT_IN, VERSIONS
 
-from . import addresses, dns_sources, metadata, names, packets, spread
+from . import addresses, dns_sources, metadata, names, network_state, spread
 from .compute import events, images, limits, sizes
 from .compute import own_api as compute
 from .kinds import World
@@ -31,8 +31,8 @@ def world(world: World) -> dict[str, Any]:
     return {
         "restless": bool(world.operations.running() or events.waiting(world)),
         "machines": [machine(world, one) for one in limits.machines(world) if is_machine(world, one)],
-        "vnets": list(packets.vnets(world)),
-        "gateways": list(packets.gateways(world)),
+        "vnets": list(network_state.vnets(world)),
+        "gateways": list(network_state.gateways(world)),
         "volumes": list(_volume_ids(world)),
         "zones": list(zones(world)),
         "resolvers": list(dns_sources.resolvers(world)),
@@ -72,7 +72,7 @@ def machine(world: World, one: Resource) -> dict[str, Any]:
         "address": first["address"],
         "prefix": int(cards[0][0].partition("/")[2]),
         "cards": cards[1:],
-        "vpc": packets.network_of(first["subnet"]),
+        "vpc": network_state.network_of(first["subnet"]),
         "user_data": base64.b64encode(custom_data(one)).decode(),
         "volumes": list(_volumes(world, one)),
         "commands": [],

@@ -5,7 +5,7 @@ from typing import Any
 
 from . import ids
 from .kinds import World
-from .packets import router
+from .network_state import router
 from .resources.private_zones import LINK, ZONE, sets
 from .store import Resource
 

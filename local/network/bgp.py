@@ -8,7 +8,7 @@ path, so that no hub of AWS believes it from there; from Azure it takes what the
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from . import hubs
+from . import hub_routers as hubs
 from .ends import Heard, Path, Side, Site, Tunnel
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any, NamedTuple
 
-from . import bgp, hubs, sites, tunnels, vnets
+from . import bgp, hub_routers, site_routers, tunnels, vnet_routers
 from .ends import Heard, Site, Tunnel
 from .groups import ruleset
 from .routers import CLOUD, CLOUD_CARD, FIRST, METADATA, PLATFORM, Route, Router, Rule, Wire, card
@@ -36,11 +36,13 @@ def plan(world: Mapping[str, Any], there: Iterable[Site]) -> Plan:
     machines = {address for one in world["machines"] for address in _addresses(one)}
     cidrs = {one["id"]: one["cidrs"] for one in [*world["networks"], *azures]}
     routers = {one["id"]: _network(one, machines) for one in world["networks"]}
-    routers |= {one["id"]: hubs.transit_gateway(one, cidrs, up, heard) for one in world["hubs"]}
-    learned = {one["id"]: sorted(hubs.known(one, up, heard)) for one in gateways}
-    routers |= {one["id"]: vnets.router(one, machines, learned.get(one["gateway"], ())) for one in azures}
-    routers |= {one["id"]: hubs.vpn_gateway(one, cidrs, up, heard) for one in gateways}
-    routers |= {site.router: sites.router(site, [one for one in up if one.at(site.router)], heard) for site in standing}
+    routers |= {one["id"]: hub_routers.transit_gateway(one, cidrs, up, heard) for one in world["hubs"]}
+    learned = {one["id"]: sorted(hub_routers.known(one, up, heard)) for one in gateways}
+    routers |= {one["id"]: vnet_routers.router(one, machines, learned.get(one["gateway"], ())) for one in azures}
+    routers |= {one["id"]: hub_routers.vpn_gateway(one, cidrs, up, heard) for one in gateways}
+    routers |= {
+        site.router: site_routers.router(site, [one for one in up if one.at(site.router)], heard) for site in standing
+    }
     routers[CLOUD] = _cloud([*world["networks"], *azures], standing)
     seen = _seen(up, heard)
     return Plan(
@@ -83,7 +85,7 @@ def _wires(world: Mapping[str, Any], standing: list[Site], up: list[Tunnel]) -> 
             # Both hubs tell of a peering; it is one wire.
             elif one["kind"] == "peering" and hub["id"] < one["to"] and one["to"] in there:
                 yield Wire(hub["id"], card("p", one["id"]), one["to"], card("p", one["id"]))
-    yield from vnets.wires(azures, world["gateways"])
+    yield from vnet_routers.wires(azures, world["gateways"])
     for tunnel in up:
         yield Wire(tunnel.here.router, tunnel.card, tunnel.there.router, tunnel.card)
 

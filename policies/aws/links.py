@@ -48,7 +48,7 @@ NUMBERS = {
 }
 ROUTES = {"aws:ec2transitgateway/route:Route": ("destinationCidrBlock",)}
 PLAN = "Take it from the address plan (`landbridge plan`)"
-POLICY = "Take the fleet's policy (components/links/policy.py) for both tunnels"
+POLICY = "Take the fleet's policy (components/links/tunnel_settings.py) for both tunnels"
 # A gateway of a site hears no more from a region (MOST_PREFIXES in components/links/gateway/bgp.py).
 MOST_PREFIXES = 20
 JOINED = "aws:ec2transitgateway/routeTableAssociation:RouteTableAssociation"

@@ -17,7 +17,7 @@ CONNECTION = "azure-native:network:VirtualNetworkGatewayConnection"
 # Those without AZ can't be made any more, and Basic has neither BGP nor policies of one's own.
 SKUS = tuple(f"VpnGw{n}AZ" for n in range(1, 6))
 BGP = Setting((True,), "Set it to true: routes come by BGP")
-POLICY = "Take the fleet's policy (components/links/policy.py): each field, and none weak"
+POLICY = "Take the fleet's policy (components/links/tunnel_settings.py): each field, and none weak"
 ENCRYPTION, INTEGRITY = ("AES256", "GCMAES256"), ("SHA256", "SHA384", "GCMAES256")
 # Azure's groups 1, 2 and 24 are too short or not to be trusted (RFC 8247).
 GROUPS = ("DHGroup14", "DHGroup2048", "ECP256", "ECP384")

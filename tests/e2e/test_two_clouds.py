@@ -11,7 +11,7 @@ import pytest
 
 from components.links.trace import Paths, Port
 from fleet.world import World, current
-from local.azure.packets import router
+from local.azure.network_state import router
 from local.kubernetes import BUILT_IN
 from local.network.routers import PLATFORM
 from tests.components.pools.joining_client import eventually

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from components.links.aws.connections import OPTIONS
 from components.links.gateway.spec import End
-from components.links.policy import HELLO_SECONDS, HOLD_SECONDS
+from components.links.tunnel_settings import HELLO_SECONDS, HOLD_SECONDS
 
 from . import frr, swan
 from .charon import Charon

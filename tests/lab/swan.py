@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from components.links.policy import MTU
+from components.links.tunnel_settings import MTU
 
 from .charon import Charon
 from .machines import Machine, moved

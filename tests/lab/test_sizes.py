@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from components.links.gateway import firewall
-from components.links.policy import MTU
+from components.links.tunnel_settings import MTU
 
 from . import report, traffic
 from .lab import Lab

@@ -50,7 +50,7 @@ def serve(folder: Path) -> None:
     from local.network.namespaces import Namespaces
     from local.network.plan import plan
     from local.network.routers import METADATA, PLATFORM
-    from local.network.sites import Site
+    from local.network.site_routers import Site
 
     from .packets import Prober
 

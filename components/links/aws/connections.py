@@ -2,25 +2,25 @@
 
 from collections.abc import Iterable
 
-from .. import policy
+from .. import tunnel_settings
 from ..connections import Connection
 
 # An option in AWS's words → its value, the same for every tunnel. None is left at its default: those of the second
 # tunnel are the weak ones of 2008 where only the first was thought of.
 OPTIONS: dict[str, object] = {
     "ike_versions": ["ikev2"],
-    "phase1_encryption_algorithms": [policy.IKE.encryption],
-    "phase1_integrity_algorithms": [policy.IKE.integrity],
-    "phase1_dh_group_numbers": [policy.IKE.dh_group],
-    "phase1_lifetime_seconds": policy.IKE_SECONDS,
-    "phase2_encryption_algorithms": [policy.ESP.encryption],
-    "phase2_integrity_algorithms": [policy.ESP.integrity],
-    "phase2_dh_group_numbers": [policy.ESP.dh_group],
-    "phase2_lifetime_seconds": policy.ESP_SECONDS,
+    "phase1_encryption_algorithms": [tunnel_settings.IKE.encryption],
+    "phase1_integrity_algorithms": [tunnel_settings.IKE.integrity],
+    "phase1_dh_group_numbers": [tunnel_settings.IKE.dh_group],
+    "phase1_lifetime_seconds": tunnel_settings.IKE_SECONDS,
+    "phase2_encryption_algorithms": [tunnel_settings.ESP.encryption],
+    "phase2_integrity_algorithms": [tunnel_settings.ESP.integrity],
+    "phase2_dh_group_numbers": [tunnel_settings.ESP.dh_group],
+    "phase2_lifetime_seconds": tunnel_settings.ESP_SECONDS,
     # AWS's range is 60 s to half of phase 2; with this it starts a new key after the site has.
     "rekey_margin_time_seconds": 270,
     "rekey_fuzz_percentage": 100,
-    "replay_window_size": policy.REPLAY_WINDOW,
+    "replay_window_size": tunnel_settings.REPLAY_WINDOW,
     "dpd_timeout_seconds": 30,
     "dpd_timeout_action": "restart",
     # The site begins: its gateway may stand behind an address that AWS can't reach by itself.

@@ -8,7 +8,7 @@ import pulumi_azure_native as azure
 from components.network.azure.hub import INSTANCES
 from components.tags import Owner
 
-from .. import policy
+from .. import tunnel_settings
 from ..ends import AzureEnd
 from .connections import DPD_SECONDS, MODE, OtherEnd
 
@@ -57,7 +57,7 @@ def vpn(args: VpnArgs, parent: pulumi.Resource) -> azure.network.VirtualNetworkG
             }
             for instance, address in zip(INSTANCES, end.instances, strict=True)
         ],
-        ipsec_policies=[policy.AZURE],
+        ipsec_policies=[tunnel_settings.AZURE],
         use_policy_based_traffic_selectors=False,
         dpd_timeout_seconds=DPD_SECONDS,
         shared_key=args["key"],

@@ -3,7 +3,7 @@
 from ipaddress import IPv4Network
 from itertools import groupby
 
-from components.links import policy
+from components.links import tunnel_settings
 
 from .spec import End, GatewaySpec
 
@@ -11,7 +11,7 @@ CONFIG, DAEMONS = "/etc/frr/frr.conf", "/etc/frr/daemons"
 # Whoever tells more than its cloud may has lost its way, and is heard again after a while. `force` counts those that
 # the list refuses, too, and FRR has to keep them for that (soft-reconfiguration); it looks when it believes one.
 AGAIN_MINUTES = 5
-MOST_PREFIXES = policy.CLOUDS["aws"].most_prefixes
+MOST_PREFIXES = tunnel_settings.CLOUDS["aws"].most_prefixes
 # Lists of what is told, usually and by a tunnel that shall draw all traffic; regions' names have no capitals.
 OWN, DRAWING = "OWN", "DRAWING"
 # How it is told to Azure.
@@ -61,7 +61,7 @@ ip prefix-list {DRAWING} seq 10 permit {block} le {block.prefixlen + 1}
  bgp router-id {spec.address}
  ! A restarting peer would be believed for minutes after its tunnel is gone.
  bgp graceful-restart-disable
- timers bgp {policy.HELLO_SECONDS} {policy.HOLD_SECONDS}
+ timers bgp {tunnel_settings.HELLO_SECONDS} {tunnel_settings.HOLD_SECONDS}
 {sessions}
  !
  address-family ipv4 unicast

@@ -1,6 +1,6 @@
 """nftables: who may open a tunnel, and what may pass one. By prefixes and without state: ways may be asymmetric."""
 
-from components.links import policy
+from components.links import tunnel_settings
 
 from . import pair
 from .spec import GatewaySpec
@@ -67,8 +67,8 @@ table inet landbridge {{
     chain forward {{
         type filter hook forward priority filter; policy accept;
         # What goes out tells the other side, what comes in this one: either may never hear that a packet was too large.
-        oifname @tunnels tcp flags syn / syn,rst tcp option maxseg size set {policy.MTU - HEADS}
-        iifname @tunnels tcp flags syn / syn,rst tcp option maxseg size set {policy.MTU - HEADS}
+        oifname @tunnels tcp flags syn / syn,rst tcp option maxseg size set {tunnel_settings.MTU - HEADS}
+        iifname @tunnels tcp flags syn / syn,rst tcp option maxseg size set {tunnel_settings.MTU - HEADS}
 {_smaller(spec)}        iifname @tunnels jump from_tunnels
         oifname @tunnels jump to_tunnels
     }}

@@ -1,6 +1,6 @@
 """An interface a tunnel, made by systemd-networkd and never taken away: BGP's sessions outlive a tunnel's keys."""
 
-from components.links import policy
+from components.links import tunnel_settings
 
 from .spec import End, GatewaySpec
 
@@ -21,7 +21,7 @@ def device(end: End) -> str:
 Description=tunnel {end.tunnel.number} to {end.region}
 Name={end.device}
 Kind=xfrm
-MTUBytes={policy.MTU}
+MTUBytes={tunnel_settings.MTU}
 
 [Xfrm]
 InterfaceId={end.key}

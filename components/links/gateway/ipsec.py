@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from components.links import policy
+from components.links import tunnel_settings
 
 from .spec import End, GatewaySpec
 
@@ -34,9 +34,9 @@ connections {{
         # Its public address may be that of a NAT before it: who it is, its identity says.
         local_addrs = %any
         remote_addrs = {end.outside}
-        proposals = {policy.IKE.swan}
-        rekey_time = {policy.IKE_REKEY_SECONDS}s
-        dpd_delay = {policy.DPD_SECONDS}s
+        proposals = {tunnel_settings.IKE.swan}
+        rekey_time = {tunnel_settings.IKE_REKEY_SECONDS}s
+        dpd_delay = {tunnel_settings.DPD_SECONDS}s
         keyingtries = 0
         unique = replace
         # Clouds' ends do not move.
@@ -54,12 +54,12 @@ connections {{
             {end.name} {{
                 local_ts = 0.0.0.0/0
                 remote_ts = 0.0.0.0/0
-                esp_proposals = {policy.ESP.swan}
-                rekey_time = {policy.ESP_REKEY_SECONDS}s
-                life_time = {policy.ESP_SECONDS}s
+                esp_proposals = {tunnel_settings.ESP.swan}
+                rekey_time = {tunnel_settings.ESP_REKEY_SECONDS}s
+                life_time = {tunnel_settings.ESP_SECONDS}s
                 if_id_in = {end.key}
                 if_id_out = {end.key}
-                replay_window = {policy.REPLAY_WINDOW}
+                replay_window = {tunnel_settings.REPLAY_WINDOW}
                 start_action = start
                 close_action = start
                 dpd_action = restart
@@ -76,8 +76,8 @@ charon {{
     # Routes are BGP's.
     install_routes = no
     install_virtual_ip = no
-    retransmit_timeout = {policy.RETRANSMIT_SECONDS:g}
-    retransmit_base = {policy.RETRANSMIT_BASE:g}
-    retransmit_tries = {policy.RETRANSMIT_TRIES}
+    retransmit_timeout = {tunnel_settings.RETRANSMIT_SECONDS:g}
+    retransmit_base = {tunnel_settings.RETRANSMIT_BASE:g}
+    retransmit_tries = {tunnel_settings.RETRANSMIT_TRIES}
 }}
 """

@@ -5,7 +5,7 @@ from ipaddress import IPv4Network
 from typing import NamedTuple
 
 from components.links.plan import Tunnel, tunnels
-from components.links.policy import CLOUDS, Rules
+from components.links.tunnel_settings import CLOUDS, Rules
 from fleet import hubs, pairs
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet

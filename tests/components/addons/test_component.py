@@ -7,7 +7,7 @@ import pytest
 
 from components.addons.component import resource_name
 from components.addons.spec import AddOnsSpec
-from landbridge.cluster import rbac
+from landbridge.access import rbac
 from tests.components.addons import bed
 from tests.components.pools.joining_client import eventually
 from tests.local.providers.kubernetes.bed import Project

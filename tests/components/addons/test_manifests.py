@@ -13,7 +13,7 @@ from components.addons.priorities import BUYS_FROM, SITE_DNS, SPARE_DNS, TABLE
 from components.addons.spec import AddOnsSpec, addons_spec
 from components.pools import kubelet, labels
 from components.storage.mounts import Nfs
-from landbridge.cluster import rbac
+from landbridge.access import rbac
 from tests.components.addons import bed
 from tests.support import golden
 

@@ -12,7 +12,7 @@ from components.control_plane.units import SETTINGS, UNITS
 from components.links.gateway import firewall, pair
 from components.links.gateway.files import files
 from components.links.gateway.spec import GatewaySpec
-from components.links.policy import HOLD_SECONDS
+from components.links.tunnel_settings import HOLD_SECONDS
 from fleet import pairs
 from tests.support import golden
 

@@ -10,7 +10,7 @@ each has one of its own, since user space's ESP takes a charon a tunnel.
 import contextlib
 from typing import NamedTuple
 
-from components.links import policy
+from components.links import tunnel_settings
 from components.links.azure.connections import DPD_SECONDS, OtherEnd
 
 from .. import frr, swan
@@ -20,12 +20,15 @@ from ..swan import Keys
 
 INSTANCES = (0, 1)
 MOST_PREFIXES = 4000
-HELLO_SECONDS, HOLD_SECONDS = policy.CLOUDS["azure"].hello_seconds, policy.CLOUDS["azure"].hold_seconds
+HELLO_SECONDS, HOLD_SECONDS = (
+    tunnel_settings.CLOUDS["azure"].hello_seconds,
+    tunnel_settings.CLOUDS["azure"].hold_seconds,
+)
 DAEMONS = ("zebra", "bgpd", "staticd")
 # Azure's words in strongSwan's.
 SWAN = {"AES256": "aes256", "SHA256": "sha256", "ECP384": "ecp384", "GCMAES256": "aes256gcm16"}
-IKE = "-".join(SWAN[str(policy.AZURE[part])] for part in ("ike_encryption", "ike_integrity", "dh_group"))
-ESP = "-".join(SWAN[str(policy.AZURE[part])] for part in ("ipsec_encryption", "pfs_group"))
+IKE = "-".join(SWAN[str(tunnel_settings.AZURE[part])] for part in ("ike_encryption", "ike_integrity", "dh_group"))
+ESP = "-".join(SWAN[str(tunnel_settings.AZURE[part])] for part in ("ipsec_encryption", "pfs_group"))
 # Between the fabric and instance n: 100.64.n.1 and .2.
 INSIDE = "100.64.{}.{}"
 
@@ -33,12 +36,14 @@ INSIDE = "100.64.{}.{}"
 def connection(name: str, here: str, there: str, *, key: str, port: int, ike: str = IKE, esp: str = ESP) -> str:
     """What swanctl loads at an instance; `here` and `there` are public addresses. It takes these proposals alone."""
     child = {
-        "rekey_time": f"{policy.AZURE['sa_life_time_seconds']}s",
+        "rekey_time": f"{tunnel_settings.AZURE['sa_life_time_seconds']}s",
         "start_action": "none",
         "close_action": "none",
         "dpd_action": "clear",
     }
-    return swan.text(name, here, there, key=key, port=port, keys=Keys(ike, esp, policy.IKE_SECONDS, DPD_SECONDS, child))
+    return swan.text(
+        name, here, there, key=key, port=port, keys=Keys(ike, esp, tunnel_settings.IKE_SECONDS, DPD_SECONDS, child)
+    )
 
 
 class Line(NamedTuple):

@@ -8,7 +8,8 @@ import pytest
 from cryptography import x509
 from cryptography.x509.oid import NameOID
 
-from landbridge.cluster import access, bootstrap, freeze, rbac
+from landbridge.access import people, rbac
+from landbridge.cluster import bootstrap, freeze
 from landbridge.cluster.kube import Kube, KubeError
 from landbridge.cluster.session import Session
 from landbridge.errors import LandbridgeError, UsageError
@@ -80,7 +81,7 @@ def test_a_cluster_that_never_answers_is_told_with_every_machines_boot(session: 
 
 
 def test_a_person_edits_in_their_teams_namespace_and_only_looks_elsewhere(born: Session, bed: Bed) -> None:
-    credential, expires = access.grant(born.admin, bed.world.fleet, "bob", 8)
+    credential, expires = people.grant(born.admin, bed.world.fleet, "bob", 8)
     hours = (expires - datetime.now(UTC)) / timedelta(hours=1)
     assert 7.5 < hours <= 8.1
     certificate = x509.load_pem_x509_certificate(credential.crt.encode())
@@ -99,32 +100,32 @@ def test_a_person_edits_in_their_teams_namespace_and_only_looks_elsewhere(born: 
 
 
 def test_removing_ends_a_certificates_worth_at_once(born: Session, bed: Bed) -> None:
-    credential, _ = access.grant(born.admin, bed.world.fleet, "bob", 8)
+    credential, _ = people.grant(born.admin, bed.world.fleet, "bob", 8)
     bob = bed.kube(None, credential)
     bob.get("nodes")
-    assert access.remove(born.admin, "bob") == 2
+    assert people.remove(born.admin, "bob") == 2
     with pytest.raises(KubeError) as refused:
         bob.get("nodes")
     assert refused.value.forbidden
-    assert access.remove(born.admin, "bob") == 0
-    (listed,) = [one for one in access.listed(born.admin, bed.world.fleet) if one.person == "bob"]
+    assert people.remove(born.admin, "bob") == 0
+    (listed,) = [one for one in people.listed(born.admin, bed.world.fleet) if one.person == "bob"]
     assert (listed.bound, listed.expires, listed.team) == (False, None, "research")
 
 
 def test_the_owner_team_administers_and_the_list_says_so(born: Session, bed: Bed) -> None:
-    credential, expires = access.grant(born.admin, bed.world.fleet, "alice", 1)
+    credential, expires = people.grant(born.admin, bed.world.fleet, "alice", 1)
     assert can(bed.kube(None, credential), "*", "*")
-    (alice,) = [one for one in access.listed(born.admin, bed.world.fleet) if one.person == "alice"]
+    (alice,) = [one for one in people.listed(born.admin, bed.world.fleet) if one.person == "alice"]
     assert alice.rights == ("cluster-admin in the whole cluster",)
     assert alice.expires == expires
 
 
 def test_who_changes_teams_keeps_no_right_of_the_old_one(born: Session, bed: Bed) -> None:
     fleet = bed.world.fleet
-    access.grant(born.admin, fleet, "alice", 1)
+    people.grant(born.admin, fleet, "alice", 1)
     moved = fleet.people["alice"].model_copy(update={"team": "research"})
     elsewhere = fleet.model_copy(update={"people": {**fleet.people, "alice": moved}})
-    credential, _ = access.grant(born.admin, elsewhere, "alice", 1)
+    credential, _ = people.grant(born.admin, elsewhere, "alice", 1)
     alice = bed.kube(None, credential)
     assert not can(alice, "*", "*")
     assert can(alice, "create", "pods", "--namespace=team-research")
@@ -134,7 +135,7 @@ def test_somebody_bound_who_left_the_fleet_file_is_listed(born: Session, bed: Be
     fleet = bed.world.fleet
     born.admin.apply(rbac.person(fleet, "bob", datetime.now(UTC).isoformat()))
     without = fleet.model_copy(update={"people": {"alice": fleet.people["alice"]}})
-    (bob,) = [one for one in access.listed(born.admin, without) if one.person == "bob"]
+    (bob,) = [one for one in people.listed(born.admin, without) if one.person == "bob"]
     assert bob.bound
     assert not bob.known
 
@@ -147,7 +148,7 @@ def test_what_can_not_be_granted_is_refused_before_the_api_is_asked(
     bed: Bed, person: str, hours: float, why: str
 ) -> None:
     with pytest.raises(UsageError, match=why):
-        access.check(bed.world.fleet, person, hours)
+        people.check(bed.world.fleet, person, hours)
 
 
 def test_freezing_scale_down_is_a_config_map_that_goes_by_hand(born: Session) -> None:

@@ -14,7 +14,7 @@ from moto import mock_aws
 from landbridge.clouds.aws.cloud import Aws
 from landbridge.cluster.session import Session
 from landbridge.etcd import backup as backups
-from landbridge.etcd import copies, store
+from landbridge.etcd import second_region_copies, store
 from landbridge.etcd.machine_steps import StepError
 from landbridge.etcd.ring import EtcdError, Member, View
 from landbridge.remote_execution import CommandResult
@@ -69,8 +69,8 @@ def put(ring: str, minutes: float, revision: int = 7) -> str:
 
 
 def test_a_cluster_without_copies_has_none_to_tell_of() -> None:
-    assert copies.newest(session({}), "main") is None
-    assert copies.keys(session({})) == ""
+    assert second_region_copies.newest(session({}), "main") is None
+    assert second_region_copies.keys(session({})) == ""
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_cluster_without_copies_has_none_to_tell_of() -> None:
 )
 def test_a_copy_is_late_after_twice_the_interval(ring: str, minutes: float, late: bool) -> None:
     put(ring, minutes + 60, 1)
-    newest, found = put(ring, minutes), copies.newest(session(), ring)
+    newest, found = put(ring, minutes), second_region_copies.newest(session(), ring)
     assert found is not None
     assert (found.key, bool(found.late)) == (newest, late)
     line = str(found.line())
@@ -89,7 +89,7 @@ def test_a_copy_is_late_after_twice_the_interval(ring: str, minutes: float, late
 
 def test_no_copy_yet_and_no_answer_are_said_as_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     put("events", 1)
-    found = copies.newest(session(), "main")
+    found = second_region_copies.newest(session(), "main")
     assert found is not None
     assert str(found.line()) == (
         "etcd main: no copy in us-east-1 yet: s3://second/copies/us-west-2/main/main/ is empty"
@@ -99,16 +99,16 @@ def test_no_copy_yet_and_no_answer_are_said_as_what_they_are(monkeypatch: pytest
         raise EndpointConnectionError(endpoint_url="https://s3.us-east-1.amazonaws.com")
 
     monkeypatch.setattr(PageIterator, "__iter__", nothing)
-    found = copies.newest(session(), "main")
+    found = second_region_copies.newest(session(), "main")
     assert found is not None
     assert found.late.startswith("us-east-1 does not say what copies it has: s3://second/copies/us-west-2/main/main/ ")
     assert "can't be listed: Could not connect" in found.late
 
 
 def test_the_copy_of_the_keys_is_missed_when_it_is_not_there() -> None:
-    assert "has no copy of example/main/recovery-0a1b2c3d" in copies.keys(session())
+    assert "has no copy of example/main/recovery-0a1b2c3d" in second_region_copies.keys(session())
     boto3.client("secretsmanager", "us-east-1").create_secret(Name=WHERE["recovery_secret"], SecretString="x")
-    assert copies.keys(session()) == ""
+    assert second_region_copies.keys(session()) == ""
 
 
 TOLD = {

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from local.azure.packets import router
+from local.azure.network_state import router
 from local.network.plan import Site
 from local.network.routers import PLATFORM
 from tests.support.packets import Probe

@@ -83,7 +83,7 @@ def connection(here: Place, name: str, address: str, asn: int, bgp_address: str,
 
 
 def aws(device: str) -> dict[str, Any]:
-    """A region of AWS with a connection to the first instance of a gateway, as local/aws/packets.py tells it."""
+    """A region of AWS with a connection to the first instance of a gateway, as local/aws/network_state.py tells it."""
     attachments = [
         {"id": "net", "kind": "vpc", "to": "vpc", "table": "outward"},
         {"id": "vpn", "kind": "vpn", "to": "vpn-1", "table": "inward"},

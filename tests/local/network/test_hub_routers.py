@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from local.network import hubs
+from local.network import hub_routers
 from local.network.routers import Route, card
 
 GATEWAY = {"id": "vpn", "networks": ["vnet"]}
@@ -16,11 +16,11 @@ def tunnel(name: str) -> Any:
 
 def test_a_shorter_path_goes_first_and_equal_ones_together() -> None:
     heard: Any = {("a", "vpn"): {FAR: (1,)}, ("b", "vpn"): {FAR: (2,)}, ("c", "vpn"): {FAR: (3, 1)}}
-    routes = hubs.vpn_gateway(GATEWAY, {"vnet": [OWN]}, [tunnel(name) for name in "abc"], heard).routes
+    routes = hub_routers.vpn_gateway(GATEWAY, {"vnet": [OWN]}, [tunnel(name) for name in "abc"], heard).routes
     assert routes == {Route(FAR, tuple(sorted((card("t", "a"), card("t", "b"))))), Route(OWN, (card("v", "vnet"),))}
 
 
 def test_a_network_s_own_prefix_leads_to_it_whatever_a_tunnel_tells() -> None:
     heard: Any = {("a", "vpn"): {OWN: (1,)}}
-    routes = hubs.vpn_gateway(GATEWAY, {"vnet": [OWN]}, [tunnel("a")], heard).routes
+    routes = hub_routers.vpn_gateway(GATEWAY, {"vnet": [OWN]}, [tunnel("a")], heard).routes
     assert routes == {Route(OWN, (card("v", "vnet"),))}

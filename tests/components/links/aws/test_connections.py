@@ -4,7 +4,7 @@ import inspect
 
 import pulumi_aws as aws
 
-from components.links import policy
+from components.links import tunnel_settings
 from components.links.aws.connections import OPTIONS, options
 from components.links.connections import connections
 from fleet.model import Region, Site
@@ -48,8 +48,8 @@ def test_the_site_makes_new_keys_before_aws_ends_the_old_ones() -> None:
     assert isinstance(margin, int)
     # AWS begins up to twice the margin early: the fuzz adds as much again.
     for ours, theirs in (
-        (policy.IKE_REKEY_SECONDS, policy.IKE_SECONDS),
-        (policy.ESP_REKEY_SECONDS, policy.ESP_SECONDS),
+        (tunnel_settings.IKE_REKEY_SECONDS, tunnel_settings.IKE_SECONDS),
+        (tunnel_settings.ESP_REKEY_SECONDS, tunnel_settings.ESP_SECONDS),
     ):
         assert ours < theirs - 2 * margin
-    assert 60 <= margin <= policy.ESP_SECONDS / 2
+    assert 60 <= margin <= tunnel_settings.ESP_SECONDS / 2

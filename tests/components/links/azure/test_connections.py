@@ -5,7 +5,7 @@ from ipaddress import IPv4Address, IPv4Network
 import pytest
 from pulumi_azure_native import network
 
-from components.links import policy
+from components.links import tunnel_settings
 from components.links.aws.cross_cloud import cross_cloud_connections, tunnel_options
 from components.links.azure import alarms
 from components.links.azure.connections import DPD_SECONDS, inside_addresses, key_name, other_ends
@@ -58,7 +58,7 @@ def test_aws_and_azure_have_four_tunnels_two_at_each_instance() -> None:
         told = tunnel_options(one)
         assert [told[f"tunnel{n}_inside_cidr"] for n in (1, 2)] == [tunnel.inside_cidr for tunnel in one.tunnels]
         assert (told["tunnel1_startup_action"], told["tunnel2_startup_action"]) == ("start", "start")
-        assert told["tunnel1_phase1_dh_group_numbers"] == [policy.IKE.dh_group]
+        assert told["tunnel1_phase1_dh_group_numbers"] == [tunnel_settings.IKE.dh_group]
     of_sites = connections(fleet, plan)
     assert len({one.name for one in (*found, *of_sites)}) == len(found) + len(of_sites)
 
@@ -99,14 +99,14 @@ def test_no_address_is_of_both_instances_and_all_are_of_azure_s_range() -> None:
     ],
 )
 def test_the_policy_is_in_azure_s_words(field: str, words: type[network.DhGroup]) -> None:
-    assert policy.AZURE[field] in {word.value for word in words}
+    assert tunnel_settings.AZURE[field] in {word.value for word in words}
 
 
 def test_the_policy_is_whole_and_gcm_stands_for_both() -> None:
-    network.IpsecPolicyArgs(**policy.AZURE)  # type: ignore[arg-type]
-    assert policy.AZURE["ipsec_encryption"] == policy.AZURE["ipsec_integrity"] == "GCMAES256"
-    assert policy.IKE_REKEY_SECONDS < policy.IKE_SECONDS == 28_800
-    assert policy.ESP_SECONDS < int(policy.AZURE["sa_life_time_seconds"]) == 27_000
+    network.IpsecPolicyArgs(**tunnel_settings.AZURE)  # type: ignore[arg-type]
+    assert tunnel_settings.AZURE["ipsec_encryption"] == tunnel_settings.AZURE["ipsec_integrity"] == "GCMAES256"
+    assert tunnel_settings.IKE_REKEY_SECONDS < tunnel_settings.IKE_SECONDS == 28_800
+    assert tunnel_settings.ESP_SECONDS < int(tunnel_settings.AZURE["sa_life_time_seconds"]) == 27_000
     assert 9 <= DPD_SECONDS <= 3600
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.links import policy
+from components.links import tunnel_settings
 from components.links.azure.connections import inside_addresses, other_ends
 from local.azure import sign_in
 from tests.components.links.bed import planned
@@ -81,7 +81,7 @@ def test_sites_and_regions_of_azure_are_joined(links: Project) -> None:
     for one in connections:
         outputs, inputs = one["outputs"], one["inputs"]
         (policies,) = outputs["ipsecPolicies"]
-        assert policies["ipsecEncryption"] == policies["ipsecIntegrity"] == policy.AZURE["ipsec_encryption"]
+        assert policies["ipsecEncryption"] == policies["ipsecIntegrity"] == tunnel_settings.AZURE["ipsec_encryption"]
         assert (outputs["enableBgp"], outputs["connectionMode"], outputs["dpdTimeoutSeconds"]) == (
             True,
             "ResponderOnly",

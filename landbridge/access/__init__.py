@@ -1,0 +1,1 @@
+"""Who may use a cluster, by name and team: certificates that end, and the rights that they bear."""
