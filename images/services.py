@@ -26,7 +26,8 @@ from .running import image_umask, run
 ROOT = Path(__file__).resolve().parents[1]
 # In the container.
 HOME = "opt/landbridge"
-CODE, PACKAGES = ("services", "fleet"), f"{HOME}/packages"
+# The client of Kubernetes' API is a file by itself: scripts of machines have it, too.
+CODE, PACKAGES = ("services", "fleet", "kube_http.py"), f"{HOME}/packages"
 KEPT_CODE = (".py", ".proto")
 AUTHORITIES, BUNDLE = "usr/share/ca-certificates", "etc/ssl/certs/ca-certificates.crt"
 # Scripts name the interpreter that installed them, and records list scripts.
@@ -78,7 +79,7 @@ def _furnish(root: Path, site: Path) -> None:
     (root / BUNDLE).parent.mkdir(parents=True, exist_ok=True)
     (root / BUNDLE).write_text("".join(one.read_text() for one in trusted))
     for name in CODE:
-        for source in sorted((ROOT / name).rglob("*")):
+        for source in [ROOT / name, *sorted((ROOT / name).rglob("*"))]:
             if source.suffix in KEPT_CODE:
                 _copy(source, root / HOME / source.relative_to(ROOT))
     for source in sorted(site.rglob("*")):

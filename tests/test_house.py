@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -90,6 +91,11 @@ def test_each_file_of_a_cloud_has_its_twin_or_a_reason(topic: Path) -> None:
     both = set.intersection(*(own(topic, cloud) for cloud in CLOUDS))
     alone = {(cloud, name) for cloud in CLOUDS for name in own(topic, cloud) - both if cloud not in whole}
     assert alone == {one for one in told if one[1] != "*"}
+
+
+def test_the_client_of_kubernetes_needs_python_alone() -> None:
+    """Machines and all packages have it, so it lies beside them: docs/decisions/0057-one-kubernetes-client.md."""
+    assert {name.partition(".")[0] for name in imports(ROOT / "kube_http.py")} <= sys.stdlib_module_names
 
 
 def test_the_fleet_knows_no_pulumi() -> None:

@@ -74,7 +74,8 @@ class Graph:
             folder, name = split(file)
             if folder in path:
                 self.bare[name.removesuffix(".py")].add(file)
-            if folder not in path or folder == TOOLS:
+            # What lies beside all packages is nobody's folder.
+            if (folder and folder not in path) or folder == TOOLS:
                 self.folders[folder].add(file)
         self.tests: set[str] = set()
         self.starting = set(CLOUDS)

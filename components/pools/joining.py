@@ -21,7 +21,7 @@ from fleet.model import Cloud, Fleet
 
 from .spec import pool_spec
 
-OWN_SCRIPTS = Path(__file__).with_name("on_machine")
+OWN_SCRIPTS, ROOT = Path(__file__).with_name("on_machine"), Path(__file__).parents[2]
 SCRIPT_NAMES = (
     "attest_aws",
     "attest_azure",
@@ -39,7 +39,6 @@ SCRIPT_NAMES = (
     "join_table",
     "join_token",
     "join_webhook",
-    "kube_http",
     "lease",
     "nodes",
 )
@@ -110,7 +109,7 @@ def flags() -> dict[str, str]:
 
 def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
     """Path → content; certificate and key are the bundle's."""
-    own = scripts(*SCRIPT_NAMES, folder=OWN_SCRIPTS)
+    own = {**scripts(*SCRIPT_NAMES, folder=OWN_SCRIPTS), **scripts("kube_http", folder=ROOT)}
     units = {
         SERVICE: service(
             "Lets machines join, and keeps out those that have gone",

@@ -57,6 +57,8 @@ def script(argv: Sequence[str]) -> None:
     sys.argv[:] = argv
     ours = {"", str(root.REPOSITORY)}
     sys.path[:] = [str(Path(argv[0]).resolve().parent), *(one for one in sys.path if one not in ours)]
+    # Our kubelet's is the checkout's; a script has the one of its own bundle.
+    sys.modules.pop("kube_http", None)
     runpy.run_path(argv[0], run_name="__main__")
 
 

@@ -13,8 +13,9 @@ import secrets
 import threading
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+from kube_http import WATCH_SECONDS, Kube
+
 from . import images
-from .api import WATCH_SECONDS, Api
 from .unit import say
 
 NODES, PODS, NARROW = "/api/v1/nodes", "/api/v1/pods", "fieldSelector"
@@ -29,7 +30,7 @@ class ApiProxy(http.server.ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, api: Api, node: str) -> None:
+    def __init__(self, api: Kube, node: str) -> None:
         self.api, self.node, self.secret = api, node, f"/{secrets.token_urlsafe(24)}"
         super().__init__(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -99,9 +100,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def stream(self, path: str, passed: dict[str, str]) -> None:
         """As it comes, until it ends."""
-        line, headers = self.server.api.connect(2 * WATCH_SECONDS)
+        line = self.server.api.connect(2 * WATCH_SECONDS)
         with contextlib.closing(line):
-            line.request(self.command, path, None, {**passed, **headers})
+            line.request(self.command, path, None, {**passed, **self.server.api.headers()})
             answer = line.getresponse()
             self.head(path, answer)
             self.send_header("Connection", "close")

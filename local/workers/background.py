@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable
 from typing import NoReturn, TypeVar
 
-from .api import Refused
+from kube_http import Answer
+
 from .unit import say
 
 # Kubelet itself goes up to 7 s, and a fleet that boots is one step slower for each.
@@ -38,7 +39,7 @@ def follow(what: str, work: Callable[[], None], pause: float = 2.0) -> None:
     while True:
         try:
             work()
-        except (OSError, Refused) as error:
+        except (OSError, Answer) as error:
             say(f"{what}: {error}")
             time.sleep(pause)
 
@@ -49,7 +50,7 @@ def persist(work: Callable[[], Made]) -> Made:
     while True:
         try:
             return work()
-        except (OSError, Refused) as error:
+        except (OSError, Answer) as error:
             say(f"tries again in {pause:g} s: {error}")
         time.sleep(pause * random.uniform(0.8, 1.2))  # noqa: S311  (no secret)
         pause = min(2 * pause, MOST_PAUSE)

@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from .api import Api, Json, Refused
+from kube_http import Answer, Json, Kube
+
 from .unit import say
 
 REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
@@ -111,7 +112,7 @@ class Store:
         link.symlink_to(file.name)
         link.replace(self.current)
 
-    def first(self, api: Api) -> None:
+    def first(self, api: Kube) -> None:
         """By a key that is kept meanwhile: whoever is started anew finds its own request. Raises Denied, OSError."""
         self.folder.mkdir(parents=True, exist_ok=True)
         if not self.draft.exists():
@@ -127,11 +128,11 @@ class Store:
             raise
         self.draft.unlink()
 
-    def renew(self, api: Api) -> None:
-        """Raises Denied, Refused, OSError."""
+    def renew(self, api: Kube) -> None:
+        """Raises Denied, Answer, OSError."""
         self.obtain(api, new_key(), {"generateName": "csr-"})
 
-    def obtain(self, api: Api, key: str, meta: Json) -> None:
+    def obtain(self, api: Kube, key: str, meta: Json) -> None:
         spec = {
             "request": base64.b64encode(request(key, self.node, self.kind).encode()).decode(),
             "signerName": self.kind.signer,
@@ -140,8 +141,8 @@ class Store:
         thing = {"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest"}
         try:
             made = api.ask("POST", REQUESTS, {**thing, "metadata": meta, "spec": spec})
-        except Refused as refused:
-            if refused.status != 409 or "name" not in meta:
+        except Answer as answer:
+            if answer.status != 409 or "name" not in meta:
                 raise
             made = api.ask("GET", f"{REQUESTS}/{meta['name']}")
         name = made["metadata"]["name"]
@@ -150,13 +151,15 @@ class Store:
         say(f"has the certificate of {name}")
 
 
-def awaited(api: Api, made: Json) -> str:
-    """The certificate in PEM, once it is signed. Raises Denied, Refused, OSError."""
+def awaited(api: Kube, made: Json) -> str:
+    """The certificate in PEM, once it is signed. Raises Denied, Answer, OSError."""
     name, deadline = made["metadata"]["name"], time.monotonic() + WAIT_SECONDS
     while time.monotonic() < deadline:
         if told := _signed(made):
             return told
-        for _, thing in api.watch(REQUESTS, made["metadata"]["resourceVersion"], fieldSelector=f"metadata.name={name}"):
+        for _, thing in api.watch(
+            REQUESTS, made["metadata"]["resourceVersion"], {"fieldSelector": f"metadata.name={name}"}
+        ):
             if told := _signed(thing):
                 return told
         made = api.ask("GET", f"{REQUESTS}/{name}")

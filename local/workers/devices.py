@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from .api import STRATEGIC, Api, Json
+from kube_http import STRATEGIC, Json, Kube
+
 from .hardware import Hardware
 from .unit import say
 
@@ -38,13 +39,13 @@ def runs(pod: Json) -> bool:
 class Advertised:
     """What the node tells of one kind of devices."""
 
-    def __init__(self, api: Api, node: str, devices: Devices) -> None:
+    def __init__(self, api: Kube, node: str, devices: Devices) -> None:
         self.api, self.node, self.devices = api, node, devices
         self.plugins: set[str] = set()
         self.told: int | None = None
 
     def listed(self, pods: Iterable[Json]) -> None:
-        """All pods of the node. Raises OSError, Refused, as `heard` does."""
+        """All pods of the node. Raises OSError, Answer, as `heard` does."""
         self.plugins = {pod["metadata"]["uid"] for pod in pods if self.concerns(pod) and runs(pod)}
         self.tell()
 

@@ -3,6 +3,7 @@
 It takes the real one's flags and configuration as pools' bundles give them, and has no right that the real one lacks.
 """
 
+import http.client
 import signal
 import socket
 import sys
@@ -11,8 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
 
+from kube_http import MERGE, Answer, Json, Kube
+
 from . import configuration, devices, flags, hardware, kubeconfig, kwok, node, report
-from .api import MERGE, Api, Json, Refused
 from .api_proxy import ApiProxy
 from .background import FIRST_PAUSE, background, leave, persist
 from .certificates import CLIENT, Denied, Store, private, serving
@@ -21,6 +23,8 @@ from .pods import Pods
 from .unit import notify, say
 
 NODES = "/api/v1/nodes"
+# Whatever a kubelet writes may be written twice: what fails on a kept line is asked on a fresh one.
+AGAIN = (OSError, http.client.HTTPException)
 # As everywhere: what looks for containers' logs looks there.
 LOGS = Path("/var/log/pods")
 # Each asking leaves a request behind, and one that was denied is denied again.
@@ -31,7 +35,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     code = 0
     try:
         Kubelet(flags.parse(sys.argv[1:] if arguments is None else arguments)).run()
-    except (ValueError, OSError, Refused, Denied) as error:
+    except (ValueError, OSError, Answer, Denied) as error:
         say(f"kubelet: {error}")
         code = 1
     except SystemExit as told:
@@ -69,28 +73,28 @@ class Kubelet:
             player.kill()
             player.wait()
 
-    def joined(self) -> Api:
+    def joined(self) -> Kube:
         """By the certificate that is there, or else by a new one. Raises Denied."""
         known = kubeconfig.read_own(self.flags.kubeconfig)
         if known and self.client.good():
-            return Api(known[0], known[1], pair=known[2])
+            return Kube(known[0], known[1], pair=(known[2],), again=AGAIN)
         way = kubeconfig.joining(self.flags.bootstrap_kubeconfig)
 
-        def join() -> Api:
-            self.client.first(Api(way.server, way.authority, token=way.token))
+        def join() -> Kube:
+            self.client.first(Kube(way.server, way.authority, token=way.token, again=AGAIN))
             self.flags.kubeconfig.parent.mkdir(parents=True, exist_ok=True)
             private(self.flags.kubeconfig, kubeconfig.own(way, self.client.current))
-            return Api(way.server, way.authority, pair=self.client.current)
+            return Kube(way.server, way.authority, pair=(self.client.current,), again=AGAIN)
 
         return persist(join)
 
-    def registered(self, api: Api) -> Json:
+    def registered(self, api: Kube) -> Json:
         """The Node as it is then. One from before keeps its labels and taints, as with the real kubelet."""
         now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
         try:
             return api.ask("POST", NODES, node.node(self.flags, self.config, self.hardware, now))
-        except Refused as refused:
-            if refused.status != 409:
+        except Answer as answer:
+            if answer.status != 409:
                 raise
         place = f"{NODES}/{self.name}"
         found = api.ask("GET", place)
@@ -100,17 +104,17 @@ class Kubelet:
         status = node.status(self.flags, self.config, self.hardware)
         return api.ask("PATCH", f"{place}/status", {"status": status}, MERGE)
 
-    def rotate(self, api: Api) -> None:
+    def rotate(self, api: Kube) -> None:
         """For ever: the next certificate of its own, well before the end of this one."""
         self.keep_new(self.client, api)
 
-    def serve(self, api: Api) -> None:
+    def serve(self, api: Kube) -> None:
         """For ever: the certificate of its port."""
         if not self.server.good():
             self.obtain(self.server, api)
         self.keep_new(self.server, api)
 
-    def keep_new(self, store: Store, api: Api) -> None:
+    def keep_new(self, store: Store, api: Kube) -> None:
         while True:
             moment = store.renewal()
             while (left := moment - time.time()) > 0:
@@ -118,12 +122,12 @@ class Kubelet:
                 time.sleep(min(left, 60.0))
             self.obtain(store, api)
 
-    def obtain(self, store: Store, api: Api) -> None:
+    def obtain(self, store: Store, api: Kube) -> None:
         pause = FIRST_PAUSE
         while True:
             try:
                 return store.renew(api)
-            except (OSError, Refused, Denied) as error:
+            except (OSError, Answer, Denied) as error:
                 say(f"{store.kind.prefix}: asks again in {pause:g} s: {error}")
             time.sleep(pause)
             pause = min(2 * pause, MOST_ASKING_SECONDS)

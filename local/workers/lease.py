@@ -4,14 +4,15 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-from .api import Api, Json, Refused
+from kube_http import Answer, Json, Kube
+
 from .unit import say
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
 
 
 class Lease:
-    def __init__(self, api: Api, node: Json, seconds: int) -> None:
+    def __init__(self, api: Kube, node: Json, seconds: int) -> None:
         self.api, self.node, self.seconds = api, node, seconds
         self.held: Any = None
 
@@ -22,7 +23,7 @@ class Lease:
             problem = ""
             try:
                 self.renew()
-            except (OSError, Refused) as error:
+            except (OSError, Answer) as error:
                 problem, self.held = str(error), None
             if problem and problem != told:
                 say(f"its lease: {problem}")
@@ -35,8 +36,8 @@ class Lease:
         if self.held is None:
             try:
                 self.held = self.api.ask("GET", f"{LEASES}/{name}")
-            except Refused as refused:
-                if refused.status != 404:
+            except Answer as answer:
+                if answer.status != 404:
                     raise
                 owner = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": meta["uid"]}
                 thing = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}

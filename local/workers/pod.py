@@ -9,8 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from kube_http import Answer
+
 from . import fields, images
-from .api import Refused
 from .background import vital
 from .containers import Broken, Running, last_words
 from .environment import Lacking
@@ -147,7 +148,7 @@ class Life:
     def lay(self, now: float) -> bool:
         try:
             self.volumes.lay()
-        except (OSError, ValueError, Refused, Lacking) as error:
+        except (OSError, ValueError, Answer, Lacking) as error:
             self.trouble = f"its volumes: {error}"
             self.later(self.trouble, now)
             for slot in self.slots:
@@ -176,7 +177,7 @@ class Life:
             for remark in made.remarks:
                 say(f"pod {self.title}: {slot.name}: {remark}")
             slot.begin(Running(made.become, log, self.on_end), now)
-        except (OSError, Refused, Lacking) as error:
+        except (OSError, Answer, Lacking) as error:
             slot.wait("CreateContainerConfigError", str(error))
             self.trouble = f"{slot.name}: {error}"
             return self.later(self.trouble, now)
@@ -287,10 +288,10 @@ class Life:
                 self.api.delete()
         except OSError as error:
             return self.later(str(error), time.monotonic())
-        except Refused as refused:
+        except Answer as answer:
             # Gone by other hands, or another one by that name.
-            if refused.status not in (404, 409):
-                return self.later(str(refused), time.monotonic())
+            if answer.status not in (404, 409):
+                return self.later(str(answer), time.monotonic())
         self.over = True
         try:
             self.volumes.end()
@@ -307,12 +308,12 @@ class Life:
             return
         try:
             self.send()
-        except (OSError, Refused) as error:
+        except (OSError, Answer) as error:
             self.api.sent = {}
-            if not (isinstance(error, Refused) and error.status in (404, 409)):
+            if not (isinstance(error, Answer) and error.status in (404, 409)):
                 self.later(str(error), time.monotonic())
 
     def send(self) -> None:
-        """Raises OSError, Refused."""
+        """Raises OSError, Answer."""
         ended = self.ending and not any(one.running for one in self.slots)
         self.api.send(self.slots, laid=self.laid, ended=ended, trouble=self.trouble)

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from urllib.parse import urlencode
 
+from kube_http import Json
+
 from . import background, containers, images, volumes
-from .api import Json
 from .devices import Advertised
 from .pod import Life
 from .report import Node
@@ -36,7 +37,7 @@ class Pods:
             self.hear(pod)
         for one in self.devices:
             one.listed(found.values())
-        for kind, pod in self.node.api.watch(PODS, listed["metadata"]["resourceVersion"], **asked):
+        for kind, pod in self.node.api.watch(PODS, listed["metadata"]["resourceVersion"], asked):
             if kind == "DELETED":
                 if life := self.lives.pop(pod["metadata"]["uid"], None):
                     life.tell(None)

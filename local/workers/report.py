@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kube_http import STRATEGIC, Kube
+
 from . import status
-from .api import STRATEGIC, Api
 from .pod_container import PodContainer, stamp
 
 Json = dict[str, Any]
@@ -14,7 +15,7 @@ Json = dict[str, Any]
 class Node(NamedTuple):
     """Where pods are: `folder` has their volumes, `logs` what they say."""
 
-    api: Api
+    api: Kube
     name: str
     address: str
     folder: Path
@@ -43,7 +44,7 @@ class Report:
             self.sent = {}
 
     def send(self, slots: Sequence[PodContainer], *, laid: bool, ended: bool, trouble: str) -> None:
-        """Raises OSError, Refused."""
+        """Raises OSError, Answer."""
         if self.closed:
             return
         made = status.status(
@@ -62,6 +63,6 @@ class Report:
             self.sent, self.told = made, found["status"]
 
     def delete(self) -> None:
-        """The pod has ended: its object may go. Raises OSError, Refused."""
+        """The pod has ended: its object may go. Raises OSError, Answer."""
         only = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": self.meta["uid"]}}
         self.node.api.ask("DELETE", self.path, {**only, "gracePeriodSeconds": 0})

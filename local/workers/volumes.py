@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from kube_http import Answer, Json, Kube
 from local.machines import kernel
 from local.machines.spawn import mapped
 
 from . import environment, payload
-from .api import Api, Json, Refused
 from .background import vital
 from .hardware import amount
 from .payload import File, Owner
@@ -33,7 +33,7 @@ KINDS = {"configMap": ("configmaps", "name"), "secret": ("secrets", "secretName"
 class Volumes:
     """Of one pod, in `folder`. A thread of their own keeps them up to date between `keep` and `leave`."""
 
-    def __init__(self, api: Api, pod: Json, folder: Path) -> None:
+    def __init__(self, api: Kube, pod: Json, folder: Path) -> None:
         self.api, self.pod, self.folder = api, pod, folder
         self.wanted: list[Json] = pod["spec"].get("volumes") or []
         self.tokens: dict[tuple[str, str], tuple[bytes, float]] = {}
@@ -44,7 +44,7 @@ class Volumes:
         return self.folder / name
 
     def lay(self) -> None:
-        """All of them. Raises OSError, ValueError, Refused, environment.Lacking."""
+        """All of them. Raises OSError, ValueError, Answer, environment.Lacking."""
         for volume in self.wanted:
             if "emptyDir" in volume:
                 self.empty(self.of(volume["name"]), volume["emptyDir"] or {})
@@ -68,7 +68,7 @@ class Volumes:
             try:
                 if changed := self.refresh():
                     say(f"pod {title}: its volumes {', '.join(changed)} have changed")
-            except (OSError, ValueError, Refused, environment.Lacking) as error:
+            except (OSError, ValueError, Answer, environment.Lacking) as error:
                 say(f"pod {title}: its volumes stay as they are: {error}")
 
     def leave(self) -> None:
@@ -147,8 +147,8 @@ class Volumes:
         space = self.pod["metadata"]["namespace"]
         try:
             found = self.api.ask("GET", f"/api/v1/namespaces/{space}/{plural}/{quote(name)}")
-        except Refused as refused:
-            if refused.status == 404:
+        except Answer as answer:
+            if answer.status == 404:
                 return None
             raise
         binary = found.get("binaryData" if plural == "configmaps" else "data") or {}

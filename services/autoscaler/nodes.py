@@ -3,23 +3,20 @@
 The API's table of nodes is what `kubectl get nodes` shows: a line a node, where the node itself has 20 KB.
 """
 
-import http.client
-import json
-import os
-import ssl
 import threading
 import time
-import urllib.request
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from kube_http import Answer
+
 from . import metrics
+from .kube import kube
 
 TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
 # From the API server's own memory, without the objects.
 PATH = "/api/v1/nodes?includeObject=None&resourceVersion=0"
-HOST, PORT = "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"
 # Whoever ends machines waits for it, and has 30 s for all (aws/cloud.py).
 TIMEOUT_SECONDS = 3
 # Ends of one pass ask once.
@@ -49,14 +46,8 @@ class Nodes:
 
     def _asked(self) -> dict[str, bool]:
         try:
-            token = (self.account / "token").read_text().strip()
-            trust = ssl.create_default_context(cafile=str(self.account / "ca.crt"))
-            url = f"https://{os.environ[HOST]}:{os.environ[PORT]}{PATH}"
-            asked = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}", "Accept": TABLE})
-            direct = urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trust)
-            with urllib.request.build_opener(*direct).open(asked, timeout=TIMEOUT_SECONDS) as answer:
-                return read(json.load(answer))
-        except (OSError, http.client.HTTPException, KeyError, TypeError, ValueError) as error:
+            return read(kube(self.account, TIMEOUT_SECONDS).ask("GET", PATH, accept=TABLE))
+        except (Answer, OSError, KeyError, TypeError, ValueError) as error:
             raise NodesError(f"{type(error).__name__}: {error}") from None
 
 

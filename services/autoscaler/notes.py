@@ -13,9 +13,11 @@ import threading
 import time
 from pathlib import Path
 
+from kube_http import Answer
+
 from . import settings
 from .backoffs import Backoffs, seconds
-from .kube import ACCOUNT, Kube, KubeError
+from .kube import ACCOUNT, kube
 from .recorder import Names, Owners, Recorder
 
 # A look takes at most this share of its time: thousands of pods are looked at less often.
@@ -41,12 +43,13 @@ def main() -> int:
     given = parser.parse_args()
     try:
         flags = Backoffs(*(seconds(part) for part in given.backoff.split(",")))
-        told, kube = settings.read(given.settings), Kube(given.account)
+        told = settings.read(given.settings)
     except (settings.SettingsError, TypeError, ValueError, OSError) as error:
         sys.stderr.write(f"autoscaler's notes: {error}\n")
         return 1
     names = Names(given.status, given.lease, given.history, socket.gethostname())
-    book = Recorder(kube, told, names, given.decisions, flags, given.buys_from, Owners(given.webhooks, given.owner))
+    owners = Owners(given.webhooks, given.owner)
+    book = Recorder(kube(given.account), told, names, given.decisions, flags, given.buys_from, owners)
     gc.freeze()
     over = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -56,7 +59,7 @@ def main() -> int:
         began = time.monotonic()
         try:
             book.turn(time.time())
-        except (KubeError, OSError, ValueError) as error:
+        except (Answer, OSError, ValueError) as error:
             sys.stderr.write(f"autoscaler's notes: {error}\n")
             sys.stderr.flush()
         pause = max(PAUSE_SECONDS, (time.monotonic() - began) / SHARE)

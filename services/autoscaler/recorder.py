@@ -5,6 +5,9 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from kube_http import PAGE, Answer, Kube
 
 from . import autoscaler_status, backoffs, causes, decisions, hours, owners, webhook
 from .amounts import asked, plain
@@ -12,14 +15,12 @@ from .autoscaler_status import AutoscalerStatus
 from .backoffs import Backoffs
 from .causes import Around
 from .hours import Hour, Waiting
-from .kube import Kube, KubeError
 from .settings import Settings
 
 SPACE = "/api/v1/namespaces/kube-system/configmaps"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 UNBOUND = "spec.nodeName=,status.phase=Pending"
 LABELS_ALONE = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
-PAGE = 500
 # What is new is written at once, and that a pod still waits once a minute.
 STILL_SECONDS = 60.0
 NODES_SECONDS = 60.0
@@ -67,7 +68,7 @@ class Recorder:
         self.nodes: list[dict[str, str]] = []
 
     def turn(self, now: float) -> None:
-        """Raises KubeError, OSError and ValueError; the next turn goes on where this one stopped."""
+        """Raises Answer, OSError and ValueError; the next turn goes on where this one stopped."""
         if not self.leads():
             self.hour = self.before = None
             return
@@ -93,7 +94,7 @@ class Recorder:
     def close(self) -> None:
         """Its last words."""
         if self.hour and self.dirty:
-            with contextlib.suppress(KubeError, OSError):
+            with contextlib.suppress(Answer, OSError):
                 self.write(0.0)
 
     def told_owners(self, now: float) -> bool:
@@ -138,12 +139,10 @@ class Recorder:
             metadata |= {"resourceVersion": self.version}
         body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "binaryData": hours.encoded(self.hour)}
         try:
-            if self.version:
-                made = self.kube.call("PUT", f"{SPACE}/{name}", body)
-            else:
-                made = self.kube.call("POST", SPACE, body)
-        except KubeError as error:
-            if error.status == 409:
+            method, path = ("PUT", f"{SPACE}/{name}") if self.version else ("POST", SPACE)
+            made = self.kube.ask(method, path, body)
+        except Answer as answer:
+            if answer.status == 409:
                 # Another has led and written meanwhile: begin with what is there.
                 self.hour = self.before = None
             raise
@@ -181,7 +180,7 @@ class Recorder:
         """Those without a node, page by page. Pods of daemon sets are bound to theirs, and buy none."""
         query = {"fieldSelector": UNBOUND, "limit": str(PAGE)}
         while True:
-            page = self.kube.call("GET", "/api/v1/pods", **query)
+            page = self.kube.ask("GET", f"/api/v1/pods?{urlencode(query)}")
             for pod in page["items"] or ():
                 if owner(pod).partition("/")[0] != "DaemonSet":
                     yield pod
@@ -193,7 +192,7 @@ class Recorder:
         """Of all nodes, asked for once a minute."""
         if now - self.looked >= NODES_SECONDS:
             # From the API server's own memory.
-            told = self.kube.call("GET", "/api/v1/nodes", None, LABELS_ALONE, resourceVersion="0")
+            told = self.kube.ask("GET", "/api/v1/nodes?resourceVersion=0", accept=LABELS_ALONE)
             self.nodes = [one["metadata"].get("labels") or {} for one in told["items"] or ()]
             self.looked = now
         return self.nodes

@@ -5,9 +5,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = [
-    str(folder)
-    for scripts in sorted((ROOT / "components").glob("*/on_machine"))
-    for folder in (scripts, *(one for one in sorted(scripts.iterdir()) if one.is_dir() and one.name != "__pycache__"))
+    *(
+        str(folder)
+        for scripts in sorted((ROOT / "components").glob("*/on_machine"))
+        for folder in (
+            scripts,
+            *(one for one in sorted(scripts.iterdir()) if one.is_dir() and one.name != "__pycache__"),
+        )
+    ),
+    str(ROOT),  # the client of Kubernetes' API, which others have as well
 ]
 # Before all packages: one of them has a `watchdog` as well.
 sys.path[:0] = FOLDERS

@@ -11,9 +11,10 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from instances import Instances
-from kube_http import Answer, Json, Kube
 from machine import say
 from nodes import PATH, Node, Nodes
+
+from kube_http import Answer, Json, Kube
 
 CONFIG_MAPS = "/api/v1/namespaces/kube-system/configmaps"
 FREEZE, DEPARTED = f"{CONFIG_MAPS}/landbridge-freeze", f"{CONFIG_MAPS}/landbridge-departed"

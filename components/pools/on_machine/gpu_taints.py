@@ -11,9 +11,10 @@ from datetime import UTC, datetime
 from typing import Literal, NamedTuple
 
 from join_rules import Pool
-from kube_http import MERGE, Answer, Json, Kube
 from machine import say
 from nodes import PATH, Node, Nodes
+
+from kube_http import MERGE, Answer, Json, Kube
 
 # components/pools/labels.py has the same: a test compares.
 STARTING = "startup-taint.cluster-autoscaler.kubernetes.io/gpu"

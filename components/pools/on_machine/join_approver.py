@@ -11,9 +11,10 @@ from typing import Any
 from departed import Departures
 from instances import Instances
 from join_rules import USES, Facts, Pool, Verdict, judge
-from kube_http import Answer, Json, Kube
 from machine import say
 from nodes import Nodes
+
+from kube_http import Answer, Json, Kube
 
 PATH = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 WORKERS = 4

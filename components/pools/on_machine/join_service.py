@@ -23,15 +23,16 @@ from instances_aws import Ec2
 from instances_azure import ScaleSets
 from join_approver import Approver
 from join_rules import pools_of
-from kube_http import Answer, Kube, follow
 from lease import Lease
 from machine import say, settings
 from nodes import Nodes
 
+from kube_http import Answer, Kube, follow
+
 ADDRESS, PORT = "127.0.0.1", 6443
+CALL_SECONDS, LEASE_CALL_SECONDS = 20.0, 4.0
 PKI = "/etc/kubernetes/pki"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/landbridge-joining"
-LEASE_CALL_SECONDS = 4.0
 
 
 def sources(told: Any, kube: Kube) -> dict[str, Source]:
@@ -58,18 +59,23 @@ def lead(told: Any, kube: Kube) -> None:
     instances.start(approver.hurry)
     approver.start()
     for target, arguments in (
-        (follow, (kube, cluster_nodes.PATH, cluster_nodes.read, nodes.listed, nodes.changed)),
-        (follow, (kube, join_approver.PATH, join_approver.undecided, approver.listed, approver.changed)),
+        (follow, (kube, cluster_nodes.PATH, cluster_nodes.read, nodes.listed, nodes.changed, say)),
+        (follow, (kube, join_approver.PATH, join_approver.undecided, approver.listed, approver.changed, say)),
         (departures.run, (seconds["pass"],)),
         (taints.run, (nodes,)),
     ):
         threading.Thread(target=target, args=arguments, daemon=True).start()
 
 
+def here(seconds: float) -> Kube:
+    """To the machine's own API server."""
+    pair = f"{PKI}/joining.crt", f"{PKI}/joining.key"
+    return Kube(f"https://{ADDRESS}:{PORT}", f"{PKI}/ca.crt", pair=pair, seconds=seconds)
+
+
 def main() -> None:
     told: Any = settings("joining")
-    files = f"{PKI}/ca.crt", f"{PKI}/joining.crt", f"{PKI}/joining.key"
-    lease = Lease(Kube(ADDRESS, PORT, *files, seconds=LEASE_CALL_SECONDS), LEASE, str(told["machine"]))
+    lease = Lease(here(LEASE_CALL_SECONDS), LEASE, str(told["machine"]))
 
     def end(_number: int, _frame: FrameType | None) -> None:
         # In a thread: the one that this interrupts may hold the lease's lock.
@@ -86,7 +92,7 @@ def main() -> None:
     threading.excepthook = failed
     signal.signal(signal.SIGTERM, end)
     lease.hold(lost)
-    kube, leads = Kube(ADDRESS, PORT, *files), threading.Event()
+    kube, leads = here(CALL_SECONDS), threading.Event()
 
     def learn(table: Any) -> bool:
         if leads.is_set():

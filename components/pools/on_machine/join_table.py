@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from join_rules import pools_of
-from kube_http import Answer, Kube
 from machine import say
+
+from kube_http import Answer, Kube
 
 PATH, KEY = "/api/v1/namespaces/kube-system/configmaps/landbridge-pools", "pools.json"
 LOOK_SECONDS = 5.0

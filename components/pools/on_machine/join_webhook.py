@@ -19,13 +19,14 @@ import join_table
 import join_token
 from attest_aws import BODY
 from join_token import Asked, BadToken, Machine
-from kube_http import Kube
 from machine import say, settings
+
+from kube_http import Kube
 
 ADDRESS, PORT, API_PORT = "127.0.0.1", 6445, 6443
 AUTHORITY, CERTIFICATE = "/etc/kubernetes/pki/ca.crt", "/etc/kubernetes/pki/joining"
 API = "authentication.k8s.io/v1"
-UNAVAILABLE = 503
+UNAVAILABLE, CALL_SECONDS = 503, 20.0
 MOST_BYTES, MOST_ANSWER = 64 << 10, 64 << 10
 # Azure's documents are checked by processes of openssl's, so many at a time.
 CHECKS_AT_ONCE = 8
@@ -198,11 +199,12 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 def main() -> None:
+    pair = f"{CERTIFICATE}.crt", f"{CERTIFICATE}.key"
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.load_cert_chain(f"{CERTIFICATE}.crt", f"{CERTIFICATE}.key")
+    context.load_cert_chain(*pair)
     reviewer = Reviewer(settings("joining"))
-    kube = Kube(ADDRESS, API_PORT, AUTHORITY, f"{CERTIFICATE}.crt", f"{CERTIFICATE}.key")
+    kube = Kube(f"https://{ADDRESS}:{API_PORT}", AUTHORITY, pair=pair, seconds=CALL_SECONDS)
     threading.Thread(target=join_table.follow, args=(kube, reviewer.learn), daemon=True).start()
     server = Server((ADDRESS, PORT), type("Bound", (Handler,), {"reviewer": reviewer}))
     # The handshake belongs to the call's own thread.

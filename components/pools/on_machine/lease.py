@@ -5,8 +5,9 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from kube_http import Answer, Json, Kube
 from machine import say
+
+from kube_http import Answer, Json, Kube
 
 # kube-controller-manager's own: another copy takes over after the first, the holder gives up after the second.
 HELD_SECONDS, GIVE_UP_SECONDS, PERIOD_SECONDS = 15, 10.0, 2.0

@@ -3,7 +3,7 @@
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from local.workers.api import Api
+from kube_http import Kube
 from local.workers.api_proxy import ApiProxy, Handler
 from tests.support.apiserver import Server
 
@@ -26,7 +26,7 @@ class Asked(ApiProxy):
         pair, authority = folder / "asked.pem", folder / "asked.crt"
         pair.write_text("".join(server.authority.leaf(user, groups)))
         authority.write_text(server.authority.pem)
-        super().__init__(Api(server.url, str(authority), pair=pair), "")
+        super().__init__(Kube(server.url, str(authority), pair=(pair,)), "")
         self.RequestHandlerClass = Counting
 
     def narrowed(self, path: str) -> str:

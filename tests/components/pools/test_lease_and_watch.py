@@ -89,7 +89,7 @@ def test_a_watch_goes_on_where_it_was_and_lists_again_when_that_is_too_old(monke
             told.append("listed")
             return [keep("thing")], "7" if told.count("listed") > 1 else "1"
 
-        def watch(self, _path: str, version: str) -> Any:
+        def watch(self, _path: str, version: str, *_: Any) -> Any:
             told.append(f"from {version}")
             versions, end = self.watches.pop(0)
             for one in versions:
@@ -106,6 +106,7 @@ def test_a_watch_goes_on_where_it_was_and_lists_again_when_that_is_too_old(monke
             lambda thing: thing,
             lambda items: told.append(items),
             lambda _kind, thing: told.append(thing["metadata"]["resourceVersion"]),
+            lambda _text: None,
         )
     listed = ["listed", ["thing"]]
     assert told == [*listed, "from 1", "2", "3", "from 3", "from 3", *listed, "from 7", "8", "from 8"]

@@ -19,7 +19,8 @@ seen = {
     "open": sorted(int(fd) for fd in os.listdir("/proc/self/fd"))[:-1],
     "input": os.readlink("/proc/self/fd/0"), "folder": os.getcwd(), "mask": os.umask(0),
     "signals": [str(signal.getsignal(n)) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD)],
-    "ours": any("landbridge" in one.lower() and "lib" not in one for one in sys.path), "session": os.getsid(0) == os.getpid(),
+    "ours": [one for one in sys.path if "landbridge" in one.lower() and "lib" not in one], "client": "kube_http" in sys.modules,
+    "session": os.getsid(0) == os.getpid(),
     "words": open("/proc/self/cmdline").read().strip("\\0").split("\\0")[1:], "wakes": signal.set_wakeup_fd(-1),
 }
 json.dump({"seen": seen, "program": os.readlink("/proc/self/exe")}, open(sys.argv[1], "w"))

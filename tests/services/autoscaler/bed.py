@@ -21,7 +21,8 @@ from components.pools.names import Names
 from fleet.autoscaler import CLUSTER_TAG
 from fleet.world import World, current
 from local.providers.host import free_port
-from services.autoscaler import certificates, nodes
+from services.autoscaler import certificates
+from services.autoscaler.kube import HOST, PORT
 from services.autoscaler.protocol import messages, services
 from tests.components.links.bed import example_in_aws
 from tests.components.pools.joining_client import eventually
@@ -164,7 +165,7 @@ class Serving:
             environment |= azure_joined.told(self.cloud.azure.azure)
         if self.kube:
             there = urlsplit(self.kube.url)
-            environment |= {nodes.HOST: str(there.hostname), nodes.PORT: str(there.port)}
+            environment |= {HOST: str(there.hostname), PORT: str(there.port)}
             words.append(f"--account={self.account}")
         log = (self.folder / "service.log").open("ab")
         self.process = subprocess.Popen(

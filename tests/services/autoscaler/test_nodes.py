@@ -8,6 +8,7 @@ import pytest
 
 from services.autoscaler import nodes
 from services.autoscaler.group import NotPossibleError
+from services.autoscaler.kube import HOST, PORT
 from services.autoscaler.nodes import Nodes, NodesError, stop
 from services.autoscaler.scaling import Scaling
 from tests.services.autoscaler.bed import account
@@ -76,8 +77,8 @@ def node(kube: Server, name: str, *ready: str, **spec: Any) -> None:
 def test_the_pod_s_account_reads_them_from_the_api_s_table(
     kube: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(nodes.HOST, "127.0.0.1")
-    monkeypatch.setenv(nodes.PORT, str(kube.port))
+    monkeypatch.setenv(HOST, "127.0.0.1")
+    monkeypatch.setenv(PORT, str(kube.port))
     made = Nodes(account(kube, tmp_path / "account"))
     assert made.ready() == {}
     monkeypatch.setattr(nodes, "FRESH_SECONDS", 0)

@@ -9,11 +9,12 @@ import pytest
 
 from components.addons import autoscaler
 from components.addons.manifests import SPACE, rights
+from kube_http import Answer, Kube
 from landbridge.autoscaler import notes as kept
 from landbridge.cluster.kube import Kube as CommandLine
 from services.autoscaler import decisions, hours
 from services.autoscaler.backoffs import Backoffs, written
-from services.autoscaler.kube import Kube, KubeError
+from services.autoscaler.kube import kube as as_account
 from services.autoscaler.recorder import NOBODY, Names, Owners, Recorder
 from tests.components.addons.bed import Applying
 from tests.components.addons.cloud import token
@@ -109,7 +110,7 @@ def one(kube: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     (tmp_path / "token").write_text(token(kube, SPACE, autoscaler.ADDON, kube.issuer))
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", HERE)
     monkeypatch.setenv("KUBERNETES_SERVICE_PORT", str(kube.port))
-    made = Bed(tmp_path, kube, Kube(tmp_path))
+    made = Bed(tmp_path, kube, as_account(tmp_path))
     made.leads("pod-1")
     made.says(NOW)
     yield made
@@ -184,7 +185,7 @@ def test_what_another_wrote_meanwhile_is_not_written_over(one: Bed) -> None:
     other = one.begun()
     other.turn(NOW + 60)
     one.pod("train-2")
-    with pytest.raises(KubeError, match=r"the object has been modified"):
+    with pytest.raises(Answer, match=r"the object has been modified"):
         one.book.turn(NOW + 70)
     one.book.turn(NOW + 80)
     assert [(wait["from"], wait["to"]) for wait in one.kept.of("train-1", None)] == [(NOW, NOW + 80)]
@@ -219,9 +220,9 @@ def test_its_right_is_to_its_own_names_alone(one: Bed) -> None:
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "theirs"}, "data": {"a": "b"}}
     one.api.call("POST", CONFIGS, None, body)
     for name in ("theirs", f"{HISTORY}-26"):
-        with pytest.raises(KubeError, match="forbidden"):
-            one.kubernetes.call("PUT", f"{CONFIGS}/{name}", {**body, "metadata": {"name": name}})
-    with pytest.raises(KubeError, match="forbidden"):
+        with pytest.raises(Answer, match="forbidden"):
+            one.kubernetes.ask("PUT", f"{CONFIGS}/{name}", {**body, "metadata": {"name": name}})
+    with pytest.raises(Answer, match="forbidden"):
         one.kubernetes.find(f"/api/v1/namespaces/{SPACE}/secrets/any")
     assert one.kubernetes.find(f"{CONFIGS}/{HISTORY}-25") is None
 

@@ -10,8 +10,9 @@ import time
 from typing import Any
 from urllib.parse import urlencode
 
-from kube_http import Answer, Kube
 from machine import EARLY_SECONDS, Refused, Text, patiently, send
+
+from kube_http import Answer, Kube
 
 ARM, LOGIN = "https://management.azure.com", "https://login.microsoftonline.com"
 AUDIENCE = "api://AzureADTokenExchange"

@@ -1,4 +1,4 @@
-"""How the joining service speaks to its API server: on a line that is kept, which the server may close at any time."""
+"""The client of Kubernetes' API speaks on lines that are kept, which the server may close at any time."""
 
 import http.client
 import ssl
@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.components.pools.joining_bed import TABLE  # noqa: F401  (puts the scripts' folder on the path)
-
-import kube_http  # isort: skip
+import kube_http
 
 
 class Line:
@@ -32,7 +30,7 @@ class Line:
 
 
 def kube(monkeypatch: pytest.MonkeyPatch, *lines: Line) -> kube_http.Kube:
-    made, waiting = kube_http.Kube("10.0.0.1", 6443, "ca", "crt", "key"), list(lines)
+    made, waiting = kube_http.Kube("https://10.0.0.1:6443", "ca"), list(lines)
     monkeypatch.setattr(made, "connect", lambda _: waiting.pop(0))
     return made
 
