@@ -12,6 +12,8 @@ from .machines import ClusterSpec, Machine
 from .pki import TRUST, certificates
 from .units import TARGET, UNITS, target
 
+# Below a bundle's prefix: what names its files, signed.
+MANIFEST = "manifest.json"
 PUBLIC_MODE, KEY_MODE = "0644", "0600"
 END = "-----END CERTIFICATE-----\n"
 

@@ -1,16 +1,48 @@
-"""The two documents of a cluster's public issuer, from its public keys (OpenID Connect Discovery, RFC 7517)."""
+"""A cluster's public issuer: its two documents, from its public keys (OpenID Connect Discovery, RFC 7517)."""
 
 import base64
 import hashlib
 import json
 import re
+from typing import TypedDict
 
+import pulumi
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
 
+from components.tags import Owner
 from fleet import issuers
+from fleet.model import Fleet
+
+from .machines import ClusterSpec
 
 PEM = re.compile(r"-----BEGIN PUBLIC KEY-----.*?-----END PUBLIC KEY-----", re.DOTALL)
+
+
+class IssuerArgs(TypedDict):
+    """`public_keys` are PEM texts, one after the other."""
+
+    fleet: Fleet
+    spec: ClusterSpec
+    owner: Owner
+    public_keys: pulumi.Output[str]
+
+
+class AnyIssuer(pulumi.ComponentResource):
+    """`named` is its bucket, and `documents` what everybody may read there, by path."""
+
+    def __init__(self, name: str, args: IssuerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("landbridge:control-plane:Issuer", name, None, opts)
+        spec = args["spec"]
+        # By its name, which policies can tell before it is made.
+        self.named = issuers.bucket(args["fleet"], spec.name)
+        made = args["public_keys"].apply(lambda pems: documents(spec.issuer, pems))
+        self.documents: dict[str, pulumi.Output[str]] = {path: made[path] for path in issuers.DOCUMENTS}
+
+
+def resource_name(issuer: str, path: str) -> str:
+    """Of a document."""
+    return f"{issuer}-{path.rpartition('/')[2]}"
 
 
 def documents(issuer: str, public_pems: str) -> dict[str, str]:

@@ -15,8 +15,6 @@ from . import containerd, discovery, kubelet, mounts, tuning
 from .azure import metadata_guard as azure_metadata_guard
 from .spec import PoolSpec
 
-# Below a bundle's prefix: what names its files, signed.
-MANIFEST = "manifest.json"
 OWN_SCRIPTS = Path(__file__).with_name("on_machine")
 # What an enrolment hands over to, once it has checked the bundle.
 SITE_SCRIPT = "site_host"

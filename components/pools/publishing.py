@@ -1,6 +1,5 @@
 """A pool's bundle in the fleet bucket: its files, and last the signed manifest that names them. The same everywhere."""
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
@@ -10,12 +9,11 @@ import pulumi_tls as tls
 from components.boot import people
 from components.boot.hosts import NOTHING, Shown
 from components.boot.people import Authority
-from components.boot.user_data import signed_object
-from components.control_plane.bundle import Bundle, digests, manifest, version
+from components.control_plane.publishing import Signed, publish
 from fleet.buckets import bucket_name
 from fleet.model import Fleet
 
-from .bundle import MANIFEST, bundle
+from .bundle import bundle
 from .spec import PoolSpec
 
 # An object's tags, by its name.
@@ -72,18 +70,17 @@ class Publishing(ABC):
         secret: pulumi.Output[dict[str, str]] | None = None,
     ) -> pulumi.Resource:
         """Files and their manifest below a prefix, and keys, if any, in a secret of that name; gives the manifest."""
-        keys = pulumi.Output.from_input(dict[str, str]()) if secret is None else secret
-        told = pulumi.Output.unsecret(
-            pulumi.Output.all(files, keys).apply(lambda made: digests(Bundle(self.spec.name, *made)))
-        )
         own = pulumi.ResourceOptions(parent=self.parent)
-        key = told.apply(lambda t: f"{prefix}/{version(t)}.json")
-        body = self._object(f"files{suffix}", key, files.apply(json.dumps), tags, own)
-        kept = "" if secret is None else self._kept(prefix, secret, tags, own)
-        text = pulumi.Output.all(told, kept).apply(lambda both: manifest(prefix, *both))
-        signed = pulumi.Output.all(self.signing.private_key_pem, text).apply(lambda both: signed_object(*both))
-        after = pulumi.ResourceOptions(parent=self.parent, depends_on=[body])
-        return self._object(f"manifest{suffix}", f"{prefix}/{MANIFEST}", pulumi.Output.unsecret(signed), tags, after)
+        keys = pulumi.Output.from_input(dict[str, str]()) if secret is None else secret
+        number = "" if secret is None else self._kept(prefix, secret, tags, own)
+        given = Signed(self.spec.name, prefix, files, keys, self.signing.private_key_pem)
+
+        def lay(
+            what: str, key: pulumi.Output[str], content: pulumi.Output[str], opts: pulumi.ResourceOptions
+        ) -> pulumi.Resource:
+            return self._object(f"{what}{suffix}", key, content, tags, opts)
+
+        return publish(given, number, lay, own)
 
     @abstractmethod
     def _kept(
@@ -95,8 +92,8 @@ class Publishing(ABC):
     def _object(
         self,
         name: str,
-        key: pulumi.Input[str],
-        content: pulumi.Input[str],
+        key: pulumi.Output[str],
+        content: pulumi.Output[str],
         tags: Tags,
         opts: pulumi.ResourceOptions,
     ) -> pulumi.Resource:

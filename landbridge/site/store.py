@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from components.pools.bundle import MANIFEST
+from components.control_plane.bundle import MANIFEST
 from components.pools.site.enrolment import Pointer
 from landbridge.clouds.cloud import CloudError
 from landbridge.cluster import info

@@ -1,15 +1,16 @@
-"""A region's authority for people's certificates by SSH on Azure, as `aws_authority`: kept in the region's vault."""
+"""A region's authority for people's certificates by SSH on Azure: its key is kept in the region's vault."""
 
 from typing import TypedDict
 
 import pulumi
-import pulumi_tls as tls
 
 from components.control_plane.azure.singleton import life, secret, vaulted
 from components.tags import Owner
 from fleet.buckets import resource_group, vault_name
 from fleet.logins import PLACE, authority_place
 from fleet.model import Fleet
+
+from ..authority import AnyPeopleAuthority
 
 
 class PeopleAuthorityArgs(TypedDict):
@@ -21,25 +22,19 @@ class PeopleAuthorityArgs(TypedDict):
     operators: pulumi.Resource
 
 
-class PeopleAuthority(pulumi.ComponentResource):
-    """`line` is its public key as machines are told it; `place` names its secret.
-
-    Another key lets nobody in before every machine has its new bundle: landbridge/up/guards.py refuses that. It lies in
-    the state, encrypted, and in the secret that `landbridge ssh` reads; no machine may read that.
-    """
+class PeopleAuthority(AnyPeopleAuthority):
+    """As `AnyPeopleAuthority` has it. `place` names its secret."""
 
     def __init__(self, name: str, args: PeopleAuthorityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("landbridge:boot:PeopleAuthority", name, None, opts)
-        fleet, child = args["fleet"], pulumi.ResourceOptions(parent=self)
-        key = tls.PrivateKey(PLACE, algorithm="ED25519", opts=child)
-        self.line: pulumi.Output[str] = key.public_key_openssh.apply(str.strip)
+        super().__init__(name, opts)
+        fleet = args["fleet"]
         self.place: pulumi.Output[str] = self.line.apply(lambda line: f"{authority_place(fleet.fleet)}/{life(line)}")
         secret(
             PLACE,
             resource_group(fleet, args["region"]),
             vault_name(fleet, args["region"]),
             self.place.apply(vaulted),
-            pulumi.Output.json_dumps({"key": key.private_key_pem}),
+            self.kept,
             args["owner"].tags(f"{PLACE}-authority"),
             pulumi.ResourceOptions(parent=self, depends_on=[args["operators"]]),
         )

@@ -1,86 +1,53 @@
 """A cluster's control plane on AWS: keys, machines, security groups, names, and the load balancer before the API."""
 
-import json
-from typing import TypedDict
-
 import pulumi
 import pulumi_aws as aws
 
-from components.boot.hosts import host_authority
-from components.tags import Owner
 from fleet.fitting import fitting
-from fleet.model import Fleet
 
-from ..authority import Authority, Recovered
+from ..control_plane import RECORD_SECONDS, AnyControlPlane, AnyControlPlaneArgs
 from ..firewall import DESCRIPTIONS, Part, Rule, rules
-from ..machines import API_PORT, READY_PATH, ClusterSpec, Machine
-from ..pki import Certificate, Generations, admin, break_glass
+from ..machines import API_PORT, READY_PATH, Machine
+from ..pki import admin, break_glass
 from .issuer import Issuer
 from .machine import ControlPlaneMachine
 
 # AWS's bound for names of balancers and target groups.
 BALANCER_NAME = 32
-RECORD_SECONDS = 60
 CHECK_SECONDS, CHECKS = 10, 2
 
 
-class ControlPlaneArgs(TypedDict):
-    """Ids are the home region's: `subnet_ids` of the private subnets by zone letter, `zone_id` of the private zone.
+class ControlPlaneArgs(AnyControlPlaneArgs):
+    """Ids are the home region's: `zone_id` of the private zone.
 
-    `recovered` are the keys of a cluster that is rebuilt, None for one that was born here.
     `copies_key_arn` is the key of the second region, where the fleet file wants copies of the cluster's data.
-    `people_authority` is the public line of what signs people's certificates; empty where keys let them in.
     """
 
-    fleet: Fleet
-    spec: ClusterSpec
-    owner: Owner
-    supernet: str
-    generations: dict[str, Generations]
-    recovered: Recovered | None
     network_id: pulumi.Input[str]
-    subnet_ids: dict[str, pulumi.Input[str]]
     zone_id: pulumi.Input[str]
     key_arn: pulumi.Input[str]
     copies_key_arn: pulumi.Input[str] | None
-    people_authority: pulumi.Input[str]
 
 
-class ControlPlane(pulumi.ComponentResource):
+class ControlPlane(AnyControlPlane):
     """`machines` by name, `authority` with all keys.
 
     `break_glass` and `admin` name the secrets with a credential, `recovery` the one with every key.
     """
 
     def __init__(self, name: str, args: ControlPlaneArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("landbridge:control-plane:ControlPlane", name, None, opts)
-        self.args, self.spec, self.owner = args, args["spec"], args["owner"]
-        self.child = pulumi.ResourceOptions(parent=self)
-        self.authority = Authority(
-            "authority",
-            {"spec": self.spec, "generations": args["generations"], "recovered": args["recovered"]},
-            self.child,
-        )
+        super().__init__(name, args, opts)
+        self.args = args
         self.groups: dict[str, aws.ec2.SecurityGroup] = {part: self._security_group(part) for part in DESCRIPTIONS}
         for rule in rules(self.spec, args["supernet"]):
             self._rule(rule)
         self._balancer()
-        self._record("endpoint", self.spec.endpoint, list(self.spec.balancer.values()))
-        self.hosts = host_authority(args["fleet"], self.spec.logins, self.child)
+        self.names()
         self.machines = {machine.name: self._machine(machine) for machine in self.spec.machines}
-        self.break_glass = self._credential("break-glass", break_glass(self.spec))
-        self.admin = self._credential("admin", admin(self.spec))
+        self.break_glass = self.credential("break-glass", break_glass(self.spec))
+        self.admin = self.credential("admin", admin(self.spec))
         self.recovery = self._recovery()
-        Issuer(
-            "issuer",
-            {
-                "fleet": args["fleet"],
-                "spec": self.spec,
-                "owner": self.owner,
-                "public_keys": self.authority.public_keys(),
-            },
-            self.child,
-        )
+        Issuer("issuer", self.told_issuer(), self.child)
         self.register_outputs({})
 
     def _security_group(self, part: Part) -> aws.ec2.SecurityGroup:
@@ -164,7 +131,7 @@ class ControlPlane(pulumi.ComponentResource):
         )
         for machine in self.spec.api:
             aws.lb.TargetGroupAttachment(
-                self._short(machine),
+                self.short(machine),
                 target_group_arn=targets.arn,
                 target_id=machine.address,
                 port=API_PORT,
@@ -172,7 +139,6 @@ class ControlPlane(pulumi.ComponentResource):
             )
 
     def _record(self, name: str, host: str, addresses: list[str]) -> None:
-        # Addresses, also of the balancer: they never change, and whoever can't ask this zone can copy them.
         aws.route53.Record(
             name,
             zone_id=self.args["zone_id"],
@@ -184,31 +150,15 @@ class ControlPlane(pulumi.ComponentResource):
         )
 
     def _machine(self, machine: Machine) -> ControlPlaneMachine:
-        short = self._short(machine)
-        self._record(short, machine.host, [machine.address])
+        told = self.told(self.args, machine, {role: group.id for role, group in self.groups.items()})
+        keys = self.args["key_arn"], self.args["copies_key_arn"]
         return ControlPlaneMachine(
-            short,
-            {
-                "fleet": self.args["fleet"],
-                "spec": self.spec,
-                "machine": machine,
-                "owner": self.owner,
-                "authority": self.authority,
-                "subnet_id": self.args["subnet_ids"][machine.zone],
-                "group_id": self.groups[machine.role].id,
-                "key_arn": self.args["key_arn"],
-                "copies_key_arn": self.args["copies_key_arn"],
-                "people_authority": self.args["people_authority"],
-                "hosts": self.hosts,
-            },
-            self.child,
+            self.short(machine), {**told, "key_arn": keys[0], "copies_key_arn": keys[1]}, self.child
         )
 
-    def _credential(self, name: str, wish: Certificate) -> str:
-        """Seals a client certificate in a secret that no machine may read; returns the secret's name."""
-        pair, place = self.authority.certificate(wish, self), self.spec.prefix(name)
-        text = pulumi.Output.all(crt=pair.public, key=pair.private).apply(json.dumps)
-        self._seal(name, place, f"Credential {wish.common_name} of {self.spec.name}", text, self.child)
+    def _keep(self, name: str, description: str, text: pulumi.Output[str]) -> str:
+        place = self.spec.prefix(name)
+        self._seal(name, place, description, text, self.child)
         return place
 
     def _recovery(self) -> pulumi.Output[str]:
@@ -245,6 +195,3 @@ class ControlPlane(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(protect=True)),
         )
         aws.secretsmanager.SecretVersion(name, secret_id=secret.id, secret_string=text, opts=opts)
-
-    def _short(self, machine: Machine) -> str:
-        return machine.name.removeprefix(f"{self.spec.name}-")

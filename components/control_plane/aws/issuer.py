@@ -1,40 +1,28 @@
 """A cluster's public issuer on AWS: a bucket with two documents, and IAM's trust in it."""
 
 import json
-from typing import Any, TypedDict
+from typing import Any
 
 import pulumi
 import pulumi_aws as aws
 
 from components.storage.aws.bucket import tls_only
-from components.tags import Owner
 from fleet import issuers
-from fleet.model import Fleet
 
-from ..issuer import documents
-from ..machines import ClusterSpec
+from ..issuer import AnyIssuer, IssuerArgs, resource_name
 
 
-class IssuerArgs(TypedDict):
-    """`public_keys` are PEM texts, one after the other."""
-
-    fleet: Fleet
-    spec: ClusterSpec
-    owner: Owner
-    public_keys: pulumi.Output[str]
-
-
-class Issuer(pulumi.ComponentResource):
+class Issuer(AnyIssuer):
     """Everybody may read two documents, which hold public keys and nothing else."""
 
     def __init__(self, name: str, args: IssuerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("landbridge:control-plane:Issuer", name, None, opts)
+        super().__init__(name, args, opts)
         fleet, spec, owner = args["fleet"], args["spec"], args["owner"]
         child = pulumi.ResourceOptions(parent=self)
         # Protected: with another address every token and every cloud role's trust would be worth nothing.
         bucket = aws.s3.Bucket(
             name,
-            bucket=issuers.bucket(fleet, spec.name),
+            bucket=self.named,
             # Versions of public keys that were replaced are no loss.
             force_destroy=True,
             tags=owner.tags(name),
@@ -65,21 +53,20 @@ class Issuer(pulumi.ComponentResource):
         policy = aws.s3.BucketPolicy(
             name,
             bucket=name_only,
-            policy=json.dumps(bucket_policy(issuers.bucket(fleet, spec.name), issuers.public(fleet, spec.name))),
+            policy=json.dumps(bucket_policy(self.named, issuers.public(fleet, spec.name))),
             opts=pulumi.ResourceOptions(parent=self, depends_on=[opened]),
         )
-        made = args["public_keys"].apply(lambda pems: documents(spec.issuer, pems))
         published = [
             aws.s3.BucketObjectv2(
-                f"{name}-{path.rpartition('/')[2]}",
+                resource_name(name, path),
                 bucket=name_only,
                 key=path,
-                content=made[path],
+                content=content,
                 content_type="application/json",
                 tags=owner.tags(path.rpartition("/")[2]),
                 opts=child,
             )
-            for path in issuers.DOCUMENTS
+            for path, content in self.documents.items()
         ]
         aws.iam.OpenIdConnectProvider(
             name,

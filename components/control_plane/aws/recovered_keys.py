@@ -9,16 +9,17 @@ from fleet.rebuilds import Origin
 
 from ..authority import Recovered
 from ..pki import Generations
-from ..rotation import wanted
+from ..recovered_keys import found
 
 
 def recovered(
     origin: Origin | None, generations: Mapping[str, Generations], provider: pulumi.ProviderResource
 ) -> Recovered | None:
-    """None when nothing is to be taken from there: the cluster was born here, or all its keys have rotated since."""
-    if origin is None or not wanted(origin, generations):
-        return None
-    found = aws.secretsmanager.get_secret_version_output(
-        secret_id=origin.secret, opts=pulumi.InvokeOutputOptions(provider=provider)
-    )
-    return Recovered(pulumi.Output.secret(found.secret_string), origin.generations)
+    """None as for `found`."""
+
+    def read(one: Origin) -> pulumi.Output[str]:
+        options = pulumi.InvokeOutputOptions(provider=provider)
+        kept = aws.secretsmanager.get_secret_version_output(secret_id=one.secret, opts=options)
+        return pulumi.Output.secret(kept.secret_string)
+
+    return found(origin, generations, read)

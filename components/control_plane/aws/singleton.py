@@ -10,85 +10,100 @@ from typing import Any, NamedTuple
 import pulumi
 import pulumi_aws as aws
 
-from components.boot.user_data import signed_object
 from components.tags import KUBERNETES, Owner
 
-from ..bundle import Bundle, digests, manifest, version
+from .. import publishing
+from ..publishing import Signed
+from .roles import SSM_POLICY, trust
 
 
-class Published(NamedTuple):
-    """Where a bundle lies. `title` is the machine's in descriptions; `tags` are the secret's.
+class Store(NamedTuple):
+    """Where a bundle lies: a bucket, and a secret of the bundle's prefix. `tags` are the secret's."""
 
-    `files` are made without private keys, so that no mistake can put one into the bucket; `signing` is the PEM of what
-    signs the manifest.
-    """
-
-    title: str
     bucket: str
-    prefix: str
     key_arn: pulumi.Input[str]
     owner: Owner
     tags: dict[str, str]
-    files: pulumi.Output[dict[str, str]]
-    keys: pulumi.Output[dict[str, str]]
-    signing: pulumi.Input[str]
 
 
 def publish(
-    name: str, given: Published, child: pulumi.ResourceOptions, kept: pulumi.ResourceOptions
+    name: str, given: Signed, store: Store, child: pulumi.ResourceOptions, kept: pulumi.ResourceOptions
 ) -> aws.s3.BucketObjectv2:
-    """Puts files into the bucket and keys into the secret, and last the signed manifest that names both.
-
-    `kept` are the secret's options. Gives the manifest's object.
-    """
-    told = pulumi.Output.all(files=given.files, keys=given.keys).apply(
-        lambda made: digests(Bundle(given.title, made["files"], made["keys"]))
-    )
-    open_told = pulumi.Output.unsecret(told)
+    """`kept` are the secret's options. Gives the manifest's object."""
     secret = aws.secretsmanager.Secret(
         name,
         name=given.prefix,
         description=f"Key material of {given.title}",
-        kms_key_id=given.key_arn,
+        kms_key_id=store.key_arn,
         # Its keys are made anew, or lie in `recovery`; a name that waits for its end would keep the next one from
         # coming up.
         recovery_window_in_days=0,
-        tags=given.tags,
+        tags=store.tags,
         opts=kept,
     )
     current = aws.secretsmanager.SecretVersion(
         name, secret_id=secret.id, secret_string=given.keys.apply(json.dumps), opts=child
     )
-    body = _object(
-        name, "files", open_told.apply(lambda t: f"{version(t)}.json"), given.files.apply(json.dumps), given, child
-    )
-    text = pulumi.Output.all(open_told, current.version_id).apply(lambda both: manifest(given.prefix, *both))
-    signed = pulumi.Output.all(given.signing, text).apply(lambda both: signed_object(*both))
-    sealed_text: pulumi.Output[str] = pulumi.Output.unsecret(signed)
-    after = pulumi.ResourceOptions(parent=child.parent, depends_on=[body])
-    return _object(name, "manifest", "manifest.json", sealed_text, given, after)
+
+    def lay(
+        what: str, key: pulumi.Output[str], content: pulumi.Output[str], opts: pulumi.ResourceOptions
+    ) -> aws.s3.BucketObjectv2:
+        tags = store.owner.tags(f"{name}-{what}")
+        return bucket_object(f"{name}-{what}", store.bucket, key, content, store.key_arn, tags, opts)
+
+    return publishing.publish(given, current.version_id, lay, child)
 
 
-def _object(
-    whose: str,
-    what: str,
-    key: pulumi.Input[str],
-    content: pulumi.Input[str],
-    given: Published,
+def bucket_object(
+    name: str,
+    bucket: str,
+    key: pulumi.Output[str],
+    content: pulumi.Output[str],
+    key_arn: pulumi.Input[str],
+    tags: dict[str, str],
     opts: pulumi.ResourceOptions,
 ) -> aws.s3.BucketObjectv2:
-    name = f"{whose}-{what}"
     return aws.s3.BucketObjectv2(
         name,
-        bucket=given.bucket,
-        key=pulumi.Output.concat(given.prefix, "/", key),
+        bucket=bucket,
+        key=key,
         content=content,
         content_type="application/json",
         server_side_encryption="aws:kms",
-        kms_key_id=given.key_arn,
-        tags=given.owner.tags(name),
+        kms_key_id=key_arn,
+        tags=tags,
         opts=opts,
     )
+
+
+class Role(NamedTuple):
+    """What a machine may do. `named` are the role's and the profile's own names; `ssm`: Systems Manager reaches it."""
+
+    named: tuple[str, str]
+    machine: str
+    policy: pulumi.Output[str]
+    ssm: bool
+    tags: dict[str, str]
+
+
+def role(
+    name: str, wanted: Role, child: pulumi.ResourceOptions
+) -> tuple[list[pulumi.Resource], aws.iam.InstanceProfile]:
+    """Gives what must be there before the machine starts, and what it starts with."""
+    made = aws.iam.Role(
+        name,
+        name=wanted.named[0],
+        assume_role_policy=json.dumps(trust()),
+        description=f"What {wanted.machine} may do",
+        tags=wanted.tags,
+        opts=child,
+    )
+    granted: list[pulumi.Resource] = [
+        aws.iam.RolePolicy(name, role=made.name, name="machine", policy=wanted.policy, opts=child)
+    ]
+    if wanted.ssm:
+        granted.append(aws.iam.RolePolicyAttachment(name, role=made.name, policy_arn=SSM_POLICY, opts=child))
+    return granted, aws.iam.InstanceProfile(name, name=wanted.named[1], role=made.name, tags=wanted.tags, opts=child)
 
 
 class One(NamedTuple):

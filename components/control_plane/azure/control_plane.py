@@ -1,48 +1,27 @@
 """A cluster's control plane on Azure: keys, machines, security groups, names, and the load balancer before the API."""
 
-import json
-from typing import TypedDict
-
 import pulumi
 import pulumi_azure_native as azure
 
-from components.boot.hosts import host_authority
-from components.tags import Owner
 from fleet.buckets import resource_group, vault_name
-from fleet.model import Fleet
 
-from ..authority import Authority, Recovered
-from ..machines import ClusterSpec, Machine, Role
-from ..pki import Certificate, Generations, admin, break_glass
+from ..control_plane import RECORD_SECONDS, AnyControlPlane, AnyControlPlaneArgs
+from ..machines import Machine, Role
+from ..pki import admin, break_glass
 from .balancer import Balancer
 from .firewall import Ruled, groups, written
 from .issuer import Issuer
 from .machine import ControlPlaneMachine
 from .singleton import secret, vaulted
 
-RECORD_SECONDS = 60
 
+class ControlPlaneArgs(AnyControlPlaneArgs):
+    """`image` is what machines start from, as Azure's `imageReference` has it."""
 
-class ControlPlaneArgs(TypedDict):
-    """Ids are the home region's: `subnet_ids` of the subnets of planned addresses, by zone.
-
-    `recovered` are the keys of a cluster that is rebuilt, None for one that was born here.
-    `image` is what machines start from, as Azure's `imageReference` has it. `people_authority` is the public line of
-    what signs people's certificates; empty where keys let them in.
-    """
-
-    fleet: Fleet
-    spec: ClusterSpec
-    owner: Owner
-    supernet: str
-    generations: dict[str, Generations]
-    recovered: Recovered | None
-    subnet_ids: dict[str, pulumi.Input[str]]
     image: dict[str, str]
-    people_authority: pulumi.Input[str]
 
 
-class ControlPlane(pulumi.ComponentResource):
+class ControlPlane(AnyControlPlane):
     """`machines` by name, `authority` with all keys.
 
     `break_glass` and `admin` name the secrets with a credential, `recovery` the one with every key. Their names end in
@@ -50,37 +29,20 @@ class ControlPlane(pulumi.ComponentResource):
     """
 
     def __init__(self, name: str, args: ControlPlaneArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("landbridge:control-plane:ControlPlane", name, None, opts)
-        self.args, self.spec, self.owner = args, args["spec"], args["owner"]
-        self.group = resource_group(args["fleet"], self.spec.region)
-        self.child = pulumi.ResourceOptions(parent=self)
-        self.authority = Authority(
-            "authority",
-            {"spec": self.spec, "generations": args["generations"], "recovered": args["recovered"]},
-            self.child,
-        )
+        super().__init__(name, args, opts)
+        self.args, self.group = args, resource_group(self.fleet, self.spec.region)
         self.groups = {part: self._group(part, rules) for part, rules in groups(self.spec, args["supernet"]).items()}
         self.balancer = Balancer(
             "api",
             {"fleet": args["fleet"], "spec": self.spec, "owner": self.owner, "subnet_ids": args["subnet_ids"]},
             self.child,
         )
-        self._record("endpoint", self.spec.endpoint, list(self.spec.balancer.values()))
-        self.hosts = host_authority(args["fleet"], self.spec.logins, self.child)
+        self.names()
         self.machines = {machine.name: self._machine(machine) for machine in self.spec.machines}
-        self.break_glass = self._credential("break-glass", break_glass(self.spec))
-        self.admin = self._credential("admin", admin(self.spec))
+        self.break_glass = self.credential("break-glass", break_glass(self.spec))
+        self.admin = self.credential("admin", admin(self.spec))
         self.recovery = self._recovery()
-        Issuer(
-            "issuer",
-            {
-                "fleet": args["fleet"],
-                "spec": self.spec,
-                "owner": self.owner,
-                "public_keys": self.authority.public_keys(),
-            },
-            self.child,
-        )
+        Issuer("issuer", self.told_issuer(), self.child)
         self.register_outputs({})
 
     def _group(self, part: Role, rules: tuple[Ruled, ...]) -> azure.network.NetworkSecurityGroup:
@@ -107,30 +69,15 @@ class ControlPlane(pulumi.ComponentResource):
         )
 
     def _machine(self, machine: Machine) -> ControlPlaneMachine:
-        short = machine.name.removeprefix(f"{self.spec.name}-")
-        self._record(short, machine.host, [machine.address])
+        told = self.told(self.args, machine, {role: group.id for role, group in self.groups.items()})
+        pool_id = self.balancer.pool_id if machine.role == "api" else None
         return ControlPlaneMachine(
-            short,
-            {
-                "fleet": self.args["fleet"],
-                "spec": self.spec,
-                "machine": machine,
-                "owner": self.owner,
-                "authority": self.authority,
-                "subnet_id": self.args["subnet_ids"][machine.zone],
-                "group_id": self.groups[machine.role].id,
-                "pool_id": self.balancer.pool_id if machine.role == "api" else None,
-                "image": self.args["image"],
-                "people_authority": self.args["people_authority"],
-                "hosts": self.hosts,
-            },
-            self.child,
+            self.short(machine), {**told, "pool_id": pool_id, "image": self.args["image"]}, self.child
         )
 
-    def _credential(self, name: str, wish: Certificate) -> pulumi.Output[str]:
-        """Seals a client certificate in a secret that no machine may read; returns the secret's name."""
-        pair, place = self.authority.certificate(wish, self), self._place(name)
-        text = pulumi.Output.all(crt=pair.public, key=pair.private).apply(json.dumps)
+    def _keep(self, name: str, description: str, text: pulumi.Output[str]) -> pulumi.Output[str]:  # noqa: ARG002
+        """Secrets of a vault have no descriptions."""
+        place = self._place(name)
         self._seal(name, self.spec.region, place, text, self.child)
         return place
 
@@ -158,7 +105,7 @@ class ControlPlane(pulumi.ComponentResource):
         text: pulumi.Input[str],
         opts: pulumi.ResourceOptions,
     ) -> None:
-        fleet = self.args["fleet"]
+        fleet = self.fleet
         kept = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(protect=True))
         tags = self.owner.tags(name)
         secret(name, resource_group(fleet, region), vault_name(fleet, region), place.apply(vaulted), text, tags, kept)

@@ -1,43 +1,27 @@
 """A cluster's public issuer on Azure: a storage account that holds two documents and nothing else."""
 
-from typing import TypedDict
-
 import pulumi
 import pulumi_azure_native as azure
 
-from components.tags import Owner
 from fleet import issuers
 from fleet.buckets import resource_group
-from fleet.model import Fleet
 
-from ..issuer import documents
-from ..machines import ClusterSpec
+from ..issuer import AnyIssuer, IssuerArgs, resource_name
 
 # How long a document that was replaced can be had back.
 DELETED_DAYS = 7
 
 
-class IssuerArgs(TypedDict):
-    """`public_keys` are PEM texts, one after the other."""
-
-    fleet: Fleet
-    spec: ClusterSpec
-    owner: Owner
-    public_keys: pulumi.Output[str]
-
-
-class Issuer(pulumi.ComponentResource):
+class Issuer(AnyIssuer):
     """Everybody may read two documents by their names, which hold public keys; nobody may list them."""
 
     def __init__(self, name: str, args: IssuerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("landbridge:control-plane:Issuer", name, None, opts)
+        super().__init__(name, args, opts)
         fleet, spec, owner = args["fleet"], args["spec"], args["owner"]
-        # By its name, which policies can tell before it is made.
-        named = issuers.bucket(fleet, spec.name)
         group = resource_group(fleet, spec.region)
         account = azure.storage.StorageAccount(
             name,
-            account_name=named,
+            account_name=self.named,
             resource_group_name=group,
             location=spec.region,
             kind="StorageV2",
@@ -58,7 +42,7 @@ class Issuer(pulumi.ComponentResource):
         azure.storage.BlobServiceProperties(
             f"{name}-service",
             blob_services_name="default",
-            account_name=named,
+            account_name=self.named,
             resource_group_name=group,
             is_versioning_enabled=True,
             delete_retention_policy={"enabled": True, "days": DELETED_DAYS},
@@ -67,17 +51,15 @@ class Issuer(pulumi.ComponentResource):
         container = azure.storage.BlobContainer(
             name,
             container_name=issuers.CONTAINER,
-            account_name=named,
+            account_name=self.named,
             resource_group_name=group,
             public_access="Blob",
             opts=pulumi.ResourceOptions(parent=self, protect=True, depends_on=account),
         )
-        made = args["public_keys"].apply(lambda pems: documents(spec.issuer, pems))
-        for path in issuers.DOCUMENTS:
-            text: pulumi.Output[str] = made[path]
+        for path, text in self.documents.items():
             azure.storage.Blob(
-                f"{name}-{path.rpartition('/')[2]}",
-                account_name=named,
+                resource_name(name, path),
+                account_name=self.named,
                 container_name=container.name,
                 resource_group_name=group,
                 blob_name=path,

@@ -11,7 +11,7 @@ from fleet.rebuilds import Origin
 
 from ..authority import Recovered
 from ..pki import Generations
-from ..rotation import wanted
+from ..recovered_keys import found
 
 GONE = "fleet.rebuilt.yaml names it, and keys that are trusted come from it alone: recover it in the vault"
 
@@ -19,8 +19,5 @@ GONE = "fleet.rebuilt.yaml names it, and keys that are trusted come from it alon
 def recovered(
     fleet: Fleet, origin: Origin | None, generations: Mapping[str, Generations], provider: azure.Provider
 ) -> Recovered | None:
-    """None when nothing is to be taken from there: the cluster was born here, or all its keys have rotated since."""
-    if origin is None or not wanted(origin, generations):
-        return None
-    found = secret(vault_name(fleet, origin.region), origin.secret, provider, GONE)
-    return Recovered(found, origin.generations)
+    """None as for `found`."""
+    return found(origin, generations, lambda one: secret(vault_name(fleet, one.region), one.secret, provider, GONE))

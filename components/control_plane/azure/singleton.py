@@ -6,61 +6,78 @@ What comes after one, takes over its interface, its disks and its bundle.
 import base64
 import hashlib
 import json
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import pulumi
 import pulumi_azure_native as azure
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
 
+from components.azure.assignment import Assignment, assigned
 from components.boot.azure.profile import DIAGNOSTICS, TRUSTED, os_disk, os_profile
-from components.boot.user_data import signed_object
+from components.boot.user_data import user_data
+from components.preview import VERIFY_KEY, known_in_preview
 from components.storage.azure.spec import CONTAINER
 from components.tags import KUBERNETES
 from fleet.rolling import keeps
 
-from ..bundle import Bundle, digests, manifest, version
+from .. import publishing
+from ..publishing import Signed
+from .roles import Grant
+
+# Stands in for a life that a preview can't know yet.
+NO_LIFE = "0" * 8
 
 
-class Published(NamedTuple):
+class Store(NamedTuple):
     """Where a bundle lies: in an account's container, its keys in a secret of a vault. `group` is theirs.
 
-    `title` is the machine's in descriptions; `tags` are the secret's. `files` are made without private keys, so that no
-    mistake can put one into the container; `signing` is the PEM of what signs the manifest.
+    `tags` are the secret's.
     """
 
-    title: str
     group: str
     bucket: str
-    prefix: str
     vault: str
     secret: pulumi.Input[str]
     tags: dict[str, str]
-    files: pulumi.Output[dict[str, str]]
-    keys: pulumi.Output[dict[str, str]]
-    signing: pulumi.Input[str]
 
 
 def publish(
-    name: str, given: Published, child: pulumi.ResourceOptions, kept: pulumi.ResourceOptions
+    name: str, given: Signed, store: Store, child: pulumi.ResourceOptions, kept: pulumi.ResourceOptions
 ) -> tuple[pulumi.Resource, pulumi.Resource]:
-    """Puts files into the container and keys into the secret, and last the signed manifest that names both.
-
-    `kept` are the secret's options. Gives the secret and the manifest's blob.
-    """
-    told = pulumi.Output.all(files=given.files, keys=given.keys).apply(
-        lambda made: digests(Bundle(given.title, made["files"], made["keys"]))
-    )
-    open_told = pulumi.Output.unsecret(told)
-    current = secret(name, given.group, given.vault, given.secret, given.keys.apply(json.dumps), given.tags, kept)
+    """`kept` are the secret's options. Gives the secret and the manifest's blob."""
+    text = given.keys.apply(json.dumps)
+    current = secret(name, store.group, store.vault, store.secret, text, store.tags, kept)
     number = current.properties.secret_uri_with_version.apply(version_of)
-    body = _blob(
-        name, "files", open_told.apply(lambda t: f"{version(t)}.json"), given.files.apply(json.dumps), given, child
+
+    def lay(
+        what: str, key: pulumi.Output[str], content: pulumi.Output[str], opts: pulumi.ResourceOptions
+    ) -> azure.storage.Blob:
+        return blob(f"{name}-{what}", store.bucket, store.group, key, content, opts)
+
+    return current, publishing.publish(given, number, lay, child)
+
+
+def blob(
+    name: str,
+    account: str,
+    group: str,
+    key: pulumi.Output[str],
+    content: pulumi.Output[str],
+    opts: pulumi.ResourceOptions,
+) -> azure.storage.Blob:
+    return azure.storage.Blob(
+        name,
+        account_name=account,
+        container_name=CONTAINER,
+        resource_group_name=group,
+        blob_name=key,
+        type="Block",
+        content_type="application/json",
+        source=content.apply(pulumi.StringAsset),
+        # Another content is another blob to Pulumi. A machine that boots just then finds none, and asks again.
+        opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(delete_before_replace=True)),
     )
-    text = pulumi.Output.all(open_told, number).apply(lambda both: manifest(given.prefix, *both))
-    signed = pulumi.Output.all(given.signing, text).apply(lambda both: signed_object(*both))
-    sealed_text: pulumi.Output[str] = pulumi.Output.unsecret(signed)
-    after = pulumi.ResourceOptions(parent=child.parent, depends_on=[body])
-    return current, _blob(name, "manifest", "manifest.json", sealed_text, given, after)
 
 
 def version_of(uri: str | None) -> str:
@@ -96,31 +113,50 @@ def vaulted(place: str) -> str:
     return place.replace("/", "--")
 
 
+def secret_name(prefix: str, life: str) -> str:
+    """Of the secret with a bundle's keys, which its life ends."""
+    return vaulted(f"{prefix}/{life}")
+
+
 def life(public: str) -> str:
     """Tells a life of what has this public key from any other one: a vault keeps the names of what was deleted."""
     return hashlib.sha256(public.strip().encode()).hexdigest()[:8]
 
 
-def _blob(
-    whose: str,
-    what: str,
-    key: pulumi.Input[str],
-    content: pulumi.Output[str],
-    given: Published,
-    opts: pulumi.ResourceOptions,
-) -> azure.storage.Blob:
-    return azure.storage.Blob(
-        f"{whose}-{what}",
-        account_name=given.bucket,
-        container_name=CONTAINER,
-        resource_group_name=given.group,
-        blob_name=pulumi.Output.concat(given.prefix, "/", key),
-        type="Block",
-        content_type="application/json",
-        source=content.apply(pulumi.StringAsset),
-        # Another content is another blob to Pulumi. A machine that boots just then finds none, and asks again.
-        opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(delete_before_replace=True)),
+def identity(
+    name: str, named: str, group: str, region: str, tags: dict[str, str], child: pulumi.ResourceOptions
+) -> azure.managedidentity.UserAssignedIdentity:
+    return azure.managedidentity.UserAssignedIdentity(
+        name, resource_name_=named, resource_group_name=group, location=region, tags=tags, opts=child
     )
+
+
+def granted(
+    name: str,
+    found: Iterable[Grant],
+    key: Callable[[str], Grant],
+    birth: pulumi.Output[str],
+    whose: azure.managedidentity.UserAssignedIdentity,
+    parent: pulumi.Resource,
+    secret: pulumi.Resource,
+) -> list[pulumi.Resource]:
+    """What an identity may do, and last that it may read its secret: `key` says so for the secret of a life."""
+
+    def assign(grant: Grant, scope: pulumi.Input[str], *after: pulumi.Resource) -> pulumi.Resource:
+        assignment = Assignment(grant.name, grant.role, scope, grant.condition)
+        return assigned(f"{name}-{grant.what}", assignment, whose, parent, *after)
+
+    # Named by what is known before it is made: policies judge scopes.
+    scope = known_in_preview(birth, NO_LIFE).apply(lambda life: key(life).scope)
+    return [*(assign(grant, grant.scope) for grant in found), assign(key(""), scope, secret)]
+
+
+def script(
+    region: str, bucket: str, prefix: str, verify_key: pulumi.Output[str], vault: str, birth: pulumi.Output[str]
+) -> pulumi.Output[str]:
+    """The boot stub, which a preview knows, too."""
+    known = pulumi.Output.all(known_in_preview(verify_key, VERIFY_KEY), known_in_preview(birth, NO_LIFE))
+    return known.apply(lambda both: user_data(region, bucket, prefix, both[0], vault, both[1]))
 
 
 class One(NamedTuple):

@@ -52,7 +52,7 @@ def node_spec(fleet: Fleet, plan: AddressPlan, region: str, server: str, zone: s
 def group(fleet: Fleet, region: str, server: str) -> str:
     """The scaling group of one that keeps a server alive; on Azure the virtual machine by itself.
 
-    Azure's is as short as a scale set's, for its computer is called alike: see `azure_server`.
+    Azure's is as short as a scale set's, for its computer is called alike: see azure/server.py.
     """
     return owner(fleet, region).name(server, AZURE_SET if in_azure(fleet, region) else GROUP)
 

@@ -1,23 +1,18 @@
 """A pool on AWS: its role, its bundle, its firewall, its launch template, and the scaling groups that hold machines."""
 
 import json
-from typing import Any, TypedDict
+from typing import Any
 
 import pulumi
 import pulumi_aws as aws
 
-from components.boot import hosts
-from components.boot.hosts import host_authority
 from components.control_plane.aws.roles import trust
 from components.preview import VERIFY_KEY, known_in_preview, known_key_arn
-from components.tags import Owner
-from fleet.logins import pools_host
-from fleet.model import Fleet
 
 from .. import user_data
-from ..firewall import DESCRIPTION, OWN, Rule
-from ..names import Group, Names
-from ..spec import PoolSpec
+from ..firewall import DESCRIPTION, OWN
+from ..names import Group
+from ..pool import AnyPool, AnyPoolArgs
 from . import template
 from .hooks import TERMINATION
 from .publishing import AwsPublishing
@@ -27,50 +22,26 @@ from .roles import permissions
 SUSPENDED = ["AZRebalance"]
 
 
-class PoolArgs(TypedDict):
-    """Ids are of the pool's region: `subnet_ids` of its private subnets by zone letter. `authority` is the cluster's
-    PEM; `rules` are firewall.rules'. `people_authority` is the public line of what signs people's certificates; empty
-    where keys let them in.
-    """
+class PoolArgs(AnyPoolArgs):
+    """`key_arn` is the region's key."""
 
-    fleet: Fleet
-    spec: PoolSpec
-    owner: Owner
-    rules: tuple[Rule, ...]
     network_id: pulumi.Input[str]
-    subnet_ids: dict[str, pulumi.Input[str]]
     key_arn: pulumi.Input[str]
-    authority: pulumi.Input[str]
-    people_authority: pulumi.Input[str]
 
 
-class Pool(pulumi.ComponentResource):
-    """`groups` are scaling groups by zone letter, or one under `all`; `firewall` is the machines' security group.
-
-    Sizes belong to the autoscaler: no `up` changes one, and none ends a machine.
-    """
+class Pool(AnyPool):
+    """`groups` are scaling groups by zone letter, or one under `all`; `firewall` is the machines' security group."""
 
     def __init__(self, name: str, args: PoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("landbridge:pools:Pool", name, None, opts)
-        self.args, self.spec, self.fleet = args, args["spec"], args["fleet"]
-        self.names, self.child = Names(self.fleet), pulumi.ResourceOptions(parent=self)
+        super().__init__(name, args, opts)
+        self.args = args
         self.publishing = AwsPublishing(self.fleet, self.spec, args["key_arn"], self)
         self.firewall = self._firewall()
         policy, profile = self._role()
-        self.hosts = host_authority(self.fleet, self.spec.logins, self.child)
-        shown = hosts.shown(self.hosts, self.spec.name, [pools_host(self.fleet, self.spec.place)], self)
-        given = args["authority"], args["people_authority"], shown
-        ready = [policy, self.publishing.publish(*given, self._tags)]
+        ready = [policy, self.publish(self.publishing, args)]
         made = self._template(profile)
         self.groups = {group.key: self._group(group, made, ready) for group in self.names.scaling(self.spec.name)}
         self.register_outputs({})
-
-    def _tags(self, name: str) -> dict[str, str]:
-        return {
-            **self.args["owner"].tags(name),
-            "landbridge:cluster": self.spec.cluster,
-            "landbridge:pool": self.spec.name,
-        }
 
     def _firewall(self) -> aws.ec2.SecurityGroup:
         group = aws.ec2.SecurityGroup(
@@ -78,7 +49,7 @@ class Pool(pulumi.ComponentResource):
             name=self.names.firewall(self.spec.name),
             description=DESCRIPTION,
             vpc_id=self.args["network_id"],
-            tags=self._tags("node"),
+            tags=self.tags("node"),
             opts=self.child,
         )
         for rule in self.args["rules"]:
@@ -91,14 +62,14 @@ class Pool(pulumi.ComponentResource):
                 from_port=rule.first,
                 to_port=rule.last,
                 description=rule.why,
-                tags=self._tags(rule.name),
+                tags=self.tags(rule.name),
                 opts=self.child,
                 **peer,
             )
         return group
 
     def _role(self) -> tuple[pulumi.Resource, aws.iam.InstanceProfile]:
-        name, tags = self.spec.name, self._tags("node")
+        name, tags = self.spec.name, self.tags("node")
         role = aws.iam.Role(
             "node",
             name=self.names.role(name),
@@ -129,13 +100,13 @@ class Pool(pulumi.ComponentResource):
             network_interfaces=template.interfaces(self.spec, self.firewall.id),
             user_data=script,
             update_default_version=True,
-            tags=self._tags("node"),
+            tags=self.tags("node"),
             opts=self.child,
-            **template.plain(self.fleet, self.spec, self._tags("node")),
+            **template.plain(self.fleet, self.spec, self.tags("node")),
         )
 
     def _group(self, group: Group, made: aws.ec2.LaunchTemplate, ready: list[pulumi.Resource]) -> aws.autoscaling.Group:
-        key, tags = group.key, self._tags(group.key)
+        key, tags = group.key, self.tags(group.key)
         listed: list[Any] = [{"key": key, "value": value, "propagate_at_launch": False} for key, value in tags.items()]
         near = self.names.placement(self.spec.name, key)
         scaling = aws.autoscaling.Group(

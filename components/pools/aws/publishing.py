@@ -5,6 +5,8 @@ import json
 import pulumi
 import pulumi_aws as aws
 
+from components.control_plane.aws.singleton import bucket_object
+
 from ..publishing import Publishing, Tags
 
 
@@ -34,20 +36,10 @@ class AwsPublishing(Publishing):
     def _object(
         self,
         name: str,
-        key: pulumi.Input[str],
-        content: pulumi.Input[str],
+        key: pulumi.Output[str],
+        content: pulumi.Output[str],
         tags: Tags,
         opts: pulumi.ResourceOptions,
     ) -> pulumi.Resource:
-        made: pulumi.Resource = aws.s3.BucketObjectv2(
-            name,
-            bucket=self.bucket,
-            key=key,
-            content=content,
-            content_type="application/json",
-            server_side_encryption="aws:kms",
-            kms_key_id=self.key_arn,
-            tags=tags(name),
-            opts=opts,
-        )
+        made: pulumi.Resource = bucket_object(name, self.bucket, key, content, self.key_arn, tags(name), opts)
         return made

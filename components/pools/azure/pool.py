@@ -1,67 +1,43 @@
 """A pool on Azure: its identity, its bundle, its firewall, and the scale sets that hold machines."""
 
 from collections.abc import Sequence
-from typing import TypedDict
 
 import pulumi
 import pulumi_azure_native as azure
 
 from components.azure.assignment import Assignment, assigned
-from components.boot import hosts
-from components.boot.hosts import host_authority
+from components.control_plane.azure.singleton import NO_LIFE
 from components.preview import VERIFY_KEY, known_in_preview
-from components.tags import KUBERNETES, Owner
+from components.tags import KUBERNETES
 from fleet.buckets import resource_group, vault_name
-from fleet.logins import pools_host
-from fleet.model import Fleet
 
 from .. import user_data
-from ..firewall import OWN, Rule
-from ..names import Group, Names
-from ..spec import PoolSpec
+from ..firewall import OWN
+from ..names import Group
+from ..pool import AnyPool, AnyPoolArgs
 from . import capacity, firewall, roles
 from . import template as azure_template
 from .publishing import AzurePublishing
 from .roles import Grant
 
-# Stands in for a life that a preview can't know yet.
-NO_LIFE = "0" * 8
 
+class PoolArgs(AnyPoolArgs):
+    """`image` is the id of what machines start from."""
 
-class PoolArgs(TypedDict):
-    """Ids are of the pool's region: `subnet_ids` of its private subnets by zone. `authority` is the cluster's PEM;
-    `rules` are firewall.rules'; `image` is the id of what machines start from. `people_authority` is the public line of
-    what signs people's certificates; empty where keys let them in.
-    """
-
-    fleet: Fleet
-    spec: PoolSpec
-    owner: Owner
-    rules: tuple[Rule, ...]
-    subnet_ids: dict[str, pulumi.Input[str]]
-    authority: pulumi.Input[str]
     image: str
-    people_authority: pulumi.Input[str]
 
 
-class Pool(pulumi.ComponentResource):
-    """`groups` are scale sets by zone, or one under `all`; `firewall` is the machines' security group.
-
-    Sizes belong to the autoscaler: no `up` changes one, and none ends a machine.
-    """
+class Pool(AnyPool):
+    """`groups` are scale sets by zone, or one under `all`; `firewall` is the machines' security group."""
 
     def __init__(self, name: str, args: PoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("landbridge:pools:Pool", name, None, opts)
-        self.args, self.spec, self.fleet = args, args["spec"], args["fleet"]
-        self.names, self.child = Names(self.fleet), pulumi.ResourceOptions(parent=self)
-        self.group = resource_group(self.fleet, self.spec.place)
+        super().__init__(name, args, opts)
+        self.args, self.group = args, resource_group(self.fleet, self.spec.place)
         self.publishing = AzurePublishing(self.fleet, self.spec, "", self)
         self.own = self._own() if any(rule.peer == OWN for rule in args["rules"]) else None
         self.firewall = self._firewall()
         self.identity = self._identity()
-        self.hosts = host_authority(self.fleet, self.spec.logins, self.child)
-        shown = hosts.shown(self.hosts, self.spec.name, [pools_host(self.fleet, self.spec.place)], self)
-        ready = [self.publishing.publish(args["authority"], args["people_authority"], shown, self._tags)]
+        ready = [self.publish(self.publishing, args)]
         # Named by what is known before it is made: policies judge scopes. Nodes have no secret.
         life = known_in_preview(self.publishing.life, NO_LIFE) if self.hosts else pulumi.Output.from_input("")
         ready += [self._grant(), *([self._key_grant(life)] if self.hosts else [])]
@@ -72,13 +48,6 @@ class Pool(pulumi.ComponentResource):
         self.groups = {group.key: self._scale_set(group, script, ready) for group in groups}
         self.register_outputs({})
 
-    def _tags(self, name: str) -> dict[str, str]:
-        return {
-            **self.args["owner"].tags(name),
-            "landbridge:cluster": self.spec.cluster,
-            "landbridge:pool": self.spec.name,
-        }
-
     def _own(self) -> azure.network.ApplicationSecurityGroup:
         """What stands for the pool's machines in rules."""
         return azure.network.ApplicationSecurityGroup(
@@ -86,7 +55,7 @@ class Pool(pulumi.ComponentResource):
             application_security_group_name=self.names.firewall(self.spec.name),
             resource_group_name=self.group,
             location=self.spec.place,
-            tags=self._tags("own"),
+            tags=self.tags("own"),
             opts=self.child,
         )
 
@@ -97,7 +66,7 @@ class Pool(pulumi.ComponentResource):
             resource_group_name=self.group,
             location=self.spec.place,
             security_rules=firewall.written(firewall.ruled(self.args["rules"]), self.own.id if self.own else None),
-            tags=self._tags("node"),
+            tags=self.tags("node"),
             opts=self.child,
         )
 
@@ -107,7 +76,7 @@ class Pool(pulumi.ComponentResource):
             resource_name_=self.names.role(self.spec.name),
             resource_group_name=self.group,
             location=self.spec.place,
-            tags=self._tags("node"),
+            tags=self.tags("node"),
             opts=self.child,
         )
 
@@ -140,7 +109,7 @@ class Pool(pulumi.ComponentResource):
             identity={"type": "UserAssigned", "user_assigned_identities": [self.identity.id]},
             virtual_machine_profile={**machine, "network_profile": network},
             # A set's tags are its machines' own.
-            tags={**self._tags(group.key), KUBERNETES: spec.kubernetes},
+            tags={**self.tags(group.key), KUBERNETES: spec.kubernetes},
             opts=pulumi.ResourceOptions(
                 parent=self,
                 depends_on=ready,

@@ -3,10 +3,8 @@
 import json
 
 import pulumi
-import pulumi_azure_native as azure
 
-from components.control_plane.azure.singleton import life, secret, vaulted, version_of
-from components.storage.azure.spec import CONTAINER
+from components.control_plane.azure.singleton import blob, life, secret, vaulted, version_of
 from fleet.buckets import resource_group, vault_name
 
 from ..publishing import Publishing, Tags, store_region
@@ -20,24 +18,13 @@ class AzurePublishing(Publishing):
     def _object(
         self,
         name: str,
-        key: pulumi.Input[str],
-        content: pulumi.Input[str],
+        key: pulumi.Output[str],
+        content: pulumi.Output[str],
         tags: Tags,  # noqa: ARG002
         opts: pulumi.ResourceOptions,
     ) -> pulumi.Resource:
-        text: pulumi.Output[str] = pulumi.Output.from_input(content)
-        made: pulumi.Resource = azure.storage.Blob(
-            name,
-            account_name=self.bucket,
-            container_name=CONTAINER,
-            resource_group_name=resource_group(self.fleet, store_region(self.fleet, self.spec)),
-            blob_name=key,
-            type="Block",
-            content_type="application/json",
-            source=text.apply(pulumi.StringAsset),
-            # A blob whose content changes is another resource of one name: machines that boot meanwhile ask again.
-            opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(delete_before_replace=True)),
-        )
+        group = resource_group(self.fleet, store_region(self.fleet, self.spec))
+        made: pulumi.Resource = blob(name, self.bucket, group, key, content, opts)
         return made
 
     def _kept(

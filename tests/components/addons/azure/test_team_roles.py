@@ -11,6 +11,7 @@ from azure.mgmt.msi import ManagedServiceIdentityClient
 from azure.mgmt.storage import StorageManagementClient
 from azure.storage.blob import BlobServiceClient
 
+from components.addons import pod_tokens
 from components.addons.aws import team_pods as aws_team_pods
 from components.addons.azure import team_pods as azure_team_pods
 from components.addons.azure import team_roles
@@ -39,7 +40,7 @@ def admitting(tmp_path_factory: pytest.TempPathFactory, main: AddOnsSpec) -> Ite
     with server(tmp_path_factory.mktemp("identities"), controllers=False) as made:
         apply = bed.Applying(made)
         apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}})
-        apply(aws_team_pods.account("research"))
+        apply(pod_tokens.account("research", aws_team_pods.ADDON))
         for one in (*aws_team_pods.injection(main), *azure_team_pods.injection(main)):
             apply(one)
         until(lambda: {VOLUME, aws_team_pods.VOLUME} <= {one["name"] for one in pod(made)["volumes"]}, True)
