@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 
 import pulumi
 
-from components.boot.user_data import sealed
+from components.boot.user_data import signed_object
 
 from .bundle import MANIFEST, Bundle, digests, manifest, version
 
@@ -41,7 +41,7 @@ def publish(given: Signed, number: pulumi.Input[str], lay: Lay[Made], child: pul
     key = told.apply(lambda known: f"{given.prefix}/{version(known)}.json")
     body = lay("files", key, given.files.apply(json.dumps), child)
     text = pulumi.Output.all(told, number).apply(lambda both: manifest(given.prefix, *both))
-    signed = pulumi.Output.all(given.signing, text).apply(lambda both: sealed(*both))
+    signed = pulumi.Output.all(given.signing, text).apply(lambda both: signed_object(*both))
     place = pulumi.Output.from_input(f"{given.prefix}/{MANIFEST}")
     after = pulumi.ResourceOptions(parent=child.parent, depends_on=[body])
     return lay("manifest", place, pulumi.Output.unsecret(signed), after)
