@@ -16,8 +16,6 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
-from tests.support import scripts as _scripts  # noqa: F401  makes scripts of machines importable
-
 UNTIL = "LANDBRIDGE_TESTS_UNTIL"
 ROOT = Path(__file__).parents[1]
 # Tests of the example fleet, as tests/stacks/conftest.py brings it up.

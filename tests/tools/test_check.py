@@ -56,11 +56,11 @@ def test_a_machine_with_other_work_gets_fewer(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_what_is_left_is_named_if_it_is_little() -> None:
-    assert check.told([], "that need a cloud") == []
-    assert check.told(["a.py", "b.py"], "that need a cloud") == [
+    assert check.left_out([], "that need a cloud") == []
+    assert check.left_out(["a.py", "b.py"], "that need a cloud") == [
         "Left for `make test`: 2 files that need a cloud: a.py b.py"
     ]
-    assert check.told(["a.py"] * 90, "that need a cloud") == ["Left for `make test`: 90 files that need a cloud"]
+    assert check.left_out(["a.py"] * 90, "that need a cloud") == ["Left for `make test`: 90 files that need a cloud"]
 
 
 def test_what_files_took_is_known_but_for_those_with_clouds(tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ def test_changes_here_pick_their_tests(ours: touched.Graph) -> None:
         "tests/landbridge/pool/test_commands.py",
     } <= files(ours.touched(["fleet/pools.py"]))
     assert "tests/components/pools/azure/test_pools.py" in files(
-        ours.touched(["tests/components/pools/golden/azure.spot.yaml"])
+        ours.touched(["tests/components/pools/azure/golden/spot.yaml"])
     )
     assert files(ours.touched(["tests/fleet/test_plan.py"])) == {"tests/fleet/test_plan.py"}
     assert "tests/fleet/test_loader.py" in files(ours.touched(["tests/fleet/bad/rules/api-to-the-world.yaml"]))

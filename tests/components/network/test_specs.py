@@ -16,8 +16,9 @@ from fleet.model import Fleet, Ingress
 from fleet.world import World, current
 from tests.support import golden
 
-HERE = Path(__file__).parents[1]
-ROOT = HERE.parents[1]
+HERE = Path(__file__).parent
+ROOT = HERE.parents[2]
+VARIANTS = HERE.parent / "variants"
 DAY = datetime.date(2026, 1, 1)
 
 
@@ -40,7 +41,7 @@ def test_a_region_s_network(world: World, region: str) -> None:
 
 
 @pytest.mark.golden
-@pytest.mark.parametrize("path", sorted(HERE.glob("variants/*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(VARIANTS.glob("*.yaml")), ids=lambda path: path.stem)
 def test_a_region_s_network_in_other_fleets(path: Path) -> None:
     fleet = load(path)
     made = draft(fleet, None, DAY)

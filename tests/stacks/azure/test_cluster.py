@@ -22,7 +22,7 @@ from tests.stacks.azure.machines import COMPUTE, NETWORK, as_machine, blobs, mac
 from tests.support import golden
 
 pytestmark = pytest.mark.cloud
-HERE = Path(__file__).parents[1]
+HERE = Path(__file__).parent
 MACHINES = ("main-api-1", "main-api-2", "main-etcd-1", "main-etcd-2", "main-etcd-3")
 ONE_FLAG = """\
 from components.control_plane import api
@@ -66,7 +66,7 @@ def birth(stacks: Stacks) -> str:
 @pytest.mark.golden
 def test_the_cluster_s_resources_are_those_of_the_golden_file(stacks: Stacks) -> None:
     beside = {name: stacks.state(name) for name in (HOME, SECOND)}
-    golden.compare(HERE / "golden/main.azure.yaml", golden.resources(stacks.state(CLUSTER), beside))
+    golden.compare(HERE / "golden/main.yaml", golden.resources(stacks.state(CLUSTER), beside))
 
 
 def test_nothing_is_left_to_do(stacks: Stacks) -> None:

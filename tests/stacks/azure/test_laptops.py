@@ -20,7 +20,7 @@ from tests.stacks.azure.machines import as_machine, blobs, machine, refused, vau
 from tests.support import golden
 
 pytestmark = pytest.mark.cloud
-HERE = Path(__file__).parents[1]
+HERE = Path(__file__).parent
 STACK, SERVERS = f"{HOME}-laptops", ("vpn-1", "vpn-2")
 WITH = FLEET.replace('zones: ["1", "2", "3"]}', 'zones: ["1", "2", "3"], laptops: true}')
 # The cluster has tests of its own: here it publishes whom its nodes trust, and nothing stands.
@@ -65,7 +65,7 @@ def outputs(stacks: Stacks) -> Any:
 @pytest.mark.golden
 def test_its_resources_are_those_of_the_golden_file(stacks: Stacks) -> None:
     beside = {HOME: stacks.state(HOME)}
-    golden.compare(HERE / "golden/laptops.azure.yaml", golden.resources(stacks.state(STACK), beside))
+    golden.compare(HERE / "golden/laptops.yaml", golden.resources(stacks.state(STACK), beside))
 
 
 def test_nothing_is_left_to_do_however_late_it_is(stacks: Stacks) -> None:

@@ -19,7 +19,7 @@ from tests.support import golden
 from tests.support.azure import images
 
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1200)]
-HERE = Path(__file__).parents[1]
+HERE = Path(__file__).parent
 REGION, SUBSCRIPTION = "southcentralus", "00000000-0000-4000-8000-00000000000a"
 FLEET = f"""\
 fleet: test
@@ -96,7 +96,7 @@ def pools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pools]:
 @pytest.mark.parametrize("pool", POOLS)
 def test_a_pool_s_resources_are_those_of_the_golden_file(pools: Pools, pool: str) -> None:
     found = golden.resources(pools.state(pool), {REGION: pools.state(REGION)})
-    golden.compare(HERE / f"golden/pool.azure.{pool}.yaml", found)
+    golden.compare(HERE / f"golden/pool.{pool}.yaml", found)
 
 
 @pytest.mark.parametrize("pool", POOLS)

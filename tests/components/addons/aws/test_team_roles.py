@@ -20,7 +20,7 @@ from tests.local.aws.support import refused, with_keys
 from tests.support import golden
 from tests.support.apiserver import Server
 
-HERE = Path(__file__).parents[1]
+HERE = Path(__file__).parent
 REGIONS = ("us-west-2", "eu-west-1")
 HOME = "example-us-west-2-123456789012"
 Client = Callable[..., Any]

@@ -36,7 +36,7 @@ from ..laptops_bed import authority, material, spec_of
 import join_rules  # isort: skip
 
 ROOT = Path(__file__).parents[4]
-GOLDEN = Path(__file__).parents[1] / "golden/laptops-azure"
+GOLDEN = Path(__file__).parent / "golden/laptops"
 REGION, ELSEWHERE = "southcentralus", "westeurope"
 
 

@@ -2,6 +2,7 @@
 
 import datetime
 from ipaddress import IPv4Network
+from pathlib import Path
 
 import pytest
 
@@ -11,11 +12,12 @@ from components.storage.azure.spec import lifecycle
 from fleet.address.plan import draft
 from fleet.loader import load
 from fleet.model import Fleet, Site
-from tests.components.network.test_specs import HERE, data
+from tests.components.network.test_specs import VARIANTS, data
 from tests.support import golden
 
 DAY = datetime.date(2026, 1, 1)
-PATH = HERE / "variants/azure-beside.yaml"
+PATH = VARIANTS / "azure-beside.yaml"
+HERE = Path(__file__).parent
 
 
 def spec_of(fleet: Fleet, region: str = "southcentralus") -> NetworkSpec:
@@ -33,7 +35,7 @@ def spec() -> NetworkSpec:
 def test_a_region_s_network_and_storage(spec: NetworkSpec) -> None:
     value = {"network": data(spec._replace(groups=None)), "lifecycle": lifecycle(load(PATH))}  # type: ignore[arg-type]
     value["groups"] = {name: data(rules) for name, rules in spec.groups.items()}
-    golden.compare(HERE / "golden/azure.southcentralus.yaml", value)
+    golden.compare(HERE / "golden/southcentralus.yaml", value)
 
 
 def test_subnets_share_no_address_and_lie_in_the_network(spec: NetworkSpec) -> None:

@@ -29,8 +29,8 @@ from local.azure.roles.conditions import Asked, attribute, parsed
 from tests.components.network.test_specs import data
 from tests.support import golden
 
-HERE = Path(__file__).parents[1]
-PATH = HERE.parents[1] / "fleet/good/azure.yaml"
+HERE = Path(__file__).parent
+PATH = HERE.parents[2] / "fleet/good/azure.yaml"
 DAY = datetime.date(2026, 1, 1)
 NAMES = ("gpu", "spot", "system", "cpu")
 IMAGE = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/galleries/x/images/gpu/versions/1.2.3"
@@ -63,7 +63,7 @@ def test_a_pool_s_scale_sets_and_what_is_around_them(world: World, name: str) ->
         "rules": data(made),
         "grant": roles.bundle_grant(fleet, spec)._asdict(),
     }
-    golden.compare(HERE / f"golden/azure.{name}.yaml", value)
+    golden.compare(HERE / f"golden/{name}.yaml", value)
 
 
 @pytest.mark.golden
@@ -71,7 +71,7 @@ def test_the_bundle_of_a_pool_in_azure(world: World) -> None:
     made = bundle(spec_of(world, "gpu"), "PEM")
     assert not made.keys
     shown = {path: text.splitlines() for path, text in made.files.items() if not path.endswith((".py", ".crt"))}
-    golden.compare(HERE / "golden/azure.bundle.yaml", shown)
+    golden.compare(HERE / "golden/bundle.yaml", shown)
     scripts = {Path(path).stem for path in made.files if path.endswith(".py")}
     assert scripts == {"attest", "attest_azure", "api_azure", "cloud", "machine", "node_facts"}
 

@@ -19,8 +19,8 @@ from tests.support import golden
 
 import join_rules  # isort: skip
 
-HERE = Path(__file__).parents[1]
-ROOT = HERE.parents[2]
+HERE = Path(__file__).parent
+ROOT = HERE.parents[3]
 UNTIL = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 TOKEN = Token("abc123", "0123456789abcdef", UNTIL)
 POINTER = Pointer(
