@@ -3,20 +3,17 @@
 Only `landbridge cluster rebuild` writes it. A cluster that stands where it was born has no entry.
 """
 
-import os
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from .errors import FleetError, Problem
-from .yaml import plain, read
+from . import committed_files
 
 HEADER = """\
 # What clusters were rebuilt from. Written by `landbridge cluster rebuild`: commit it, never edit it.
 """
-RESTORE = "Take the file of the branch you merge into, as it is there"
 
 
 class Origin(BaseModel):
@@ -49,19 +46,7 @@ def rebuilds_path(fleet_path: Path) -> Path:
 
 def load(path: Path) -> Origins:
     """Empty when there is no file. Raises FleetError when it is damaged."""
-    if not path.exists():
-        return {}
-    data, lines = read(path)
-    try:
-        return _FILE.validate_python(plain(data))
-    except ValidationError as error:
-        found = [
-            Problem(
-                path.name, lines.of(detail["loc"]), f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}", RESTORE
-            )
-            for detail in error.errors(include_url=False)
-        ]
-        raise FleetError(found) from None
+    return committed_files.load(path, _FILE)
 
 
 def of(fleet_path: Path, cluster: str, region: str) -> Origin | None:
@@ -105,7 +90,4 @@ def render(origins: Origins) -> str:
 
 
 def write(path: Path, origins: Origins) -> None:
-    """Replaces the file in one step: a reader sees the old or the new one, never half of it."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(render(origins), encoding="utf-8")
-    temporary.replace(path)
+    committed_files.write(path, render(origins))

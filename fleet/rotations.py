@@ -4,22 +4,19 @@ Only `landbridge pki rotate` writes it. What it does not name is at its first ge
 rotated has no such file.
 """
 
-import os
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from .errors import FleetError, Problem
-from .yaml import plain, read
+from . import committed_files
 
 Phase = Literal["steady", "trust", "issue", "back"]
 HEADER = """\
 # Which generation of each key every cluster is at. Written by `landbridge pki rotate`: commit it, never edit it.
 """
-RESTORE = "Take the file of the branch you merge into, as it is there"
 
 
 class Standing(BaseModel):
@@ -54,19 +51,7 @@ def rotations_path(fleet_path: Path) -> Path:
 
 def load(path: Path) -> Rotations:
     """Empty when there is no file. Raises FleetError when it is damaged."""
-    if not path.exists():
-        return {}
-    data, lines = read(path)
-    try:
-        return _FILE.validate_python(plain(data))
-    except ValidationError as error:
-        found = [
-            Problem(
-                path.name, lines.of(detail["loc"]), f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}", RESTORE
-            )
-            for detail in error.errors(include_url=False)
-        ]
-        raise FleetError(found) from None
+    return committed_files.load(path, _FILE)
 
 
 def render(rotations: Rotations) -> str:
@@ -82,7 +67,4 @@ def render(rotations: Rotations) -> str:
 
 
 def write(path: Path, rotations: Rotations) -> None:
-    """Replaces the file in one step: a reader sees the old or the new one, never half of it."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(render(rotations), encoding="utf-8")
-    temporary.replace(path)
+    committed_files.write(path, render(rotations))

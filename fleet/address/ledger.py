@@ -2,13 +2,13 @@
 
 import datetime
 import hashlib
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from .. import committed_files
 from ..errors import FleetError, Problem
 from ..yaml import Lines, plain, read
 from .blocks import Block, overlaps, parse
@@ -70,10 +70,7 @@ def render(ledger: Ledger) -> str:
 
 
 def write(path: Path, ledger: Ledger) -> None:
-    """Replaces the file in one step: a reader sees the old or the new one, never half of it."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(render(ledger), encoding="utf-8")
-    temporary.replace(path)
+    committed_files.write(path, render(ledger))
 
 
 def load(path: Path) -> Ledger:

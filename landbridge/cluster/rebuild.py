@@ -34,7 +34,8 @@ from landbridge.places import Place
 from landbridge.up import consent
 from landbridge.up.recovery import resources
 from landbridge.up.report import Report
-from landbridge.up.run import FleetRun, How
+from landbridge.up.run import FleetRun
+from landbridge.up.run_context import How
 from stacks.catalogue import catalogue
 
 from . import bootstrap, info, rebuild_state, surviving_copies

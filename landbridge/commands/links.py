@@ -14,7 +14,8 @@ from landbridge.errors import DONE, FAILED
 from landbridge.links.cross_cloud import SeenCrossing, seen_crossings
 from landbridge.links.gateways import GatewayReport, explained, gateway_reports
 from landbridge.links.info import Connections
-from landbridge.links.status import DOWN, NONE, UNKNOWN, UP, Seen, SeenPeering, seen, seen_peerings
+from landbridge.links.seen import DOWN, NONE, UNKNOWN, UP, Seen, SeenPeering
+from landbridge.links.status import seen, seen_peerings
 from landbridge.output import Output
 from landbridge.site import gateway as site_gateways
 

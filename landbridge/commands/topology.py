@@ -80,7 +80,8 @@ def states_of(world: World, *, local: bool) -> dict[str, str]:
     from landbridge.cluster import session  # large: a picture of the plan needs no cloud
     from landbridge.links.cross_cloud import seen_crossings
     from landbridge.links.info import Connections
-    from landbridge.links.status import NONE, UNKNOWN, seen, seen_peerings
+    from landbridge.links.seen import NONE, UNKNOWN
+    from landbridge.links.status import seen, seen_peerings
 
     links = Connections(world, session.the_place(world, local=local))
     ends = [(one.tunnel, one.state) for one in seen(links)] + [(one.tunnel, one.state) for one in seen_crossings(links)]

@@ -14,7 +14,8 @@ from landbridge.engine.stack import StackEngine
 from landbridge.local import kubernetes
 from landbridge.up import consent, guards, orphans
 from landbridge.up.report import Report
-from landbridge.up.run import FleetRun, How
+from landbridge.up.run import FleetRun
+from landbridge.up.run_context import How
 from stacks.catalogue import StackSpec
 
 from . import options

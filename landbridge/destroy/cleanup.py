@@ -3,7 +3,6 @@
 import datetime
 from collections.abc import Callable, Collection
 from functools import partial
-from typing import TYPE_CHECKING
 
 from pulumi.automation import CommandError
 
@@ -14,16 +13,14 @@ from landbridge.cluster.kube import Kube
 from landbridge.cluster.session import Session
 from landbridge.errors import LandbridgeError
 from landbridge.site import unenrol as site_unenrol
+from landbridge.up.run_context import RunContext
 from landbridge.up.unchanged.known import outputs
 from stacks.catalogue import cluster_of
 
 from . import buckets
 
-if TYPE_CHECKING:
-    from landbridge.up.run import FleetRun
 
-
-def take_down(run: "FleetRun", name: str) -> None:
+def take_down(run: RunContext, name: str) -> None:
     """Raises what the engine raises, and LandbridgeError."""
     dismiss_hosts(run, name)
     state = run.engines[name].state()
@@ -39,7 +36,7 @@ def take_down(run: "FleetRun", name: str) -> None:
         run.engines[name].remove()
 
 
-def dismiss_hosts(run: "FleetRun", name: str) -> None:
+def dismiss_hosts(run: RunContext, name: str) -> None:
     """Has a site's hosts leave the cluster of a pool that is destroyed; what is left of them becomes a note."""
     if pool := site_unenrol.of(name, outputs(run.engines[name].state())):
         run.reports[name].current = f"hosts of {pool.site} leave {pool.cluster}"
@@ -50,7 +47,7 @@ def dismiss_hosts(run: "FleetRun", name: str) -> None:
         run.notes += [f"{name}: {one}" for one in site_unenrol.leave(session, pool, serving=run.how.ignore_protect)]
 
 
-def destroy_with_data(run: "FleetRun", name: str) -> None:
+def destroy_with_data(run: RunContext, name: str) -> None:
     """If its people agreed to that, its buckets are empty when they go: once more where something came late."""
     report, loss = run.reports[name], run.how.ignore_protect
     for tries in range(1, buckets.TIMES + 1):
@@ -67,7 +64,7 @@ def destroy_with_data(run: "FleetRun", name: str) -> None:
             break
 
 
-def staying(run: "FleetRun", cluster: str) -> Kube | None:
+def staying(run: RunContext, cluster: str) -> Kube | None:
     """The API of a cluster that outlives this run. None where that goes, too, or is not up."""
     if cluster in run.stacks:
         return None
@@ -77,7 +74,7 @@ def staying(run: "FleetRun", cluster: str) -> Kube | None:
         return None
 
 
-def await_end(run: "FleetRun", name: str, kube: Kube, workloads: Collection[str]) -> None:
+def await_end(run: RunContext, name: str, kube: Kube, workloads: Collection[str]) -> None:
     """Waits until the pods of a cluster's add-ons have ended: the next `up` can make none anew before."""
     try:
         left = pod_termination.await_end(kube, workloads, run.teller(run.reports[name]))
@@ -92,7 +89,7 @@ def await_end(run: "FleetRun", name: str, kube: Kube, workloads: Collection[str]
         )
 
 
-def empty(run: "FleetRun", name: str) -> None:
+def empty(run: RunContext, name: str) -> None:
     """The stack's buckets. Raises LandbridgeError."""
     report = run.reports[name]
     for bucket in buckets.buckets(run.engines[name].state()):
@@ -107,7 +104,7 @@ def empty(run: "FleetRun", name: str) -> None:
     report.current = ""
 
 
-def settle(run: "FleetRun", name: str) -> None:
+def settle(run: RunContext, name: str) -> None:
     """Deals with what a destroyed cluster leaves behind."""
     fleet, today = run.world.fleet.fleet, datetime.datetime.now(datetime.UTC).date()
     cluster = name.removesuffix(rebuild_state.suffix(run.stacks[name].region))
@@ -115,7 +112,7 @@ def settle(run: "FleetRun", name: str) -> None:
     run.notes += [f"{name}: {note}" for note in told]
 
 
-def left(run: "FleetRun", name: str) -> Callable[..., list[str]]:
+def left(run: RunContext, name: str) -> Callable[..., list[str]]:
     """What deals with that, in the cloud of the stack's region."""
     fleet, region, subscription = run.world.fleet, run.stacks[name].region, run.subscription(name)
     if not subscription or not (name in run.orphans or in_azure(fleet, region)):

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from landbridge.cluster.info import published
 from landbridge.links.cross_cloud import seen_crossings
 from landbridge.links.info import Connections
-from landbridge.links.status import UP, Seen, seen, seen_peerings
+from landbridge.links.seen import UP, Seen
+from landbridge.links.status import seen, seen_peerings
 from stacks.catalogue import LINKS, links
 
 from .finding import Finding, Severity

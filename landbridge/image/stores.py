@@ -9,10 +9,11 @@ from botocore.config import Config
 
 from fleet.world import World
 from images.running import cache_folder
-from images.stores.aws.blocks import WORKERS
 from images.stores.aws.calls import CREDENTIALS, clear_errors
-from images.stores.aws.store import Aws, Waits
+from images.stores.aws.store import Aws
+from images.stores.blocks import WORKERS
 from images.stores.clouds import Clouds
+from images.stores.publishing import Waits
 from images.stores.site import index as site_index
 from images.stores.site.store import Site
 from images.stores.store import Store

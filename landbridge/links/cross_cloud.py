@@ -12,7 +12,7 @@ from components.tags import Owner
 from stacks.catalogue import LINKS
 
 from .info import Connections
-from .status import AGREED, DOWN, NONE, SILENT, UNKNOWN, UP
+from .seen import AGREED, DOWN, NONE, SILENT, UNKNOWN, UP
 
 CAUSES = {
     SILENT: "the two clouds have no keys agreed: `{up}` undoes what was changed of an end by hand, and AWS begins anew "

@@ -11,7 +11,7 @@ from components.links.gateway.stamp import plan
 from landbridge.errors import UsageError
 
 from .info import Connections
-from .status import Seen
+from .seen import Seen
 
 PRINTS = "`gateway_verify.py --json`"
 

@@ -1,13 +1,11 @@
 """The links as their stack published them (`stacks.outputs.LinksOutputs`), and the keys that it names."""
 
-import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
-
-from botocore.exceptions import BotoCoreError, ClientError
 
 from components.links.gateway.spec import GatewaySpec, gateway_specs
 from fleet.buckets import in_azure
+from fleet.model import Cloud
 from fleet.world import World
 from landbridge.clouds.aws.lookups import ClientOf
 from landbridge.cluster.info import published, up
@@ -16,10 +14,11 @@ from landbridge.errors import LandbridgeError
 from landbridge.places import Place
 from stacks.catalogue import LINKS
 
-from .azure import status as of_azure
+from .aws import keys as aws
+from .azure import keys as azure
 
-VAULT_NEEDS = "You need the role Key Vault Secrets User on its vault"
-NEEDS = "You need secretsmanager:GetSecretValue on it, and kms:Decrypt with its region's key"
+# A connection's keys, by where they are kept: the place, its region, and its secret's name there.
+KEPT: Mapping[Cloud, Callable[[World, Place, str, str], dict[str, str]]] = {"aws": aws.kept, "azure": azure.kept}
 
 
 class Connections:
@@ -58,21 +57,5 @@ class Connections:
         return {tunnel: key for one in self.found.values() for tunnel, key in self._kept(one).items()}
 
     def _kept(self, one: Mapping[str, Any]) -> dict[str, str]:
-        if in_azure(self.world.fleet, one["region"]):
-            return self._in_vault(one["region"], one["secret"])
-        try:
-            secrets = self.of(one["region"])("secretsmanager")
-            kept: dict[str, str] = json.loads(secrets.get_secret_value(SecretId=one["secret"])["SecretString"])
-        except (ClientError, BotoCoreError) as error:
-            raise LandbridgeError(
-                f"Secret {one['secret']} in {one['region']} can't be read: {error}. {NEEDS}."
-            ) from None
-        return kept
-
-    def _in_vault(self, region: str, secret: str) -> dict[str, str]:
-        from azure.core.exceptions import AzureError
-
-        try:
-            return of_azure.kept(self.world.fleet, region, secret)
-        except AzureError as error:
-            raise LandbridgeError(f"Secret {secret} in {region} can't be read: {error}. {VAULT_NEEDS}.") from None
+        cloud: Cloud = "azure" if in_azure(self.world.fleet, one["region"]) else "aws"
+        return KEPT[cloud](self.world, self.place, one["region"], one["secret"])

@@ -34,7 +34,8 @@ from landbridge.etcd.machine_steps import MachineSteps
 from landbridge.output import Output
 from landbridge.up import consent, guards
 from landbridge.up.report import Report
-from landbridge.up.run import FleetRun, How
+from landbridge.up.run import FleetRun
+from landbridge.up.run_context import How
 from stacks.catalogue import catalogue
 
 from .phases import astray, picked, standings, waiting, words

@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # the engine's, half a second of commands that only ask
     from fleet.model import Limits
 
     from .blast_radius import Blast
-    from .run import How
+    from .run_context import How
 
 EFFECTS = ("create", "replace", "destroy")
 

@@ -1,8 +1,6 @@
 """One run of `up`, `preview` or `destroy` over the stacks of a fleet."""
 
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from botocore.exceptions import BotoCoreError
@@ -11,13 +9,11 @@ from pulumi.automation import CommandError, StackNotFoundError
 from fleet import witness
 from fleet.buckets import RECOVER, in_azure
 from fleet.world import World
-from landbridge.clouds.aws import lookups as aws_lookups
 from landbridge.clouds.azure import vaults as azure_vaults
 from landbridge.cluster import bootstrap, kubeconfig_cache, node_readiness, rebuild_state
 from landbridge.destroy import cleanup
 from landbridge.engine import failures, locks
 from landbridge.engine.pulumi_command import PulumiCommand
-from landbridge.engine.stack import StackEngine
 from landbridge.engine.stack_report import GIVEN_UP, Phase, StackReport
 from landbridge.errors import LandbridgeError
 from landbridge.image import machine_images
@@ -29,26 +25,11 @@ from . import guards, order, recovery, schedule
 from .blast_radius import Blast, blast
 from .orphans import Orphan, read_by
 from .rerun import Again
+from .run_context import How, RunContext
 from .unchanged.known import Known, outputs
 
 
-@dataclass(frozen=True)
-class How:
-    """What the command line asks of the engine. `parallel`: operations at a time in a stack (None: Pulumi decides).
-
-    `ignored`: rules of `guards` that the user does without. `full`: the engine also runs where nothing has changed.
-    """
-
-    refresh: bool = False
-    diff: bool = False
-    parallel: int | None = None
-    ignore_protect: bool = False
-    with_volumes: bool = False
-    ignored: tuple[str, ...] = ()
-    full: bool = False
-
-
-class FleetRun:
+class FleetRun(RunContext):
     """Previews, then changes, the chosen stacks; what happens to each is in `reports`."""
 
     def __init__(
@@ -60,13 +41,7 @@ class FleetRun:
         how: How,
         orphans: Mapping[str, Orphan] | None = None,
     ) -> None:
-        self.world, self.place, self.command, self.how = world, place, command, how
-        self.orphans = orphans or {}
-        self.stacks = {stack.name: stack for stack in stacks}
-        self.engines = {name: StackEngine(name, place, command) for name in self.stacks}
-        self.reports = {name: StackReport(name) for name in self.stacks}
-        self.notes: list[str] = list(place.notes)
-        self.stop = threading.Event()
+        super().__init__(world, stacks, place, command, how, orphans or {})
         self.again = Again(place, self.stop)
         self.blast = Blast()
         self.refusals: list[str] = []
@@ -82,10 +57,6 @@ class FleetRun:
     def changed(self) -> bool:
         """Whether anything was changed or, previewed, would be."""
         return any(report.changes or report.outputs_changed for report in self.reports.values())
-
-    @property
-    def interrupted(self) -> bool:
-        return self.stop.is_set()
 
     @property
     def pending(self) -> list[StackReport]:
@@ -204,9 +175,6 @@ class FleetRun:
     def stands(self, name: str) -> bool:
         return bool(recovery.resources(self.state_of(name)))
 
-    def state_of(self, name: str) -> Mapping[str, Any] | None:
-        return StackEngine(name, self.place, self.command).state()
-
     def up(self) -> None:
         """Brings every stack that would change up, after those it depends on."""
         touched: set[str] = set()
@@ -266,17 +234,6 @@ class FleetRun:
             self.world, self.place, cluster, pools, self.teller(report), self.noter(cluster), wait=changed
         )
         report.enter(ended)
-
-    def teller(self, report: StackReport) -> Callable[[str], None]:
-        def tell(text: str) -> None:
-            report.current = text
-            if self.interrupted:
-                raise LandbridgeError(f"interrupted; it was at: {text}")
-
-        return tell
-
-    def noter(self, name: str) -> Callable[[str], None]:
-        return lambda text: self.notes.append(f"{name}: {text}")
 
     def await_birth(self, name: str) -> None:
         """Waits until a cluster's API answers, also one whose last run did not. Raises LandbridgeError."""
@@ -363,15 +320,3 @@ class FleetRun:
             report.enter("resume")
             notes = recovery.resume(engine, pending, self.clients(name), report.hear, self.subscription(name))
             self.notes += [f"{name}: {note}" for note in notes]
-
-    def subscription(self, name: str) -> str:
-        """Of Azure; empty where neither the stack nor the fleet has one."""
-        if name in self.orphans:
-            return self.orphans[name].subscription
-        azure = self.world.fleet.azure
-        return azure.subscription_id if azure else ""
-
-    def clients(self, name: str) -> aws_lookups.ClientOf:
-        aws = self.world.fleet.aws
-        account = aws.account_id if aws and self.place.world == "local" else None
-        return aws_lookups.clients(self.stacks[name].region, account)

@@ -9,8 +9,9 @@ from typing import Any, get_args
 from fleet import images as tags
 from images import baked
 from images.baked import Baked, Disk, Format
-from images.stores.aws.blocks import BLOCK_BYTES
-from images.stores.aws.store import Aws, Waits
+from images.stores.aws.store import Aws
+from images.stores.blocks import BLOCK_BYTES
+from images.stores.publishing import Waits
 from tests.local.aws.conftest import clients
 from tests.local.azure.vhds import footer
 

@@ -15,7 +15,7 @@ import pytest
 
 from images import channels
 from images.errors import ImageError
-from images.stores.aws.store import Waits
+from images.stores.publishing import Waits
 from images.stores.site import index as site_index
 from images.stores.site.store import Site
 from landbridge.cluster import session as sessions

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from fleet import images as tags
-from images.stores.aws.calls import FLEET
 from images.stores.aws.publish import ROOT_DEVICE
+from images.stores.publishing import FLEET
 
 TEMPLATE = Path(__file__).parents[2] / "images/packer"
 PACKER = shutil.which("packer")

@@ -11,8 +11,8 @@ from fleet import images as tags
 from fleet.image_names import parameter
 from images import baked, channels
 from images.errors import ImageError
-from images.stores.aws.blocks import BLOCK_BYTES, used
 from images.stores.aws.store import Aws
+from images.stores.blocks import BLOCK_BYTES, used
 from tests.local.aws.conftest import asker
 
 from . import store_bed as bed

@@ -8,8 +8,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from ...errors import ImageError
 
-# On every image and snapshot: whose it is, the SHA-256 of its disk, and since when an image is disabled.
-FLEET, DISK, DISABLED = "landbridge:fleet", "landbridge:disk", "landbridge:disabled"
+# A tag: since when an image is disabled.
+DISABLED = "landbridge:disabled"
 
 CREDENTIALS = ". Nothing was done. Look at your credentials: `aws sts get-caller-identity` has to answer"
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from botocore.exceptions import ClientError, WaiterError
 
@@ -18,73 +18,68 @@ from fleet import images as tags
 from ... import baked
 from ...baked import Baked
 from ...errors import ImageError
+from ..blocks import Journal
+from ..publishing import DISK, FLEET, GOES_ON, refuse_other
 from ..store import Tell
-from .blocks import Journal, upload
-from .calls import DISK, FLEET, clear_errors, token
-
-if TYPE_CHECKING:
-    from .store import Aws
+from .account import Account
+from .blocks import upload
+from .calls import clear_errors, token
 
 # As machines' launch templates call their root volume.
 ROOT_DEVICE = "/dev/sda1"
 GIB = 1 << 30
 # EBS cancels a snapshot that gets no block for so long: time to notice and to go on.
 TIMEOUT_MINUTES = 24 * 60
-GOES_ON = ". What is there is kept: the same command goes on with it. No channel names it yet"
 
 
-def publish(store: "Aws", folder: Path, image: Baked, tell: Tell) -> Mapping[str, str]:
+def publish(account: Account, folder: Path, image: Baked, tell: Tell) -> Mapping[str, str]:
     """Region → the image's id, once it is available in all of them. Raises ImageError."""
     raw = baked.verified(folder, image, "raw")
-    home, *others = store.places
-    ids = {home: _home(store, home, image, raw, tell)}
+    home, *others = account.places
+    ids = {home: _home(account, home, image, raw, tell)}
 
     def copied(region: str) -> str:
-        return _copy(store, region, home, ids[home], image, tell)
+        return _copy(account, region, home, ids[home], image, tell)
 
     with ThreadPoolExecutor(max(1, len(others))) as pool:
         ids.update(zip(others, pool.map(copied, others), strict=True))
     return ids
 
 
-def _home(store: "Aws", region: str, image: Baked, raw: Path, tell: Tell) -> str:
+def _home(account: Account, region: str, image: Baked, raw: Path, tell: Tell) -> str:
     with clear_errors(region, GOES_ON):
-        id_, _ = _there(store, region, image)
+        id_, _ = _there(account, region, image)
         if id_ is None:
-            snapshot = _snapshot(store, region, image, raw, tell)
-            id_ = _registered(store, region, image, snapshot)
-        _available(store, region, id_, tell)
+            snapshot = _snapshot(account, region, image, raw, tell)
+            id_ = _registered(account, region, image, snapshot)
+        _available(account, region, id_, tell)
     return id_
 
 
-def _there(store: "Aws", region: str, image: Baked) -> tuple[str | None, str]:
+def _there(account: Account, region: str, image: Baked) -> tuple[str | None, str]:
     """The image of this name, whole or on its way, and the id of one that failed and is gone now.
 
     Raises ImageError for another that took the name.
     """
-    ec2, name = store.of(region)("ec2"), store.name(image)
+    ec2, name = account.of(region)("ec2"), account.name(image)
     filters = [{"Name": "name", "Values": [name]}]
     found = ec2.describe_images(Owners=["self"], Filters=filters, IncludeDisabled=True)["Images"]
     if not found:
         return None, ""
     one, held = found[0], {tag["Key"]: tag["Value"] for tag in found[0].get("Tags", [])}
-    if held.get(tags.DIGEST) != image.digest or held.get(DISK) != image.disks["raw"].sha256:
-        raise ImageError(
-            f"{region} has another image with the name {name} ({one['ImageId']}): its tags name another digest. "
-            "Take it away, if nothing starts from it, and publish again; nothing was published"
-        )
+    refuse_other(held, image, "raw", f"{region} has another image with the name {name} ({one['ImageId']})")
     if one["State"] in ("failed", "error", "invalid"):
         ec2.deregister_image(ImageId=one["ImageId"], DeleteAssociatedSnapshots=True)
         return None, str(one["ImageId"])
     if one["State"] == "disabled" or one.get("DeprecationTime"):
-        store.restore(next(each for each in store.published(region) if each.id == one["ImageId"]))
+        account.bring_back(region, one["ImageId"], disabled=one["State"] == "disabled")
     return str(one["ImageId"]), ""
 
 
-def _snapshot(store: "Aws", region: str, image: Baked, raw: Path, tell: Tell) -> str:
+def _snapshot(account: Account, region: str, image: Baked, raw: Path, tell: Tell) -> str:
     """A completed snapshot of the disk."""
-    ec2, began = store.of(region)("ec2"), time.monotonic()
-    wanted = {tags.NAME: image.name, DISK: image.disks["raw"].sha256, FLEET: store.fleet}
+    ec2, began = account.of(region)("ec2"), time.monotonic()
+    wanted = {tags.NAME: image.name, DISK: image.disks["raw"].sha256, FLEET: account.fleet}
     filters = [{"Name": f"tag:{key}", "Values": [value]} for key, value in wanted.items()]
     pages = ec2.get_paginator("describe_snapshots").paginate(OwnerIds=["self"], Filters=filters)
     found = sorted((one for page in pages for one in page["Snapshots"]), key=lambda one: one["StartTime"])
@@ -92,12 +87,12 @@ def _snapshot(store: "Aws", region: str, image: Baked, raw: Path, tell: Tell) ->
         if one["State"] == "completed":
             return str(one["SnapshotId"])
     pending = next((str(one["SnapshotId"]) for one in reversed(found) if one["State"] == "pending"), None)
-    id_ = pending or _started(store, region, image, raw)
-    journal = Journal(store.journals / f"{id_}.blocks")
+    id_ = pending or _started(account, region, image, raw)
+    journal = Journal(account.journals / f"{id_}.blocks")
     if pending:
         tell(f"{region}: {id_} goes on, {len(journal.there)} blocks are there")
     try:
-        put = upload(store.of(region)("ebs"), id_, raw, journal, lambda text: tell(f"{region}: {text}"))
+        put = upload(account.of(region)("ebs"), id_, raw, journal, lambda text: tell(f"{region}: {text}"))
     except ClientError:
         # The answer to its completion may have been lost.
         if _state(ec2, id_) != "completed":
@@ -107,17 +102,17 @@ def _snapshot(store: "Aws", region: str, image: Baked, raw: Path, tell: Tell) ->
     for one in found:
         if one["State"] == "error":
             ec2.delete_snapshot(SnapshotId=one["SnapshotId"])
-    _wait(store, region, "snapshot_completed", SnapshotIds=[id_])
+    _wait(account, region, "snapshot_completed", SnapshotIds=[id_])
     return id_
 
 
-def _started(store: "Aws", region: str, image: Baked, raw: Path) -> str:
-    of, tagged = store.of(region), store.tags(image)
+def _started(account: Account, region: str, image: Baked, raw: Path) -> str:
+    of, tagged = account.of(region), account.tags(image)
     # A token may still stand for a snapshot that was cancelled or deleted: the next one then.
     for number in itertools.count():
         started = of("ebs").start_snapshot(
             VolumeSize=-(-raw.stat().st_size // GIB),
-            Description=store.name(image),
+            Description=account.name(image),
             Encrypted=True,
             Timeout=TIMEOUT_MINUTES,
             Tags=_listed(tagged),
@@ -137,12 +132,12 @@ def _state(ec2: Any, snapshot: str) -> str | None:
         return None
 
 
-def _registered(store: "Aws", region: str, image: Baked, snapshot: str) -> str:
-    tagged = _listed(store.tags(image))
+def _registered(account: Account, region: str, image: Baked, snapshot: str) -> str:
+    tagged = _listed(account.tags(image))
     ebs = {"SnapshotId": snapshot, "VolumeType": "gp3", "DeleteOnTermination": True}
     return str(
-        store.of(region)("ec2").register_image(
-            Name=store.name(image),
+        account.of(region)("ec2").register_image(
+            Name=account.name(image),
             Description=_description(image),
             Architecture="x86_64",
             VirtualizationType="hvm",
@@ -157,13 +152,13 @@ def _registered(store: "Aws", region: str, image: Baked, snapshot: str) -> str:
     )
 
 
-def _copy(store: "Aws", region: str, home: str, source: str, image: Baked, tell: Tell) -> str:
+def _copy(account: Account, region: str, home: str, source: str, image: Baked, tell: Tell) -> str:
     with clear_errors(region, GOES_ON):
-        (id_, failed), tagged = _there(store, region, image), _listed(store.tags(image))
+        (id_, failed), tagged = _there(account, region, image), _listed(account.tags(image))
         if id_ is None:
             id_ = str(
-                store.of(region)("ec2").copy_image(
-                    Name=store.name(image),
+                account.of(region)("ec2").copy_image(
+                    Name=account.name(image),
                     Description=_description(image),
                     SourceRegion=home,
                     SourceImageId=source,
@@ -173,20 +168,20 @@ def _copy(store: "Aws", region: str, home: str, source: str, image: Baked, tell:
                 )["ImageId"]
             )
             tell(f"{region}: copying from {home}")
-        _available(store, region, id_, tell)
+        _available(account, region, id_, tell)
     return id_
 
 
-def _available(store: "Aws", region: str, image: str, tell: Tell) -> None:
+def _available(account: Account, region: str, image: str, tell: Tell) -> None:
     began = time.monotonic()
-    _wait(store, region, "image_available", ImageIds=[image])
+    _wait(account, region, "image_available", ImageIds=[image])
     tell(f"{region}: {image} is available, {time.monotonic() - began:.0f} s")
 
 
-def _wait(store: "Aws", region: str, what: str, **given: Any) -> None:
-    config = {"Delay": store.waits.delay_seconds, "MaxAttempts": store.waits.attempts}
+def _wait(account: Account, region: str, what: str, **given: Any) -> None:
+    config = {"Delay": account.waits.delay_seconds, "MaxAttempts": account.waits.attempts}
     try:
-        store.of(region)("ec2").get_waiter(what).wait(**given, WaiterConfig=config)
+        account.of(region)("ec2").get_waiter(what).wait(**given, WaiterConfig=config)
     except WaiterError as error:
         held = next(iter(given.values()))[0]
         raise ImageError(f"{region}: {held} is not {what.replace('_', ' ')}: {error}{GOES_ON}") from None

@@ -7,9 +7,9 @@ in its region, so that a publish that was interrupted finds what is there, and g
 import datetime
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 from botocore.exceptions import ClientError
 
@@ -17,68 +17,25 @@ from fleet import images as tags
 from fleet.image_names import CHANNELS, ImageVariant, parameter
 
 from ...baked import Baked
+from ..publishing import FLEET, published
 from ..store import Pointer, PointerKey, Published, Record, State, Tell, require_channel
 from . import publish as aws_publish
 from . import uses
-from .calls import CREDENTIALS, DISABLED, DISK, FLEET, clear_errors
+from .account import Account
+from .calls import DISABLED, clear_errors
 
-SERVICES = ("ec2", "ssm", "ebs", "autoscaling")
 # EnableImageDeprecation wants a time to come, and rounds it to minutes.
 DEPRECATE_IN, SOON = datetime.timedelta(minutes=2), datetime.timedelta(minutes=5)
 LONGEST_DESCRIPTION = 1024
 STATES: dict[str, State] = {"pending": "pending", "available": "available", "disabled": "disabled"}
 
 
-class Waits(NamedTuple):
-    """How often and how long to ask: an encrypted copy to another region has taken more than an hour."""
-
-    delay_seconds: float = 30
-    attempts: int = 480
-
-
-class Aws:
-    """`at` gives a region's clients by service; regions are told in order, the first gets the disk.
-
-    Raises ImageError where there are no credentials.
-    """
-
-    def __init__(
-        self,
-        fleet: str,
-        regions: Sequence[str],
-        at: Callable[[str], Callable[[str], Any]],
-        journals: Path,
-        waits: Waits = Waits(),  # noqa: B008
-    ) -> None:
-        self.fleet, self.places, self.journals, self.waits = fleet, tuple(regions), journals, waits
-        # Made here, one after the other: boto3 is not safe for making them at once.
-        self.clients: dict[tuple[str, str], Any] = {}
-        for region in regions:
-            with clear_errors(region, CREDENTIALS):
-                self.clients |= {(region, name): at(region)(name) for name in SERVICES}
-
-    def of(self, region: str) -> Callable[[str], Any]:
-        return lambda service: self.clients[region, service]
+class Aws(Account):
+    """Regions are told in order: the first gets the disk."""
 
     def publish(self, folder: Path, image: Baked, tell: Tell) -> Mapping[str, str]:
         require_channel(image)
         return aws_publish.publish(self, folder, image, tell)
-
-    def tags(self, image: Baked) -> dict[str, str]:
-        """On the image and its snapshot, in every region: copies take none along."""
-        return {
-            "Name": self.name(image),
-            FLEET: self.fleet,
-            tags.TAG: image.kubernetes,
-            tags.NAME: image.name,
-            tags.VARIANT: image.variant,
-            tags.DIGEST: image.digest,
-            tags.DRIVER: image.driver or tags.DRIVERLESS,
-            DISK: image.disks["raw"].sha256,
-        }
-
-    def name(self, image: Baked) -> str:
-        return f"{self.fleet}-{image.name}"
 
     def published(self, place: str) -> list[Published]:
         filters = [{"Name": f"tag:{FLEET}", "Values": [self.fleet]}, {"Name": "tag-key", "Values": [tags.NAME]}]
@@ -120,11 +77,7 @@ class Aws:
 
     def restore(self, image: Published) -> None:
         with clear_errors(image.place):
-            ec2 = self.of(image.place)("ec2")
-            if image.state == "disabled":
-                ec2.enable_image(ImageId=image.id)
-                ec2.delete_tags(Resources=[image.id], Tags=[{"Key": DISABLED}])
-            ec2.disable_image_deprecation(ImageId=image.id)
+            self.bring_back(image.place, image.id, disabled=image.state == "disabled")
 
     def deprecate(self, image: Published) -> None:
         with clear_errors(image.place):
@@ -160,19 +113,7 @@ def _published(place: str, one: Mapping[str, Any]) -> Published:
     if state == "disabled":
         # One that somebody disabled by hand counts from now on, and so stays.
         since = datetime.datetime.fromisoformat(held.get(DISABLED) or now.isoformat())
-    driver = held.get(tags.DRIVER, tags.DRIVERLESS)
-    return Published(
-        place,
-        one["ImageId"],
-        held[tags.NAME],
-        held.get(tags.VARIANT, ""),
-        held.get(tags.TAG, ""),
-        held.get(tags.DIGEST, ""),
-        None if driver == tags.DRIVERLESS else driver,
-        created,
-        state,
-        since,
-    )
+    return published(place, one["ImageId"], held, created, state, since)
 
 
 def _pointer(ssm: Any, place: str, slot: PointerKey, one: Mapping[str, Any]) -> Pointer:

@@ -5,9 +5,9 @@ interrupted finds what is there, and goes on. No version is ever `latest`: machi
 """
 
 import datetime
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 from azure.core.exceptions import ResourceNotFoundError
 
@@ -16,78 +16,24 @@ from fleet.azure import images as names
 from fleet.image_names import ImageVariant
 
 from ...baked import Baked, name_of
+from ..publishing import published
 from ..store import Pointer, PointerKey, Published, Record, State, Tell, require_channel
 from . import publish as azure_publish
 from . import uses
+from .account import Account
 from .calls import BUSY, clear_errors, region, replicas, state, targets
 
-FLEET, DISK = "landbridge:fleet", "landbridge:disk"
 STATES: Mapping[str, State] = {"Completed": "available", "Failed": "failed"}
 # A tag's value has 256 characters, of which who moved it gets what the rest leaves.
 LONGEST_WHO = 128
 
 
-class Waits(NamedTuple):
-    """How often and how long to ask: a copy to another region takes minutes to an hour."""
-
-    delay_seconds: float = 30
-    attempts: int = 480
-
-
-class Clients(NamedTuple):
-    """Azure's own, of one subscription; `pages` gives one that writes pages at a disk's address."""
-
-    compute: Any
-    resources: Any
-    pages: Callable[[str], Any]
-
-
-class Azure:
+class Azure(Account):
     """Regions are told in order: the gallery is made in the first of them."""
-
-    def __init__(
-        self,
-        fleet: str,
-        subscription: str,
-        regions: Sequence[str],
-        clients: Clients,
-        journals: Path,
-        waits: Waits = Waits(),  # noqa: B008
-    ) -> None:
-        self.fleet, self.places, self.journals, self.waits = fleet, tuple(regions), journals, waits
-        self.clients = clients
-        self.group, self.gallery = names.group(fleet), names.gallery(fleet)
-        self.scope = f"/subscriptions/{subscription}/resourceGroups/{self.group}"
-        self.images = f"{self.scope}/providers/{names.PROVIDER}/{self.gallery}/images"
 
     def publish(self, folder: Path, image: Baked, tell: Tell) -> Mapping[str, str]:
         require_channel(image)
         return azure_publish.publish(self, folder, image, tell)
-
-    def tags(self, image: Baked) -> dict[str, str]:
-        """On a version."""
-        return {
-            "Name": image.name,
-            FLEET: self.fleet,
-            tags.TAG: image.kubernetes,
-            tags.NAME: image.name,
-            tags.VARIANT: image.variant,
-            tags.DIGEST: image.digest,
-            tags.DRIVER: image.driver or tags.DRIVERLESS,
-            DISK: image.disks["vhd"].sha256,
-        }
-
-    def id(self, definition: str, version: str) -> str:
-        return f"{self.images}/{definition}/versions/{version}"
-
-    def version(self, definition: str, version: str) -> Any | None:
-        """With how its copies are; None where there is none. Raises AzureError."""
-        try:
-            return self.clients.compute.gallery_image_versions.get(
-                self.group, self.gallery, definition, version, expand="ReplicationStatus"
-            )
-        except ResourceNotFoundError:
-            return None
 
     def definitions(self) -> list[Any]:
         """The gallery's images; none where there is no gallery yet. Raises AzureError."""
@@ -120,19 +66,7 @@ class Azure:
         for step in (names.DEPRECATED, names.DISABLED):
             if found != "failed" and (when := held.get(names.tag(step, place))):
                 found, since = step, datetime.datetime.fromisoformat(when)  # type: ignore[assignment]
-        driver = held.get(tags.DRIVER, tags.DRIVERLESS)
-        return Published(
-            place,
-            self.id(definition, version.name),
-            held[tags.NAME],
-            held.get(tags.VARIANT, ""),
-            held.get(tags.TAG, ""),
-            held.get(tags.DIGEST, ""),
-            None if driver == tags.DRIVERLESS else driver,
-            created,
-            found,
-            since,
-        )
+        return published(place, self.id(definition, version.name), held, created, found, since)
 
     def exists(self, place: str, image: str) -> bool:
         found = names.VERSION.match(image)
@@ -176,7 +110,7 @@ class Azure:
         words += [_digits(record.before), record.who[:LONGEST_WHO]]
         value = " ".join(word or "-" for word in words)
         scope = f"{self.images}/{names.definition(slot.kubernetes, slot.variant)}"
-        self._tag(place, scope, "Merge", {names.tag(slot.channel, place): value})
+        self.tag(place, scope, "Merge", {names.tag(slot.channel, place): value})
 
     def users(self, place: str) -> Mapping[str, Sequence[str]]:
         with clear_errors(place):
@@ -192,10 +126,6 @@ class Azure:
     def restore(self, image: Published) -> None:
         self.unmark(image.place, image.id)
 
-    def unmark(self, place: str, version: str) -> None:
-        held = {names.tag(step, place): "" for step in (names.DEPRECATED, names.DISABLED)}
-        self._tag(place, version, "Delete", held)
-
     def deprecate(self, image: Published) -> None:
         self._mark(image, names.DEPRECATED)
 
@@ -204,7 +134,7 @@ class Azure:
 
     def _mark(self, image: Published, step: str) -> None:
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        self._tag(image.place, image.id, "Merge", {names.tag(step, image.place): now})
+        self.tag(image.place, image.id, "Merge", {names.tag(step, image.place): now})
 
     def remove(self, image: Published) -> None:
         found = names.VERSION.match(image.id)
@@ -220,13 +150,6 @@ class Azure:
                 calls.begin_update(*at, {"properties": {"publishingProfile": {"targetRegions": others}}}).result()
             else:
                 calls.begin_delete(*at).result()
-
-    def _tag(self, place: str, scope: str, operation: str, held: dict[str, str]) -> None:
-        """One write of a few tags: others, which somebody else writes meanwhile, stay as they are."""
-        with clear_errors(place):
-            self.clients.resources.tags.begin_update_at_scope(
-                scope, {"operation": operation, "properties": {"tags": held}}
-            ).result()
 
 
 def _state(version: Any, place: str) -> State:

@@ -13,12 +13,12 @@ from fleet import images as tags
 from fleet.azure import images as names
 from fleet.image_names import ImageVariant
 from fleet.model import Channel, Fleet
-from images.stores.aws.blocks import WORKERS
-from images.stores.aws.store import Waits
 from images.stores.azure import publish
+from images.stores.azure.account import Clients
 from images.stores.azure.calls import clear_errors
-from images.stores.azure.store import Azure, Clients
-from images.stores.azure.store import Waits as AzureWaits
+from images.stores.azure.store import Azure
+from images.stores.blocks import WORKERS
+from images.stores.publishing import Waits
 from landbridge.errors import LandbridgeError
 from landbridge.places import Place
 from local.aws import standins
@@ -36,7 +36,7 @@ _making = threading.Lock()
 def store(fleet: Fleet, regions: Sequence[str], journals: Path, waits: Waits) -> Azure:
     assert fleet.azure is not None  # fleet.regions: no region in Azure without a subscription
     subscription = fleet.azure.subscription_id
-    return Azure(fleet.fleet, subscription, regions, clients(subscription), journals, AzureWaits(*waits))
+    return Azure(fleet.fleet, subscription, regions, clients(subscription), journals, waits)
 
 
 def clients(subscription: str) -> Clients:

@@ -1,18 +1,22 @@
-"""What Azure says of links: its connections' tunnels, what their BGP has heard, and the keys in its vaults.
+"""What Azure says of links: its connections' tunnels and what their BGP has heard, and its peerings.
 
 How Azure writes a tunnel's name and a BGP peer's addresses is documented nowhere, and no real account was seen yet: so
 peers are known by either address, and where nothing is told of tunnels the whole connection's state counts.
 """
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from components.links import plan
+from components.links.plan import Peering
 from components.tags import Owner
-from fleet.buckets import resource_group, vault_name
+from fleet.buckets import resource_group
 from fleet.model import Fleet
 from landbridge.clouds.azure.sign_in import credential
 from stacks.catalogue import LINKS
+
+from ..info import Connections
+from ..seen import AGREED, AVAILABLE, DOWN, NONE, SILENT, UNKNOWN, UNTOLD, UP, Published, Seen, States, whose
 
 CONNECTED = "Connected"
 
@@ -35,7 +39,25 @@ class Ends(NamedTuple):
     far: str
 
 
-def tunnels(fleet: Fleet, region: str, id_: str, ends: Mapping[str, Ends]) -> dict[str, Told]:
+def tunnels(links: Connections, region: str, mine: Published) -> Iterator[Seen]:
+    """Azure has a state of keys and one of BGP, which AWS tells as one with a message."""
+    from azure.core.exceptions import AzureError
+
+    fleet = links.world.fleet
+    inside = {one.name: one for one in plan.tunnels(fleet, links.world.plan) if one.region == region}
+    for id_, one in mine.items():
+        addresses = {name: at for name, at in one["hub_addresses"].items() if name in inside}
+        told, why = dict[str, Told](), f"{region} has no such tunnel any more"
+        try:
+            ends = {inside[name].hub_address: Ends(at, inside[name].gateway_address) for name, at in addresses.items()}
+            told = _told(fleet, region, id_, ends)
+        except AzureError as error:
+            why = f"{region} can't be asked: {error}"
+        for name, at in addresses.items():
+            yield seen(name, one, at, told.get(inside[name].hub_address), why)
+
+
+def _told(fleet: Fleet, region: str, id_: str, ends: Mapping[str, Ends]) -> dict[str, Told]:
     """Of a connection, by instances' inside addresses, as `ends` are.
 
     Raises AzureError.
@@ -72,21 +94,39 @@ def read(states: Sequence[Any], peers: Iterable[Any], ends: Mapping[str, Ends], 
     return found
 
 
-def kept(fleet: Fleet, region: str, name: str) -> dict[str, str]:
-    """The keys of a secret in the region's vault, by tunnels' names. Raises AzureError."""
-    from azure.keyvault.secrets import SecretClient
+def seen(name: str, one: Mapping[str, Any], address: str, told: Told | None, why: str) -> Seen:
+    """`one` is the tunnel's connection as it was published; `why` nothing is told of it."""
+    head = whose(name, one, address)
+    if told is None:
+        return Seen(*head, UNKNOWN, why)
+    if told.keys and told.prefixes is not None:
+        return Seen(*head, UP, "", prefixes=told.prefixes)
+    if not told.keys:
+        return Seen(*head, DOWN, SILENT)
+    return Seen(*head, DOWN, AGREED if told.apart else UNTOLD)
 
-    client = SecretClient(f"https://{vault_name(fleet, region)}.vault.azure.net", credential())
-    found: dict[str, str] = json.loads(client.get_secret(name).value or "{}")
-    return found
+
+def peerings(links: Connections, planned: Collection[Peering]) -> States:
+    from azure.core.exceptions import AzureError, ResourceNotFoundError
+
+    states = dict[Peering, str]()
+    for one in planned:
+        try:
+            state = _half(links.world.fleet, one)
+            states[one] = AVAILABLE if state == CONNECTED else state.lower()
+        except ResourceNotFoundError:
+            states[one] = NONE
+        except AzureError:
+            states[one] = UNKNOWN
+    return states
 
 
-def peering(fleet: Fleet, here: str, there: str) -> str:
-    """State of the half of a peering of two networks that is `here`'s. Raises AzureError, also where there is none."""
+def _half(fleet: Fleet, peering: Peering) -> str:
+    """State of the half of it that is `here`'s. Raises AzureError, also where there is none."""
     from azure.mgmt.network import NetworkManagementClient
 
     assert fleet.azure is not None
     client = NetworkManagementClient(credential(), fleet.azure.subscription_id)
-    network = Owner(fleet.fleet, fleet.owner, here).name("network", 64)
-    name = Owner(fleet.fleet, fleet.owner, LINKS).name(there, 80)
-    return str(client.virtual_network_peerings.get(resource_group(fleet, here), network, name).peering_state)
+    network = Owner(fleet.fleet, fleet.owner, peering.here).name("network", 64)
+    name = Owner(fleet.fleet, fleet.owner, LINKS).name(peering.there, 80)
+    return str(client.virtual_network_peerings.get(resource_group(fleet, peering.here), network, name).peering_state)

@@ -7,7 +7,9 @@ from azure.mgmt.compute import ComputeManagementClient
 from azure.mgmt.resource.resources import ResourceManagementClient
 from azure.storage.blob import BlobClient
 
-from images.stores.azure.store import Azure, Clients, Waits
+from images.stores.azure.account import Clients
+from images.stores.azure.store import Azure
+from images.stores.publishing import Waits
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure
 
 REGIONS = ("southcentralus", "eastus", "westeurope")

@@ -17,7 +17,7 @@ from fleet.loader import load
 from fleet.model import Fleet
 from fleet.world import drafted
 from images.errors import ImageError
-from images.stores.aws.store import Waits
+from images.stores.publishing import Waits
 from landbridge.clouds.azure import gallery
 from landbridge.cluster import session as sessions
 from landbridge.commands.image import image

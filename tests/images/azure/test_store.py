@@ -11,9 +11,9 @@ from fleet import images as tags
 from fleet.azure import images as names
 from images import channels, collecting
 from images.errors import ImageError
-from images.stores.aws.blocks import BLOCK_BYTES
 from images.stores.azure.publish import disk_name
 from images.stores.azure.store import Azure
+from images.stores.blocks import BLOCK_BYTES
 from images.stores.store import PointerKey, Record
 from tests.local.azure.machines import LOCATION, interface, machine, scale_set, subnet
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure, served

@@ -12,7 +12,7 @@ from pulumi.automation import CommandError
 from landbridge.destroy import buckets, cleanup
 from landbridge.engine.stack_report import Problem, StackReport
 from landbridge.errors import LandbridgeError
-from landbridge.up.run import How
+from landbridge.up.run_context import How
 
 BUCKET = "example-us-west-2-123456789012"
 STATE = {

@@ -7,7 +7,7 @@ from landbridge.engine.stack_report import Step
 from landbridge.errors import NO_CONSENT, ConsentError
 from landbridge.up import consent
 from landbridge.up.blast_radius import Blast, blast
-from landbridge.up.run import How
+from landbridge.up.run_context import How
 
 HARMLESS = blast({"west": [Step("created", "aws:ec2/subnet:Subnet", "a", False, (), {})]})
 LOSS = blast({"west": [Step("deleted", "aws:efs/fileSystem:FileSystem", "shares", True, (), {})]})

@@ -11,7 +11,8 @@ from pulumi.automation import CommandError, CommandResult
 from fleet.buckets import RECOVER
 from landbridge.engine.stack_report import Problem, StackReport
 from landbridge.errors import LandbridgeError
-from landbridge.up.run import FleetRun, How
+from landbridge.up.run import FleetRun
+from landbridge.up.run_context import How
 from stacks.catalogue import StackSpec
 
 REGIONS = {"west": SimpleNamespace(cloud="aws"), "south": SimpleNamespace(cloud="azure")}

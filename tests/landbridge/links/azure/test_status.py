@@ -4,7 +4,7 @@ from azure.mgmt.network.models import BgpPeerStatus, TunnelConnectionHealth
 
 from landbridge.links.azure import status as azure
 from landbridge.links.azure.status import Ends, Told
-from landbridge.links.status import AGREED, DOWN, SILENT, UNKNOWN, UNTOLD, UP, _told_by_azure
+from landbridge.links.seen import AGREED, DOWN, SILENT, UNKNOWN, UNTOLD, UP
 
 ENDS = {
     "169.254.21.2": Ends("198.51.100.1", "169.254.21.1"),
@@ -56,7 +56,7 @@ def test_azure_s_words_come_to_those_of_aws() -> None:
     told = {Told(True, 1): (UP, ""), Told(True, None): (DOWN, AGREED), Told(False, None): (DOWN, SILENT)}
     told |= {Told(True, 1, apart=False): (UP, ""), Told(True, None, apart=False): (DOWN, UNTOLD)}
     for one, said in told.items():
-        seen = _told_by_azure("lab/westeurope/1", ONE, "198.51.100.1", one, "")
+        seen = azure.seen("lab/westeurope/1", ONE, "198.51.100.1", one, "")
         assert (seen.state, seen.message) == said
         assert bool(seen.trouble) is (one.prefixes is None)
-    assert _told_by_azure("lab/westeurope/1", ONE, "198.51.100.1", None, "gone").state == UNKNOWN
+    assert azure.seen("lab/westeurope/1", ONE, "198.51.100.1", None, "gone").state == UNKNOWN
