@@ -2,7 +2,7 @@
 
 import datetime
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -27,7 +27,7 @@ from landbridge.places import Place
 from local.azure import sign_in, tokens
 from local.kubernetes import VERSIONS
 from tests.local.aws.conftest import clients
-from tests.local.azure.support import SUBSCRIPTION, LocalAzure, served
+from tests.local.azure.support import SUBSCRIPTION, LocalAzure
 
 from .. import store_bed
 from . import bed
@@ -51,11 +51,6 @@ clusters:
 REGIONS = ["southcentralus", "us-west-2", "westeurope"]
 LOCAL = Place("local", ROOT, "file:///dev/null", "passphrase", ROOT)
 Said = Callable[..., Any]
-
-
-@pytest.fixture(scope="module")
-def azure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalAzure]:
-    yield from served(tmp_path_factory.mktemp("azure"))
 
 
 @pytest.fixture
