@@ -1,21 +1,18 @@
-"""The local AWS on loopback with a store in three of its regions, and small disks in the form that bakes have."""
+"""Small disks in the form that bakes have, and what tests of every cloud's store need of one in three of its regions."""
 
+import contextlib
 import shutil
-from collections.abc import Callable
-from functools import cache
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from fleet import images as tags
-from images import baked
+from images import baked, channels
 from images.baked import Baked, Disk, Format
-from images.stores.aws.store import Aws
-from images.stores.blocks import BLOCK_BYTES
-from images.stores.publishing import Waits
-from tests.local.aws.conftest import clients
+from images.stores.aws.blocks import BLOCK_BYTES
+from images.stores.store import Slot, Store
 from tests.local.azure.vhds import footer
 
-REGIONS = ("us-west-2", "us-east-1", "eu-west-1")
 KUBERNETES = "1.36.2"
 # Of a disk of 4 MiB: with holes, and a last block that is not whole.
 SIZE_BYTES, USED = 8 * BLOCK_BYTES - 4096, (0, 3, 4, 7)
@@ -55,23 +52,86 @@ def bake(home: Path, mark: str, variant: str = "cpu", driver: str | None = None)
     return folder, image
 
 
-def store(endpoint: str, journals: Path, fleet: str = "example", regions: tuple[str, ...] = REGIONS) -> Aws:
-    make: Callable[..., Any] = cache(clients(endpoint))
-    return Aws(fleet, regions, lambda region: lambda service: make(service, region), journals, Waits(0.1, 100))
+class Killed(BaseException):
+    """What a kill is to the code that it hits."""
 
 
-def registered(store: Aws, region: str, name: str, *, tagged: bool = True) -> str:
-    """A copy of a stand-in; the tags say whether it is one that was published."""
-    held = {tags.NAME: name, tags.VARIANT: "cpu", tags.TAG: KUBERNETES, "landbridge:fleet": store.fleet}
-    given: dict[str, Any] = {}
-    if tagged:
-        listed = [{"Key": key, "Value": value} for key, value in held.items()]
-        given = {"TagSpecifications": [{"ResourceType": "image", "Tags": listed}]}
-    ec2 = store.of(region)("ec2")
-    source = ec2.describe_images(Owners=["self"], Filters=[{"Name": "state", "Values": ["available"]}])["Images"][0][
-        "ImageId"
-    ]
-    name = f"{store.fleet}-{name}"
-    made = str(ec2.copy_image(Name=name, SourceImageId=source, SourceRegion=region, **given)["ImageId"])
-    ec2.get_waiter("image_available").wait(ImageIds=[made], WaiterConfig={"Delay": 0.1, "MaxAttempts": 100})
-    return made
+class Mortal:
+    """A client that dies once, before or after a call of its own or of one of its groups of operations."""
+
+    def __init__(self, client: Any, due: Callable[[str], bool]) -> None:
+        self.client, self.due = client, due
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.client, name)
+        if not callable(found):
+            return Mortal(found, self.due)
+
+        def call(*args: Any, **given: Any) -> Any:
+            if self.due(f"before {name}"):
+                raise Killed
+            answer = found(*args, **given)
+            if self.due(f"after {name}"):
+                raise Killed
+            return answer
+
+        return call
+
+
+class StoreBed(ABC):
+    """One cloud's stores.
+
+    `steps` are those of which each can be the last of a run, in their order: those with `pointing` set channels. A block
+    is there after `put`, all of them are before `closing`, and there are `blocks`. `refusal` and `taken` are what
+    `refuse` and a name that another image has make it say.
+    """
+
+    regions: Sequence[str]
+    disk: str
+    steps: Sequence[str]
+    pointing: str
+    put: str
+    closing: str
+    blocks: int
+    refusal: str
+    taken: str
+
+    @abstractmethod
+    def store(self, folder: Path, fleet: str, regions: int = 3) -> Store:
+        """One with its journals in a folder."""
+
+    @abstractmethod
+    def interrupted(self, store: Store, due: Callable[[str], bool]) -> contextlib.AbstractContextManager[None]:
+        """Runs end at the steps that are due."""
+
+    @abstractmethod
+    def refuse(self) -> None:
+        """The cloud takes no more copies of images."""
+
+    @abstractmethod
+    def calm(self) -> None:
+        """It takes them again."""
+
+    @abstractmethod
+    def sent(self, store: Store) -> list[Any]:
+        """What a publication leaves first."""
+
+    @abstractmethod
+    def assert_whole(self, store: Store, folder: Path, image: Baked) -> None:
+        """What the cloud has of the store's only image is as it was baked, with its tags, and nothing is beside it."""
+
+    @abstractmethod
+    def images(self, store: Store, folder: Path, *marks: str) -> list[str]:
+        """Names of images that the store has from now on, in all its regions."""
+
+
+def promoted(store: Store, *names: str, who: str = "alice") -> None:
+    for name in names:
+        channels.do(store, channels.promotion(channels.look(store), name, "stable", force=True), who, "promote")
+
+
+def said(store: Store, channel: str = "stable") -> list[str]:
+    """The names that a channel says, by region; none is empty."""
+    slot = Slot("cpu", KUBERNETES, channel)
+    looked = channels.look(store).values()
+    return [there.name(there.pointers[slot].image) if slot in there.pointers else "" for there in looked]

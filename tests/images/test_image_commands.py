@@ -5,7 +5,6 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -15,71 +14,25 @@ import pytest
 
 from images import channels
 from images.errors import ImageError
-from images.stores.publishing import Waits
 from images.stores.site import index as site_index
 from images.stores.site.store import Site
 from landbridge.cluster import session as sessions
 from landbridge.commands.image import image
 from landbridge.errors import ConsentError, UsageError
-from landbridge.image import stores
-from landbridge.places import Place
-from tests.local.aws.conftest import clients
 from tests.support import example
 
+from . import commands_bed
 from . import store_bed as bed
+from .commands_bed import LOCAL, ROOT, Commands
 
-ROOT = Path(__file__).parents[2]
-REGIONS = ["us-west-2", "us-east-1", "eu-west-1"]
 Said = Callable[..., Any]
 
 
 @pytest.fixture
-def said(endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Said:
+def said(endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Said:
     """Runs a command in the local AWS on loopback; its JSON document."""
-    make = cache(clients(endpoint))
-    place = Place("local", ROOT, "file:///dev/null", "passphrase", ROOT)
-    monkeypatch.setattr(sessions, "the_place", lambda *_, **__: place)
-    monkeypatch.setattr(stores, "clients_at", lambda _w, _p, region, *_: lambda name: make(name, region))
-    monkeypatch.setattr(stores, "LOCAL", Waits(0.1, 100))
-    monkeypatch.setenv("LANDBRIDGE_IMAGES", str(tmp_path / "images"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-    file = example.in_aws(tmp_path)
-
-    def run(*words: str) -> Any:
-        code = image.main([*words, "--fleet", str(file), "--json"], standalone_mode=False)
-        assert code == 0
-        return json.loads(capsys.readouterr().out)
-
-    return run
-
-
-def test_an_image_s_life_in_regions(said: Said, tmp_path: Path) -> None:
-    _, first = bed.bake(tmp_path / "images", "one")
-    _, second = bed.bake(tmp_path / "images", "two")
-    told = said("publish", first.name)
-    assert told["places"] == REGIONS
-    assert [(one["place"], one["channel"]) for one in told["moved"]] == [(r, "cpu/1.36.2/candidate") for r in REGIONS]
-    said("promote", first.name)
-    said("publish", second.name)
-    told = said("promote", second.name)["moved"]
-    assert [one["channel"].rpartition("/")[2] for one in told] == ["retired", "stable"] * 3
-    listed = said("list", "--published", "--local")
-    ours = [one for one in listed["images"] if one["name"] in (first.name, second.name)]
-    held = {(one["place"], one["name"]): one["channels"] for one in ours}
-    assert held == {
-        key: value
-        for region in REGIONS
-        for key, value in {(region, first.name): ["retired"], (region, second.name): ["candidate", "stable"]}.items()
-    }
-    who = {one["who"] for one in listed["channels"]}
-    assert who == {"arn:aws:sts::123456789012:user/moto"}
-    told = said("rollback")["moved"]
-    assert [(one["place"], one["image"]) for one in told if one["channel"].endswith("stable")] == [
-        (region, first.name) for region in REGIONS
-    ]
-    with pytest.raises(ImageError, match="Machines in us-west-2 start from"):
-        said("promote", first.name, "--to", "retired")
+    commands_bed.in_aws(endpoint, tmp_path, monkeypatch)
+    return Commands(example.in_aws(tmp_path)).told
 
 
 def test_old_images_go_only_when_somebody_agrees(
@@ -205,8 +158,7 @@ def expired() -> Iterator[str]:
 def test_credentials_that_are_over_or_missing_are_one_clear_error(
     profile: str | None, why: str, expired: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = Place("local", ROOT, "file:///dev/null", "passphrase", ROOT)
-    monkeypatch.setattr(sessions, "the_place", lambda *_, **__: place)
+    monkeypatch.setattr(sessions, "the_place", lambda *_, **__: LOCAL)
     monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
     monkeypatch.setenv("AWS_ENDPOINT_URL", expired)

@@ -2,9 +2,8 @@
 
 import contextlib
 import json
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,10 +21,11 @@ from landbridge.cluster.kube import Kube
 from landbridge.cluster.session import Session
 from landbridge.places import Place
 from local.aws import standins
-from local.providers.kubernetes.api import ApiError
 from tests.components.links.bed import example_in_aws
 from tests.local.aws.conftest import asker, clients, served
-from tests.support.apiserver import Server, server
+from tests.support.apiserver import server
+
+from .kubelets import Kubelets
 
 ROOT = Path(__file__).parents[3]
 Run = Callable[..., tuple[int, Any]]
@@ -50,15 +50,9 @@ class Here(Session):
 
 
 @dataclass
-class Bed:
-    """`dead` are machines that never join. `taint` is a taint that those have which join from now on."""
-
+class Bed(Kubelets):
     session: Here
-    api: Server
     endpoint: str
-    dead: set[str] = field(default_factory=set)
-    joining: bool = True
-    taint: str = ""
 
     def fault(self, *faults: dict[str, Any]) -> None:
         asker(self.endpoint)("faults", list(faults))
@@ -81,50 +75,12 @@ class Bed:
     def desired(self, pool: str) -> list[int]:
         return [group["DesiredCapacity"] for group in self.groups(pool)]
 
-    def nodes(self) -> dict[str, dict[str, Any]]:
-        return {one["metadata"]["name"]: one for one in self.api.api.call("GET", "/api/v1/nodes")["items"]}
+    def joining_pools(self) -> Iterable[str]:
+        return PLAYED
 
-    def pod(self, name: str, node: str, *, daemon: bool = False, gpus: int = 0) -> None:
-        owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "1", "controller": True}
-        asks = {"limits": {"nvidia.com/gpu": str(gpus)}} if gpus else {}
-        pod = {
-            "metadata": {"name": name, **({"ownerReferences": [owner]} if daemon else {})},
-            "spec": {"nodeName": node, "containers": [{"name": "c", "image": "example.com/c", "resources": asks}]},
-        }
-        self.api.api.call("POST", "/api/v1/namespaces/default/pods", None, pod)
-
-    def end_pod(self, name: str) -> None:
-        """It is gone afterwards, even where the thread that plays kubelets was quicker."""
-        try:
-            self.api.api.call("DELETE", f"/api/v1/namespaces/default/pods/{name}", None, {"gracePeriodSeconds": 0})
-        except ApiError as problem:
-            if problem.code != 404:
-                raise
-
-    def play(self, over: threading.Event) -> None:
-        """Machines join as nodes, until it is over."""
-        while not over.wait(0.2):
-            for pool in PLAYED:
-                there = self.nodes()
-                live = [i for g in self.groups(pool) for i in g["Instances"] if i["LifecycleState"] == "InService"]
-                for name in {one["InstanceId"] for one in live} - set(there) - self.dead if self.joining else ():
-                    with contextlib.suppress(ApiError):
-                        self.api.api.call("POST", "/api/v1/nodes", None, node(name, pool, self.taint))
-            for pod in self.pods():
-                # A kubelet's part in an eviction.
-                if "deletionTimestamp" in pod["metadata"]:
-                    with contextlib.suppress(ApiError):
-                        self.end_pod(pod["metadata"]["name"])
-
-    def pods(self) -> list[dict[str, Any]]:
-        return list(self.api.api.call("GET", "/api/v1/namespaces/default/pods")["items"])
-
-    def at_work(self, pool: str) -> set[str]:
-        """Machines that live and are nodes."""
-        live = {
-            i["InstanceId"] for g in self.groups(pool) for i in g["Instances"] if i["LifecycleState"] == "InService"
-        }
-        return live & set(self.nodes())
+    def live(self, pool: str) -> set[str]:
+        found = [one for group in self.groups(pool) for one in group["Instances"]]
+        return {one["InstanceId"] for one in found if one["LifecycleState"] == "InService"}
 
     def promote(self, pool: str, name: str, **tags: str) -> str:
         """A copy of the pool's first image under another name, which its channel then names; its id."""
@@ -142,17 +98,6 @@ def first(parameter: str) -> str:
     """The local cloud's own image for a parameter."""
     kind, kubernetes = parameter.split("/")[3:5]
     return standins.STAND_INS[standins.image(kind, kubernetes)]
-
-
-def node(name: str, pool: str, taint: str = "") -> dict[str, Any]:
-    has = {"cpu": "8", "memory": "32Gi", "pods": "110", **({"nvidia.com/gpu": "8"} if pool.endswith("gpu") else {})}
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": name, "labels": {"landbridge.dev/pool": pool}},
-        "spec": {"taints": [{"key": taint, "value": "true", "effect": "NoSchedule"}] if taint else []},
-        "status": {"capacity": has, "allocatable": has, "conditions": [{"type": "Ready", "status": "True"}]},
-    }
 
 
 def build(session: Here) -> None:
@@ -193,14 +138,9 @@ def bed(folder: Path) -> Iterator[Bed]:
     with contextlib.contextmanager(served)() as endpoint, server(folder, controllers=False) as api:
         session = Here(example_in_aws(), endpoint, api.kubeconfig())
         build(session)
-        made, over = Bed(session, api, endpoint), threading.Event()
-        kubelets = threading.Thread(target=made.play, args=(over,))
-        kubelets.start()
-        try:
+        made = Bed(api, session, endpoint)
+        with made.playing():
             yield made
-        finally:
-            over.set()
-            kubelets.join()
 
 
 def said(words: Sequence[str], command: click.Command, capsys: Any) -> tuple[int, Any]:

@@ -1,8 +1,6 @@
 """Two pools in the local Azure, a gallery for their images, and a real API server; kubelets are played."""
 
-import contextlib
-import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,8 +18,7 @@ from landbridge.cluster.kube import Kube
 from landbridge.cluster.session import Session
 from landbridge.places import Place
 from local.azure.sign_in import TENANT
-from local.providers.kubernetes.api import ApiError
-from tests.landbridge.pool.bed import node
+from tests.landbridge.pool.kubelets import Kubelets
 from tests.local.azure.machines import scale_set, subnet
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure
 from tests.support.apiserver import Server
@@ -68,11 +65,10 @@ class Here(Session):
         return Kube(self.config)
 
 
-class Bed:
-    """`dead` are machines that never join."""
-
+class Bed(Kubelets):
     def __init__(self, azure: LocalAzure, session: Here, api: Server) -> None:
-        self.azure, self.session, self.api, self.dead = azure, session, api, set[str]()
+        super().__init__(api)
+        self.azure, self.session = azure, session
         self.fleet, self.compute = session.world.fleet, azure.client(ComputeManagementClient)
         self.group = resource_group(self.fleet, REGION)
         self.place = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{self.group}"
@@ -150,37 +146,16 @@ class Bed:
         listed = [one for name in self.sets(pool) for one in vms.list(self.group, name)]
         return {one.properties.os_profile.computer_name.lower(): one.properties.provisioning_state for one in listed}
 
-    def nodes(self) -> dict[str, Any]:
-        return {one["metadata"]["name"]: one for one in self.api.api.call("GET", "/api/v1/nodes")["items"]}
+    def joining_pools(self) -> Iterable[str]:
+        return self.fleet.pools
 
-    def pod(self, name: str, on: str) -> None:
-        pod = {
-            "metadata": {"name": name},
-            "spec": {"nodeName": on, "containers": [{"name": "c", "image": "example.com/c"}]},
-        }
-        self.api.api.call("POST", "/api/v1/namespaces/default/pods", None, pod)
-
-    def end_pod(self, name: str) -> None:
-        self.api.api.call("DELETE", f"/api/v1/namespaces/default/pods/{name}", None, {"gracePeriodSeconds": 0})
-
-    def play(self, over: threading.Event) -> None:
-        """Machines join as nodes, until it is over."""
-        while not over.wait(0.3):
-            for pool in self.fleet.pools:
-                live = {name for name, state in self.machines(pool).items() if state == "Succeeded"}
-                for name in live - set(self.nodes()) - self.dead:
-                    with contextlib.suppress(ApiError):
-                        self.api.api.call("POST", "/api/v1/nodes", None, node(name, pool))
+    def live(self, pool: str) -> set[str]:
+        return {name for name, state in self.machines(pool).items() if state == "Succeeded"}
 
 
 def make(azure: LocalAzure, folder: Path, api: Server) -> Iterator[Bed]:
     (folder / "fleet.yaml").write_text(FLEET)
-    bed, over = Bed(azure, Here(azure, folder / "fleet.yaml", api.kubeconfig()), api), threading.Event()
+    bed = Bed(azure, Here(azure, folder / "fleet.yaml", api.kubeconfig()), api)
     bed.build()
-    kubelets = threading.Thread(target=bed.play, args=(over,))
-    kubelets.start()
-    try:
+    with bed.playing():
         yield bed
-    finally:
-        over.set()
-        kubelets.join()

@@ -12,11 +12,11 @@ from images import channels, collecting
 from images.baked import Baked
 from images.errors import ImageError
 from images.stores.aws.store import Aws
-from images.stores.store import PointerKey, Published, Record
+from images.stores.store import Published, Record, Slot
 from tests.local.aws.conftest import asker
 
-from . import store_bed as bed
-from .store_bed import told
+from ..store_bed import KUBERNETES, bake, told
+from . import bed
 
 REGION = "us-west-2"
 NAMES = ("first", "second", "third")
@@ -39,7 +39,7 @@ def published(store: Aws, home: Path) -> dict[str, Baked]:
     for name in NAMES:
         # EC2 tells when an image was made in whole seconds, and the newest stays.
         time.sleep(1.0 if found else 0)
-        folder, found[name] = bed.bake(home, name)
+        folder, found[name] = bake(home, name)
         channels.publish(store, folder, found[name], "alice", told)
     return found
 
@@ -163,7 +163,7 @@ def test_each_region_is_planned_again_just_before_its_steps(endpoint: str, home:
     def meanwhile(image: Published) -> None:
         """Somebody starts to use it in the other region, while this one is worked on."""
         deprecate(image)
-        slot = PointerKey("cpu", bed.KUBERNETES, "candidate")
+        slot = Slot("cpu", KUBERNETES, "candidate")
         store.point(places[1], slot, old[places[1]], Record("dave", now, "by hand", ""))
 
     store.deprecate = meanwhile  # type: ignore[method-assign]
