@@ -16,7 +16,6 @@ import signal
 import socket
 import struct
 import sys
-import time
 import uuid
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -29,6 +28,7 @@ from .azure.names import ALWAYS as AZURE_NAMES
 from .environment import AUTHORITIES
 from .machines import network
 from .processes import PartError, Processes
+from .waiting import persist
 
 READY_SECONDS = 90.0
 TAKE_SECONDS = 2.0
@@ -100,14 +100,10 @@ def tell(ready: TextIO, told: Mapping[str, object]) -> None:
 
 def take(record: TextIO) -> None:
     """Locks the record. A `status` may hold it for a moment; whoever holds it longer is another daemon."""
-    deadline = time.monotonic() + TAKE_SECONDS
-    while True:
-        try:
-            return fcntl.flock(record, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise DaemonError("another local cloud lives in the same folder") from None
-            time.sleep(0.02)
+    try:
+        persist(lambda: fcntl.flock(record, fcntl.LOCK_EX | fcntl.LOCK_NB), TAKE_SECONDS, 0.02, BlockingIOError)
+    except BlockingIOError:
+        raise DaemonError("another local cloud lives in the same folder") from None
 
 
 def supervise(parts: Processes, home: Path) -> None:

@@ -3,7 +3,6 @@
 import base64
 import json
 import secrets
-import time
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,6 +17,7 @@ from fleet.model import Fleet
 from landbridge.cluster.kube import Kube
 from landbridge.cluster.kubeconfig import Credential
 from landbridge.errors import LandbridgeError, UsageError
+from landbridge.waiting import until
 
 from . import rbac
 
@@ -119,19 +119,21 @@ def sign(kube: Kube, person: str, wanted: bytes, hours: float) -> str:
     }
     kube.done("create", "--filename=-", stdin=json.dumps(manifest))
     kube.done("certificate", "approve", name)
-    deadline = time.monotonic() + SIGNED_SECONDS
-    while True:
+
+    def unsigned(why: str) -> LandbridgeError:
+        return LandbridgeError(
+            f"The cluster did not sign a certificate for {person}: {why}. The controller manager signs them: look "
+            f"into the log of its unit kube-controller-manager on the API machines. The request is {name}."
+        )
+
+    def signed() -> str:
         status = kube.get("certificatesigningrequest", name).get("status", {})
-        if certificate := status.get("certificate"):
-            return base64.b64decode(certificate).decode()
-        failed = [c["message"] for c in status.get("conditions", ()) if c["type"] in ("Failed", "Denied")]
-        if failed or time.monotonic() > deadline:
-            why = "; ".join(failed) or f"there is no certificate after {SIGNED_SECONDS:.0f} s"
-            raise LandbridgeError(
-                f"The cluster did not sign a certificate for {person}: {why}. The controller manager signs them: look "
-                f"into the log of its unit kube-controller-manager on the API machines. The request is {name}."
-            )
-        time.sleep(0.2)
+        if failed := [c["message"] for c in status.get("conditions", ()) if c["type"] in ("Failed", "Denied")]:
+            raise unsigned("; ".join(failed))
+        return base64.b64decode(status.get("certificate") or "").decode()
+
+    late = f"there is no certificate after {SIGNED_SECONDS:.0f} s"
+    return until(signed, SIGNED_SECONDS, 0.2, lambda _: unsigned(late))
 
 
 def drop_others(kube: Kube, person: str, wanted: list[rbac.Manifest]) -> None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from fleet.kubernetes_versions import refusal
 from landbridge.errors import LandbridgeError, UsageError
 from landbridge.etcd.ring import CLOSE
+from landbridge.waiting import NotYet, until
 
 from .machines import Machines, State
 from .session import Session
@@ -152,8 +153,10 @@ class Roll:
 
     def until_healthy(self, old: State) -> State:
         """The successor. Raises RollError with what it lacks when its time is over."""
-        deadline, told = time.monotonic() + self.seconds, ""
-        while True:
+        told = ""
+
+        def healthy() -> State:
+            nonlocal told
             state = self.machines.look()[old.name]
             fresh = state.instance not in ("", old.instance)
             lacks = list(state.ails) if fresh else ["its successor does not run yet"]
@@ -163,13 +166,16 @@ class Roll:
                 lacks.append(f"it has bundle {state.bundle or 'unknown'}, not {state.wanted_bundle}")
             if not lacks:
                 return state
-            if time.monotonic() > deadline:
-                raise RollError(
-                    f"The roll stops at {old.name}, whose successor {state.instance or '(none)'} is not healthy after "
-                    f"{self.seconds:.0f} s: {'; '.join(lacks)}. All other machines are as they were. Its boot log says "
-                    "where it stopped (/var/log/landbridge-boot.log); with a bundle that boots, run the command again."
-                )
             if lacks[0] != told:
                 told = lacks[0]
                 self.tell(f"{old.name}: {told}")
-            time.sleep(self.pause)
+            raise NotYet(f"{state.instance or '(none)'} is not healthy after {self.seconds:.0f} s: {'; '.join(lacks)}")
+
+        def late(ails: str) -> RollError:
+            return RollError(
+                f"The roll stops at {old.name}, whose successor {ails}. All other machines are as they were. Its boot "
+                "log says where it stopped (/var/log/landbridge-boot.log); with a bundle that boots, run the command "
+                "again."
+            )
+
+        return until(healthy, self.seconds, self.pause, late)

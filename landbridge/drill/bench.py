@@ -1,6 +1,5 @@
 """What drills work with: one cluster, the writer, and the faults that several of them make."""
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +9,7 @@ from landbridge.errors import LandbridgeError
 from landbridge.etcd import waiting
 from landbridge.etcd.machine_steps import MachineSteps, side_by_side
 from landbridge.etcd.ring import Ctl, Member, View
+from landbridge.waiting import until
 
 from .marker import Mark
 from .writer import Writer
@@ -118,9 +118,4 @@ class Bench:
 
     def until(self, what: Callable[[], Any], why: str, seconds: float = RECOVERY_SECONDS) -> Any:
         """What it gives once that is true. Raises DrillError."""
-        deadline = time.monotonic() + seconds
-        while not (found := what()):
-            if time.monotonic() > deadline:
-                raise DrillError(f"{why} after {seconds:.0f} s")
-            time.sleep(0.3)
-        return found
+        return until(what, seconds, 0.3, lambda _: DrillError(f"{why} after {seconds:.0f} s"))

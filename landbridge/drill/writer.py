@@ -13,6 +13,7 @@ from urllib.parse import quote, urlsplit
 from landbridge.cluster.info import ClusterInfo
 from landbridge.cluster.kubeconfig import Credential
 from landbridge.errors import LandbridgeError
+from landbridge.waiting import NotYet, until
 
 HANDS, PACE_SECONDS = 3, 0.15
 # One try, and all tries of one write together: a client that gives up sooner would not outlive a restore.
@@ -67,18 +68,18 @@ class Api:
 
     def surely(self, method: str, path: str, body: object = None, seconds: float = 60) -> Any:
         """The document, tried until it comes. Raises Refused."""
-        deadline = time.monotonic() + seconds
-        while True:
+
+        def answered() -> tuple[Any]:
             try:
                 code, told = self.call(method, path, body, min(30, seconds))
-                if code < 300 or (method == "POST" and code == 409):
-                    return told
-                why = reason(code, told)
             except (OSError, http.client.HTTPException) as error:
-                why = str(error) or type(error).__name__
-            if time.monotonic() > deadline:
-                raise Refused(f"{method} {path} was not answered within {seconds:.0f} s: {why}")
-            time.sleep(0.3)
+                raise NotYet(str(error) or type(error).__name__) from None
+            if code < 300 or (method == "POST" and code == 409):
+                return (told,)
+            raise NotYet(reason(code, told))
+
+        late = f"{method} {path} was not answered within {seconds:.0f} s"
+        return until(answered, seconds, 0.3, lambda why: Refused(f"{late}: {why}"))[0]
 
     def close(self) -> None:
         if self.connection is not None:
@@ -166,12 +167,12 @@ class Writer:
         """Waits until so many writes more, all begun after now, are acknowledged. Raises Refused."""
         with self.lock:
             first = self.next
-        deadline = time.monotonic() + seconds
-        while sum(one.number >= first for one in list(self.acknowledged)) < count:
-            if time.monotonic() > deadline:
-                why = self.refusals[-1][1] if self.refusals else "no answer"
-                raise Refused(f"The API takes no writes within {seconds:.0f} s: {why}")
-            time.sleep(0.05)
+
+        def late(_: str) -> Refused:
+            why = self.refusals[-1][1] if self.refusals else "no answer"
+            return Refused(f"The API takes no writes within {seconds:.0f} s: {why}")
+
+        until(lambda: sum(one.number >= first for one in list(self.acknowledged)) >= count, seconds, 0.05, late)
 
     def at(self, host: str, name: str, seconds: float) -> None:
         """One write more, at one API server. Raises Refused."""
@@ -187,13 +188,12 @@ class Writer:
 
     def refused(self, words: str, since: float, seconds: float) -> str:
         """Waits until a write is refused with these words; gives them whole. Raises Refused."""
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            for at, why in list(self.refusals):
-                if at >= since and words in why:
-                    return why
-            time.sleep(0.05)
-        raise Refused(f"No write was refused with `{words}` within {seconds:.0f} s.")
+
+        def found() -> str:
+            return next((why for at, why in list(self.refusals) if at >= since and words in why), "")
+
+        late = Refused(f"No write was refused with `{words}` within {seconds:.0f} s.")
+        return until(found, seconds, 0.05, lambda _: late)
 
     def present(self) -> set[int]:
         """The numbers of the writes that are there, by a read that asks etcd's majority."""

@@ -1,12 +1,12 @@
 """A member whose disk is lost: the others forget it, and it joins them again as if new, under its old name."""
 
 import json
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
 from landbridge.cluster.info import ClusterInfo, MachineInfo
 from landbridge.remote_execution import RemoteExecution
+from landbridge.waiting import NotYet, until
 
 from .machine_steps import MachineSteps
 from .ring import RING, Ctl, EtcdError, Member, View
@@ -85,14 +85,11 @@ def aside(hands: MachineSteps, machine: str, ring: str, tell: Callable[[str], No
 
 def mounted(hands: MachineSteps, machine: str, ring: str, seconds: float = 60) -> None:
     """Without its disk a member would begin on the root disk."""
-    deadline = time.monotonic() + seconds
-    while not hands.active(machine, f"var-lib-etcd-{ring}.mount"):
-        if time.monotonic() > deadline:
-            raise EtcdError(
-                f"{machine}: the disk of etcd {ring} is not mounted. Is its volume there and attached? "
-                f"`landbridge up` makes a volume that is gone anew; then look at `landbridge-disks.service` there."
-            )
-        time.sleep(1)
+    late = EtcdError(
+        f"{machine}: the disk of etcd {ring} is not mounted. Is its volume there and attached? "
+        f"`landbridge up` makes a volume that is gone anew; then look at `landbridge-disks.service` there."
+    )
+    until(lambda: hands.active(machine, f"var-lib-etcd-{ring}.mount"), seconds, 1, lambda _: late)
 
 
 def joining(config: str) -> str:
@@ -106,21 +103,22 @@ def write(hands: MachineSteps, machine: str, path: str, text: str) -> None:
 
 def promote(ctl: Ctl, other: str, name: str, ring: str, tell: Callable[[str], None]) -> None:
     """Makes the learner a voter as soon as it has the leader's data."""
-    deadline, why = time.monotonic() + JOIN_SECONDS, ""
-    while time.monotonic() < deadline:
+
+    def joined() -> bool:
         view = ctl.look(ring)
         member: Member | None = view.member(name)
-        if member and member.answers:
-            if not member.learner:
-                tell(f"etcd {ring}: {name} is a member again, {view.lag(member) or 0} entries behind")
-                return
+        if not (member and member.answers):
+            raise NotYet("it does not answer")
+        if member.learner:
             leader = view.leader.name if view.leader else other
-            said = ctl.say(leader, ring, "member", "promote", member.id)
-            why = said.why
-        else:
-            why = "it does not answer"
-        time.sleep(0.5)
-    raise EtcdError(
-        f"etcd {ring}: {name} did not catch up within {JOIN_SECONDS:.0f} s ({why}). It is a learner and counts for no "
-        f"majority. Its log: unit etcd-{ring} on {name}. Running the command again begins anew."
-    )
+            raise NotYet(ctl.say(leader, ring, "member", "promote", member.id).why)
+        tell(f"etcd {ring}: {name} is a member again, {view.lag(member) or 0} entries behind")
+        return True
+
+    def late(why: str) -> EtcdError:
+        return EtcdError(
+            f"etcd {ring}: {name} did not catch up within {JOIN_SECONDS:.0f} s ({why}). It is a learner and counts for "
+            f"no majority. Its log: unit etcd-{ring} on {name}. Running the command again begins anew."
+        )
+
+    until(joined, JOIN_SECONDS, 0.5, late)

@@ -5,7 +5,6 @@ theirs or of a controller takes the new past for the old one (etcd's "Disaster r
 clusters").
 """
 
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +14,7 @@ from components.control_plane.units import UNITS
 from landbridge.cluster.info import ClusterInfo
 from landbridge.errors import LandbridgeError, UsageError
 from landbridge.remote_execution import RemoteExecution, RemoteExecutionError
+from landbridge.waiting import until
 
 from . import salvage as survivor
 from . import store as stores
@@ -97,16 +97,17 @@ class Restore:
 
         def ask(machine: str) -> None:
             unit = f"{UNITS}/{API_UNITS[0] if machine in self.api else f'etcd-{self.ring}.service'}"
-            deadline = time.monotonic() + BOOT_SECONDS
+            late = RemoteExecutionError(f"{machine} has not booted: see /var/log/landbridge-boot.log there.")
             try:
                 # One that has just been started may have its bundle in a moment.
-                while self.hands.ask(machine, "test", "-e", unit, seconds=20).code != 0:
-                    if time.monotonic() > deadline:
-                        return silent.append(f"{machine} has not booted: see /var/log/landbridge-boot.log there.")
-                    time.sleep(1)
+                until(
+                    lambda: self.hands.ask(machine, "test", "-e", unit, seconds=20).code == 0,
+                    BOOT_SECONDS,
+                    1,
+                    lambda _: late,
+                )
             except RemoteExecutionError as error:
                 silent.append(str(error))
-            return None
 
         side_by_side(ask, [*self.etcd, *self.api])
         if silent:

@@ -1,11 +1,10 @@
 """Waiting for what was started, until it is healthy or its time is over."""
 
-import time
-
 from components.control_plane.machines import API_PORT, READY_PATH
 from landbridge.cluster.info import ClusterInfo
 from landbridge.errors import LandbridgeError
 from landbridge.remote_execution import RemoteExecution
+from landbridge.waiting import NotYet, until
 
 from .machine_steps import MachineSteps
 from .ring import Ctl
@@ -25,17 +24,20 @@ READY = (
 
 def for_ring(reach: RemoteExecution, info: ClusterInfo, ring: str, seconds: float = RING_SECONDS) -> None:
     """Raises LandbridgeError with what ails it when the ring does not become healthy in time."""
-    ctl, deadline = Ctl(reach, info), time.monotonic() + seconds
-    while True:
-        ails = ctl.look(ring).ails(info.etcd)
-        if not ails:
-            return
-        if time.monotonic() > deadline:
-            raise LandbridgeError(
-                f"etcd {ring} is not healthy after {seconds:.0f} s: {'; '.join(ails)}. Look into the log of the unit "
-                f"etcd-{ring} on the machine named (`landbridge local logs MACHINE`, or journalctl there)."
-            )
-        time.sleep(0.5)
+    ctl = Ctl(reach, info)
+
+    def healthy() -> bool:
+        if ails := ctl.look(ring).ails(info.etcd):
+            raise NotYet("; ".join(ails))
+        return True
+
+    def late(ails: str) -> LandbridgeError:
+        return LandbridgeError(
+            f"etcd {ring} is not healthy after {seconds:.0f} s: {ails}. Look into the log of the unit "
+            f"etcd-{ring} on the machine named (`landbridge local logs MACHINE`, or journalctl there)."
+        )
+
+    until(healthy, seconds, 0.5, late)
 
 
 def ready(hands: MachineSteps, machine: str) -> bool:
@@ -44,11 +46,8 @@ def ready(hands: MachineSteps, machine: str) -> bool:
 
 def for_api(hands: MachineSteps, machine: str, seconds: float = API_SECONDS) -> None:
     """Raises LandbridgeError when the API server of a machine does not become ready in time."""
-    deadline = time.monotonic() + seconds
-    while not ready(hands, machine):
-        if time.monotonic() > deadline:
-            raise LandbridgeError(
-                f"The API server of {machine} is not ready after {seconds:.0f} s. Look into the log of its unit "
-                "kube-apiserver (`landbridge local logs MACHINE`, or journalctl there)."
-            )
-        time.sleep(0.5)
+    late = LandbridgeError(
+        f"The API server of {machine} is not ready after {seconds:.0f} s. Look into the log of its unit "
+        "kube-apiserver (`landbridge local logs MACHINE`, or journalctl there)."
+    )
+    until(lambda: ready(hands, machine), seconds, 0.5, lambda _: late)

@@ -15,6 +15,7 @@ from landbridge.cluster.kube import KubeError
 from landbridge.cluster.waiting import Tell
 from landbridge.errors import LandbridgeError
 from landbridge.remote_execution import RemoteExecutionError
+from landbridge.waiting import NotYet, until
 
 from . import nodes
 from .hosts import SiteHost
@@ -147,17 +148,17 @@ class Apply:
 
     def await_ready(self, host: SiteHost, since: float, seconds: float, up: Collection[str]) -> None:
         """Ready as told by the kubelet of now: `since` is when the one before had ended. Raises HostError."""
-        deadline = time.monotonic() + seconds
-        while True:
+
+        def ready() -> bool:
             try:
                 lacks = self.lacking(host, since, up)
             except (HostError, RemoteExecutionError, KubeError) as error:  # the network may have a moment's trouble
                 lacks = str(error)
-            if not lacks:
-                return
-            if time.monotonic() > deadline:
-                raise HostError(f"after {seconds:.0f} s {lacks}")
-            time.sleep(self.patience.pause)
+            if lacks:
+                raise NotYet(lacks)
+            return True
+
+        until(ready, seconds, self.patience.pause, lambda lacks: HostError(f"after {seconds:.0f} s {lacks}"))
 
     def lacking(self, host: SiteHost, since: float, up: Collection[str]) -> str:
         told = self.hosts.ask(host, "report")

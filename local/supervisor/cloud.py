@@ -3,8 +3,9 @@
 import contextlib
 import http.client
 import json
-import time
 from typing import Any
+
+from local.waiting import persist
 
 SECONDS = 30.0
 OK = 200
@@ -29,14 +30,7 @@ class Cloud:
 
     def await_up(self, seconds: float) -> None:
         """Returns when it answers; the machines service keeps its machines from now on. Raises CloudError."""
-        deadline = time.monotonic() + seconds
-        while True:
-            try:
-                return self.tell("keep", None)
-            except CloudError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.05)
+        persist(lambda: self.tell("keep", None), seconds, 0.05, CloudError)
 
     def await_back(self) -> None:
         """The same for one that was there already, however long it takes."""
@@ -54,15 +48,7 @@ class Cloud:
 
     def tell(self, name: str, body: Any, patience_seconds: float = 0.0) -> None:
         """`patience_seconds`: how long one that is away is waited for. Raises CloudError."""
-        deadline = time.monotonic() + patience_seconds
-        while True:
-            try:
-                self.ask(name, body, empty=True)
-                return
-            except CloudGoneError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.2)
+        persist(lambda: self.ask(name, body, empty=True), patience_seconds, 0.2, CloudGoneError)
 
     def ask(self, name: str, body: Any, seconds: float = SECONDS, *, empty: bool = False) -> Any:
         """Raises CloudError for any answer but a good one."""

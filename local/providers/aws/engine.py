@@ -2,13 +2,14 @@
 
 import hashlib
 import re
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 import jmespath
 from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
+
+from local.waiting import persist
 
 from ..codec import Properties
 from ..compare import changed_paths
@@ -88,16 +89,7 @@ class Engine:
 
     def _patiently(self, call: Call, context: Mapping[str, Any]) -> None:
         """As the real provider: what holds a resource may be on its way out, such as machines of a deleted group."""
-        deadline = time.monotonic() + HELD_SECONDS
-        while True:
-            try:
-                self._call(call, context)
-            except _Held:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(HELD_PAUSE_SECONDS)
-            else:
-                return
+        persist(lambda: self._call(call, context), HELD_SECONDS, HELD_PAUSE_SECONDS, _Held)
 
     def describe(self, id_: str, inputs: Properties) -> Properties | None:
         """Every output that the table names, as the cloud has it; None when the resource is gone."""

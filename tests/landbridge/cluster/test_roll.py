@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from fleet.image_names import parameter
+from landbridge import waiting
 from landbridge.cluster import roll as rolls
 from landbridge.cluster.info import ClusterInfo, MachineInfo
 from landbridge.cluster.machines import State
@@ -107,7 +108,9 @@ class Cloud:
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(0, 10_000_000, 10))
-    monkeypatch.setattr(rolls, "time", SimpleNamespace(sleep=lambda _seconds: None, monotonic=lambda: next(clock)))
+    time = SimpleNamespace(sleep=lambda _seconds: None, monotonic=lambda: next(clock))
+    for module in (rolls, waiting):
+        monkeypatch.setattr(module, "time", time)
 
 
 def rolled(cloud: Cloud, *chosen: str, force: bool = False) -> tuple[Roll, list[str]]:

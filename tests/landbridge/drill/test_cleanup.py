@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 from moto import mock_aws
 
+from landbridge import waiting
 from landbridge.clouds.aws.cloud import Aws
 from landbridge.commands.drill import drill
-from landbridge.drill import bench as benches
 from landbridge.drill import cleanup, run
 from landbridge.drill.bench import Bench, DrillError, Outcome
 from landbridge.drill.marker import Mark
@@ -176,7 +176,7 @@ def test_a_successor_is_another_instance_that_has_begun_to_boot(monkeypatch: pyt
     one = Bench(session, nothing, nothing, print)
     monkeypatch.setattr(one, "instance", instance)
     monkeypatch.setattr(one, "boot_log", lambda _machine: now[1])
-    monkeypatch.setattr(benches.time, "sleep", lambda _seconds: None)
+    monkeypatch.setattr(waiting.time, "sleep", lambda _seconds: None)
     assert one.successor("main-etcd-1", "i-1") == "i-2"
     assert (next(looks, None), revived) == (None, ["main-etcd-1"])
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from landbridge import waiting
 from landbridge.etcd import replace
 from landbridge.etcd.machine_steps import MachineSteps
 from landbridge.etcd.ring import EtcdError
@@ -45,7 +46,7 @@ def test_nothing_begins_on_the_root_disk(monkeypatch: pytest.MonkeyPatch) -> Non
     machine = Machine(disk=False)
     moments = iter((0.0, 30.0, 61.0))
     # Its own name for a clock: pytest's plugins read the real one meanwhile.
-    monkeypatch.setattr(replace, "time", SimpleNamespace(monotonic=lambda: next(moments), sleep=lambda _seconds: None))
+    monkeypatch.setattr(waiting, "time", SimpleNamespace(monotonic=lambda: next(moments), sleep=lambda _seconds: None))
     with pytest.raises(EtcdError, match="main-etcd-1: the disk of etcd main is not mounted"):
         aside(machine, [])
     assert not [words for words in machine.asked if "mv" in words or "etcd-main.service" in words.split("start")[-1:]]
