@@ -10,7 +10,7 @@ from typing import Any, get_args
 from images import baked, channels
 from images.baked import Baked, Disk, Format
 from images.stores.aws.blocks import BLOCK_BYTES
-from images.stores.store import Slot, Store
+from images.stores.store import PointerKey, Store
 from tests.local.azure.vhds import footer
 
 KUBERNETES = "1.36.2"
@@ -132,6 +132,6 @@ def promoted(store: Store, *names: str, who: str = "alice") -> None:
 
 def said(store: Store, channel: str = "stable") -> list[str]:
     """The names that a channel says, by region; none is empty."""
-    slot = Slot("cpu", KUBERNETES, channel)
+    slot = PointerKey("cpu", KUBERNETES, channel)
     looked = channels.look(store).values()
     return [there.name(there.pointers[slot].image) if slot in there.pointers else "" for there in looked]

@@ -7,7 +7,7 @@ import pytest
 
 from images import channels
 from images.errors import ImageError
-from images.stores.store import Slot
+from images.stores.store import PointerKey
 
 from .aws import bed as aws
 from .azure import bed as azure
@@ -15,7 +15,7 @@ from .store_bed import KUBERNETES, Killed, StoreBed, bake, promoted, said, told
 
 # By cloud: who serves it, and the bed there.
 CLOUDS = {"aws": ("endpoint", aws.Bed), "azure": ("azure", azure.Bed)}
-STABLE = Slot("cpu", KUBERNETES, "stable")
+STABLE = PointerKey("cpu", KUBERNETES, "stable")
 
 
 @pytest.fixture(scope="module", params=CLOUDS)

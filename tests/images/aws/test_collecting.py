@@ -12,7 +12,7 @@ from images import channels, collecting
 from images.baked import Baked
 from images.errors import ImageError
 from images.stores.aws.store import Aws
-from images.stores.store import Published, Record, Slot
+from images.stores.store import PointerKey, Published, Record
 from tests.local.aws.conftest import asker
 
 from ..store_bed import KUBERNETES, bake, told
@@ -163,7 +163,7 @@ def test_each_region_is_planned_again_just_before_its_steps(endpoint: str, home:
     def meanwhile(image: Published) -> None:
         """Somebody starts to use it in the other region, while this one is worked on."""
         deprecate(image)
-        slot = Slot("cpu", KUBERNETES, "candidate")
+        slot = PointerKey("cpu", KUBERNETES, "candidate")
         store.point(places[1], slot, old[places[1]], Record("dave", now, "by hand", ""))
 
     store.deprecate = meanwhile  # type: ignore[method-assign]

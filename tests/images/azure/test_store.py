@@ -12,7 +12,7 @@ from images import channels, collecting
 from images.errors import ImageError
 from images.stores.aws.blocks import BLOCK_BYTES
 from images.stores.azure.publish import disk_name
-from images.stores.store import Record, Slot
+from images.stores.store import PointerKey, Record
 from tests.local.azure.machines import LOCATION, interface, machine, scale_set, subnet
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure
 
@@ -20,7 +20,7 @@ from ..store_bed import KUBERNETES, Killed, bake, said, told
 from . import bed
 from .bed import REGIONS, published
 
-STABLE = Slot("cpu", KUBERNETES, "stable")
+STABLE = PointerKey("cpu", KUBERNETES, "stable")
 
 
 @pytest.fixture(autouse=True)
