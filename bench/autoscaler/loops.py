@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from bench.autoscaler.row import Row
 from components.pools import node_template
 from components.pools.spec import pool_spec
-from services.autoscaler.service import provider_id
+from services.autoscaler import provider_ids
 from tests.components.pools.crowd import resident_mib
 from tests.components.pools.joining_client import eventually
 from tests.local.aws.conftest import served
@@ -51,7 +51,7 @@ def nodes(one: Autoscaled, size: Size) -> Iterator[dict[str, Any]]:
     for region in REGIONS:
         zones |= {id_: found.zone for id_, found in one.machines(region)}
     for id_, zone in zones.items():
-        yield ready(node_template.template(west, zone, id_), provider_id(zone, id_))
+        yield ready(node_template.template(west, zone, id_), provider_ids.aws(zone, id_))
     for number in range(size.hosts):
         yield ready(node_template.template(west, "lab", f"host-{number}.lab"), f"onprem:///lab/host-{number}")
 

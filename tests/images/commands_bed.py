@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from fleet.address import ledger as ledgers
 from fleet.world import drafted
-from images.stores.aws.store import Waits
+from images.stores.publishing import Waits
 from landbridge.clouds.azure import gallery
 from landbridge.cluster import session as sessions
 from landbridge.commands.image import image

@@ -9,7 +9,8 @@ from typing import Any
 from fleet import images as tags
 from images.baked import Baked
 from images.stores.aws.blocks import BLOCK_BYTES
-from images.stores.aws.store import Aws, Waits
+from images.stores.aws.store import Aws
+from images.stores.publishing import Waits
 from tests.local.aws.conftest import asker, clients
 
 from ..store_bed import KUBERNETES, USED, Mortal, StoreBed

@@ -7,7 +7,7 @@ import pytest
 
 from images import channels
 from images.errors import ImageError
-from images.stores.aws.blocks import used
+from images.stores.blocks import used
 
 from ..store_bed import Killed, bake, told
 from . import bed

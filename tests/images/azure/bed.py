@@ -13,7 +13,9 @@ from fleet import images as tags
 from fleet.azure import images as names
 from images import channels
 from images.baked import Baked
-from images.stores.azure.store import Azure, Clients, Waits
+from images.stores.azure.account import Clients
+from images.stores.azure.store import Azure
+from images.stores.publishing import Waits
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure
 
 from ..store_bed import KUBERNETES, USED, Mortal, StoreBed, bake, told
