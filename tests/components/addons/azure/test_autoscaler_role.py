@@ -22,7 +22,7 @@ from fleet.loader import load
 from fleet.model import Fleet, Pool
 from services.autoscaler.azure.answers import Place
 from services.autoscaler.azure.cloud import Azure
-from tests.components.network.test_specs import HERE
+from tests.components.network.test_specs import VARIANTS
 from tests.local.azure.conftest import azure, group  # noqa: F401
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure
 from tests.services.autoscaler.azure.bed import REGION, SET, Bed, laid
@@ -33,7 +33,7 @@ CLUSTER = "main"
 @pytest.fixture(scope="module")
 def fleet() -> Fleet:
     """With pools of its cluster in Azure: on two zones, and on all."""
-    found = load(HERE / "variants/azure-beside.yaml")
+    found = load(VARIANTS / "azure-beside.yaml")
     shape: dict[str, Any] = {
         "kind": "gpu",
         "region": REGION,
