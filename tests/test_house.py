@@ -98,6 +98,37 @@ def test_the_client_of_kubernetes_needs_python_alone() -> None:
     assert {name.partition(".")[0] for name in imports(ROOT / "kube_http.py")} <= sys.stdlib_module_names
 
 
+# File of one cloud → why it knows the other.
+BOTH_CLOUDS = {
+    "components/addons/azure/team_pods.py": "one of the two makes the service accounts that both give tokens to",
+    "components/links/azure/links.py": "its links with AWS begin at AWS's connections",
+}
+
+
+def absolute(path: Path) -> Iterator[str]:
+    """Names that a file imports, told from the root."""
+    package = path.relative_to(ROOT).parent.parts
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            above = package[: len(package) + 1 - node.level] if node.level else ()
+            module = ".".join([*above, *filter(None, (node.module,))])
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def test_what_is_one_cloud_s_knows_the_other_only_with_a_reason() -> None:
+    """What both need lies one floor up."""
+    knowing = {
+        str(path.relative_to(ROOT))
+        for path in tracked(*(f"{package}/*.py" for package in ARROWS))
+        for mine, other in (CLOUDS, CLOUDS[::-1])
+        if mine in path.relative_to(ROOT).parts
+        and any(name.split(".")[0] in ARROWS and other in name.split(".") for name in absolute(path))
+    }
+    assert knowing == set(BOTH_CLOUDS)
+
+
 def test_the_fleet_knows_no_pulumi() -> None:
     assert [path for path in tracked("fleet/*.py") if any(name.startswith("pulumi") for name in imports(path))] == []
 

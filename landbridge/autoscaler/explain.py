@@ -8,7 +8,7 @@ from typing import Any
 from landbridge.cluster.kube import Kube
 from landbridge.errors import LandbridgeError, UsageError
 
-from . import notes as kept
+from . import notes as day_notes
 from .causes import meaning
 from .notes import Json, Notes
 
@@ -101,7 +101,9 @@ def stale(notes: Notes, now: datetime) -> str:
 
 
 def _wait(told: Json) -> Wait:
-    return Wait(kept.at(told["from"]), kept.at(told["to"]), str(told["said"]), [_cause(one) for one in told["causes"]])
+    return Wait(
+        day_notes.at(told["from"]), day_notes.at(told["to"]), str(told["said"]), [_cause(one) for one in told["causes"]]
+    )
 
 
 def _cause(told: Json) -> Mapping[str, Any]:
@@ -111,7 +113,7 @@ def _cause(told: Json) -> Mapping[str, Any]:
         "code": told["code"],
         "group": told.get("group", ""),
         "text": told["text"],
-        "until": kept.at(told["until"]) if told.get("until") else None,
+        "until": day_notes.at(told["until"]) if told.get("until") else None,
         "means": means.short,
         "help": means.help,
     }
@@ -120,7 +122,7 @@ def _cause(told: Json) -> Mapping[str, Any]:
 def _decided(decisions: Sequence[Json], waits: Sequence[Wait]) -> Iterator[Json]:
     """What was decided about groups that would help the pod, while it waited."""
     for one in decisions:
-        at = kept.moment(str(one["at"])).timestamp()
+        at = day_notes.moment(str(one["at"])).timestamp()
         for wait in waits:
             groups = {cause["group"] for cause in wait.causes if cause["code"] not in MISFITS}
             near = wait.since.timestamp() - AROUND_SECONDS <= at <= wait.until.timestamp() + AROUND_SECONDS

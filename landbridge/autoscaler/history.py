@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from . import notes as kept
+from . import notes as day_notes
 from .notes import Json, Notes
 
 # Decision → what people are told; the fields are those that services/autoscaler writes with it.
@@ -57,16 +57,16 @@ def line(told: Json) -> Line:
     said = text.format_map(Fields(fields)) + (" (a dry run: nothing was done)" if told.get("dry_run") else "")
     about = str(told.get("group") or told.get("region") or "")
     more = {name: value for name, value in told.items() if name not in ("at", "decision")}
-    return Line(kept.moment(str(told["at"])), what, about, said, more)
+    return Line(day_notes.moment(str(told["at"])), what, about, said, more)
 
 
 def _waited(told: Json) -> Line:
     codes = sorted({str(one["code"]) for time in told["times"] for one in time["causes"]})
     fields = {"pods": len(told["pods"]), "owner": told["owner"] or "nobody", "why": ", ".join(codes) or "nobody knows"}
     names = ("namespace", "owner", "requests", "selector")
-    more: dict[str, Any] = {name: told[name] for name in names} | {"until": kept.at(told["to"])}
+    more: dict[str, Any] = {name: told[name] for name in names} | {"until": day_notes.at(told["to"])}
     more |= {"codes": codes, "pods": sorted(told["pods"])}
-    return Line(kept.at(told["from"]), "wait", str(told["namespace"]), WORDS["wait"].format_map(fields), more)
+    return Line(day_notes.at(told["from"]), "wait", str(told["namespace"]), WORDS["wait"].format_map(fields), more)
 
 
 def brief(code: str, sentence: str) -> str:

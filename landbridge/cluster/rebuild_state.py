@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 from components.control_plane.pki import Generations
 from components.control_plane.rotation import refusals
 from fleet import kubernetes_versions
-from fleet import rebuilds as origins
+from fleet import rebuilds as rebuilt_file
 from fleet.rebuilds import Origin, Origins
 from fleet.world import World
 from landbridge.errors import UsageError
@@ -53,7 +53,7 @@ def suffix(region: str) -> str:
 
 def of_fleet(world: World) -> list[StackSpec]:
     """The stacks that rebuilds have put aside, to be destroyed when their region is back."""
-    return asides(origins.load(origins.rebuilds_path(world.path)))
+    return asides(rebuilt_file.load(rebuilt_file.rebuilds_path(world.path)))
 
 
 def asides(origins: Origins) -> list[StackSpec]:

@@ -12,8 +12,7 @@ from fleet.buckets import in_azure
 from fleet.logins import by_certificate
 from fleet.model import Fleet
 from fleet.world import World
-from landbridge import places
-from landbridge import remote_execution as reach
+from landbridge import places, remote_execution
 from landbridge.clouds.aws.cloud import Aws
 from landbridge.clouds.aws.lookups import ClientOf, clients
 from landbridge.clouds.azure.clients import Clients
@@ -80,19 +79,19 @@ class Session:
         return self.cloud.bucket(self.info.bucket)
 
     @cached_property
-    def reach(self) -> reach.RemoteExecution:
+    def reach(self) -> remote_execution.RemoteExecution:
         if self.place.cloud is not None:
             cloud = self.place.cloud
-            return reach.Local(lambda machine, argv: client.machine_command(cloud, machine, argv))
+            return remote_execution.Local(lambda machine, argv: client.machine_command(cloud, machine, argv))
 
-        def instances() -> Mapping[str, reach.Instance]:
+        def instances() -> Mapping[str, remote_execution.Instance]:
             return self.cloud.machines(self.info)
 
         fleet, comes = self.world.fleet, self.cloud.successor
         if fleet.access == "ssm" and self.info.cloud != AZURE:
-            return reach.Ssm(self.of("ssm"), instances)
+            return remote_execution.Ssm(self.of("ssm"), instances)
         names = [one.name for one in logins(fleet, fleet.owner)]
-        return reach.Ssh(instances, names, certificates=by_certificate(fleet), successor=comes)
+        return remote_execution.Ssh(instances, names, certificates=by_certificate(fleet), successor=comes)
 
     @cached_property
     def admin(self) -> Kube:

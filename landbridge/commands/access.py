@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from landbridge import render
-from landbridge.access import people as accesses
+from landbridge.access import people
 from landbridge.cluster import kubeconfig
 from landbridge.errors import DONE
 
@@ -27,7 +27,7 @@ def list_(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json:
     """Shows everybody in the fleet file: their team, rights, and until when they have a certificate."""
     session = options.the_cluster(fleet_file, cluster, local=local)
     out = options.output(as_json=as_json)
-    found = accesses.listed(session.admin, session.world.fleet)
+    found = people.listed(session.admin, session.world.fleet)
     if as_json:
         out.document({"cluster": session.info.name, "people": [one.as_json() for one in found]})
         return DONE
@@ -43,7 +43,7 @@ def list_(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json:
 @access.command()
 @click.argument("person")
 @common
-@click.option("--hours", type=float, default=accesses.HOURS, show_default=True, help="How long the certificate holds.")
+@click.option("--hours", type=float, default=people.HOURS, show_default=True, help="How long the certificate holds.")
 @click.option("--output", "-o", metavar="FILE", help="The kubeconfig, `-` for stdout. Default: PERSON.kubeconfig here.")
 def grant(
     person: str,
@@ -58,7 +58,7 @@ def grant(
     """Gives PERSON, who stands in the fleet file, a certificate and the rights of their team."""
     session = options.the_cluster(fleet_file, cluster, local=local)
     out = options.output(as_json=as_json)
-    credential, expires = accesses.grant(session.admin, session.world.fleet, person, hours)
+    credential, expires = people.grant(session.admin, session.world.fleet, person, hours)
     output = output or f"{person}.kubeconfig"
     if as_json and output == "-":
         raise click.UsageError("--json and --output - exclude each other: both want stdout.")
@@ -68,7 +68,7 @@ def grant(
         told = {"person": person, "team": team, "expires": expires, "file": str(Path(output).absolute())}
         out.document({"cluster": session.info.name, **told})
     else:
-        click.echo(f"{person} of {team} may use {session.info.name} for {accesses.left(expires)}.", err=True)
+        click.echo(f"{person} of {team} may use {session.info.name} for {people.left(expires)}.", err=True)
     return DONE
 
 
@@ -83,7 +83,7 @@ def remove(person: str, *, cluster: str | None, local: bool, fleet_file: Path | 
     """
     session = options.the_cluster(fleet_file, cluster, local=local)
     out = options.output(as_json=as_json)
-    number = accesses.remove(session.admin, person)
+    number = people.remove(session.admin, person)
     if as_json:
         out.document({"cluster": session.info.name, "person": person, "bindings_removed": number})
     elif number:

@@ -11,7 +11,7 @@ from fleet import autoscaler as identity
 from landbridge import render
 from landbridge.autoscaler import explain as explaining
 from landbridge.autoscaler import history as histories
-from landbridge.autoscaler import notes as kept
+from landbridge.autoscaler import notes as day_notes
 from landbridge.autoscaler.explain import Explanation, Wait
 from landbridge.cluster.session import Session
 from landbridge.errors import DONE, LandbridgeError
@@ -71,13 +71,13 @@ def history(*, hours: float, cluster: str | None, local: bool, fleet_file: Path 
     return DONE
 
 
-def _read(fleet_file: Path | None, cluster: str | None, *, local: bool) -> tuple[Session, kept.Notes, datetime]:
+def _read(fleet_file: Path | None, cluster: str | None, *, local: bool) -> tuple[Session, day_notes.Notes, datetime]:
     session = options.the_cluster(fleet_file, cluster, local=local)
     if not identity.wanted(session.world.fleet, session.info.name):
         raise LandbridgeError(
             f"Cluster {session.info.name} has no autoscaler: it has no pools of kind gpu or cpu in AWS."
         )
-    return session, kept.read(session.admin), datetime.now(UTC)
+    return session, day_notes.read(session.admin), datetime.now(UTC)
 
 
 def show_pod(found: Explanation, out: Output) -> None:
@@ -132,7 +132,7 @@ def show_lines(lines: Sequence[histories.Line], out: Output) -> None:
     out.console.print(table if lines else "Nothing was decided, and no pod waited.")
 
 
-def _show_stale(notes: kept.Notes, now: datetime, out: Output) -> None:
+def _show_stale(notes: day_notes.Notes, now: datetime, out: Output) -> None:
     if notes.last is None:
         out.console.print("The autoscaler's pod has kept no notes yet.")
     if line := explaining.stale(notes, now):

@@ -93,8 +93,7 @@ def finished(cluster: str, origin: Origin, done: dict[str, Any]) -> list[str]:
 
 def following(world: World, cluster: str, origin: Origin, *, local: bool) -> list[str]:
     """What people have to do next."""
-    from landbridge.cluster import freeze
-    from landbridge.cluster import rebuild_state as lost
+    from landbridge.cluster import freeze, rebuild_state
 
     where = " --local" if local else ""
     beside = [f"{world.path.stem}{kind}.yaml" for kind in ("", ".lock", ".rebuilt")]
@@ -113,7 +112,7 @@ def following(world: World, cluster: str, origin: Origin, *, local: bool) -> lis
     lines += [
         f"When nodes are as they should be, let scale-down go on: `{freeze.RELEASE}`.",
         f"When {origin.lost} is back, end what is left there before anybody reaches it: "
-        f"`landbridge destroy{where} --ignore-protect {cluster}{lost.suffix(origin.lost)}`.",
+        f"`landbridge destroy{where} --ignore-protect {cluster}{rebuild_state.suffix(origin.lost)}`.",
     ]
     return lines
 

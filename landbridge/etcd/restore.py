@@ -16,7 +16,7 @@ from landbridge.errors import LandbridgeError, UsageError
 from landbridge.remote_execution import RemoteExecution, RemoteExecutionError
 from landbridge.waiting import until
 
-from . import salvage as survivor
+from . import salvage as salvaging
 from . import store as stores
 from . import waiting
 from .machine_steps import MachineSteps, side_by_side
@@ -137,15 +137,15 @@ class Restore:
     def salvage(self, machine: str) -> tuple[Source, Left]:
         """The newest of what is left on disks (or of one machine's), in the bucket. Members must be stopped."""
         names = self.etcd if machine == "newest" else [machine]
-        found = side_by_side(lambda name: survivor.salvage(self.hands, name, self.ring), names)
+        found = side_by_side(lambda name: salvaging.salvage(self.hands, name, self.ring), names)
         left = [one for one in found.values() if one]
         for one in left:
             self.tell(f"{one.machine} has revision {one.revision}")
-        best = survivor.newest(left)
+        best = salvaging.newest(left)
         at = datetime.now(UTC)
         key = stores.key(self.info.name, self.ring, best.revision, at, kind="salvaged/")
         self.hands.send(best.machine, best.path, self.info.region, self.info.bucket, key)
-        survivor.forget(self.hands, left)
+        salvaging.forget(self.hands, left)
         return Source(key, at, f"what was left on {best.machine}"), best
 
     def bring(self, source: Source) -> int:

@@ -20,7 +20,7 @@ from landbridge.errors import LandbridgeError
 from . import cloud as clouds
 from . import eviction, images, node_marks, roll_plan, usage
 from . import groups as scaling
-from . import machines as seen
+from . import machines as pool_machines
 from .listing import named
 from .machines import Look
 from .roll_plan import State, Step
@@ -119,7 +119,7 @@ class Roll:
         return first
 
     def look(self) -> Look:
-        found = seen.look(self.session, self.pool, self.wanted)
+        found = pool_machines.look(self.session, self.pool, self.wanted)
         told, states = self.outcome, found.states
         told.machines = max(len(states), sum(group.desired for group in found.groups))
         told.at_a_time = roll_plan.most_away(told.machines, self.how.fraction)

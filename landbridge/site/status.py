@@ -14,7 +14,7 @@ from cryptography.exceptions import InvalidSignature
 
 from components.pools.bundle import OWN_SCRIPTS, SITE_SCRIPT
 from components.pools.discovery import PATH as DISCOVERY
-from landbridge import remote_execution as reach
+from landbridge import remote_execution
 from landbridge.cluster.session import Session
 from landbridge.errors import LandbridgeError
 
@@ -88,10 +88,10 @@ class Hosts:
         return {name: found for one in read for name, found in one.items()}
 
     @cached_property
-    def reach(self) -> reach.RemoteExecution:
+    def reach(self) -> remote_execution.RemoteExecution:
         if self.session.place.cloud is not None:
             return self.session.reach
-        return reach.Hosts(lambda: self.addresses)
+        return remote_execution.Hosts(lambda: self.addresses)
 
     def ask(self, host: SiteHost, verb: str, stdin: bytes = b"", seconds: float = SECONDS) -> dict[str, Any]:
         """What the host's script says, which is sent along: the one there may be broken.
@@ -117,7 +117,7 @@ class Hosts:
         told, unknown = dict[str, Any](), ""
         try:
             told = self.ask(host, "report")
-        except (HostError, reach.RemoteExecutionError) as error:
+        except (HostError, remote_execution.RemoteExecutionError) as error:
             unknown = str(error)
         # A host that gets a bundle of its own, or loses it, is the pool's before and after.
         mine = same_pool(told.get("prefix", ""), wanted.prefix) and told.get("host") == host.name

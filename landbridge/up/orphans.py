@@ -11,7 +11,7 @@ from pulumi.automation import PulumiCommand as Plain
 
 from fleet.world import World
 from landbridge import places
-from landbridge.clouds.aws.leftovers import FLEET
+from landbridge.clouds.leftovers import FLEET
 from landbridge.cluster import rebuild_state
 from landbridge.engine import failures
 from landbridge.engine.pulumi_command import PulumiCommand

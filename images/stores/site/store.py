@@ -18,7 +18,7 @@ from ...baked import Baked, Format
 from ...errors import ImageError
 from ...running import made
 from ..store import Pointer, PointerKey, Published, Record, State, Tell
-from . import index as signed
+from . import index as site_index
 from .index import ChannelState, Index, Listed
 
 IMAGES, LOCK = "images", ".lock"
@@ -105,7 +105,7 @@ class Site:
 
     def _index(self) -> Index:
         """An empty one where nothing was published yet."""
-        file = self.folder / signed.FILE
+        file = self.folder / site_index.FILE
         try:
             text = file.read_bytes()
         except FileNotFoundError:
@@ -113,7 +113,7 @@ class Site:
             return Index(site=self.site, number=0, written=now, images={}, pointers={})
         except OSError as error:
             raise ImageError(f"{file}: {error.strerror}. Name another folder by --folder") from None
-        index = signed.opened(text, self.key.public_key(), str(file))
+        index = site_index.opened(text, self.key.public_key(), str(file))
         if index.site != self.site:
             raise ImageError(f"{self.folder} has the images of site {index.site}: name another folder for {self.site}")
         return index
@@ -132,7 +132,7 @@ class Site:
             images=kept,
             pointers={**index.pointers, **(pointers or {})},
         )
-        signed.write(changed, self.key, self.folder / signed.FILE)
+        site_index.write(changed, self.key, self.folder / site_index.FILE)
 
     @contextmanager
     def _changing(self) -> Iterator[Index]:
@@ -148,7 +148,7 @@ class Site:
             raise ImageError(
                 f"{self.folder}: {why}. Its index is as it was. Make room there, or name another folder by --folder"
                 if full
-                else f"{error.filename or self.folder}: {why}. The index is as it was: {self.folder / signed.FILE}"
+                else f"{error.filename or self.folder}: {why}. The index is as it was: {self.folder / site_index.FILE}"
             ) from None
 
     def _whole(self, place: Path, image: Baked) -> bool:

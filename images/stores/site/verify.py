@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from ...baked import CHUNK_BYTES
 from ...errors import ImageError
-from . import index as signed
+from . import index as site_index
 from .index import Index
 from .store import DISK, IMAGES
 
@@ -36,8 +36,8 @@ class Checked(NamedTuple):
 
 def read(where: str, key: Ed25519PublicKey) -> Index:
     """The index of a folder or URL. Raises ImageError where it is not signed by the key."""
-    with _reading(f"{where.rstrip('/')}/{signed.FILE}") as (stream, place):
-        return signed.opened(stream.read(MOST_INDEX_BYTES), key, place)
+    with _reading(f"{where.rstrip('/')}/{site_index.FILE}") as (stream, place):
+        return site_index.opened(stream.read(MOST_INDEX_BYTES), key, place)
 
 
 def verify(where: str, index: Index, name: str | None = None, keep: Path | None = None) -> Iterator[Checked]:

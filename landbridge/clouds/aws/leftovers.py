@@ -1,13 +1,10 @@
-"""What of a cluster outlives it: etcd's volumes. When it is destroyed they stay, under tags no machine looks for."""
+"""What of a cluster in AWS outlives it: etcd's volumes."""
 
 import datetime
 from typing import Any
 
+from ..leftovers import CLUSTER, DISK, FLEET, KEPT, MACHINE
 from .lookups import ClientOf
-
-FLEET, CLUSTER, MACHINE = "landbridge:fleet", "landbridge:cluster", "landbridge:machine"
-# Machines find their disks by the first; a volume that nobody shall find has the second instead.
-DISK, KEPT = "landbridge:disk", "landbridge:kept"
 
 
 def settle(of: ClientOf, fleet: str, cluster: str, *, delete: bool, today: datetime.date) -> list[str]:

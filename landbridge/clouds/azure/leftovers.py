@@ -1,10 +1,10 @@
-"""What of a cluster in Azure outlives it: etcd's disks. As aws/leftovers.py has it of AWS's volumes."""
+"""What of a cluster in Azure outlives it: etcd's disks."""
 
 import datetime
 from functools import partial
 from typing import Any
 
-from ..aws.leftovers import CLUSTER, DISK, FLEET, KEPT, MACHINE
+from ..leftovers import CLUSTER, DISK, FLEET, KEPT, MACHINE
 from .clients import Clients
 from .refusals import asked
 

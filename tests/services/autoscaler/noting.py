@@ -8,7 +8,7 @@ from pathlib import Path
 
 from components.addons import autoscaler, autoscaler_notes
 from components.addons.manifests import SPACE, rights
-from landbridge.autoscaler import notes as kept
+from landbridge.autoscaler import notes as day_notes
 from landbridge.autoscaler.notes import Notes
 from landbridge.cluster.kube import Kube
 from tests.components.addons.bed import Applying
@@ -67,4 +67,4 @@ class Noting:
 
     @property
     def kept(self) -> Notes:
-        return kept.read(self.command_line)
+        return day_notes.read(self.command_line)

@@ -10,7 +10,7 @@ import pytest
 from components.addons import autoscaler
 from components.addons.manifests import SPACE, rights
 from kube_http import Answer, Kube
-from landbridge.autoscaler import notes as kept
+from landbridge.autoscaler import notes as day_notes
 from landbridge.cluster.kube import Kube as CommandLine
 from services.autoscaler import decisions, hours
 from services.autoscaler.backoffs import Backoffs, written
@@ -91,8 +91,8 @@ class Bed:
         self.server.patch(f"{PODS}/{name}/status", {"status": {"conditions": [UNSCHEDULABLE]}})
 
     @property
-    def kept(self) -> kept.Notes:
-        return kept.read(CommandLine(self.server.kubeconfig()))
+    def kept(self) -> day_notes.Notes:
+        return day_notes.read(CommandLine(self.server.kubeconfig()))
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +119,7 @@ def one(kube: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
             made.api.call("DELETE", f"{path}/{found['metadata']['name']}", {"gracePeriodSeconds": "0"})
 
 
-def codes(of: kept.Notes, name: str) -> list[list[str]]:
+def codes(of: day_notes.Notes, name: str) -> list[list[str]]:
     return [[str(cause["code"]) for cause in wait["causes"]] for wait in of.of(name, None)]
 
 

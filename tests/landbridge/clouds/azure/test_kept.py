@@ -14,7 +14,7 @@ from components.links.laptops.authority import issue, listed
 from fleet.address.plan import draft
 from fleet.world import World
 from landbridge.certificates import people
-from landbridge.certificates import store as kept
+from landbridge.certificates import store as certificate_store
 from landbridge.certificates.ledger import Issued, Ledger
 from landbridge.clouds.azure import blobs
 from landbridge.errors import LandbridgeError
@@ -43,8 +43,8 @@ def bed(azure: LocalAzure, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 def store(bed: Bed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     world = World(bed.fleet, draft(bed.fleet, None, NOW.date()).plan, tmp_path / "fleet.yaml")
     told = {"authority": AUTHORITY.certificate, "authority_secret": SECRET, "servers": {}}
-    monkeypatch.setattr(kept, "cloud_in", lambda *_: bed.cloud)
-    monkeypatch.setattr(kept, "published", lambda *_: told)
+    monkeypatch.setattr(certificate_store, "cloud_in", lambda *_: bed.cloud)
+    monkeypatch.setattr(certificate_store, "published", lambda *_: told)
     return Store(world, Place("local", tmp_path, "", "", tmp_path), REGION)  # type: ignore[arg-type]
 
 
