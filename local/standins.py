@@ -1,4 +1,4 @@
-"""Images of the local AWS that local machines can start from; every region has them under the same ids.
+"""Images that local machines can start from; every region of the local AWS has them under the same ids.
 
 One for each version of Kubernetes, as on real clouds.
 """
@@ -8,13 +8,13 @@ import hashlib
 from local.kubernetes import BUILT_IN, VERSIONS
 
 PREFIX = "landbridge-"
-KINDS = ("cpu", "gpu", "laptop")
+VARIANTS = ("cpu", "gpu", "laptop")
 PLAYED_DRIVER = "played"
 
 
-def image(kind: str, version: str) -> str:
-    """The name of the image of a kind with a version of Kubernetes."""
-    return f"{PREFIX}local-{kind}-{version}"
+def image(variant: str, version: str) -> str:
+    """The name of the image of a variant with a version of Kubernetes."""
+    return f"{PREFIX}local-{variant}-{version}"
 
 
 def cpu(version: str) -> str:
@@ -23,14 +23,14 @@ def cpu(version: str) -> str:
 
 # Name → id.
 STAND_INS = {
-    image(kind, version): f"ami-0c0000000000{number:05x}"
-    for number, (version, kind) in enumerate(((v, k) for v in VERSIONS for k in KINDS), 0xC001)
+    image(variant, version): f"ami-0c0000000000{number:05x}"
+    for number, (version, variant) in enumerate(((v, k) for v in VERSIONS for k in VARIANTS), 0xC001)
 }
 
 
-def digest(kind: str, version: str) -> str:
+def digest(variant: str, version: str) -> str:
     """In the place of a bake's."""
-    return hashlib.sha256(image(kind, version).encode()).hexdigest()
+    return hashlib.sha256(image(variant, version).encode()).hexdigest()
 
 
 def driver(name: str) -> str:
@@ -40,4 +40,4 @@ def driver(name: str) -> str:
 
 def kubernetes(name: str) -> str:
     """The version in the image of a name; what was made of an image of ours has that of set-up."""
-    return next((v for v in VERSIONS if name in [image(kind, v) for kind in KINDS]), BUILT_IN)
+    return next((v for v in VERSIONS if name in [image(variant, v) for variant in VARIANTS]), BUILT_IN)

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from fleet.buckets import in_azure
 from fleet.model import Fleet
-from landbridge.clouds.leftovers import KEPT
 from landbridge.clouds.aws.lookups import TAGGED, tags, there
+from landbridge.clouds.leftovers import KEPT
 from landbridge.cluster.info import deployment
 from landbridge.cluster.session import HASTY, clients_at
 from landbridge.pool.listing import named

@@ -21,7 +21,7 @@ from images.stores.blocks import WORKERS
 from images.stores.publishing import Waits
 from landbridge.errors import LandbridgeError
 from landbridge.places import Place
-from local.aws import standins
+from local import standins
 from local.kubernetes import VERSIONS
 
 from .sign_in import credential

@@ -11,10 +11,10 @@ from moto.ec2.exceptions import EC2ClientError
 from moto.ec2.models import EC2Backend
 from moto.ec2.models.amis import Ami
 
+from local import standins
 from local.kubernetes import VERSIONS
+from local.standins import PREFIX, STAND_INS
 
-from .. import standins
-from ..standins import PREFIX, STAND_INS
 from . import direct_blocks
 from .patching import override
 

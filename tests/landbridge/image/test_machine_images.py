@@ -11,7 +11,7 @@ from fleet.model import Channel, Fleet
 from landbridge.errors import LandbridgeError
 from landbridge.image import machine_images
 from landbridge.places import Place
-from local.aws import standins
+from local import standins
 from local.kubernetes import VERSIONS
 from stacks.catalogue import catalogue
 from tests.support.cloud import ROOT

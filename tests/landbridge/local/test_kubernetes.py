@@ -10,8 +10,7 @@ from fleet.world import World, current
 from landbridge.errors import LandbridgeError
 from landbridge.local import enter
 from landbridge.local import kubernetes as local_kubernetes
-from local import kubernetes
-from local.aws import standins
+from local import kubernetes, standins
 from local.supervisor import programs
 from stacks.catalogue import StackSpec, catalogue
 from tests.support.cloud import ROOT
@@ -98,10 +97,10 @@ def test_up_stays_outside_a_local_cloud_that_is_up_while_there_is_something_to_b
 
 
 def test_each_version_has_an_image_of_its_own_and_its_servers_lie_apart() -> None:
-    assert len(set(standins.STAND_INS.values())) == len(kubernetes.VERSIONS) * len(standins.KINDS)
+    assert len(set(standins.STAND_INS.values())) == len(kubernetes.VERSIONS) * len(standins.VARIANTS)
     for version in kubernetes.VERSIONS:
-        for kind in standins.KINDS:
-            name = standins.image(kind, version)
+        for variant in standins.VARIANTS:
+            name = standins.image(variant, version)
             assert name in standins.STAND_INS
             assert standins.kubernetes(name) == version
     assert standins.kubernetes("landbridge-made-of-one") == kubernetes.BUILT_IN

@@ -20,7 +20,7 @@ from landbridge.clouds.aws.lookups import ClientOf
 from landbridge.cluster.kube import Kube
 from landbridge.cluster.session import Session
 from landbridge.places import Place
-from local.aws import standins
+from local import standins
 from tests.components.links.bed import example_in_aws
 from tests.local.aws.conftest import asker, clients, served
 from tests.support.apiserver import server

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from local.aws import standins
+from local import standins
 from local.kubernetes import BUILT_IN
 
 from .support import image, refused

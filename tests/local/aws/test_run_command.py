@@ -8,7 +8,7 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from local.aws.standins import PREFIX
+from local.standins import PREFIX
 from tests.local.aws.conftest import asker, clients, served
 from tests.local.aws.support import refused
 
