@@ -48,6 +48,7 @@ def bundle(spec: LaptopsSpec, server: Server, material: Material) -> Bundle:
         openvpn.CERTIFICATE: material.certificate,
         **firewall.files(spec, server),
         **cloud_files(spec.cloud),
+        **scripts("health"),
         **scripts(*OWN_SCRIPTS, folder=ON_MACHINE),
         **settings("laptops", script_settings(spec)),
         **{f"{UNITS}/{name}": text for name, text in units(server).items()},

@@ -1,7 +1,4 @@
-"""Whether laptops are served, and the list and the server's certificate hold for long yet: a unit that fails when not.
-
-What it finds is in its journal, and as metrics in a file that node exporters read (their textfile collector).
-"""
+"""Whether laptops are served, and their list and certificate hold for long yet: a unit that fails when not."""
 
 import datetime
 import json
@@ -9,11 +6,12 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from health import Measured, report
 from laptops_revoked import HEARD
 from laptops_sessions import Sessions
-from machine import say, settings, write
+from machine import settings
 
 METRICS = Path("/var/lib/landbridge/metrics/laptops.prom")
 DAY_SECONDS = 86_400.0
@@ -25,14 +23,6 @@ NAMES = {
     "landbridge_laptops_list_ends_seconds": "Time until the list of revoked certificates ends, and nobody is let in",
     "landbridge_laptops_certificate_ends_seconds": "Time until the server's certificate ends",
 }
-
-
-class Measured(NamedTuple):
-    """One metric; `wrong` says what is wrong with it, empty when nothing is."""
-
-    name: str
-    value: float
-    wrong: str = ""
 
 
 def measured(told: Any, now: float) -> Iterator[Measured]:
@@ -73,24 +63,8 @@ def _ends(name: str, kind: str, file: Path, field: str, now: float, warning_days
     return Measured(metric, left, soon if left < warning_days * DAY_SECONDS else "")
 
 
-def text(found: list[Measured]) -> str:
-    """In the form that Prometheus reads."""
-    lines = []
-    for one in found:
-        value = "+Inf" if one.value == float("inf") else f"{one.value:g}"
-        lines += [f"# HELP {one.name} {NAMES[one.name]}", f"# TYPE {one.name} gauge", f"{one.name} {value}"]
-    return "\n".join(lines) + "\n"
-
-
 def main() -> None:
-    found = list(measured(settings("laptops"), time.time()))
-    METRICS.parent.mkdir(parents=True, exist_ok=True)
-    write(METRICS, text(found))
-    wrong = [one.wrong for one in found if one.wrong]
-    for what in wrong:
-        say(f"ERROR: {what}")
-    if wrong:
-        raise SystemExit(1)
+    report(METRICS, NAMES, measured(settings("laptops"), time.time()))
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ def bundle(fleet: Fleet, plan: AddressPlan, site: str, identity: Identity | None
                 "/etc/exports.d/landbridge.exports": exports(fleet, spec),
                 "/etc/nfs.conf.d/landbridge.conf": configuration(),
                 **settings("nfs", script_settings(spec, identity)),
-                **scripts("machine", "api_aws"),
+                **scripts("machine", "api_aws", "health"),
                 **scripts(*OWN_SCRIPTS, folder=ON_MACHINE),
                 **{f"{UNITS}/{name}": text for name, text in nfs_units.units(ROOT, LABEL, spec).items()},
             }.items()

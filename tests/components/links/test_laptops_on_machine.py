@@ -18,6 +18,7 @@ from fleet.world import current
 from . import bed as _bed  # for the path of scripts
 from .laptops_bed import authority, material, spec_of
 
+import health  # isort: skip
 import laptops_health  # isort: skip
 import laptops_ready  # isort: skip
 import laptops_revoked  # isort: skip
@@ -239,7 +240,7 @@ def test_health_names_what_is_wrong_and_what_soon_will_be(
     _, keeper.home.text = next(lists(made))
     keeper.turn()
     assert wrong(settings) == []
-    text = laptops_health.text(list(laptops_health.measured(settings, time.time())))
+    text = health.text(laptops_health.NAMES, laptops_health.measured(settings, time.time()))
     assert "\nlandbridge_laptops_connected 2\n" in text
     for days, words in (
         (0.01, ["last heard"]),

@@ -130,7 +130,12 @@ def test_every_unit_of_a_script_finds_it_and_timers_start_what_they_name(world: 
     wanted = {line.partition("=")[2] for line in units[site_nfs_units.TARGET].splitlines() if line.startswith("Wants=")}
     assert wanted == {*timers, "nfs-server.service", "srv-landbridge.mount"}
     own = {path.rpartition("/")[2] for path in made if path.startswith(SCRIPTS)}
-    assert own == {"api_aws.py", "machine.py", *(path.name for path in site_nfs_server.ON_MACHINE.glob("*.py"))}
+    assert own == {
+        "api_aws.py",
+        "health.py",
+        "machine.py",
+        *(path.name for path in site_nfs_server.ON_MACHINE.glob("*.py")),
+    }
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is not installed")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import health
 import nfs_health
 import nfs_shares
 import pytest
@@ -106,7 +107,7 @@ def wrong(server: bed.Server, now: datetime.datetime = NOW) -> list[str]:
 
 def test_a_healthy_server_has_nothing_wrong_and_says_so_in_numbers(healthy: bed.Server) -> None:
     assert wrong(healthy) == []
-    text = nfs_health.text(list(nfs_health.measured(healthy.told, NOW)))
+    text = health.text(nfs_health.NAMES, nfs_health.measured(healthy.told, NOW))
     assert "landbridge_nfs_served 1\n" in text
     assert 'landbridge_nfs_backup_age_seconds{share="data"} 7200\n' in text
     assert 'landbridge_nfs_snapshot_age_seconds{share="scratch"} 3600\n' in text
