@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -93,27 +93,39 @@ def _told(folder: Path, key: str) -> None:
 def _command(folder: Path, overlay: Path, port: int) -> list[str]:
     metadata = shlex.join([sys.executable, "-B", str(ROOT / "images/metadata.py"), str(folder / "told")])
     network = f"user,id=net,restrict=on,{NETWORK},hostfwd=tcp:127.0.0.1:{port}-:22,guestfwd={METADATA}-cmd:{metadata}"
+    smbios = ("-smbios", "type=1,manufacturer=Amazon EC2,product=t3.large")
+    # It ends with whoever started it, however that ends.
+    return ["setpriv", "--pdeathsig", "KILL", *qemu(folder, overlay, "qcow2", 2048, {"net": (network, "")}), *smbios]
+
+
+def qemu(folder: Path, disk: Path, form: str, memory_mib: int, cards: Mapping[str, tuple[str, str]]) -> list[str]:
+    """Its command line; firmware's variables and the console lie in `folder`.
+
+    `cards` are by their netdevs' ids, each what the netdev is and what the card has besides.
+    """
     given = {
         "-machine": ["q35"],
         "-accel": ["tcg,thread=multi"],
         "-cpu": ["max"],
         "-smp": ["2"],
-        "-m": ["2048"],
+        "-m": [str(memory_mib)],
         "-display": ["none"],
         "-monitor": ["none"],
         "-serial": [f"file:{folder / 'console'}"],
-        "-smbios": ["type=1,manufacturer=Amazon EC2,product=t3.large"],
         "-drive": [
             f"if=pflash,format=raw,readonly=on,file={FIRMWARE}",
             f"if=pflash,format=raw,file={folder / 'variables'}",
-            f"if=virtio,format=qcow2,file={overlay}",
+            f"if=virtio,format={form},file={disk}",
         ],
-        "-netdev": [network],
-        "-device": ["virtio-net-pci,netdev=net,romfile=", "virtio-rng-pci"],
+        "-netdev": [netdev for netdev, _ in cards.values()],
+        "-device": [
+            *(f"virtio-net-pci,netdev={name}{more},romfile=" for name, (_, more) in cards.items()),
+            "virtio-rng-pci",
+        ],
     }
     return [
-        # It ends with whoever started it, however that ends.
-        *("setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64", "-nodefaults"),
+        "qemu-system-x86_64",
+        "-nodefaults",
         *(part for name, many in given.items() for one in many for part in (name, one)),
     ]
 

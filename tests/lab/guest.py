@@ -134,32 +134,12 @@ class GuestGateway:
         return SITE.format(uplink=UPLINK, networks="\n".join(written)) + lets_in
 
     def command(self, disk: Path) -> list[str]:
-        folder = self.machine.folder
-        given = {
-            "-machine": ["q35"],
-            "-accel": ["tcg,thread=multi"],
-            "-cpu": ["max"],
-            "-smp": ["2"],
-            "-m": [str(MEMORY_MIB)],
-            "-display": ["none"],
-            "-monitor": ["none"],
-            "-serial": [f"file:{folder / 'console'}"],
-            "-drive": [
-                f"if=pflash,format=raw,readonly=on,file={guests.FIRMWARE}",
-                f"if=pflash,format=raw,file={folder / 'variables'}",
-                f"if=virtio,format=raw,file={disk}",
-            ],
-            "-netdev": [f"tap,id={card},ifname=tap-{card},script=no,downscript=no" for card in CARDS],
-            "-device": [
-                *(f"virtio-net-pci,netdev={card},mac={mac},romfile=" for card, mac in CARDS.items()),
-                "virtio-rng-pci",
-            ],
+        cards = {
+            card: (f"tap,id={card},ifname=tap-{card},script=no,downscript=no", f",mac={mac}")
+            for card, mac in CARDS.items()
         }
-        return [
-            # Its units wait for each other as long as on metal, however many tests run beside it.
-            *("nice", "-n", "-10", "qemu-system-x86_64", "-nodefaults"),
-            *(part for name, many in given.items() for one in many for part in (name, one)),
-        ]
+        # Its units wait for each other as long as on metal, however many tests run beside it.
+        return ["nice", "-n", "-10", *guests.qemu(self.machine.folder, disk, "raw", MEMORY_MIB, cards)]
 
     def connect(self) -> None:
         """As the guide has it: the folder there, and its script."""
