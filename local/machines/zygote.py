@@ -1,4 +1,4 @@
-"""One Python for all machines of a keeper, with all of it imported: each machine's first process is a fork of it.
+"""One Python for all machines of a supervisor, with all of it imported: each machine's first process is a fork of it.
 
 `python -m local.machines.zygote FD ROOM`, with a socket on which `local.machines.zygotes` asks. It ends with the other
 end of that socket. It must stay at one thread: a fork has no other. ROOM is where processes write their names.

@@ -41,44 +41,44 @@ def main() -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     aws, azure = Aws(options.aws), Azure(options.azure)
-    keeper = Supervisor(options.home, (aws, azure))
-    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=leave, args=(keeper,)).start())
-    metadata = Server(keeper.find, {aws.name: AwsMetadata(aws), azure.name: AzureMetadata(azure)})
+    supervisor = Supervisor(options.home, (aws, azure))
+    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=leave, args=(supervisor,)).start())
+    metadata = Server(supervisor.find, {aws.name: AwsMetadata(aws), azure.name: AzureMetadata(azure)})
     threading.Thread(target=metadata.serve_forever, daemon=True).start()
     try:
         for cloud in (aws, azure):
             cloud.await_up(UP_SECONDS)
     except CloudError as error:
         sys.exit(f"machines: a cloud does not come up: {error}")
-    threading.Thread(target=status_server(options.port, keeper).serve_forever, daemon=True).start()
-    keeper.follow()
+    threading.Thread(target=status_server(options.port, supervisor).serve_forever, daemon=True).start()
+    supervisor.follow()
 
 
-def leave(keeper: Supervisor) -> None:
-    keeper.end()
+def leave(supervisor: Supervisor) -> None:
+    supervisor.end()
     os._exit(0)
 
 
-def status_server(port: int, keeper: Supervisor) -> http.server.HTTPServer:
+def status_server(port: int, supervisor: Supervisor) -> http.server.HTTPServer:
     """Lists the machines to whoever asks; POST has a site's host stand up, DELETE takes it down.
 
     POST to /guests tells from which disk a stack's next machines start.
     """
-    posted: dict[str, Callable[[Any], Any]] = {"/hosts": keeper.stand_up, "/guests": keeper.guests.choose}
+    posted: dict[str, Callable[[Any], Any]] = {"/hosts": supervisor.stand_up, "/guests": supervisor.guests.choose}
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
             """Not a line a call."""
 
         def do_GET(self) -> None:
-            self.say(200, keeper.described())
+            self.say(200, supervisor.described())
 
         def do_POST(self) -> None:
             data = self.rfile.read(int(self.headers.get("content-length", 0)))
             self.attempt(lambda: posted[self.path](json.loads(data)))
 
         def do_DELETE(self) -> None:
-            self.attempt(lambda: keeper.hosts.take_down(self.path.rpartition("/")[2]))
+            self.attempt(lambda: supervisor.hosts.take_down(self.path.rpartition("/")[2]))
 
         def attempt(self, work: Callable[[], Any]) -> None:
             try:

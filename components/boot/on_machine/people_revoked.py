@@ -32,7 +32,7 @@ def keygen(*words: str, text: str = "") -> None:
 
 
 class RevocationList:
-    """`turn` does once what is to be done every twenty seconds."""
+    """`refresh` does once what is to be done every twenty seconds."""
 
     def __init__(self, told: Any, home: Cloud) -> None:
         self.told, self.home = told, home
@@ -41,7 +41,7 @@ class RevocationList:
         self.number_file = self.file.with_name(self.file.name + ".json")
         self.etag, self.said = "", ""
 
-    def turn(self) -> None:
+    def refresh(self) -> None:
         problem = ""
         try:
             self.fetch()
@@ -98,10 +98,10 @@ class RevocationList:
 
 def main() -> None:
     told: Any = settings("people")
-    keeper = RevocationList(told, cloud(str(told["region"])))
-    keeper.file.parent.mkdir(parents=True, exist_ok=True)
+    revoked_list = RevocationList(told, cloud(str(told["region"])))
+    revoked_list.file.parent.mkdir(parents=True, exist_ok=True)
     while True:
-        keeper.turn()
+        revoked_list.refresh()
         time.sleep(float(told["every_seconds"]))
 
 

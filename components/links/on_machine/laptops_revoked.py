@@ -53,7 +53,7 @@ def serials(text: str) -> set[str]:
 
 
 class RevocationList:
-    """`turn` does once what is to be done every twenty seconds."""
+    """`refresh` does once what is to be done every twenty seconds."""
 
     def __init__(self, told: Any, home: Cloud) -> None:
         self.told, self.home = told, home
@@ -61,7 +61,7 @@ class RevocationList:
         self.etag, self.said, self.text = "", "", ""
         self.revoked: set[str] = set()
 
-    def turn(self) -> None:
+    def refresh(self) -> None:
         try:
             self.fetch()
             self.note("")
@@ -105,7 +105,7 @@ class RevocationList:
         say(f"list {number(text)} is in place: {len(serials(text))} certificates are revoked")
 
     def send_away(self) -> None:
-        """At each turn: a session may have begun with an old list."""
+        """At each refresh: a session may have begun with an old list."""
         if not self.revoked or not Path(self.told["management"]).exists():
             return
         with Sessions(self.told["management"]) as sessions:
@@ -116,12 +116,12 @@ class RevocationList:
 
 def main() -> None:
     told: Any = settings("laptops")
-    keeper = RevocationList(told, cloud(str(told["region"])))
-    keeper.file.parent.mkdir(parents=True, exist_ok=True)
-    if keeper.file.exists():  # before the bucket is heard, what was known counts
-        keeper.revoked = serials(keeper.file.read_text())
+    revoked_list = RevocationList(told, cloud(str(told["region"])))
+    revoked_list.file.parent.mkdir(parents=True, exist_ok=True)
+    if revoked_list.file.exists():  # before the bucket is heard, what was known counts
+        revoked_list.revoked = serials(revoked_list.file.read_text())
     while True:
-        keeper.turn()
+        revoked_list.refresh()
         time.sleep(float(told["every_seconds"]))
 
 

@@ -227,13 +227,13 @@ def test_what_is_no_key_is_never_quoted(text: str) -> None:
 
 
 def test_a_list_that_is_here_already_is_taken_again_and_an_older_one_never(tmp_path: Path) -> None:
-    """After a restart the keeper asks for all of it once more."""
+    """After a restart the revoked_list asks for all of it once more."""
     told = {"revoked": str(tmp_path / "revoked"), "bucket": "b", "object": "o", "authority": "a"}
-    keeper = people_revoked.RevocationList(told, None)  # type: ignore[arg-type] - no cloud is asked
-    assert keeper.newer("# list 1\n") == 1
-    keeper.number_file.write_text('{"number": 3}')
-    assert keeper.newer("# list 3\nserial: 7\n") == 3
+    revoked_list = people_revoked.RevocationList(told, None)  # type: ignore[arg-type] - no cloud is asked
+    assert revoked_list.newer("# list 1\n") == 1
+    revoked_list.number_file.write_text('{"number": 3}')
+    assert revoked_list.newer("# list 3\nserial: 7\n") == 3
     with pytest.raises(people_revoked.BadList, match="2 is lower than 3"):
-        keeper.newer("# list 2\n")
+        revoked_list.newer("# list 2\n")
     with pytest.raises(people_revoked.BadList, match="no number"):
-        keeper.newer("serial: 7\n")
+        revoked_list.newer("serial: 7\n")

@@ -112,7 +112,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture
-def keeper(settings: dict[str, Any]) -> laptops_revoked.RevocationList:
+def revoked_list(settings: dict[str, Any]) -> laptops_revoked.RevocationList:
     return laptops_revoked.RevocationList(settings, Bucket())
 
 
@@ -125,44 +125,46 @@ def lists(made: Authority) -> Iterator[tuple[str, str]]:
         yield one.serial, revocations(made, revoked, number, NOW)
 
 
-def test_a_list_is_put_in_place_and_then_only_asked_about(keeper: Any, made: Authority, said: list[str]) -> None:
+def test_a_list_is_put_in_place_and_then_only_asked_about(revoked_list: Any, made: Authority, said: list[str]) -> None:
     serial, text = next(lists(made))
-    keeper.home.text = text
+    revoked_list.home.text = text
     for _ in range(3):
-        keeper.turn()
-    assert keeper.file.read_text() == text
-    assert keeper.file.stat().st_mode & 0o777 == 0o644, "OpenVPN reads it as nobody"
-    assert keeper.revoked == {serial}
-    assert [sorted(headers) for headers in keeper.home.asked] == [[], ["if-none-match"], ["if-none-match"]]
+        revoked_list.refresh()
+    assert revoked_list.file.read_text() == text
+    assert revoked_list.file.stat().st_mode & 0o777 == 0o644, "OpenVPN reads it as nobody"
+    assert revoked_list.revoked == {serial}
+    assert [sorted(headers) for headers in revoked_list.home.asked] == [[], ["if-none-match"], ["if-none-match"]]
     assert said == ["list 1 is in place: 1 certificates are revoked"]
 
 
-def test_what_is_not_the_authority_s_or_is_older_is_not_taken(keeper: Any, made: Authority, said: list[str]) -> None:
+def test_what_is_not_the_authority_s_or_is_older_is_not_taken(
+    revoked_list: Any, made: Authority, said: list[str]
+) -> None:
     (_, first), (_, second) = list(lists(made))[:2]
-    keeper.home.text = second
-    keeper.turn()
+    revoked_list.home.text = second
+    revoked_list.refresh()
     for text, why in (
         (first, "its number 1 is lower than that of the list that is here"),
         (revocations(authority(), [], 9, NOW), "it is not signed by the authority"),
         ("no list at all", "Could not read CRL"),
     ):
-        keeper.home.text = text
-        keeper.turn()
-        keeper.turn()
+        revoked_list.home.text = text
+        revoked_list.refresh()
+        revoked_list.refresh()
         assert sum(why in line for line in said) == 1, said
-        assert keeper.file.read_text() == second
-        assert keeper.revoked
+        assert revoked_list.file.read_text() == second
+        assert revoked_list.revoked
 
 
 def test_a_bucket_that_does_not_answer_is_told_of_once_and_again_when_it_does(
-    keeper: Any, made: Authority, said: list[str]
+    revoked_list: Any, made: Authority, said: list[str]
 ) -> None:
-    _, keeper.home.text = next(lists(made))
-    keeper.home.status = 500
-    keeper.turn()
-    keeper.turn()
-    keeper.home.status = 0
-    keeper.turn()
+    _, revoked_list.home.text = next(lists(made))
+    revoked_list.home.status = 500
+    revoked_list.refresh()
+    revoked_list.refresh()
+    revoked_list.home.status = 0
+    revoked_list.refresh()
     assert said == [
         "ERROR: the list can't be fetched: no",
         "list 1 is in place: 1 certificates are revoked",
@@ -170,24 +172,24 @@ def test_a_bucket_that_does_not_answer_is_told_of_once_and_again_when_it_does(
     ]
 
 
-def test_without_a_list_it_says_what_makes_the_first(keeper: Any, said: list[str]) -> None:
-    keeper.turn()  # S3 says 403 of what is not there to whoever may not list
+def test_without_a_list_it_says_what_makes_the_first(revoked_list: Any, said: list[str]) -> None:
+    revoked_list.refresh()  # S3 says 403 of what is not there to whoever may not list
     assert said == ["ERROR: the list can't be fetched: it is not there: the first `landbridge vpn add` makes it"]
 
 
 def test_sessions_of_revoked_certificates_are_ended_and_no_others(
-    keeper: Any, settings: dict[str, Any], made: Authority, said: list[str]
+    revoked_list: Any, settings: dict[str, Any], made: Authority, said: list[str]
 ) -> None:
-    serial, keeper.home.text = next(lists(made))
+    serial, revoked_list.home.text = next(lists(made))
     other = issue(made, "alice", 90, NOW).serial
     mine, hers = common_name("alice", serial), common_name("alice", other)
     server = Server(Path(settings["management"]), [mine, hers, "UNDEF"])
-    keeper.turn()
+    revoked_list.refresh()
     assert server.names == [hers, "UNDEF"]
     assert said[-1] == f"{mine} is revoked: 1 session ended"
-    # One that comes back with an old list is sent away at the next turn.
+    # One that comes back with an old list is sent away at the next refresh.
     server.names.append(mine)
-    keeper.turn()
+    revoked_list.refresh()
     assert server.names == [hers, "UNDEF"]
 
 
@@ -198,13 +200,13 @@ def test_one_that_has_gone_by_itself_is_no_error(settings: dict[str, Any]) -> No
 
 
 def test_a_server_that_is_away_stops_nothing(
-    keeper: Any, settings: dict[str, Any], made: Authority, said: list[str]
+    revoked_list: Any, settings: dict[str, Any], made: Authority, said: list[str]
 ) -> None:
-    _, keeper.home.text = next(lists(made))
+    _, revoked_list.home.text = next(lists(made))
     Path(settings["management"]).parent.mkdir(parents=True)
     Path(settings["management"]).touch()  # no socket
-    keeper.turn()
-    assert keeper.file.exists()
+    revoked_list.refresh()
+    assert revoked_list.file.exists()
     assert "sessions can't be looked at" in said[-1]
 
 
@@ -228,7 +230,7 @@ def wrong(settings: dict[str, Any], now: float | None = None) -> list[str]:
 
 
 def test_health_names_what_is_wrong_and_what_soon_will_be(
-    keeper: Any, settings: dict[str, Any], made: Authority
+    revoked_list: Any, settings: dict[str, Any], made: Authority
 ) -> None:
     assert [line.split(":")[0] for line in wrong(settings)][:2] == [
         "laptops are not served",
@@ -237,8 +239,8 @@ def test_health_names_what_is_wrong_and_what_soon_will_be(
     spec = spec_of(current(ROOT / "fleet.yaml"))
     Path(settings["certificate"]).write_text(material(made, spec.servers[0]).certificate)
     Server(Path(settings["management"]), ["alice.1", "bob.2"])
-    _, keeper.home.text = next(lists(made))
-    keeper.turn()
+    _, revoked_list.home.text = next(lists(made))
+    revoked_list.refresh()
     assert wrong(settings) == []
     text = health.text(laptops_health.NAMES, laptops_health.measured(settings, time.time()))
     assert "\nlandbridge_laptops_connected 2\n" in text
@@ -250,4 +252,4 @@ def test_health_names_what_is_wrong_and_what_soon_will_be(
         found = wrong(settings, time.time() + days * 86_400)
         assert len(found) == len(words), found
         assert all(word in line for word, line in zip(words, found, strict=True)), found
-    assert json.loads(keeper.file.with_name(laptops_revoked.HEARD).read_text())["at"] <= time.time()
+    assert json.loads(revoked_list.file.with_name(laptops_revoked.HEARD).read_text())["at"] <= time.time()
