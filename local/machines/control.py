@@ -68,7 +68,7 @@ class Control:
         return None
 
     def boot(self, names: list[str], reply: Reply) -> None:
-        """Runs a script as cloud-init does, on the console; answers with its exit status. For the machine's supervisor."""
+        """Runs a script as cloud-init does, on the console; answers with its exit status. For the supervisor."""
         console = sys.stderr.fileno()
         given = spawn.Context(names[0], names[:1], {**BOOT, "PATH": PATH}, console, console)
         pid, broken = spawn.start(given)
