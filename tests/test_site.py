@@ -60,13 +60,6 @@ def test_a_link_out_of_the_docs_becomes_a_name() -> None:
     assert pages.within("[matrix](../ports.py)", "architecture.md") == "matrix (`ports.py`)"
 
 
-def test_a_box_of_github_becomes_one_of_the_site() -> None:
-    box = "Before.\n\n> [!WARNING]\n> It deletes.\n>\n> All.\n\nAfter.\n"
-    assert pages.boxes(box) == "Before.\n\n!!! warning\n\n    It deletes.\n\n    All.\n\nAfter.\n"
-    assert pages.boxes("> [!NOTE]\n> Last.") == "!!! note\n\n    Last.\n"
-    assert pages.boxes("> Only quoted.\n") == "> Only quoted.\n"
-
-
 LISTED = """\
 Two steps:
 1. Stop it:

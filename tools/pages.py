@@ -1,7 +1,7 @@
 """What the site of docs/ does with marks that are GitHub's. mkdocs.yml names this file as a hook.
 
-Pages are written for both: on GitHub a link may lead to a program, `> [!NOTE]` makes a box, and what is indented as far
-as an item's text is a part of the item.
+Pages are written for both: on GitHub a link may lead to a program, and what is indented as far as an item's text is a
+part of the item.
 """
 
 import posixpath
@@ -12,13 +12,10 @@ from mkdocs.structure.pages import Page
 from pymdownx.slugs import slugify
 
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((\.\./[^)#\s]+)(?:#[^)\s]*)?\)")
-BOX = re.compile(r"^> \[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\n((?:>.*(?:\n|\Z))+)", re.MULTILINE)
 ITEM = re.compile(r"(?:[-*]|\d+\.) +")
 FENCE = "```"
 # What Python's Markdown wants before a part of an item.
 INDENTED = 4
-# Material's word for each of GitHub's.
-BOXES = {"NOTE": "note", "TIP": "tip", "IMPORTANT": "info", "WARNING": "warning", "CAUTION": "danger"}
 
 
 def on_config(config: MkDocsConfig, **_: object) -> None:
@@ -28,7 +25,7 @@ def on_config(config: MkDocsConfig, **_: object) -> None:
 
 def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     """Called by MkDocs with each page's text."""
-    return lists(boxes(within(markdown, page.file.src_uri)))
+    return lists(within(markdown, page.file.src_uri))
 
 
 def within(markdown: str, uri: str) -> str:
@@ -41,16 +38,6 @@ def within(markdown: str, uri: str) -> str:
         return link[1] if place in link[1] else f"{link[1]} (`{place}`)"
 
     return LINK.sub(named, markdown)
-
-
-def boxes(markdown: str) -> str:
-    """GitHub's boxes as Material's."""
-
-    def made(box: re.Match[str]) -> str:
-        lines = [re.sub(r"^> ?", "", line) for line in box[2].splitlines()]
-        return "\n".join([f"!!! {BOXES[box[1]]}", "", *(f"    {line}".rstrip() for line in lines), ""])
-
-    return BOX.sub(made, markdown)
 
 
 def lists(markdown: str) -> str:
