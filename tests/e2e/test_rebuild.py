@@ -265,7 +265,7 @@ def test_what_is_left_in_the_lost_region_is_destroyed_when_it_is_back_and_the_cl
 ) -> None:
     story.cloud.python(FAULTS.format(body="[]"))
     done = story.cloud.run("destroy", "us-west-2", "--local", "--yes", "--ignore-protect", code=1)
-    assert "main-lost-us-west-2 stands on us-west-2" in done.stdout + done.stderr
+    assert "links, main-lost-us-west-2 stand on us-west-2" in done.stdout + done.stderr
     gone = story.cloud.report("destroy", "main-lost-us-west-2", "--local", "--yes", "--ignore-protect")
     assert [stack["result"] for stack in gone["stacks"]] == ["done"]
     assert len([note for note in gone["notes"] if "kept, with its data" in note]) == 6
