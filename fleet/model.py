@@ -240,12 +240,21 @@ class TeamBucket(Model):
     )
 
 
+class TeamQueue(Model):
+    """GPUs of a cluster that a team's queued runs may hold, at sites and in clouds together."""
+
+    gpus: int = Field(ge=0, description="those that it owns: others get them back to it when it asks")
+    borrows: int | None = Field(default=None, ge=0, description="GPUs of others that it may hold, all unless named")
+    lends: int | None = Field(default=None, ge=0, description="GPUs that others may hold of its own, all unless named")
+
+
 class Team(Model):
     """People who share pools and a bill."""
 
     gid: int = Field(ge=1000, le=60000)
     max_gpus: int | None = Field(default=None, ge=0, description="GPUs in clouds that its pools hold at a time")
     max_usd_per_hour: Dollars | None = Field(default=None, description="what its pools' machines in clouds may cost")
+    queues: dict[Name, TeamQueue] = Field(default_factory=dict, description="by cluster, where the team queues runs")
     # Each adds to the team's role, which IAM bounds at 10,240 characters.
     buckets: list[TeamBucket] = Field(
         default_factory=list, max_length=10, description="buckets beside the team's own folder of the fleet bucket"

@@ -18,6 +18,8 @@ SECONDS = {
     "kwok": 13,
     "coredns": 62,
     "cluster-autoscaler": 167,
+    "kueue": 307,
+    "jobset": 107,
 }
 QUICK_SECONDS = 5
 # Before so much is done nobody knows how quick a machine is.

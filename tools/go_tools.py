@@ -77,6 +77,17 @@ DNS_TOOLS = (Tool("coredns", "coredns", "landbridge/tools/coredns", "-s -w"),)
 # The last release that the module proxy can give; clusters run a later one, which speaks the same protocol.
 AUTOSCALER_TOOLS = (Tool("cluster-autoscaler", "cluster-autoscaler", "k8s.io/autoscaler/cluster-autoscaler", "-s -w"),)
 
+# Upstream's controllers for experiments: queues with quotas, and Jobs that begin and end together. They do not compile
+# with one go.mod: each was written for another controller-runtime.
+KUEUE, JOBSET = "0.17.0", "0.11.1"
+QUEUE_TOOLS = tuple(
+    Tool(name, name, package, f"-s -w -X sigs.k8s.io/{name}/pkg/version.GitVersion=v{version}")
+    for name, version, package in (
+        ("kueue", KUEUE, "sigs.k8s.io/kueue/cmd/kueue"),
+        ("jobset", JOBSET, "sigs.k8s.io/jobset"),
+    )
+)
+
 # What add-ons run on every node, to count what they ask of the API: built when bench/addon_calls.py asks.
 NODE_TOOLS = (
     Tool("flanneld", "flannel", "github.com/flannel-io/flannel", "-s -w"),
@@ -120,6 +131,7 @@ SETS = {
     "workers": WORKER_TOOLS,
     "dns": DNS_TOOLS,
     "autoscaler": AUTOSCALER_TOOLS,
+    "queues": QUEUE_TOOLS,
 }
 
 

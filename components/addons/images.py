@@ -76,6 +76,9 @@ LIVENESS = Image(
 AUTOSCALER = Image(
     "registry.k8s.io/autoscaling/cluster-autoscaler", "v1.36.1", APACHE, "kubernetes/autoscaler, cluster-autoscaler"
 )
+# Those that tools/go_tools.py builds for the local cloud.
+KUEUE = Image("registry.k8s.io/kueue/kueue", "v0.17.0", APACHE, "kubernetes-sigs/kueue, releases/tag/v0.17.0")
+JOBSET = Image("registry.k8s.io/jobset/jobset", "v0.11.1", APACHE, "kubernetes-sigs/jobset, releases/tag/v0.11.1")
 # That of every machine's own pods: components/pools/containerd.py.
 PAUSE = Image("registry.k8s.io/pause", "3.10.2", APACHE, "kubernetes/kubernetes, build/pause")
 # Part of the machines' own image: no registry has it, and no node asks one for it.
@@ -101,6 +104,8 @@ PINNED = (
     REGISTRAR,
     LIVENESS,
     AUTOSCALER,
+    KUEUE,
+    JOBSET,
     PAUSE,
     SERVICES,
 )

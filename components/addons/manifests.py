@@ -60,6 +60,7 @@ def deployment(
     *,
     wait: bool = False,
     hosts: bool = False,
+    space: str = SPACE,
 ) -> Manifest:
     """`annotations` are its pods'. `wait`: an `up` waits for it. `hosts`: each replica has a host of its own."""
     # One more at a time would find no host of its own, and wait for ever.
@@ -67,7 +68,7 @@ def deployment(
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": meta(name, addon, annotations={} if wait else NO_WAIT),
+        "metadata": meta(name, addon, space, annotations={} if wait else NO_WAIT),
         "spec": {
             "replicas": replicas,
             "selector": {"matchLabels": chosen(addon, name)},
@@ -124,8 +125,8 @@ def host_path(name: str, path: str, kind: str = "") -> Manifest:
     return {"name": name, "hostPath": {"path": path, **({"type": kind} if kind else {})}}
 
 
-def config_map(name: str, addon: str, data: Mapping[str, str]) -> Manifest:
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta(name, addon), "data": dict(data)}
+def config_map(name: str, addon: str, data: Mapping[str, str], space: str = SPACE) -> Manifest:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta(name, addon, space), "data": dict(data)}
 
 
 def compact(value: object) -> str:
@@ -137,17 +138,21 @@ def rule(group: str, resources: Sequence[str], *verbs: str) -> Manifest:
     return {"apiGroups": [group], "resources": list(resources), "verbs": list(verbs)}
 
 
-def rights(name: str, addon: str, rules: list[Manifest], here: Sequence[Manifest] = ()) -> list[Manifest]:
+def rights(
+    name: str, addon: str, rules: list[Manifest], here: Sequence[Manifest] = (), space: str = SPACE
+) -> list[Manifest]:
     """A service account with rights in the whole cluster, and with others `here`, in its own namespace."""
-    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta(name, addon)}
-    found = [account, *_role("ClusterRole", name, addon, "", rules)]
-    return [*found, *_role("Role", name, addon, SPACE, here)] if here else found
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta(name, addon, space)}
+    subject = {"kind": "ServiceAccount", "name": name, "namespace": space}
+    found = [account, *_role("ClusterRole", name, addon, "", rules, subject)]
+    return [*found, *_role("Role", name, addon, space, here, subject)] if here else found
 
 
-def _role(kind: str, name: str, addon: str, space: str, rules: Sequence[Manifest]) -> list[Manifest]:
+def _role(
+    kind: str, name: str, addon: str, space: str, rules: Sequence[Manifest], subject: Manifest
+) -> list[Manifest]:
     role = f"landbridge:{name}"
     shared = {"apiVersion": f"{RBAC}/v1", "metadata": meta(role, addon, space)}
-    subject = {"kind": "ServiceAccount", "name": name, "namespace": SPACE}
     bound = {"roleRef": {"apiGroup": RBAC, "kind": kind, "name": role}, "subjects": [subject]}
     return [{**shared, "kind": kind, "rules": list(rules)}, {**shared, "kind": f"{kind}Binding", **bound}]
 
@@ -175,11 +180,11 @@ def spread(pods: Mapping[str, str]) -> Manifest:
     }
 
 
-def budget(name: str, addon: str, pods: Mapping[str, str]) -> Manifest:
+def budget(name: str, addon: str, pods: Mapping[str, str], space: str = SPACE) -> Manifest:
     """Whoever drains nodes takes one of the pods with these labels at a time."""
     return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
-        "metadata": meta(name, addon),
+        "metadata": meta(name, addon, space),
         "spec": {"maxUnavailable": 1, "selector": {"matchLabels": dict(pods)}},
     }

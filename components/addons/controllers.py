@@ -1,0 +1,142 @@
+"""How upstream's controllers of runs are run: Kueue and JobSet, in a namespace of their own.
+
+They keep their certificates in Secrets, and whoever may list those of a namespace may list all of it: so they share none
+with anybody.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from components.pools import labels
+
+from . import webhooks
+from .gpu import tolerated
+from .images import Image
+from .manifests import (
+    CLUSTER_CRITICAL,
+    MANAGED,
+    NAME,
+    Manifest,
+    apart,
+    budget,
+    chosen,
+    compact,
+    config_map,
+    container,
+    deployment,
+    get,
+    rights,
+    rule,
+    spread,
+)
+
+SPACE = "landbridge-runs"
+REPLICAS, NOBODY = 2, 65534
+CONFIG, CERTIFICATES = "/etc/landbridge/controller", "/tmp/k8s-webhook-server/serving-certs"  # noqa: S108
+FILE = "config.json"
+
+
+def namespace(addon: str) -> Manifest:
+    """Pods on the host's network, which teams' namespaces refuse."""
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE, "labels": {**MANAGED, NAME: addon}}}
+
+
+def manifests(
+    server: webhooks.Server,
+    image: Image,
+    config: Mapping[str, Any],
+    asked: tuple[str, str],
+    rules: list[Manifest],
+    *words: str,
+) -> list[Manifest]:
+    """`server.port + 1` is for probes. `asked` is of cores and memory, `words` are arguments beside the configuration."""
+    addon, data = server.addon, {FILE: compact(config)}
+    return [
+        *rights(addon, addon, [*rules, *_everywhere(addon)], _here(server), SPACE),
+        config_map(addon, addon, data, SPACE),
+        deployment(addon, addon, REPLICAS, _pod(server, image, asked, words), data, hosts=True, space=SPACE),
+        budget(addon, addon, chosen(addon, addon), SPACE),
+    ]
+
+
+def settings(server: webhooks.Server, group: str) -> dict[str, Any]:
+    """What the configurations of both have in common, by upstream's own names."""
+    return {
+        "kind": "Configuration",
+        "health": {"healthProbeBindAddress": f"127.0.0.1:{server.port + 1}"},
+        "metrics": {"bindAddress": "0"},
+        "webhook": {"port": server.port},
+        "leaderElection": {"leaderElect": True, "resourceName": group, "resourceNamespace": SPACE},
+        "internalCertManagement": {
+            "enable": True,
+            "webhookServiceName": server.service,
+            "webhookSecretName": server.secret,
+        },
+    }
+
+
+def _everywhere(addon: str) -> list[Manifest]:
+    """Of webhooks' configurations it changes its own; RBAC knows no names where things are listed and watched."""
+    kinds = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"]
+    names = [f"{addon}-{kind}-webhook-configuration" for kind in ("mutating", "validating")]
+    return [
+        rule("", ["events"], "create", "patch", "update"),
+        rule(webhooks.GROUP, kinds, "list", "watch"),
+        {**rule(webhooks.GROUP, kinds, "get", "update"), "resourceNames": names},
+    ]
+
+
+def _here(server: webhooks.Server) -> list[Manifest]:
+    """In a namespace where nobody else keeps anything."""
+    return [
+        rule("", ["secrets"], "list", "watch"),
+        {**rule("", ["secrets"], "get", "update"), "resourceNames": [server.secret]},
+        rule("coordination.k8s.io", ["leases"], "create", "get", "update"),
+        rule("", ["events"], "create", "patch"),
+    ]
+
+
+def _pod(server: webhooks.Server, image: Image, asked: tuple[str, str], words: tuple[str, ...]) -> Manifest:
+    pods = chosen(server.addon, server.addon)
+    health = server.port + 1
+    manager = container(
+        "manager",
+        image,
+        *asked,
+        command=["/manager"],
+        args=[f"--config={CONFIG}/{FILE}", *words],
+        ports=[{"name": "webhooks", "containerPort": server.port, "hostPort": server.port}],
+        livenessProbe=get(health, initialDelaySeconds=15, periodSeconds=20),
+        readinessProbe=get(health, "/readyz", initialDelaySeconds=2, periodSeconds=5),
+        securityContext={
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+        volumeMounts=[
+            {"name": "config", "mountPath": CONFIG, "readOnly": True},
+            {"name": "certificates", "mountPath": CERTIFICATES, "readOnly": True},
+        ],
+    )
+    return {
+        "serviceAccountName": server.addon,
+        "priorityClassName": CLUSTER_CRITICAL,
+        "hostNetwork": True,
+        "dnsPolicy": "Default",
+        "nodeSelector": {labels.KIND: "system"},
+        "tolerations": [tolerated(labels.SYSTEM)],
+        "affinity": apart(pods),
+        "topologySpreadConstraints": [spread(pods)],
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": NOBODY,
+            "runAsGroup": NOBODY,
+            "fsGroup": NOBODY,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": [manager],
+        "volumes": [
+            {"name": "config", "configMap": {"name": server.addon}},
+            {"name": "certificates", "secret": {"secretName": server.secret, "defaultMode": 0o440}},
+        ],
+    }

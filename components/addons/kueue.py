@@ -1,0 +1,110 @@
+"""Kueue: upstream's queues, which let a run begin when its team's quota and a place have room for all of it."""
+
+from components.pools import labels
+
+from . import controllers, gangs, queues, webhooks
+from .definitions import converted, definitions
+from .images import KUEUE
+from .jobset import GROUP as JOBSETS
+from .jobset import VERSION as JOBSET_VERSION
+from .manifests import Manifest, rule
+from .queues import GROUP, QUEUE_LABEL, VERSION
+from .spec import AddOnsSpec
+from .teams import TEAM
+from .webhooks import Hook
+
+ADDON = "kueue"
+SERVER = webhooks.Server(ADDON, controllers.SPACE, 9443)
+# Kueue waits until its authority stands in each of these.
+CONVERTED = tuple(f"{kind}.{GROUP}" for kind in ("clusterqueues", "cohorts", "localqueues", "workloads"))
+BOTH: tuple[webhooks.Verb, ...] = ("CREATE", "UPDATE")
+# Jobs that name no queue are none of its business, and upstream asks about every one.
+QUEUED = {"matchExpressions": [{"key": QUEUE_LABEL, "operator": "Exists"}]}
+JOBS = (
+    Hook("job", "batch", "v1", "jobs", BOTH, QUEUED),
+    Hook("jobset", JOBSETS, JOBSET_VERSION, "jobsets", BOTH),
+)
+OWN = (
+    Hook("clusterqueue", GROUP, VERSION, "clusterqueues", BOTH),
+    Hook("resourceflavor", GROUP, VERSION, "resourceflavors", BOTH),
+    Hook("workload", GROUP, VERSION, "workloads", BOTH, status=True),
+)
+COHORTS = Hook("cohort", GROUP, VERSION, "cohorts", BOTH)
+HOOKS = {"mutating": (*JOBS, *OWN), "validating": (*JOBS, *OWN, COHORTS)}
+# What nobody has a quota of: GPUs alone are short.
+UNCOUNTED = ("cpu", "memory", "ephemeral-storage", "hugepages-", labels.EFA_RESOURCE, labels.RDMA_RESOURCE)
+CORES, MEMORY = "200m", "512Mi"
+# For machines that are bought, boot and load their images; then all is given back, and tried again later.
+START_SECONDS, RECOVERY_SECONDS = 1800, 600
+
+
+def wanted(spec: AddOnsSpec) -> bool:
+    return queues.wanted(spec)
+
+
+def manifests(spec: AddOnsSpec) -> list[Manifest]:  # noqa: ARG001
+    return [
+        controllers.namespace(ADDON),
+        *converted(definitions(GROUP, ADDON), CONVERTED, SERVER.client("/convert")),
+        *webhooks.manifests(SERVER, HOOKS),
+        *controllers.manifests(SERVER, KUEUE, config(), (CORES, MEMORY), rules(), "--zap-log-level=2"),
+    ]
+
+
+def config() -> Manifest:
+    """https://kueue.sigs.k8s.io/docs/reference/kueue-config.v1beta2"""
+    return {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+        "namespace": controllers.SPACE,
+        **controllers.settings(SERVER, ADDON),
+        # No Job without a queue's name is touched, nor one outside of teams' namespaces.
+        "manageJobsWithoutQueueName": False,
+        "managedJobsNamespaceSelector": {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]},
+        "integrations": {"frameworks": ["batch/job", "jobset.x-k8s.io/jobset"]},
+        "resources": {
+            "excludeResourcePrefixes": list(UNCOUNTED),
+            # Counted once by the place where they are, and once by the team whose they are.
+            "transformations": [
+                {"input": labels.GPU_RESOURCE, "strategy": "Retain", "outputs": {queues.TEAM_GPUS: "1"}}
+            ],
+        },
+        "fairSharing": {"preemptionStrategies": ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]},
+        "waitForPodsReady": {
+            "timeout": f"{START_SECONDS}s",
+            "recoveryTimeout": f"{RECOVERY_SECONDS}s",
+            "blockAdmission": False,
+            "requeuingStrategy": {"timestamp": "Creation", "backoffBaseSeconds": 60, "backoffMaxSeconds": 1800},
+        },
+        # Nothing of ours needs these, and each wants rights more.
+        "featureGates": dict.fromkeys(("MultiKueue", "TopologyAwareScheduling", "VisibilityOnDemand"), False),
+    }
+
+
+def rules() -> list[Manifest]:
+    """Upstream's, for the Jobs that it manages here."""
+    look = ("get", "list", "watch")
+    queued = ["admissionchecks", "clusterqueues", "cohorts", "localqueues", "resourceflavors", "workloads"]
+    return [
+        rule("", ["limitranges", "namespaces"], *look),
+        rule("node.k8s.io", ["runtimeclasses"], *look),
+        rule("scheduling.k8s.io", ["priorityclasses"], *look),
+        # By finalizers it holds on to what is in use.
+        rule(GROUP, queued, *look, "update", "patch"),
+        rule(GROUP, ["workloads"], "create", "delete"),
+        rule(GROUP, [f"{kind}/finalizers" for kind in queued], "update"),
+        rule(GROUP, [f"{kind}/status" for kind in queued], "get", "patch", "update"),
+        rule(GROUP, ["provisioningrequestconfigs", "workloadpriorityclasses"], *look),
+        rule("batch", ["jobs"], *look, "patch", "update", "delete"),
+        rule("batch", ["jobs/finalizers", "jobs/status"], "get", "patch", "update"),
+        rule(JOBSETS, ["jobsets"], *look, "patch", "update", "delete"),
+        rule(JOBSETS, ["jobsets/finalizers", "jobsets/status"], "get", "patch", "update"),
+        # What it has bought for a run.
+        rule(gangs.GROUP, [gangs.PLURAL], *look, "create", "delete", "patch", "update"),
+        rule(gangs.GROUP, [f"{gangs.PLURAL}/status"], "get"),
+        rule("", ["podtemplates"], *look, "create", "delete", "update"),
+        rule("apiextensions.k8s.io", ["customresourcedefinitions"], "list", "watch"),
+        {
+            **rule("apiextensions.k8s.io", ["customresourcedefinitions"], "get", "update"),
+            "resourceNames": list(CONVERTED),
+        },
+    ]

@@ -1,0 +1,61 @@
+"""Custom resource definitions of upstream's controllers, as the cluster gets them: `make golden` writes them anew.
+
+They are read from the pinned Go modules. Prose is left out (1.4 MB of one definition are 0.3 MB without), and so are
+versions that nothing here speaks: with one version alone no conversion has to run, and nothing waits for a webhook.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import go_itself
+import yaml
+from progress import Progress
+from running import cache_folder
+
+HERE = Path(__file__).resolve().parent
+TARGET = HERE.parent / "components/addons/definitions"
+# Module's folder in tools/ → the module, and where its definitions lie in it.
+MODULES = {name: (f"sigs.k8s.io/{name}", "config/components/crd/bases") for name in ("kueue", "jobset")}
+
+
+def main() -> None:
+    TARGET.mkdir(exist_ok=True)
+    for file in TARGET.glob("*.json"):
+        file.unlink()
+    for name in MODULES:
+        for definition in definitions(name):
+            text = json.dumps(definition, separators=(",", ":"), sort_keys=True)
+            (TARGET / f"{definition['metadata']['name']}.json").write_text(f"{text}\n")
+
+
+def definitions(name: str) -> list[dict[str, Any]]:
+    """Of a module, in the order of their names."""
+    module, place = MODULES[name]
+    go = go_itself.find(cache_folder(), HERE, HERE.parent / ".landbridge/logs/setup", Progress())
+    command = [go, "mod", "download", "-json", module]
+    listed = subprocess.run(command, cwd=HERE / name, capture_output=True, text=True, check=True).stdout
+    folder = Path(json.loads(listed)["Dir"]) / place
+    return [trimmed(yaml.safe_load(file.read_text())) for file in sorted(folder.glob("*.yaml"))]
+
+
+def trimmed(definition: dict[str, Any]) -> dict[str, Any]:
+    """With the version that is stored, without prose."""
+    definition = bare(definition)
+    spec = definition["spec"]
+    spec["versions"] = [version for version in spec["versions"] if version["storage"]]
+    name = definition["metadata"]["name"]
+    return {**definition, "metadata": {"name": name}}
+
+
+def bare(part: Any) -> Any:
+    """A property may be called description, too: only texts are left out."""
+    if isinstance(part, dict):
+        return {key: bare(value) for key, value in part.items() if not (key == "description" and isinstance(value, str))}
+    return [bare(one) for one in part] if isinstance(part, list) else part
+
+
+if __name__ == "__main__":
+    sys.exit(main())
