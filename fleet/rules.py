@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from . import caps, gpus, pairs, people, pools, prices, quotas, regions, room, shapes, shares, team_storage
+from . import caps, gpus, pairs, people, pools, prices, quotas, regions, room, shapes, shares, team_queues, team_storage
 from .address import reserved, sizes
 from .address.blocks import Block, overlaps, parse
 from .model import Fleet, Pool
@@ -314,7 +314,7 @@ def _purse(fleet: Fleet) -> Iterator[Violation]:
 
 
 def _storage(fleet: Fleet) -> Iterator[Violation]:
-    yield from (Violation(*found) for part in (shares, team_storage) for found in part.wrong(fleet))
+    yield from (Violation(*found) for part in (shares, team_storage, team_queues) for found in part.wrong(fleet))
 
 
 def _people(fleet: Fleet) -> Iterator[Violation]:

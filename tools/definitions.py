@@ -6,13 +6,12 @@ versions that nothing here speaks: with one version alone no conversion has to r
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import go_itself
-import yaml
 from progress import Progress
+from ruamel.yaml import YAML
 from running import cache_folder
 
 HERE = Path(__file__).resolve().parent
@@ -38,7 +37,7 @@ def definitions(name: str) -> list[dict[str, Any]]:
     command = [go, "mod", "download", "-json", module]
     listed = subprocess.run(command, cwd=HERE / name, capture_output=True, text=True, check=True).stdout
     folder = Path(json.loads(listed)["Dir"]) / place
-    return [trimmed(yaml.safe_load(file.read_text())) for file in sorted(folder.glob("*.yaml"))]
+    return [trimmed(YAML(typ="safe").load(file.read_text())) for file in sorted(folder.glob("*.yaml"))]
 
 
 def trimmed(definition: dict[str, Any]) -> dict[str, Any]:
@@ -53,9 +52,10 @@ def trimmed(definition: dict[str, Any]) -> dict[str, Any]:
 def bare(part: Any) -> Any:
     """A property may be called description, too: only texts are left out."""
     if isinstance(part, dict):
-        return {key: bare(value) for key, value in part.items() if not (key == "description" and isinstance(value, str))}
+        texts = [key for key, value in part.items() if key == "description" and isinstance(value, str)]
+        return {key: bare(value) for key, value in part.items() if key not in texts}
     return [bare(one) for one in part] if isinstance(part, list) else part
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

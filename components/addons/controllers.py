@@ -1,7 +1,7 @@
 """How upstream's controllers of runs are run: Kueue and JobSet, in a namespace of their own.
 
-They keep their certificates in Secrets, and whoever may list those of a namespace may list all of it: so they share none
-with anybody.
+They keep their certificates in Secrets, and whoever may list those of a namespace may list all of them: so they share
+none with anybody.
 """
 
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ def manifests(
     rules: list[Manifest],
     *words: str,
 ) -> list[Manifest]:
-    """`server.port + 1` is for probes. `asked` is of cores and memory, `words` are arguments beside the configuration."""
+    """`asked` is of cores and memory, `words` are more arguments; probes have the port after the server's."""
     addon, data = server.addon, {FILE: compact(config)}
     return [
         *rights(addon, addon, [*rules, *_everywhere(addon)], _here(server), SPACE),

@@ -1,5 +1,7 @@
 """JobSet: upstream's controller of Jobs that begin and end together, which are the parts of a run."""
 
+from components.control_plane.firewall import WEBHOOK_PORTS
+
 from . import controllers, queues, webhooks
 from .definitions import definitions
 from .images import JOBSET
@@ -8,10 +10,10 @@ from .spec import AddOnsSpec
 from .webhooks import Hook
 
 ADDON, GROUP, VERSION = "jobset", "jobset.x-k8s.io", "v1alpha2"
-SERVER = webhooks.Server(ADDON, controllers.SPACE, 9445)
+SERVER = webhooks.Server(ADDON, controllers.SPACE, WEBHOOK_PORTS[ADDON])
 # Its own pods bear it. Upstream asks about every pod of the cluster.
 OF_JOBSETS = {"matchExpressions": [{"key": "jobset.sigs.k8s.io/jobset-name", "operator": "Exists"}]}
-JOBSETS = Hook(f"jobset", GROUP, VERSION, "jobsets", ("CREATE", "UPDATE"))
+JOBSETS = Hook("jobset", GROUP, VERSION, "jobsets", ("CREATE", "UPDATE"))
 PODS = Hook("pod", "", "v1", "pods", ("CREATE",), OF_JOBSETS)
 CORES, MEMORY = "100m", "256Mi"
 

@@ -1,5 +1,6 @@
 """Kueue: upstream's queues, which let a run begin when its team's quota and a place have room for all of it."""
 
+from components.control_plane.firewall import WEBHOOK_PORTS
 from components.pools import labels
 
 from . import controllers, gangs, queues, webhooks
@@ -8,29 +9,24 @@ from .images import KUEUE
 from .jobset import GROUP as JOBSETS
 from .jobset import VERSION as JOBSET_VERSION
 from .manifests import Manifest, rule
-from .queues import GROUP, QUEUE_LABEL, VERSION
+from .queues import GROUP, QUEUE_LABEL
 from .spec import AddOnsSpec
 from .teams import TEAM
 from .webhooks import Hook
 
 ADDON = "kueue"
-SERVER = webhooks.Server(ADDON, controllers.SPACE, 9443)
-# Kueue waits until its authority stands in each of these.
+SERVER = webhooks.Server(ADDON, controllers.SPACE, WEBHOOK_PORTS[ADDON])
+# It waits until its authority stands in each of these, though with one version alone nothing is ever converted.
 CONVERTED = tuple(f"{kind}.{GROUP}" for kind in ("clusterqueues", "cohorts", "localqueues", "workloads"))
 BOTH: tuple[webhooks.Verb, ...] = ("CREATE", "UPDATE")
 # Jobs that name no queue are none of its business, and upstream asks about every one.
 QUEUED = {"matchExpressions": [{"key": QUEUE_LABEL, "operator": "Exists"}]}
+# Nor is it asked about its own kinds: the stack makes queues before any machine is there that it could run on, and
+# nobody else may write them.
 JOBS = (
     Hook("job", "batch", "v1", "jobs", BOTH, QUEUED),
     Hook("jobset", JOBSETS, JOBSET_VERSION, "jobsets", BOTH),
 )
-OWN = (
-    Hook("clusterqueue", GROUP, VERSION, "clusterqueues", BOTH),
-    Hook("resourceflavor", GROUP, VERSION, "resourceflavors", BOTH),
-    Hook("workload", GROUP, VERSION, "workloads", BOTH, status=True),
-)
-COHORTS = Hook("cohort", GROUP, VERSION, "cohorts", BOTH)
-HOOKS = {"mutating": (*JOBS, *OWN), "validating": (*JOBS, *OWN, COHORTS)}
 # What nobody has a quota of: GPUs alone are short.
 UNCOUNTED = ("cpu", "memory", "ephemeral-storage", "hugepages-", labels.EFA_RESOURCE, labels.RDMA_RESOURCE)
 CORES, MEMORY = "200m", "512Mi"
@@ -46,7 +42,7 @@ def manifests(spec: AddOnsSpec) -> list[Manifest]:  # noqa: ARG001
     return [
         controllers.namespace(ADDON),
         *converted(definitions(GROUP, ADDON), CONVERTED, SERVER.client("/convert")),
-        *webhooks.manifests(SERVER, HOOKS),
+        *webhooks.manifests(SERVER, {"mutating": JOBS, "validating": JOBS}),
         *controllers.manifests(SERVER, KUEUE, config(), (CORES, MEMORY), rules(), "--zap-log-level=2"),
     ]
 

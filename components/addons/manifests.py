@@ -148,9 +148,7 @@ def rights(
     return [*found, *_role("Role", name, addon, space, here, subject)] if here else found
 
 
-def _role(
-    kind: str, name: str, addon: str, space: str, rules: Sequence[Manifest], subject: Manifest
-) -> list[Manifest]:
+def _role(kind: str, name: str, addon: str, space: str, rules: Sequence[Manifest], subject: Manifest) -> list[Manifest]:
     role = f"landbridge:{name}"
     shared = {"apiVersion": f"{RBAC}/v1", "metadata": meta(role, addon, space)}
     bound = {"roleRef": {"apiGroup": RBAC, "kind": kind, "name": role}, "subjects": [subject]}

@@ -106,7 +106,7 @@ def _priorities() -> Iterator[Manifest]:
 
 
 def _users() -> Iterator[Manifest]:
-    """Whoever edits a namespace runs in it, and whoever looks into one sees what waits; nobody writes what is admitted."""
+    """Whoever edits a namespace runs in it, whoever looks into one sees what waits; nobody writes what is admitted."""
     look = ("get", "list", "watch")
     write = ("create", "delete", "patch", "update")
     seen = rule(GROUP, ["localqueues", "workloads"], *look)

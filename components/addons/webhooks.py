@@ -23,12 +23,10 @@ class Hook(NamedTuple):
     resource: str
     verbs: tuple[Verb, ...]
     only: Manifest | None = None
-    status: bool = False
 
     def path(self, verb: str) -> str:
         """As controller-runtime serves it."""
-        kind = self.name
-        return f"/{verb}-{self.group.replace('.', '-')}-{self.version}-{kind}"
+        return f"/{verb}-{self.group.replace('.', '-')}-{self.version}-{self.name}"
 
 
 class Server(NamedTuple):
@@ -78,7 +76,6 @@ def _configuration(server: Server, kind: str, hooks: Sequence[Hook]) -> Manifest
 
 
 def _webhook(server: Server, verb: str, hook: Hook) -> Manifest:
-    resources = [hook.resource, *([f"{hook.resource}/status"] if hook.status and verb == "validate" else [])]
     verbs = ["CREATE"] if verb == "mutate" else list(hook.verbs)
     return {
         "name": f"{verb[0]}{hook.name}.kb.io",
@@ -87,7 +84,12 @@ def _webhook(server: Server, verb: str, hook: Hook) -> Manifest:
         "failurePolicy": "Fail",
         "clientConfig": server.client(hook.path(verb)),
         "rules": [
-            {"apiGroups": [hook.group], "apiVersions": [hook.version], "operations": verbs, "resources": resources}
+            {
+                "apiGroups": [hook.group],
+                "apiVersions": [hook.version],
+                "operations": verbs,
+                "resources": [hook.resource],
+            }
         ],
         **({"objectSelector": hook.only} if hook.only else {}),
     }

@@ -9,6 +9,8 @@ from .machines import API_PORT, ClusterSpec, Role
 
 Part = Literal["etcd", "api", "balancer"]
 KUBELET_PORT, HTTPS_PORT = 10250, 443
+# Of controllers that stand on system machines, on the network of these: API machines are no nodes and reach no pod.
+WEBHOOK_PORTS = {"kueue": 9443, "jobset": 9445}
 EVERYWHERE = "0.0.0.0/0"
 # AWS replaces a group when its description changes: never reword one.
 DESCRIPTIONS: dict[Part, str] = {
@@ -50,6 +52,11 @@ def rules(spec: ClusterSpec, supernet: str) -> list[Rule]:
         Rule("api", "out", KUBELET_PORT, KUBELET_PORT, supernet, "kubelets", "logs and shells of pods"),
         Rule("api", "out", 1, 65535, spec.pods_cidr, "pods", "webhooks and APIs that run in pods"),
     ]
+    if spec.queues:
+        found += [
+            Rule("api", "out", port, port, supernet, f"webhooks-{name}", f"what {name} says of a run")
+            for name, port in WEBHOOK_PORTS.items()
+        ]
     for role in ("etcd", "api"):
         found += [
             Rule(role, "in", people.PORT, people.PORT, prefix, f"ssh-{name}", "operators, by SSH")

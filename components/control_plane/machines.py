@@ -3,7 +3,7 @@
 from typing import Literal, NamedTuple
 
 from components.boot.people import Authority, Login, logins
-from fleet import issuers, laptops
+from fleet import issuers, laptops, team_queues
 from fleet.address.plan import AddressPlan
 from fleet.buckets import bucket_name, in_azure, vault_name
 from fleet.model import Cloud, Fleet
@@ -39,7 +39,7 @@ class ClusterSpec(NamedTuple):
     `former_issuer` is that of the region it was rebuilt from; empty for a cluster that was born where it is. `logins`
     are those who may log in to its machines by SSH, `logins_from` the prefixes by name that they come from, and
     `vouching` whose certificates let them in, where not their keys do; `shown` is what a machine shows them then.
-    `vault` is the Key Vault with keys, in Azure.
+    `vault` is the Key Vault with keys, in Azure. `queues` is whether teams queue runs in it.
     """
 
     fleet: str
@@ -64,6 +64,7 @@ class ClusterSpec(NamedTuple):
     shown: str = ""
     cloud: Cloud = "aws"
     vault: str = ""
+    queues: bool = False
 
     @property
     def endpoint(self) -> str:
@@ -121,6 +122,7 @@ def cluster_spec(fleet: Fleet, plan: AddressPlan, name: str) -> ClusterSpec:
         logins_from=where_people_are(fleet, plan) if fleet.access == "ssh" else (),
         cloud=cloud,
         vault=vault_name(fleet, cluster.region) if cloud == "azure" else "",
+        queues=bool(team_queues.of_cluster(fleet, name)),
     )
 
 

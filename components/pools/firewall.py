@@ -6,7 +6,7 @@ By prefix, for a rule between regions can name no security group. Answers to wha
 from typing import Literal, NamedTuple
 
 from components.boot import people
-from components.control_plane.firewall import EVERYWHERE, KUBELET_PORT
+from components.control_plane.firewall import EVERYWHERE, KUBELET_PORT, WEBHOOK_PORTS
 from components.control_plane.machines import API_PORT, cluster_spec, where_people_are
 from fleet import laptops
 from fleet.address.plan import AddressPlan
@@ -85,6 +85,11 @@ def _api(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
         *(
             Rule("out", "tcp", API_PORT, API_PORT, prefix, f"kubernetes-{name}", "the API")
             for name, prefix in ways.items()
+        ),
+        *(
+            Rule("in", "tcp", port, port, prefix, f"webhooks-{what}-{name}", f"what {what} says of a run")
+            for what, port in (WEBHOOK_PORTS.items() if cluster.queues and spec.kind == "system" else ())
+            for name, prefix in short.items()
         ),
     ]
 

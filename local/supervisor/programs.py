@@ -7,7 +7,7 @@ from local import kubernetes
 from local.kubernetes import BIN, SERVERS
 
 # Laid in where somebody has built them; pods that need one wait for it and say so.
-OPTIONAL = ("cluster-autoscaler",)
+OPTIONAL = ("cluster-autoscaler", "kueue", "jobset")
 PROGRAMS = ("etcd", "etcdctl", "etcdutl", *SERVERS, "kubectl", "kwok")
 
 

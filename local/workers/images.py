@@ -25,6 +25,8 @@ IMAGES = {
     "registry.k8s.io/autoscaling/cluster-autoscaler": Image(
         dict.fromkeys(("./cluster-autoscaler", "/cluster-autoscaler"), "cluster-autoscaler")
     ),
+    "registry.k8s.io/kueue/kueue": Image({"/manager": "kueue"}),
+    "registry.k8s.io/jobset/jobset": Image({"/manager": "jobset"}),
     "localhost/landbridge-services": Image(
         {"python3": PYTHON},
         {
