@@ -1,6 +1,7 @@
 """Clusters of fleets for tests of add-ons, and a real API server that takes their manifests."""
 
 import datetime
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from components.addons.spec import AddOnsSpec, addons_spec
 from components.storage.mounts import FileSystem
 from fleet.address.plan import draft
 from fleet.loader import load
+from fleet.model import TeamQueue
 from fleet.world import World, current
 from local.providers.kubernetes.api import APPLY
 from local.providers.kubernetes.discovery import Discovery
@@ -19,6 +21,7 @@ from tests.support.apiserver import Server
 
 ROOT = Path(__file__).parents[3]
 HERE = Path(__file__).parent
+BORN = datetime.date(2026, 1, 1)
 REGIONS = ("eu-west-1", "us-east-1", "us-west-2")
 
 
@@ -38,7 +41,7 @@ def file_system(world: World, region: str) -> FileSystem:
 def both() -> World:
     """A fleet in AWS and in Azure, with a cluster at home in each that has nodes in both."""
     fleet = load(HERE / "azure.yaml")
-    made = draft(fleet, None, datetime.date(2026, 1, 1))
+    made = draft(fleet, None, BORN)
     assert not made.refusals
     return World(fleet, made.plan, HERE / "azure.yaml")
 
@@ -47,6 +50,16 @@ def in_aws(example: AddOnsSpec) -> AddOnsSpec:
     """The example's part in AWS."""
     fleet = of_aws(example.fleet)
     return example._replace(fleet=fleet, pools=tuple(one for one in example.pools if one.name in fleet.pools))
+
+
+def with_queues(of: AddOnsSpec) -> AddOnsSpec:
+    """Every team owns GPUs of the cluster, and the first one lends some of its own alone."""
+    own = TeamQueue(gpus=16)
+    teams = {name: team.model_copy(update={"queues": {of.cluster.name: own}}) for name, team in of.fleet.teams.items()}
+    first = next(iter(teams))
+    teams[first] = teams[first].model_copy(update={"queues": {of.cluster.name: TeamQueue(gpus=8, borrows=24, lends=4)}})
+    fleet = of.fleet.model_copy(update={"teams": teams})
+    return of._replace(fleet=fleet, cluster=of.cluster._replace(queues=True))
 
 
 def with_spares(example: AddOnsSpec, **counts: int) -> AddOnsSpec:
@@ -84,8 +97,11 @@ class Applying:
         self.api, self.discovery = server.api, Discovery(server.api)
 
     def path(self, manifest: Mapping[str, Any]) -> str:
-        kind = self.discovery.find(manifest["apiVersion"], manifest["kind"])
-        assert kind is not None, f"no kind {manifest['apiVersion']} {manifest['kind']}"
+        deadline = time.monotonic() + 20
+        # A definition's kind is served a moment after it was taken.
+        while (kind := self.discovery.find(manifest["apiVersion"], manifest["kind"])) is None:
+            assert time.monotonic() < deadline, f"no kind {manifest['apiVersion']} {manifest['kind']}"
+            time.sleep(0.2)
         metadata = manifest["metadata"]
         return kind.path(metadata.get("namespace", ""), metadata["name"])
 

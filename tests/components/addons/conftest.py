@@ -13,7 +13,7 @@ from tests.support.apiserver import Server, server
 
 @pytest.fixture(scope="package")
 def example() -> AddOnsSpec:
-    return bed.spec()
+    return bed.with_queues(bed.spec())
 
 
 @pytest.fixture(scope="package")

@@ -1,0 +1,178 @@
+"""Queues of teams by real Kueue, with the rights and settings that its add-on has."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from components.addons import jobset, kueue, queues
+from components.addons.spec import addons_spec
+from fleet.address.plan import draft
+from fleet.loader import load
+from fleet.world import World
+from local.providers.kubernetes.api import ApiError
+from tests.components.addons import bed
+from tests.components.addons.queueing import Queueing, container, running, settled, true, where
+from tests.components.pools.joining_client import eventually
+from tests.support.apiserver import server
+
+FILE = bed.HERE / "queues.yaml"
+
+
+def world() -> World:
+    fleet = load(FILE)
+    made = draft(fleet, None, bed.BORN)
+    assert not made.refusals
+    return World(fleet, made.plan, FILE)
+
+
+@pytest.fixture(scope="module")
+def queueing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Queueing]:
+    """One API server for all tests here; each begins without a run."""
+    with server(tmp_path_factory.mktemp("queues")) as made, running(made, world()) as found:
+        active = f"/apis/{queues.API}/clusterqueues/vision"
+        eventually(lambda: true(made.find(active) or {}, "Active"), 120)
+        yield found
+
+
+@pytest.fixture
+def kueued(queueing: Queueing) -> Iterator[Queueing]:
+    yield queueing
+    for team in queueing.spec.fleet.teams:
+        path = f"/apis/batch/v1/namespaces/team-{team}/jobs"
+        queueing.server.api.call("DELETE", path, {"propagationPolicy": "Background"})
+    eventually(lambda: not queueing.workloads())
+
+
+def places(kueued: Queueing) -> dict[str, str]:
+    return {name: place for name, one in kueued.workloads().items() if (place := where(one))}
+
+
+def test_a_team_may_borrow_what_is_free_and_the_site_fills_first(kueued: Queueing) -> None:
+    for number in range(5):
+        kueued.run("speech", f"run-{number}", hosts=1)
+        time.sleep(0.3)  # creation times have whole seconds, and order those that wait
+    found = settled(lambda: places(kueued))
+    assert sorted(found.values()) == ["room", "room", "room", "room"], "16 of its own and 16 that it may borrow"
+    (waiting,) = kueued.workloads().keys() - found.keys()
+    assert "insufficient" in kueued.waits(waiting)
+    assert "team-gpus" in kueued.waits(waiting)
+
+
+def test_what_was_lent_comes_back_to_who_owns_it_a_whole_run_at_a_time(kueued: Queueing) -> None:
+    for number in range(2):
+        kueued.run("speech", f"pair-{number}", hosts=2)
+    assert settled(lambda: places(kueued)) == {"pair-0": "room", "pair-1": "room"}
+    kueued.run("vision", "bought", hosts=2)
+    assert settled(lambda: places(kueued)) == {"pair-0": "room", "pair-1": "room", "bought": "us-west-2"}
+    kueued.run("robots", "own", hosts=2)
+    eventually(lambda: "own" in places(kueued))
+    found = settled(lambda: places(kueued))
+    (left,) = found.keys() - {"bought", "own"}
+    assert left.startswith("pair-"), "half of what was lent is the owner's, and one that began whole ends whole"
+    assert found == {left: "room", "bought": "us-west-2", "own": "room"}
+
+
+def test_a_team_that_may_not_borrow_stays_with_its_own(kueued: Queueing) -> None:
+    for number in range(3):
+        kueued.run("robots", f"robot-{number}", hosts=1)
+    assert len(settled(lambda: places(kueued))) == 2
+
+
+def test_a_run_is_in_one_place_or_waits(kueued: Queueing) -> None:
+    kueued.run("vision", "most", hosts=3)
+    eventually(lambda: places(kueued).get("most") == "room")
+    kueued.run("speech", "next", hosts=2)
+    assert settled(lambda: places(kueued))["next"] == "us-west-2", "8 are free in the room, and not 16"
+
+
+def test_before_a_cloud_s_machines_are_there_nothing_begins_and_they_are_asked_for_as_one(kueued: Queueing) -> None:
+    for team in ("vision", "robots"):
+        kueued.run(team, f"own-{team}", hosts=2)
+    eventually(lambda: kueued.admitted() == {"own-vision": "room", "own-robots": "room"})
+    kueued.run("speech", "cloud", hosts=2)
+
+    def asked() -> list[dict[str, object]]:
+        path = "/apis/autoscaling.x-k8s.io/v1/namespaces/team-speech/provisioningrequests"
+        return [one["spec"] for one in kueued.server.api.call("GET", path)["items"]]
+
+    (request,) = eventually(asked)
+    assert request["provisioningClassName"] == "best-effort-atomic-scale-up.autoscaling.x-k8s.io"
+    assert [parts["count"] for parts in request["podSets"]] == [2]
+    assert "cloud" not in kueued.admitted()
+    job = kueued.server.find("/apis/batch/v1/namespaces/team-speech/jobs/cloud")
+    assert job is not None
+    assert job["spec"]["suspend"] is True
+
+
+def test_what_a_quota_holds_back_buys_nothing(kueued: Queueing) -> None:
+    kueued.run("robots", "too-large", hosts=3)
+    assert not settled(lambda: places(kueued))
+    path = "/apis/autoscaling.x-k8s.io/v1/namespaces/team-robots/provisioningrequests"
+    assert not kueued.server.api.call("GET", path)["items"]
+
+
+def test_priorities_hold_inside_a_team(kueued: Queueing) -> None:
+    for number in range(2):
+        kueued.run("robots", f"low-{number}", hosts=1, priority="low")
+    eventually(lambda: len(places(kueued)) == 2)
+    kueued.run("robots", "high", hosts=1, priority="high")
+    eventually(lambda: "high" in places(kueued))
+    assert len(settled(lambda: places(kueued))) == 2
+
+
+def test_a_jobset_is_queued_as_a_whole_and_its_jobs_begin_with_it(kueued: Queueing) -> None:
+    template = {"spec": {"restartPolicy": "Never", "containers": [container(8)]}}
+    job = {"parallelism": 1, "completions": 1, "completionMode": "Indexed", "backoffLimit": 0, "template": template}
+    made = {
+        "apiVersion": f"{jobset.GROUP}/{jobset.VERSION}",
+        "kind": "JobSet",
+        "metadata": {
+            "name": "parts",
+            "namespace": "team-vision",
+            "labels": {queues.QUEUE_LABEL: queues.QUEUE},
+        },
+        "spec": {
+            "suspend": True,
+            "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
+            "successPolicy": {"operator": "All"},
+            "startupPolicy": {"startupPolicyOrder": "AnyOrder"},
+            "replicatedJobs": [
+                {"name": name, "replicas": 1, "groupName": "default", "template": {"spec": job}}
+                for name in ("chief", "worker")
+            ],
+        },
+    }
+    path = f"/apis/{jobset.GROUP}/{jobset.VERSION}/namespaces/team-vision/jobsets"
+    kueued.server.api.call("POST", path, {}, made)
+    jobs = "/apis/batch/v1/namespaces/team-vision/jobs"
+    found = eventually(
+        lambda: [
+            one["metadata"]["name"]
+            for one in kueued.server.api.call("GET", jobs)["items"]
+            if not one["spec"].get("suspend")
+        ]
+    )
+    assert sorted(settled(lambda: found)) == ["parts-chief-0", "parts-worker-0"]
+    assert set(places(kueued)) == {"parts"}, "one workload for both"
+    kueued.server.api.call("DELETE", f"{path}/parts", {"propagationPolicy": "Background"})
+
+
+def test_a_team_without_a_queue_has_none(kueued: Queueing) -> None:
+    assert kueued.server.find(f"/apis/{queues.API}/namespaces/team-guests/localqueues/runs") is None
+    with pytest.raises(ApiError):
+        kueued.server.api.call("GET", f"/apis/{queues.API}/clusterqueues/guests")
+
+
+@pytest.mark.parametrize("addon", [kueue.ADDON, jobset.ADDON])
+def test_the_rights_of_a_controller_are_enough(queueing: Queueing, addon: str) -> None:
+    """The last of all: what was refused stands in its log."""
+    log = queueing.log(addon)
+    assert "Starting workers" in log or "Starting Controller" in log, log[-2000:]
+    assert "forbidden" not in log, next(line for line in log.splitlines() if "forbidden" in line)
+
+
+def test_capacity_is_that_of_the_pools(tmp_path: Path) -> None:
+    told = world()
+    assert queues.capacity(addons_spec(told.fleet, told.plan, "main")) == {"room": 32, "us-west-2": 16}
