@@ -64,6 +64,8 @@ def _references(fleet: Fleet) -> Iterator[Violation]:
         wanted += [(("clusters", name, key), "region", region, fleet.regions) for key, region in named]
     for name, person in fleet.people.items():
         wanted.append((("people", name, "team"), "team", person.team, fleet.teams))
+    for name, team in fleet.teams.items():
+        wanted += [(("teams", name, "queues", cluster), "cluster", cluster, fleet.clusters) for cluster in team.queues]
     for name, pool in fleet.pools.items():
         wanted.append((("pools", name, "cluster"), "cluster", pool.cluster, fleet.clusters))
         wanted.append((("pools", name, "owner"), "team", pool.owner, fleet.teams))

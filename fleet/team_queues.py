@@ -16,10 +16,7 @@ def wrong(fleet: Fleet) -> Iterator[Wrong]:
     """Every problem with its entry."""
     for name, team in fleet.teams.items():
         for cluster, own in team.queues.items():
-            entry = ("teams", name, "queues", cluster)
-            if cluster not in fleet.clusters:
-                known = ", ".join(fleet.clusters) or "none yet"
-                yield entry, f"there is no cluster {cluster}", f"Clusters are: {known}"
             if own.lends is not None and own.lends > own.gpus:
-                what = f"team {name} would lend {own.lends} GPUs of the {own.gpus} that it owns in {cluster}"
-                yield (*entry, "lends"), what, f"Write lends: {own.gpus} or less, or leave it out: then it lends all"
+                what = f"team {name} lends {own.lends} GPUs in {cluster}, and owns {own.gpus}"
+                remedy = f"Write lends: {own.gpus} or less. Without it the team lends all that it does not use"
+                yield ("teams", name, "queues", cluster, "lends"), what, remedy

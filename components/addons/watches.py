@@ -47,9 +47,15 @@ AUTOSCALER = (
     "resourceslices",
 )
 
+QUEUES = "one client in the cluster, the leading controller"
+
 # ClusterRole, resource → why.
 ALLOWED = {
     **{("landbridge:cluster-autoscaler", resource): ONE for resource in AUTOSCALER},
+    ("landbridge:kueue", "jobs"): f"{QUEUES}: it knows by them who waits, and whose pods are ready",
+    ("landbridge:jobset", "jobs"): f"{QUEUES}: a run's parts are Jobs",
+    ("landbridge:jobset", "pods"): f"{QUEUES}: a part of a run follows its first pod, found by labels",
+    ("landbridge:jobset", "nodes"): f"{QUEUES}: only once a run asks for places of its own, by the first pod's node",
     ("landbridge-joining", "nodes"): (
         "the one leader of the joining service knows of every Node whether its machine is there still: one client"
     ),

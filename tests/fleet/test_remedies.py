@@ -75,6 +75,7 @@ MENDS: tuple[tuple[str, Mend], ...] = (
     (rf"(\S+) is {VALUE}\. It must be '?(?!text)(\w+)'?(?:,| or ) ", chosen),
     (r"(\S+) is \S+\. It must be at least (\d+)\.", exchanged),
     (r"(\S+) is '[^']*'\. It must be .*such as (?!arn:)(\S+?)(?:: the form .*|\.)$", exchanged),
+    (r"Write (lends): (\d+) or less\.", exchanged),
     (r"([a-z]+) has \d+ entries\. Give at most (\d+)\.", fewer),
 )
 # Whose remedy is right, and meets what else is wrong there: a second `regions`, a pool of kind gpu.

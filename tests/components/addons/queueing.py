@@ -18,6 +18,7 @@ from fleet.team_storage import namespace
 from fleet.world import World
 from local.providers.kubernetes.api import ApiError
 from tests.components.addons import bed
+from tests.components.addons.asked import Asked
 from tests.support.apiserver import HERE, Server, free_port
 
 WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
@@ -31,6 +32,8 @@ class Queueing:
     def __init__(self, server: Server, spec: AddOnsSpec) -> None:
         self.server, self.spec, self.apply = server, spec, bed.Applying(server)
         self.folder = server.folder
+        # Controller → what it asks of the API.
+        self.asked: dict[str, Asked] = {}
 
     def install(self) -> None:
         for team in self.spec.fleet.teams:
@@ -60,9 +63,16 @@ class Queueing:
             (folder / "certificates/tls.crt").write_text(certificate)
             (folder / "certificates/tls.key").write_text(key)
         (folder / controllers.FILE).write_text(json.dumps(config))
-        (folder / "kubeconfig").write_text(
-            self.server.kubeconfig(f"system:serviceaccount:{controllers.SPACE}:{addon}", GROUPS)
-        )
+        asked = Asked(self.server, folder, f"system:serviceaccount:{controllers.SPACE}:{addon}", GROUPS)
+        self.asked[addon] = asked
+        told = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "c", "cluster": {"server": asked.address}}],
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": ""}}],
+            "current-context": "c",
+        }
+        (folder / "kubeconfig").write_text(json.dumps(told))
         self.server.start(addon, f"--config={folder}/{controllers.FILE}", f"--kubeconfig={folder}/kubeconfig")
 
     def log(self, addon: str) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from components.addons import gangs
-from components.addons.manifests import Manifest
+from components.addons import controllers, gangs, jobset, kueue, queues
+from components.addons.manifests import NAME, Manifest
 from components.addons.spec import AddOnsSpec
 from components.addons.watches import ALLOWED, GROWING, LOOKS
 from components.pools.admission import API_SERVER, JOINING_GROUP
@@ -18,7 +18,7 @@ PROXY_LACKS = {("", "endpoints"), ("", "events")}
 
 ROLES = ("ClusterRole", "Role")
 # Who joins, and who lets them: they run in no pod.
-EDIT = "rbac.authorization.k8s.io/aggregate-to-edit"
+PARTS = tuple(f"rbac.authorization.k8s.io/aggregate-to-{role}" for role in ("edit", "view"))
 OUTSIDE = {("User", USER), ("Group", JOINING_GROUP), ("Group", "system:bootstrappers"), ("User", API_SERVER)}
 # Kubernetes' own role: it is for kubelets, and lists nothing.
 KUBELETS = ("ClusterRole", "system:kubelet-api-admin")
@@ -58,10 +58,10 @@ def test_nobody_has_rights_by_another_s_role(example: AddOnsSpec) -> None:
     """Or the walk above would miss them: cluster-admin, say."""
     made = bed.every(example)
     roles = [one for one in made if one["kind"] in ROLES]
-    # What is a part of `edit` is people's.
-    added = [one for one in roles if one["metadata"]["labels"].get(EDIT)]
+    # What is a part of `edit` or of `view` is people's.
+    added = [one for one in roles if any(part in one["metadata"]["labels"] for part in PARTS)]
     ours = {(one["kind"], one["metadata"]["name"]) for one in roles if one not in added}
-    assert [one["metadata"]["name"] for one in added] == [gangs.EDITOR]
+    assert [one["metadata"]["name"] for one in added] == [gangs.EDITOR, f"{queues.USERS}-view", f"{queues.USERS}-edit"]
     bindings = [one for one in made if one["kind"] in ("ClusterRoleBinding", "RoleBinding")]
     assert {(one["roleRef"]["kind"], one["roleRef"]["name"]) for one in bindings} == {*ours, KUBELETS}
     # Teams' own are bound to nothing: their token is for the cloud.
@@ -73,8 +73,15 @@ def test_nobody_has_rights_by_another_s_role(example: AddOnsSpec) -> None:
 
 
 def test_no_add_on_reads_secrets(example: AddOnsSpec) -> None:
-    rules = [rule for one in bed.every(example) if one["kind"] in ROLES for rule in one["rules"]]
-    assert not [rule for rule in rules if {"secrets", "*"} & set(rule["resources"])]
+    """But for those that two controllers make themselves, in a namespace where nobody else keeps anything."""
+    made = bed.every(example)
+    roles = [one for one in made if one["kind"] in ROLES]
+    reading = [one for one in roles if any({"secrets", "*"} & set(rule["resources"]) for rule in one["rules"])]
+    assert {(one["kind"], one["metadata"].get("namespace")) for one in reading} == {("Role", controllers.SPACE)}
+    there = [one for one in made if one["metadata"].get("namespace") == controllers.SPACE]
+    assert {one["metadata"]["labels"][NAME] for one in there} == {kueue.ADDON, jobset.ADDON}
+    secrets = {one["metadata"]["name"] for one in there if one["kind"] == "Secret"}
+    assert secrets == {kueue.SERVER.secret, jobset.SERVER.secret}
 
 
 def test_kube_proxy_has_the_rights_that_kubernetes_gives_it(kube: Server, example: AddOnsSpec) -> None:

@@ -1,0 +1,152 @@
+"""Queues in a whole cluster: Kueue and JobSet as the stack installs them, webhooks included, and work of others beside."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from components.addons import controllers, queues
+from tests.components.pools.joining_client import eventually
+from tests.support.cloud import COMMAND, Cloud
+
+from .worlds import HYBRID
+
+pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
+QUEUED = HYBRID.replace("lab: {gid: 2001}", "lab: {gid: 2001, queues: {main: {gpus: 16, borrows: 0}}}")
+SPACE, CONTROLLERS = controllers.SPACE, ("kueue", "jobset")
+READY_SECONDS = 300
+
+
+class Queued:
+    def __init__(self, cloud: Cloud) -> None:
+        self.cloud = cloud
+
+    def kubectl(self, *words: str, stdin: str = "", fine: bool = True) -> str:
+        command = [COMMAND, "kubectl", "--local", "--fleet", str(self.cloud.fleet), *words]
+        done = subprocess.run(
+            command,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            env=self.cloud._environment(),
+            check=False,
+            timeout=120,
+        )
+        assert (done.returncode == 0) is fine, done.stdout + done.stderr
+        return done.stdout + ("" if fine else done.stderr)
+
+    def get(self, *words: str) -> Any:
+        return json.loads(self.kubectl("get", *words, "-o", "json"))
+
+    def make(self, manifest: dict[str, Any], *, fine: bool = True) -> str:
+        return self.kubectl("create", "-f", "-", stdin=json.dumps(manifest), fine=fine)
+
+    def ready(self, name: str) -> bool:
+        status = self.get("-n", SPACE, "deployment", name)["status"]
+        return int(status.get("readyReplicas", 0)) == controllers.REPLICAS
+
+
+@pytest.fixture(scope="module")
+def queued(at_rest: Cloud) -> Iterator[Queued]:
+    at_rest.fleet.write_text(QUEUED)
+    at_rest.run("up", "--local", "--yes", seconds=900)
+    found = Queued(at_rest)
+    for name in CONTROLLERS:
+        eventually(lambda name=name: found.ready(name), READY_SECONDS)
+    yield found
+
+
+def jobset(name: str, hosts: int) -> dict[str, Any]:
+    """As somebody writes it who knows nothing of queues but their name."""
+    limits = {"resources": {"limits": {"nvidia.com/gpu": 8}}}
+    pod = {"restartPolicy": "Never", "containers": [{"name": "train", "image": "example.com/train:1", **limits}]}
+    # Pods that are played say here how long they run.
+    template = {"metadata": {"annotations": {"local.landbridge.dev/runs-for": "1s"}}, "spec": pod}
+    job = {"parallelism": hosts, "completions": hosts, "template": template}
+    return {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": name, "namespace": "team-lab", "labels": {queues.QUEUE_LABEL: queues.QUEUE}},
+        "spec": {"replicatedJobs": [{"name": "worker", "template": {"spec": job}}]},
+    }
+
+
+def conditions(queued: Queued, name: str) -> dict[str, str]:
+    found = queued.get("-n", "team-lab", "jobset", name).get("status", {}).get("conditions") or []
+    return {one["type"]: one["status"] for one in found}
+
+
+def test_a_run_is_let_in_as_a_whole_and_runs_at_the_site(queued: Queued) -> None:
+    queued.make(jobset("pair", hosts=2))
+    eventually(lambda: conditions(queued, "pair").get("Completed") == "True", 180)
+    (workload,) = [
+        one
+        for one in queued.get("-n", "team-lab", "workloads")["items"]
+        if one["metadata"]["ownerReferences"][0]["name"] == "pair"
+    ]
+    (parts,) = workload["status"]["admission"]["podSetAssignments"]
+    assert parts["flavors"] == {"nvidia.com/gpu": "lab", queues.TEAM_GPUS: queues.OF_TEAMS}
+
+
+def test_what_is_over_the_quota_waits_and_is_told_why(queued: Queued) -> None:
+    queued.make(jobset("large", hosts=3))
+
+    def why() -> str:
+        for one in queued.get("-n", "team-lab", "workloads")["items"]:
+            if one["metadata"]["ownerReferences"][0]["name"] == "large":
+                told = one.get("status", {}).get("conditions") or []
+                return next((str(each["message"]) for each in told if each["type"] == "QuotaReserved"), "")
+        return ""
+
+    assert queues.TEAM_GPUS in eventually(why, 60)
+    assert queued.get("-n", "team-lab", "jobset", "large")["spec"]["suspend"] is True
+    assert not queued.get("-n", "team-lab", "pods", "-l", "jobset.sigs.k8s.io/jobset-name=large")["items"]
+    queued.kubectl("-n", "team-lab", "delete", "jobset", "large")
+
+
+def test_while_the_controllers_are_down_nothing_waits_but_what_is_theirs(queued: Queued) -> None:
+    for name in CONTROLLERS:
+        queued.kubectl("-n", SPACE, "scale", "deployment", name, "--replicas=0")
+    eventually(lambda: not queued.get("-n", SPACE, "pods")["items"], 120)
+    pod = {"containers": [{"name": "main", "image": "example.com/plain:1"}]}
+    job = {"template": {"spec": {**pod, "restartPolicy": "Never"}}}
+    for space in ("team-ops", "team-lab", "default", "kube-system"):
+        meta = {"name": "plain", "namespace": space}
+        queued.make({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": pod})
+        queued.make({"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": job})
+        labels = {"matchLabels": {"app": "plain"}}
+        template = {"metadata": {"labels": labels["matchLabels"]}, "spec": pod}
+        spec = {"selector": labels, "template": template}
+        queued.make({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": spec})
+        queued.kubectl("-n", space, "delete", "pod,job,deployment", "plain", "--wait=false")
+    meta = {"name": "queued", "namespace": "team-lab", "labels": {queues.QUEUE_LABEL: queues.QUEUE}}
+    refused = queued.make({"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": job}, fine=False)
+    assert "mjob.kb.io" in refused
+    assert "jobset" in queued.make(jobset("refused", hosts=1), fine=False)
+    for name in CONTROLLERS:
+        queued.kubectl("-n", SPACE, "scale", "deployment", name, f"--replicas={controllers.REPLICAS}")
+        eventually(lambda name=name: queued.ready(name), READY_SECONDS)
+    queued.make(jobset("again", hosts=1))
+    eventually(lambda: conditions(queued, "again").get("Completed") == "True", 180)
+
+
+def test_a_second_run_changes_nothing(queued: Queued) -> None:
+    found = queued.cloud.report("up", "main-addons", "--local", "--yes", "--full", "--refresh", "--expect-no-changes")
+    assert [one["result"] for one in found["stacks"]] == ["unchanged"]
+
+
+def test_a_team_s_queue_goes_and_comes_with_its_line_in_the_fleet_file(queued: Queued) -> None:
+    """The last of all: nobody queues any more, and no definition, right or webhook is left."""
+    queued.cloud.fleet.write_text(HYBRID)
+    queued.cloud.run("up", "--local", "--yes", seconds=900)
+    kinds = "mutatingwebhookconfigurations,validatingwebhookconfigurations,crd,clusterroles"
+    left = queued.kubectl("get", kinds, "-o", "name").split()
+    assert not [one for one in left if "kueue" in one or "jobset" in one]
+    assert not [one for one in queued.kubectl("get", "namespaces", "-o", "name").split() if SPACE in one]
+    queued.cloud.fleet.write_text(QUEUED)
+    queued.cloud.run("up", "--local", "--yes", seconds=900)
+    eventually(lambda: queued.ready("kueue") and queued.ready("jobset"), READY_SECONDS)
+    queued.make(jobset("anew", hosts=1))
+    eventually(lambda: conditions(queued, "anew").get("Completed") == "True", 180)
