@@ -13,8 +13,8 @@ from . import baked, bill, containers, digest, disk, driver, inputs, lock, packa
 from .baked import Baked
 from .containers import Container
 from .errors import ImageError
-from .recipe import Asked
-from .running import NEEDED, cache_folder, check, full_disk_told, image_umask, made, remove_tree, room
+from .recipe import ImageSpec
+from .running import NEEDED, cache_folder, check, explain_full_disk, image_umask, made, remove_tree, room
 
 ROOT = "root"
 NEEDED_GIB = 6.0
@@ -57,7 +57,7 @@ def home() -> Path:
     return Path(named) if named else cache_folder("images")
 
 
-def bake(asked: Asked, given: Given, tell: Tell, *, again: bool = False) -> Made:
+def bake(asked: ImageSpec, given: Given, tell: Tell, *, again: bool = False) -> Made:
     """An image of the same inputs that lies there is taken, unless `again`.
 
     Raises ImageError; then nothing of it is left but fetched packages.
@@ -73,7 +73,7 @@ def bake(asked: Asked, given: Given, tell: Tell, *, again: bool = False) -> Made
         {
             "kubernetes": given.kubernetes,
             "versions": {name: given.versions[name] for name in asked.programs},
-            "containers": [(one.told, baked.sha256(one.file)) for one in given.containers],
+            "containers": [(one.entry, baked.sha256(one.file)) for one in given.containers],
         },
         {name: given.programs[name] for name in asked.programs},
     )
@@ -81,7 +81,7 @@ def bake(asked: Asked, given: Given, tell: Tell, *, again: bool = False) -> Made
         return Made(*there, before=True, times=[])
     room(made(given.home, "Name another folder by LANDBRIDGE_IMAGES"), NEEDED_GIB)
     times: list[Times] = []
-    with full_disk_told(given.home), _workshop(given.home) as workshop:
+    with explain_full_disk(given.home), _workshop(given.home) as workshop:
         phase = _phases(tell, times)
         with phase("packages fetched"):
             files = packages.fetch(
@@ -106,7 +106,7 @@ def bake(asked: Asked, given: Given, tell: Tell, *, again: bool = False) -> Made
     return Made(folder, image, before, times)
 
 
-def _contents(workshop: Path, asked: Asked, locked: lock.Lock, given: Given) -> Baked:
+def _contents(workshop: Path, asked: ImageSpec, locked: lock.Lock, given: Given) -> Baked:
     """Finishes the root file system; an image without disks yet."""
     root = workshop / ROOT
     kernel = rootfs.kernel(root)

@@ -10,7 +10,7 @@ from typing import Any
 
 from .containers import Container
 from .lock import Lock, Package
-from .recipe import Asked
+from .recipe import ImageSpec
 
 # In the image.
 FOLDER = "usr/share/landbridge"
@@ -18,7 +18,7 @@ BILL, PROVENANCE = "bill.json", "provenance.json"
 
 
 def bill(
-    asked: Asked, lock: Lock, programs: Mapping[str, tuple[str, str]], containers: Sequence[Container] = ()
+    asked: ImageSpec, lock: Lock, programs: Mapping[str, tuple[str, str]], containers: Sequence[Container] = ()
 ) -> dict[str, Any]:
     """`programs` are those that are no packages: name → version and SHA-256."""
     distribution = asked.base_name.partition("-")[0]
@@ -59,7 +59,7 @@ def _containers(containers: Iterable[Container]) -> Iterable[dict[str, Any]]:
 
 
 def provenance(
-    asked: Asked, lock: Lock, kubernetes: str, kernel: str, containers: Sequence[Container] = ()
+    asked: ImageSpec, lock: Lock, kubernetes: str, kernel: str, containers: Sequence[Container] = ()
 ) -> dict[str, Any]:
     """What it was made of. Nothing that differs between two bakes: no time, no machine."""
     return {
@@ -70,7 +70,7 @@ def provenance(
         "kernel": kernel,
         "lock": {"file": lock.file.name, "asked": lock.asked, "packages_of": _time(lock.epoch_seconds)},
         "driver": asked.driver.version if asked.driver else None,
-        "containers": [one.told for one in containers],
+        "containers": [one.entry for one in containers],
         "units": {"enabled": asked.enabled, "disabled": asked.disabled, "masked": asked.masked},
     }
 

@@ -22,7 +22,7 @@ class Move(NamedTuple):
     """A pointer that is to say another image; `name` and `before` are for people."""
 
     place: str
-    slot: PointerKey
+    key: PointerKey
     image: str
     name: str
     before: str
@@ -44,7 +44,7 @@ def look(store: Store) -> dict[str, There]:
 
 
 def look_at(store: Store, place: str) -> There:
-    return There(store.published(place), {one.slot: one for one in store.pointers(place)})
+    return There(store.published(place), {one.key: one for one in store.pointers(place)})
 
 
 def publish(store: Store, folder: Path, image: Baked, who: str, tell: Tell) -> list[Move]:
@@ -82,22 +82,22 @@ def _driven(image: Baked | Published, to: str) -> None:
 
 
 def _promoted(place: str, there: There, image: Published, slot: PointerKey, *, force: bool) -> Iterator[Move]:
-    said = _said(there, slot)
+    said = _current(there, slot)
     stable, candidate = (slot._replace(channel=channel) for channel in (STABLE, CANDIDATE))
     if said == image.id:
         return
-    if slot.channel == STABLE and _said(there, candidate) != image.id and not force:
-        held = there.name(_said(there, candidate)) or "none"
+    if slot.channel == STABLE and _current(there, candidate) != image.id and not force:
+        held = there.name(_current(there, candidate)) or "none"
         raise ImageError(
             f"{image.name} is not the candidate for Kubernetes {image.kubernetes} in {place}, which is {held}. Publish "
             "it again to make it the candidate and try it there first, or agree with --force; nothing was changed"
         )
-    if slot.channel == RETIRED and _said(there, stable) == image.id:
+    if slot.channel == RETIRED and _current(there, stable) == image.id:
         raise ImageError(
             f"Machines in {place} start from {image.name}: promote another one to stable, and it retires. Nothing was "
             "changed"
         )
-    if slot.channel == STABLE and (before := _said(there, stable)):
+    if slot.channel == STABLE and (before := _current(there, stable)):
         # First: a run that ends between the two writes does them both again.
         yield from _moved(place, there, slot._replace(channel=RETIRED), before)
     yield from _moved(place, there, slot, image.id)
@@ -175,7 +175,7 @@ def _done(place: str, places: Mapping[str, There], slot: PointerKey) -> bool:
 def _before(there: There, slot: PointerKey) -> str:
     """Empty where nothing was stable before."""
     now, retired = there.pointers[slot], slot._replace(channel=RETIRED)
-    return next((one for one in (_said(there, retired), now.previous) if one and one != now.image), "")
+    return next((one for one in (_current(there, retired), now.previous) if one and one != now.image), "")
 
 
 def _rolled_back(place: str, there: There, slot: PointerKey, target: str) -> Iterator[Move]:
@@ -196,15 +196,15 @@ def do(store: Store, moves: Sequence[Move], who: str, why: str) -> None:
     places = {move.place for move in moves}
     held = {(one.place, one.id): one for place in sorted(places) for one in store.published(place)}
     for move in moves:
-        if move.slot.channel != RETIRED and (move.place, move.image) not in held:
+        if move.key.channel != RETIRED and (move.place, move.image) not in held:
             _whole(store, move)
     for move in moves:
         image = held.get((move.place, move.image))
-        if image is not None and image.state in ("deprecated", "disabled") and move.slot.channel != RETIRED:
+        if image is not None and image.state in ("deprecated", "disabled") and move.key.channel != RETIRED:
             store.restore(image)
     for move in moves:
         record = Record(who, datetime.datetime.now(datetime.UTC), why, move.before)
-        store.point(move.place, move.slot, move.image, record)
+        store.point(move.place, move.key, move.image, record)
 
 
 def _whole(store: Store, move: Move) -> None:
@@ -216,12 +216,12 @@ def _whole(store: Store, move: Move) -> None:
         )
 
 
-def _said(there: There, slot: PointerKey) -> str:
+def _current(there: There, slot: PointerKey) -> str:
     return there.pointers[slot].image if slot in there.pointers else ""
 
 
 def _moved(place: str, there: There, slot: PointerKey, image: str) -> Iterator[Move]:
-    if (said := _said(there, slot)) != image:
+    if (said := _current(there, slot)) != image:
         yield Move(place, slot, image, there.name(image), there.name(said))
 
 

@@ -32,7 +32,7 @@ class Container(NamedTuple):
     file: Path
 
     @property
-    def told(self) -> dict[str, str]:
+    def entry(self) -> dict[str, str]:
         return {"name": self.name, "digest": f"sha256:{self.digest}"}
 
 
@@ -146,7 +146,7 @@ def lay(root: Path, containers: Sequence[Container]) -> None:
         file = f"{one.digest[:12]}.tar"
         shutil.copyfile(one.file, folder / file)
         (folder / file).chmod(0o644)
-        listed.append({**one.told, "file": file})
+        listed.append({**one.entry, "file": file})
     (folder / LIST).write_text(json.dumps(listed, indent=1) + "\n")
     (folder / LIST).chmod(0o644)
 

@@ -8,13 +8,13 @@ from fnmatch import fnmatchcase
 
 from .errors import ImageError
 from .lock import Lock, words
-from .recipe import Asked
+from .recipe import ImageSpec
 
 # Above what is there already (apt_preferences(5)).
 PRIORITY = 1001
 
 
-def preferences(asked: Asked) -> str:
+def preferences(asked: ImageSpec) -> str:
     """For apt, which takes the newest otherwise, of each package for itself."""
     if asked.driver is None:
         return ""
@@ -32,7 +32,7 @@ def upstream(version: str) -> str:
     return version.partition(":")[2].rpartition("-")[0] if ":" in version else version.rpartition("-")[0] or version
 
 
-def check(asked: Asked, locked: Lock) -> None:
+def check(asked: ImageSpec, locked: Lock) -> None:
     """Raises ImageError where a part of the driver is of another version, or there is none at all."""
     if asked.driver is None:
         return

@@ -65,7 +65,7 @@ def booted(disk: Path, tell: Callable[[str], None], *, limit_seconds: float) -> 
     with tempfile.TemporaryDirectory(prefix="landbridge-guest-") as temporary:
         folder = Path(temporary)
         run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / "key")])
-        _told(folder / "told", (folder / "key.pub").read_text().strip())
+        _write_metadata(folder / "told", (folder / "key.pub").read_text().strip())
         shutil.copyfile(VARIABLES, folder / "variables")
         overlay = folder / "disk.qcow2"
         backing = ["-F", "qcow2", "-b", str(disk.resolve())]
@@ -84,7 +84,7 @@ def booted(disk: Path, tell: Callable[[str], None], *, limit_seconds: float) -> 
             machine.wait()
 
 
-def _told(folder: Path, key: str) -> None:
+def _write_metadata(folder: Path, key: str) -> None:
     folder.mkdir()
     (folder / "instance-id").write_text("i-0123456789abcdef0")
     (folder / "user-data").write_text(LETS_IN.format(user=USER, key=key, started=STARTED))

@@ -8,14 +8,14 @@ from . import baked, rootfs
 from .baked import Baked
 from .errors import ImageError
 from .lock import Lock, written
-from .recipe import Asked
+from .recipe import ImageSpec
 
 # Beside an image's disks.
 FILE = "made-of"
 CODE = Path(__file__).parent
 
 
-def key(asked: Asked, locked: Lock, told: dict[str, object], programs: dict[str, Path]) -> str:
+def key(asked: ImageSpec, locked: Lock, told: dict[str, object], programs: dict[str, Path]) -> str:
     """`told` is what else is written into the image. Reads each program whole; raises ImageError for one that lacks."""
     for program in programs.values():
         rootfs.there(program)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .errors import ImageError
-from .recipe import Asked
+from .recipe import ImageSpec
 
 FOLDER = Path(__file__).with_name("locks")
 HEAD = re.compile(r"# (?P<key>asked|epoch) (?P<value>\S+)")
@@ -39,12 +39,12 @@ class Lock(NamedTuple):
     packages: tuple[Package, ...]
 
 
-def place(asked: Asked, folder: Path = FOLDER) -> Path:
+def place(asked: ImageSpec, folder: Path = FOLDER) -> Path:
     names = (asked.base_name, asked.variant_name, asked.driver_name)
     return folder / f"{'-'.join(name for name in names if name)}.lock"
 
 
-def digest(asked: Asked) -> str:
+def digest(asked: ImageSpec) -> str:
     """Of everything that decides which packages are taken."""
     told: dict[str, object] = {"base": asked.base.model_dump(exclude_none=True), "packages": asked.packages}
     if asked.driver:
@@ -78,7 +78,7 @@ def _package(file: Path, number: int, line: str) -> Package:
     raise ImageError(f"{file.name}:{number}: this is no package's line. `landbridge image lock` makes the file anew")
 
 
-def current(asked: Asked, folder: Path = FOLDER) -> Lock:
+def current(asked: ImageSpec, folder: Path = FOLDER) -> Lock:
     """The lock of what is asked for. Raises ImageError where there is none, or one of another recipe."""
     found = read(place(asked, folder))
     if found.asked != digest(asked):
@@ -89,7 +89,7 @@ def current(asked: Asked, folder: Path = FOLDER) -> Lock:
     return found
 
 
-def words(asked: Asked) -> str:
+def words(asked: ImageSpec) -> str:
     """What a command says to mean this image."""
     driver = f" --driver {asked.driver_name}" if asked.driver_name else ""
     return f"--base {asked.base_name} --variant {asked.variant_name}{driver}"

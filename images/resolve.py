@@ -9,7 +9,7 @@ from pathlib import Path
 from . import driver, lock
 from .errors import ImageError
 from .lock import Lock, Package
-from .recipe import Asked, Base
+from .recipe import Base, ImageSpec
 from .running import check, run
 
 # As --print-uris has it: 'URI' FILE SIZE SHA256:DIGEST (apt-get(8)).
@@ -34,7 +34,7 @@ APT = {
 }
 
 
-def resolve(asked: Asked, folder: Path = lock.FOLDER) -> Lock:
+def resolve(asked: ImageSpec, folder: Path = lock.FOLDER) -> Lock:
     """What the mirrors have now, not written yet. Raises ImageError, which names the recipe's line where it can."""
     check({"apt-get": "apt"}, root=False)
     with tempfile.TemporaryDirectory(prefix="landbridge-apt-") as temporary:
@@ -51,7 +51,7 @@ def resolve(asked: Asked, folder: Path = lock.FOLDER) -> Lock:
         return found
 
 
-def _apt(root: Path, asked: Asked) -> list[str]:
+def _apt(root: Path, asked: ImageSpec) -> list[str]:
     for part in ("etc/apt", "var/lib/apt/lists/partial", "var/cache/apt/archives/partial", "var/lib/dpkg"):
         (root / part).mkdir(parents=True)
     (root / "var/lib/dpkg/status").touch()
@@ -83,7 +83,7 @@ def _epoch_seconds(root: Path) -> int:
     return int(max(date.timestamp() for date in dates))
 
 
-def _named(asked: Asked, error: ImageError) -> ImageError:
+def _named(asked: ImageSpec, error: ImageError) -> ImageError:
     """apt's word for a package that is not there, as an error in the recipe."""
     names = [name for one in UNKNOWN.finditer(str(error)) for name in one.groups() if name]
     told = [

@@ -113,7 +113,7 @@ def image_umask() -> Iterator[None]:
 
 
 @contextmanager
-def full_disk_told(folder: Path) -> Iterator[None]:
+def explain_full_disk(folder: Path) -> Iterator[None]:
     """A disk that fills up meanwhile is one clear error, too."""
     try:
         yield

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 HOME = "opt/landbridge"
 # The client of Kubernetes' API is a file by itself: scripts of machines have it, too.
 CODE, PACKAGES = ("services", "fleet", "kube_http.py"), f"{HOME}/packages"
-KEPT_CODE = (".py", ".proto")
+CODE_SUFFIXES = (".py", ".proto")
 AUTHORITIES, BUNDLE = "usr/share/ca-certificates", "etc/ssl/certs/ca-certificates.crt"
 # Scripts name the interpreter that installed them, and records list scripts.
 INSTALLED_HERE = ("bin/", "RECORD")
@@ -52,7 +52,7 @@ def make(loaded: Loaded, locks: Path, cache: Path, site: Path, folder: Path) -> 
     """
     asked = loaded.recipe.services
     assert asked is not None, "the recipe's own check"
-    of = recipe.asked(loaded, asked.base, asked.variant)
+    of = recipe.select(loaded, asked.base, asked.variant)
     locked = lock.current(of, locks)
     wanted = [package for package in locked.packages if package.name in asked.packages]
     if lacking := sorted(set(asked.packages) - {package.name for package in wanted}):
@@ -80,7 +80,7 @@ def _furnish(root: Path, site: Path) -> None:
     (root / BUNDLE).write_text("".join(one.read_text() for one in trusted))
     for name in CODE:
         for source in [ROOT / name, *sorted((ROOT / name).rglob("*"))]:
-            if source.suffix in KEPT_CODE:
+            if source.suffix in CODE_SUFFIXES:
                 _copy(source, root / HOME / source.relative_to(ROOT))
     for source in sorted(site.rglob("*")):
         path = str(source.relative_to(site))

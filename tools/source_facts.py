@@ -60,12 +60,12 @@ def facts(text: str, *, apart: bool) -> Facts:
     if not apart:
         return Facts(imports, {BODY: _symbol([tree])})
     parts: dict[str, list[ast.AST]] = {BODY: []}
-    for name, node in _parts(tree.body):
+    for name, node in _definitions(tree.body):
         parts.setdefault(name, []).append(node)
     return Facts(imports, {name: _symbol(nodes) for name, nodes in parts.items()})
 
 
-def _parts(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
+def _definitions(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
     for node in body:
         if isinstance(node, Function | ast.ClassDef):
             yield node.name, node
@@ -74,7 +74,7 @@ def _parts(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
             names = [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
             yield from ((name, node) for name in names or [BODY])
         elif isinstance(node, ast.If | ast.With | ast.For | ast.Try):
-            yield from _parts(node.body)
+            yield from _definitions(node.body)
         else:
             yield BODY, node
 
@@ -157,21 +157,21 @@ class Store:
 
     def __init__(self, root: Path, path: Path) -> None:
         self.root, self.path = root, path
-        self.kept: dict[str, tuple[list[int], Facts]] = {}
+        self.cached: dict[str, tuple[list[int], Facts]] = {}
         self.changed = False
         kept = json.loads(path.read_text()) if path.exists() else {}
         if kept.get("form") == FORM:
-            self.kept = {name: (when, _revived(*told)) for name, (when, told) in kept["files"].items()}
+            self.cached = {name: (when, _revived(*told)) for name, (when, told) in kept["files"].items()}
 
     def of(self, file: str) -> Facts:
         """A file that can't be parsed, or is gone, has none: the linter tells of it."""
         try:
             stat = (self.root / file).stat()
             when = [stat.st_mtime_ns, stat.st_size]
-            if file not in self.kept or self.kept[file][0] != when:
+            if file not in self.cached or self.cached[file][0] != when:
                 text = (self.root / file).read_text()
-                self.kept[file], self.changed = (when, facts(text, apart=file.startswith(TESTS))), True
-            return self.kept[file][1]
+                self.cached[file], self.changed = (when, facts(text, apart=file.startswith(TESTS))), True
+            return self.cached[file][1]
         except (OSError, SyntaxError, UnicodeDecodeError):
             return Facts([], {BODY: _symbol([])})
 
@@ -180,7 +180,7 @@ class Store:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         new = self.path.with_suffix(f".{os.getpid()}")
-        files = {name: kept for name, kept in self.kept.items() if (self.root / name).exists()}
+        files = {name: kept for name, kept in self.cached.items() if (self.root / name).exists()}
         new.write_text(json.dumps({"form": FORM, "files": files}))
         new.replace(self.path)
 

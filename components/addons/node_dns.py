@@ -3,7 +3,7 @@
 What it has heard it goes on telling for a day when nobody answers: a site that is cut off still finds its names.
 """
 
-from .dns import DOMAIN, KEPT, NO_FAILURES, UPSTREAM, UPSTREAM_ADDRESS
+from .dns import DOMAIN, NO_FAILURES, SERVE_STALE, UPSTREAM, UPSTREAM_ADDRESS
 from .images import NODE_DNS
 from .manifests import Manifest, config_map, container, daemon_set, get, host_path, on_host
 from .spec import AddOnsSpec
@@ -42,7 +42,7 @@ def _zone(zone: str, forward: str, listens: str, *, health: bool) -> str:
         "    cache {",
         "        success 9984 30",
         "        denial 9984 5",
-        f"        {KEPT}",
+        f"        {SERVE_STALE}",
         f"        {NO_FAILURES}",
         "    }",
         "    reload",

@@ -14,7 +14,7 @@ from .names import site_zones
 
 # "Serving Stale Data" (RFC 8767, section 5): what has run out is told only when nobody has answered for so long.
 PATIENCE_MILLISECONDS = 1800
-KEPT_SECONDS = 86400
+SERVE_EXPIRED_SECONDS = 86400
 
 
 class Forwarding(NamedTuple):
@@ -57,7 +57,7 @@ server:
     domain-insecure: "{spec.domain}"
     # While no region is in reach, names that were known go on being known; while one is, none is told that has run out.
     serve-expired: yes
-    serve-expired-ttl: {KEPT_SECONDS}
+    serve-expired-ttl: {SERVE_EXPIRED_SECONDS}
     serve-expired-client-timeout: {PATIENCE_MILLISECONDS}
 {_own(spec)}{forwarded}"""
 

@@ -19,9 +19,9 @@ DESCRIPTION = "Machines of a pool"
 # Stands for the pool's own machines.
 OWN = "own"
 OVERLAY_PORT, NFS_PORT, WEB_PORTS = 8472, 2049, (80, 443)  # flannel's VXLAN on Linux; NFS 4 alone
-NEEDS_FRAGMENTS = (3, 4)  # ICMP: type and code of "fragmentation needed", without which large packets vanish
+FRAGMENTATION_NEEDED = (3, 4)  # ICMP: type and code of "fragmentation needed", without which large packets vanish
 Protocol = Literal["tcp", "udp", "icmp", "-1"]
-EVERYTHING: Protocol = "-1"
+ALL_PROTOCOLS: Protocol = "-1"
 
 
 class Rule(NamedTuple):
@@ -43,7 +43,9 @@ class Rule(NamedTuple):
 def rules(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> tuple[Rule, ...]:
     """Nothing comes in from outside of the fleet; what a new place needs is a rule more and changes none."""
     found = [
-        Rule("in", "icmp", *NEEDS_FRAGMENTS, plan.supernet, "large-packets", "tunnels say how large a packet may be"),
+        Rule(
+            "in", "icmp", *FRAGMENTATION_NEEDED, plan.supernet, "large-packets", "tunnels say how large a packet may be"
+        ),
         *_web(),
         *_shares(fleet, plan),
     ]
@@ -116,7 +118,7 @@ def _overlay(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
 def _among(spec: PoolSpec) -> list[Rule]:
     """Training on many machines picks its ports itself, and EFA asks for just this ("Get started with EFA and MPI")."""
     why = f"GPUs of {spec.name} among themselves"
-    return [Rule(direction, EVERYTHING, None, None, OWN, "own-machines", why) for direction in ("in", "out")]
+    return [Rule(direction, ALL_PROTOCOLS, None, None, OWN, "own-machines", why) for direction in ("in", "out")]
 
 
 def _people(fleet: Fleet, plan: AddressPlan) -> list[Rule]:

@@ -9,7 +9,7 @@ from .blocks import Block, parse
 
 # Where a region of AWS is asked for names, and from where it asks another cloud for them: Route 53 takes no fewer than
 # two addresses, and two zones outlive one.
-RESOLVER, ASKING, RESOLVERS = "resolver", "asking", 2
+RESOLVER, OUTBOUND, RESOLVERS = "resolver", "asking", 2
 
 
 class Request(NamedTuple):
@@ -117,7 +117,7 @@ def _addresses(fleet: Fleet, live: Collection[str]) -> list[Request]:
             found.append(Request(name, sizes.ADDRESS, ("regions", region_name)))
         if region.cloud == "aws":
             homes = {zone: f"region/{region_name}/zone/{zone}/private" for zone in sorted(region.zones)}
-            for role, wanted in ((RESOLVER, is_asked(fleet)), (ASKING, asks(fleet))):
+            for role, wanted in ((RESOLVER, is_asked(fleet)), (OUTBOUND, asks(fleet))):
                 names = _spread(f"{role}/", RESOLVERS, homes, live) if wanted else []
                 found += [Request(name, sizes.ADDRESS, ("regions", region_name)) for name in names]
     for cluster_name, cluster in fleet.clusters.items():

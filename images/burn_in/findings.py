@@ -62,7 +62,7 @@ class Finding(NamedTuple):
         return TITLES.get(self.test) or f"DCGM: {self.test.removeprefix(DCGM).replace('_', ' ')}"
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         return f"{self.part}: {self.title}: {self.measured}, allowed {self.allowed}"
 
 

@@ -17,8 +17,8 @@ class Unreadable(ValueError):
 
 
 class Gpu(NamedTuple):
-    """One GPU. `number` is by PCI address, as nvidia-smi counts; `told` are values by the thresholds' names, without
-    those that the driver did not tell; `reasons` is why clocks are lower, None where that was not told; `at_work` are
+    """One GPU. `number` is by PCI address, as nvidia-smi counts; `readings` are values by the thresholds' names, with
+    none that the driver did not tell; `reasons` is why clocks are lower, None where that was not told; `at_work` are
     programs that use it; `fabric` is how it has registered.
     """
 
@@ -27,7 +27,7 @@ class Gpu(NamedTuple):
     uuid: str
     serial: str
     bus: str
-    told: Mapping[str, int | float | str]
+    readings: Mapping[str, int | float | str]
     reasons: tuple[str, ...] | None
     at_work: tuple[str, ...]
     fabric: str

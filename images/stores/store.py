@@ -43,7 +43,7 @@ class Pointer(NamedTuple):
     """`image` is an id in the place; `previous` the one that it said before, empty where there was none."""
 
     place: str
-    slot: PointerKey
+    key: PointerKey
     image: str
     previous: str
     record: Record

@@ -21,12 +21,12 @@ INGRESS = {
 }
 # Type → where a rule stands that ends what Azure lets in by itself: the whole network and all that is joined with it.
 ENDS = {GROUP: ("securityRules",)}
-CARDS = "networkProfile.networkInterfaceConfigurations.ipConfigurations.publicIPAddressConfiguration"
+PUBLIC_IP_CONFIGURATION = "networkProfile.networkInterfaceConfigurations.ipConfigurations.publicIPAddressConfiguration"
 # Type → what gives a machine a public address.
 PUBLIC_ADDRESS = {
     "azure-native:network:NetworkInterface": ("ipConfigurations.publicIPAddress",),
-    "azure-native:compute:VirtualMachine": (CARDS,),
-    "azure-native:compute:VirtualMachineScaleSet": (f"virtualMachineProfile.{CARDS}",),
+    "azure-native:compute:VirtualMachine": (PUBLIC_IP_CONFIGURATION,),
+    "azure-native:compute:VirtualMachineScaleSet": (f"virtualMachineProfile.{PUBLIC_IP_CONFIGURATION}",),
 }
 # Type → what makes a balancer public.
 FRONTENDS = {BALANCER: ("frontendIPConfigurations.publicIPAddress",)}

@@ -15,7 +15,7 @@ from .team_roles import ROLE, trusted
 Document = dict[str, Any]
 # Both are about no group in particular, as AWS has it ("Actions, resources, and condition keys for Amazon EC2 Auto
 # Scaling").
-LOOKS = ["autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribeScalingActivities"]
+DESCRIBE_ACTIONS = ["autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribeScalingActivities"]
 # The last ends the pause before a machine's end, once its node is put away: components/pools/aws/hooks.py.
 ACTS = [
     "autoscaling:SetDesiredCapacity",
@@ -44,7 +44,7 @@ def permissions(fleet: Fleet, cluster: str) -> Document:
     looks = {
         "Sid": "Look",
         "Effect": "Allow",
-        "Action": [*LOOKS],
+        "Action": [*DESCRIBE_ACTIONS],
         "Resource": "*",
         "Condition": {"StringEquals": {"aws:RequestedRegion": autoscaler.regions(fleet, cluster, "aws")}},
     }

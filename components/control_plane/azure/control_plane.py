@@ -42,7 +42,7 @@ class ControlPlane(AnyControlPlane):
         self.break_glass = self.credential("break-glass", break_glass(self.spec))
         self.admin = self.credential("admin", admin(self.spec))
         self.recovery = self._recovery()
-        Issuer("issuer", self.told_issuer(), self.child)
+        Issuer("issuer", self.issuer_args(), self.child)
         self.register_outputs({})
 
     def _group(self, part: Role, rules: tuple[Ruled, ...]) -> azure.network.NetworkSecurityGroup:
@@ -69,7 +69,7 @@ class ControlPlane(AnyControlPlane):
         )
 
     def _machine(self, machine: Machine) -> ControlPlaneMachine:
-        told = self.told(self.args, machine, {role: group.id for role, group in self.groups.items()})
+        told = self.machine_args(self.args, machine, {role: group.id for role, group in self.groups.items()})
         pool_id = self.balancer.pool_id if machine.role == "api" else None
         return ControlPlaneMachine(
             self.short(machine), {**told, "pool_id": pool_id, "image": self.args["image"]}, self.child
@@ -82,7 +82,7 @@ class ControlPlane(AnyControlPlane):
         return place
 
     def _place(self, name: str) -> pulumi.Output[str]:
-        place: pulumi.Output[str] = self.authority.birth.apply(lambda life: self.spec.prefix(f"{name}/{life}"))
+        place: pulumi.Output[str] = self.authority.life.apply(lambda life: self.spec.prefix(f"{name}/{life}"))
         return place
 
     def _recovery(self) -> pulumi.Output[str]:

@@ -13,7 +13,7 @@ from components.network.azure.groups import ANY, FIRST, PROBES, REST, STEP
 from ..firewall import Rule, rules
 from ..machines import API_PORT, ClusterSpec, Role
 
-WAYS: Mapping[str, Literal["Inbound", "Outbound"]] = {"in": "Inbound", "out": "Outbound"}
+DIRECTIONS: Mapping[str, Literal["Inbound", "Outbound"]] = {"in": "Inbound", "out": "Outbound"}
 BALANCER = "balancer"
 
 
@@ -42,7 +42,7 @@ def _ruled(spec: ClusterSpec, part: Role, own: list[Rule]) -> Iterable[Ruled]:
         name: tuple(f"{machine.address}/32" for machine in machines)
         for name, machines in (("etcd", spec.etcd), ("api", spec.api))
     }
-    for word, way in WAYS.items():
+    for word, way in DIRECTIONS.items():
         ours = sorted(rule for rule in own if rule.direction == word)
         for number, rule in enumerate(sorted(ours, key=lambda rule: rule.name)):
             peers = addresses.get(rule.peer, (rule.peer,))

@@ -49,7 +49,7 @@ class Keys(pulumi.ComponentResource):
         self.verify_key: Text = pair.public_key_pem.apply(lambda pem: "".join(pem.strip().splitlines()[1:-1]))
 
     @property
-    def kept(self) -> Text:
+    def secret_value(self) -> Text:
         """What the secret holds: authority.read."""
         told = {"crt": self.certificate, "key": self.key.private_key_pem, "wrapping": self.wrapping}
         return pulumi.Output.json_dumps(told)

@@ -13,7 +13,7 @@ from ..publishing import Publishing, Tags
 class AwsPublishing(Publishing):
     """Keys, if it has any, are a secret of the same name."""
 
-    def _kept(
+    def _store_keys(
         self, prefix: str, keys: pulumi.Output[dict[str, str]], tags: Tags, own: pulumi.ResourceOptions
     ) -> pulumi.Output[str]:
         """The keys' version in the secrets store."""

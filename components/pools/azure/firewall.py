@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from components.network.azure import groups
 from components.network.azure.groups import ANY, FIRST, PROBES, REST, STEP
 
-from ..firewall import EVERYTHING, OWN, Rule
+from ..firewall import ALL_PROTOCOLS, OWN, Rule
 
 DIRECTIONS: dict[str, Literal["Inbound", "Outbound"]] = {"in": "Inbound", "out": "Outbound"}
 
@@ -53,7 +53,7 @@ def _far(peer: str, own_id: Any) -> dict[str, Any]:
 
 
 def _protocol(rule: Rule) -> str:
-    return ANY if rule.protocol == EVERYTHING else rule.protocol.capitalize()
+    return ANY if rule.protocol == ALL_PROTOCOLS else rule.protocol.capitalize()
 
 
 def _ports(rule: Rule) -> str:

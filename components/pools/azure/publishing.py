@@ -27,7 +27,7 @@ class AzurePublishing(Publishing):
         made: pulumi.Resource = blob(name, self.bucket, group, key, content, opts)
         return made
 
-    def _kept(
+    def _store_keys(
         self,
         prefix: str,
         keys: pulumi.Output[dict[str, str]],

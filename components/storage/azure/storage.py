@@ -106,7 +106,9 @@ class Bucket(pulumi.ComponentResource):
                 "network_acls": {"default_action": "Allow", "bypass": "None"},
             },
             tags=owner.tags("vault"),
-            opts=pulumi.ResourceOptions.merge(kept, pulumi.ResourceOptions(hooks=_told(vault_name(fleet, region)))),
+            opts=pulumi.ResourceOptions.merge(
+                kept, pulumi.ResourceOptions(hooks=_soft_delete_hint(vault_name(fleet, region)))
+            ),
         )
         self.vault_operators, _ = self._operators(fleet, region)
         self.register_outputs({})
@@ -138,7 +140,7 @@ class Bucket(pulumi.ComponentResource):
         return made
 
 
-def _told(vault: str) -> pulumi.ResourceHookBinding:
+def _soft_delete_hint(vault: str) -> pulumi.ResourceHookBinding:
     """Says what to do where Azure refuses a vault because it still keeps one of that name."""
 
     def tell(args: pulumi.ErrorHookArgs) -> bool:

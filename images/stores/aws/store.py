@@ -58,7 +58,9 @@ class Aws(Account):
         with clear_errors(place):
             ssm = self.of(place)("ssm")
             pages = ssm.get_paginator("get_parameters_by_path").paginate(Path=f"/{self.fleet}/images", Recursive=True)
-            found = [(slot, one) for page in pages for one in page["Parameters"] if (slot := self._slot(one["Name"]))]
+            found = [
+                (slot, one) for page in pages for one in page["Parameters"] if (slot := self._pointer_key(one["Name"]))
+            ]
             return [_pointer(ssm, place, slot, one) for slot, one in found]
 
     def point(self, place: str, slot: PointerKey, image: str, record: Record) -> None:
@@ -95,7 +97,7 @@ class Aws(Account):
         with clear_errors(image.place):
             self.of(image.place)("ec2").deregister_image(ImageId=image.id, DeleteAssociatedSnapshots=True)
 
-    def _slot(self, name: str) -> PointerKey | None:
+    def _pointer_key(self, name: str) -> PointerKey | None:
         """None for a parameter that is no channel's."""
         found = re.fullmatch(rf"/{re.escape(self.fleet)}/images/([^/]+)/([^/]+)/([^/]+)", name)
         known = found and found[1] in get_args(ImageVariant) and found[3] in CHANNELS

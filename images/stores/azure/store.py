@@ -104,7 +104,7 @@ class Azure(Account):
         return Pointer(place, slot, of(said), of(previous), record)
 
     def point(self, place: str, slot: PointerKey, image: str, record: Record) -> None:
-        now = next((one for one in self.pointers(place) if one.slot == slot), None)
+        now = next((one for one in self.pointers(place) if one.key == slot), None)
         previous = "" if now is None else now.image if now.image != image else now.previous
         words = [_number(image), _number(previous), record.when.isoformat(timespec="milliseconds"), record.why]
         words += [_digits(record.before), record.who[:LONGEST_WHO]]

@@ -83,13 +83,13 @@ class Site:
         return {}
 
     def restore(self, image: Published) -> None:
-        self._turn(image, "available")
+        self._set_state(image, "available")
 
     def deprecate(self, image: Published) -> None:
-        self._turn(image, "deprecated")
+        self._set_state(image, "deprecated")
 
     def disable(self, image: Published) -> None:
-        self._turn(image, "disabled")
+        self._set_state(image, "disabled")
 
     def remove(self, image: Published) -> None:
         with self._changing() as index:
@@ -97,7 +97,7 @@ class Site:
             self._write(index, images={image.name: None})
             shutil.rmtree(self.folder / IMAGES / image.name, ignore_errors=True)
 
-    def _turn(self, image: Published, state: State) -> None:
+    def _set_state(self, image: Published, state: State) -> None:
         with self._changing() as index:
             one = index.images[image.name]
             now = datetime.datetime.now(datetime.UTC)
