@@ -141,7 +141,7 @@ def _watch_variables(witness: Witness) -> None:
     kind = type(os.environ)
     get, names = kind.__getitem__, kind.__iter__
 
-    def asked(self: Any, key: str) -> str:
+    def get_variable(self: Any, key: str) -> str:
         witness.note(VARIABLE, key)
         return get(self, key)
 
@@ -149,4 +149,4 @@ def _watch_variables(witness: Witness) -> None:
         witness.note(VARIABLE, "*")
         return names(self)
 
-    kind.__getitem__, kind.__iter__ = asked, all_  # type: ignore[method-assign]
+    kind.__getitem__, kind.__iter__ = get_variable, all_  # type: ignore[method-assign]

@@ -72,9 +72,9 @@ def booted(disk: Path, tell: Callable[[str], None], *, limit_seconds: float) -> 
         run(["qemu-img", "create", "-q", "-f", "qcow2", *backing, str(overlay), f"{DISK_GIB}G"])
         port = _free_port()
         began = time.monotonic()
-        with (folder / "qemu").open("w") as said:
+        with (folder / "qemu").open("w") as stderr:
             machine = subprocess.Popen(
-                _command(folder, overlay, port), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said
+                _command(folder, overlay, port), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr
             )
         try:
             seconds = _wait(machine, folder, began, limit_seconds, tell)
@@ -133,7 +133,7 @@ def qemu(folder: Path, disk: Path, form: str, memory_mib: int, cards: Mapping[st
 def _wait(
     machine: "subprocess.Popen[bytes]", folder: Path, began: float, limit_seconds: float, tell: Callable[[str], None]
 ) -> float:
-    console, said = folder / "console", began
+    console, reported = folder / "console", began
     while True:
         text = console.read_text(errors="replace") if console.exists() else ""
         seconds = time.monotonic() - began
@@ -145,8 +145,8 @@ def _wait(
             raise ImageError(
                 f"The image has not started within {limit_seconds:.0f} s. The end of its console:\n{text[-2000:]}"
             )
-        if time.monotonic() - said > 10:
-            said = time.monotonic()
+        if time.monotonic() - reported > 10:
+            reported = time.monotonic()
             tell(f"boots: {seconds:.0f} s")
         time.sleep(0.2)
 

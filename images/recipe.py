@@ -138,8 +138,8 @@ def load(file: Path = RECIPE) -> Loaded:
     except FleetError as error:
         raise ImageError(str(error)) from None
     except ValidationError as error:
-        told = [_problem(file.name, lines, tuple(one["loc"]), one["msg"]) for one in error.errors()]
-        raise ImageError("\n".join(told)) from None
+        messages = [_problem(file.name, lines, tuple(one["loc"]), one["msg"]) for one in error.errors()]
+        raise ImageError("\n".join(messages)) from None
     if problems := [_problem(file.name, lines, path, what) for path, what in _broken(recipe)]:
         raise ImageError("\n".join(problems))
     return Loaded(recipe, lines, file.name)

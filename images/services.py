@@ -50,12 +50,12 @@ def make(loaded: Loaded, locks: Path, cache: Path, site: Path, folder: Path) -> 
 
     `site` is a folder of installed Python packages, `cache` that of fetched ones of Debian. Raises ImageError.
     """
-    asked = loaded.recipe.services
-    assert asked is not None, "the recipe's own check"
-    of = recipe.select(loaded, asked.base, asked.variant)
+    spec = loaded.recipe.services
+    assert spec is not None, "the recipe's own check"
+    of = recipe.select(loaded, spec.base, spec.variant)
     locked = lock.current(of, locks)
-    wanted = [package for package in locked.packages if package.name in asked.packages]
-    if lacking := sorted(set(asked.packages) - {package.name for package in wanted}):
+    wanted = [package for package in locked.packages if package.name in spec.packages]
+    if lacking := sorted(set(spec.packages) - {package.name for package in wanted}):
         raise ImageError(f"{locked.file.name} lacks {lacking[0]}, which {loaded.file} has under services")
     debs = packages.fetch(locked._replace(packages=tuple(wanted)), of.base, cache, lambda *_: None)
     root, file = folder / "root", folder / "services.tar"
@@ -115,16 +115,16 @@ def _layer(root: Path, epoch_seconds: int) -> bytes:
 
 def archive(layer: bytes, name: str) -> bytes:
     """An image of one layer under a name. Its own user is nobody."""
-    told = _blob(LAYER, layer)
+    blob = _blob(LAYER, layer)
     config = {
         "architecture": "amd64",
         "os": "linux",
         "config": {"User": NOBODY, "Env": [f"{key}={value}" for key, value in ENV.items()]},
-        "rootfs": {"type": "layers", "diff_ids": [told["digest"]]},
+        "rootfs": {"type": "layers", "diff_ids": [blob["digest"]]},
     }
     inner = json.dumps(config).encode()
     outer = json.dumps(
-        {"schemaVersion": 2, "mediaType": MANIFEST, "config": _blob(CONFIG, inner), "layers": [told]}
+        {"schemaVersion": 2, "mediaType": MANIFEST, "config": _blob(CONFIG, inner), "layers": [blob]}
     ).encode()
     entry = {**_blob(MANIFEST, outer), "annotations": dict.fromkeys(containers.NAMES, name)}
     files = {

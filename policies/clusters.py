@@ -104,20 +104,20 @@ def _counts(
     for item, match in members:
         disk = tag(item, DISK)
         part = dict(part_of).get(item.type, f"volume {disk}")
-        held = clusters[match["cluster"]][part]
+        resources = clusters[match["cluster"]][part]
         if disk is UNKNOWN:
             yield undecidable(item, f"tags.{DISK}")
         elif part not in own:
             what = f"the volume of {match[0]} has the tag {DISK} {disk}"
             yield finding(item, "tags", what, "Set it to etcd-main or etcd-events")
-        elif match[0] in held:
+        elif match[0] in resources:
             yield finding(
-                item, "tags", f"{match[0]} has a {part} already: {held[match[0]].name}", "Remove one of the two"
+                item, "tags", f"{match[0]} has a {part} already: {resources[match[0]].name}", "Remove one of the two"
             )
         else:
-            held[match[0]] = item
+            resources[match[0]] = item
     for cluster, parts in clusters.items():
-        known = {machine: item for held in parts.values() for machine, item in held.items()}
+        known = {machine: item for resources in parts.values() for machine, item in resources.items()}
         if known and len(known) not in COUNTS:
             what = f"cluster {cluster} has {len(known)} etcd members"
             yield finding(known[min(known)], "tags", what, "etcd needs 3 or 5: other numbers lose more than they bear")

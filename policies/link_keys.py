@@ -37,7 +37,7 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:  # noqa: ARG
             if not any(one in str(key) for one in made):
                 yield finding(item, path, f"{path} is none that a RandomPassword of the stack has made", KEYS)
     for item in (one for one in found if one.type not in ALLOWED_TYPES):
-        held = repr(item.props)
+        text = repr(item.props)
         for key, whose in keys.items():
-            if key in held:
+            if key in text:
                 yield finding(item, "", f"it holds the key {whose}, where everybody can read it", KEYS)

@@ -92,8 +92,8 @@ def _symbol(roots: list[ast.AST]) -> Symbol:
     made = [mark for found in marks.values() for mark in found if isinstance(mark, ast.Call)]
     # Docstrings only speak of things.
     spoken = {node.value for node in nodes if isinstance(node, ast.Expr)}
-    told = {node.value for node in nodes if isinstance(node, ast.Constant) and node not in spoken}
-    texts = {text for text in told if isinstance(text, str)}
+    constants = {node.value for node in nodes if isinstance(node, ast.Constant) and node not in spoken}
+    texts = {text for text in constants if isinstance(text, str)}
     words = {word for text in texts for path in WORD.findall(text) for word in (path, *path.split("/"))}
     return Symbol(
         uses=sorted({name for each in nodes if (name := _dotted(each))}),
@@ -159,9 +159,9 @@ class Store:
         self.root, self.path = root, path
         self.cached: dict[str, tuple[list[int], Facts]] = {}
         self.changed = False
-        kept = json.loads(path.read_text()) if path.exists() else {}
-        if kept.get("form") == FORM:
-            self.cached = {name: (when, _revived(*told)) for name, (when, told) in kept["files"].items()}
+        saved = json.loads(path.read_text()) if path.exists() else {}
+        if saved.get("form") == FORM:
+            self.cached = {name: (when, _revived(*record)) for name, (when, record) in saved["files"].items()}
 
     def of(self, file: str) -> Facts:
         """A file that can't be parsed, or is gone, has none: the linter tells of it."""
@@ -180,7 +180,7 @@ class Store:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         new = self.path.with_suffix(f".{os.getpid()}")
-        files = {name: kept for name, kept in self.cached.items() if (self.root / name).exists()}
+        files = {name: entry for name, entry in self.cached.items() if (self.root / name).exists()}
         new.write_text(json.dumps({"form": FORM, "files": files}))
         new.replace(self.path)
 

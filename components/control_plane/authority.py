@@ -154,7 +154,7 @@ class Authority(pulumi.ComponentResource):
 
     def recovery(self) -> Text:
         """JSON of all keys without which a snapshot of the cluster is worth little, and of who issued its tokens."""
-        kept = {
+        material = {
             "issuer": self.spec.issuer,
             "authorities": {
                 name: {str(number): {"crt": pair.public, "key": pair.private} for number, pair in pairs.items()}
@@ -165,11 +165,11 @@ class Authority(pulumi.ComponentResource):
             },
             "encryption": {str(number): key for number, key in self.encryption.items()},
         }
-        return pulumi.Output.from_input(kept).apply(json.dumps)
+        return pulumi.Output.from_input(material).apply(json.dumps)
 
     def _authority(self, authority: str, number: int) -> Pair:
         if self.recovered and self.recovered.has(authority, number):
-            return _found(self.recovered, lambda told: told["authorities"][authority][str(number)], "crt")
+            return _found(self.recovered, lambda secrets: secrets["authorities"][authority][str(number)], "crt")
         key = tls.PrivateKey(f"{authority}-{number}", algorithm="ECDSA", ecdsa_curve=CURVE, opts=self.protected)
         made = tls.SelfSignedCert(
             f"{authority}-{number}",
@@ -185,7 +185,7 @@ class Authority(pulumi.ComponentResource):
 
     def _service_accounts(self, number: int) -> Pair:
         if self.recovered and self.recovered.has(SERVICE_ACCOUNTS, number):
-            return _found(self.recovered, lambda told: told["service_accounts"][str(number)], "pub")
+            return _found(self.recovered, lambda secrets: secrets["service_accounts"][str(number)], "pub")
         return self._pair(f"{SERVICE_ACCOUNTS}-{number}", "RSA")
 
     def _encryption(self, number: int) -> Text:
@@ -203,9 +203,9 @@ class Authority(pulumi.ComponentResource):
 
 def _found(recovered: Recovered, pick: Callable[[Any], Any], public: str) -> Pair:
     """A pair out of recovered keys. Its public half is no secret: trust files and stack outputs have it."""
-    told: pulumi.Output[Any] = recovered.text.apply(lambda text: pick(json.loads(text)))
-    open_: Text = pulumi.Output.unsecret(told.apply(lambda pair: str(pair[public])))
-    return Pair(open_, told.apply(lambda pair: str(pair["key"])))
+    recovered_pair: pulumi.Output[Any] = recovered.text.apply(lambda text: pick(json.loads(text)))
+    open_: Text = pulumi.Output.unsecret(recovered_pair.apply(lambda pair: str(pair[public])))
+    return Pair(open_, recovered_pair.apply(lambda pair: str(pair["key"])))
 
 
 def _pem_bundle(pems: list[Text]) -> Text:

@@ -20,7 +20,7 @@ def client_urls(spec: ClusterSpec, ring: Ring) -> list[str]:
 
 def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
     """Path → content, less certificates and keys."""
-    told: dict[str, object] = {
+    etcd_settings: dict[str, object] = {
         "region": spec.region,
         "bucket": spec.bucket,
         "backups": backups.place(spec.name),
@@ -31,12 +31,12 @@ def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
         "rings": {ring.name: {"port": ring.client_port, "backup_minutes": ring.backup_minutes} for ring in RINGS},
     }
     if spec.copies:
-        told["copies"] = {**spec.copies._asdict(), "place": backups.copies_place(spec.region, spec.name)}
+        etcd_settings["copies"] = {**spec.copies._asdict(), "place": backups.copies_place(spec.region, spec.name)}
     made = {
         **disks.files(spec, machine),
         **backups.files(spec),
         **scripts("ring", "etcd_defrag", "answers"),
-        **settings("etcd", told),
+        **settings("etcd", etcd_settings),
     }
     place = list(spec.etcd).index(machine)
     for number, ring in enumerate(RINGS):

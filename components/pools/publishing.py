@@ -51,7 +51,7 @@ class Publishing(ABC):
     ) -> pulumi.Resource:
         """The pool's bundle; gives the manifest. `shown` is what its machines show to people's clients, all alike."""
         given = pulumi.Output.all(authority, people_authority, shown.certificate)
-        files = given.apply(lambda told: bundle(self._vouched(told[1], told[2]), told[0]).files)
+        files = given.apply(lambda inputs: bundle(self._vouched(inputs[1], inputs[2]), inputs[0]).files)
         secret = None if shown is NOTHING else shown.keys
         return self.lay(self.spec.prefix, files, tags, secret=secret)
 

@@ -92,12 +92,12 @@ def of_gpu(gpu: Gpu, thresholds: Thresholds, model: Model | None, *, alone: bool
 
 
 def _slowed(gpu: Gpu, allowed: Sequence[str]) -> Finding:
-    told = f"only {', '.join(allowed)}".replace("_", " ")
+    allowed_text = f"only {', '.join(allowed)}".replace("_", " ")
     if gpu.reasons is None:
-        return Finding(gpu.part, gpu.uuid, "slowed_by", NOT_REPORTED, told, "error")
+        return Finding(gpu.part, gpu.uuid, "slowed_by", NOT_REPORTED, allowed_text, "error")
     wrong = [reason for reason in gpu.reasons if reason not in allowed]
     shown = ", ".join(wrong or gpu.reasons).replace("_", " ") or "nothing"
-    return Finding(gpu.part, gpu.uuid, "slowed_by", shown, told, "failed" if wrong else "passed")
+    return Finding(gpu.part, gpu.uuid, "slowed_by", shown, allowed_text, "failed" if wrong else "passed")
 
 
 def of_links(
@@ -126,18 +126,18 @@ def of_xids(found: Looked, thresholds: Thresholds) -> Iterator[Finding]:
         yield Finding(MACHINE, None, "xids", found.xids.why, allowed, found.xids.outcome)
         return
     parts = {address(gpu.bus): gpu for gpu in found.machine.gpus}
-    seen: dict[str, list[Xid]] = {}
+    grouped: dict[str, list[Xid]] = {}
     for xid in found.xids:
         if xid.code in rules.fatal:
             gpu = parts.get(xid.bus)
-            seen.setdefault(gpu.part if gpu else MACHINE, []).append(xid)
+            grouped.setdefault(gpu.part if gpu else MACHINE, []).append(xid)
     by_part = {gpu.part: gpu for gpu in found.machine.gpus}
-    for part, some in seen.items():
+    for part, some in grouped.items():
         codes = ", ".join(str(code) for code in sorted({xid.code for xid in some}))
         lost = "" if part in by_part else " of a GPU that is not there at PCI {:04x}:{:02x}:{:02x}".format(*some[0].bus)
         shown = f"{codes}{lost} ({some[-1].message[:80]})"
         yield Finding(part, by_part[part].uuid if part in by_part else None, "xids", shown, allowed, "failed")
-    if not seen:
+    if not grouped:
         yield Finding(MACHINE, None, "xids", "none", allowed, "passed")
 
 

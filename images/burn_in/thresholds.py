@@ -122,8 +122,8 @@ def load(file: Path = THRESHOLDS) -> Thresholds:
     except FleetError as error:
         raise ImageError(str(error)) from None
     except ValidationError as error:
-        told = [_problem(file.name, lines, tuple(one["loc"]), one["msg"]) for one in error.errors()]
-        raise ImageError("\n".join(told)) from None
+        messages = [_problem(file.name, lines, tuple(one["loc"]), one["msg"]) for one in error.errors()]
+        raise ImageError("\n".join(messages)) from None
     if problems := [_problem(file.name, lines, path, what) for path, what in _broken(found)]:
         raise ImageError("\n".join(problems))
     return found
@@ -141,11 +141,11 @@ def _broken(found: Thresholds) -> Iterator[tuple[EntryPath, str]]:
     for path, source in _sources(found):
         if source not in found.sources:
             yield path, f"there is no source {source!r}. Name one of: {', '.join(found.sources)}"
-    seen: dict[str, str] = {}
+    owners: dict[str, str] = {}
     for model, one in found.models.items():
         for name in one.names:
-            if seen.setdefault(name, model) != model:
-                yield ("models", model, "names"), f"{name} is a name of {seen[name]}, too"
+            if owners.setdefault(name, model) != model:
+                yield ("models", model, "names"), f"{name} is a name of {owners[name]}, too"
 
 
 def _sources(found: Thresholds) -> Iterator[tuple[EntryPath, str]]:

@@ -121,8 +121,8 @@ def _name(category: str, name: str) -> str:
 
 def _results(name: str, result: Mapping[str, Any]) -> Iterator[Diagnosis]:
     warnings = result.get("warnings", [])
-    told = [one.get("warning", "") if isinstance(one, dict) else one for one in _listed(warnings)]
-    said = "; ".join(str(one).strip() for one in told)
+    entries = [one.get("warning", "") if isinstance(one, dict) else one for one in _listed(warnings)]
+    text = "; ".join(str(one).strip() for one in entries)
     status = str(result["status"]).strip().lower()
     if "entity_id" in result:
         gpus = [int(result["entity_id"])] if result.get("entity_group", "GPU") == "GPU" else [None]
@@ -130,7 +130,7 @@ def _results(name: str, result: Mapping[str, Any]) -> Iterator[Diagnosis]:
         ids = str(result.get("gpu_id", result.get("gpu_ids", "")))
         gpus = [int(one) for one in ids.split(",") if one.strip()] or [None]
     for gpu in gpus:
-        yield Diagnosis(name, gpu, status, said)
+        yield Diagnosis(name, gpu, status, text)
 
 
 def _listed(warnings: Any) -> list[Any]:

@@ -97,13 +97,13 @@ def _option(item: Item, path: str, allowed: Any) -> Iterator[Finding]:
         yield finding(item, path, f"{path} has {weak[0]}, which is weak or not the fleet's", POLICY)
 
 
-def _inside(item: Item, path: str, world: World, seen: dict[str, str]) -> Iterator[Finding]:
+def _inside(item: Item, path: str, world: World, owners: dict[str, str]) -> Iterator[Finding]:
     cidr = item.props.get(path)
     if cidr is UNKNOWN:
         yield undecidable(item, path)
     elif cidr not in world.plan.tunnels.values():
         yield finding(item, path, f"{path} {cidr} is no tunnel's in the ledger", PLAN)
-    elif (other := seen.setdefault(str(cidr), f"{path} of {item.name}")) != f"{path} of {item.name}":
+    elif (other := owners.setdefault(str(cidr), f"{path} of {item.name}")) != f"{path} of {item.name}":
         yield finding(item, path, f"{path} {cidr} is {other} as well", PLAN)
 
 

@@ -150,10 +150,10 @@ class ControlPlane(AnyControlPlane):
         )
 
     def _machine(self, machine: Machine) -> ControlPlaneMachine:
-        told = self.machine_args(self.args, machine, {role: group.id for role, group in self.groups.items()})
+        machine_args = self.machine_args(self.args, machine, {role: group.id for role, group in self.groups.items()})
         keys = self.args["key_arn"], self.args["copies_key_arn"]
         return ControlPlaneMachine(
-            self.short(machine), {**told, "key_arn": keys[0], "copies_key_arn": keys[1]}, self.child
+            self.short(machine), {**machine_args, "key_arn": keys[0], "copies_key_arn": keys[1]}, self.child
         )
 
     def _keep(self, name: str, description: str, text: pulumi.Output[str]) -> str:

@@ -69,10 +69,10 @@ class ControlPlane(AnyControlPlane):
         )
 
     def _machine(self, machine: Machine) -> ControlPlaneMachine:
-        told = self.machine_args(self.args, machine, {role: group.id for role, group in self.groups.items()})
+        machine_args = self.machine_args(self.args, machine, {role: group.id for role, group in self.groups.items()})
         pool_id = self.balancer.pool_id if machine.role == "api" else None
         return ControlPlaneMachine(
-            self.short(machine), {**told, "pool_id": pool_id, "image": self.args["image"]}, self.child
+            self.short(machine), {**machine_args, "pool_id": pool_id, "image": self.args["image"]}, self.child
         )
 
     def _keep(self, name: str, description: str, text: pulumi.Output[str]) -> pulumi.Output[str]:  # noqa: ARG002
@@ -106,6 +106,8 @@ class ControlPlane(AnyControlPlane):
         opts: pulumi.ResourceOptions,
     ) -> None:
         fleet = self.fleet
-        kept = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(protect=True))
+        protected = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(protect=True))
         tags = self.owner.tags(name)
-        secret(name, resource_group(fleet, region), vault_name(fleet, region), place.apply(vaulted), text, tags, kept)
+        secret(
+            name, resource_group(fleet, region), vault_name(fleet, region), place.apply(vaulted), text, tags, protected
+        )

@@ -43,11 +43,11 @@ class Store(NamedTuple):
 
 
 def publish(
-    name: str, given: Signed, store: Store, child: pulumi.ResourceOptions, kept: pulumi.ResourceOptions
+    name: str, given: Signed, store: Store, child: pulumi.ResourceOptions, protected: pulumi.ResourceOptions
 ) -> tuple[pulumi.Resource, pulumi.Resource]:
-    """`kept` are the secret's options. Gives the secret and the manifest's blob."""
+    """`protected` are the secret's options. Gives the secret and the manifest's blob."""
     text = given.keys.apply(json.dumps)
-    current = secret(name, store.group, store.vault, store.secret, text, store.tags, kept)
+    current = secret(name, store.group, store.vault, store.secret, text, store.tags, protected)
     number = current.properties.secret_uri_with_version.apply(version_of)
 
     def lay(

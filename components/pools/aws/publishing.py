@@ -30,8 +30,8 @@ class AwsPublishing(Publishing):
         current = aws.secretsmanager.SecretVersion(
             "keys", secret_id=secret.id, secret_string=keys.apply(json.dumps), opts=own
         )
-        kept: pulumi.Output[str] = current.version_id
-        return kept
+        version: pulumi.Output[str] = current.version_id
+        return version
 
     def _object(
         self,

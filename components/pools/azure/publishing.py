@@ -45,8 +45,8 @@ class AzurePublishing(Publishing):
             own,
         )
         self.secret = made
-        kept: pulumi.Output[str] = made.properties.secret_uri_with_version.apply(version_of)
-        return kept
+        version: pulumi.Output[str] = made.properties.secret_uri_with_version.apply(version_of)
+        return version
 
     @property
     def life(self) -> pulumi.Output[str]:

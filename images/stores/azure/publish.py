@@ -87,16 +87,16 @@ def _there(account: Account, definition: str, version: str, image: Baked) -> Any
     one = account.version(definition, version)
     if one is None:
         return None
-    held = one.tags or {}
+    found_tags = one.tags or {}
     refuse_other(
-        held, image, "vhd", f"Gallery {account.gallery} has another image with the name {definition}/{version}"
+        found_tags, image, "vhd", f"Gallery {account.gallery} has another image with the name {definition}/{version}"
     )
     if state(one) == "Failed" and "Completed" not in replicas(one).values():
         at = (account.group, account.gallery, definition, version)
         account.clients.compute.gallery_image_versions.begin_delete(*at).result()
         return None
     for place in account.places:
-        if any(names.tag(step, place) in held for step in (names.DEPRECATED, names.DISABLED)):
+        if any(names.tag(step, place) in found_tags for step in (names.DEPRECATED, names.DISABLED)):
             account.unmark(place, account.id(definition, version))
     return one
 
@@ -214,7 +214,7 @@ def _everywhere(account: Account, definition: str, version: str, one: Any, tell:
         account.clients.compute.gallery_image_versions.begin_update(*at, change, polling=False)
         one = _settled(account, definition, version, tell)
     if state(one) != "Succeeded":
-        failed = ", ".join(place for place, said in replicas(one).items() if said == "Failed") or "no region"
+        failed = ", ".join(place for place, replica in replicas(one).items() if replica == "Failed") or "no region"
         raise ImageError(f"{failed}: copying {version} of {definition} has failed{GOES_ON}")
     return one
 
@@ -227,7 +227,7 @@ def _settled(account: Account, definition: str, version: str, tell: Tell) -> Any
         if one is None or state(one) not in BUSY:
             break
         now = dict(replicas(one))
-        for place in sorted(place for place, said in now.items() if said != known.get(place)):
+        for place in sorted(place for place, replica in now.items() if replica != known.get(place)):
             tell(f"{place}: {now[place]}")
         known = now
         time.sleep(account.waits.delay_seconds)

@@ -48,8 +48,8 @@ def verify(where: str, index: Index, name: str | None = None, keep: Path | None 
     """
     named = index.pointers[name].image if name and name in index.pointers else name
     if named is not None and named not in index.images:
-        held = ", ".join([*index.pointers, *index.images]) or "nothing"
-        raise ImageError(f"{where} has no image or channel {name}. It has: {held}")
+        available = ", ".join([*index.pointers, *index.images]) or "nothing"
+        raise ImageError(f"{where} has no image or channel {name}. It has: {available}")
     if named is not None and index.images[named].state == "disabled":
         raise ImageError(
             f"{named} is disabled: it was taken back, and no machine may start from it. Name another one, or promote "
