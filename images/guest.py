@@ -98,10 +98,10 @@ def _command(folder: Path, overlay: Path, port: int) -> list[str]:
     return ["setpriv", "--pdeathsig", "KILL", *qemu(folder, overlay, "qcow2", 2048, {"net": (network, "")}), *smbios]
 
 
-def qemu(folder: Path, disk: Path, form: str, memory_mib: int, cards: Mapping[str, tuple[str, str]]) -> list[str]:
+def qemu(folder: Path, disk: Path, form: str, memory_mib: int, interfaces: Mapping[str, tuple[str, str]]) -> list[str]:
     """Its command line; firmware's variables and the console lie in `folder`.
 
-    `cards` are by their netdevs' ids, each what the netdev is and what the card has besides.
+    `interfaces` are by their netdevs' ids, each what the netdev is and what the card has besides.
     """
     given = {
         "-machine": ["q35"],
@@ -117,9 +117,9 @@ def qemu(folder: Path, disk: Path, form: str, memory_mib: int, cards: Mapping[st
             f"if=pflash,format=raw,file={folder / 'variables'}",
             f"if=virtio,format={form},file={disk}",
         ],
-        "-netdev": [netdev for netdev, _ in cards.values()],
+        "-netdev": [netdev for netdev, _ in interfaces.values()],
         "-device": [
-            *(f"virtio-net-pci,netdev={name}{more},romfile=" for name, (_, more) in cards.items()),
+            *(f"virtio-net-pci,netdev={name}{more},romfile=" for name, (_, more) in interfaces.items()),
             "virtio-rng-pci",
         ],
     }

@@ -82,14 +82,14 @@ def _definitions(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
 def _symbol(roots: list[ast.AST]) -> Symbol:
     nodes = [node for root in roots for node in ast.walk(root)]
     functions = [each for each in nodes if isinstance(each, Function)]
-    marks = {each: [mark for mark in each.decorator_list if _named(mark) == "fixture"] for each in functions}
-    asking = [each for each in functions if marks[each] or each.name.startswith("test")]
-    arguments = {one.arg for each in asking for one in (*each.args.args, *each.args.kwonlyargs)}
+    fixtures = {each: [mark for mark in each.decorator_list if _named(mark) == "fixture"] for each in functions}
+    takes_fixtures = [each for each in functions if fixtures[each] or each.name.startswith("test")]
+    arguments = {one.arg for each in takes_fixtures for one in (*each.args.args, *each.args.kwonlyargs)}
     calls = [each for each in nodes if isinstance(each, ast.Call)]
     for call in calls:
         if _named(call.func) in ("usefixtures", "getfixturevalue"):
             arguments.update(_constants(call.args))
-    made = [mark for found in marks.values() for mark in found if isinstance(mark, ast.Call)]
+    made = [mark for found in fixtures.values() for mark in found if isinstance(mark, ast.Call)]
     # Docstrings only speak of things.
     spoken = {node.value for node in nodes if isinstance(node, ast.Expr)}
     constants = {node.value for node in nodes if isinstance(node, ast.Constant) and node not in spoken}

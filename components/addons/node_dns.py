@@ -31,8 +31,8 @@ def corefile(spec: AddOnsSpec) -> str:
     """The cluster's names go to CoreDNS, by TCP as that outlives lost packets; others to the node's resolver."""
     listens = f"{ADDRESS} {spec.service_address()}"
     cluster = f"{spec.service_address(UPSTREAM_ADDRESS)} {{\n        force_tcp\n    }}"
-    ways = [*((zone, cluster) for zone in ZONES), (".", "/etc/resolv.conf")]
-    return "".join(_zone(zone, to, listens, health=zone == DOMAIN) for zone, to in ways)
+    upstreams = [*((zone, cluster) for zone in ZONES), (".", "/etc/resolv.conf")]
+    return "".join(_zone(zone, to, listens, health=zone == DOMAIN) for zone, to in upstreams)
 
 
 def _zone(zone: str, forward: str, listens: str, *, health: bool) -> str:

@@ -274,8 +274,8 @@ def unreachable(fleet: Fleet, plan: AddressPlan, region: str) -> list[str]:
             if place not in fleet.regions and place not in fleet.sites:
                 continue  # clusters and laptops have no machine of their own there
             source = paths.place(place)
-            ways = paths.way(source, target, Port(row.protocol, row.port)), paths.way(target, source)
-            for way in ways:
+            both_paths = paths.way(source, target, Port(row.protocol, row.port)), paths.way(target, source)
+            for way in both_paths:
                 if not way.arrives:
                     last = way.hops[-1]
                     found.append(

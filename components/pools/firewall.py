@@ -78,7 +78,7 @@ def _api(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
     """Both ways with the cluster's API machines, which have planned addresses; out to its balancer, too."""
     cluster = cluster_spec(fleet, plan, spec.cluster)
     short = {machine.name.removeprefix(f"{cluster.name}-"): f"{machine.address}/32" for machine in cluster.api}
-    ways = {**short, **{f"balancer-{zone}": f"{address}/32" for zone, address in cluster.balancer.items()}}
+    peers = {**short, **{f"balancer-{zone}": f"{address}/32" for zone, address in cluster.balancer.items()}}
     return [
         *(
             Rule("in", "tcp", KUBELET_PORT, KUBELET_PORT, prefix, f"kubelet-{name}", "logs and shells of pods")
@@ -86,7 +86,7 @@ def _api(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
         ),
         *(
             Rule("out", "tcp", API_PORT, API_PORT, prefix, f"kubernetes-{name}", "the API")
-            for name, prefix in ways.items()
+            for name, prefix in peers.items()
         ),
     ]
 

@@ -81,10 +81,10 @@ class AddressPlan:
 
     def region(self, region: str) -> RegionPlan:
         name = f"region/{region}"
-        slots = [
+        zone_blocks = [
             (e.since, e.block, n) for n, e in self._entries.items() if is_zone(n) and parent_of(n) == f"{name}/network"
         ]
-        zones = [slot.rpartition("/")[2] for _, _, slot in sorted(slots)]
+        zones = [block_name.rpartition("/")[2] for _, _, block_name in sorted(zone_blocks)]
         return RegionPlan(
             self.prefix(name),
             self.prefix(f"{name}/network"),

@@ -54,10 +54,10 @@ def _regions(fleet: Fleet) -> list[Request]:
         found.append(Request(name, pin.length if pin else size.block, entry, pin))
         found.append(Request(f"{name}/network", size.network, entry))
         for zone in region.zones:
-            slot = f"{name}/zone/{zone}"
-            found.append(Request(slot, size.zone, entry))
-            found.append(Request(f"{slot}/private", size.private, entry))
-            found.append(Request(f"{slot}/public", size.public, entry))
+            zone_name = f"{name}/zone/{zone}"
+            found.append(Request(zone_name, size.zone, entry))
+            found.append(Request(f"{zone_name}/private", size.private, entry))
+            found.append(Request(f"{zone_name}/public", size.public, entry))
         if region.cloud == "azure":
             found.append(Request(f"{name}/gateway", sizes.GATEWAYS[region.size], entry))
             found += [Request(f"{name}/names", sizes.NAMES, entry)] if is_asked(fleet) else []

@@ -134,8 +134,10 @@ def of_xids(found: Looked, thresholds: Thresholds) -> Iterator[Finding]:
     by_part = {gpu.part: gpu for gpu in found.machine.gpus}
     for part, some in grouped.items():
         codes = ", ".join(str(code) for code in sorted({xid.code for xid in some}))
-        lost = "" if part in by_part else " of a GPU that is not there at PCI {:04x}:{:02x}:{:02x}".format(*some[0].bus)
-        shown = f"{codes}{lost} ({some[-1].message[:80]})"
+        missing = (
+            "" if part in by_part else " of a GPU that is not there at PCI {:04x}:{:02x}:{:02x}".format(*some[0].bus)
+        )
+        shown = f"{codes}{missing} ({some[-1].message[:80]})"
         yield Finding(part, by_part[part].uuid if part in by_part else None, "xids", shown, allowed, "failed")
     if not grouped:
         yield Finding(MACHINE, None, "xids", "none", allowed, "passed")

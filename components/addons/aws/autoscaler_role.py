@@ -41,7 +41,7 @@ def trust(fleet: Fleet, cluster: str) -> Document:
 
 def permissions(fleet: Fleet, cluster: str) -> Document:
     tags = {f"aws:ResourceTag/{key}": value for key, value in autoscaler.group_tags(fleet, cluster).items()}
-    looks = {
+    describes = {
         "Sid": "Look",
         "Effect": "Allow",
         "Action": [*DESCRIBE_ACTIONS],
@@ -55,4 +55,4 @@ def permissions(fleet: Fleet, cluster: str) -> Document:
         "Resource": autoscaler.group_arns(fleet, cluster),
         "Condition": {"StringEquals": tags},
     }
-    return {"Version": "2012-10-17", "Statement": [looks, acts]}
+    return {"Version": "2012-10-17", "Statement": [describes, acts]}

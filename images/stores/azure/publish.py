@@ -53,15 +53,17 @@ def publish(account: Account, folder: Path, image: Baked, tell: Tell) -> dict[st
 
 def gallery(account: Account, variant: str, kubernetes: str) -> str:
     """The region of the gallery, which is made where there is none, with an image for these. Raises AzureError."""
-    compute, marks = account.clients.compute, {FLEET: account.fleet}
+    compute, fleet_tags = account.clients.compute, {FLEET: account.fleet}
     try:
         home = str(compute.galleries.get(account.group, account.gallery).location)
     except ResourceNotFoundError:
         home = account.places[0]
-        account.clients.resources.resource_groups.create_or_update(account.group, {"location": home, "tags": marks})
+        account.clients.resources.resource_groups.create_or_update(
+            account.group, {"location": home, "tags": fleet_tags}
+        )
         told_ = {
             "location": home,
-            "tags": marks,
+            "tags": fleet_tags,
             "properties": {"description": f"Node images of fleet {account.fleet}"},
         }
         compute.galleries.begin_create_or_update(account.group, account.gallery, told_).result()
@@ -77,7 +79,7 @@ def gallery(account: Account, variant: str, kubernetes: str) -> str:
             "identifier": {"publisher": account.fleet, "offer": variant, "sku": kubernetes},
             "features": [{"name": name, "value": value} for name, value in FEATURES.items()],
         }
-        body = {"location": home, "tags": marks, "properties": properties}
+        body = {"location": home, "tags": fleet_tags, "properties": properties}
         compute.gallery_images.begin_create_or_update(account.group, account.gallery, definition, body).result()
     return home
 

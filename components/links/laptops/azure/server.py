@@ -94,13 +94,13 @@ class LaptopServer(AnyLaptopServer):
             opts=self.child,
         )
 
-    def _granted(self, birth: pulumi.Output[str], secret: pulumi.Resource) -> list[pulumi.Resource]:
+    def _granted(self, life_output: pulumi.Output[str], secret: pulumi.Resource) -> list[pulumi.Resource]:
         fleet, spec = self.fleet, self.spec
         return granted(
             self.name,
             [bundle_grant(fleet, spec, self.server)],
             lambda life: key_grant(fleet, spec, self.server, secret_name(self.prefix, life)),
-            birth,
+            life_output,
             self.identity,
             self,
             secret,
