@@ -15,7 +15,7 @@ from images.baked import Baked
 from images.checking import Check
 from images.containers import Container
 from images.errors import ImageError
-from images.recipe import Asked
+from images.recipe import ImageSpec
 from landbridge.errors import DONE, FAILED, UsageError
 from landbridge.local.enter import ROOT
 from local import kubernetes
@@ -54,8 +54,8 @@ def image() -> None:
     """
 
 
-def asked_for(base: str, variant: str, driver: str | None, recipe_file: Path | None) -> Asked:
-    return recipe.asked(recipe.load(recipe_file or recipe.RECIPE), base, variant, driver)
+def asked_for(base: str, variant: str, driver: str | None, recipe_file: Path | None) -> ImageSpec:
+    return recipe.select(recipe.load(recipe_file or recipe.RECIPE), base, variant, driver)
 
 
 def packages_of(file: Path) -> tuple[lock.Package, ...]:
@@ -106,7 +106,7 @@ def bake(
 ) -> int:  # fmt: skip
     """Bakes an image: raw, qcow2 and VHD, the same inside. Wants root; the same recipe gives the same image."""
     out, loaded = options.output(as_json=as_json), recipe.load(recipe_file or recipe.RECIPE)
-    asked = recipe.asked(loaded, base, variant, driver)
+    asked = recipe.select(loaded, base, variant, driver)
     running.check({}, root=True)
     there = prepulled(asked, archives, fleet_file) if archives else []
     own = loaded.recipe.services
@@ -131,14 +131,14 @@ def bake(
     return DONE
 
 
-def prepulled(asked: Asked, archives: Path, fleet_file: Path | None) -> list[Container]:
+def prepulled(asked: ImageSpec, archives: Path, fleet_file: Path | None) -> list[Container]:
     """Raises ImageError for what differs from the fleet file's list, and FleetError."""
     if not asked.variant.node:
         raise UsageError(f"Machines of variant {asked.variant_name} run no containers: leave --containers out")
     return containers.taken(archives, containers.asked_for(options.the_fleet(fleet_file).fleet.images.prepull))
 
 
-def given(asked: Asked, locks: Path, python: str | None) -> baking.Given:
+def given(asked: ImageSpec, locks: Path, python: str | None) -> baking.Given:
     """Programs of this checkout, built where they are not yet, and what they are called by."""
     # What it tells goes to stderr: stdout is the command's own.
     command = [sys.executable, str(BUILDER), *(["--gpus"] if asked.variant.gpus else [])]

@@ -175,7 +175,7 @@ def names(image: Published, there: There) -> list[str]:
 
 def pointed(pointer: Pointer) -> dict[str, Any]:
     record = {"who": pointer.record.who, "when": pointer.record.when, "why": pointer.record.why}
-    where = {"place": pointer.place, "channel": str(pointer.slot), "id": pointer.image}
+    where = {"place": pointer.place, "channel": str(pointer.key), "id": pointer.image}
     return {**where, "previous": pointer.previous, **record}
 
 

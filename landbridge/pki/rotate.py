@@ -87,7 +87,7 @@ class Rotation:
 
     def ready(self, subjects: Iterable[str]) -> list[str]:
         """Those that may leave their phase: every machine has it, or the way turns there, and nothing is waited for."""
-        chosen = [key for key in subjects if finished(self.at[key]) or self.at[key].phase in self.way.turns]
+        chosen = [key for key in subjects if finished(self.at[key]) or self.at[key].phase in self.way.reversible]
         held = {} if self.hurried else waiting(self.at, chosen, datetime.now(UTC), self.way)
         return [subject for subject in chosen if subject not in held]
 
@@ -95,7 +95,7 @@ class Rotation:
         """What is gone on with before anything else; none where a key turns round in the middle of a phase."""
         unfinished = self.unfinished
         turned = [key for key in picked(self.at, only, self.way) if key in unfinished]
-        return [] if any(self.at[key].phase in self.way.turns for key in turned) else unfinished
+        return [] if any(self.at[key].phase in self.way.reversible for key in turned) else unfinished
 
     def run(self, only: Collection[str], *, whole: bool) -> None:
         """A phase, or with `whole` all until the keys are at rest again. Raises LandbridgeError."""

@@ -103,7 +103,7 @@ def _reason(found: Result) -> str:
 def message(found: Result) -> str:
     if not found.bad:
         return f"{found.kind} burn-in of {len(found.gpus)} GPUs passed at {_moment(found.at)}, {found.digest[:12]}"
-    return _cut([one.told for one in found.bad])
+    return _cut([one.summary for one in found.bad])
 
 
 def _cut(lines: Sequence[str]) -> str:
