@@ -24,7 +24,7 @@ SSM_OUTPUT, SSM_STDIN = 24_000, 40_000
 SSM_WAITS = ("Pending", "InProgress", "Delayed", "Cancelling")
 SSM_ANSWERS = ("Success", "Failed")
 # Of a machine that is not there, on AWS.
-KEPT = "its scaling group starts one by itself"
+REPLACED_BY_GROUP = "its scaling group starts one by itself"
 NO_SHELL = 255  # ssh's own exit code: it never got there
 
 
@@ -140,7 +140,12 @@ class Ssh:
     """
 
     def __init__(
-        self, instances: Instances, people: Sequence[str] = (), *, certificates: bool = False, successor: str = KEPT
+        self,
+        instances: Instances,
+        people: Sequence[str] = (),
+        *,
+        certificates: bool = False,
+        successor: str = REPLACED_BY_GROUP,
     ) -> None:
         self.instances, self.people, self.successor = instances, people, successor
         self.proof = "a certificate (`landbridge ssh add`)" if certificates else "a key in fleet.yaml"
@@ -206,7 +211,7 @@ def script(argv: Sequence[str], stdin: bytes) -> str:
     return f"printf %s {base64.b64encode(stdin).decode()} | base64 -d | {line}" if stdin else f"{line} </dev/null"
 
 
-def standing(instances: Instances, machine: str, successor: str = KEPT) -> Instance:
+def standing(instances: Instances, machine: str, successor: str = REPLACED_BY_GROUP) -> Instance:
     found = instances().get(machine)
     if found is None:
         raise RemoteExecutionError(

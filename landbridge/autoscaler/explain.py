@@ -21,15 +21,15 @@ SILENT_SECONDS = 300
 
 @dataclass(frozen=True)
 class Wait:
-    """A time in which the pod waited for the same reasons. `said` are the scheduler's words."""
+    """A time in which the pod waited for the same reasons. `message` has the scheduler's words."""
 
     since: datetime
     until: datetime
-    said: str
+    message: str
     causes: Sequence[Mapping[str, Any]]
 
     def as_json(self) -> dict[str, Any]:
-        return {"since": self.since, "until": self.until, "said": self.said, "causes": [*self.causes]}
+        return {"since": self.since, "until": self.until, "said": self.message, "causes": [*self.causes]}
 
 
 @dataclass(frozen=True)

@@ -27,16 +27,16 @@ PLAIN = ("capacity", "quota", "spot")
 
 
 class Line(NamedTuple):
-    """`about` is a scaling group, a region, or a namespace of pods that wait; `told` is as the notes have it."""
+    """`about` is a scaling group, a region, or a namespace of pods that wait; `details` are as the notes have it."""
 
     at: datetime
     what: str
     about: str
     text: str
-    told: Mapping[str, Any]
+    details: Mapping[str, Any]
 
     def as_json(self) -> dict[str, Any]:
-        return {"at": self.at, "decision": self.what, "about": self.about, "text": self.text, **self.told}
+        return {"at": self.at, "decision": self.what, "about": self.about, "text": self.text, **self.details}
 
 
 def lines(notes: Notes, now: datetime, hours: float) -> list[Line]:

@@ -35,7 +35,7 @@ List = TypeVar("List", bound=Numbered)
 
 
 class CertificateStore(ABC, Generic[Authority, List]):
-    """One region's, as `stack` published it: `told`. Raises LandbridgeError for what is missing or refused.
+    """One region's, as `stack` published it: `outputs`. Raises LandbridgeError for what is missing or refused.
 
     `what` it is, for people. `issued` and `revoked` are the places of ledger and list in the bucket, `kind` is the
     list's content type. `behind` says who goes by the old list when the new one can't be laid, and what lays it.
@@ -48,8 +48,8 @@ class CertificateStore(ABC, Generic[Authority, List]):
         self.up = up(place, stack)
         self.cloud = cloud_in(world, place, region)
         self.objects = self.cloud.bucket(bucket_name(world.fleet, region))
-        self.told = self.published(place, stack)
-        if not self.told:
+        self.outputs = self.published(place, stack)
+        if not self.outputs:
             raise LandbridgeError(f"Region {region} has no {self.what} yet. Run `{self.up}`.")
 
     def published(self, place: Place, stack: str) -> Mapping[str, Any]:
@@ -73,11 +73,11 @@ class CertificateStore(ABC, Generic[Authority, List]):
 
     @property
     def vouching(self) -> str:
-        return str(self.told["authority"])
+        return str(self.outputs["authority"])
 
     @cached_property
     def authority(self) -> Authority:
-        place = str(self.told["authority_secret"])
+        place = str(self.outputs["authority_secret"])
         try:
             found = self.read(self.cloud.secret(place))
         except (ValueError, KeyError) as error:

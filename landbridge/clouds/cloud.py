@@ -56,7 +56,7 @@ class Cloud(Protocol):
     def secret(self, name: str) -> str:
         """What it holds."""
 
-    def is_kept(self, name: str) -> bool:
+    def has_secret(self, name: str) -> bool:
         """Whether there is such a secret; what it holds is not read."""
 
     def secrets(self, prefix: str) -> list[str]:

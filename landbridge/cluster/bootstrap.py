@@ -72,7 +72,7 @@ def boot_states(session: Session) -> dict[str, str]:
 
     def state(machine: str) -> str:
         try:
-            said = session.reach.run(machine, ["tail", "-n", "1", "/var/log/landbridge-boot.log"], timeout_seconds=20)
+            said = session.remote.run(machine, ["tail", "-n", "1", "/var/log/landbridge-boot.log"], timeout_seconds=20)
         except RemoteExecutionError as error:
             return str(error)
         return said.out.strip() or said.why

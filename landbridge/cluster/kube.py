@@ -20,19 +20,19 @@ LATE = re.compile(r"deadline exceeded|timed? ?out|timeout|no answer within", re.
 
 
 class KubeError(LandbridgeError):
-    """The API refused or did not answer; `said` has kubectl's words."""
+    """The API refused or did not answer; `result` has kubectl's words."""
 
     def __init__(self, text: str, said: CommandResult) -> None:
         super().__init__(text)
-        self.said = said
+        self.result = said
 
     @property
     def forbidden(self) -> bool:
-        return "Forbidden" in self.said.err or "forbidden" in self.said.err
+        return "Forbidden" in self.result.err or "forbidden" in self.result.err
 
     @property
     def missing(self) -> bool:
-        return "NotFound" in self.said.err
+        return "NotFound" in self.result.err
 
 
 def unchanged(command: list[str]) -> list[str]:

@@ -24,7 +24,7 @@ REAL_SECONDS = 3600.0
 EDITORS = ("EDITOR", "KUBE_EDITOR", "VISUAL", "PAGER")
 
 
-class Asked(NamedTuple):
+class CommandLine(NamedTuple):
     """A command line `landbridge kubectl [--cluster NAME] [--local] [--fleet FILE] ARGS…`, taken apart."""
 
     cluster: str | None
@@ -33,7 +33,7 @@ class Asked(NamedTuple):
     words: tuple[str, ...]
 
 
-def taken_apart(arguments: Sequence[str]) -> Asked | None:
+def taken_apart(arguments: Sequence[str]) -> CommandLine | None:
     """Our own options stand before kubectl's words. None when the command itself has to judge them, such as --help."""
     cluster, fleet, local, rest = None, None, False, list(arguments)
     while rest:
@@ -52,7 +52,7 @@ def taken_apart(arguments: Sequence[str]) -> Asked | None:
         else:
             break
         rest.pop(0)
-    return Asked(cluster, local, fleet, tuple(rest))
+    return CommandLine(cluster, local, fleet, tuple(rest))
 
 
 def stamp(path: Path) -> list[int] | None:
@@ -66,7 +66,7 @@ def stamp(path: Path) -> list[int] | None:
 class CachedKubeconfig:
     """What is kept for one way of asking."""
 
-    def __init__(self, home: Path, asked: Asked) -> None:
+    def __init__(self, home: Path, asked: CommandLine) -> None:
         self.home = home
         self.fleet = fleet_path(Path(asked.fleet) if asked.fleet else None)
         key = json.dumps([str(self.fleet), asked.cluster, asked.local])
@@ -85,7 +85,7 @@ class CachedKubeconfig:
         }
         self.record.write_text(json.dumps(told))
 
-    def fresh(self) -> dict[str, Any] | None:
+    def cached(self) -> dict[str, Any] | None:
         """What was saved, if it still holds."""
         try:
             told: dict[str, Any] = json.loads(self.record.read_text())
@@ -106,7 +106,7 @@ def at_once(home: Path, local_home: Path) -> None:
     if asked is None:
         return
     kept = CachedKubeconfig(home, asked)
-    told = kept.fresh()
+    told = kept.cached()
     if told is None:
         return
     cloud = client.status(local_home) if told["cloud"] else None

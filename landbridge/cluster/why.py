@@ -73,7 +73,7 @@ def undecided(session: Session, machine: str) -> str:
     pool = session.world.fleet.pools.get(mine[0][-2])
     where = f" in {pool.region} " if pool else " in "
     for one in (name for name, told in session.info.machines.items() if told.role == "api"):
-        words = asked(session, one, JOINING)[2].splitlines()
+        words = unit_report(session, one, JOINING)[2].splitlines()
         said = [line for line in words if where in line and INSTANCES in line]
         if said and UNTOLD in said[-1]:
             return f"its request for a certificate waits: {short(said[-1])}"
@@ -82,14 +82,14 @@ def undecided(session: Session, machine: str) -> str:
 
 def of_unit(session: Session, machine: str, unit: str) -> str:
     """What the machine itself says of a unit that does not do its work; empty where it can't be asked."""
-    states, boot, words = asked(session, machine, unit)
+    states, boot, words = unit_report(session, machine, unit)
     return reason(unit, states.split(), boot, words.splitlines())
 
 
-def asked(session: Session, machine: str, unit: str) -> tuple[str, str, str]:
+def unit_report(session: Session, machine: str, unit: str) -> tuple[str, str, str]:
     """The three parts of what SCRIPT prints there; empty where the machine can't be asked."""
     try:
-        said = session.reach.run(machine, ["sh", "-c", SCRIPT, "sh", unit], timeout_seconds=ASK_SECONDS)
+        said = session.remote.run(machine, ["sh", "-c", SCRIPT, "sh", unit], timeout_seconds=ASK_SECONDS)
     except RemoteExecutionError:
         return "", "", ""
     states, boot, words = (part.strip() for part in f"{said.out}\n---\n---\n".split("---\n", 3)[:3])

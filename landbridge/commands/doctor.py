@@ -22,7 +22,7 @@ from . import options
 from .options import fleet_option, json_option, local_option
 
 # Sign, colour and word.
-LOOKS: dict[Severity, tuple[str, str, str]] = {
+STYLES: dict[Severity, tuple[str, str, str]] = {
     "broken": ("✗", "bold red", "broken"),
     "ailing": ("!", "yellow", "ailing"),
     "soon": ("·", "cyan", "to see to in time"),
@@ -83,10 +83,10 @@ def admitted(path: Path, named: tuple[str, ...], *, local: bool) -> tuple[Patien
 
 def show(looked: Looked, out: Output) -> None:
     for one in looked.findings:
-        sign, colour, _ = LOOKS[one.severity]
+        sign, colour, _ = STYLES[one.severity]
         out.console.print(Text.assemble((f"{sign} {one.area}: ", colour), sentence(one.what)), soft_wrap=True)
         out.console.print(Text(f"    {sentence(one.remedy)}", style="dim"), soft_wrap=True)
-    counts = [(sum(one.severity == which for one in looked.findings), LOOKS[which][2]) for which in SEVERITIES]
+    counts = [(sum(one.severity == which for one in looked.findings), STYLES[which][2]) for which in SEVERITIES]
     told = ", ".join(f"{many} {what}" for many, what in counts if many)
     where = f"{len(looked.areas)} looks in {looked.seconds:.1f} s"
     if told:

@@ -42,7 +42,7 @@ def rings(ring: str | None) -> list[str]:
 
 
 def look(session: Session, names: Iterable[str]) -> list[View]:
-    ctl = Ctl(session.reach, session.info)
+    ctl = Ctl(session.remote, session.info)
     return [ctl.look(name) for name in names]
 
 
@@ -138,7 +138,7 @@ def backup(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json
     out = options.output(as_json=as_json)
     made = []
     for name in rings(ring):
-        one = backups.backup(session.reach, session.info, store(session), name)
+        one = backups.backup(session.remote, session.info, store(session), name)
         made.append(one)
         out.progress.print(
             f"etcd {name}: revision {one.revision}, {one.keys} keys, {size(one.bytes)}, from {one.member}: "
@@ -198,7 +198,7 @@ def defrag(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json
     for name in rings(ring):
         out.progress.print(f"etcd {name}:")
         done[name] = defrags.defrag(
-            session.reach, session.info, name, lambda text: out.progress.print(f"  {text}", soft_wrap=True)
+            session.remote, session.info, name, lambda text: out.progress.print(f"  {text}", soft_wrap=True)
         )
     if as_json:
         told = [{"ring": name, **one.as_json()} for name, listed in done.items() for one in listed]
@@ -234,7 +234,7 @@ def replace(
         raise UsageError(f"{machine} is no etcd machine of {session.info.name}. These are: {known}.")
     wanted = [ring] if ring else [v.ring for v in look(session, RING) if force or not alive(v, machine)]
     for name in wanted:
-        replaces.replace(session.reach, session.info, one, name, lambda text: tell(out, text), force=force)
+        replaces.replace(session.remote, session.info, one, name, lambda text: tell(out, text), force=force)
     if as_json:
         out.document({"cluster": session.info.name, "machine": machine, "rings": wanted})
     elif not wanted:

@@ -18,7 +18,7 @@ from local import client
 from . import options
 from .local_guest import guest
 from .local_host import host
-from .local_kept import forget, load, save, saved
+from .local_saved import forget, load, save, saved
 
 
 @click.group()

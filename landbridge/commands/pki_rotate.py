@@ -72,11 +72,11 @@ def rotate(
     try:
         this.run(only, whole=whole)
     except LandbridgeError as error:
-        error.document = {"cluster": cluster, **_told(this)}
+        error.document = {"cluster": cluster, **_as_json(this)}
         raise
     held = {} if now else waiting(this.at, picked(this.at, only, way), datetime.now(UTC), way)
     if as_json:
-        out.document({"cluster": cluster, **_told(this), "waiting": held})
+        out.document({"cluster": cluster, **_as_json(this), "waiting": held})
         return DONE
     for key, until in held.items():
         out.console.print(f"{key}: not before {until:%Y-%m-%d %H:%M} UTC; --now does not wait", soft_wrap=True)
@@ -87,7 +87,7 @@ def rotate(
     return DONE
 
 
-def _told(this: "Rotation") -> dict[str, Any]:
+def _as_json(this: "Rotation") -> dict[str, Any]:
     return {
         "moved": [
             {"key": key, "from": before.model_dump(), "to": after.model_dump()} for key, before, after in this.moved

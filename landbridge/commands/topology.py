@@ -78,17 +78,19 @@ def tunnel_document(one: Tunnel | Peering | Crossing, states: Mapping[str, str] 
 def states_of(world: World, *, local: bool) -> dict[str, str]:
     """Of every link by its name. Raises LandbridgeError."""
     from landbridge.cluster import session  # large: a picture of the plan needs no cloud
-    from landbridge.links.cross_cloud import seen_crossings
+    from landbridge.links.cross_cloud import cross_cloud_statuses
     from landbridge.links.info import Connections
-    from landbridge.links.seen import NONE, UNKNOWN
-    from landbridge.links.status import seen, seen_peerings
+    from landbridge.links.status import peering_statuses, tunnel_statuses
+    from landbridge.links.tunnel_status import NONE, UNKNOWN
 
     links = Connections(world, session.the_place(world, local=local))
-    ends = [(one.tunnel, one.state) for one in seen(links)] + [(one.tunnel, one.state) for one in seen_crossings(links)]
+    ends = [(one.tunnel, one.state) for one in tunnel_statuses(links)] + [
+        (one.tunnel, one.state) for one in cross_cloud_statuses(links)
+    ]
     found = {name: drawing.DOWN if state == NONE else state for name, state in ends}
     other = {UNKNOWN: drawing.UNKNOWN}
     peers = {
         Peering(one.here, one.there).name: drawing.UP if one.up else other.get(one.state, drawing.DOWN)
-        for one in seen_peerings(links)
+        for one in peering_statuses(links)
     }
     return {**found, **peers}

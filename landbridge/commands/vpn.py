@@ -13,7 +13,7 @@ from landbridge.errors import DONE, FAILED, UsageError
 from landbridge.ssh import issuing as ssh_giving
 from landbridge.up.consent import ask
 from landbridge.vpn import issuing
-from landbridge.vpn.expiry import endings
+from landbridge.vpn.expiry import expiring_soon
 from landbridge.vpn.store import Store
 
 from . import options
@@ -155,7 +155,7 @@ def expiring(*, within_days: float, region: str | None, local: bool, fleet_file:
     """
     found, out = opened(fleet_file, region, local=local), options.output(as_json=as_json)
     now = datetime.now(UTC)
-    soon = [one for store in found for one in endings(store, within_days, now)]
+    soon = [one for store in found for one in expiring_soon(store, within_days, now)]
     if as_json:
         out.document({"expiring": [one.as_json() for one in soon]})
     elif not soon:

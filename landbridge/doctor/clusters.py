@@ -30,7 +30,7 @@ def api(patient: Patient, session: Session) -> Iterator[Finding]:
         yield Finding(area, "broken", f"its API does not answer: {why}", patient.command(f"cluster status {name}"))
     for machine in session.info.api:
         try:
-            here = session.reach.run(machine.name, LIVES, timeout_seconds=API_SECONDS)
+            here = session.remote.run(machine.name, LIVES, timeout_seconds=API_SECONDS)
         except RemoteExecutionError as error:
             told = f"API server {machine.name} can't be reached: {error}"
         else:
@@ -51,7 +51,7 @@ LIVES = ["curl", "--silent", "--fail", "--insecure", "--max-time", "4", "https:/
 
 
 def etcd(patient: Patient, session: Session, ring: str) -> Iterator[Finding]:
-    name, view = session.info.name, Ctl(session.reach, session.info).look(ring)
+    name, view = session.info.name, Ctl(session.remote, session.info).look(ring)
     severity: Severity = "ailing" if view.quorum else "broken"
     status = patient.command(f"etcd status --cluster {name}")
     for ail in health.verdict(session, view)["ails"]:

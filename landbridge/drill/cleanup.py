@@ -48,8 +48,8 @@ def clear(session: Session, mark: Mark, tell: Tell) -> None:
     for ring in RING:
         whole(bench, ring)
     space(bench)
-    side_by_side(lambda machine: bench.hands.start(machine, *API_UNITS), [one.name for one in bench.info.api])
-    side_by_side(lambda machine: waiting.for_api(bench.hands, machine), [one.name for one in bench.info.api])
+    side_by_side(lambda machine: bench.steps.start(machine, *API_UNITS), [one.name for one in bench.info.api])
+    side_by_side(lambda machine: waiting.for_api(bench.steps, machine), [one.name for one in bench.info.api])
     bench.until(lambda: session.admin.ready, "the API does not answer through its balancer")
     release(bench, told)
     spaces = session.admin.get("namespaces")["items"]
@@ -92,22 +92,22 @@ def unfit(bench: Bench, machine: str) -> str:
         return "has refused to boot"
     units = [mount(ring) for ring in RINGS] if machine in bench.etcd else []
     for unit in units:
-        bench.hands.ask(machine, "systemctl", "start", unit)
-    return "" if all(bench.hands.active(machine, unit) for unit in units) else "has a disk that is not mounted"
+        bench.steps.ask(machine, "systemctl", "start", unit)
+    return "" if all(bench.steps.active(machine, unit) for unit in units) else "has a disk that is not mounted"
 
 
 def members(bench: Bench, told: dict[str, Any]) -> None:
     """Halted processes go on, configurations are the bundle's own again, and units that were stopped run."""
     units = [f"etcd-{ring}.service" for ring in RING]
     for machine in bench.etcd:
-        bench.hands.ask(machine, "pkill", "-CONT", "-x", "etcd")
+        bench.steps.ask(machine, "pkill", "-CONT", "-x", "etcd")
         for path, text in (told.get("files") or {}).get(machine, {}).items():
-            if bench.hands.ask(machine, "cat", path).out != text:
-                write(bench.hands, machine, path, text)
-                bench.hands.do(machine, "restarting etcd main", "systemctl", "restart", "etcd-main.service")
+            if bench.steps.ask(machine, "cat", path).out != text:
+                write(bench.steps, machine, path, text)
+                bench.steps.do(machine, "restarting etcd main", "systemctl", "restart", "etcd-main.service")
                 bench.tell(f"put back: {path} on {machine}")
-        if stopped := [unit for unit in units if not bench.hands.active(machine, unit)]:
-            bench.hands.start(machine, *stopped)
+        if stopped := [unit for unit in units if not bench.steps.active(machine, unit)]:
+            bench.steps.start(machine, *stopped)
             bench.tell(f"started: {', '.join(stopped)} on {machine}")
 
 
@@ -130,7 +130,7 @@ def whole(bench: Bench, ring: str) -> None:
     for name in bench.etcd:
         member = view.member(name)
         if member is None or not member.answers or member.learner:
-            replace(bench.session.reach, bench.info, bench.info.machines[name], ring, bench.tell)
+            replace(bench.session.remote, bench.info, bench.info.machines[name], ring, bench.tell)
     return bench.healthy(ring)
 
 
@@ -138,7 +138,7 @@ def space(bench: Bench) -> None:
     """What filled the quota goes, and with it the alarm."""
     bench.ctl.say(bench.etcd[0], "main", "del", FILLER)
     if any(NOSPACE in ail for ail in bench.look("main").ails(bench.info.etcd)):
-        defrag(bench.session.reach, bench.info, "main", bench.tell)
+        defrag(bench.session.remote, bench.info, "main", bench.tell)
     bench.healthy("main")
 
 

@@ -40,7 +40,7 @@ def total_loss(bench: Bench) -> Outcome:
     """Every machine and every disk of both rings is lost: main goes back to the last snapshot, events begin anew."""
     sealed = seal(bench)
     store = bench.session.bucket
-    made = backup(bench.session.reach, bench.info, store, "main")
+    made = backup(bench.session.remote, bench.info, store, "main")
     bench.tell(f"snapshot at revision {made.revision}; the writes go on")
     bench.writes(30)
     # Were a timer to take another one in between, that would be the last.
@@ -65,7 +65,7 @@ def total_loss(bench: Bench) -> Outcome:
 def due(bench: Bench) -> int:
     """How much a next loss would cost at most. Raises DrillError where no timer takes snapshots any more."""
     timer = "etcd-backup-main.timer"
-    if idle := [machine for machine in bench.etcd if not bench.hands.active(machine, timer)]:
+    if idle := [machine for machine in bench.etcd if not bench.steps.active(machine, timer)]:
         raise DrillError(f"{timer} does not run on {', '.join(idle)}")
     return MAIN.backup_minutes
 
@@ -88,7 +88,7 @@ def wipe(bench: Bench, machine: str) -> None:
         unit = f"etcd-{ring.name}.service"
         lines.append(f"{killing(ring.name)} || true; systemctl stop {unit}")
         lines.append(f"systemctl stop {mount(ring)}; {BLANK} $(readlink -f {LINKS}/{disk_of(ring)})")
-    bench.hands.sh(machine, "losing its disks", "\n".join(lines))
+    bench.steps.sh(machine, "losing its disks", "\n".join(lines))
 
 
 def blank(bench: Bench, sealed: TestSecret) -> None:
@@ -115,7 +115,7 @@ def opened(bench: Bench, sealed: TestSecret) -> str:
     if base64.b64decode(found["data"]["word"]).decode() != sealed.word:
         raise DrillError("the Secret that was written before is another now")
     name = key_name(bench, sealed)
-    used = {bench.hands.do(one.name, "its key", "python3", "-c", DIGEST, name).strip() for one in bench.info.api}
+    used = {bench.steps.do(one.name, "its key", "python3", "-c", DIGEST, name).strip() for one in bench.info.api}
     kept = recovery(bench, name.removeprefix("key-"))
     if len(used) != 1 or not used & kept:
         raise DrillError(f"no secret {bench.info.prefix}/recovery-… holds {name}, which the API servers decrypt with")

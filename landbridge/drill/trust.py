@@ -47,7 +47,7 @@ def certificate_expired(bench: Bench) -> Outcome:
 def signed(bench: Bench, days: int) -> Credential:
     """A client certificate, signed on an API machine."""
     script = SIGN.replace("PKI", PKI).replace("DAYS", str(days))
-    out = bench.hands.sh(bench.info.api[0].name, "signing a certificate", script)
+    out = bench.steps.sh(bench.info.api[0].name, "signing a certificate", script)
     crt, _, key = out.partition("\n\n")
     return Credential("landbridge-drill", crt.strip() + "\n", key.strip() + "\n")
 
@@ -91,7 +91,7 @@ def refusal(bench: Bench, name: str, path: str, words: str) -> str:
         raise DrillError(f"{name} has booted a bundle that was tampered with")
     if words not in line:
         raise DrillError(f"{name} stopped for another reason than `{words}`: {line}")
-    if bench.hands.exists(name, path) or bench.hands.active(name, "etcd-main.service"):
+    if bench.steps.exists(name, path) or bench.steps.active(name, "etcd-main.service"):
         raise DrillError(f"{name} wrote or started something of a bundle that it refused")
     return line
 

@@ -15,7 +15,7 @@ from landbridge.cluster.kubeconfig import Credential
 from landbridge.errors import LandbridgeError
 from landbridge.waiting import NotYet, until
 
-HANDS, PACE_SECONDS = 3, 0.15
+WORKERS, PACE_SECONDS = 3, 0.15
 # One try, and all tries of one write together: a client that gives up sooner would not outlive a restore.
 TRY_SECONDS, WRITE_SECONDS = 4.0, 180.0
 MANAGER = "landbridge-drill"
@@ -107,7 +107,7 @@ class Writer:
         self.acknowledged: list[Write] = []
         self.failed: list[int] = []
         self.refusals: deque[tuple[float, str]] = deque(maxlen=200)
-        self.threads = [threading.Thread(target=self.work, daemon=True) for _ in range(HANDS)]
+        self.threads = [threading.Thread(target=self.work, daemon=True) for _ in range(WORKERS)]
 
     @property
     def path(self) -> str:

@@ -36,7 +36,7 @@ def backup(reach: RemoteExecution, info: ClusterInfo, store: Store, ring: str) -
     machine = source(Ctl(reach, info).look(ring), info)
     command = ("python3", f"{SCRIPTS}/etcd_backup.py", ring, "--now")
     said = MachineSteps(reach).ask(machine, *command, seconds=BACKUP_SECONDS)
-    told = _told(said)
+    told = _parse_result(said)
     if told is None:
         raise StepError(f"{machine}: the backup of etcd {ring} failed: {said.why}")
     taken = datetime.strptime(told["taken"], STAMP).replace(tzinfo=UTC)
@@ -59,7 +59,7 @@ def backup(reach: RemoteExecution, info: ClusterInfo, store: Store, ring: str) -
     return made
 
 
-def _told(said: CommandResult) -> dict[str, Any] | None:
+def _parse_result(said: CommandResult) -> dict[str, Any] | None:
     """The last line, which comes as soon as the snapshot is in the bucket; None without it."""
     lines = said.out.strip().splitlines()
     try:

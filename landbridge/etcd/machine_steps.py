@@ -38,10 +38,10 @@ class MachineSteps:
     """On the machines of one cluster."""
 
     def __init__(self, reach: RemoteExecution) -> None:
-        self.reach = reach
+        self.remote = reach
 
     def ask(self, machine: str, *argv: str, seconds: float = 60, stdin: bytes = b"") -> CommandResult:
-        return self.reach.run(machine, argv, stdin, seconds)
+        return self.remote.run(machine, argv, stdin, seconds)
 
     def do(self, machine: str, what: str, *argv: str, seconds: float = 60, stdin: bytes = b"") -> str:
         """What the command said. Raises StepError that names the step."""

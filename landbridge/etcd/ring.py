@@ -46,11 +46,11 @@ class Member:
 
 @dataclass
 class View:
-    """One ring. `asked` is the machine that answered; a ring without one has no members here and says `why`."""
+    """One ring. `queried` is the machine that answered; a ring without one has no members here and says `why`."""
 
     ring: str
     members: list[Member] = field(default_factory=list)
-    asked: str = ""
+    queried: str = ""
     why: str = ""
 
     @property
@@ -104,13 +104,13 @@ class Ctl:
     """etcdctl on a cluster's machines, each against its own member."""
 
     def __init__(self, reach: RemoteExecution, info: ClusterInfo) -> None:
-        self.reach, self.info = reach, info
+        self.remote, self.info = reach, info
 
     def say(self, machine: str, ring: str, *words: str, seconds: float = 10) -> CommandResult:
         here = f"--endpoints=https://127.0.0.1:{RING[ring].client_port}"
         limits = [f"--command-timeout={seconds:.0f}s", "--dial-timeout=2s", "--write-out=json"]
         argv = ["/usr/local/bin/etcdctl", here, *CREDENTIAL, *limits, *words]
-        return self.reach.run(machine, argv, timeout_seconds=seconds * 3 + 10)
+        return self.remote.run(machine, argv, timeout_seconds=seconds * 3 + 10)
 
     def call(self, machine: str, ring: str, *words: str, seconds: float = 10) -> dict[str, Any]:
         """Raises EtcdError and RemoteExecutionError."""

@@ -60,7 +60,7 @@ def keys(session: Session) -> str:
         return ""
     name, region = where["recovery_secret"], where["region"]
     try:
-        there = session.cloud_at(region, hasty=True).is_kept(name)
+        there = session.cloud_at(region, hasty=True).has_secret(name)
     except CloudError as error:
         return f"keys: {region} has no copy of {name} that it tells of: {error}"
     return "" if there else f"keys: {region} has no copy of {name}"

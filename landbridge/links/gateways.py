@@ -11,7 +11,7 @@ from components.links.gateway.stamp import plan
 from landbridge.errors import UsageError
 
 from .info import Connections
-from .seen import Seen
+from .tunnel_status import TunnelStatus
 
 PRINTS = "`gateway_verify.py --json`"
 
@@ -68,7 +68,7 @@ def gateway_reports(links: Connections, files: Sequence[str], site: str | None =
             raise UsageError(f"{file} is of a gateway of {one.site}, not of {site}.")
     sites = {one.site for one in found} & links.world.fleet.sites.keys()
     specs = {one.address: one for name in sites for one in links.gateways(name)}
-    return [_said(one, specs.get(one.gateway)) for one in found]
+    return [_report(one, specs.get(one.gateway)) for one in found]
 
 
 def _read(file: str) -> ReportFile:
@@ -85,13 +85,13 @@ def _read(file: str) -> ReportFile:
         raise UsageError(f"{file} is not what {PRINTS} prints.") from None
 
 
-def _said(told: ReportFile, spec: GatewaySpec | None) -> GatewayReport:
+def _report(told: ReportFile, spec: GatewaySpec | None) -> GatewayReport:
     names = {end.name: end.tunnel.name for end in spec.ends} if spec else {}
     causes = {names[name]: why for name, why in told.causes.items() if name in names}
     return GatewayReport(**{**told._asdict(), "causes": causes, "wanted": plan(spec) if spec else ""})
 
 
-def explained(tunnels: Sequence[Seen], gateways: Sequence[GatewayReport]) -> list[Seen]:
+def explained(tunnels: Sequence[TunnelStatus], gateways: Sequence[GatewayReport]) -> list[TunnelStatus]:
     """The clouds see that a tunnel is down, its gateway knows why."""
     causes = {name: why for one in gateways for name, why in one.causes.items()}
     return [one._replace(cause=causes.get(one.tunnel, "")) for one in tunnels]

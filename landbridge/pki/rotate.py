@@ -56,14 +56,16 @@ def dropped(state: Mapping[str, Any] | None, at: Mapping[str, Standing]) -> dict
     for resource in (state or {}).get("resources") or ():
         type_, name = of_urn(resource["urn"])
         subject, _, number = name.rpartition("-")
-        if type_ in guards.KEPT and subject in SUBJECTS and number.isdigit() and name not in wanted:
+        if type_ in guards.TRUST_ROOTS and subject in SUBJECTS and number.isdigit() and name not in wanted:
             found[resource["urn"]] = name
     return found
 
 
 def refusals(cluster: str, steps: Iterable[Step], gone: Collection[str]) -> list[str]:
     """What guards say against a run, but for the end of exactly these keys."""
-    others = [step for step in steps if not (step.verb == "deleted" and step.type in guards.KEPT and step.name in gone)]
+    others = [
+        step for step in steps if not (step.verb == "deleted" and step.type in guards.TRUST_ROOTS and step.name in gone)
+    ]
     return guards.refusals({cluster: others})
 
 
@@ -222,7 +224,7 @@ def under(session: Session, generation: int) -> int:
     head = f"k8s:enc:secretbox:v1:{encryption_name(generation)}:"
     ask = f"{etcdctl(MAIN)} get /registry/secrets/ --prefix --print-value-only || echo {NOT_ANSWERED}"
     script = f"{{ {ask}; }} | grep --text --only-matching -e {head} -e {NOT_ANSWERED} | sort | uniq -c"
-    hands = MachineSteps(session.reach)
+    hands = MachineSteps(session.remote)
     for machine in session.info.etcd:
         said = hands.ask(machine.name, "sh", "-c", script, seconds=300)
         if said.code == 0 and NOT_ANSWERED not in said.out:

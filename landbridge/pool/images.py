@@ -26,7 +26,7 @@ class Wanted(NamedTuple):
     template: str
 
     @property
-    def told(self) -> str:
+    def label(self) -> str:
         return f"{self.name} ({self.id})" if self.name != self.id else self.id
 
     def behind(self, machine: Machine, image: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from landbridge.site import nodes
 from landbridge.site.nodes import Node
 
 from . import groups as scaling
-from . import images, node_marks, usage
+from . import images, rolling_taint, usage
 from .groups import RegionError
 from .images import Run
 from .sizes import Group
@@ -140,7 +140,7 @@ def of_nodes(there: Sequence[Node]) -> list[str]:
         "not Ready": [node for node in there if not nodes.ready(node)],
         "gpu-failed": [node for node in there if failed(node)],
         "cordoned": [node for node in there if nodes.cordoned(node)],
-        "to be replaced": [node for node in there if node_marks.tainted(node)],
+        "to be replaced": [node for node in there if rolling_taint.tainted(node)],
     }
     return [f"{what}: {named([one['metadata']['name'] for one in some])}" for what, some in found.items() if some]
 

@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from landbridge.cluster.session import Session
-from landbridge.image.burn_in import node_marks as burn_in
+from landbridge.image.burn_in import node_status as burn_in
 from landbridge.site import nodes
 from landbridge.site.nodes import Node
 
-from . import eviction, node_marks, usage
+from . import eviction, rolling_taint, usage
 from . import groups as scaling
 from .images import Wanted
 from .listing import failed
@@ -84,7 +84,7 @@ def state(
         starting=any(key.startswith(STARTING) or key == burn_in.RUNNING.key for key in taints),
         work=tuple(sorted(eviction.name(pod) for pod in mine if not eviction.movable(pod))),
         movable=tuple(movable),
-        until=node_marks.until(node) if node else None,
+        until=rolling_taint.until(node) if node else None,
         draining=any(eviction.leaving(pod) for pod in mine),
         claimed=CLAIMED in taints,
     )

@@ -45,7 +45,7 @@ class Termination:
             states = {one.name: one.state for group in found for one in group.machines}
             foreign |= cloud.let_go(found, [name for name in left if states.get(name) == WAITS], self.tell)
             known = cloud.about(left)
-            for name in [one for one in left if one not in known or known[one].ending]:
+            for name in [one for one in left if one not in known or known[one].terminating]:
                 self.remove_node(there.get(name))
                 left.remove(name)
             left = [name for name in left if name not in foreign]

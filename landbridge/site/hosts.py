@@ -10,7 +10,7 @@ from landbridge.errors import UsageError
 
 
 class SiteHost(NamedTuple):
-    """`address` is the fleet file's, if it gives one; `told` is the whole of what that says."""
+    """`address` is the fleet file's, if it gives one; `spec` is the whole of what that says."""
 
     site: str
     name: str
@@ -18,7 +18,7 @@ class SiteHost(NamedTuple):
     kind: PoolKind
     cluster: str
     address: str | None
-    told: Host
+    spec: Host
 
     @property
     def node(self) -> str:

@@ -77,7 +77,7 @@ def bring(session: Session, host: SiteHost) -> str:
         made = enrol.enrol(session, host, enrol.lifetime(1), address(session.world, host))
     except transfer.AtWorkError as error:
         return str(error)
-    said = session.reach.run(host.node, ["sh"], made.command.encode(), ENROL_SECONDS)
+    said = session.remote.run(host.node, ["sh"], made.command.encode(), ENROL_SECONDS)
     if said.code != 0:
         raise LandbridgeError(
             f"{host.node} was not enrolled: {said.err.strip() or said.why} {LOOK.format(host=host.node)}"
@@ -113,7 +113,7 @@ def trouble(session: Session, host: SiteHost) -> str:
 
 def host_request(world: World, host: SiteHost) -> dict[str, Any]:
     """The host as the local cloud's machines service takes it."""
-    of = host.told
+    of = host.spec
     return {
         "name": host.node,
         "site": host.site,

@@ -88,9 +88,9 @@ class Hosts:
         return {name: found for one in read for name, found in one.items()}
 
     @cached_property
-    def reach(self) -> remote_execution.RemoteExecution:
+    def remote(self) -> remote_execution.RemoteExecution:
         if self.session.place.cloud is not None:
-            return self.session.reach
+            return self.session.remote
         return remote_execution.Hosts(lambda: self.addresses)
 
     def ask(self, host: SiteHost, verb: str, stdin: bytes = b"", seconds: float = SECONDS) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class Hosts:
 
         Raises HostError and RemoteExecutionError.
         """
-        said = self.reach.run(host.node, ["python3", "-c", self.script, verb], stdin, seconds)
+        said = self.remote.run(host.node, ["python3", "-c", self.script, verb], stdin, seconds)
         if said.code != 0:
             raise HostError(f"{host.node}: {said.why}")
         return dict(json.loads(said.out))

@@ -53,7 +53,7 @@ def one(session: Session, pool: Pool, name: str, found: Mapping[str, Node], *, s
     machine, text = node_name(pool.site, name), ""
     node = found.get(machine)
     here = (
-        session.reach if session.place.cloud is not None else remote_execution.Hosts(lambda: {machine: _address(node)})
+        session.remote if session.place.cloud is not None else remote_execution.Hosts(lambda: {machine: _address(node)})
     )
     script = (OWN_SCRIPTS / f"{SITE_SCRIPT}.py").read_text()
     asked = json.dumps({"prefix": pool.prefix, "serving": serving}).encode()

@@ -71,11 +71,11 @@ class FleetRun(RunContext):
             state = engine.state()
             if not destroy:
                 order.refuse_alone(name, self.stacks, self.stands, self.place.options)
-                if name in self.known.held:
-                    report.leave_out(recovery.resources(state), outputs(state), self.known.held[name].warnings)
+                if name in self.known.valid:
+                    report.leave_out(recovery.resources(state), outputs(state), self.known.valid[name].warnings)
                     return
                 report.why = self.known.why.get(name, "")
-                if self.looks_at_image(name):
+                if self.reads_image(name):
                     self.ensure_image(name)
             if only_look:
                 report.warnings += recovery.notice(recovery.pending(state))
@@ -123,7 +123,7 @@ class FleetRun(RunContext):
         spec = self.stacks[name]
         return self.how.refresh or (spec.kind == "pool" and in_azure(self.world.fleet, spec.region))
 
-    def looks_at_image(self, name: str) -> bool:
+    def reads_image(self, name: str) -> bool:
         """Whether the stack's program does, in a preview as well. Machines of one look at their launch on AWS."""
         spec = self.stacks[name]
         return spec.kind == "pool" or (spec.kind in ("cluster", "laptops") and in_azure(self.world.fleet, spec.region))
@@ -191,7 +191,7 @@ class FleetRun(RunContext):
                 ended = "done"
                 self.known.keep(name, report.warnings)
             if spec.kind == "cluster":
-                self.await_birth(name)
+                self.await_first_start(name)
             report.enter(ended)
 
         self.each({name: spec.depends_on for name, spec in self.stacks.items()}, work)
@@ -235,7 +235,7 @@ class FleetRun(RunContext):
         )
         report.enter(ended)
 
-    def await_birth(self, name: str) -> None:
+    def await_first_start(self, name: str) -> None:
         """Waits until a cluster's API answers, also one whose last run did not. Raises LandbridgeError."""
         report = self.reports[name]
         report.enter("bootstrap")

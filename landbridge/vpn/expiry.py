@@ -25,7 +25,7 @@ class Expiry(NamedTuple):
         return self._asdict()
 
 
-def endings(store: Store, within_days: float, now: datetime) -> list[Expiry]:
+def expiring_soon(store: Store, within_days: float, now: datetime) -> list[Expiry]:
     """Soonest first."""
     border = now + timedelta(days=within_days)
     found = [one for one in _all(store, now) if one.until is None or one.until < border]
@@ -52,7 +52,7 @@ def _all(store: Store, now: datetime) -> Iterator[Expiry]:
         yield Expiry(region, "there is no list of revoked certificates", None, f"{sign}: without it nobody gets in")
     remedy = "all profiles end with it: plan a day on which the region gets another, and everybody a new profile"
     yield Expiry(region, "the authority", ends(store.vouching), remedy)
-    for name in sorted(store.told["servers"]):
+    for name in sorted(store.outputs["servers"]):
         yield _server(store, name)
 
 

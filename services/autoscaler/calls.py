@@ -7,12 +7,12 @@ from . import metrics
 from .cloud import CloudError
 
 # What came of a call, with one word for who counts.
-Told = tuple[CloudError, str]
+CallFailure = tuple[CloudError, str]
 UNREACHABLE = "unreachable"
 
 
 @contextlib.contextmanager
-def counted(region: str, operation: str, problem: Callable[[Exception], Told | None]) -> Iterator[None]:
+def counted(region: str, operation: str, problem: Callable[[Exception], CallFailure | None]) -> Iterator[None]:
     """Raises CloudError: what `problem` makes of a failure, or of one that it does not know the failure's own words."""
     try:
         yield

@@ -51,7 +51,7 @@ class Around(NamedTuple):
     """
 
     settings: Settings
-    said: Mapping[str, GroupStatus]
+    statuses: Mapping[str, GroupStatus]
     until: Mapping[str, float]
     nodes: Sequence[Mapping[str, str]] = ()
     buys_from: int = -10
@@ -115,7 +115,7 @@ def _site(pod: Mapping[str, Any], around: Around) -> Iterator[Cause]:
 def _of_group(group: GroupSettings, around: Around) -> Iterator[Cause]:
     """Of a group that would help."""
     name = group.name
-    said = around.said.get(name)
+    said = around.statuses.get(name)
     if said is None:
         yield Cause("no-answer", f"{group.region} has not told of it since the autoscaler started", name)
         return
@@ -128,7 +128,7 @@ def _of_group(group: GroupSettings, around: Around) -> Iterator[Cause]:
     if said.coming:
         text = f"{said.ready} of {said.target} machines are ready, the others are on their way"
         yield Cause("coming", text, name)
-    room = limits.room(around.settings, counted(around.settings, around.said), name)
+    room = limits.room(around.settings, counted(around.settings, around.statuses), name)
     if room.machines == 0:
         yield Cause(room.code, room.why, name)
     elif not said.backs_off and not said.coming:

@@ -53,9 +53,9 @@ class Refused(NamedTuple):
 
 
 class Group(NamedTuple):
-    """`desired` is what we want of the cloud; with `to_tell` it may want more yet, and has to hear of it.
+    """`desired` is what we want of the cloud; with `unsent` it may want more yet, and has to hear of it.
 
-    `asked` is when it was last asked for more, `judged` the time of the newest failure taken for a refusal, both
+    `requested_at` is when it was last asked for more, `judged` the time of the newest failure taken for a refusal, both
     in seconds of the epoch, as the cloud's times are. `settled` is when the last call that changes it had ended, by the
     monotonic clock; before its end that is infinite.
     `serial` numbers placeholders.
@@ -64,10 +64,10 @@ class Group(NamedTuple):
     name: str
     least: int
     desired: int = 0
-    to_tell: bool = False
+    unsent: bool = False
     machines: tuple[Machine, ...] = ()
     refused: tuple[Refused, ...] = ()
-    asked: float = 0.0
+    requested_at: float = 0.0
     settled: float = 0.0
     judged: float = 0.0
     serial: int = 0
@@ -100,7 +100,7 @@ def grown(group: Group, by: int, now: float) -> Group:
     """With so many more machines asked for: how many there may be limits.py says. Raises NotPossibleError."""
     if by <= 0:
         raise NotPossibleError(f"{group.name} can't grow by {by}")
-    return telling(group, desired=group.wanted + by, asked=now)
+    return telling(group, desired=group.wanted + by, requested_at=now)
 
 
 def without_owed(group: Group, by: int) -> Group:
@@ -109,12 +109,12 @@ def without_owed(group: Group, by: int) -> Group:
     The autoscaler counts what has not registered, and stops altogether where it is refused this.
     """
     fewer = min(by, group.desired - max(len(group.live), group.least))
-    return telling(group, desired=group.desired - fewer, to_tell=True) if fewer > 0 else group
+    return telling(group, desired=group.desired - fewer, unsent=True) if fewer > 0 else group
 
 
 def taken_over(group: Group, now: float) -> Group:
     """For an autoscaler that has just begun to lead: what was refused before is nobody's who waits now."""
-    return group._replace(asked=now, judged=now, refused=(), to_tell=False)
+    return group._replace(requested_at=now, judged=now, refused=(), unsent=False)
 
 
 def telling(group: Group, **changed: Any) -> Group:
@@ -164,9 +164,9 @@ def observed(group: Group, seen: Observation) -> Group:
         return _without_filled(group, group._replace(machines=machines))
     after = group._replace(machines=seen.machines)
     # What it wants beyond ours it has not heard yet that we do not.
-    ahead = group.to_tell and seen.desired > after.wanted
-    after = _without_filled(group, after._replace(desired=after.wanted if ahead else seen.desired, to_tell=ahead))
-    failed = [one for one in seen.failures if one.at >= group.asked - SKEW_SECONDS and one.at > group.judged]
+    ahead = group.unsent and seen.desired > after.wanted
+    after = _without_filled(group, after._replace(desired=after.wanted if ahead else seen.desired, unsent=ahead))
+    failed = [one for one in seen.failures if one.at >= group.requested_at - SKEW_SECONDS and one.at > group.judged]
     return _with_refused(after, failed) if failed and after.owed else after
 
 
@@ -183,11 +183,11 @@ def _with_refused(group: Group, failed: Sequence[Failure]) -> Group:
     sentence, desired = failed[0].sentence, max(len(group.live), group.least)
     numbers = range(group.serial, group.serial + group.desired - desired)
     # With the time, since another replica counts from 0: the autoscaler takes note of no id that it has seen.
-    made = [Refused(f"refused-{group.name}-{int(group.asked)}-{n}", kind(sentence), sentence) for n in numbers]
+    made = [Refused(f"refused-{group.name}-{int(group.requested_at)}-{n}", kind(sentence), sentence) for n in numbers]
     return group._replace(
         refused=(*group.refused, *made),
         serial=group.serial + len(made),
         desired=desired,
-        to_tell=group.to_tell or bool(made),
+        unsent=group.unsent or bool(made),
         judged=max(one.at for one in failed),
     )

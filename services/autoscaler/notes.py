@@ -58,7 +58,7 @@ def main() -> int:
     while not over.wait(pause):
         began = time.monotonic()
         try:
-            book.turn(time.time())
+            book.step(time.time())
         except (Answer, OSError, ValueError) as error:
             sys.stderr.write(f"autoscaler's notes: {error}\n")
             sys.stderr.flush()

@@ -185,7 +185,7 @@ class Scaling:
         if len(going) < len(wanted):
             late = f"too-many-at-once: there were {lately} machines lately, and at most {most} go in one pass"
             problem = NotPossibleError(stop or late)
-            metrics.kept.labels(region.name, str(problem).partition(":")[0]).inc()
+            metrics.incomplete_ends.labels(region.name, str(problem).partition(":")[0]).inc()
         if strangers := sorted(set(ids) - known):
             problem = NotPossibleError(f"{', '.join(strangers)}: not in {name}")
         gone: list[str] = []

@@ -154,7 +154,7 @@ class Judged(grpc.ServerInterceptor):  # type: ignore[misc]
                 why = f"no group {error}" if isinstance(error, KeyError) else str(error)
                 context.abort(STATUS[type(error)], why)
             finally:
-                metrics.asked.labels(name).observe(time.perf_counter() - began)
+                metrics.rpc_seconds.labels(name).observe(time.perf_counter() - began)
 
         return grpc.unary_unary_rpc_method_handler(answer, handler.request_deserializer, handler.response_serializer)
 

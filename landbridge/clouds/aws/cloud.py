@@ -11,7 +11,7 @@ from fleet.image_names import parameter
 from landbridge.cluster.info import ClusterInfo, MachineInfo
 from landbridge.etcd.store import URL_SECONDS, Snapshot
 from landbridge.image.machine_images import wanted
-from landbridge.remote_execution import KEPT, Instance, running
+from landbridge.remote_execution import REPLACED_BY_GROUP, Instance, running
 
 from ..cloud import CloudError
 from .lookups import ClientOf
@@ -96,7 +96,7 @@ def signer(region: str) -> Any:
 class Aws:
     """One region."""
 
-    successor, heals = KEPT, True
+    successor, heals = REPLACED_BY_GROUP, True
 
     def __init__(self, of: ClientOf, region: str) -> None:
         self.of, self.region = of, region
@@ -109,7 +109,7 @@ class Aws:
         with aws_errors(f"Secret {name} cannot be read from the secrets manager", needs):
             return str(self.of("secretsmanager").get_secret_value(SecretId=name)["SecretString"])
 
-    def is_kept(self, name: str) -> bool:
+    def has_secret(self, name: str) -> bool:
         try:
             with aws_errors(f"Secret {name} can't be asked after", "You need secretsmanager:DescribeSecret on it"):
                 self.of("secretsmanager").describe_secret(SecretId=name)

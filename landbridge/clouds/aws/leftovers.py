@@ -3,7 +3,7 @@
 import datetime
 from typing import Any
 
-from ..leftovers import CLUSTER, DISK, FLEET, KEPT, MACHINE
+from ..leftovers import CLUSTER, DISK, FLEET, MACHINE, RETAINED
 from .lookups import ClientOf
 
 
@@ -24,7 +24,7 @@ def settle(of: ClientOf, fleet: str, cluster: str, *, delete: bool, today: datet
             ec2.delete_volume(VolumeId=id_)
             continue
         # In this order: a volume that has lost the one and not got the other would be nobody's.
-        ec2.create_tags(Resources=[id_], Tags=[{"Key": KEPT, "Value": f"{_tags(volume)[DISK]} {today}"}])
+        ec2.create_tags(Resources=[id_], Tags=[{"Key": RETAINED, "Value": f"{_tags(volume)[DISK]} {today}"}])
         ec2.delete_tags(Resources=[id_], Tags=[{"Key": DISK}])
     return [f"{'deleted' if delete else 'kept, with its data'}: {one}" for one in told]
 

@@ -60,7 +60,7 @@ REMEDIES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 
 
-def asked(what: str, needs: str, call: Callable[[], Answer]) -> Answer:
+def call_azure(what: str, needs: str, call: Callable[[], Answer]) -> Answer:
     """What the call gives. `what` can't be done if it fails, `needs` is what whoever asks must be allowed to.
 
     A call that Azure puts off is made again when it says so, if that is soon. Raises CloudError.

@@ -14,7 +14,7 @@ HERE = "localhost"
 GRACE_SECONDS = 45
 
 
-def way(node: str) -> Run:
+def runner(node: str) -> Run:
     return here if node == HERE else over_ssh(node)
 
 

@@ -30,7 +30,7 @@ NAMES, PARAMETERS, IDS = 50, 10, 200
 JUST = timedelta(minutes=15)
 LAUNCH, ACTIVITIES = "Launching a new EC2 instance", 20
 # What EC2 says of an instance whose kubelet writes no more.
-ENDING = {"shutting-down", "terminated"}
+TERMINATING = {"shutting-down", "terminated"}
 
 
 def chunks(names: Iterable[str], size: int) -> Iterator[list[str]]:
@@ -80,7 +80,7 @@ class AwsScaling:
                 chosen = [{"Name": "instance-id", "Values": some}]
                 pages = self.of("ec2").get_paginator("describe_instances").paginate(Filters=chosen)
                 for one in (i for page in pages for r in page["Reservations"] for i in r["Instances"]):
-                    ends = one["State"]["Name"] in ENDING
+                    ends = one["State"]["Name"] in TERMINATING
                     found[one["InstanceId"]] = About(str(one["ImageId"]), one["LaunchTime"], ends)
         return found
 

@@ -16,7 +16,7 @@ from fleet.image_names import ImageVariant
 from fleet.images import DRIVER, NAME, TAG
 from landbridge.clouds.azure.cloud import Azure
 from landbridge.clouds.azure.cloud import image as image_of
-from landbridge.clouds.azure.refusals import asked
+from landbridge.clouds.azure.refusals import call_azure
 from landbridge.clouds.cloud import CloudError
 from landbridge.cluster.session import Session
 from landbridge.cluster.waiting import Tell
@@ -37,7 +37,7 @@ class There(NamedTuple):
 
     group: str
     number: str
-    told: Any
+    vm: Any
 
 
 class AzureScaling:
@@ -49,9 +49,9 @@ class AzureScaling:
         self.fleet, self.region, self.names = session.world.fleet, region, Names(session.world.fleet)
         self.group, self.compute = cloud.group, cloud.clients.compute
 
-    def _asked(self, what: str, call: Callable[[], Answer], *, needs: str = READS) -> Answer:
+    def _call(self, what: str, call: Callable[[], Answer], *, needs: str = READS) -> Answer:
         try:
-            return asked(f"{self.region}: {what}", needs.format(self.group), call)
+            return call_azure(f"{self.region}: {what}", needs.format(self.group), call)
         except CloudError as error:
             raise RegionError(str(error)) from None
 
@@ -59,12 +59,12 @@ class AzureScaling:
         """All of the region, by name."""
         sets = self.compute.virtual_machine_scale_sets
         return {
-            one.name: one for one in self._asked("its scale sets can't be listed", lambda: list(sets.list(self.group)))
+            one.name: one for one in self._call("its scale sets can't be listed", lambda: list(sets.list(self.group)))
         }
 
     def _machines(self, group: str) -> list[Any]:
         machines, what = self.compute.virtual_machine_scale_set_vms, f"machines of {group} can't be listed"
-        return self._asked(what, lambda: list(machines.list(self.group, group, expand="instanceView")))
+        return self._call(what, lambda: list(machines.list(self.group, group, expand="instanceView")))
 
     def groups(self, pools: Collection[str]) -> dict[str, list[Group]]:
         there = self._sets()
@@ -83,7 +83,7 @@ class AzureScaling:
         whys = [why for one in spoilt if (why := answers.failure(one))]
         failed = ",".join(sorted(str(one.instance_id) for one in spoilt))
         if not whys and scale_set.properties.provisioning_state == "Failed":
-            view = self._asked(
+            view = self._call(
                 f"{scale_set.name} does not tell why it failed",
                 lambda: self.compute.virtual_machine_scale_sets.get_instance_view(self.group, scale_set.name),
             )
@@ -106,7 +106,7 @@ class AzureScaling:
         from azure.mgmt.compute.models import Sku, VirtualMachineScaleSetUpdate
 
         sets, size = self.compute.virtual_machine_scale_sets, VirtualMachineScaleSetUpdate(sku=Sku(capacity=number))
-        self._asked(
+        self._call(
             f"{name} can't be asked for {number} machines",
             # What becomes of it its machines tell.
             lambda: sets.begin_update(self.group, name, size, polling=False),
@@ -118,7 +118,7 @@ class AzureScaling:
 
         ids = VirtualMachineScaleSetVMInstanceRequiredIDs(instance_ids=list(numbers))
         sets = self.compute.virtual_machine_scale_sets
-        self._asked(
+        self._call(
             f"machines {', '.join(numbers)} of {name} can't be ended",
             lambda: sets.begin_delete_instances(self.group, name, ids).result(),
             needs=WRITES,
@@ -135,9 +135,9 @@ class AzureScaling:
     def about(self, names: Iterable[str]) -> dict[str, About]:
         return {
             name: About(
-                image_of(one.told.properties).lower(),
-                one.told.properties.time_created or datetime.max.replace(tzinfo=UTC),
-                answers.spoilt(one.told),
+                image_of(one.vm.properties).lower(),
+                one.vm.properties.time_created or datetime.max.replace(tzinfo=UTC),
+                answers.spoilt(one.vm),
             )
             for name, one in self._there(set(names))
         }
@@ -153,7 +153,7 @@ class AzureScaling:
             return
         try:
             sets = self.compute.virtual_machine_scale_sets
-            told = self._asked(f"{group} can't be read", lambda: sets.get(self.group, group))
+            told = self._call(f"{group} can't be read", lambda: sets.get(self.group, group))
             self._resize(group, int(told.sku.capacity or 0) + 1)
         except RegionError as error:
             raise RegionError(f"{name} has ended, and nobody comes in its place: {error}") from None
@@ -194,7 +194,7 @@ class AzureScaling:
             except ResourceNotFoundError:
                 return None
 
-        return self._asked(f"{' '.join(of)} can't be read in the gallery", there)
+        return self._call(f"{' '.join(of)} can't be read in the gallery", there)
 
     def images(self, ids: Collection[str]) -> dict[str, Image]:
         found = {}

@@ -14,11 +14,11 @@ from azure.core.exceptions import AzureError, HttpResponseError, ServiceResponse
 from azure.core.rest import HttpRequest
 
 from .. import refusals
-from ..calls import UNREACHABLE, Told, counted
+from ..calls import UNREACHABLE, CallFailure, counted
 from ..cloud import AnswerLostError, CloudError
 from .answers import sentence
 
-LOOKS: Mapping[str, Any] = {"connection_timeout": 3, "read_timeout": 12, "retry_total": 0}
+READS: Mapping[str, Any] = {"connection_timeout": 3, "read_timeout": 12, "retry_total": 0}
 CHECKS: Mapping[str, Any] = {"connection_timeout": 1, "read_timeout": 4, "retry_total": 0}
 # What a call of a change is given at least, and at most.
 LEAST_SECONDS, MOST_SECONDS = 3.0, 12.0
@@ -54,14 +54,14 @@ class Calls:
         self.quiet_until = 0.0
 
     @contextlib.contextmanager
-    def asking(self, operation: str) -> Iterator[None]:
+    def api_call(self, operation: str) -> Iterator[None]:
         """Counts the call. Raises CloudError; at once while Azure wants to be left alone."""
         if (left := self.quiet_until - time.monotonic()) > 0:
             raise LaterError(f"{self.region}: {operation}: Azure takes no call for another {left:.0f} s", left)
         with counted(self.region, operation, lambda error: self._problem(operation, error)):
             yield
 
-    def _problem(self, operation: str, error: Exception) -> Told | None:
+    def _problem(self, operation: str, error: Exception) -> CallFailure | None:
         if isinstance(error, HttpResponseError):
             return self._answer(operation, error)
         if isinstance(error, AzureError):
@@ -69,7 +69,7 @@ class Calls:
             return kind(f"{self.region}: {operation}: {error}"), UNREACHABLE
         return None
 
-    def _answer(self, operation: str, error: HttpResponseError) -> Told:
+    def _answer(self, operation: str, error: HttpResponseError) -> CallFailure:
         told = error.error
         said = sentence({"code": told.code, "message": told.message, "details": _details(told)}) if told else ""
         said = said or str(error.message).splitlines()[0]
@@ -93,7 +93,7 @@ class Calls:
         heard: list[Any] = []
         while True:
             try:
-                with self.asking(operation):
+                with self.api_call(operation):
                     call(polling=False, raw_response_hook=heard.append, **limits(until))
                 return str(heard[-1].http_response.headers.get(OPERATION, ""))
             except LaterError as error:
@@ -103,8 +103,8 @@ class Calls:
 
     def status(self, url: str) -> tuple[Mapping[str, Any], float]:
         """An operation's document, and in how many seconds to ask again. Raises CloudError."""
-        with self.asking("Operations_Get"):
-            answer = self.client.send_request(HttpRequest("GET", url), **LOOKS)
+        with self.api_call("Operations_Get"):
+            answer = self.client.send_request(HttpRequest("GET", url), **READS)
             answer.raise_for_status()
             return answer.json(), _after(answer, 0.0)
 

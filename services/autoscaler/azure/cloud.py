@@ -21,7 +21,7 @@ from ..group import Failure, Observation
 from ..settings import Settings
 from . import answers, quota
 from .answers import Instance, Place
-from .calls import CHECKS, LOOKS, Calls, RefusedError, limits
+from .calls import CHECKS, READS, Calls, RefusedError, limits
 
 # Azure takes 900 looks at sets and their instances in half an hour from a subscription ("HighCostGetVMScaleSet30Min").
 # Of those, a busy region's list of its sets takes 360, lists of busy sets' instances 360 (one in 5 s) and of resting
@@ -31,7 +31,7 @@ BUSY_AT_ONCE, REST_SECONDS, RESTING_AT_ONCE = 3, 60.0, 3
 # replica has led since.
 ASK_SECONDS, REFUSAL_SECONDS = 900.0, 120.0
 # An instance that was told to end is so for so long, though the set's list does not know it yet.
-ENDING_SECONDS = 300.0
+TERMINATING_SECONDS = 300.0
 SUCCEEDED, FAILED = "Succeeded", "Failed"
 SPOT = "Spot"
 
@@ -76,7 +76,7 @@ class Azure:
         self.known: dict[str, Known] = {}
         self.asks: dict[str, Ask] = {}
         # When each was told to end, by the monotonic clock; and when each was first seen to have failed, by the epoch.
-        self.ending: dict[str, float] = {}
+        self.terminating: dict[str, float] = {}
         self.failed: dict[str, float] = {}
         # Those that were ever seen to stand: what fails of them later leaves them machines.
         self.stood: set[str] = set()
@@ -94,14 +94,14 @@ class Azure:
     def groups(self) -> tuple[dict[str, Observation], dict[str, str]]:
         """Nobody's end waits for us: a machine itself lets the cloud go on (Scheduled Events)."""
         at = time.monotonic()
-        with self.calls.asking("VirtualMachineScaleSets_List"):
-            told = [one for one in self.sets.list(self.group, **LOOKS) if self._ours(one)]
+        with self.calls.api_call("VirtualMachineScaleSets_List"):
+            told = [one for one in self.sets.list(self.group, **READS) if self._ours(one)]
         busy = sum(not self._still(one) for one in told)
         waits = (
             REST_SECONDS * max(1.0, (len(told) - busy) / RESTING_AT_ONCE),
             self.list_seconds * max(1.0, busy / BUSY_AT_ONCE),
         )
-        found = {one.name: self._seen(at, one, waits) for one in told}
+        found = {one.name: self._observation(at, one, waits) for one in told}
         for gone in self.known.keys() - found.keys():
             del self.known[gone]
         here = {one.machine.id for known in self.known.values() for one in known.instances}
@@ -112,14 +112,14 @@ class Azure:
     def _ours(self, told: Any) -> bool:
         return bool((told.tags or {}).get(CLUSTER_TAG) == self.cluster)
 
-    def _seen(self, at: float, told: Any, waits: tuple[float, float]) -> Observation:
+    def _observation(self, at: float, told: Any, waits: tuple[float, float]) -> Observation:
         known, name = self._instances(told, *waits), told.name
         ask = self.asks.get(name)
         if ask and _over(ask, known, time.time()):
             ask = self._became(name, ask, None)
         desired = max(known.capacity, ask.machines if ask else 0)
         # A copy: machines are told to end beside this.
-        ending = {id_ for id_, when in dict(self.ending).items() if at - when < ENDING_SECONDS}
+        ending = {id_ for id_, when in dict(self.terminating).items() if at - when < TERMINATING_SECONDS}
         machines = tuple(
             one.machine._replace(state="ending") if one.machine.id in ending else one.machine
             for one in known.instances
@@ -136,7 +136,7 @@ class Azure:
             and (known.capacity, known.state, known.etag) == now
             and known.state == SUCCEEDED
             and len(known.instances) == known.capacity
-            and all(one.settled and one.machine.id not in self.ending for one in known.instances)
+            and all(one.settled and one.machine.id not in self.terminating for one in known.instances)
         )
 
     def _instances(self, told: Any, rest_seconds: float, busy_seconds: float) -> Known:
@@ -155,8 +155,8 @@ class Azure:
     def _listed(self, told: Any) -> Iterator[Instance]:
         profile = told.properties.virtual_machine_profile
         spot = bool(profile and profile.priority == SPOT)
-        with self.calls.asking("VirtualMachineScaleSetVMs_List"):
-            vms = list(self.vms.list(self.group, told.name, expand="instanceView", **LOOKS))
+        with self.calls.api_call("VirtualMachineScaleSetVMs_List"):
+            vms = list(self.vms.list(self.group, told.name, expand="instanceView", **READS))
         found = [
             answers.instance(
                 self.place, told.name, one, spot=spot, stood=answers.machine_id(told.name, one) in self.stood
@@ -166,8 +166,8 @@ class Azure:
         self.stood |= {one.machine.id for one in found if one.stands}
         there = {one.machine.id for one in found}
         prefix = f"{told.name}_".lower()
-        for gone in [id_ for id_ in dict(self.ending) if id_.startswith(prefix) and id_ not in there]:
-            self.ending.pop(gone, None)
+        for gone in [id_ for id_ in dict(self.terminating) if id_.startswith(prefix) and id_ not in there]:
+            self.terminating.pop(gone, None)
         for one in found:
             if one.sentence:
                 self.failed.setdefault(one.machine.id, time.time())
@@ -183,12 +183,12 @@ class Azure:
         ]
         # Where its operation is not known, instances say more than their set does.
         if ask and not ask.failure and (ask.url or not found):
-            ask = self._asked(group, ask, known.state if known else SUCCEEDED)
+            ask = self._request_state(group, ask, known.state if known else SUCCEEDED)
         if ask and ask.failure:
             found.append(ask.failure)
         return tuple(sorted(found, key=lambda one: -one.at))
 
-    def _asked(self, group: str, ask: Ask, state: str) -> Ask | None:
+    def _request_state(self, group: str, ask: Ask, state: str) -> Ask | None:
         """What has become of it; None where it is over and well."""
         if not ask.url:
             said = self._set_failed(group) if state == FAILED else ""
@@ -214,13 +214,13 @@ class Azure:
         return now
 
     def _set_failed(self, group: str) -> str:
-        with self.calls.asking("VirtualMachineScaleSets_GetInstanceView"):
-            return answers.set_failed(self.sets.get_instance_view(self.group, group, **LOOKS))
+        with self.calls.api_call("VirtualMachineScaleSets_GetInstanceView"):
+            return answers.set_failed(self.sets.get_instance_view(self.group, group, **READS))
 
     def resize(self, group: str, machines: int) -> None:
         """Never to fewer than there are: Azure would choose itself which go."""
         until = time.monotonic() + CHANGE_SECONDS
-        with self.calls.asking("VirtualMachineScaleSets_Get"):
+        with self.calls.api_call("VirtualMachineScaleSets_Get"):
             told = self.sets.get(self.group, group, **limits(until))
         capacity = told.sku.capacity or 0
         if machines > capacity:
@@ -234,7 +234,7 @@ class Azure:
         """What Azure refuses at once, as what it refuses later, is told by `failures`."""
         profile = told.properties.virtual_machine_profile
         spot, more = bool(profile and profile.priority == SPOT), machines - (told.sku.capacity or 0)
-        with self.calls.asking("Usage_List"):
+        with self.calls.api_call("Usage_List"):
             usage = list(self.usage.list(self.region, **limits(until)))
         if said := quota.lacking(usage, told.sku.name, more, spot=spot):
             self.asks[told.name] = _refused(machines, said)
@@ -250,10 +250,10 @@ class Azure:
         self.asks[told.name] = Ask(machines, time.time(), url)
 
     def _lower(self, group: str, machines: int, until: float) -> None:
-        with self.calls.asking("VirtualMachineScaleSetVMs_List"):
+        with self.calls.api_call("VirtualMachineScaleSetVMs_List"):
             vms = list(self.vms.list(self.group, group, **limits(until)))
         there = sum(
-            one.properties.provisioning_state != "Deleting" and answers.machine_id(group, one) not in self.ending
+            one.properties.provisioning_state != "Deleting" and answers.machine_id(group, one) not in self.terminating
             for one in vms
         )
         if there > machines:
@@ -270,7 +270,7 @@ class Azure:
 
     def size(self, group: str) -> int:
         """The machines that the scale set is to have. Raises CloudError."""
-        with self.calls.asking("VirtualMachineScaleSets_Get"):
+        with self.calls.api_call("VirtualMachineScaleSets_Get"):
             return int(self.sets.get(self.group, group, **CHECKS).sku.capacity or 0)
 
     def end(self, group: str, ids: Collection[str]) -> dict[str, CloudError]:
@@ -284,7 +284,7 @@ class Azure:
             )
         except CloudError as error:
             return dict.fromkeys(ids, error)
-        self.ending |= dict.fromkeys(ids, time.monotonic())
+        self.terminating |= dict.fromkeys(ids, time.monotonic())
         if ask := self.asks.get(group):
             self.asks[group] = ask._replace(machines=ask.machines - len(ids))
         return {}

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from components.pools.labels import ROLLING
-from landbridge.pool import node_marks, roll
+from landbridge.pool import roll, rolling_taint
 from landbridge.pool.machines import Look
 from landbridge.pool.roll import How, Roll
 from landbridge.pool.roll_plan import State
@@ -26,7 +26,7 @@ class Kube:
 
 
 def node(name: str, *, marked: bool = False) -> dict[str, Any]:
-    about = {"name": name, "resourceVersion": "1", "annotations": {node_marks.WHY: "before"} if marked else {}}
+    about = {"name": name, "resourceVersion": "1", "annotations": {rolling_taint.WHY: "before"} if marked else {}}
     return {"metadata": about, "spec": {"taints": [TAINT] if marked else []}}
 
 

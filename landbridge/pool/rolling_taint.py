@@ -71,7 +71,7 @@ def _written(kube: Kube, node: Node, taints: Sequence[Mapping[str, Any]], told: 
     try:
         nodes.patch(kube, node["metadata"]["name"], {"metadata": about, "spec": {"taints": list(taints) or None}})
     except KubeError as error:
-        if error.missing or "Conflict" in error.said.err or "has been modified" in error.said.err:
+        if error.missing or "Conflict" in error.result.err or "has been modified" in error.result.err:
             return False
         raise
     return True
