@@ -64,8 +64,8 @@ def losses(blast: Blast, console: Console) -> None:
     """Everything precious that goes away, by name."""
     for loss in blast.losses:
         console.print(f"  {loss}", style="red", markup=False, soft_wrap=True)
-    for kept in blast.retained:
-        console.print(f"  keeps {kept}", style="green", markup=False, soft_wrap=True)
+    for retained in blast.retained:
+        console.print(f"  keeps {retained}", style="green", markup=False, soft_wrap=True)
 
 
 def steps(report: StackReport, console: Console) -> None:

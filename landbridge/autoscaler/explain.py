@@ -100,20 +100,23 @@ def stale(notes: Notes, now: datetime) -> str:
     return f"The newest note is {silent / 60:.0f} minutes old. {look}" if silent > SILENT_SECONDS else ""
 
 
-def _wait(told: Json) -> Wait:
+def _wait(record: Json) -> Wait:
     return Wait(
-        day_notes.at(told["from"]), day_notes.at(told["to"]), str(told["said"]), [_cause(one) for one in told["causes"]]
+        day_notes.at(record["from"]),
+        day_notes.at(record["to"]),
+        str(record["said"]),
+        [_cause(one) for one in record["causes"]],
     )
 
 
-def _cause(told: Json) -> Mapping[str, Any]:
+def _cause(record: Json) -> Mapping[str, Any]:
     """All of a cause's fields, so that scripts find each; `until` is None where nobody knows it."""
-    means = meaning(str(told["code"]))
+    means = meaning(str(record["code"]))
     return {
-        "code": told["code"],
-        "group": told.get("group", ""),
-        "text": told["text"],
-        "until": day_notes.at(told["until"]) if told.get("until") else None,
+        "code": record["code"],
+        "group": record.get("group", ""),
+        "text": record["text"],
+        "until": day_notes.at(record["until"]) if record.get("until") else None,
         "means": means.short,
         "help": means.help,
     }

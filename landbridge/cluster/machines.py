@@ -97,8 +97,8 @@ class Machines:
     def bundle(self, machine: str) -> str:
         """The version that the machine booted; empty when it can't be asked."""
         try:
-            said = self.steps.ask(machine, "cat", MANIFEST, seconds=30)
-            return str(json.loads(said.out)["version"]) if said.code == 0 else ""
+            result = self.steps.ask(machine, "cat", MANIFEST, seconds=30)
+            return str(json.loads(result.out)["version"]) if result.code == 0 else ""
         except (RemoteExecutionError, ValueError, KeyError):
             return ""
 
@@ -121,8 +121,8 @@ class Machines:
 
     def installed(self, machine: str) -> str:
         """The version of Kubernetes that the machine itself says it has; every machine's image holds all programs."""
-        said = self.steps.ask(machine, f"{PROGRAMS}/kube-apiserver", "--version", seconds=30)
-        return said.out.strip().rpartition("v")[2] if said.code == 0 else said.why
+        result = self.steps.ask(machine, f"{PROGRAMS}/kube-apiserver", "--version", seconds=30)
+        return result.out.strip().rpartition("v")[2] if result.code == 0 else result.why
 
     def ails(self, machine: MachineInfo, instance: Instance | None, views: dict[str, View]) -> list[str]:
         if instance is None:

@@ -232,9 +232,10 @@ class Rebuild:
     def stop_if_failed(self, run: FleetRun, report: Report) -> None:
         if run.failed or run.interrupted:
             code = report.end() if not self.out.as_json else report.code(expect_no_changes=False)
-            told = "; ".join(problem.message for report in run.reports.values() for problem in report.problems)
+            problems = "; ".join(problem.message for report in run.reports.values() for problem in report.problems)
             raise RebuildError(
-                f"The rebuild of {self.name} stopped at its up{f': {told}' if told else ''}. Nothing was restored yet; "
+                f"The rebuild of {self.name} stopped at its up{f': {problems}' if problems else ''}. "
+                "Nothing was restored yet; "
                 "run the command again: it goes on from here.",
                 INTERRUPTED if run.interrupted else code,
             )

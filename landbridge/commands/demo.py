@@ -155,8 +155,8 @@ def show(made: Burst, out: Output) -> None:
     columns = ("GPUs", "machines bought", "asked for s", "first at work s", "all at work s")
     table = render.plain_table("pool", "place", *columns, right=columns)
     table.columns[1].no_wrap = True
-    told = made.as_json()
-    for one in told["pools"]:
+    document = made.as_json()
+    for one in document["pools"]:
         pool = made.mine[one["pool"]]
         numbers = [one[name] for name in ("asked", "first", "most")]
         table.add_row(
@@ -169,7 +169,7 @@ def show(made: Burst, out: Output) -> None:
     out.console.print(table)
     for name, most in made.short.items():
         out.console.print(f"{made.mine[name].region} had hardware for {most} machines of {name}.", markup=False)
-    bought = told["machines_launched"]
+    bought = document["machines_launched"]
     assert made.full is not None
     assert made.back is not None
     assert made.ended is not None

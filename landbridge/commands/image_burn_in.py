@@ -108,8 +108,8 @@ def this_node(names: Set[str], fleet_file: Path | None, cluster: str | None, *, 
     session = sessions.opened(world, cluster, local=local)
     found = member.find(session.admin, world, names)
     if found is None:
-        told = ", ".join(sorted(names)) or "this machine"
-        raise NoNode(f"Cluster {session.info.name} has no node that is called {told}.")
+        listed = ", ".join(sorted(names)) or "this machine"
+        raise NoNode(f"Cluster {session.info.name} has no node that is called {listed}.")
     return Mine(found, session.admin)
 
 

@@ -63,9 +63,9 @@ def check(
     )
     well = well and not any(one.drift for one in gateways)
     if as_json:
-        told = {"tunnels": [one.as_json() for one in tunnels], "peerings": [one._asdict() for one in peers]}
-        told["crossings"] = [one._asdict() for one in crossings]
-        out.document({**told, "gateways": [one.as_json() for one in gateways], "well": well})
+        document = {"tunnels": [one.as_json() for one in tunnels], "peerings": [one._asdict() for one in peers]}
+        document["crossings"] = [one._asdict() for one in crossings]
+        out.document({**document, "gateways": [one.as_json() for one in gateways], "well": well})
     else:
         show(tunnels, crossings, peers, gateways, out)
     return DONE if well else FAILED
@@ -101,8 +101,8 @@ def _ends(heads: tuple[str, ...], rows: Sequence[tuple[TunnelStatus | CrossCloud
     table = render.plain_table(*heads, "hub", "state", "since", "prefixes", right=("since", "prefixes"))
     for one, own in rows:
         state = Text(one.state, style=COLOURS[one.state])
-        seen = (one.address, state, since(one.since), str(one.prefixes) if one.state == UP else "")
-        table.add_row(Text(one.tunnel, style="bold"), *own, *seen)
+        columns = (one.address, state, since(one.since), str(one.prefixes) if one.state == UP else "")
+        table.add_row(Text(one.tunnel, style="bold"), *own, *columns)
     return table
 
 
@@ -110,10 +110,10 @@ def troubles(
     tunnels: list[TunnelStatus], crossings: list[CrossCloudStatus], gateways: list[GatewayReport], out: Output
 ) -> None:
     # One cause is told once, with all that it is the cause of.
-    told = [(one.tunnel, one.trouble) for one in tunnels if one.trouble]
-    told += [(one.tunnel, one.trouble) for one in crossings if one.trouble]
-    for why in dict.fromkeys(why for _, why in told):
-        names = ", ".join(name for name, of in told if of == why)
+    troubled = [(one.tunnel, one.trouble) for one in tunnels if one.trouble]
+    troubled += [(one.tunnel, one.trouble) for one in crossings if one.trouble]
+    for why in dict.fromkeys(why for _, why in troubled):
+        names = ", ".join(name for name, of in troubled if of == why)
         out.console.print(Text(f"{names}: {why}.", style="yellow"), soft_wrap=True)
     for gateway in gateways:
         for why in gateway.drift:

@@ -65,8 +65,8 @@ def topology(*, fleet_file: Path | None, as_json: bool, file: Path | None, live:
         )
     else:
         links = f"tunnels {len(joined) + len(crossed)}, peerings {len(peered)}"
-        held = f"regions {len(fleet.regions)}, sites {len(fleet.sites)}, {links}"
-        out.console.print(f"{target}: {held}. A browser shows it.", markup=False, soft_wrap=True)
+        summary = f"regions {len(fleet.regions)}, sites {len(fleet.sites)}, {links}"
+        out.console.print(f"{target}: {summary}. A browser shows it.", markup=False, soft_wrap=True)
     return DONE
 
 

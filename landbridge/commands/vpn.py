@@ -77,8 +77,8 @@ def list_(*, region: str | None, local: bool, fleet_file: Path | None, as_json: 
     listed, out = people.rows(found), options.output(as_json=as_json)
     there = found[0].world.fleet.people
     if as_json:
-        told = [{"region": region, **one.as_json(now), "known": one.person in there} for region, one in listed]
-        out.document({"certificates": told})
+        rows = [{"region": region, **one.as_json(now), "known": one.person in there} for region, one in listed]
+        out.document({"certificates": rows})
         return DONE
     if not listed:
         out.console.print("Nobody has a profile yet. `landbridge vpn add PERSON` gives one.")
@@ -130,8 +130,8 @@ def revoke(
         out.document({"person": person, "revoked": gone, "ssh": ssh_gone})
     elif count:
         every = [*gone.items(), *((f"{name} by SSH", serials) for name, serials in ssh_gone.items())]
-        told = "; ".join(f"{name}: {', '.join(serials)}" for name, serials in every if serials)
-        out.console.print(f"{person} is out within a minute. Revoked: {told}", soft_wrap=True)
+        revoked = "; ".join(f"{name}: {', '.join(serials)}" for name, serials in every if serials)
+        out.console.print(f"{person} is out within a minute. Revoked: {revoked}", soft_wrap=True)
     else:
         out.console.print(f"{person} has no certificate that counts. The lists were signed anew.")
     return DONE

@@ -35,15 +35,15 @@ def look(patient: Patient, region: str) -> Iterator[Finding]:
     by_stack = defaultdict[tuple[str, bool], list[str]](list)
     for one in found:
         by_stack[one.stack, one.retained].append(one.name)
-    for (stack, kept), names in sorted(by_stack.items()):
+    for (stack, retained), names in sorted(by_stack.items()):
         many = named(names)
-        if kept:
-            told = f"{region} keeps {many}, disks that an earlier destroy of {stack} has set aside"
+        if retained:
+            text = f"{region} keeps {many}, disks that an earlier destroy of {stack} has set aside"
         elif resources(deployment(place, stack)):
             continue
         else:
-            told = f"{region} has {many} of stack {stack}, which is not up"
-        yield Finding(AREA, "soon", told, _remedy(fleet, region, names))
+            text = f"{region} has {many} of stack {stack}, which is not up"
+        yield Finding(AREA, "soon", text, _remedy(fleet, region, names))
 
 
 def _tagged(patient: Patient, region: str) -> Iterator[Left]:

@@ -27,8 +27,8 @@ def look(patient: Patient) -> Iterator[Finding]:
             yield Finding(AREA, "ailing", f"tunnel {one.tunnel}: {one.trouble}", check)
     for peering in peering_statuses(found):
         if not peering.up:
-            told = f"peering of {peering.here} and {peering.there} is {peering.state}"
-            yield Finding(AREA, "broken", told, patient.command("up links --refresh"))
+            text = f"peering of {peering.here} and {peering.there} is {peering.state}"
+            yield Finding(AREA, "broken", text, patient.command("up links --refresh"))
 
 
 def tunnels(found: list[TunnelStatus], check: str) -> Iterator[Finding]:

@@ -27,10 +27,10 @@ class Mark:
 
     def free(self) -> None:
         """Raises LandbridgeError when another drill works on the cluster, or left it broken."""
-        if told := self.read():
+        if running := self.read():
             raise LandbridgeError(
-                f"Nothing was broken: the drill {told['drill']} began on {self.session.info.name} at {told['since']} "
-                "and has not ended. Wait for it; if it was killed, `landbridge drill --clear` puts right what it left."
+                f"Nothing was broken: the drill {running['drill']} began on {self.session.info.name} at "
+                f"{running['since']} and has not ended. Wait for it; if it was killed, `landbridge drill --clear` puts right what it left."
             )
 
     def begin(self, drill: str, namespace: str) -> None:
@@ -38,9 +38,9 @@ class Mark:
         self.content = {"drill": drill, "since": since, "namespace": namespace}
         self.write()
 
-    def add(self, **told: Mapping[str, Any] | None) -> None:
+    def add(self, **content: Mapping[str, Any] | None) -> None:
         """To be called before what it tells of is touched. Raises LandbridgeError outside a drill."""
-        self.content |= told
+        self.content |= content
         self.write()
 
     def write(self) -> None:

@@ -39,15 +39,15 @@ def quorum_lost(bench: Bench) -> Outcome:
 
 def restore(bench: Bench, source: str | None, survivor: str | None) -> Mapping[str, Any]:
     """As the command does it. Raises DrillError unless API servers were stopped before etcd was touched."""
-    said = io.StringIO()
-    console = Console(file=said, width=200)
+    output = io.StringIO()
+    console = Console(file=output, width=200)
     store = bench.session.bucket
     out = Output(console, console, as_json=False)
     before = servers(bench)
     try:
         done = restored(bench.session, store, "main", source, survivor, out, yes=True)
     finally:
-        lines = said.getvalue().splitlines()
+        lines = output.getvalue().splitlines()
         for line in lines:
             bench.tell(line)
     stops = [line for line in lines if line.startswith("stopped: ")]

@@ -116,8 +116,8 @@ def opened(bench: Bench, sealed: TestSecret) -> str:
         raise DrillError("the Secret that was written before is another now")
     name = key_name(bench, sealed)
     used = {bench.steps.do(one.name, "its key", "python3", "-c", DIGEST, name).strip() for one in bench.info.api}
-    kept = recovery(bench, name.removeprefix("key-"))
-    if len(used) != 1 or not used & kept:
+    recovered = recovery(bench, name.removeprefix("key-"))
+    if len(used) != 1 or not used & recovered:
         raise DrillError(f"no secret {bench.info.prefix}/recovery-… holds {name}, which the API servers decrypt with")
     bench.tell(f"a Secret of before is readable, encrypted in etcd by {name}, which lies apart in the recovery secret")
     return name
@@ -125,8 +125,8 @@ def opened(bench: Bench, sealed: TestSecret) -> str:
 
 def key_name(bench: Bench, sealed: TestSecret) -> str:
     """Which key encrypts the Secret in etcd. Raises DrillError when none does."""
-    told = bench.ctl.call(bench.etcd[0], "main", "get", where(bench, sealed))
-    raw = base64.b64decode(told["kvs"][0]["value"])
+    response = bench.ctl.call(bench.etcd[0], "main", "get", where(bench, sealed))
+    raw = base64.b64decode(response["kvs"][0]["value"])
     if not raw.startswith(ENCRYPTED) or sealed.word.encode() in raw or base64.b64encode(sealed.word.encode()) in raw:
         raise DrillError(f"{where(bench, sealed)} is not encrypted in etcd")
     return raw.split(b":", 5)[4].decode()
@@ -140,5 +140,5 @@ def recovery(bench: Bench, generation: str) -> set[str]:
     """Digests of the encryption key in the recovery secrets: of this life of the cluster, and of earlier ones."""
     cloud = bench.session.cloud
     names = cloud.secrets(f"{bench.info.prefix}/recovery-")
-    told = [json.loads(cloud.secret(name))["encryption"] for name in names]
-    return {hashlib.sha256(base64.b64decode(one[generation])).hexdigest() for one in told if generation in one}
+    encryption = [json.loads(cloud.secret(name))["encryption"] for name in names]
+    return {hashlib.sha256(base64.b64decode(one[generation])).hexdigest() for one in encryption if generation in one}

@@ -38,9 +38,9 @@ def certificate_expired(bench: Bench) -> Outcome:
     bench.tell(why)
     new = Kube(kubeconfig.kubeconfig(bench.info, signed(bench, 1)), bench.session.around)
     # Nobody has bound it to anything: to be known is all it may.
-    said = json.loads(new.done("auth", "whoami", "--output=json"))
-    if said["status"]["userInfo"]["username"] != "landbridge-drill":
-        raise DrillError(f"the new certificate is taken for {said}")
+    review = json.loads(new.done("auth", "whoami", "--output=json"))
+    if review["status"]["userInfo"]["username"] != "landbridge-drill":
+        raise DrillError(f"the new certificate is taken for {review}")
     return Outcome(time.monotonic() - begun, {"refused": refused.why, "diagnosis": why})
 
 
@@ -66,7 +66,7 @@ def bundle_tampered(bench: Bench) -> Outcome:
     try:
         put(bench, key, json.dumps(files))
         bench.tell(f"changed {path} in {bench.session.bucket.where(key)}")
-        said = refusal(bench, name, path, f"stopped at files: ValueError('{path} is missing or changed')")
+        message = refusal(bench, name, path, f"stopped at files: ValueError('{path} is missing or changed')")
         # Whoever can change a file can change what the manifest says of it, but can't sign it.
         manifest["files"][path]["sha256"] = hashlib.sha256(files[path].encode()).hexdigest()
         put(bench, sealed_key, json.dumps({**sealed, "manifest": json.dumps(manifest)}))
@@ -79,7 +79,7 @@ def bundle_tampered(bench: Bench) -> Outcome:
     new = bench.successor(name, bench.terminate(name))
     for ring in ("main", "events"):
         bench.healthy(ring)
-    return Outcome(time.monotonic() - begun, {"machine": name, "said": said, "unsigned": unsigned, "new": new})
+    return Outcome(time.monotonic() - begun, {"machine": name, "said": message, "unsigned": unsigned, "new": new})
 
 
 def refusal(bench: Bench, name: str, path: str, words: str) -> str:

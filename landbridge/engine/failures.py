@@ -37,8 +37,8 @@ def worth_telling(report: StackReport, error: Exception, place: Place) -> list[P
         return [Problem("", "", locked(report.stack, locks.holder_in(str(error)), place))]
     if report.violations:
         return distinct(report.violations)
-    if kept := protected(report, place):
-        return [Problem("", "", kept)]
+    if text := protected(report, place):
+        return [Problem("", "", text)]
     problems = [without_own_name(p) for p in report.problems if not ECHOES.match(p.message)]
     of_resources = [p for p in problems if p.name]
     if of_resources or problems:

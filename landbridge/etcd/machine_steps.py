@@ -45,10 +45,10 @@ class MachineSteps:
 
     def do(self, machine: str, what: str, *argv: str, seconds: float = 60, stdin: bytes = b"") -> str:
         """What the command said. Raises StepError that names the step."""
-        said = self.ask(machine, *argv, seconds=seconds, stdin=stdin)
-        if said.code != 0:
-            raise StepError(f"{machine}: {what} failed: {said.why}")
-        return said.out
+        result = self.ask(machine, *argv, seconds=seconds, stdin=stdin)
+        if result.code != 0:
+            raise StepError(f"{machine}: {what} failed: {result.why}")
+        return result.out
 
     def sh(self, machine: str, what: str, script: str, *, seconds: float = 60) -> str:
         return self.do(machine, what, "sh", "-ec", script, seconds=seconds)

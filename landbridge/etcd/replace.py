@@ -74,13 +74,13 @@ def check(view: View, info: ClusterInfo, machine: MachineInfo, *, force: bool) -
 def aside(hands: MachineSteps, machine: str, ring: str, tell: Callable[[str], None]) -> None:
     """Stops the member and moves what its folder holds out of the way."""
     hands.stop(machine, f"etcd-{ring}.service")
-    kept = f"data.before-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    previous_data = f"data.before-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     path = f"/var/lib/etcd/{ring}"
     hands.start(machine, f"var-lib-etcd-{ring}.mount")
     mounted(hands, machine, ring)
     if hands.exists(machine, f"{path}/data"):
-        hands.sh(machine, "moving the old data aside", f"mv {path}/data {path}/{kept}")
-        tell(f"{machine}: the old data of etcd {ring} are kept in {path}/{kept}")
+        hands.sh(machine, "moving the old data aside", f"mv {path}/data {path}/{previous_data}")
+        tell(f"{machine}: the old data of etcd {ring} are kept in {path}/{previous_data}")
 
 
 def mounted(hands: MachineSteps, machine: str, ring: str, seconds: float = 60) -> None:

@@ -153,8 +153,8 @@ class Restore:
         url = self.store.get_url(source.key)
         side_by_side(lambda machine: self.steps.fetch(machine, self.file, url), self.etcd)
         status = side_by_side(lambda machine: self.steps.snapshot_status(machine, self.file), self.etcd)
-        told = {(one["hash"], one["revision"]) for one in status.values()}
-        if len(told) != 1:
+        hashes = {(one["hash"], one["revision"]) for one in status.values()}
+        if len(hashes) != 1:
             raise LandbridgeError(f"The machines did not get the same snapshot: {status}. Run the command again.")
         return int(next(iter(status.values()))["revision"])
 

@@ -68,9 +68,9 @@ def dropped(log: str) -> int:
     """How many entries etcd says it threw away because this member did not know them to be agreed on."""
     for line in log.splitlines():
         if "discarding uncommitted WAL entries" in line:
-            told = parsed(line)
-            if isinstance(told, dict):
-                return int(told["number-of-discarded-entries"])
+            record = parsed(line)
+            if isinstance(record, dict):
+                return int(record["number-of-discarded-entries"])
     return 0
 
 

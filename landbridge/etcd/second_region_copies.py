@@ -26,8 +26,8 @@ class Newest(NamedTuple):
 
     def line(self) -> Text:
         what = Text.assemble((f"etcd {self.ring}: ", "bold"))
-        said = f"newest copy in {self.region} {old(self.taken)} old" if self.taken else ""
-        return what.append(said).append(", " if said and self.late else "").append(self.late, style="yellow")
+        text = f"newest copy in {self.region} {old(self.taken)} old" if self.taken else ""
+        return what.append(text).append(", " if text and self.late else "").append(self.late, style="yellow")
 
 
 def newest(session: Session, ring: str) -> Newest | None:

@@ -56,10 +56,10 @@ def _of_region(links: Connections, region: str, made: list[CrossCloudConnection]
         {"Name": "state", "Values": ["pending", "available", "modifying"]},
     ]
     try:
-        told = links.of(region)("ec2").describe_vpn_connections(Filters=live)["VpnConnections"]
+        connections = links.of(region)("ec2").describe_vpn_connections(Filters=live)["VpnConnections"]
     except (ClientError, BotoCoreError) as error:
-        told, why = [], f"{region} can't be asked: {error}"
-    for one in told:
+        connections, why = [], f"{region} can't be asked: {error}"
+    for one in connections:
         states = {end["OutsideIpAddress"]: end for end in one.get("VgwTelemetry", ())}
         for end in one["Options"]["TunnelOptions"]:
             found[end["TunnelInsideCidr"]] = states.get(at := end["OutsideIpAddress"], {"OutsideIpAddress": at})
@@ -72,12 +72,12 @@ def _of_region(links: Connections, region: str, made: list[CrossCloudConnection]
             yield _status(links, tunnel, found[tunnel.inside_cidr])
 
 
-def _status(links: Connections, one: Crossing, told: Mapping[str, Any]) -> CrossCloudStatus:
-    head = (one.name, one.aws, one.azure, str(told["OutsideIpAddress"]))
-    if "Status" not in told:
+def _status(links: Connections, one: Crossing, telemetry: Mapping[str, Any]) -> CrossCloudStatus:
+    head = (one.name, one.aws, one.azure, str(telemetry["OutsideIpAddress"]))
+    if "Status" not in telemetry:
         return CrossCloudStatus(*head, UNKNOWN, trouble=f"{one.aws} tells nothing of it yet")
-    prefixes, since = int(told.get("AcceptedRouteCount", 0)), told.get("LastStatusChange")
-    if told["Status"] == "UP":
+    prefixes, since = int(telemetry.get("AcceptedRouteCount", 0)), telemetry.get("LastStatusChange")
+    if telemetry["Status"] == "UP":
         return CrossCloudStatus(*head, UP, since, prefixes, "" if prefixes else NO_ROUTE)
-    why = CAUSES.get(str(told.get("StatusMessage", "")), CAUSES[SILENT]).format(up=links.up)
+    why = CAUSES.get(str(telemetry.get("StatusMessage", "")), CAUSES[SILENT]).format(up=links.up)
     return CrossCloudStatus(*head, DOWN, since, trouble=why)

@@ -74,21 +74,21 @@ def gateway_reports(links: Connections, files: Sequence[str], site: str | None =
 def _read(file: str) -> ReportFile:
     try:
         with click.open_file(file) as opened:
-            told = json.load(opened)
-        causes = {str(one["name"]): str(one["trouble"]) for one in told["tunnels"] if one["trouble"]}
-        differs, troubles = tuple(map(str, told["differs"])), tuple(map(str, told["troubles"]))
-        whose = str(told["site"]), str(told["gateway"]), str(told["plan"])
-        return ReportFile(*whose, causes, differs, troubles, str(told["next_hop"]))
+            report = json.load(opened)
+        causes = {str(one["name"]): str(one["trouble"]) for one in report["tunnels"] if one["trouble"]}
+        differs, troubles = tuple(map(str, report["differs"])), tuple(map(str, report["troubles"]))
+        whose = str(report["site"]), str(report["gateway"]), str(report["plan"])
+        return ReportFile(*whose, causes, differs, troubles, str(report["next_hop"]))
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror}. Save there what {PRINTS} prints on the gateway.") from None
     except (ValueError, KeyError, TypeError):
         raise UsageError(f"{file} is not what {PRINTS} prints.") from None
 
 
-def _report(told: ReportFile, spec: GatewaySpec | None) -> GatewayReport:
+def _report(report: ReportFile, spec: GatewaySpec | None) -> GatewayReport:
     names = {end.name: end.tunnel.name for end in spec.ends} if spec else {}
-    causes = {names[name]: why for name, why in told.causes.items() if name in names}
-    return GatewayReport(**{**told._asdict(), "causes": causes, "wanted": plan(spec) if spec else ""})
+    causes = {names[name]: why for name, why in report.causes.items() if name in names}
+    return GatewayReport(**{**report._asdict(), "causes": causes, "wanted": plan(spec) if spec else ""})
 
 
 def explained(tunnels: Sequence[TunnelStatus], gateways: Sequence[GatewayReport]) -> list[TunnelStatus]:

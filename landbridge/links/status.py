@@ -28,10 +28,11 @@ CLOUDS: Mapping[Cloud, StatusReaders] = {
 def tunnel_statuses(links: Connections, site: str | None = None) -> list[TunnelStatus]:
     """Every tunnel that is planned, in the plan's order. A region that can't be asked stops no other one."""
     world = links.world
-    told = {one.tunnel: one for region in world.fleet.regions for one in _of_region(links, region)}
+    statuses = {one.tunnel: one for region in world.fleet.regions for one in _of_region(links, region)}
     planned = [one for one in tunnels(world.fleet, world.plan) if site in (None, one.site)]
     return [
-        told.get(one.name) or TunnelStatus(one.name, one.site, one.region, one.gateway, "", NONE, f"run `{links.up}`")
+        statuses.get(one.name)
+        or TunnelStatus(one.name, one.site, one.region, one.gateway, "", NONE, f"run `{links.up}`")
         for one in planned
     ]
 
@@ -45,7 +46,7 @@ def peering_statuses(links: Connections) -> list[PeeringStatus]:
     """Every one that is planned."""
     fleet = links.world.fleet
     planned, states = list(peerings(fleet)), dict[Peering, str]()
-    for cloud, asked in CLOUDS.items():
+    for cloud, readers in CLOUDS.items():
         if mine := [one for one in planned if fleet.regions[one.here].cloud == cloud]:
-            states |= asked.peerings(links, mine)
+            states |= readers.peerings(links, mine)
     return [PeeringStatus(one.here, one.there, states.get(one, NONE)) for one in planned]

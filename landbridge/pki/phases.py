@@ -93,9 +93,9 @@ class Moving(NamedTuple):
 
 def moving(at: Mapping[str, Standing], now: datetime) -> list[Moving]:
     """Keys that are not at rest."""
-    held = waiting(at, at, now)
+    delayed = waiting(at, at, now)
     return [
-        Moving(key, one.generation, one.successor, one.phase, finished(one), following_words(one), held.get(key))
+        Moving(key, one.generation, one.successor, one.phase, finished(one), following_words(one), delayed.get(key))
         for key, one in at.items()
         if one.phase != "steady" or not finished(one)
     ]

@@ -37,10 +37,10 @@ def look(session: Session, pool: str, wanted: Wanted) -> Look:
     region = session.world.fleet.pools[pool].region
     assert region is not None
     groups = scaling.of_pool(session, pool)
-    told = scaling.about(session, region, [one.name for group in groups for one in group.live])
+    known = scaling.about(session, region, [one.name for group in groups for one in group.live])
     # Pods after nodes: a node that joins in between has none that are not seen.
     there, pods = usage.of_pool(session.admin, pool), usage.pods(session.admin)
-    found = list(states(groups, told, there, pods, wanted))
+    found = list(states(groups, known, there, pods, wanted))
     mine = [pod for state in found for pod in pods.get(state.name, ())]
     uids = {eviction.name(pod): str(pod["metadata"]["uid"]) for pod in mine}
     gone = frozenset(eviction.name(pod) for pod in mine if eviction.leaving(pod))
@@ -49,14 +49,14 @@ def look(session: Session, pool: str, wanted: Wanted) -> Look:
 
 def states(
     groups: Sequence[Group],
-    told: Mapping[str, About],
+    known: Mapping[str, About],
     there: Mapping[str, Node],
     pods: Mapping[str, Sequence[Pod]],
     wanted: Wanted,
 ) -> Iterator[State]:
     for group in groups:
         for one in group.live:
-            yield state(group, one, told.get(one.name), there.get(one.name), pods.get(one.name, ()), wanted)
+            yield state(group, one, known.get(one.name), there.get(one.name), pods.get(one.name, ()), wanted)
 
 
 def state(

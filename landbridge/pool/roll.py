@@ -112,18 +112,18 @@ class Roll:
     def begin(self) -> Look:
         """What there is to do, and nothing changed. Raises LandbridgeError."""
         self.wanted = images.wanted(self.session, self.pool)
-        told, first = self.outcome, self.look()
-        told.parameter, told.image, told.name = self.wanted.parameter, self.wanted.id, self.wanted.name
+        outcome, first = self.outcome, self.look()
+        outcome.parameter, outcome.image, outcome.name = self.wanted.parameter, self.wanted.id, self.wanted.name
         self.known = set(first.states)
         self.before = {name for name, state in first.states.items() if not state.behind}
         return first
 
     def look(self) -> Look:
         found = pool_machines.look(self.session, self.pool, self.wanted)
-        told, states = self.outcome, found.states
-        told.machines = max(len(states), sum(group.desired for group in found.groups))
-        told.at_a_time = roll_plan.most_away(told.machines, self.how.fraction)
-        told.waiting = {name: [*one.work, *one.movable] for name, one in states.items() if one.behind}
+        outcome, states = self.outcome, found.states
+        outcome.machines = max(len(states), sum(group.desired for group in found.groups))
+        outcome.at_a_time = roll_plan.most_away(outcome.machines, self.how.fraction)
+        outcome.waiting = {name: [*one.work, *one.movable] for name, one in states.items() if one.behind}
         return found
 
     def go(self) -> bool:
@@ -175,14 +175,14 @@ class Roll:
         cloud = clouds.at(self.session, region)
         id_ = cloud.values([first.parameter]).get(first.parameter, "")
         template, _ = cloud.template(self.pool)
-        told = (
+        differences = (
             (id_ != first.id, f"{first.parameter} names {id_ or 'no image'} now, and named {first.id} when it began"),
             (
                 template != first.template,
                 f"the launch template's newest version is {template} now, and was {first.template} when it began",
             ),
         )
-        return [why for differs, why in told if differs]
+        return [why for differs, why in differences if differs]
 
     def mark(self, now: Look) -> bool:
         """Taints nodes that are to go, and takes the taint from those that stay; whether one got it."""
@@ -192,7 +192,7 @@ class Roll:
             for name, node in now.nodes.items()
             if name in now.states and now.states[name].behind
         }
-        put = [name for name, told in wanted.items() if not rolling_taint.stands(now.nodes[name], told)]
+        put = [name for name, annotations in wanted.items() if not rolling_taint.stands(now.nodes[name], annotations)]
         # Not from nodes of machines on their way out.
         stays = now.nodes.keys() & now.states.keys() - wanted.keys()
         lift = [name for name in stays if rolling_taint.marked(now.nodes[name])]
@@ -226,12 +226,12 @@ class Roll:
             if room <= 0:
                 break
             pods = [*state.movable, *(state.work if state.until and datetime.now(UTC) >= state.until else ())]
-            asked = [pod for pod in pods if pod not in now.leaving]
-            held = {pod: why for pod in asked if (why := eviction.evict(self.kube, pod, now.uids[pod]))}
-            if len(held) < len(pods):
+            to_evict = [pod for pod in pods if pod not in now.leaving]
+            refused = {pod: why for pod in to_evict if (why := eviction.evict(self.kube, pod, now.uids[pod]))}
+            if len(refused) < len(pods):
                 room -= 1
-                self.say(f"{name} is drained: {named(sorted(set(pods) - set(held)))}")
-            for pod, why in held.items():
+                self.say(f"{name} is drained: {named(sorted(set(pods) - set(refused)))}")
+            for pod, why in refused.items():
                 self.say(f"{name} waits for {pod}: {why}")
         return room < step.room
 
@@ -304,14 +304,14 @@ def plan(look: Look, most: int) -> Mapping[str, str]:
     """By older machine, what a roll would do with it now. Changes nothing."""
     step = roll_plan.step(look.states.values(), roll_plan.owed(look.groups), most, datetime.now(UTC))
     first = set(step.end) | set(step.evict[: step.room])
-    told = {}
+    actions = {}
     for name, state in look.states.items():
         if not state.behind:
             continue
         if state.work and name not in first:
-            told[name] = f"waits for {named(state.work)}"
+            actions[name] = f"waits for {named(state.work)}"
         elif state.movable:
-            told[name] = f"drained of {named(state.movable)}, then replaced"
+            actions[name] = f"drained of {named(state.movable)}, then replaced"
         else:
-            told[name] = "replaced at once" if name in first else "replaced in its turn"
-    return told
+            actions[name] = "replaced at once" if name in first else "replaced in its turn"
+    return actions

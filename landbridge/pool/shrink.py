@@ -43,10 +43,10 @@ class Shrink:
         freeze.refuse(self.kube, f"No machine of {self.pool} goes")
         self.groups = list(groups)
         live = [machine.name for group in groups for machine in group.live]
-        told = scaling.about(self.session, self.termination.region, live)
+        machines = scaling.about(self.session, self.termination.region, live)
         # One that EC2 does not know any more is gone already, and first of all.
         newest = datetime.max.replace(tzinfo=UTC)
-        self.launched = {name: told[name].launched if name in told else newest for name in live}
+        self.launched = {name: machines[name].launched if name in machines else newest for name in live}
         return self.next(number)
 
     def next(self, number: int) -> list[Machine]:
@@ -65,9 +65,9 @@ class Shrink:
     def end_idle(self, picked: Sequence[str]) -> None:
         """Ends those that are still idle once nothing more is scheduled there; the others work on."""
         there = usage.of_pool(self.kube, self.pool)
-        held = [name for name in picked if name in there and not nodes.cordoned(there[name])]
+        cordoned = [name for name in picked if name in there and not nodes.cordoned(there[name])]
         try:
-            for name in held:
+            for name in cordoned:
                 nodes.patch(self.kube, name, {"spec": {"unschedulable": True}})
             time.sleep(SETTLE_SECONDS[self.session.place.world])
             work = usage.work(self.kube)
@@ -77,7 +77,7 @@ class Shrink:
                     continue
                 self.end(name)
         finally:
-            for name in held:
+            for name in cordoned:
                 if name not in self.removed:
                     nodes.patch(self.kube, name, {"spec": {"unschedulable": None}})
 

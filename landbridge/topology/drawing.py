@@ -238,12 +238,12 @@ def _tunnels(
 def _legend(sheet: Sheet, base: float, live: Mapping[str, str] | None) -> None:
     left = MARGIN
     planned = ((TUNNEL, "tunnels of a site or of two clouds"), (PEERING, "peering of two regions"))
-    seen = (
+    observed = (
         (LIVE[UP], "link that is up"),
         (LIVE[DOWN], "link that is down"),
         (LIVE[UNKNOWN], "link of which nothing is known"),
     )
-    for look, words in planned if live is None else seen:
+    for look, words in planned if live is None else observed:
         sheet.path(f"M{left:g} {base - 4:g} h36", look, words)
         sheet.text(left + 46, base, words, "note")
         left += 290 if live is None else 190

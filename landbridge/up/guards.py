@@ -65,9 +65,9 @@ def _machines(stack: str, steps: list[Step]) -> Iterator[str]:
         if machine and (how := _touch(step)):
             touched[machine].append(f"{how} {step.type.rpartition(':')[2]} {step.name}")
     if len(touched) > 1:
-        told = "; ".join(f"{machine}: {', '.join(sorted(what))}" for machine, what in sorted(touched.items()))
+        listed = "; ".join(f"{machine}: {', '.join(sorted(what))}" for machine, what in sorted(touched.items()))
         yield (
-            f"{stack}: the run touches {len(touched)} machines of the control plane at once ({told}). "
+            f"{stack}: the run touches {len(touched)} machines of the control plane at once ({listed}). "
             "Change one machine after the other, or, where nothing runs on them yet, agree with --ignore machines"
         )
 

@@ -59,8 +59,8 @@ class Screen:
 class LiveView:
     """A line a stack: sign, phase, bar, resources, what is worked on, seconds."""
 
-    def __init__(self, reports: Mapping[str, StackReport], notes: Sequence[str], told: int) -> None:
-        self.reports, self.notes, self.notes_shown = reports, notes, told
+    def __init__(self, reports: Mapping[str, StackReport], notes: Sequence[str], notes_shown: int) -> None:
+        self.reports, self.notes, self.notes_shown = reports, notes, notes_shown
         self.spinner = Spinner("dots", style="cyan")
 
     def __rich__(self) -> RenderableType:

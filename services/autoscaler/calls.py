@@ -20,7 +20,7 @@ def counted(region: str, operation: str, problem: Callable[[Exception], CallFail
         known = problem(error)
         # Such as an answer that can't be read, or a token's file that is not there.
         kind = type(error).__name__
-        told, how = known or (CloudError(f"{region}: {operation}: {kind}: {error}"), kind)
+        failure, how = known or (CloudError(f"{region}: {operation}: {kind}: {error}"), kind)
         metrics.calls.labels(region, operation, how).inc()
-        raise told from None if known else error
+        raise failure from None if known else error
     metrics.calls.labels(region, operation, "ok").inc()

@@ -151,22 +151,24 @@ def ended(group: Group, ids: Collection[str]) -> Group:
     return telling(group, machines=machines, desired=desired)
 
 
-def observed(group: Group, seen: Observation) -> Group:
+def observed(group: Group, observation: Observation) -> Group:
     """After an answer of the cloud's. What was asked for after the question is kept: the answer can't know of it.
 
     Where launches failed since the last time the group was asked, all that is owed counts as refused: `desired` is then
     what lives, and the cloud has to be told so, or it would go on trying and buy what another pool has bought by then.
     """
-    if seen.at <= group.settled:
+    if observation.at <= group.settled:
         # Machines that have come are there all the same; ones that were told to end do not live again.
         ending = {machine.id for machine in group.machines if machine.state == "ending"}
-        machines = tuple(one._replace(state="ending") if one.id in ending else one for one in seen.machines)
+        machines = tuple(one._replace(state="ending") if one.id in ending else one for one in observation.machines)
         return _without_filled(group, group._replace(machines=machines))
-    after = group._replace(machines=seen.machines)
+    after = group._replace(machines=observation.machines)
     # What it wants beyond ours it has not heard yet that we do not.
-    ahead = group.unsent and seen.desired > after.wanted
-    after = _without_filled(group, after._replace(desired=after.wanted if ahead else seen.desired, unsent=ahead))
-    failed = [one for one in seen.failures if one.at >= group.requested_at - SKEW_SECONDS and one.at > group.judged]
+    ahead = group.unsent and observation.desired > after.wanted
+    after = _without_filled(group, after._replace(desired=after.wanted if ahead else observation.desired, unsent=ahead))
+    failed = [
+        one for one in observation.failures if one.at >= group.requested_at - SKEW_SECONDS and one.at > group.judged
+    ]
     return _with_refused(after, failed) if failed and after.owed else after
 
 

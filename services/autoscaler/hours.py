@@ -61,10 +61,10 @@ class Hour:
     def place(self) -> int:
         return self.number % PLACES
 
-    def decide(self, told: Sequence[dict[str, Any]]) -> bool:
+    def decide(self, decisions: Sequence[dict[str, Any]]) -> bool:
         """Whether any is new."""
         known = {json.dumps(one, sort_keys=True) for one in self.decisions}
-        new = [one for one in told if json.dumps(one, sort_keys=True) not in known]
+        new = [one for one in decisions if json.dumps(one, sort_keys=True) not in known]
         before, every = self.decisions, [*self.decisions, *new]
         self.decisions = sorted(every, key=lambda one: str(one["at"]))[-MOST_DECISIONS:]
         return self.decisions != before

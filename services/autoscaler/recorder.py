@@ -80,14 +80,14 @@ class Recorder:
             self.before = self.hour
             self.hour, self.version = self.stored_hour(hours.number(now))
         found = self.kube.find(f"{SPACE}/{self.names.status}")
-        told = autoscaler_status.read(str((found or {}).get("data", {}).get("status", "")))
+        status = autoscaler_status.read(str((found or {}).get("data", {}).get("status", "")))
         new = self.hour.decide(self.unwritten(decisions.read_all(self.file)))
-        new = self.hour.decide([*backoffs.begun(told, self.decided)]) or new
+        new = self.hour.decide([*backoffs.begun(status, self.decided)]) or new
         # Not before its status: a pod of which nobody can say anything is seen again in the next turn.
-        seen = list(self.waiting(told, now)) if told.groups else []
-        new = self.hour.see(seen, now) or new
+        pending = list(self.waiting(status, now)) if status.groups else []
+        new = self.hour.see(pending, now) or new
         new = self.notify_owners(now) or new
-        self.dirty = self.dirty or new or bool(seen)
+        self.dirty = self.dirty or new or bool(pending)
         if new or (self.dirty and now - self.written >= STILL_SECONDS):
             self.write(now)
 
@@ -164,13 +164,13 @@ class Recorder:
         known = {json.dumps(one, sort_keys=True) for one in self.before.decisions}
         return [one for one in found if one["at"] >= since and json.dumps(one, sort_keys=True) not in known]
 
-    def waiting(self, told: AutoscalerStatus, now: float) -> Iterator[Waiting]:
+    def waiting(self, status: AutoscalerStatus, now: float) -> Iterator[Waiting]:
         around: Around | None = None
         known: dict[str, list[causes.Cause]] = {}
         for pod in self.pods():
             if around is None:
-                until = backoffs.ends(told, self.decided, self.flags)
-                around = Around(self.settings, told.groups, until, self.labels(now), self.buys_from)
+                until = backoffs.ends(status, self.decided, self.flags)
+                around = Around(self.settings, status.groups, until, self.labels(now), self.buys_from)
             key = shape(pod)
             if key not in known:
                 known[key] = causes.causes(pod, around)
@@ -192,8 +192,8 @@ class Recorder:
         """Of all nodes, asked for once a minute."""
         if now - self.looked >= NODES_SECONDS:
             # From the API server's own memory.
-            told = self.kube.ask("GET", "/api/v1/nodes?resourceVersion=0", accept=LABELS_ALONE)
-            self.nodes = [one["metadata"].get("labels") or {} for one in told["items"] or ()]
+            answer = self.kube.ask("GET", "/api/v1/nodes?resourceVersion=0", accept=LABELS_ALONE)
+            self.nodes = [one["metadata"].get("labels") or {} for one in answer["items"] or ()]
             self.looked = now
         return self.nodes
 

@@ -84,30 +84,30 @@ class Region:
                 self._count()
 
     def _look(self, *, leads: bool) -> None:
-        seen, waiting = self.cloud.groups()
+        observed, waiting = self.cloud.groups()
         metrics.region_seen_seconds.labels(self.name).set(time.time())
-        mine = self.settings.keys() & seen.keys()
+        mine = self.settings.keys() & observed.keys()
         with self.memory:
             self.answered = True
-            self.groups = {name: groups.observed(self._known(name), seen[name]) for name in mine}
+            self.groups = {name: groups.observed(self._known(name), observed[name]) for name in mine}
             self.place = {machine.id: one.name for one in self.groups.values() for machine in one.machines}
             self.ended &= self.place.keys()
             short = [name for name, one in self.groups.items() if one.owed]
         # What one group can't be asked or told does not keep the others from it.
         problems: list[CloudError] = []
         todo: list[tuple[Callable[..., None], tuple[object, ...]]] = [
-            (self._judge, (seen[name], name)) for name in short
+            (self._judge, (observed[name], name)) for name in short
         ]
         if leads:
             # After they were judged: with them goes what the cloud says of them.
-            spoilt = {name for name in mine if seen[name].spoilt}
+            spoilt = {name for name in mine if observed[name].spoilt}
             self.blocked = {name: code for name, code in self.blocked.items() if name in spoilt}
             stop = self.stop() if spoilt else ""
             todo += [
-                (self._record_blocked if stop else self._clear, (seen[name], name, stop)) for name in sorted(spoilt)
+                (self._record_blocked if stop else self._clear, (observed[name], name, stop)) for name in sorted(spoilt)
             ]
             # A size below what stands there would end something.
-            todo += [(self._withdraw, (seen[name], name)) for name in sorted(mine - spoilt if stop else mine)]
+            todo += [(self._withdraw, (observed[name], name)) for name in sorted(mine - spoilt if stop else mine)]
             todo += [(self._let_go, (id_, waiting[id_])) for id_ in sorted(waiting.keys() & self.ended)]
         for do, about in todo:
             try:
@@ -120,9 +120,9 @@ class Region:
     def _known(self, name: str) -> Group:
         return self.groups.get(name) or Group(name, self.settings[name].least, requested_at=self.leads_since)
 
-    def _judge(self, seen: Observation, name: str) -> None:
+    def _judge(self, observed: Observation, name: str) -> None:
         """What a group owes may have been refused."""
-        answer = seen._replace(failures=self.cloud.failures(name))
+        answer = observed._replace(failures=self.cloud.failures(name))
         with self.memory:
             before = self.groups[name]
             one = self.groups[name] = groups.observed(before, answer)
@@ -130,30 +130,30 @@ class Region:
             last = one.refused[-1]
             record("refused", group=name, region=self.name, machines=count, code=last.kind.code, why=last.sentence)
 
-    def _withdraw(self, seen: Observation, name: str) -> None:
+    def _withdraw(self, observed: Observation, name: str) -> None:
         """The cloud goes on trying for what it has refused, and would buy what another region has bought by then."""
         with self.changing:
             with self.memory:
                 one = self.groups[name]
-                if not one.unsent or seen.at <= one.settled or seen.desired <= one.desired:
+                if not one.unsent or observed.at <= one.settled or observed.desired <= one.desired:
                     return
                 one = self.groups[name] = groups.telling(one)
             self._resize(one)
 
-    def _record_blocked(self, seen: Observation, name: str, why: str) -> None:
+    def _record_blocked(self, observed: Observation, name: str, why: str) -> None:
         code = why.partition(":")[0]
         if self.blocked.get(name) != code:
             self.blocked[name] = code
-            record("no-end", group=name, region=self.name, ids=list(seen.spoilt), why=why)
+            record("no-end", group=name, region=self.name, ids=list(observed.spoilt), why=why)
 
-    def _clear(self, seen: Observation, name: str, _: str) -> None:
+    def _clear(self, observed: Observation, name: str, _: str) -> None:
         """What is no machine holds a place, and is paid for. Whoever errs about that ends a machine: so the freeze and
         the region's breaker stop this, too.
         """
         self.blocked.pop(name, None)
         with self.changing:
-            problems = self.cloud.end(name, seen.spoilt)
-        if gone := [id_ for id_ in seen.spoilt if id_ not in problems]:
+            problems = self.cloud.end(name, observed.spoilt)
+        if gone := [id_ for id_ in observed.spoilt if id_ not in problems]:
             record("cleared", group=name, region=self.name, ids=gone)
         if problems:
             raise next(iter(problems.values()))

@@ -130,8 +130,8 @@ class Aws:
         """A replica hangs on the secret of its primary region; AWS wants this call in the replica's."""
         needs = "You need secretsmanager:DescribeSecret and StopReplicationToReplica on it"
         with aws_errors(f"Secret {name} can't be parted from its primary region's", needs):
-            told = self.of("secretsmanager").describe_secret(SecretId=name)
-            if told.get("PrimaryRegion", self.region) == self.region:
+            secret = self.of("secretsmanager").describe_secret(SecretId=name)
+            if secret.get("PrimaryRegion", self.region) == self.region:
                 return False
             self.of("secretsmanager").stop_replication_to_replica(SecretId=name)
             return True
@@ -164,8 +164,8 @@ class Aws:
     def unbalanced(self, info: ClusterInfo, machine: MachineInfo) -> str:
         elb = self.of("elbv2")
         for targets in self._targets(info):
-            told = elb.describe_target_health(TargetGroupArn=targets["TargetGroupArn"])["TargetHealthDescriptions"]
-            ours = [one["TargetHealth"]["State"] for one in told if one["Target"]["Id"] == machine.address]
+            health = elb.describe_target_health(TargetGroupArn=targets["TargetGroupArn"])["TargetHealthDescriptions"]
+            ours = [one["TargetHealth"]["State"] for one in health if one["Target"]["Id"] == machine.address]
             if "healthy" not in ours:
                 return f"the balancer sends it nothing: {', '.join(ours) or 'it is no target'}"
         return ""

@@ -137,7 +137,7 @@ class Azure:
         """The version of the fleet's gallery that the channel says in this region."""
         from azure.core.exceptions import ResourceNotFoundError
 
-        def told() -> Any:
+        def read_tags() -> Any:
             try:
                 return self.clients.compute.gallery_images.get(
                     names.group(fleet), names.gallery(fleet), names.definition(kubernetes, VARIANT)
@@ -146,7 +146,7 @@ class Azure:
                 return {}
 
         needs = READS.format(names.group(fleet))
-        found = call_azure(f"{self.channel(fleet, kubernetes)} can't be read", needs, told)
+        found = call_azure(f"{self.channel(fleet, kubernetes)} can't be read", needs, read_tags)
         version = names.channel_version(found or {}, self.region)
         return f"{names.image_id(self.fleet, kubernetes, VARIANT)}/versions/{version}" if version else ""
 
@@ -168,20 +168,20 @@ def vaulted(name: str) -> str:
     return name.replace("/", "--")
 
 
-def instance(told: Any, info: ClusterInfo) -> Instance:
+def instance(vm: Any, info: ClusterInfo) -> Instance:
     """Of a VirtualMachine. Its id is the one that no other machine ever has, also none of its name."""
-    known = info.machines.get(told.tags[MACHINE])
-    return Instance(str(told.vm_id), known.address if known else "", image(told), told.tags.get(KUBERNETES, ""))
+    known = info.machines.get(vm.tags[MACHINE])
+    return Instance(str(vm.vm_id), known.address if known else "", image(vm), vm.tags.get(KUBERNETES, ""))
 
 
-def _of(told: Any, info: ClusterInfo) -> bool:
-    tags = told.tags or {}
+def _of(vm: Any, info: ClusterInfo) -> bool:
+    tags = vm.tags or {}
     return tags.get(CLUSTER) == info.name and MACHINE in tags
 
 
-def image(told: Any) -> str:
+def image(vm: Any) -> str:
     """The id of the version that it started from; of Azure's market, its name."""
-    profile = told.storage_profile
+    profile = vm.storage_profile
     reference = profile.image_reference if profile else None
     if reference is None:
         return ""

@@ -65,11 +65,11 @@ def result(node: Node, found: Result) -> Patches:
     # What a full burn-in has found is still so, whatever a quick one or one that judged nothing says.
     quiet = stays and found.outcome != "failed"
     word = WORDS[found.outcome] + ("-quick" if found.kind == "quick" else "")
-    told = {"at": _moment(found.at), "kind": found.kind, "outcome": WORDS[found.outcome], "digest": found.digest}
+    annotation = {"at": _moment(found.at), "kind": found.kind, "outcome": WORDS[found.outcome], "digest": found.digest}
     patch = {
         "metadata": {
             **_version(node),
-            "annotations": {ANNOTATION: json.dumps(told, sort_keys=True)},
+            "annotations": {ANNOTATION: json.dumps(annotation, sort_keys=True)},
             # A pass of a day ago is none any more once something else was found since.
             "labels": {LABEL: WORDS["failed"] if quiet else word},
         },
@@ -108,12 +108,12 @@ def message(found: Result) -> str:
 
 def _cut(lines: Sequence[str]) -> str:
     """As many whole ones as there is room for, the first one always."""
-    kept: list[str] = []
+    fitting: list[str] = []
     for line in lines:
-        if kept and sum(map(len, kept)) + len(line) > MESSAGE_SIGNS:
-            return f"{'; '.join(kept)}; and {len(lines) - len(kept)} more"
-        kept.append(line[:MESSAGE_SIGNS])
-    return "; ".join(kept)
+        if fitting and sum(map(len, fitting)) + len(line) > MESSAGE_SIGNS:
+            return f"{'; '.join(fitting)}; and {len(lines) - len(fitting)} more"
+        fitting.append(line[:MESSAGE_SIGNS])
+    return "; ".join(fitting)
 
 
 def _moment(at: datetime) -> str:

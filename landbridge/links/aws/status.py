@@ -29,12 +29,16 @@ def tunnels(links: Connections, region: str, mine: Published) -> Iterator[Tunnel
             )
 
 
-def _tunnel_status(name: str, one: Mapping[str, Any], address: str, told: Mapping[str, Any], why: str) -> TunnelStatus:
+def _tunnel_status(
+    name: str, one: Mapping[str, Any], address: str, telemetry: Mapping[str, Any], why: str
+) -> TunnelStatus:
     head = whose(name, one, address)
-    if not told:
+    if not telemetry:
         return TunnelStatus(*head, UNKNOWN, why)
-    state, message = UP if told["Status"] == "UP" else DOWN, str(told.get("StatusMessage", ""))
-    return TunnelStatus(*head, state, message, told.get("LastStatusChange"), int(told.get("AcceptedRouteCount", 0)))
+    state, message = UP if telemetry["Status"] == "UP" else DOWN, str(telemetry.get("StatusMessage", ""))
+    return TunnelStatus(
+        *head, state, message, telemetry.get("LastStatusChange"), int(telemetry.get("AcceptedRouteCount", 0))
+    )
 
 
 def peerings(links: Connections, planned: Collection[Peering]) -> States:

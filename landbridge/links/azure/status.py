@@ -60,14 +60,14 @@ def tunnels(links: Connections, region: str, mine: Published) -> Iterator[Tunnel
     inside = {one.name: one for one in plan.tunnels(fleet, links.world.plan) if one.region == region}
     for id_, one in mine.items():
         addresses = {name: at for name, at in one["hub_addresses"].items() if name in inside}
-        told, why = dict[str, TunnelHealth](), f"{region} has no such tunnel any more"
+        health, why = dict[str, TunnelHealth](), f"{region} has no such tunnel any more"
         try:
             ends = {inside[name].hub_address: Ends(at, inside[name].gateway_address) for name, at in addresses.items()}
-            told = _tunnel_health(fleet, region, id_, ends)
+            health = _tunnel_health(fleet, region, id_, ends)
         except AzureError as error:
             why = f"{region} can't be asked: {error}"
         for name, at in addresses.items():
-            yield tunnel_status(name, one, at, told.get(inside[name].hub_address), why)
+            yield tunnel_status(name, one, at, health.get(inside[name].hub_address), why)
 
 
 def _tunnel_health(fleet: Fleet, region: str, id_: str, ends: Mapping[str, Ends]) -> dict[str, TunnelHealth]:
@@ -107,16 +107,18 @@ def read(states: Sequence[Any], peers: Iterable[Any], ends: Mapping[str, Ends], 
     return found
 
 
-def tunnel_status(name: str, one: Mapping[str, Any], address: str, told: TunnelHealth | None, why: str) -> TunnelStatus:
+def tunnel_status(
+    name: str, one: Mapping[str, Any], address: str, health: TunnelHealth | None, why: str
+) -> TunnelStatus:
     """`one` is the tunnel's connection as it was published; `why` nothing is told of it."""
     head = whose(name, one, address)
-    if told is None:
+    if health is None:
         return TunnelStatus(*head, UNKNOWN, why)
-    if told.keys and told.prefixes is not None:
-        return TunnelStatus(*head, UP, "", prefixes=told.prefixes)
-    if not told.keys:
+    if health.keys and health.prefixes is not None:
+        return TunnelStatus(*head, UP, "", prefixes=health.prefixes)
+    if not health.keys:
         return TunnelStatus(*head, DOWN, SILENT)
-    return TunnelStatus(*head, DOWN, AGREED if told.apart else UNTOLD)
+    return TunnelStatus(*head, DOWN, AGREED if health.apart else UNTOLD)
 
 
 def peerings(links: Connections, planned: Collection[Peering]) -> States:

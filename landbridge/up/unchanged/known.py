@@ -80,8 +80,8 @@ class Known:
 
     def compare_others(self, states: Mapping[str, State]) -> None:
         referred = {stack for one in self.valid.values() for stack in one.references}
-        told = {stack: outputs_digest(states[stack] if stack in states else self.state(stack)) for stack in referred}
-        self.drop({name: records.others(one, told) for name, one in self.valid.items()})
+        digests = {stack: outputs_digest(states[stack] if stack in states else self.state(stack)) for stack in referred}
+        self.drop({name: records.others(one, digests) for name, one in self.valid.items()})
 
     def ask_again(self, states: Mapping[str, State]) -> None:
         lookups = {text: states[name] or {} for name, one in self.valid.items() for text in one.lookups}
@@ -89,10 +89,10 @@ class Known:
             return
         from . import plugins  # imports gRPC
 
-        told = plugins.again(self.place, self.passed, lookups)
+        answers = plugins.again(self.place, self.passed, lookups)
 
         def changed(one: Record) -> str:
-            lost = (text for text, before in one.lookups.items() if told[text] != before)
+            lost = (text for text, before in one.lookups.items() if answers[text] != before)
             return next((f"{json.loads(text)['tok']} says something else" for text in lost), "")
 
         self.drop({name: changed(one) for name, one in self.valid.items()})
@@ -136,8 +136,8 @@ class Known:
             return
         lines = records.read_witness(self.witness(name))
         referred = {what.rpartition("/")[2] for kind, what, _ in lines if kind == engine_calls.REFERENCE}
-        told = {stack: outputs_digest(self.state(stack)) for stack in referred}
-        made = records.made(lines, self.world, self.passed, self.around_of(name), state, told, warnings)
+        digests = {stack: outputs_digest(self.state(stack)) for stack in referred}
+        made = records.made(lines, self.world, self.passed, self.around_of(name), state, digests, warnings)
         records.write(self.file(name), made)
 
     def file(self, name: str) -> Path:

@@ -71,18 +71,20 @@ class Aws:
             }
             pages = list(self.client.get_paginator("describe_auto_scaling_groups").paginate(**given))
         metrics.calls.labels(self.region, "DescribeAutoScalingGroups", "again").inc(len(pages) - 1)
-        for told in (group for page in pages for group in page["AutoScalingGroups"]):
-            found[told["AutoScalingGroupName"]] = Observation(at, told["DesiredCapacity"], tuple(_machines(told)))
-            for one in told["Instances"]:
+        for described in (group for page in pages for group in page["AutoScalingGroups"]):
+            found[described["AutoScalingGroupName"]] = Observation(
+                at, described["DesiredCapacity"], tuple(_machines(described))
+            )
+            for one in described["Instances"]:
                 if one["LifecycleState"] == WAITING:
-                    waiting[one["InstanceId"]] = told["AutoScalingGroupName"]
+                    waiting[one["InstanceId"]] = described["AutoScalingGroupName"]
         return found, waiting
 
     def failures(self, group: str) -> tuple[Failure, ...]:
         """Launches that the group failed at lately, newest first."""
         with self.api_call("DescribeScalingActivities"):
-            told = self.client.describe_scaling_activities(AutoScalingGroupName=group, MaxRecords=ACTIVITIES)
-        return tuple(_failures(told["Activities"], time.time()))
+            response = self.client.describe_scaling_activities(AutoScalingGroupName=group, MaxRecords=ACTIVITIES)
+        return tuple(_failures(response["Activities"], time.time()))
 
     def resize(self, group: str, machines: int) -> None:
         with self.api_call("SetDesiredCapacity"):
@@ -93,8 +95,8 @@ class Aws:
     def size(self, group: str) -> int:
         """The machines that the cloud wants there. Raises CloudError."""
         with self.api_call("DescribeAutoScalingGroups"):
-            told = self.check.describe_auto_scaling_groups(AutoScalingGroupNames=[group])
-            return int(told["AutoScalingGroups"][0]["DesiredCapacity"])
+            response = self.check.describe_auto_scaling_groups(AutoScalingGroupNames=[group])
+            return int(response["AutoScalingGroups"][0]["DesiredCapacity"])
 
     def end(self, group: str, ids: Collection[str]) -> dict[str, CloudError]:  # noqa: ARG002
         """A call each, all at once."""
@@ -147,8 +149,8 @@ def _problem(where: str, error: Exception) -> CallFailure | None:
     return None
 
 
-def _machines(told: dict[str, Any]) -> Iterator[Machine]:
-    for one in told["Instances"]:
+def _machines(described: dict[str, Any]) -> Iterator[Machine]:
+    for one in described["Instances"]:
         if state := STATES.get(one["LifecycleState"]):
             yield Machine(one["InstanceId"], provider_ids.aws(one["AvailabilityZone"], one["InstanceId"]), state)
 

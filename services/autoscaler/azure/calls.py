@@ -41,9 +41,9 @@ class LaterError(CloudError):
 class RefusedError(CloudError):
     """There is no room for what was asked; `sentence` is Azure's own."""
 
-    def __init__(self, text: str, said: str) -> None:
+    def __init__(self, text: str, message: str) -> None:
         super().__init__(text)
-        self.sentence = said
+        self.sentence = message
 
 
 class Calls:
@@ -70,18 +70,18 @@ class Calls:
         return None
 
     def _answer(self, operation: str, error: HttpResponseError) -> CallFailure:
-        told = error.error
-        said = sentence({"code": told.code, "message": told.message, "details": _details(told)}) if told else ""
-        said = said or str(error.message).splitlines()[0]
-        text, how = f"{self.region}: {operation}: {said}", str((told and told.code) or error.status_code or "denied")
+        body = error.error
+        message = sentence({"code": body.code, "message": body.message, "details": _details(body)}) if body else ""
+        message = message or str(error.message).splitlines()[0]
+        text, how = f"{self.region}: {operation}: {message}", str((body and body.code) or error.status_code or "denied")
         # Throttling has OperationNotAllowed for its code, as quotas have: the status comes first.
         if error.status_code == TOO_MANY:
             seconds = _after(error.response, THROTTLED_SECONDS)
             self.quiet_until = max(self.quiet_until, time.monotonic() + seconds)
             return LaterError(f"{text} (for {seconds:.0f} s)", seconds), "TooManyRequests"
-        if refusals.kind(said).elsewhere:
-            return RefusedError(text, said), how
-        if error.status_code == CONFLICT and PASSES.search(said):
+        if refusals.kind(message).elsewhere:
+            return RefusedError(text, message), how
+        if error.status_code == CONFLICT and PASSES.search(message):
             return LaterError(text, _after(error.response, BUSY_SECONDS)), how
         return CloudError(text), how
 
@@ -115,11 +115,11 @@ def limits(until: float) -> Mapping[str, Any]:
     return {"connection_timeout": 2, "read_timeout": left - 1, "retry_total": 0}
 
 
-def _details(told: Any) -> list[Mapping[str, Any]]:
-    return [{"code": one.code, "message": one.message} for one in told.details or ()]
+def _details(body: Any) -> list[Mapping[str, Any]]:
+    return [{"code": one.code, "message": one.message} for one in body.details or ()]
 
 
 def _after(answer: Any, else_seconds: float) -> float:
     """Its Retry-After."""
-    told = str(answer.headers.get("Retry-After", "")) if answer is not None else ""
-    return float(told) if told.isdigit() else else_seconds
+    header = str(answer.headers.get("Retry-After", "")) if answer is not None else ""
+    return float(header) if header.isdigit() else else_seconds

@@ -82,26 +82,26 @@ class Azure:
         self.stood: set[str] = set()
 
     @classmethod
-    def connected(cls, told: Settings, region: str) -> "Azure":
+    def connected(cls, settings: Settings, region: str) -> "Azure":
         """With the token of the pod's service account, for which Entra gives one of its identity."""
-        assert told.azure is not None  # settings.read
-        place = Place(told.azure.subscription_id, told.azure.resource_groups[region])
+        assert settings.azure is not None  # settings.read
+        place = Place(settings.azure.subscription_id, settings.azure.resource_groups[region])
         # Whose authority it is the pod says: nobody need be asked whether there is such a one.
         credential = WorkloadIdentityCredential(disable_instance_discovery=True)
         client = ComputeManagementClient(credential, place.subscription)
-        return cls(region, told.cluster, place, client)
+        return cls(region, settings.cluster, place, client)
 
     def groups(self) -> tuple[dict[str, Observation], dict[str, str]]:
         """Nobody's end waits for us: a machine itself lets the cloud go on (Scheduled Events)."""
         at = time.monotonic()
         with self.calls.api_call("VirtualMachineScaleSets_List"):
-            told = [one for one in self.sets.list(self.group, **READS) if self._ours(one)]
-        busy = sum(not self._still(one) for one in told)
+            scale_sets = [one for one in self.sets.list(self.group, **READS) if self._ours(one)]
+        busy = sum(not self._still(one) for one in scale_sets)
         waits = (
-            REST_SECONDS * max(1.0, (len(told) - busy) / RESTING_AT_ONCE),
+            REST_SECONDS * max(1.0, (len(scale_sets) - busy) / RESTING_AT_ONCE),
             self.list_seconds * max(1.0, busy / BUSY_AT_ONCE),
         )
-        found = {one.name: self._observation(at, one, waits) for one in told}
+        found = {one.name: self._observation(at, one, waits) for one in scale_sets}
         for gone in self.known.keys() - found.keys():
             del self.known[gone]
         here = {one.machine.id for known in self.known.values() for one in known.instances}
@@ -109,11 +109,11 @@ class Azure:
         self.stood &= here
         return found, {}
 
-    def _ours(self, told: Any) -> bool:
-        return bool((told.tags or {}).get(CLUSTER_TAG) == self.cluster)
+    def _ours(self, scale_set: Any) -> bool:
+        return bool((scale_set.tags or {}).get(CLUSTER_TAG) == self.cluster)
 
-    def _observation(self, at: float, told: Any, waits: tuple[float, float]) -> Observation:
-        known, name = self._instances(told, *waits), told.name
+    def _observation(self, at: float, scale_set: Any, waits: tuple[float, float]) -> Observation:
+        known, name = self._instances(scale_set, *waits), scale_set.name
         ask = self.asks.get(name)
         if ask and _over(ask, known, time.time()):
             ask = self._became(name, ask, None)
@@ -128,9 +128,9 @@ class Azure:
         spoilt = tuple(one.machine.id for one in known.instances if one.spoilt and one.machine.id not in ending)
         return Observation(at, desired, machines, spoilt=spoilt)
 
-    def _still(self, told: Any) -> bool:
+    def _still(self, scale_set: Any) -> bool:
         """Whether nothing of a set has changed since its instances were listed, and nothing comes or goes."""
-        known, now = self.known.get(told.name), _sized(told)
+        known, now = self.known.get(scale_set.name), _sized(scale_set)
         return (
             known is not None
             and (known.capacity, known.state, known.etag) == now
@@ -139,33 +139,33 @@ class Azure:
             and all(one.settled and one.machine.id not in self.terminating for one in known.instances)
         )
 
-    def _instances(self, told: Any, rest_seconds: float, busy_seconds: float) -> Known:
+    def _instances(self, scale_set: Any, rest_seconds: float, busy_seconds: float) -> Known:
         """Asked for anew where something may have changed, and not too often: it is a call for each set. Until then it
         has the instances that it had, though its size may be another.
         """
-        (capacity, state, etag), known, now = _sized(told), self.known.get(told.name), time.monotonic()
+        (capacity, state, etag), known, now = _sized(scale_set), self.known.get(scale_set.name), time.monotonic()
         if known is not None:
-            still = self._still(told)
+            still = self._still(scale_set)
             if now - known.at < (rest_seconds if still else busy_seconds) or (still and not capacity):
                 return known._replace(capacity=capacity, state=state)
-        found = tuple(self._listed(told))
-        known = self.known[told.name] = Known(capacity, state, etag, found, now)
+        found = tuple(self._listed(scale_set))
+        known = self.known[scale_set.name] = Known(capacity, state, etag, found, now)
         return known
 
-    def _listed(self, told: Any) -> Iterator[Instance]:
-        profile = told.properties.virtual_machine_profile
+    def _listed(self, scale_set: Any) -> Iterator[Instance]:
+        profile = scale_set.properties.virtual_machine_profile
         spot = bool(profile and profile.priority == SPOT)
         with self.calls.api_call("VirtualMachineScaleSetVMs_List"):
-            vms = list(self.vms.list(self.group, told.name, expand="instanceView", **READS))
+            vms = list(self.vms.list(self.group, scale_set.name, expand="instanceView", **READS))
         found = [
             answers.instance(
-                self.place, told.name, one, spot=spot, stood=answers.machine_id(told.name, one) in self.stood
+                self.place, scale_set.name, one, spot=spot, stood=answers.machine_id(scale_set.name, one) in self.stood
             )
             for one in vms
         ]
         self.stood |= {one.machine.id for one in found if one.stands}
         there = {one.machine.id for one in found}
-        prefix = f"{told.name}_".lower()
+        prefix = f"{scale_set.name}_".lower()
         for gone in [id_ for id_ in dict(self.terminating) if id_.startswith(prefix) and id_ not in there]:
             self.terminating.pop(gone, None)
         for one in found:
@@ -191,16 +191,16 @@ class Azure:
     def _request_state(self, group: str, ask: Ask, state: str) -> Ask | None:
         """What has become of it; None where it is over and well."""
         if not ask.url:
-            said = self._set_failed(group) if state == FAILED else ""
-            return self._became(group, ask, _refused(ask.machines, said)) if said else ask
+            sentence = self._set_failed(group) if state == FAILED else ""
+            return self._became(group, ask, _refused(ask.machines, sentence)) if sentence else ask
         if time.monotonic() < ask.next_at:
             return ask
         document, seconds = self.calls.status(ask.url)
-        over, said = answers.outcome(document)
+        over, sentence = answers.outcome(document)
         if over == "done":
             return self._became(group, ask, None)
         if over == "failed":
-            return self._became(group, ask, _refused(ask.machines, said))
+            return self._became(group, ask, _refused(ask.machines, sentence))
         return self._became(group, ask, ask._replace(next_at=time.monotonic() + seconds))
 
     def _became(self, group: str, was: Ask, now: Ask | None) -> Ask | None:
@@ -221,33 +221,33 @@ class Azure:
         """Never to fewer than there are: Azure would choose itself which go."""
         until = time.monotonic() + CHANGE_SECONDS
         with self.calls.api_call("VirtualMachineScaleSets_Get"):
-            told = self.sets.get(self.group, group, **limits(until))
-        capacity = told.sku.capacity or 0
+            scale_set = self.sets.get(self.group, group, **limits(until))
+        capacity = scale_set.sku.capacity or 0
         if machines > capacity:
-            self._grow(told, machines, until)
+            self._grow(scale_set, machines, until)
             return
         if machines < capacity:
             self._lower(group, machines, until)
         self.asks.pop(group, None)
 
-    def _grow(self, told: Any, machines: int, until: float) -> None:
+    def _grow(self, scale_set: Any, machines: int, until: float) -> None:
         """What Azure refuses at once, as what it refuses later, is told by `failures`."""
-        profile = told.properties.virtual_machine_profile
-        spot, more = bool(profile and profile.priority == SPOT), machines - (told.sku.capacity or 0)
+        profile = scale_set.properties.virtual_machine_profile
+        spot, more = bool(profile and profile.priority == SPOT), machines - (scale_set.sku.capacity or 0)
         with self.calls.api_call("Usage_List"):
             usage = list(self.usage.list(self.region, **limits(until)))
-        if said := quota.lacking(usage, told.sku.name, more, spot=spot):
-            self.asks[told.name] = _refused(machines, said)
+        if sentence := quota.lacking(usage, scale_set.sku.name, more, spot=spot):
+            self.asks[scale_set.name] = _refused(machines, sentence)
             return
         try:
-            url = self._update(told.name, machines, until)
+            url = self._update(scale_set.name, machines, until)
         except RefusedError as error:
-            self.asks[told.name] = _refused(machines, error.sentence)
+            self.asks[scale_set.name] = _refused(machines, error.sentence)
             return
         except AnswerLostError:
-            self.asks[told.name] = Ask(machines, time.time())
+            self.asks[scale_set.name] = Ask(machines, time.time())
             raise
-        self.asks[told.name] = Ask(machines, time.time(), url)
+        self.asks[scale_set.name] = Ask(machines, time.time(), url)
 
     def _lower(self, group: str, machines: int, until: float) -> None:
         with self.calls.api_call("VirtualMachineScaleSetVMs_List"):
@@ -293,13 +293,13 @@ class Azure:
         """Nothing waits."""
 
 
-def _sized(told: Any) -> tuple[int, str, str]:
-    return told.sku.capacity or 0, told.properties.provisioning_state or SUCCEEDED, told.etag or ""
+def _sized(scale_set: Any) -> tuple[int, str, str]:
+    return scale_set.sku.capacity or 0, scale_set.properties.provisioning_state or SUCCEEDED, scale_set.etag or ""
 
 
-def _refused(machines: int, said: str) -> Ask:
+def _refused(machines: int, sentence: str) -> Ask:
     """From now on: Azure's clock is not ours."""
-    return Ask(machines, time.time(), failure=Failure(time.time(), said))
+    return Ask(machines, time.time(), failure=Failure(time.time(), sentence))
 
 
 def _over(ask: Ask, known: Known, now: float) -> bool:

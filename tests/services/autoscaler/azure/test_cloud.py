@@ -40,7 +40,7 @@ def calls(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.append(operation)
         return asking(operation)
 
-    monkeypatch.setattr(bed.cloud.calls, "asking", noted)
+    monkeypatch.setattr(bed.cloud.calls, "api_call", noted)
     return found
 
 
