@@ -158,11 +158,11 @@ class Roll:
         def healthy() -> State:
             nonlocal reported
             state = self.machines.look()[old.name]
-            fresh = state.instance not in ("", old.instance)
-            lacks = list(state.ails) if fresh else ["its successor does not run yet"]
-            if fresh and state.kubernetes != state.wanted_kubernetes:
+            replaced = state.instance not in ("", old.instance)
+            lacks = list(state.ails) if replaced else ["its successor does not run yet"]
+            if replaced and state.kubernetes != state.wanted_kubernetes:
                 lacks.append(f"it has Kubernetes {state.kubernetes or 'unknown'}, not {state.wanted_kubernetes}")
-            if fresh and state.bundle != state.wanted_bundle:
+            if replaced and state.bundle != state.wanted_bundle:
                 lacks.append(f"it has bundle {state.bundle or 'unknown'}, not {state.wanted_bundle}")
             if not lacks:
                 return state

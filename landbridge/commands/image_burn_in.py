@@ -58,14 +58,14 @@ def burn_in_(
     node meanwhile: where the cluster can't be asked for it, no load is put on. Exit code 1 for all but a pass.
     """
     out, limits = options.output(as_json=as_json), given.load(thresholds or given.THRESHOLDS)
-    way = runners.runner(node)
-    tools = Tools(way, lambda line: out.progress.print(line, style="dim", soft_wrap=True, markup=False))
+    run = runners.runner(node)
+    tools = Tools(run, lambda line: out.progress.print(line, style="dim", soft_wrap=True, markup=False))
     begun = begin(tools)
     if isinstance(begun, NoGpu):
         return untested(node, begun, out)
     mine: Mine | None = None
     if taint is not False:
-        names = member.names(runners.host(node), way(["cat", "/proc/sys/kernel/hostname"], 10).out)
+        names = member.names(runners.host(node), run(["cat", "/proc/sys/kernel/hostname"], 10).out)
         try:
             mine = this_node(names, fleet_file, cluster, local=local)
         except (LandbridgeError, FleetError, LocalCloudError, BotoCoreError, ClientError) as error:

@@ -83,12 +83,12 @@ def decided(one: Decision) -> dict[str, str]:
 
 
 def planned(decisions: Sequence[Decision]) -> Table:
-    looks = {"deprecate": "yellow", "disable": "yellow", "remove": "red"}
+    styles = {"deprecate": "yellow", "disable": "yellow", "remove": "red"}
     table = Table(box=None)
     for heading in ("Place", "Image", "State", "Step", "Why"):
         table.add_column(heading, overflow="fold", no_wrap=heading in ("Place", "State", "Step"))
     for one in decisions:
-        style = looks.get(one.action, "dim")
+        style = styles.get(one.action, "dim")
         table.add_row(one.image.place, one.image.name, one.image.state, f"[{style}]{one.action}[/]", one.why)
     return table
 

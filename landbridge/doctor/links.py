@@ -36,11 +36,11 @@ def tunnels(found: list[TunnelStatus], check: str) -> Iterator[Finding]:
     sites = defaultdict[str, list[TunnelStatus]](list)
     for one in found:
         sites[one.site].append(one)
-    for site, ways in sites.items():
-        severity: Severity = "ailing" if any(one.state == UP and one.prefixes for one in ways) else "broken"
-        for why in dict.fromkeys(one.trouble for one in ways if one.trouble):
-            names = [one.tunnel for one in ways if one.trouble == why]
+    for site, ends in sites.items():
+        severity: Severity = "ailing" if any(one.state == UP and one.prefixes for one in ends) else "broken"
+        for why in dict.fromkeys(one.trouble for one in ends if one.trouble):
+            names = [one.tunnel for one in ends if one.trouble == why]
             many = (
-                f"tunnel {names[0]}" if len(names) == 1 else f"{len(names)} of {len(ways)} tunnels ({', '.join(names)})"
+                f"tunnel {names[0]}" if len(names) == 1 else f"{len(names)} of {len(ends)} tunnels ({', '.join(names)})"
             )
             yield Finding(AREA, severity, f"site {site}: {many}: {why}", check)

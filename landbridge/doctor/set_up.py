@@ -76,13 +76,13 @@ def differing(lock: str) -> list[str]:
     for name, version, rest in PINNED.findall(lock):
         pinned[name].append((version, rest))
     found = []
-    for name, ways in pinned.items():
+    for name, versions in pinned.items():
         try:
             here = metadata.version(name)
         except metadata.PackageNotFoundError:
-            if not all(";" in rest for _, rest in ways):  # else it may be another system's
+            if not all(";" in rest for _, rest in versions):  # else it may be another system's
                 found.append(f"{name} is missing")
             continue
-        if here not in (version for version, _ in ways):
-            found.append(f"{name} is {here}, pinned is {ways[0][0]}")
+        if here not in (version for version, _ in versions):
+            found.append(f"{name} is {here}, pinned is {versions[0][0]}")
     return found

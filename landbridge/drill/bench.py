@@ -74,12 +74,12 @@ class Bench:
     def lose(self, machines: Sequence[str], ring: str) -> None:
         """The members and all that their disks hold, at once."""
 
-        def lost(machine: str) -> None:
+        def wipe(machine: str) -> None:
             unit, path = f"etcd-{ring}.service", f"/var/lib/etcd/{ring}"
             kill = f"{killing(ring)} || true; systemctl stop {unit}"
             self.steps.sh(machine, "losing its disk", f"{kill}; mountpoint -q {path}; rm -rf {path}/*")
 
-        side_by_side(lost, machines)
+        side_by_side(wipe, machines)
 
     def instance(self, machine: str) -> str:
         found = self.session.cloud.machines(self.info).get(machine)

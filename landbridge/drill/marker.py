@@ -30,7 +30,8 @@ class Mark:
         if running := self.read():
             raise LandbridgeError(
                 f"Nothing was broken: the drill {running['drill']} began on {self.session.info.name} at "
-                f"{running['since']} and has not ended. Wait for it; if it was killed, `landbridge drill --clear` puts right what it left."
+                f"{running['since']} and has not ended. Wait for it; if it was killed, "
+                "`landbridge drill --clear` puts right what it left."
             )
 
     def begin(self, drill: str, namespace: str) -> None:

@@ -38,7 +38,7 @@ class TestSecret(NamedTuple):
 
 def total_loss(bench: Bench) -> Outcome:
     """Every machine and every disk of both rings is lost: main goes back to the last snapshot, events begin anew."""
-    sealed = seal(bench)
+    secret = seal(bench)
     store = bench.session.bucket
     made = backup(bench.session.remote, bench.info, store, "main")
     bench.tell(f"snapshot at revision {made.revision}; the writes go on")
@@ -48,7 +48,7 @@ def total_loss(bench: Bench) -> Outcome:
     bench.mark.add(restore={"source": last.key})
     begun = time.monotonic()
     lose(bench)
-    blank(bench, sealed)
+    blank(bench, secret)
     done = restore(bench, last.key, None)
     if done["revision"] != stores.revision(last.key):
         raise DrillError(f"it went back to revision {done['revision']}, and the last snapshot is {last.key}")
@@ -57,7 +57,7 @@ def total_loss(bench: Bench) -> Outcome:
     bench.healthy("events")
     event(bench)
     bench.tell("etcd events began anew, empty: events live for an hour and are in no snapshot of main")
-    outcome.facts["encrypted_by"] = opened(bench, sealed)
+    outcome.facts["encrypted_by"] = opened(bench, secret)
     outcome.facts["recovery_point_minutes"] = due(bench)
     return outcome
 
@@ -91,30 +91,30 @@ def wipe(bench: Bench, machine: str) -> None:
     bench.steps.sh(machine, "losing its disks", "\n".join(lines))
 
 
-def blank(bench: Bench, sealed: TestSecret) -> None:
+def blank(bench: Bench, secret: TestSecret) -> None:
     """That nothing is left. Machines make file systems, and members begin an empty ring. Raises DrillError."""
     bench.healthy("main")
-    found = bench.ctl.call(bench.etcd[0], "main", "get", where(bench, sealed), "--keys-only")
+    found = bench.ctl.call(bench.etcd[0], "main", "get", where(bench, secret), "--keys-only")
     if found.get("kvs"):
-        raise DrillError(f"{where(bench, sealed)} is there still: the disks were not lost")
+        raise DrillError(f"{where(bench, secret)} is there still: the disks were not lost")
     bench.tell("all machines are back; etcd main is healthy and empty")
 
 
 def seal(bench: Bench) -> TestSecret:
     """Writes a Secret. Raises DrillError unless it lies encrypted in etcd."""
-    sealed = TestSecret("landbridge-drill", secrets.token_hex(32))
-    body = {"metadata": {"name": sealed.name}, "stringData": {"word": sealed.word}}
+    secret = TestSecret("landbridge-drill", secrets.token_hex(32))
+    body = {"metadata": {"name": secret.name}, "stringData": {"word": secret.word}}
     bench.writer.ask("POST", f"/api/v1/namespaces/{bench.writer.namespace}/secrets", body)
-    key_name(bench, sealed)
-    return sealed
+    key_name(bench, secret)
+    return secret
 
 
-def opened(bench: Bench, sealed: TestSecret) -> str:
+def opened(bench: Bench, secret: TestSecret) -> str:
     """The name of the key under which the Secret lies in etcd, after all that must hold of it. Raises DrillError."""
-    found = bench.writer.ask("GET", f"/api/v1/namespaces/{bench.writer.namespace}/secrets/{sealed.name}")
-    if base64.b64decode(found["data"]["word"]).decode() != sealed.word:
+    found = bench.writer.ask("GET", f"/api/v1/namespaces/{bench.writer.namespace}/secrets/{secret.name}")
+    if base64.b64decode(found["data"]["word"]).decode() != secret.word:
         raise DrillError("the Secret that was written before is another now")
-    name = key_name(bench, sealed)
+    name = key_name(bench, secret)
     used = {bench.steps.do(one.name, "its key", "python3", "-c", DIGEST, name).strip() for one in bench.info.api}
     recovered = recovery(bench, name.removeprefix("key-"))
     if len(used) != 1 or not used & recovered:
@@ -123,17 +123,17 @@ def opened(bench: Bench, sealed: TestSecret) -> str:
     return name
 
 
-def key_name(bench: Bench, sealed: TestSecret) -> str:
+def key_name(bench: Bench, secret: TestSecret) -> str:
     """Which key encrypts the Secret in etcd. Raises DrillError when none does."""
-    response = bench.ctl.call(bench.etcd[0], "main", "get", where(bench, sealed))
+    response = bench.ctl.call(bench.etcd[0], "main", "get", where(bench, secret))
     raw = base64.b64decode(response["kvs"][0]["value"])
-    if not raw.startswith(ENCRYPTED) or sealed.word.encode() in raw or base64.b64encode(sealed.word.encode()) in raw:
-        raise DrillError(f"{where(bench, sealed)} is not encrypted in etcd")
+    if not raw.startswith(ENCRYPTED) or secret.word.encode() in raw or base64.b64encode(secret.word.encode()) in raw:
+        raise DrillError(f"{where(bench, secret)} is not encrypted in etcd")
     return raw.split(b":", 5)[4].decode()
 
 
-def where(bench: Bench, sealed: TestSecret) -> str:
-    return f"/registry/secrets/{bench.writer.namespace}/{sealed.name}"
+def where(bench: Bench, secret: TestSecret) -> str:
+    return f"/registry/secrets/{bench.writer.namespace}/{secret.name}"
 
 
 def recovery(bench: Bench, generation: str) -> set[str]:

@@ -56,10 +56,10 @@ def bundle_tampered(bench: Bench) -> Outcome:
     """A machine's bundle is changed in the bucket: the successor refuses to boot and says why; repaired, it boots."""
     name, path = bench.follower("main").name, "/etc/etcd/main.json"
     sealed_key = f"{bench.info.prefix}/{name}/manifest.json"
-    sealed = json.loads(text(bench, sealed_key))
-    manifest = json.loads(sealed["manifest"])
+    published = json.loads(text(bench, sealed_key))
+    manifest = json.loads(published["manifest"])
     key = f"{bench.info.prefix}/{name}/{manifest['version']}.json"
-    good = {key: text(bench, key), sealed_key: json.dumps(sealed)}
+    good = {key: text(bench, key), sealed_key: json.dumps(published)}
     bench.mark.add(objects=good)
     files = json.loads(good[key])
     files[path] = files[path].replace('"new"', '"existing"')
@@ -69,7 +69,7 @@ def bundle_tampered(bench: Bench) -> Outcome:
         message = refusal(bench, name, path, f"stopped at files: ValueError('{path} is missing or changed')")
         # Whoever can change a file can change what the manifest says of it, but can't sign it.
         manifest["files"][path]["sha256"] = hashlib.sha256(files[path].encode()).hexdigest()
-        put(bench, sealed_key, json.dumps({**sealed, "manifest": json.dumps(manifest)}))
+        put(bench, sealed_key, json.dumps({**published, "manifest": json.dumps(manifest)}))
         bench.tell("changed its digest in the manifest, too")
         unsigned = refusal(bench, name, path, "stopped at signature: ValueError('not signed by our key')")
     finally:

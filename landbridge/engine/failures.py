@@ -66,8 +66,8 @@ def cloud_ended(report: StackReport, error: Exception, place: Place) -> str | No
     """That the local cloud ended meanwhile, why, and what to do; None while it lives. All else follows from that."""
     if place.cloud is None:
         return None
-    lost = any(PARTNER_GONE.search(text) for text in (str(error), *(problem.message for problem in report.problems)))
-    if not client.gone(place.cloud, SHUTDOWN_SECONDS if lost else 0.0):
+    gone = any(PARTNER_GONE.search(text) for text in (str(error), *(problem.message for problem in report.problems)))
+    if not client.gone(place.cloud, SHUTDOWN_SECONDS if gone else 0.0):
         return None
     why = client.last_words(place.cloud.home, place.cloud.life) or "left no word (`landbridge local logs`)"
     return (

@@ -132,7 +132,7 @@ class StackEngine:
         finally:
             self.workspace.env_vars = before
 
-    def tell_program(self, name: str, value: str | None) -> None:
+    def set_program_variable(self, name: str, value: str | None) -> None:
         """Puts a variable into the environment of the stack's program, or takes it away."""
         variables = {**(self.workspace.env_vars or {})}
         variables.pop(name, None)

@@ -31,11 +31,11 @@ class Backup(NamedTuple):
         return self._asdict()
 
 
-def backup(reach: RemoteExecution, info: ClusterInfo, store: Store, ring: str) -> Backup:
+def backup(remote: RemoteExecution, info: ClusterInfo, store: Store, ring: str) -> Backup:
     """Taken from a follower if there is a healthy one, and looked for in the bucket. Raises LandbridgeError."""
-    machine = source(Ctl(reach, info).look(ring), info)
+    machine = source(Ctl(remote, info).look(ring), info)
     command = ("python3", f"{SCRIPTS}/etcd_backup.py", ring, "--now")
-    result = MachineSteps(reach).ask(machine, *command, seconds=BACKUP_SECONDS)
+    result = MachineSteps(remote).ask(machine, *command, seconds=BACKUP_SECONDS)
     report = _parse_result(result)
     if report is None:
         raise StepError(f"{machine}: the backup of etcd {ring} failed: {result.why}")

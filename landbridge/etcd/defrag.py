@@ -23,9 +23,9 @@ class Shrunk(NamedTuple):
         return self._asdict()
 
 
-def defrag(reach: RemoteExecution, info: ClusterInfo, ring: str, tell: Callable[[str], None]) -> list[Shrunk]:
+def defrag(remote: RemoteExecution, info: ClusterInfo, ring: str, tell: Callable[[str], None]) -> list[Shrunk]:
     """Followers first, the leader last. Raises EtcdError when the ring is not healthy, before or between."""
-    ctl = Ctl(reach, info)
+    ctl = Ctl(remote, info)
     view = healthy(ctl.look(ring), info)
     full = any(NOSPACE in alarm for member in view.members for alarm in member.alarms)
     if full:

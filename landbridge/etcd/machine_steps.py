@@ -37,8 +37,8 @@ class StepError(LandbridgeError):
 class MachineSteps:
     """On the machines of one cluster."""
 
-    def __init__(self, reach: RemoteExecution) -> None:
-        self.remote = reach
+    def __init__(self, remote: RemoteExecution) -> None:
+        self.remote = remote
 
     def ask(self, machine: str, *argv: str, seconds: float = 60, stdin: bytes = b"") -> CommandResult:
         return self.remote.run(machine, argv, stdin, seconds)

@@ -82,8 +82,8 @@ def from_bucket(store: Store, info: ClusterInfo, ring: str, given: str) -> Sourc
 class Restore:
     """One restore, as steps in their order. A step that fails leaves all before it as it is: run it again."""
 
-    def __init__(self, reach: RemoteExecution, info: ClusterInfo, store: Store, ring: str, tell: Tell) -> None:
-        self.steps, self.info, self.store, self.ring, self.tell = MachineSteps(reach), info, store, ring, tell
+    def __init__(self, remote: RemoteExecution, info: ClusterInfo, store: Store, ring: str, tell: Tell) -> None:
+        self.steps, self.info, self.store, self.ring, self.tell = MachineSteps(remote), info, store, ring, tell
         self.etcd = [machine.name for machine in info.etcd]
         self.api = [machine.name for machine in info.api]
         self.stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"

@@ -103,8 +103,8 @@ class View:
 class Ctl:
     """etcdctl on a cluster's machines, each against its own member."""
 
-    def __init__(self, reach: RemoteExecution, info: ClusterInfo) -> None:
-        self.remote, self.info = reach, info
+    def __init__(self, remote: RemoteExecution, info: ClusterInfo) -> None:
+        self.remote, self.info = remote, info
 
     def say(self, machine: str, ring: str, *words: str, seconds: float = 10) -> CommandResult:
         here = f"--endpoints=https://127.0.0.1:{RING[ring].client_port}"

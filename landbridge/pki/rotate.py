@@ -225,9 +225,9 @@ def under(session: Session, generation: int) -> int:
     head = f"k8s:enc:secretbox:v1:{encryption_name(generation)}:"
     ask = f"{etcdctl(MAIN)} get /registry/secrets/ --prefix --print-value-only || echo {NOT_ANSWERED}"
     script = f"{{ {ask}; }} | grep --text --only-matching -e {head} -e {NOT_ANSWERED} | sort | uniq -c"
-    hands = MachineSteps(session.remote)
+    steps = MachineSteps(session.remote)
     for machine in session.info.etcd:
-        result = hands.ask(machine.name, "sh", "-c", script, seconds=300)
+        result = steps.ask(machine.name, "sh", "-c", script, seconds=300)
         if result.code == 0 and NOT_ANSWERED not in result.out:
             return int(result.out.split()[0]) if result.out.strip() else 0
     raise RotationError(f"No member of {session.info.name}'s etcd tells under which key Secrets lie: none answers.")

@@ -196,9 +196,9 @@ class Roll:
         # Not from nodes of machines on their way out.
         stays = now.nodes.keys() & now.states.keys() - wanted.keys()
         lift = [name for name in stays if rolling_taint.marked(now.nodes[name])]
-        with ThreadPoolExecutor(WORKERS) as hands:
-            list(hands.map(lambda name: rolling_taint.put(self.kube, now.nodes[name], wanted[name]), put))
-            list(hands.map(lambda name: rolling_taint.lift(self.kube, now.nodes[name], forget=True), lift))
+        with ThreadPoolExecutor(WORKERS) as threads:
+            list(threads.map(lambda name: rolling_taint.put(self.kube, now.nodes[name], wanted[name]), put))
+            list(threads.map(lambda name: rolling_taint.lift(self.kube, now.nodes[name], forget=True), lift))
         if put:
             self.tell(f"{self.pool}: no new work comes to {named(put)}")
         return bool(put)

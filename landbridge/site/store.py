@@ -59,14 +59,14 @@ def _fetched(session: Session, pool: str, outputs: Mapping[str, Any], prefix: st
     region, name, verify_key = (str(outputs[field]) for field in ("region", "bucket", "verify_key"))
     bucket, key = session.cloud_at(region).bucket(name), f"{prefix}/{MANIFEST}"
     try:
-        sealed = json.loads(_there(bucket.read(key)))
-        key = f"{prefix}/{json.loads(sealed['manifest'])['version']}.json"
+        signed = json.loads(_there(bucket.read(key)))
+        key = f"{prefix}/{json.loads(signed['manifest'])['version']}.json"
         files = json.loads(_there(bucket.read(key)))
     except CloudError as error:
         raise LandbridgeError(f"The bundle of pool {pool} can't be read: {error}. {HINT}") from None
     except (ValueError, KeyError) as error:
         raise LandbridgeError(f"The bundle {bucket.where(key)} of pool {pool} can't be read: {error}. {HINT}") from None
-    return Published(region, name, prefix, verify_key, sealed, files)
+    return Published(region, name, prefix, verify_key, signed, files)
 
 
 def _there(body: bytes | None) -> bytes:

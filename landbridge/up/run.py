@@ -46,8 +46,8 @@ class FleetRun(RunContext):
         self.blast = Blast()
         self.refusals: list[str] = []
         self.recovering: set[str] = set()
-        everything = how.full or how.refresh or how.diff
-        self.known = Known(world, place, self.stacks, self.engines, command.command, full=everything)
+        full = how.full or how.refresh or how.diff
+        self.known = Known(world, place, self.stacks, self.engines, command.command, full=full)
 
     @property
     def failed(self) -> bool:
@@ -85,7 +85,7 @@ class FleetRun(RunContext):
                 self.recover(name, state)
             engine.start_log()
             report.enter("preview", recovery.resources(state))
-            engine.tell_program(witness.ENVIRONMENT, None if destroy else self.known.begin(name))
+            engine.set_program_variable(witness.ENVIRONMENT, None if destroy else self.known.begin(name))
             if destroy:
                 report.diff = engine.preview_destroy(report.hear, diff=self.how.diff, parallel=self.how.parallel)
             else:
@@ -140,7 +140,7 @@ class FleetRun(RunContext):
             return
         if vault := azure_vaults.to_recover(self.world.fleet, name, state, refresh=self.how.refresh):
             self.recovering.add(name)
-            self.engines[name].tell_program(RECOVER, vault)
+            self.engines[name].set_program_variable(RECOVER, vault)
             self.notes.append(f"{name}: Azure still keeps vault {vault}: it comes back, with the secrets in it.")
 
     def refuse_destroy(self) -> None:
@@ -215,7 +215,7 @@ class FleetRun(RunContext):
         if name in self.recovering:
             self.heed_interrupt()
             # What came back is as it was, whatever the program says; now it gets what the program says.
-            engine.tell_program(RECOVER, None)
+            engine.set_program_variable(RECOVER, None)
             engine.up(report.hear, refresh=False, parallel=self.how.parallel)
 
     def heed_interrupt(self) -> None:

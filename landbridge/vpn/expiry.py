@@ -62,8 +62,8 @@ def _server(store: Store, name: str) -> Expiry:
     remedy = f"`{store.up} --refresh` makes it anew, then end the machine: {comes}"
     prefix, objects = f"{store.world.fleet.fleet}/{PLACE}/{name}", store.objects
     try:
-        sealed = json.loads(objects.read(f"{prefix}/manifest.json") or b"")
-        version = json.loads(sealed["manifest"])["version"]
+        signed = json.loads(objects.read(f"{prefix}/manifest.json") or b"")
+        version = json.loads(signed["manifest"])["version"]
         files = json.loads(objects.read(f"{prefix}/{version}.json") or b"")
         until = ends(files[server.CERTIFICATE])
     except (CloudError, ValueError, KeyError) as error:

@@ -100,7 +100,7 @@ def grown(group: Group, by: int, now: float) -> Group:
     """With so many more machines asked for: how many there may be limits.py says. Raises NotPossibleError."""
     if by <= 0:
         raise NotPossibleError(f"{group.name} can't grow by {by}")
-    return telling(group, desired=group.wanted + by, requested_at=now)
+    return in_flight(group, desired=group.wanted + by, requested_at=now)
 
 
 def without_owed(group: Group, by: int) -> Group:
@@ -109,7 +109,7 @@ def without_owed(group: Group, by: int) -> Group:
     The autoscaler counts what has not registered, and stops altogether where it is refused this.
     """
     fewer = min(by, group.desired - max(len(group.live), group.least))
-    return telling(group, desired=group.desired - fewer, unsent=True) if fewer > 0 else group
+    return in_flight(group, desired=group.desired - fewer, unsent=True) if fewer > 0 else group
 
 
 def taken_over(group: Group, now: float) -> Group:
@@ -117,7 +117,7 @@ def taken_over(group: Group, now: float) -> Group:
     return group._replace(requested_at=now, judged=now, refused=(), unsent=False)
 
 
-def telling(group: Group, **changed: Any) -> Group:
+def in_flight(group: Group, **changed: Any) -> Group:
     """No answer counts before the call to the cloud has ended: one from in between may know of it, or may not."""
     return group._replace(settled=math.inf, **changed)
 
@@ -148,7 +148,7 @@ def ended(group: Group, ids: Collection[str]) -> Group:
             f"{group.name} can't lose {len(going)}: it would have {desired}, and has {group.least} at least"
         )
     machines = tuple(one._replace(state="ending") if one.id in going else one for one in group.machines)
-    return telling(group, machines=machines, desired=desired)
+    return in_flight(group, machines=machines, desired=desired)
 
 
 def observed(group: Group, observation: Observation) -> Group:

@@ -1,4 +1,4 @@
-"""What a leader's notes are made of, turn by turn: pods that wait, the autoscaler's status, the service's decisions."""
+"""What a leader's notes are made of, step by step: pods that wait, the autoscaler's status, the service's decisions."""
 
 import contextlib
 import json
@@ -68,7 +68,7 @@ class Recorder:
         self.nodes: list[dict[str, str]] = []
 
     def step(self, now: float) -> None:
-        """Raises Answer, OSError and ValueError; the next turn goes on where this one stopped."""
+        """Raises Answer, OSError and ValueError; the next step goes on where this one stopped."""
         if not self.leads():
             self.hour = self.before = None
             return
@@ -83,7 +83,7 @@ class Recorder:
         status = autoscaler_status.read(str((found or {}).get("data", {}).get("status", "")))
         new = self.hour.decide(self.unwritten(decisions.read_all(self.file)))
         new = self.hour.decide([*backoffs.begun(status, self.decided)]) or new
-        # Not before its status: a pod of which nobody can say anything is seen again in the next turn.
+        # Not before its status: a pod of which nobody can say anything is seen again in the next step.
         pending = list(self.waiting(status, now)) if status.groups else []
         new = self.hour.see(pending, now) or new
         new = self.notify_owners(now) or new
@@ -98,7 +98,7 @@ class Recorder:
                 self.write(0.0)
 
     def notify_owners(self, now: float) -> bool:
-        """Whether somebody was. What a webhook did not take is tried again in a later turn."""
+        """Whether somebody was. What a webhook did not take is tried again in a later step."""
         assert self.hour
         if self.owners.folder is None:
             return False

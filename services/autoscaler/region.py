@@ -137,7 +137,7 @@ class Region:
                 one = self.groups[name]
                 if not one.unsent or observed.at <= one.settled or observed.desired <= one.desired:
                     return
-                one = self.groups[name] = groups.telling(one)
+                one = self.groups[name] = groups.in_flight(one)
             self._resize(one)
 
     def _record_blocked(self, observed: Observation, name: str, why: str) -> None:

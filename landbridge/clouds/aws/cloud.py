@@ -45,14 +45,14 @@ class S3:
         return str(self.signer.generate_presigned_url("get_object", Params=what, ExpiresIn=seconds))
 
     def read(self, key: str) -> bytes | None:
-        data, mark = self.marked(key)
-        return data if mark else None
+        data, etag = self.read_with_etag(key)
+        return data if etag else None
 
     def put(self, key: str, data: bytes) -> None:
         with aws_errors(f"{self.where(key)} can't be written", "You need s3:PutObject on it and kms:GenerateDataKey"):
             self.client.put_object(Bucket=self.bucket, Key=key, Body=data)
 
-    def marked(self, key: str) -> tuple[bytes, str]:
+    def read_with_etag(self, key: str) -> tuple[bytes, str]:
         with aws_errors(f"{self.where(key)} can't be read", "You need s3:GetObject on it and kms:Decrypt"):
             try:
                 found = self.client.get_object(Bucket=self.bucket, Key=key)
@@ -62,8 +62,8 @@ class S3:
                     return b"", ""
                 raise
 
-    def put_over(self, key: str, data: bytes, mark: str, kind: str) -> bool:
-        only = {"IfMatch": mark} if mark else {"IfNoneMatch": "*"}
+    def put_over(self, key: str, data: bytes, etag: str, kind: str) -> bool:
+        only = {"IfMatch": etag} if etag else {"IfNoneMatch": "*"}
         with aws_errors(f"{self.where(key)} can't be written", "You need s3:PutObject on it and kms:GenerateDataKey"):
             try:
                 self.client.put_object(Bucket=self.bucket, Key=key, Body=data, ContentType=kind, **only)

@@ -59,10 +59,10 @@ class Blobs:
         return f"{self.where(key)}?{signed}"
 
     def read(self, key: str) -> bytes | None:
-        data, mark = self.marked(key)
-        return data if mark else None
+        data, etag = self.read_with_etag(key)
+        return data if etag else None
 
-    def marked(self, key: str) -> tuple[bytes, str]:
+    def read_with_etag(self, key: str) -> tuple[bytes, str]:
         from azure.core.exceptions import ResourceNotFoundError
 
         def body() -> tuple[bytes, str]:
@@ -76,14 +76,14 @@ class Blobs:
 
         return call_azure(f"{self.where(key)} can't be read", READS, body)
 
-    def put_over(self, key: str, data: bytes, mark: str, kind: str) -> bool:
+    def put_over(self, key: str, data: bytes, etag: str, kind: str) -> bool:
         from azure.core import MatchConditions
         from azure.core.exceptions import ResourceExistsError, ResourceModifiedError
         from azure.storage.blob import ContentSettings
 
         only: dict[str, Any] = {"overwrite": False}
-        if mark:
-            only = {"overwrite": True, "etag": mark, "match_condition": MatchConditions.IfNotModified}
+        if etag:
+            only = {"overwrite": True, "etag": etag, "match_condition": MatchConditions.IfNotModified}
 
         def written() -> bool:
             try:

@@ -73,8 +73,8 @@ class Azure:
         what, needs = f"The machines of {info.name} can't be listed", READS.format(self.group)
         listed = call_azure(what, needs, lambda: list(self.clients.compute.virtual_machines.list(self.group)))
         mine = [one for one in listed if _of(one, info)]
-        with ThreadPoolExecutor(WORKERS) as hands:
-            powers = list(hands.map(self._power, (one.name for one in mine)))
+        with ThreadPoolExecutor(WORKERS) as threads:
+            powers = list(threads.map(self._power, (one.name for one in mine)))
         there = zip(mine, powers, strict=True)
         return {one.tags[MACHINE]: instance(one, info) for one, power in there if power in RUNS}
 
@@ -109,8 +109,8 @@ class Azure:
                 f"{name} can't be ended", WRITES.format(self.group), lambda: deleting(self.group, mine[name]).result()
             )
 
-        with ThreadPoolExecutor(WORKERS) as hands:
-            list(hands.map(gone, machines))
+        with ThreadPoolExecutor(WORKERS) as threads:
+            list(threads.map(gone, machines))
 
     def revive(self, info: ClusterInfo, machine: str) -> None:
         self.recreate(info, machine)
@@ -122,8 +122,8 @@ class Azure:
         pools = [pool for one in self._balancers(info) for pool in one.backend_address_pools or ()]
         members = {str(one.id).lower() for pool in pools for one in pool.backend_ip_configurations or ()}
         what, needs = f"The interfaces of {info.name} can't be listed", READS.format(self.group)
-        cards = call_azure(what, needs, lambda: list(self.clients.network.network_interfaces.list(self.group)))
-        ends = [one for card in cards for one in card.ip_configurations or ()]
+        interfaces = call_azure(what, needs, lambda: list(self.clients.network.network_interfaces.list(self.group)))
+        ends = [one for interface in interfaces for one in interface.ip_configurations or ()]
         mine = [one for one in ends if one.private_ip_address == machine.address]
         if any(str(one.id).lower() in members for one in mine):
             return ""

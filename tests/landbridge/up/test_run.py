@@ -81,7 +81,7 @@ class Engine:
             self.report.problems.append(Problem("azure-native:keyvault:Secret", "ssh", message))
             raise CommandError(CommandResult(stdout="", stderr=message, code=1))
 
-    def tell_program(self, name: str, value: str | None) -> None:
+    def set_program_variable(self, name: str, value: str | None) -> None:
         self.told.append((name, value))
 
 
