@@ -67,7 +67,7 @@ def lines(path: str, text: str) -> object:
     if text.startswith("-----BEGIN"):
         return "<certificate>"
     if path.startswith(SCRIPTS):
-        return f"<components/control_plane/on_machine/{Path(path).name}>"
+        return "<script>"
     return text.splitlines()
 
 
