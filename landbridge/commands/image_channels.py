@@ -111,8 +111,8 @@ def follow(moves: Sequence[Move], out: Output) -> None:
         out.console.print("New machines start from it. `landbridge pool roll` replaces those that run.")
     if late := [one.place for one in stable if VERSION.match(one.image)]:
         # Scale sets name the version itself: docs/decisions/0038-a-gallery-of-the-fleet.md.
-        told = f"In {', '.join(late)} they do once `landbridge up` has told their pools and clusters."
-        out.console.print(told, soft_wrap=True)
+        text = f"In {', '.join(late)} they do once `landbridge up` has told their pools and clusters."
+        out.console.print(text, soft_wrap=True)
 
 
 @click.command()

@@ -69,7 +69,7 @@ class Bed:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
-    def reach(self) -> Local:
+    def remote(self) -> Local:
         return Local(self.command)
 
     def command(self, machine: str, argv: Sequence[str]) -> list[str]:

@@ -205,7 +205,7 @@ from local import client
 world = current(Path({fleet!r}))
 session = Session(world, places.local_place(world, client.status(Path({home!r}))), None)
 both = store.read(session, "room-gpu", ["host-1", "host-2"])
-told = {{host: [store.pointer(session, one, 600)._asdict(), one.told["prefix"], sorted(one.files)] for host, one in both.items()}}
+told = {{host: [store.pointer(session, one, 600)._asdict(), one.manifest["prefix"], sorted(one.files)] for host, one in both.items()}}
 print(json.dumps(told))
 """
 
