@@ -23,8 +23,8 @@ STATE: tuple[tuple[Any, str], ...] = (
     (machine_reports.endings, "waiting"),
     (machine_reports.detachments, "waiting"),
     (limits, "_granted"),
-    (vpn, "_told"),
-    (vpn, "_asked"),
+    (vpn, "_tunnel_states"),
+    (vpn, "_overrides"),
 )
 # By these, backends of EC2 find each other from their creation on: peerings reach across regions.
 FINDERS = ("vpc_refs", "vpc_pcx_refs", "backend_refs")

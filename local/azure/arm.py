@@ -90,16 +90,16 @@ def _preconditions(call: Call, old: Resource | None) -> None:
 
 
 def _put(world: World, call: Call, old: Resource | None) -> Answer:
-    turn = _turn(world, call, old)
+    turn = _new_write(world, call, old)
     place = turn.new.location
     refuse_planned(call, place)
     if not call.kind.preempts:
-        world.operations.refuse_second(_held(call.id, call.kind))
+        world.operations.refuse_second(_serial_key(call.id, call.kind))
     identities.require_assign(world, call.caller, call.body, patches=call.method == "PATCH")
     identities.check(turn)
     subresources.clean(turn.new, call.kind)
     call.kind.check(turn)
-    listed = subresources.drafts(world, turn, call.kind, keeps=call.kind.keeps_parts or call.method == "PATCH")
+    listed = subresources.drafts(world, turn, call.kind, keeps=call.kind.keeps_subresources or call.method == "PATCH")
     keep(world, turn, call.kind)
     subresources.keep(world, turn, call.kind, listed)
     identities.settle(turn)
@@ -124,7 +124,7 @@ def _put(world: World, call: Call, old: Resource | None) -> Answer:
     return Answer(status, tell(world, turn.new), (*etag(turn.new), *pointers(operation)))
 
 
-def _turn(world: World, call: Call, old: Resource | None) -> Write:
+def _new_write(world: World, call: Call, old: Resource | None) -> Write:
     body = copy.deepcopy(call.body)
     if strange := sorted(body.keys() - ENVELOPE):
         raise bad_request(
@@ -194,7 +194,7 @@ def _delete(world: World, call: Call, old: Resource | None) -> Answer:
         return Answer(204)
     refuse_planned(call, old.location)
     if not call.kind.preempts:
-        world.operations.refuse_second(_held(call.id, call.kind))
+        world.operations.refuse_second(_serial_key(call.id, call.kind))
     refuse_used(world, old, call.kind)
     turn = Write(world, old, old, {}, call.caller.principal, call.version)
     call.kind.removing(turn)
@@ -213,13 +213,13 @@ def _delete(world: World, call: Call, old: Resource | None) -> Answer:
     return Answer(202, None, pointers(begin(world, call, old.location, over)))
 
 
-def _held(id_: Id, kind: Kind) -> str:
+def _serial_key(id_: Id, kind: Kind) -> str:
     """Of what nothing else is written while this is."""
     return id_.parent.key if kind.serial and id_.parent else id_.key
 
 
 def begin(world: World, call: Call, place: str, over: Any) -> Operation:
-    operation = Operation(_held(call.id, call.kind), over, 0.0, call.id.namespace, call.id.subscription, place)
+    operation = Operation(_serial_key(call.id, call.kind), over, 0.0, call.id.namespace, call.id.subscription, place)
     operation.writes = call.method in ("PUT", "PATCH")
     return world.operations.begin(call.kind.type, operation)
 

@@ -13,7 +13,7 @@ def keep(world: World, turn: Write, kind: Kind) -> None:
     if turn.old:
         for path in kind.hidden:
             _carry(turn.old.properties, turn.new.properties, path.split("."))
-    for name in kind.parts:
+    for name in kind.subresources:
         turn.new.properties.pop(name, None)
     turn.new.changed()
     world.store.put(turn.new)

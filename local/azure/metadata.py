@@ -142,7 +142,7 @@ def _disk(world: World, told: dict[str, Any]) -> dict[str, Any]:
 
 
 def _network(world: World, machine: Resource) -> dict[str, Any]:
-    """Interfaces with the hardware addresses that the machine's cards have."""
+    """Interfaces with the hardware addresses that the machine's own have."""
     by_interface: dict[str, list[dict[str, str]]] = {}
     for one in compute.addresses(world, machine):
         by_interface.setdefault(one["interface"], []).append(one)

@@ -6,7 +6,7 @@ As JSON, for `local.network`, which makes routers of it.
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from local.network.routers import card
+from local.network.routers import short_name
 from local.network.tunnels import digest
 
 from . import addresses, ids, packet_rules
@@ -31,7 +31,7 @@ JUDGES_ENDPOINTS = ("Enabled", "NetworkSecurityGroupEnabled")
 FILES = "file"
 
 
-class Card(NamedTuple):
+class IpConfiguration(NamedTuple):
     """A configuration of an interface, and the group of the interface's own."""
 
     properties: Mapping[str, Any]
@@ -41,7 +41,7 @@ class Card(NamedTuple):
 
 def router(network: str) -> str:
     """The name of a network's router, by the network's id."""
-    return card("azure-", network.lower())
+    return short_name("azure-", network.lower())
 
 
 def network_of(subnet: str) -> str:
@@ -52,10 +52,10 @@ def network_of(subnet: str) -> str:
 
 
 def vnets(world: World) -> Iterator[dict[str, Any]]:
-    cards, groups = _cards(world), packet_rules.groups(world)
+    configurations, groups = _ip_configurations(world), packet_rules.groups(world)
     for network in world.store.all(NETWORK):
         subnets = list(world.store.children(network, SUBNET))
-        interfaces = [one for subnet in subnets for one in _interfaces(world, subnet, cards)]
+        interfaces = [one for subnet in subnets for one in _interfaces(world, subnet, configurations)]
         yield {
             "id": router(network.id.text),
             "cidrs": list(network.properties["addressSpace"]["addressPrefixes"]),
@@ -68,15 +68,19 @@ def vnets(world: World) -> Iterator[dict[str, Any]]:
         }
 
 
-def _cards(world: World) -> dict[str, Card]:
+def _ip_configurations(world: World) -> dict[str, IpConfiguration]:
     """Of interfaces that are resources, and of scale sets' machines, by the configuration's id in small letters."""
     theirs = world.store.all(private_endpoints.ENDPOINT)
-    of_endpoints = {str(card["id"]).lower() for one in theirs for card in one.properties["networkInterfaces"]}
+    of_endpoints = {
+        str(nic_reference["id"]).lower() for one in theirs for nic_reference in one.properties["networkInterfaces"]
+    }
     nics = [(one.id.key, one.properties) for one in world.store.all(INTERFACE)]
     machines = [one.state.get("interfaces", ()) for one in world.store.all()]
     nics += [(str(nic["id"]).lower(), nic["properties"]) for found in machines for nic in found]
     return {
-        str(one["id"]).lower(): Card(one["properties"], _id(nic, "networkSecurityGroup"), key in of_endpoints)
+        str(one["id"]).lower(): IpConfiguration(
+            one["properties"], _id(nic, "networkSecurityGroup"), key in of_endpoints
+        )
         for key, nic in nics
         for one in nic.get("ipConfigurations") or ()
     }
@@ -101,7 +105,9 @@ def _subnet(world: World, subnet: Resource) -> dict[str, Any]:
     }
 
 
-def _interfaces(world: World, subnet: Resource, cards: Mapping[str, Card]) -> Iterator[dict[str, Any]]:
+def _interfaces(
+    world: World, subnet: Resource, configurations: Mapping[str, IpConfiguration]
+) -> Iterator[dict[str, Any]]:
     """All that has an address but balancers, which only lead on: `groups` judge it, the subnet's first; `outward`: it
     reaches the internet.
     """
@@ -113,7 +119,7 @@ def _interfaces(world: World, subnet: Resource, cards: Mapping[str, Card]) -> It
     for entry in addresses.held(world, subnet):
         if f"/{balancers.FRONTENDS}/".lower() in entry.by.lower():
             continue
-        nic = cards.get(entry.by.lower(), Card({}, None, endpoint=False))
+        nic = configurations.get(entry.by.lower(), IpConfiguration({}, None, endpoint=False))
         groups = [one for one in (of_subnet, nic.group) if one]
         within = [str(one["id"]).lower() for one in nic.properties.get("applicationSecurityGroups") or ()]
         yield {

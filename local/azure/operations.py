@@ -45,7 +45,7 @@ class Operation:
         if self.ended:
             told["endTime"] = self.ended
         if self.error:
-            told["error"] = self.error.told()
+            told["error"] = self.error.as_json()
         if self.status == "Succeeded" and self.result is not None:
             told["properties"] = {"output": self.result}
         return told

@@ -107,7 +107,7 @@ class OwnApi:
     """A WSGI application beside `Application`, over the same world."""
 
     def __init__(self, application: Application, attestation: Attestation) -> None:
-        self.world, self.turn = application.world, application.turn
+        self.world, self.lock = application.world, application.lock
         self.attestation = attestation
         self.answers = {**ANSWERS, ("POST", "attested"): self.attested}
 
@@ -126,7 +126,7 @@ class OwnApi:
                 return json_response(200, changes.await_change(*json.loads(body)))
             if (method, name) not in self.answers:
                 return json_response(404, f"the local Azure has no {method} {incoming.path}")
-            with self.turn:
+            with self.lock:
                 answer = json_response(200, self.answers[method, name](self.world, body))
             if method != "GET" and name not in QUIET:
                 changes.changed()

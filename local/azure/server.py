@@ -96,7 +96,7 @@ def keeping(world: StoredWorld, own_api: wsgi.Wsgi | None = None) -> wsgi.Wsgi:
             return Response(json.dumps(answer), status, content_type="application/json")(environ, start_response)
         if own_api:
             environ[OWN] = True
-        return wsgi.say(start_response, world.turn(wsgi.call(environ, body)))
+        return wsgi.say(start_response, world.execute(wsgi.call(environ, body)))
 
     return serve
 
@@ -106,7 +106,7 @@ def tell_names(application: Application, hosts: Path) -> None:
     seen = 0
     while True:
         seen = changes.await_change(seen, CHANGE_SECONDS)
-        with application.turn:
+        with application.lock:
             found = list(names.owned(application.world.store))
         if hosts.exists():
             hosts_file.lay(hosts, "".join(f"{names.ADDRESS} {name}\n" for name in sorted(found)), "the local Azure")

@@ -14,7 +14,7 @@ def drafts(world: World, turn: Write, kind: Kind, *, keeps: bool) -> dict[str, l
     `keeps`: one that is not said does so.
     """
     found = {}
-    for name, type_ in kind.parts.items():
+    for name, type_ in kind.subresources.items():
         listed = turn.properties.get(name)
         if listed is None and (keeps or turn.old is None):
             continue
@@ -61,7 +61,9 @@ def keep(world: World, turn: Write, kind: Kind, listed: dict[str, list[Write]]) 
     """Keeps the checked children, and drops those that the body lists no more."""
     for name, drafted in listed.items():
         wanted = {one.id.key for one in drafted}
-        for gone in [one for one in world.store.children(turn.new, kind.parts[name]) if one.id.key not in wanted]:
+        for gone in [
+            one for one in world.store.children(turn.new, kind.subresources[name]) if one.id.key not in wanted
+        ]:
             lives.drop(Write(world, gone, gone, {}, turn.caller), world.kind(gone.id))
         for one in drafted:
             lives.keep(world, one, world.kind(one.id))

@@ -44,7 +44,7 @@ def world(world: World) -> dict[str, Any]:
 
 def is_machine(world: World, one: Resource) -> bool:
     """Whether it is more than a record: it got hardware, and what it is to run at its first start is a script."""
-    return one.state.get("power") in STATES and custom_data(one).startswith(b"#!") and bool(_cards(world, one))
+    return one.state.get("power") in STATES and custom_data(one).startswith(b"#!") and bool(_interfaces(world, one))
 
 
 def custom_data(one: Resource) -> bytes:
@@ -53,8 +53,8 @@ def custom_data(one: Resource) -> bytes:
 
 
 def machine(world: World, one: Resource) -> dict[str, Any]:
-    """In the words that `local.supervisor.resident` knows."""
-    held, tags, cards = limits.hardware(one), one.body.get("tags") or {}, _cards(world, one)
+    """In the words that `local.supervisor.instance` knows."""
+    held, tags, interfaces = limits.hardware(one), one.body.get("tags") or {}, _interfaces(world, one)
     first = compute.addresses(world, one)[0]
     return {
         "id": one.properties["vmId"],
@@ -70,8 +70,8 @@ def machine(world: World, one: Resource) -> dict[str, Any]:
         "kubernetes": kubernetes(world, one),
         "hardware": hardware(one),
         "address": first["address"],
-        "prefix": int(cards[0][0].partition("/")[2]),
-        "cards": cards[1:],
+        "prefix": int(interfaces[0][0].partition("/")[2]),
+        "cards": interfaces[1:],
         "vpc": network_state.network_of(first["subnet"]),
         "user_data": base64.b64encode(custom_data(one)).decode(),
         "volumes": list(_volumes(world, one)),
@@ -80,7 +80,7 @@ def machine(world: World, one: Resource) -> dict[str, Any]:
     }
 
 
-def _cards(world: World, one: Resource) -> list[list[str]]:
+def _interfaces(world: World, one: Resource) -> list[list[str]]:
     """Each interface's addresses with their prefix lengths, the primary interface first."""
     found: dict[str, list[str]] = {}
     for told in compute.addresses(world, one):

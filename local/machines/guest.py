@@ -81,7 +81,7 @@ class Guest(Machine):
         overlay = self.overlay()
         interface = Interface(self.addresses)
         try:
-            self.cards[interface.name] = card = tap.plug(interface, self.router)
+            self.interfaces[interface.name] = card = tap.plug(interface, self.router)
             self.lease = Lease(self.folder, interface, card, self.domain, self.router)
             self.write_hosts(self.hosts)
             log = self.folder / "qemu.log"

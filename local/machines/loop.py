@@ -34,7 +34,7 @@ class Loop:
         self.children: dict[int, Ended] = {}
         self.signals: dict[int, Then] = {}
         self.reaped: list[Then] = []
-        self.ending = False
+        self.stopping = False
         heard, told = socket.socketpair()
         heard.settimeout(0)
         told.settimeout(0)
@@ -66,10 +66,10 @@ class Loop:
         self.children[pid] = then
 
     def end(self) -> None:
-        self.ending = True
+        self.stopping = True
 
     def run(self) -> None:
-        while not self.ending:
+        while not self.stopping:
             for key, _ in self.selector.select(self.patience()):
                 key.data()
             self.ring()

@@ -1,4 +1,4 @@
-"""A machine's network: pairs of virtual cards between it and the router of its network."""
+"""A machine's network: pairs of virtual interfaces between it and the router of its network."""
 
 import hashlib
 import ipaddress
@@ -43,7 +43,7 @@ def let_go(address: str) -> None:
 def plug(pid: int, interface: Interface, router: Path | None = None, *, number: int = 0) -> str:
     """Gives the machine whose first process is `pid` a card; gives the name of the card's other end.
 
-    That is at the router, a network namespace's file; None: here. Card number 0 leads to everything.
+    That is at the router, a network namespace's file; None: here. Interface number 0 leads to everything.
     """
     end = f"{CARD_PREFIX}{secrets.token_hex(6)}"
     mac = hardware_address(interface)

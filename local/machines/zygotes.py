@@ -18,7 +18,7 @@ class ZygoteError(Exception):
     """No first process came. The text says why."""
 
 
-class Births:
+class ZygoteClient:
     """The zygote, one birth at a time; one that has died is followed by another."""
 
     def __init__(self) -> None:
@@ -61,4 +61,4 @@ def start() -> socket.socket:
     return ours
 
 
-BIRTHS = Births()
+ZYGOTE = ZygoteClient()

@@ -9,7 +9,7 @@ stays where it is, whatever becomes of its machine's health.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from .routers import card
+from .routers import short_name
 
 TABLE = "balancers"
 # Of hashes: the same client meets the same machine for as long as the same ones are well.
@@ -27,7 +27,7 @@ def ruleset(rules: Iterable[Mapping[str, Any]]) -> str:
         return empty
     chains, lines = [], []
     for one in told:
-        names = [card(f"to_{number}_", one["id"]) for number in range(len(one["to"]))]
+        names = [short_name(f"to_{number}_", one["id"]) for number in range(len(one["to"]))]
         chains += [f"chain {name} {{ {_leads(one, *to)}; }}" for name, to in zip(names, one["to"], strict=True)]
         lines += list(_spread(one, names))
     fronts = ", ".join(sorted({one["address"] for one in told}))

@@ -38,7 +38,7 @@ class Guests:
         write(self.record, self.disks)
         return dict(self.disks)
 
-    def resident(self, site: Site, told: dict[str, Any], hosts: str) -> Instance:
+    def create(self, site: Site, told: dict[str, Any], hosts: str) -> Instance:
         folder = machine_folder(site.home, told)
         mark = folder / MARK
         disk = (
@@ -59,7 +59,7 @@ class GuestInstance(Instance):
     def start(self) -> None:
         self.note("starting")
         self.begun = self.starts
-        told, self.laid = self.told, self.hosts
+        told, self.laid = self.spec, self.hosts
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / MARK).write_text(self.disk)
         hardware = told["hardware"]

@@ -19,7 +19,7 @@ class Check:
     """Looks at one target of one group until it is cancelled; `turned` hears every change."""
 
     def __init__(self, told: dict[str, Any], target: dict[str, Any], source: str, turned: Callable[[], None]) -> None:
-        self.told, self.target, self.source, self.turned = told, target, source, turned
+        self.settings, self.target, self.source, self.turned = told, target, source, turned
         self.status: Status = INITIAL
         self.task = asyncio.get_running_loop().create_task(self.live())
 
@@ -28,7 +28,7 @@ class Check:
         return self.status[0] == "healthy"
 
     async def live(self) -> None:
-        told, began = self.told, time.monotonic()
+        told, began = self.settings, time.monotonic()
         good = bad = 0
         patience = told["interval"] * told["down"]
         while True:
@@ -53,7 +53,7 @@ class Check:
     async def probe(self) -> tuple[str, str] | None:
         """None when all is well, else the reason's code and words."""
         try:
-            async with asyncio.timeout(self.told["seconds"]):
+            async with asyncio.timeout(self.settings["seconds"]):
                 return await self.ask()
         except TimeoutError:
             return "Target.Timeout", "Request timed out"
@@ -61,7 +61,7 @@ class Check:
             return "Target.FailedHealthChecks", "Health checks failed"
 
     async def ask(self) -> tuple[str, str] | None:
-        told = self.told
+        told = self.settings
         port = self.target["port"] if told["port"] == "traffic-port" else int(told["port"])
         secure = _context() if told["protocol"] == "HTTPS" else None
         reader, writer = await asyncio.open_connection(

@@ -54,7 +54,7 @@ class Instance:
     """An instance, as the local AWS last told of it, and its machine."""
 
     site: Site
-    told: dict[str, Any]
+    spec: dict[str, Any]
     hosts: str
     state: str = "pending"
     why: str = ""
@@ -64,10 +64,10 @@ class Instance:
     def __post_init__(self) -> None:
         # How often it was started and its disk made anew, as far as this is done.
         self.begun: tuple[int, int] | None = None
-        self.id: str = self.told["id"]
-        self.folder = machine_folder(self.site.home, self.told)
+        self.id: str = self.spec["id"]
+        self.folder = machine_folder(self.site.home, self.spec)
         self.machine: Machine | None = None
-        self.wanted = wanted(self.told)
+        self.wanted = wanted(self.spec)
         self.report_end = self.cut = False
         self.attached: dict[str, str] = {}
         self.agent = Agent(self.id, self.site.tell)
@@ -80,7 +80,7 @@ class Instance:
 
     @property
     def name(self) -> str:
-        return self.told["name"] or f"ip-{self.told['address'].replace('.', '-')}"
+        return self.spec["name"] or f"ip-{self.spec['address'].replace('.', '-')}"
 
     @property
     def pid(self) -> int | None:
@@ -89,7 +89,7 @@ class Instance:
 
     def tell(self, told: dict[str, Any], hosts: str) -> None:
         """What the local AWS has of it now."""
-        self.told, self.hosts = told, hosts
+        self.spec, self.hosts = told, hosts
         self.report_end = self.report_end or wanted(told) == GONE
         self.wanted = GONE if self.wanted == GONE else wanted(told)
         self.wake()
@@ -107,7 +107,7 @@ class Instance:
     def note(self, state: str, why: str = "") -> None:
         if (state, why) != (self.state, self.why):
             self.state, self.why, self.since = state, why, datetime.now(UTC)
-            self.site.log(f"{self.name} ({self.id}, {self.told['address']}): {state}{f': {why}' if why else ''}")
+            self.site.log(f"{self.name} ({self.id}, {self.spec['address']}): {state}{f': {why}' if why else ''}")
             self.site.noted()
 
     def live(self) -> None:
@@ -115,7 +115,7 @@ class Instance:
         while self.wanted != GONE:
             busy = False
             try:
-                busy = self.turn()
+                busy = self.step()
             except Exception as error:
                 # It stays as it is, to be looked at: a successor would fail as well.
                 self.console(f"{type(error).__name__}: {error}")
@@ -130,7 +130,7 @@ class Instance:
         if self.heard in readable(*watched, seconds=seconds):
             os.read(self.heard, 4096)
 
-    def turn(self) -> bool:
+    def step(self) -> bool:
         """Brings the machine one step to what is wanted. True if it must be looked at again soon."""
         up = self.machine is not None and self.machine.running
         if self.wanted == DOWN:
@@ -161,7 +161,7 @@ class Instance:
     @property
     def starts(self) -> tuple[int, int]:
         """How often somebody had it started, and had its disk made anew; zero where a cloud does not count."""
-        return self.told.get("starts", 0), self.told.get("renewals", 0)
+        return self.spec.get("starts", 0), self.spec.get("renewals", 0)
 
     def again(self) -> None:
         """Somebody has it start once more, or anew: with an empty disk."""
@@ -177,13 +177,13 @@ class Instance:
     def care(self) -> bool:
         """What a machine that is up is owed: commands and volumes. True if it must be looked at again soon."""
         if self.machine:
-            self.agent.turn(self.machine, self.told["commands"])
-        return self.volumes_turn()
+            self.agent.sync(self.machine, self.spec["commands"])
+        return self.sync_volumes()
 
     def start(self) -> None:
         self.note("starting")
         self.begun = self.starts
-        told, self.laid = self.told, self.hosts
+        told, self.laid = self.spec, self.hosts
         self.folder.mkdir(parents=True, exist_ok=True)
         version = told["kubernetes"]
         if missing := programs.missing(version):
@@ -204,21 +204,21 @@ class Instance:
         boots = not (self.machine.disk / FINISHED).exists()
         if not boots:
             self.note("running")
-        self.volumes_turn()
+        self.sync_volumes()
         if boots:
             self.run_user_data()
         else:
             start_enabled(self.machine.pid)
 
     def hosts_text(self) -> str:
-        return f"{self.told['address']} {self.name}\n{self.hosts}"
+        return f"{self.spec['address']} {self.name}\n{self.hosts}"
 
     def run_user_data(self) -> None:
         """As cloud-init does: once in an instance's life, its words on the console."""
         assert self.machine is not None
         script = self.machine.disk / USER_DATA
         script.parent.mkdir(parents=True, exist_ok=True)
-        script.write_bytes(base64.b64decode(self.told["user_data"]))
+        script.write_bytes(base64.b64decode(self.spec["user_data"]))
         script.chmod(0o700)
         self.note("booting")
         self.boot = self.machine
@@ -244,10 +244,10 @@ class Instance:
             return lines[-1].partition(" boot: ")[2] if lines else ""
         return ""
 
-    def volumes_turn(self) -> bool:
+    def sync_volumes(self) -> bool:
         """Lays in what was attached, and takes away what was detached. True while one of them is in use."""
         assert self.machine is not None
-        wanted = {one["id"]: one for one in self.told["volumes"]}
+        wanted = {one["id"]: one for one in self.spec["volumes"]}
         busy = False
         for id_, one in wanted.items():
             if id_ not in self.attached and not one["leaving"]:
@@ -322,7 +322,7 @@ class Instance:
 
     def described(self) -> dict[str, Any]:
         """As `landbridge local machines` shows it."""
-        told = self.told
+        told = self.spec
         return {
             "machine": self.name,
             "instance": self.id,

@@ -40,7 +40,7 @@ class Supervisor:
 
     def __init__(self, home: Path, clouds: Sequence[Cloud]) -> None:
         self.home, self.clouds = home, {one.name: one for one in clouds}
-        self.residents: dict[str, Instance] = {}
+        self.instances: dict[str, Instance] = {}
         self.lock, self.routing = threading.RLock(), threading.Lock()
         self.worlds: dict[str, dict[str, Any]] = {}
         self.applying = threading.Lock()
@@ -118,22 +118,22 @@ class Supervisor:
         hosts = {vpc: names.of_network(world, vpc) for vpc in {one["vpc"] for one in told.values()}}
         with self.lock:
             for id_, one in told.items():
-                if id_ in self.residents:
-                    self.residents[id_].tell(one, hosts[one["vpc"]])
+                if id_ in self.instances:
+                    self.instances[id_].tell(one, hosts[one["vpc"]])
                 elif one["state"] == "shutting-down":
                     self.teller(one["cloud"])("ended", id_)
                 elif not (holder := self.taken(one["address"])):
-                    self.residents[id_] = self.guests.resident(self.sites[one["cloud"]], one, hosts[one["vpc"]])
+                    self.instances[id_] = self.guests.create(self.sites[one["cloud"]], one, hosts[one["vpc"]])
                 elif (id_, holder) not in self.waiting:
                     self.waiting.add((id_, holder))
                     complain(f"{id_} waits: {holder} has its address {one['address']}")
-            for id_ in [id_ for id_ in self.residents if id_ not in told]:
-                self.residents[id_].leave()
-                if not self.residents[id_].thread.is_alive():
-                    del self.residents[id_]
+            for id_ in [id_ for id_ in self.instances if id_ not in told]:
+                self.instances[id_].leave()
+                if not self.instances[id_].thread.is_alive():
+                    del self.instances[id_]
         hosts_file.lay(self.home / "cloud.hosts", names.of_cloud(world), "the machines service")
         self.hosts.tell(names.of_sites(world))
-        self.volumes.drop_others(set(world["volumes"]) | self.held())
+        self.volumes.drop_others(set(world["volumes"]) | self.attached_volumes())
         routers = set(self.routers.routers)
         self.attempt("balancers", lambda: self.spread.update(world["spread"], routers))
         self.attempt("balancers", lambda: self.balancers.update(world["balancers"], world["groups"]))
@@ -170,18 +170,18 @@ class Supervisor:
 
     def taken(self, address: str) -> str | None:
         """Which other machine still has the address: the new one waits for it."""
-        holders = [r.id for r in self.residents.values() if r.told["address"] == address and r.thread.is_alive()]
+        holders = [r.id for r in self.instances.values() if r.spec["address"] == address and r.thread.is_alive()]
         return holders[0] if holders else None
 
-    def held(self) -> set[str]:
-        return {volume for resident in self.residents.values() for volume in resident.attached}
+    def attached_volumes(self) -> set[str]:
+        return {volume for instance in self.instances.values() for volume in instance.attached}
 
     def find(self, address: str) -> dict[str, Any] | None:
         """The instance of the machine with an address."""
         with self.lock:
-            for resident in self.residents.values():
-                if resident.told["address"] == address and resident.thread.is_alive():
-                    return resident.told
+            for instance in self.instances.values():
+                if instance.spec["address"] == address and instance.thread.is_alive():
+                    return instance.spec
         return None
 
     def teller(self, cloud: str) -> Callable[[str, Any], None]:
@@ -201,8 +201,8 @@ class Supervisor:
 
     def described(self) -> list[dict[str, Any]]:
         """Every machine, as `landbridge local machines` shows it."""
-        residents = [one.described() for one in list(self.residents.values())]
-        return residents + [one.described() for one in self.hosts.all()]
+        instances = [one.described() for one in list(self.instances.values())]
+        return instances + [one.described() for one in self.hosts.all()]
 
     def trusted(self) -> dict[str, str]:
         """The authorities' certificates, wherever programs look for one."""
@@ -216,7 +216,7 @@ class Supervisor:
     def end(self) -> None:
         """Ends all machines at once, as a power cut does."""
         with self.lock:
-            kills = [one.kill for one in self.residents.values()] + [one.kill for one in self.hosts.all()]
+            kills = [one.kill for one in self.instances.values()] + [one.kill for one in self.hosts.all()]
         ending = [threading.Thread(target=kill) for kill in kills]
         for thread in ending:
             thread.start()

@@ -61,7 +61,7 @@ class Configuration(NamedTuple):
     most_pods: int
     lease_seconds: int
     taints: list[dict[str, str]]
-    kept: Reserved
+    reserved: Reserved
 
 
 def read(file: Path) -> Configuration:
@@ -82,11 +82,11 @@ def understand(told: dict[str, Any]) -> Configuration:
         most_pods=told["maxPods"],
         lease_seconds=told["nodeLeaseDurationSeconds"],
         taints=told["registerWithTaints"],
-        kept=_kept(told),
+        reserved=_reserved(told),
     )
 
 
-def _kept(told: dict[str, Any]) -> Reserved:
+def _reserved(told: dict[str, Any]) -> Reserved:
     """As the real kubelet adds it up: both reserves, and what eviction keeps free ("Reserve Compute Resources")."""
     reserves = [told.get("kubeReserved", {}), told.get("systemReserved", {})]
 

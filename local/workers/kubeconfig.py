@@ -48,13 +48,13 @@ class Credential:
     """What a command prints, for as long as it says that it is good, as client-go has it."""
 
     def __init__(self, told: dict[str, Any]) -> None:
-        self.told = told
+        self.settings = told
         self.token, self.until = "", datetime.min.replace(tzinfo=UTC)
 
     def __call__(self) -> str:
         """Raises OSError."""
         if datetime.now(UTC) >= self.until:
-            self.token, self.until = executed(self.told)
+            self.token, self.until = executed(self.settings)
         return self.token
 
 

@@ -56,7 +56,7 @@ class Kubelet:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: sys.exit(0))
         answers(self.config.runtime)
-        api = self.joined()
+        api = self.connect()
         # Before it is registered, which may take longer than this certificate lives.
         background(lambda: self.rotate(api))
         made = persist(lambda: self.registered(api))
@@ -73,7 +73,7 @@ class Kubelet:
             player.kill()
             player.wait()
 
-    def joined(self) -> Kube:
+    def connect(self) -> Kube:
         """By the certificate that is there, or else by a new one. Raises Denied."""
         known = kubeconfig.read_own(self.flags.kubeconfig)
         if known and self.client.good():

@@ -64,7 +64,7 @@ def status(flags: Flags, config: Configuration, hardware: Hardware) -> dict[str,
             {"type": "Hostname", "address": flags.hostname_override},
         ],
         "capacity": capacity(config.most_pods, hardware),
-        "allocatable": allocatable(config.most_pods, config.kept, hardware),
+        "allocatable": allocatable(config.most_pods, config.reserved, hardware),
         "daemonEndpoints": {"kubeletEndpoint": {"Port": PORT}},
         "nodeInfo": {
             "architecture": hardware.architecture,

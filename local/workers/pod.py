@@ -15,7 +15,7 @@ from . import fields, images
 from .background import vital
 from .containers import Broken, Running, last_words
 from .environment import Lacking
-from .pod_container import INIT, MAIN, SIDECAR, PodContainer, slots
+from .pod_container import INIT, MAIN, SIDECAR, PodContainer, pod_containers
 from .probes import KINDS, Prober, Verdict
 from .process import become
 from .report import Node, Report
@@ -36,15 +36,15 @@ class Life:
         self.inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self.folder = node.folder / pod["metadata"]["uid"]
         self.volumes = Volumes(node.api, pod, self.folder / "volumes")
-        self.slots = slots(pod)
+        self.containers = pod_containers(pod)
         self.probers: dict[str, list[Prober]] = {}
         self.complete = self.api.closed
         self.initialized = False
         self.laid, self.trouble, self.problems = False, "", [] if self.complete else fields.refusals(pod)
         # By the monotonic clock; `turned` is the last time that everything was looked at.
         self.retry_at = self.kill_at = self.turned = 0.0
-        self.said = ""
-        self.ending = self.gone = self.over = False
+        self.reported_trouble = ""
+        self.stopping = self.gone = self.over = False
         for problem in self.problems:
             say(f"pod {self.title}: refused: {problem}")
 
@@ -60,17 +60,17 @@ class Life:
     # In its own.
 
     def run(self) -> None:
-        self.turn(time.monotonic())
+        self.sync(time.monotonic())
         while not self.over:
             with contextlib.suppress(queue.Empty):
                 self.inbox.get(timeout=self.pause())()
-            self.turn(time.monotonic())
+            self.sync(time.monotonic())
 
     def pause(self) -> float | None:
         """Until something is due; None: nothing is."""
-        moments = [self.retry_at, self.kill_at, *(one.kill_at or 0.0 for one in self.slots)]
-        if not self.ending and not self.complete:
-            moments += [one.not_before for one in self.slots if not one.running and not one.over]
+        moments = [self.retry_at, self.kill_at, *(one.kill_at or 0.0 for one in self.containers)]
+        if not self.stopping and not self.complete:
+            moments += [one.not_before for one in self.containers if not one.running and not one.over]
         due = [moment for moment in moments if moment > self.turned]
         return max(0.0, min(due) - time.monotonic()) if due else None
 
@@ -87,9 +87,9 @@ class Life:
     def pairs(self, pod: Json) -> Any:
         return zip(images.containers(pod), images.containers(self.pod), strict=False)
 
-    def turn(self, now: float) -> None:
+    def sync(self, now: float) -> None:
         self.turned, self.retry_at = now, 0.0
-        for slot in self.slots:
+        for slot in self.containers:
             if slot.running and slot.kill_at is not None and slot.kill_at <= now:
                 slot.running.send(signal.SIGKILL)
         if self.leaving:
@@ -112,16 +112,16 @@ class Life:
             return
         if not self.laid and not self.lay(now):
             return
-        mains = [one for one in self.slots if one.kind == MAIN]
+        mains = [one for one in self.containers if one.kind == MAIN]
         self.initialized = self.initialized or self.initialize(now)
         if self.initialized:
-            for slot in self.slots:
+            for slot in self.containers:
                 self.keep(slot, now)
             self.complete = all(one.over for one in mains)
 
     def initialize(self, now: float) -> bool:
         """One after another: init containers to their end, and sidecars until they are up. True once all are."""
-        for slot in (one for one in self.slots if one.kind != MAIN):
+        for slot in (one for one in self.containers if one.kind != MAIN):
             if slot.kind == INIT and slot.over:
                 self.complete = not slot.done
             else:
@@ -132,13 +132,13 @@ class Life:
 
     def hold(self, reason: str, message: str) -> None:
         self.trouble = message
-        for slot in self.slots:
+        for slot in self.containers:
             slot.wait(reason, message)
 
     def without_programs(self, lacking: dict[str, str], now: float) -> None:
         self.trouble = "; ".join(lacking.values())
         self.retry_at = now + NO_PROGRAM_SECONDS
-        for slot in self.slots:
+        for slot in self.containers:
             if slot.name in lacking:
                 never = slot.container.get("imagePullPolicy") == "Never"
                 slot.wait("ErrImageNeverPull" if never else "ImagePullBackOff", lacking[slot.name])
@@ -151,11 +151,11 @@ class Life:
         except (OSError, ValueError, Answer, Lacking) as error:
             self.trouble = f"its volumes: {error}"
             self.later(self.trouble, now)
-            for slot in self.slots:
+            for slot in self.containers:
                 slot.wait("ContainerCreating" if slot.kind == MAIN else "PodInitializing", self.trouble)
             return False
         self.laid, self.trouble = True, ""
-        for slot in self.slots:
+        for slot in self.containers:
             if not slot.over:
                 slot.wait("PodInitializing")
         self.volumes.keep(self.title)
@@ -163,9 +163,9 @@ class Life:
 
     def later(self, trouble: str, now: float) -> None:
         """Says it once, and tries again soon."""
-        if trouble != self.said:
+        if trouble != self.reported_trouble:
             say(f"pod {self.title}: {trouble}")
-        self.said, self.retry_at = trouble, now + RETRY_SECONDS
+        self.reported_trouble, self.retry_at = trouble, now + RETRY_SECONDS
 
     def keep(self, slot: PodContainer, now: float) -> None:
         """Starts the container if it is not running, and its time has come."""
@@ -215,19 +215,19 @@ class Life:
         self.inbox.put(lambda: self.probed(kind, running, verdict))
 
     def ended(self, running: Running, code: int) -> None:
-        slot = next(one for one in self.slots if one.running is running)
+        slot = next(one for one in self.containers if one.running is running)
         for prober in self.probers.pop(slot.name, []):
             prober.stopped.set()
         running.close()
         from_log = slot.container.get("terminationMessagePolicy") == "FallbackToLogsOnError"
         message = last_words(running.log) if code and from_log else ""
-        seconds = slot.end(code, time.monotonic(), message, ending=self.ending or self.leaving)
+        seconds = slot.end(code, time.monotonic(), message, ending=self.stopping or self.leaving)
         again = "" if seconds is None else f", and is started again in {seconds:.0f} s"
         say(f"pod {self.title}: {slot.name} has ended with exit code {code}{again}")
 
     def probed(self, kind: str, running: Running, verdict: Verdict) -> None:
-        slot = next((one for one in self.slots if one.running is running), None)
-        if slot is None or self.ending:
+        slot = next((one for one in self.containers if one.running is running), None)
+        if slot is None or self.stopping:
             return
         if not verdict.well:
             say(f"pod {self.title}: {slot.name}: {KINDS[kind]} probe failed: {verdict.why}")
@@ -261,17 +261,17 @@ class Life:
 
     def wind_down(self, now: float, grace: float) -> bool:
         """Ends its containers, sidecars last and one by one. True while some are left."""
-        if not self.ending:
-            self.ending = True
+        if not self.stopping:
+            self.stopping = True
             self.volumes.leave()
             for prober in (one for made in self.probers.values() for one in made):
                 prober.stopped.set()
-        left = [one for one in self.slots if one.running]
+        left = [one for one in self.containers if one.running]
         self.kill_at = min(self.kill_at or now + grace, now + grace)
         first = [one for one in left if one.kind != SIDECAR] or left[-1:]
         for slot in first:
-            if slot.running and not slot.told_to_end:
-                slot.told_to_end = True
+            if slot.running and not slot.stop_requested:
+                slot.stop_requested = True
                 slot.running.send(signal.SIGTERM)
         if now >= self.kill_at:
             for slot in left:
@@ -315,5 +315,5 @@ class Life:
 
     def send(self) -> None:
         """Raises OSError, Answer."""
-        ended = self.ending and not any(one.running for one in self.slots)
-        self.api.send(self.slots, laid=self.laid, ended=ended, trouble=self.trouble)
+        ended = self.stopping and not any(one.running for one in self.containers)
+        self.api.send(self.containers, laid=self.laid, ended=ended, trouble=self.trouble)

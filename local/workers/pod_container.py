@@ -45,7 +45,7 @@ class PodContainer:
         self.begun = 0.0  # by the monotonic clock, as `not_before` and `kill_at`
         self.not_before = 0.0
         self.kill_at: float | None = None
-        self.told_to_end = False
+        self.stop_requested = False
         self.backoff = Backoff()
         self.over = False  # it is not started again
         self.ready = self.started = False
@@ -92,7 +92,7 @@ class PodContainer:
         self.state = {"waiting": {"reason": reason, **({"message": message} if message else {})}}
 
     def begin(self, running: Running, now: float) -> None:
-        self.running, self.begun, self.kill_at, self.told_to_end = running, now, None, False
+        self.running, self.begun, self.kill_at, self.stop_requested = running, now, None, False
         self.state = {"running": {"startedAt": stamp()}}
         # Without a probe to wait for.
         self.started = "startupProbe" not in self.container
@@ -131,7 +131,7 @@ class PodContainer:
         }
 
 
-def slots(pod: Json) -> list[PodContainer]:
+def pod_containers(pod: Json) -> list[PodContainer]:
     """Init containers first, in their order."""
     told, spec = pod.get("status") or {}, pod["spec"]
     parts = [*(told.get("initContainerStatuses") or []), *(told.get("containerStatuses") or [])]

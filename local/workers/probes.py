@@ -38,14 +38,14 @@ class Counted:
         self.enough = {True: told["successThreshold"], False: told["failureThreshold"]}
         self.last: bool | None = None
         self.row = 0
-        self.said: bool | None = None
+        self.reported: bool | None = None
 
     def add(self, *, well: bool) -> bool | None:
         self.row = self.row + 1 if well == self.last else 1
         self.last = well
-        if self.row < self.enough[well] or self.said == well:
+        if self.row < self.enough[well] or self.reported == well:
             return None
-        self.said = well
+        self.reported = well
         return well
 
 

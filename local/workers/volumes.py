@@ -38,7 +38,7 @@ class Volumes:
         self.wanted: list[Json] = pod["spec"].get("volumes") or []
         self.tokens: dict[tuple[str, str], tuple[bytes, float]] = {}
         self.through = threading.Event()
-        self.keeper: threading.Thread | None = None
+        self.follower: threading.Thread | None = None
 
     def of(self, name: str) -> Path:
         return self.folder / name
@@ -60,8 +60,8 @@ class Volumes:
 
     def keep(self, title: str) -> None:
         """Once they are laid. `title` is the pod's, for what is said."""
-        self.keeper = threading.Thread(target=vital, args=(lambda: self.follow(title),), daemon=True)
-        self.keeper.start()
+        self.follower = threading.Thread(target=vital, args=(lambda: self.follow(title),), daemon=True)
+        self.follower.start()
 
     def follow(self, title: str) -> None:
         while not self.through.wait(REFRESH_SECONDS):
@@ -77,8 +77,8 @@ class Volumes:
     def end(self) -> None:
         """Takes them away. Raises OSError."""
         self.leave()
-        if self.keeper:
-            self.keeper.join()
+        if self.follower:
+            self.follower.join()
         drop(self.folder)
 
     def owner(self) -> Owner:

@@ -25,7 +25,7 @@ FORM = 1
 SHARE = 0.06
 FIRST_CPU_SECONDS = 2.0
 JOURNAL_BYTES = 64 << 20
-MOST_TOLD = 20
+MOST_LOGGED = 20
 
 
 class WorldError(Exception):
@@ -33,14 +33,14 @@ class WorldError(Exception):
 
 
 class Answer(NamedTuple):
-    """What a call is answered with. `told` is what stands for the answer in the journal."""
+    """What a call is answered with. `digest` is what stands for the answer in the journal."""
 
     status: str
     headers: list[tuple[str, str]]
     body: bytes
 
     @property
-    def told(self) -> bytes:
+    def digest(self) -> bytes:
         return hashlib.blake2b(self.status.encode() + self.body, digest_size=8).digest()
 
 
@@ -80,9 +80,9 @@ class StoredWorld:
     def version(self) -> str:
         return f"form {FORM}, {self.cloud.version}, Python {platform.python_version()}"
 
-    def turn(self, call: Any) -> Answer:
+    def execute(self, call: Any) -> Answer:
         """Answers a call, which is on disk by then."""
-        with self._turn():
+        with self._exclusive():
             begun, at = time.thread_time(), moment.now()
             with at.holds() as held:
                 told, answer = self._made(call)
@@ -101,7 +101,7 @@ class StoredWorld:
             answer = self.cloud.call(call)
         except Exception as error:
             return type(error).__name__.encode(), error
-        return answer.told, answer
+        return answer.digest, answer
 
     def _write_down(self, record: Any) -> None:
         """Ends the process where it can't: what it holds would be ahead of what is kept, for all calls from here on."""
@@ -201,7 +201,7 @@ class StoredWorld:
         self.pause(0)
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
+    def _exclusive(self) -> Iterator[None]:
         """The lock, and no pause: one may have begun while a call waited for the lock."""
         while True:
             self._let()
@@ -233,7 +233,7 @@ class StoredWorld:
             self.since += time.thread_time() - begun
             if not same:
                 self.strange += 1
-                if self.strange <= MOST_TOLD:
+                if self.strange <= MOST_LOGGED:
                     log.error(
                         "%s: call %d of %s has another answer now: %s", self.cloud.name, count, file.name, named(call)
                     )

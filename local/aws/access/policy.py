@@ -23,7 +23,7 @@ class Caller(NamedTuple):
         return not (self.names or self.service or self.federated)
 
 
-class Asked(NamedTuple):
+class Request(NamedTuple):
     """One action on one resource, with the context's keys in lower case."""
 
     action: str
@@ -39,7 +39,7 @@ class Verdict(NamedTuple):
     named: bool = False
 
 
-def verdict(policies: Iterable[str], asked: Asked, caller: Caller | None = None) -> Verdict:
+def verdict(policies: Iterable[str], asked: Request, caller: Caller | None = None) -> Verdict:
     """What the texts say. `caller` is given for policies of resources, whose statements name principals."""
     denied = allowed = named = False
     for statement in _statements(policies):
@@ -83,7 +83,7 @@ def _whom(statement: dict[str, Any], caller: Caller) -> str:
     return "account" if not caller.anonymous and whole & set(given) else ""
 
 
-def _concerns(statement: dict[str, Any], asked: Asked) -> bool:
+def _concerns(statement: dict[str, Any], asked: Request) -> bool:
     actions = _list(statement.get("Action", statement.get("NotAction", [])))
     fits = any(matches(pattern, asked.action, any_case=True) for pattern in actions)
     if fits == ("NotAction" in statement):

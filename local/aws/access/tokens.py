@@ -45,7 +45,7 @@ class Token(NamedTuple):
 
 def verified(text: str, clients: Mapping[str, list[str]], read: Read, now: float) -> Token:
     """`clients` are client ids by registered issuer, `now` seconds since 1970. Raises BadToken."""
-    head, claims, signed, signature = _parts(text)
+    head, claims, signed, signature = _decoded_jwt(text)
     for name, types in CLAIMS.items():
         if not isinstance(claims.get(name), types) or isinstance(claims[name], bool):
             raise BadToken(INVALID, f"Missing a required claim: {name}")
@@ -65,7 +65,7 @@ def verified(text: str, clients: Mapping[str, list[str]], read: Read, now: float
     return Token(issuer, claims["sub"], audiences[0])
 
 
-def _parts(text: str) -> tuple[dict[str, Any], dict[str, Any], bytes, bytes]:
+def _decoded_jwt(text: str) -> tuple[dict[str, Any], dict[str, Any], bytes, bytes]:
     parts = text.split(".")
     if len(parts) != 3:
         raise BadToken(INVALID, "The ID Token provided is not a valid JWT. (You may see this error if you sent none)")

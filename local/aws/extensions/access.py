@@ -21,7 +21,7 @@ from .. import clock
 from ..access import objects, required_actions, signature
 from ..access.conditions import Context
 from ..access.policy import Caller, verdict
-from ..access.required_actions import Need
+from ..access.required_actions import RequiredAction
 from ..front import MARK
 from . import accounts
 from .outages import Refusal, Refused, answer
@@ -217,7 +217,9 @@ def _default(policy: Any) -> str:
     return next(str(version.document) for version in policy.versions if version.is_default)
 
 
-def _verdict(need: Need, caller: Caller, session: Any, identity: list[str], boundary: list[str]) -> str | None:
+def _verdict(
+    need: RequiredAction, caller: Caller, session: Any, identity: list[str], boundary: list[str]
+) -> str | None:
     """Why the need is not granted."""
     own = verdict([need.policy] if need.policy else [], need.asked, caller)
     if own.denied:
@@ -243,7 +245,7 @@ def _verdict(need: Need, caller: Caller, session: Any, identity: list[str], boun
     return "because no identity-based policy allows it"
 
 
-def _refuse(response: Any, need: Need, caller: Caller, why: str) -> NoReturn:
+def _refuse(response: Any, need: RequiredAction, caller: Caller, why: str) -> NoReturn:
     service = response.boto3_service_name
     protocol = get_service_model(service).metadata["protocol"]
     code, status = DENIED.get(service) or BY_PROTOCOL.get(protocol) or OTHERWISE

@@ -47,7 +47,7 @@ def _wrong(zone: Any, change: dict[str, Any]) -> str | None:
         return f"Tried to create {said} but it already exists"
     if action == "DELETE" and there is None:
         return f"Tried to delete {said} but it was not found"
-    if action == "DELETE" and _values(there) != _asked(asked):
+    if action == "DELETE" and _values(there) != _record_data(asked):
         return f"Tried to delete {said} but the values provided do not match the current values"
     return None
 
@@ -56,7 +56,7 @@ def _values(record: Any) -> tuple[Any, ...]:
     return str(record.ttl), sorted(record.records or []), _alias(record.alias_target)
 
 
-def _asked(asked: dict[str, Any]) -> tuple[Any, ...]:
+def _record_data(asked: dict[str, Any]) -> tuple[Any, ...]:
     records = sorted(record["Value"] for record in asked.get("ResourceRecords") or [])
     return str(asked.get("TTL")), records, _alias(asked.get("AliasTarget"))
 

@@ -196,33 +196,35 @@ def _create() -> None:
 
 
 # By outside address: what is seen of that end, and what somebody wants to be seen there.
-_told: dict[str, dict[str, Any]] = {}
-_asked: dict[str, bool] = {}
+_tunnel_states: dict[str, dict[str, Any]] = {}
+_overrides: dict[str, bool] = {}
 
 
 def telemetry(connection: Any) -> list[dict[str, Any]]:
     """What AWS sees of each tunnel: nothing until somebody speaks there."""
     ends = [tunnel["OutsideIpAddress"] for tunnel in (connection.options or {}).get("TunnelOptions", [])]
     quiet = {"Status": "DOWN", "StatusMessage": "IPSEC IS DOWN", "AcceptedRouteCount": 0}
-    return [{"OutsideIpAddress": end, "LastStatusChange": connection.made, **_told.get(end, quiet)} for end in ends]
+    return [
+        {"OutsideIpAddress": end, "LastStatusChange": connection.made, **_tunnel_states.get(end, quiet)} for end in ends
+    ]
 
 
 def asked(end: str) -> bool | None:
     """Whether somebody wants the tunnel with this outside address to be up; None: nobody said a word."""
-    return _asked.get(end)
+    return _overrides.get(end)
 
 
 def ask(states: dict[str, dict[str, Any] | None]) -> int:
     """Has tunnels seen as `tell` takes them, whoever is at the other end; None lets that decide again."""
     for end, state in states.items():
-        _asked.pop(end, None)
+        _overrides.pop(end, None)
         if state is None:
-            _told.pop(end, None)
+            _tunnel_states.pop(end, None)
         else:
             tell({end: state})
-            _asked[end] = bool(state["keys"]) and state["prefixes"] is not None
+            _overrides[end] = bool(state["keys"]) and state["prefixes"] is not None
     machine_reports.changed()
-    return len(_asked)
+    return len(_overrides)
 
 
 def tell(states: dict[str, dict[str, Any]]) -> int:
@@ -232,9 +234,9 @@ def tell(states: dict[str, dict[str, Any]]) -> int:
         up = keys and prefixes is not None
         message = f"{prefixes} BGP ROUTES" if up else "IPSEC IS UP" if keys else "IPSEC IS DOWN"
         told = {"Status": "UP" if up else "DOWN", "StatusMessage": message, "AcceptedRouteCount": prefixes or 0}
-        if end not in _asked and {**_told.get(end, {}), **told} != _told.get(end):
-            _told[end] = {**told, "LastStatusChange": utcnow()}
-    return len(_told)
+        if end not in _overrides and {**_tunnel_states.get(end, {}), **told} != _tunnel_states.get(end):
+            _tunnel_states[end] = {**told, "LastStatusChange": utcnow()}
+    return len(_tunnel_states)
 
 
 def configuration(connection: Any) -> str:

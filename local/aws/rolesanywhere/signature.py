@@ -25,7 +25,7 @@ class Wrong(Exception):
     """What is wrong with a signature."""
 
 
-class Asked(NamedTuple):
+class SignedRequest(NamedTuple):
     """A call as it came; headers in lower case, `query` as in its address."""
 
     method: str
@@ -35,7 +35,7 @@ class Asked(NamedTuple):
     body: bytes
 
 
-def signer(asked: Asked, now: float) -> tuple[x509.Certificate, str]:
+def signer(asked: SignedRequest, now: float) -> tuple[x509.Certificate, str]:
     """The certificate whose key has signed the call, and the region it was signed for. Raises Wrong."""
     found = HEADER.fullmatch(asked.headers.get("authorization", ""))
     if found is None:

@@ -27,12 +27,12 @@ def create(ask: Ask) -> Response:
     made = Resource(ids.parse(ask.container_id), {"properties": properties})
     settle_container(Write(ask.world, made, None, {}))
     ask.world.store.put(made)
-    return _told(201, made)
+    return _response(201, made)
 
 
 def properties(ask: Ask) -> Response:
     ask.grant.require_container("read", ask.container_id)
-    return _told(200, ask.place)
+    return _response(200, ask.place)
 
 
 def set_metadata(ask: Ask) -> Response:
@@ -40,7 +40,7 @@ def set_metadata(ask: Ask) -> Response:
     place = ask.place
     place.properties["metadata"] = ask.metadata()
     place.changed()
-    return _told(200, place)
+    return _response(200, place)
 
 
 def delete(ask: Ask) -> Response:
@@ -49,7 +49,7 @@ def delete(ask: Ask) -> Response:
     return answer(202)
 
 
-def _told(status: int, container: Resource) -> Response:
+def _response(status: int, container: Resource) -> Response:
     told: dict[str, str | None] = {
         "ETag": f'"{container.etag}"',
         "Last-Modified": web_time(changed(container)),

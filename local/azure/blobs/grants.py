@@ -7,7 +7,7 @@ from typing import Any
 from .. import access, directories, firewall, tokens
 from ..errors import ArmError
 from ..kinds import World
-from ..roles.conditions import Asked, attribute
+from ..roles.conditions import Request, attribute
 from ..roles.evaluation import allowed
 from ..store import Resource
 from . import sas, shared_key
@@ -88,7 +88,7 @@ class Grant:
     def require_action(self, action: str, scope: str) -> None:
         """Of what stands among a role's actions, not among its data actions. Raises ArmError."""
         owner = self.principal == tokens.DEPLOYER
-        if not self.principal or not (owner or allowed(self.world, self.principal, scope, Asked(action, {}))):
+        if not self.principal or not (owner or allowed(self.world, self.principal, scope, Request(action, {}))):
             raise mismatch(self.signature)
 
     def _signed(self, letters: str, container: Resource, blob: str) -> bool:

@@ -38,7 +38,7 @@ def of(scale_set: Resource, instance: Resource, given: list[str]) -> list[dict[s
     return found
 
 
-def held(interfaces: list[dict[str, Any]]) -> list[addresses.Held]:
+def allocations(interfaces: list[dict[str, Any]]) -> list[addresses.Held]:
     """What nobody else in their subnets gets."""
     found = []
     for nic in interfaces:

@@ -78,7 +78,7 @@ def _instance(world: World, scale_set: Resource, number: int, zone: str, given: 
     instance = Resource(id_, body)
     instance.properties.update({"vmId": str(uuid.uuid4()), "timeCreated": now(), "provisioningState": "Creating"})
     instance.state.update({"power": "starting", "interfaces": interfaces.of(scale_set, instance, given)})
-    instance.state["addresses"] = interfaces.held(instance.state["interfaces"])
+    instance.state["addresses"] = interfaces.allocations(instance.state["interfaces"])
     take_model(world, scale_set, instance)
     instance.properties["networkProfile"] = {
         "networkInterfaces": [
@@ -139,7 +139,7 @@ def allocate(turn: Write) -> ArmError | None:
         failed = limits.failure(limit, one.body["sku"]["name"], scale_set.location)
         if limit.get("leaves_failed"):
             one.properties["provisioningState"], one.state["power"] = "Failed", "none"
-            one.state["failure"] = failed.told()
+            one.state["failure"] = failed.as_json()
         else:
             world.store.drop(one)
     return failed

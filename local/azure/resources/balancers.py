@@ -137,7 +137,7 @@ def _same_end(one: dict[str, Any], other: dict[str, Any], at: str, port: str) ->
     return ids.same(one[at]["id"], other[at]["id"]) and (len(ports) == 1 or 0 in ports)
 
 
-def _told(world: World, balancer: Resource) -> dict[str, Any]:
+def _computed(world: World, balancer: Resource) -> dict[str, Any]:
     """Who refers to each of its configurations."""
     found: dict[str, Any] = {at: copy.deepcopy(balancer.properties.get(at, [])) for at in (FRONTENDS, POOLS, PROBES)}
     rules = balancer.properties.get(RULES, ())
@@ -154,14 +154,16 @@ def _told(world: World, balancer: Resource) -> dict[str, Any]:
 
 def _members(world: World, pool: str) -> list[str]:
     """Configurations of interfaces, and of those that a scale set's machine keeps in `state["interfaces"]`."""
-    cards = [one.properties for one in world.store.all(INTERFACE)]
-    cards += [card["properties"] for one in world.store.all() for card in one.state.get("interfaces", ())]
+    interfaces = [one.properties for one in world.store.all(INTERFACE)]
+    interfaces += [
+        interface["properties"] for one in world.store.all() for interface in one.state.get("interfaces", ())
+    ]
     return [
         str(one["id"])
-        for card in cards
-        for one in card.get("ipConfigurations") or ()
+        for interface in interfaces
+        for one in interface.get("ipConfigurations") or ()
         if any(ids.same(of["id"], pool) for of in one["properties"].get("loadBalancerBackendAddressPools") or ())
     ]
 
 
-KINDS = (Kind(BALANCER, check=_check, told=_told, known=KNOWN, read_only=("resourceGuid",), slow=SLOW),)
+KINDS = (Kind(BALANCER, check=_check, computed=_computed, known=KNOWN, read_only=("resourceGuid",), slow=SLOW),)

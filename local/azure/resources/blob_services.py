@@ -58,7 +58,7 @@ def settle_container(turn: Write) -> None:
     turn.properties["lastModifiedTime"] = now()
 
 
-def _container_told(_: World, __: Resource) -> dict[str, Any]:
+def _computed_container(_: World, __: Resource) -> dict[str, Any]:
     return {
         "leaseStatus": "Unlocked",
         "leaseState": "Available",
@@ -107,7 +107,14 @@ def _policy_settled(turn: Write) -> None:
 
 KINDS = (
     service_of_account(BLOBS, _service, blob_defaults),
-    Kind(CONTAINER, stateless=True, tracked=False, check=_container, settle=settle_container, told=_container_told),
+    Kind(
+        CONTAINER,
+        stateless=True,
+        tracked=False,
+        check=_container,
+        settle=settle_container,
+        computed=_computed_container,
+    ),
     Kind(
         POLICIES,
         untagged=True,

@@ -151,7 +151,7 @@ def shared_key(turn: Write, method: str) -> dict[str, Any]:
     return {"value": turn.new.properties["sharedKey"], "id": f"{turn.id.text}/sharedkey"}
 
 
-def _told(world: World, connection: Resource) -> dict[str, Any]:
+def _computed(world: World, connection: Resource) -> dict[str, Any]:
     gateway = world.store.find(connection.properties["virtualNetworkGateway1"]["id"])
     tunnels = bgp_peers.tunnels(connection)
     addresses = [
@@ -197,7 +197,7 @@ KINDS = (
     Kind(
         CONNECTION,
         check=_check,
-        told=_told,
+        computed=_computed,
         known=KNOWN,
         read_only=READ_ONLY,
         hidden=("sharedKey",),

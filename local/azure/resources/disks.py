@@ -217,7 +217,7 @@ KINDS = (
         DISK,
         check=_check,
         removing=_removing,
-        told=_state,
+        computed=_state,
         actions=ACCESS,
         slow=SLOW,
         free=FREE,

@@ -125,7 +125,7 @@ def mac() -> str:
     return "-".join(("00", "0D", "3A", *(uuid.uuid4().hex[n : n + 2].upper() for n in (0, 2, 4))))
 
 
-def _told(world: World, interface: Resource) -> dict[str, Any]:
+def _computed(world: World, interface: Resource) -> dict[str, Any]:
     """Whose it is: Microsoft.Compute/virtualMachines list theirs, and endpoints theirs."""
     for other in world.store.users(interface):
         if ids.same(other.id.type, "Microsoft.Compute/virtualMachines"):
@@ -139,7 +139,7 @@ KINDS = (
     Kind(
         INTERFACE,
         check=_check,
-        told=_told,
+        computed=_computed,
         known=KNOWN,
         read_only=READ_ONLY,
         slow=SLOW,

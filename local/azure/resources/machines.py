@@ -137,7 +137,7 @@ def _settle(turn: Write) -> None:
         room.give(wanted)  # it is counted as if it had it already
     if limit := room.take(wanted):
         failed = limits.failure(limit, wanted.size, machine.location)
-        machine.state.update({"power": "none", "failure": failed.told()})
+        machine.state.update({"power": "none", "failure": failed.as_json()})
         raise failed
     machine.state.pop("failure", None)
     machine.state.update({"power": "running", "settled": now()})

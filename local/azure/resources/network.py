@@ -61,7 +61,7 @@ def _removed(turn: Write) -> None:
             other.properties["peeringState"] = "Disconnected"
 
 
-def _told(world: World, network: Resource) -> dict[str, Any]:
+def _computed(world: World, network: Resource) -> dict[str, Any]:
     logs = [
         {"id": log.id.text}
         for log in world.store.all(FLOW_LOG)
@@ -76,9 +76,9 @@ KINDS = (
         check=_check,
         settle=watchers.watch_region,
         removed=_removed,
-        told=_told,
-        parts={"subnets": SUBNET, "virtualNetworkPeerings": PEERING},
-        keeps_parts=True,
+        computed=_computed,
+        subresources={"subnets": SUBNET, "virtualNetworkPeerings": PEERING},
+        keeps_subresources=True,
         known=KNOWN,
         read_only=READ_ONLY,
         slow=SLOW,

@@ -141,7 +141,7 @@ def _removed(turn: Write) -> None:
         half.properties["peeringState"] = "Disconnected"
 
 
-def _told(world: World, peering: Resource) -> dict[str, Any]:
+def _computed(world: World, peering: Resource) -> dict[str, Any]:
     assert peering.id.parent is not None
     found: dict[str, Any] = {"doNotVerifyRemoteGateways": False, "peerCompleteVnets": True}
     seen, remote = peering.state["remote"], remote_of(world, peering)
@@ -167,7 +167,7 @@ KINDS = (
         check=_check,
         settle=_settle,
         removed=_removed,
-        told=_told,
+        computed=_computed,
         known=KNOWN,
         read_only=READ_ONLY,
         serial=True,

@@ -139,7 +139,7 @@ def _removed(turn: Write) -> None:
             turn.world.store.drop(found)
 
 
-def _told(world: World, endpoint: Resource) -> dict[str, Any]:
+def _computed(world: World, endpoint: Resource) -> dict[str, Any]:
     """With a zone group it is that which tells the names."""
     named = any(world.store.children(endpoint, ZONE_GROUP))
     return {"customDnsConfigs": [] if named else endpoint.state["dns"]}
@@ -201,7 +201,7 @@ KINDS = (
         ENDPOINT,
         check=_check,
         removed=_removed,
-        told=_told,
+        computed=_computed,
         known=KNOWN,
         read_only=("networkInterfaces", "customDnsConfigs", "billingSku"),
         slow=SLOW,

@@ -73,7 +73,7 @@ def sets(world: World, zone: Resource) -> Iterator[Resource]:
             yield one
 
 
-def _told_zone(world: World, zone: Resource) -> dict[str, Any]:
+def _computed_zone(world: World, zone: Resource) -> dict[str, Any]:
     return {
         "maxNumberOfRecordSets": MOST_SETS,
         "numberOfRecordSets": len(list(sets(world, zone))),
@@ -163,7 +163,7 @@ def _keep_soa(turn: Write) -> None:
         raise bad_request("BadRequest", f"The SOA record set of {turn.parent.id.name} cannot be deleted.")
 
 
-def _told_record(_: World, record: Resource) -> dict[str, Any]:
+def _computed_record(_: World, record: Resource) -> dict[str, Any]:
     zone = record.id.names[0]
     name = f"{zone}." if record.id.name == "@" else f"{record.id.name}.{zone}."
     return {"fqdn": name, "isAutoRegistered": False}
@@ -180,7 +180,7 @@ KINDS = (
         check=_zone,
         settle=_begin,
         removing=_keep_zone,
-        told=_told_zone,
+        computed=_computed_zone,
         views={"ALL": _all},
         known=frozenset(("provisioningState",)),
         read_only=READ_ONLY,
@@ -201,7 +201,7 @@ KINDS = (
             tracked=False,
             check=_record,
             removing=_keep_soa,
-            told=_told_record,
+            computed=_computed_record,
             read_only=("fqdn", "isAutoRegistered"),
             stateless=True,
         )

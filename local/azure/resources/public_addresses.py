@@ -84,7 +84,7 @@ def require_public(turn: Write, value: Any, at: str) -> Resource:
     return found
 
 
-def _told(world: World, address: Resource) -> dict[str, Any]:
+def _computed(world: World, address: Resource) -> dict[str, Any]:
     has = user(world, address)
     if has is None:
         return {}
@@ -112,7 +112,7 @@ def _nat(turn: Write) -> None:
     common.guid(turn)
 
 
-def _told_nat(world: World, nat: Resource) -> dict[str, Any]:
+def _computed_nat(world: World, nat: Resource) -> dict[str, Any]:
     users = [
         {"id": one.id.text}
         for one in world.store.all("Microsoft.Network/virtualNetworks/subnets")
@@ -125,7 +125,7 @@ KINDS = (
     Kind(
         ADDRESS,
         check=_address,
-        told=_told,
+        computed=_computed,
         known=KNOWN,
         read_only=READ_ONLY,
         slow=SLOW,
@@ -134,7 +134,7 @@ KINDS = (
     Kind(
         NAT,
         check=_nat,
-        told=_told_nat,
+        computed=_computed_nat,
         known=frozenset(("idleTimeoutInMinutes", "publicIpAddresses")),
         read_only=("subnets", "resourceGuid"),
         slow=SLOW,

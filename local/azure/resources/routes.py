@@ -38,7 +38,7 @@ def _route(turn: Write) -> None:
     told["hasBgpOverride"] = False
 
 
-def _told(world: World, table: Resource) -> dict[str, Any]:
+def _computed(world: World, table: Resource) -> dict[str, Any]:
     users = [
         {"id": one.id.text}
         for one in world.store.all("Microsoft.Network/virtualNetworks/subnets")
@@ -51,8 +51,8 @@ KINDS = (
     Kind(
         TABLE,
         check=_table,
-        told=_told,
-        parts={"routes": ROUTE},
+        computed=_computed,
+        subresources={"routes": ROUTE},
         known=frozenset(("routes", "disableBgpRoutePropagation")),
         read_only=("subnets", "resourceGuid"),
         slow=SLOW,

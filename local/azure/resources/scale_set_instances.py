@@ -70,7 +70,7 @@ def _simulate_eviction(turn: Write) -> None:
     events.evict(turn.world, turn.new)
 
 
-def _told(world: World, instance: Resource) -> dict[str, Any]:
+def _computed(world: World, instance: Resource) -> dict[str, Any]:
     owner = scale_set(world, instance)
     return {"latestModelApplied": instance.state["model"] == scaling.model(owner)}
 
@@ -91,6 +91,6 @@ KINDS = (
         preempts=True,
         expands={"instanceview": power.expanded},
         evict=evict,
-        told=_told,
+        computed=_computed,
     ),
 )

@@ -127,7 +127,7 @@ def _is_prefix(text: str) -> bool:
     return True
 
 
-def _told(world: World, group: Resource) -> dict[str, Any]:
+def _computed(world: World, group: Resource) -> dict[str, Any]:
     found: dict[str, Any] = {"defaultSecurityRules": [_default(group, *one) for one in DEFAULTS]}
     for at, type_ in (("subnets", "virtualNetworks/subnets"), ("networkInterfaces", "networkInterfaces")):
         users = [
@@ -154,8 +154,8 @@ KINDS = (
     Kind(
         GROUP,
         check=_group,
-        told=_told,
-        parts={"securityRules": RULE},
+        computed=_computed,
+        subresources={"securityRules": RULE},
         known=frozenset(("securityRules", "flushConnection")),
         read_only=("defaultSecurityRules", "subnets", "networkInterfaces", "flowLogs", "resourceGuid"),
         slow=SLOW,

@@ -227,6 +227,6 @@ KINDS = (
         slow=SLOW - {"DELETE", "PATCH"},
         statuses=(202, 200),
         free=frozenset((ENDPOINT,)),
-        told=connections,
+        computed=connections,
     ),
 )

@@ -131,7 +131,7 @@ def delegated_to(subnet: Resource) -> list[str]:
     return [one["properties"]["serviceName"] for one in subnet.properties.get("delegations", ())]
 
 
-def _told(world: World, subnet: Resource) -> dict[str, Any]:
+def _computed(world: World, subnet: Resource) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if held := [{"id": entry.by} for entry in addresses.held(world, subnet)]:
         found["ipConfigurations"] = held
@@ -150,7 +150,7 @@ KINDS = (
         SUBNET,
         tracked=False,
         check=_check,
-        told=_told,
+        computed=_computed,
         known=KNOWN,
         read_only=READ_ONLY,
         serial=True,

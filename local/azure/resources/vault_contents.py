@@ -87,7 +87,7 @@ def _secret_settled(turn: Write) -> None:
     newest.content_type = told.get("contentType")
 
 
-def _secret_told(_: World, secret: Resource) -> dict[str, Any]:
+def _computed_secret(_: World, secret: Resource) -> dict[str, Any]:
     newest: Version = secret.state["versions"][-1]
     uri = f"https://{secret.id.names[0].lower()}.vault.azure.net/secrets/{secret.id.name}"
     told = {
@@ -134,7 +134,7 @@ KINDS = (
         tracked=False,
         check=_secret,
         settle=_secret_settled,
-        told=_secret_told,
+        computed=_computed_secret,
         hidden=("value",),
         methods=frozenset(("GET", "PUT", "PATCH")),
     ),

@@ -183,7 +183,7 @@ KINDS = (
         removed=_removed,
         slow=SLOW - {"DELETE", "PATCH"},
         free=frozenset((ENDPOINT, DELETED)),
-        told=connections,
+        computed=connections,
     ),
     Kind(
         DELETED,

@@ -27,10 +27,10 @@ TEXT = re.compile(r"'((?:[^'\\]|\\.)*)'")
 TEXTS = re.compile(rf"\s*{TEXT.pattern}\s*(?:,\s*{TEXT.pattern}\s*)*")
 # Of those that Azure has, the one that the blobs' service tells.
 PARTS = frozenset(("blob.list",))
-Test = Callable[["Asked"], bool]
+Test = Callable[["Request"], bool]
 
 
-class Asked(NamedTuple):
+class Request(NamedTuple):
     """`attributes`: names in small letters; what a call has not is not in it. `part` is the suboperation, if any."""
 
     action: str

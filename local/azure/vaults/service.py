@@ -133,13 +133,13 @@ def serve(world: World, incoming: Incoming, name: str) -> Response:
     try:
         told = _answer(world, incoming, name)
     except ArmError as error:
-        made = _said(error.status, {"error": error.told()})
+        made = _json_response(error.status, {"error": error.as_json()})
         if error.status == 401:
             vault = find(world, name)
             tenant = directories.of(vault.id.text) if vault else TENANT
             made.headers["WWW-Authenticate"] = CHALLENGE.format(tenant=tenant, audience=tokens.VAULT)
         return made
-    return Response("", 204) if told is None else _said(200, told)
+    return Response("", 204) if told is None else _json_response(200, told)
 
 
 def _answer(world: World, incoming: Incoming, name: str) -> Any:
@@ -196,5 +196,5 @@ def _require(world: World, vault: Resource, principal: str, act: Act, name: str)
         raise ArmError(403, "Forbidden", message)
 
 
-def _said(status: int, body: Any) -> Response:
+def _json_response(status: int, body: Any) -> Response:
     return Response(json.dumps(body), status, content_type="application/json; charset=utf-8")

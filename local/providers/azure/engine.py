@@ -47,7 +47,7 @@ class Engine:
         if not self.kind.singleton and self.arm.get(id_, self.version):
             raise ProviderError(f"cannot create already existing resource '{id_}'")
         body = self.body(id_, inputs)
-        for part in self.kind.parts:
+        for part in self.kind.subresources:
             if not has(inputs, part.split(".")):
                 _put_in(body, self._place(part), [])
         self._put(id_, inputs, body)
@@ -68,14 +68,14 @@ class Engine:
             return {**said, **self.path_values(id_), "azureApiVersion": self.version}, found[1]
         # Azure does not tell what the id holds; a state that a killed run has left may have it all the same.
         apart = [[name] for name in self.kind.in_path if name not in now]
-        apart += [path for part in self.kind.parts if not has(inputs, path := part.split("."))]
+        apart += [path for part in self.kind.subresources if not has(inputs, path := part.split("."))]
         for path in apart:
             before, now = without(before, path), without(now, path)
         return drifted(inputs, before, now), found[1]
 
     def update(self, id_: str, olds: Properties, news: Properties, state: Properties) -> Properties:  # noqa: ARG002
         body = self.body(id_, news)
-        unset = [part for part in self.kind.parts if not has(news, part.split("."))]
+        unset = [part for part in self.kind.subresources if not has(news, part.split("."))]
         if unset:
             current = self.arm.get(id_, self.version)
             if current is None:

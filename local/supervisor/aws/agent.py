@@ -32,7 +32,7 @@ class Agent:
         self.stopped: set[str] = set()
         self.running: dict[str, subprocess.Popen[bytes]] = {}
 
-    def turn(self, machine: Machine, wanted: list[dict[str, Any]]) -> None:
+    def sync(self, machine: Machine, wanted: list[dict[str, Any]]) -> None:
         """Starts what is new and kills what was cancelled."""
         for one in wanted:
             if one["stop"]:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..cloud import CloudError
-from ..metadata import Asked
+from ..metadata import Handler
 from .cloud import Aws
 
 TTL, TOKEN = "X-aws-ec2-metadata-token-ttl-seconds", "X-aws-ec2-metadata-token"
@@ -113,7 +113,7 @@ class AwsMetadata:
     def __init__(self, aws: Aws) -> None:
         self.tokens, self.credentials = Tokens(), Credentials(aws)
 
-    def serve(self, asked: Asked, machine: dict[str, Any]) -> None:
+    def serve(self, asked: Handler, machine: dict[str, Any]) -> None:
         if not machine["metadata"]["enabled"]:
             asked.say(403, "Forbidden")
         elif asked.command == "PUT":
@@ -123,7 +123,7 @@ class AwsMetadata:
         else:
             asked.say(405, "Method Not Allowed")
 
-    def put(self, asked: Asked, machine: dict[str, Any]) -> None:
+    def put(self, asked: Handler, machine: dict[str, Any]) -> None:
         if asked.path != "/latest/api/token":
             return asked.say(404, "Not Found")
         seconds = asked.headers.get(TTL, "")
@@ -136,7 +136,7 @@ class AwsMetadata:
         asked.connection.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, machine["metadata"]["hops"] + 1)
         return asked.say(200, self.tokens.make(machine["id"], int(seconds)), headers={TTL: seconds})
 
-    def get(self, asked: Asked, machine: dict[str, Any]) -> None:
+    def get(self, asked: Handler, machine: dict[str, Any]) -> None:
         if not self.tokens.good(asked.headers.get(TOKEN, ""), machine["id"]):
             return asked.say(401, "Unauthorized")
         version, _, path = asked.path.lstrip("/").partition("/")

@@ -19,7 +19,7 @@ class Spread:
 
     def __init__(self, through: Callable[[str], Sequence[str]], log: Callable[[str], None]) -> None:
         self.through, self.log = through, log
-        self.told: list[dict[str, Any]] = []
+        self.rules: list[dict[str, Any]] = []
         self.checks: dict[tuple[str, str], Check] = {}
         self.laid: set[str] = set()
         self.lock = threading.Lock()
@@ -40,10 +40,10 @@ class Spread:
 
     async def take(self, told: list[dict[str, Any]]) -> None:
         """A check for each machine behind each rule that has a probe."""
-        self.told = told
+        self.rules = told
         wanted = {(one["id"], to["id"]): (one["check"], to) for one in told if one["check"] for to in one["targets"]}
         for key, check in list(self.checks.items()):
-            if wanted.get(key) != (check.told, check.target):
+            if wanted.get(key) != (check.settings, check.target):
                 self.checks.pop(key).task.cancel()
         for key, (told_check, target) in wanted.items():
             if key not in self.checks:
@@ -58,7 +58,7 @@ class Spread:
         state, _, why = check.status
         name = "/".join(key[0].split("/")[-3::2])
         self.log(f"{check.target['address']} behind {name} is {state}{f': {why}' if why else ''}")
-        for network in {one["network"] for one in self.told if one["id"] == key[0]}:
+        for network in {one["network"] for one in self.rules if one["id"] == key[0]}:
             task = self.loop.create_task(asyncio.to_thread(self.attempt, network))
             # A loop alone does not keep a task.
             self.again.add(task)
@@ -73,7 +73,7 @@ class Spread:
     def lay(self, network: str) -> None:
         """Raises NetworkError."""
         with self.lock:
-            mine = [{**one, "to": self.well(one)} for one in self.told if one["network"] == network]
+            mine = [{**one, "to": self.well(one)} for one in self.rules if one["network"] == network]
             run([*self.through(network), "nft", "-f", "-"], ruleset(mine))
 
     def well(self, one: dict[str, Any]) -> list[tuple[str, int]]:

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from ..cloud import OK
-from ..metadata import Asked
+from ..metadata import Handler
 from .cloud import Azure
 
 VERSIONS = (
@@ -41,7 +41,7 @@ class AzureMetadata:
             ("versions", "GET"): versions,
         }
 
-    def serve(self, asked: Asked, machine: dict[str, Any]) -> None:
+    def serve(self, asked: Handler, machine: dict[str, Any]) -> None:
         told = urlsplit(asked.path)
         root, _, path = told.path.strip("/").partition("/")
         query = {name: values[-1] for name, values in parse_qs(told.query, keep_blank_values=True).items()}
@@ -60,7 +60,7 @@ class AzureMetadata:
             return tell(asked, 404, {"error": "Not found"})
         return instance(asked, machine, path.partition("/")[2], query)
 
-    def token(self, asked: Asked, machine: dict[str, Any], query: dict[str, str]) -> None:
+    def token(self, asked: Handler, machine: dict[str, Any], query: dict[str, str]) -> None:
         if not query.get("api-version"):
             return tell(asked, 400, invalid("Required query variable 'api-version' is missing"))
         if query["api-version"] not in VERSIONS:
@@ -72,19 +72,19 @@ class AzureMetadata:
             return tell(asked, 400, invalid(f"Only one of {', '.join(sorted(chosen))} may be specified"))
         return tell(asked, *self.azure.token(machine["resource"], query["resource"], chosen))
 
-    def attested(self, asked: Asked, machine: dict[str, Any], query: dict[str, str]) -> None:
+    def attested(self, asked: Handler, machine: dict[str, Any], query: dict[str, str]) -> None:
         if problem := version_refused(query):
             return tell(asked, 400, problem)
         status, told = self.azure.attested(machine["resource"], query.get("nonce", ""))
         # Its own errors have one member.
         return tell(asked, status, told if status == OK else {"error": f"Bad request. {told['error_description']}"})
 
-    def events(self, asked: Asked, machine: dict[str, Any], query: dict[str, str]) -> None:
+    def events(self, asked: Handler, machine: dict[str, Any], query: dict[str, str]) -> None:
         if problem := version_refused(query, EVENTS):
             return tell(asked, 400, problem)
         return tell(asked, *self.azure.events(machine["resource"]))
 
-    def start_events(self, asked: Asked, machine: dict[str, Any], query: dict[str, str]) -> None:
+    def start_events(self, asked: Handler, machine: dict[str, Any], query: dict[str, str]) -> None:
         if problem := version_refused(query, EVENTS):
             return tell(asked, 400, problem)
         try:
@@ -95,7 +95,7 @@ class AzureMetadata:
         return tell(asked, status, {} if status == OK else {"error": f"Bad request. {said}"})
 
 
-def refused(asked: Asked) -> str:
+def refused(asked: Handler) -> str:
     """Why a call is none of a program of the machine's own; empty if it is one."""
     if asked.headers.get("Metadata", "").lower() != "true":
         return NO_HEADER
@@ -106,7 +106,7 @@ def invalid(why: str) -> dict[str, str]:
     return {"error": "invalid_request", "error_description": why}
 
 
-def versions(asked: Asked, _: dict[str, Any], __: dict[str, str]) -> None:
+def versions(asked: Handler, _: dict[str, Any], __: dict[str, str]) -> None:
     tell(asked, 200, {"apiVersions": list(VERSIONS)})
 
 
@@ -122,7 +122,7 @@ def version_refused(query: dict[str, str], known: Sequence[str] = VERSIONS) -> d
     }
 
 
-def instance(asked: Asked, machine: dict[str, Any], path: str, query: dict[str, str]) -> None:
+def instance(asked: Handler, machine: dict[str, Any], path: str, query: dict[str, str]) -> None:
     """The whole tree, a branch as JSON, or, with format=text, a leaf or a branch's names."""
     if problem := version_refused(query):
         return tell(asked, 400, problem)
@@ -150,5 +150,5 @@ def text(found: Any) -> str:
     return "\n".join(name + "/" * (not isinstance(one, str)) for name, one in zip(names, below, strict=True))
 
 
-def tell(asked: Asked, status: int, told: Any) -> None:
+def tell(asked: Handler, status: int, told: Any) -> None:
     asked.say(status, json.dumps(told), JSON)

@@ -25,7 +25,7 @@ from fleet.buckets import vault_name
 from fleet.loader import load
 from fleet.world import World
 from local import namespace
-from local.azure.roles.conditions import Asked, attribute, parsed
+from local.azure.roles.conditions import Request, attribute, parsed
 from tests.components.network.test_specs import data
 from tests.support import golden
 
@@ -165,10 +165,10 @@ def test_a_pool_s_identity_reads_its_own_folder_and_lists_nothing(world: World) 
     holds = parsed(roles.bundle_grant(world.fleet, spec).condition)
     read = f"{BLOBS}/read"
     path = attribute("Resource", "containers/blobs:path")
-    assert holds(Asked(read, {path: f"{spec.prefix}/manifest.json"}))
-    assert not holds(Asked(read, {path: f"{spec.fleet}/{spec.cluster}/another/manifest.json"}))
-    assert not holds(Asked(read, {path: f"{spec.prefix}-2/manifest.json"}))
-    assert not holds(Asked(read, {path: f"{spec.prefix}/manifest.json"}, "Blob.List"))
+    assert holds(Request(read, {path: f"{spec.prefix}/manifest.json"}))
+    assert not holds(Request(read, {path: f"{spec.fleet}/{spec.cluster}/another/manifest.json"}))
+    assert not holds(Request(read, {path: f"{spec.prefix}-2/manifest.json"}))
+    assert not holds(Request(read, {path: f"{spec.prefix}/manifest.json"}, "Blob.List"))
 
 
 @pytest.mark.parametrize("ssh", ["keys", "certificates"])
@@ -180,8 +180,8 @@ def test_machines_to_log_in_to_read_the_list_of_revoked_certificates_where_these
     assert spec.logins
     holds = parsed(roles.bundle_grant(fleet, spec).condition)
     read, path = f"{BLOBS}/read", attribute("Resource", "containers/blobs:path")
-    assert holds(Asked(read, {path: f"{spec.prefix}/manifest.json"}))
-    assert holds(Asked(read, {path: "ssh/revoked"})) == (ssh == "certificates")
-    assert not holds(Asked(read, {path: "ssh/issued.json"}))
+    assert holds(Request(read, {path: f"{spec.prefix}/manifest.json"}))
+    assert holds(Request(read, {path: "ssh/revoked"})) == (ssh == "certificates")
+    assert not holds(Request(read, {path: "ssh/issued.json"}))
     keys = roles.key_grant(fleet, spec, "NAME")
     assert keys.scope.endswith(f"/vaults/{vault_name(fleet, spec.place)}/secrets/NAME")
