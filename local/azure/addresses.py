@@ -24,8 +24,8 @@ class Held(NamedTuple):
 
 
 def prefix(subnet: Resource) -> IPv4Network:
-    told = subnet.properties
-    return IPv4Network(told.get("addressPrefix") or told["addressPrefixes"][0])
+    properties = subnet.properties
+    return IPv4Network(properties.get("addressPrefix") or properties["addressPrefixes"][0])
 
 
 def held(world: World, subnet: Resource, but: Id | None = None) -> Iterator[Held]:

@@ -151,8 +151,8 @@ def _new_write(world: World, call: Call, old: Resource | None) -> Write:
 
 
 def same_id(body: dict[str, Any], id_: Id) -> bool:
-    told = body.get("id")
-    return (told is None or ids.same(str(told), id_.text)) and ids.same(body.get("name", id_.name), id_.name)
+    named = body.get("id")
+    return (named is None or ids.same(str(named), id_.text)) and ids.same(body.get("name", id_.name), id_.name)
 
 
 def _place(world: World, call: Call, body: dict[str, Any], old: Resource | None) -> None:

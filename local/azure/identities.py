@@ -27,13 +27,13 @@ class Principal(NamedTuple):
 
 def check(turn: Write) -> None:
     """Refuses an identity that is not there. Raises ArmError."""
-    told = turn.new.body.get("identity")
-    if told is None:
+    identity = turn.new.body.get("identity")
+    if identity is None:
         return
-    if not isinstance(told, dict) or not kinds(told) <= {SYSTEM, USER, "None"}:
+    if not isinstance(identity, dict) or not kinds(identity) <= {SYSTEM, USER, "None"}:
         raise bad_request("InvalidIdentityType", f"The identity type of '{turn.id.text}' is none of Azure's.")
-    named = told.get("userAssignedIdentities") or {}
-    if bool(named) != (USER in kinds(told)):
+    named = identity.get("userAssignedIdentities") or {}
+    if bool(named) != (USER in kinds(identity)):
         message = "The identity ids and the identity type do not fit: UserAssigned comes with userAssignedIdentities."
         raise bad_request("InvalidIdentityIds", message)
     for name in named:
@@ -48,8 +48,8 @@ def require_assign(world: World, caller: Caller, body: dict[str, Any], *, patche
 
     `patches`: null takes an identity away; a PUT's null gives it.
     """
-    told = body.get("identity")
-    named = (told.get("userAssignedIdentities") or {}) if isinstance(told, dict) else {}
+    identity = body.get("identity")
+    named = (identity.get("userAssignedIdentities") or {}) if isinstance(identity, dict) else {}
     for name in (name for name, value in named.items() if value is not None or not patches):
         try:
             access.require(world, caller, f"{IDENTITY}/assign/action", name)
@@ -63,26 +63,26 @@ def require_assign(world: World, caller: Caller, body: dict[str, Any], *, patche
 
 def settle(turn: Write) -> None:
     """Fills in object and client ids."""
-    told = turn.new.body.get("identity")
-    if not told:
+    identity = turn.new.body.get("identity")
+    if not identity:
         turn.new.state.pop("principal", None)
         return
     for name in ("principalId", "tenantId"):
-        told.pop(name, None)
-    if SYSTEM in kinds(told):
+        identity.pop(name, None)
+    if SYSTEM in kinds(identity):
         own = turn.new.state.setdefault("principal", str(uuid.uuid4()))
-        told |= {"principalId": own, "tenantId": directories.of(turn.id.text)}
+        identity |= {"principalId": own, "tenantId": directories.of(turn.id.text)}
     else:
         turn.new.state.pop("principal", None)
-    if USER in kinds(told):
-        told["userAssignedIdentities"] = {
+    if USER in kinds(identity):
+        identity["userAssignedIdentities"] = {
             name: {key: turn.world.store.get(name).properties[key] for key in ("principalId", "clientId")}
-            for name in told["userAssignedIdentities"]
+            for name in identity["userAssignedIdentities"]
         }
 
 
-def kinds(told: dict[str, Any]) -> set[str]:
-    return {part.strip() for part in str(told.get("type", "None")).split(",")}
+def kinds(identity: dict[str, Any]) -> set[str]:
+    return {part.strip() for part in str(identity.get("type", "None")).split(",")}
 
 
 def principals(world: World) -> Iterator[tuple[Resource, Principal]]:
@@ -106,8 +106,10 @@ def of(world: World, resource_id: str, client: str = "", *, object_id: str = "",
     user-assigned one. Raises ArmError, as IMDS says it.
     """
     resource = world.store.get(resource_id)
-    told = resource.body.get("identity") or {}
-    names = [resource_id] if ids.same(resource.id.type, IDENTITY) else list(told.get("userAssignedIdentities") or {})
+    identity = resource.body.get("identity") or {}
+    names = (
+        [resource_id] if ids.same(resource.id.type, IDENTITY) else list(identity.get("userAssignedIdentities") or {})
+    )
     found = [
         one
         for owner, one in principals(world)

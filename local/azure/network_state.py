@@ -93,12 +93,12 @@ def _id(of: Mapping[str, Any], at: str) -> str | None:
 def _subnet(world: World, subnet: Resource) -> dict[str, Any]:
     """`routes` are the user's; `learns`: the gateway tells it its own as well."""
     table = world.store.find(_id(subnet.properties, "routeTable") or "")
-    told = [one.properties for one in world.store.children(table, ROUTE)] if table else []
+    routes = [one.properties for one in world.store.children(table, ROUTE)] if table else []
     return {
         "cidr": str(addresses.prefix(subnet)),
         "routes": [
             {"cidr": one["addressPrefix"], "hop": one["nextHopType"]}
-            for one in told
+            for one in routes
             if not TAG.fullmatch(one["addressPrefix"])
         ],
         "learns": not (table and table.properties["disableBgpRoutePropagation"]),
@@ -137,7 +137,9 @@ def _endpoints(world: World, network: Resource) -> Iterator[dict[str, Any]]:
         nic = world.store.find(one.properties["networkInterfaces"][0]["id"])
         api = FILES not in connection["properties"]["groupIds"]
         if nic and api and _within(one.properties["subnet"]["id"], network):
-            found = [told["properties"]["privateIPAddress"] for told in nic.properties["ipConfigurations"]]
+            found = [
+                configuration["properties"]["privateIPAddress"] for configuration in nic.properties["ipConfigurations"]
+            ]
             yield {"addresses": found}
 
 
@@ -201,11 +203,11 @@ def gateways(world: World) -> Iterator[dict[str, Any]]:
 def _connections(world: World, gateway: Resource) -> Iterator[dict[str, Any]]:
     """With gateways that are not Azure's. An end's `asked` is what a person wants it to be; None: as its ends are."""
     for one in world.store.all(CONNECTION):
-        told = one.properties
-        other = world.store.find(_id(told, "localNetworkGateway2") or "")
-        if other is None or _id(told, "virtualNetworkGateway1") != gateway.id.key:
+        properties = one.properties
+        other = world.store.find(_id(properties, "localNetworkGateway2") or "")
+        if other is None or _id(properties, "virtualNetworkGateway1") != gateway.id.key:
             continue
-        if told.get("provisioningState") in UNDONE:
+        if properties.get("provisioningState") in UNDONE:
             continue
         bgp = other.properties.get("bgpSettings") or {}
         yield {
@@ -213,9 +215,9 @@ def _connections(world: World, gateway: Resource) -> Iterator[dict[str, Any]]:
             "address": other.properties.get("gatewayIpAddress"),
             "asn": bgp.get("asn"),
             "bgp_address": bgp.get("bgpPeeringAddress"),
-            "bgp": told["enableBgp"],
-            "key": digest(told["sharedKey"]),
-            "answers": told["connectionMode"] == "ResponderOnly",
+            "bgp": properties["enableBgp"],
+            "key": digest(properties["sharedKey"]),
+            "answers": properties["connectionMode"] == "ResponderOnly",
             "ends": list(_ends(gateway, one)),
         }
 
@@ -226,11 +228,11 @@ def _ends(gateway: Resource, connection: Resource) -> Iterator[dict[str, Any]]:
         one["ipConfigurationId"].lower(): one["customBgpIpAddress"]
         for one in connection.properties["gatewayCustomBgpIpAddresses"]
     }
-    asked: Mapping[str, str] = connection.state.get("asked", {})
+    overrides: Mapping[str, str] = connection.state.get("asked", {})
     for one in gateway.properties["bgpSettings"]["bgpPeeringAddresses"]:
         (outside,) = one["tunnelIpAddresses"]
         yield {
             "outside": outside,
             "inside": custom.get(one["ipconfigurationId"].lower(), one["defaultBgpIpAddresses"][0]),
-            "asked": asked[outside] == "Connected" if outside in asked else None,
+            "asked": overrides[outside] == "Connected" if outside in overrides else None,
         }

@@ -26,17 +26,17 @@ def drafts(world: World, turn: Write, kind: Kind, *, keeps: bool) -> dict[str, l
     return found
 
 
-def _draft(world: World, turn: Write, type_: str, told: dict[str, Any]) -> Write:
-    if not told.get("name"):
+def _draft(world: World, turn: Write, type_: str, child: dict[str, Any]) -> Write:
+    if not child.get("name"):
         raise bad_request("InvalidRequestFormat", f"A part of {turn.id.text} has no name.")
-    id_ = ids.parse(f"{turn.id.text}/{type_.rpartition('/')[2]}/{told['name']}")
+    id_ = ids.parse(f"{turn.id.text}/{type_.rpartition('/')[2]}/{child['name']}")
     old = world.store.find(id_)
-    body = {key: value for key, value in told.items() if key not in ("id", "name", "type", "etag")}
+    body = {key: value for key, value in child.items() if key not in ("id", "name", "type", "etag")}
     if isinstance(body.get("properties"), dict):
         body["properties"] = {key: value for key, value in body["properties"].items() if key != "provisioningState"}
     new = Resource(old.id if old else id_, body, secret=old.secret if old else {}, state=old.state if old else {})
     clean(new, world.kind(id_))
-    return Write(world, new, old, told, turn.caller, turn.version, within=turn.new)
+    return Write(world, new, old, child, turn.caller, turn.version, within=turn.new)
 
 
 def _check(world: World, drafted: list[Write]) -> None:

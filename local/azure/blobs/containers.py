@@ -50,7 +50,7 @@ def delete(ask: Ask) -> Response:
 
 
 def _response(status: int, container: Resource) -> Response:
-    told: dict[str, str | None] = {
+    headers: dict[str, str | None] = {
         "ETag": f'"{container.etag}"',
         "Last-Modified": web_time(changed(container)),
         "x-ms-lease-status": "unlocked",
@@ -59,17 +59,17 @@ def _response(status: int, container: Resource) -> Response:
         "x-ms-has-legal-hold": "false",
     }
     public = str(container.properties.get("publicAccess", "None")).lower()
-    told["x-ms-blob-public-access"] = public if public in PUBLIC else None
-    told |= {f"x-ms-meta-{name}": value for name, value in (container.properties.get("metadata") or {}).items()}
-    return answer(status, b"", told)
+    headers["x-ms-blob-public-access"] = public if public in PUBLIC else None
+    headers |= {f"x-ms-meta-{name}": value for name, value in (container.properties.get("metadata") or {}).items()}
+    return answer(status, b"", headers)
 
 
 def delegation_key(ask: Ask) -> Response:
     if not ask.grant.principal:
         raise ArmError(403, "AuthenticationFailed", "Only a principal of the directory gets a user delegation key.")
     ask.grant.require_action(DELEGATE, ask.account.id.text)
-    told = {node.tag: node.text or "" for node in parsed(ask.body)}
+    fields = {node.tag: node.text or "" for node in parsed(ask.body)}
     version, tenant = ask.headers["x-ms-version"], directories.of(ask.account.id.text)
-    key = sas.delegation(ask.grant.principal, tenant, told.get("Start", ""), told.get("Expiry", ""), version)
+    key = sas.delegation(ask.grant.principal, tenant, fields.get("Start", ""), fields.get("Expiry", ""), version)
     inside = "".join(f"<{name}>{escape(value)}</{name}>" for name, value in key.items())
     return xml(f"<UserDelegationKey>{inside}</UserDelegationKey>")

@@ -50,17 +50,17 @@ class Grant:
             return True
         if not who:
             return what in _public(self.account, container)
-        told = {
+        attributes = {
             attribute("Resource", "Microsoft.Storage/storageAccounts:name"): self.account.id.name,
             attribute("Resource", "containers:name"): container.id.name,
         }
         if blob:
-            told[attribute("Resource", "containers/blobs:path")] = blob
+            attributes[attribute("Resource", "containers/blobs:path")] = blob
         if prefix is not None:
-            told[attribute("Request", "containers/blobs:prefix")] = prefix
+            attributes[attribute("Request", "containers/blobs:prefix")] = prefix
         part = LIST if what == "list" else ""
         return any(
-            access.data_allowed(self.world, who, f"{BLOBS}/{action}", container.id.text, told, part)
+            access.data_allowed(self.world, who, f"{BLOBS}/{action}", container.id.text, attributes, part)
             for action in actions
         )
 

@@ -56,11 +56,11 @@ def refuse_open(disk: Resource) -> None:
 
 
 def begin(turn: Write) -> Later:
-    told, disk = turn.body, turn.new
-    access, seconds = told.get("access"), told.get("durationInSeconds")
+    body, disk = turn.body, turn.new
+    access, seconds = body.get("access"), body.get("durationInSeconds")
     if access not in ("Read", "Write") or not isinstance(seconds, int) or not 0 < seconds <= LONGEST_SECONDS:
         raise bad_request("InvalidParameter", f"'access' {access} or 'durationInSeconds' {seconds} is invalid.")
-    if strange := [name for name in ("fileFormat", "getSecureVMGuestStateSAS") if told.get(name) not in (None, "VHD")]:
+    if strange := [name for name in ("fileFormat", "getSecureVMGuestStateSAS") if body.get(name) not in (None, "VHD")]:
         raise bad_request("InvalidParameter", f"The local Azure does not do what {strange[0]} asks for.")
     before = str(disk.properties.get("diskState"))
     if (before, access) not in STEPS or disk.body.get("managedBy"):

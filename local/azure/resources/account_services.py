@@ -37,6 +37,6 @@ def default_only(turn: Write) -> None:
         raise bad_request("FeatureNotSupportedForAccount", message)
 
 
-def check_retention(name: str, told: dict[str, Any] | None) -> None:
-    if told and told.get("enabled") and not 1 <= int(told.get("days") or 0) <= MOST_DAYS:
+def check_retention(name: str, policy: dict[str, Any] | None) -> None:
+    if policy and policy.get("enabled") and not 1 <= int(policy.get("days") or 0) <= MOST_DAYS:
         raise bad_request("InvalidXmlNodeValue", f"{name} is enabled for 1 to {MOST_DAYS} days.")

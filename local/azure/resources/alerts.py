@@ -46,23 +46,23 @@ def _check(turn: Write) -> None:
         raise bad_request("LocationNotAvailableForResourceType", message)
     if not NAME.fullmatch(turn.id.name):
         raise common.invalid(f"'{turn.id.name}' is no name of a metric alert.")
-    told = turn.properties
-    common.number(turn, told, "severity", 0, 4)
-    if not isinstance(told.get("enabled"), bool):
-        raise common.invalid(f"{turn.id.text}: enabled is {told.get('enabled')!r}; it must be true or false.")
-    told.setdefault("autoMitigate", True)
-    told["actions"] = told.get("actions") or []
-    if told["actions"]:
+    properties = turn.properties
+    common.number(turn, properties, "severity", 0, 4)
+    if not isinstance(properties.get("enabled"), bool):
+        raise common.invalid(f"{turn.id.text}: enabled is {properties.get('enabled')!r}; it must be true or false.")
+    properties.setdefault("autoMitigate", True)
+    properties["actions"] = properties.get("actions") or []
+    if properties["actions"]:
         raise common.invalid(f"{turn.id.text}: the local Azure has no action groups; actions must be empty.")
-    every = common.pick(turn, told, "evaluationFrequency", FREQUENCIES)
-    window = common.pick(turn, told, "windowSize", WINDOWS)
+    every = common.pick(turn, properties, "evaluationFrequency", FREQUENCIES)
+    window = common.pick(turn, properties, "windowSize", WINDOWS)
     if WINDOWS.index(window) < WINDOWS.index(every):
         raise common.invalid(f"{turn.id.text}: windowSize {window} is shorter than evaluationFrequency {every}.")
-    if len(told.get("scopes") or ()) != 1:
+    if len(properties.get("scopes") or ()) != 1:
         raise common.invalid(f"{turn.id.text}: the local Azure has alerts with one of scopes.")
-    target = require(turn, {"id": told["scopes"][0]}, "properties.scopes", *METRICS, near=False)
-    told["targetResourceType"], told["targetResourceRegion"] = target.id.type, target.location
-    criteria = told.get("criteria") or {}
+    target = require(turn, {"id": properties["scopes"][0]}, "properties.scopes", *METRICS, near=False)
+    properties["targetResourceType"], properties["targetResourceRegion"] = target.id.type, target.location
+    criteria = properties.get("criteria") or {}
     if criteria.get("odata.type") != SINGLE or criteria.keys() - {"odata.type", "allOf"} or not criteria.get("allOf"):
         raise common.invalid(f"{turn.id.text}: criteria are of {SINGLE}, with allOf.")
     names = [one.get("name") for one in criteria["allOf"]]
@@ -72,17 +72,17 @@ def _check(turn: Write) -> None:
         _criterion(turn, one, target.id.type)
 
 
-def _criterion(turn: Write, told: dict[str, Any], type_: str) -> None:
-    if strange := sorted(told.keys() - CRITERION):
+def _criterion(turn: Write, criterion: dict[str, Any], type_: str) -> None:
+    if strange := sorted(criterion.keys() - CRITERION):
         raise common.invalid(f"Could not find member '{strange[0]}' at 'properties.criteria.allOf' of {turn.id.text}.")
-    common.pick(turn, told, "criterionType", ("StaticThresholdCriterion",))
-    common.pick(turn, told, "metricNamespace", (type_,), type_)
-    metric = common.pick(turn, told, "metricName", METRICS[type_])
-    common.pick(turn, told, "operator", OPERATORS)
-    common.pick(turn, told, "timeAggregation", AGGREGATIONS)
-    if not isinstance(told.get("threshold"), int | float):
-        raise common.invalid(f"{turn.id.text}: threshold is {told.get('threshold')!r}; it must be a number.")
-    for one in told.get("dimensions") or ():
+    common.pick(turn, criterion, "criterionType", ("StaticThresholdCriterion",))
+    common.pick(turn, criterion, "metricNamespace", (type_,), type_)
+    metric = common.pick(turn, criterion, "metricName", METRICS[type_])
+    common.pick(turn, criterion, "operator", OPERATORS)
+    common.pick(turn, criterion, "timeAggregation", AGGREGATIONS)
+    if not isinstance(criterion.get("threshold"), int | float):
+        raise common.invalid(f"{turn.id.text}: threshold is {criterion.get('threshold')!r}; it must be a number.")
+    for one in criterion.get("dimensions") or ():
         common.pick(turn, one, "name", METRICS[type_][metric])
         common.pick(turn, one, "operator", ("Include", "Exclude"))
         if not one.get("values"):

@@ -44,8 +44,8 @@ def _check(turn: Write) -> None:
     if not listed[FRONTENDS]:
         raise common.invalid(f"{turn.id.text} has no {FRONTENDS}.")
     wishes = [_frontend(turn, one) for one in listed[FRONTENDS]]
-    for one, held in zip(listed[FRONTENDS], addresses.allot(turn.world, turn.new, wishes), strict=True):
-        one["properties"]["privateIPAddress"] = held.address
+    for one, allotted in zip(listed[FRONTENDS], addresses.allot(turn.world, turn.new, wishes), strict=True):
+        one["properties"]["privateIPAddress"] = allotted.address
     for one in listed[POOLS]:
         if one["properties"].get("loadBalancerBackendAddresses"):
             raise common.invalid(f"{one['id']}: the local Azure's pools have interfaces and scale sets, no addresses.")

@@ -28,8 +28,8 @@ def _service(turn: Write) -> None:
     for name in ("deleteRetentionPolicy", "containerDeleteRetentionPolicy"):
         check_retention(name, turn.properties.get(name))
     if (turn.properties.get("restorePolicy") or {}).get("enabled"):
-        kept = turn.properties.get("deleteRetentionPolicy") or {}
-        if not (turn.properties.get("isVersioningEnabled") and kept.get("enabled")):
+        retention = turn.properties.get("deleteRetentionPolicy") or {}
+        if not (turn.properties.get("isVersioningEnabled") and retention.get("enabled")):
             raise bad_request("InvalidRequest", "A restore policy needs versioning and a delete retention policy.")
 
 
@@ -82,9 +82,9 @@ def _policy(turn: Write) -> None:
 
 
 def _rule(rule: dict[str, Any]) -> None:
-    told = rule.get("definition") or {}
-    actions = told.get("actions") or {}
-    filters = told.get("filters") or {}
+    definition = rule.get("definition") or {}
+    actions = definition.get("actions") or {}
+    filters = definition.get("filters") or {}
     strange = [
         f"{part}.{name}" for part, named in actions.items() for name in named or () if name not in ACTIONS.get(part, ())
     ]

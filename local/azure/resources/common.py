@@ -31,13 +31,15 @@ def name(turn: Write) -> None:
 
 def zones(turn: Write) -> list[str]:
     """A resource's, which stay what they were."""
-    told = turn.new.body.get("zones") or []
+    wanted = turn.new.body.get("zones") or []
     if turn.old:
-        same_zones(turn.id.text, turn.old.body.get("zones"), told)
+        same_zones(turn.id.text, turn.old.body.get("zones"), wanted)
     allowed = regions.zones(turn.new.location)
-    if any(one not in allowed for one in told) or len(set(told)) != len(told):
-        raise invalid(f"{turn.id.text}: zones {told} are not zones of {turn.new.location}, which has {list(allowed)}.")
-    return list(told)
+    if any(one not in allowed for one in wanted) or len(set(wanted)) != len(wanted):
+        raise invalid(
+            f"{turn.id.text}: zones {wanted} are not zones of {turn.new.location}, which has {list(allowed)}."
+        )
+    return list(wanted)
 
 
 def same_zones(at: str, before: list[str] | None, now: list[str] | None) -> None:
@@ -51,10 +53,10 @@ def same_zones(at: str, before: list[str] | None, now: list[str] | None) -> None
 
 
 def sku(turn: Write, *allowed: str, default: str) -> str:
-    told = turn.new.body.setdefault("sku", {})
-    told.setdefault("name", default)
-    told.setdefault("tier", "Regional")
-    return choice(turn, told["name"], "sku.name", allowed)
+    given = turn.new.body.setdefault("sku", {})
+    given.setdefault("name", default)
+    given.setdefault("tier", "Regional")
+    return choice(turn, given["name"], "sku.name", allowed)
 
 
 def choice(turn: Write, value: Any, at: str, allowed: Collection[str]) -> str:

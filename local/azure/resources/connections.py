@@ -40,34 +40,34 @@ KEY_MOST = 128
 
 def _check(turn: Write) -> None:
     common.name(turn)
-    told = turn.properties
-    kind = common.pick(turn, told, "connectionType", ("IPsec", "Vnet2Vnet"))
-    gateway = require(turn, told.get("virtualNetworkGateway1"), "properties.virtualNetworkGateway1.id", GATEWAY)
+    properties = turn.properties
+    kind = common.pick(turn, properties, "connectionType", ("IPsec", "Vnet2Vnet"))
+    gateway = require(turn, properties.get("virtualNetworkGateway1"), "properties.virtualNetworkGateway1.id", GATEWAY)
     at = "localNetworkGateway2" if kind == "IPsec" else "virtualNetworkGateway2"
     near = kind == "IPsec"
-    other = require(turn, told.get(at), f"properties.{at}.id", LOCAL if near else GATEWAY, near=near)
+    other = require(turn, properties.get(at), f"properties.{at}.id", LOCAL if near else GATEWAY, near=near)
     if gateway.id.key == other.id.key:
         raise common.invalid(f"{turn.id.text} connects a gateway with itself.")
     for property_ in ("virtualNetworkGateway1", at):
-        common.only_id(told, property_)
+        common.only_id(properties, property_)
     for one in turn.world.store.all(CONNECTION):
         ends = [(one.properties.get(end) or {}).get("id") for end in ("virtualNetworkGateway1", at)]
         if one.id.key != turn.id.key and [str(end).lower() for end in ends] == [gateway.id.key, other.id.key]:
             raise common.invalid(f"{gateway.id.text} and {other.id.text} are connected already, by {one.id.text}.")
-    common.pick(turn, told, "connectionProtocol", ("IKEv2", "IKEv1"), "IKEv2")
-    common.pick(turn, told, "connectionMode", ("Default", "InitiatorOnly", "ResponderOnly"), "Default")
-    common.number(turn, told, "routingWeight", 0, 32_000, 0)
-    if told.get("dpdTimeoutSeconds"):  # 0 is Azure's 45
-        common.number(turn, told, "dpdTimeoutSeconds", 9, 3_600)
-    told.setdefault("dpdTimeoutSeconds", 0)
+    common.pick(turn, properties, "connectionProtocol", ("IKEv2", "IKEv1"), "IKEv2")
+    common.pick(turn, properties, "connectionMode", ("Default", "InitiatorOnly", "ResponderOnly"), "Default")
+    common.number(turn, properties, "routingWeight", 0, 32_000, 0)
+    if properties.get("dpdTimeoutSeconds"):  # 0 is Azure's 45
+        common.number(turn, properties, "dpdTimeoutSeconds", 9, 3_600)
+    properties.setdefault("dpdTimeoutSeconds", 0)
     for flag in ("enableBgp", "useLocalAzureIpAddress", "usePolicyBasedTrafficSelectors"):
-        if not isinstance(told.setdefault(flag, False), bool):
+        if not isinstance(properties.setdefault(flag, False), bool):
             raise common.invalid(f"{turn.id.text}: {flag} must be true or false.")
-    told.setdefault("trafficSelectorPolicies", [])
+    properties.setdefault("trafficSelectorPolicies", [])
     _policies(turn)
     _routes(turn, gateway, other)
     _custom(turn, gateway)
-    _key(turn, told.get("sharedKey"))
+    _key(turn, properties.get("sharedKey"))
     common.guid(turn)
 
 
@@ -114,8 +114,8 @@ def _routes(turn: Write, gateway: Resource, other: Resource) -> None:
 
 def _custom(turn: Write, gateway: Resource) -> None:
     """One address for each of the gateway's instances, of those that the gateway has for it."""
-    told = turn.properties.setdefault("gatewayCustomBgpIpAddresses", [])
-    if not told:
+    custom = turn.properties.setdefault("gatewayCustomBgpIpAddresses", [])
+    if not custom:
         return
     if not turn.properties["enableBgp"]:
         raise common.invalid(f"{turn.id.text} has gatewayCustomBgpIpAddresses without enableBgp.")
@@ -123,10 +123,10 @@ def _custom(turn: Write, gateway: Resource) -> None:
         one["ipconfigurationId"].lower(): one["customBgpIpAddresses"]
         for one in gateway.properties["bgpSettings"]["bgpPeeringAddresses"]
     }
-    said = [str(one.get("ipConfigurationId")).lower() for one in told]
-    if sorted(said) != sorted(has):
+    named = [str(one.get("ipConfigurationId")).lower() for one in custom]
+    if sorted(named) != sorted(has):
         raise common.invalid(f"{turn.id.text} needs a custom BGP address for each of: {', '.join(sorted(has))}.")
-    for one in told:
+    for one in custom:
         id_, address = one["ipConfigurationId"], one.get("customBgpIpAddress")
         if address not in has[id_.lower()]:
             raise common.invalid(f"{turn.id.text}: {address} is no custom BGP address of {id_}.")

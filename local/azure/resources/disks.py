@@ -34,7 +34,7 @@ SOURCES = {
 
 
 def _check(turn: Write) -> None:
-    body, told, old = turn.new.body, turn.properties, turn.old
+    body, properties, old = turn.new.body, turn.properties, turn.old
     sku = body.setdefault("sku", dict(old.body["sku"]) if old else {"name": "Standard_LRS"})
     sku["tier"] = _sku(str(sku.get("name")), SKUS).partition("_")[0].removesuffix("SSD")
     body.pop("managedBy", None)
@@ -43,17 +43,17 @@ def _check(turn: Write) -> None:
         if old.body.get("managedBy"):
             body["managedBy"] = old.body["managedBy"]
     else:
-        told.update({"uniqueId": str(uuid.uuid4()), "timeCreated": now(), "diskState": "Unattached"})
+        properties.update({"uniqueId": str(uuid.uuid4()), "timeCreated": now(), "diskState": "Unattached"})
     _zone(body, turn.new.location)
-    size = _created(turn, told.get("creationData") or {}, SOURCES)
+    size = _created(turn, properties.get("creationData") or {}, SOURCES)
     _size(turn, size, MOST_V2_GIB if sku["name"] in ZONAL else MOST_GIB)
-    speeds = [name for name in ("diskIOPSReadWrite", "diskMBpsReadWrite") if name in told]
+    speeds = [name for name in ("diskIOPSReadWrite", "diskMBpsReadWrite") if name in properties]
     if speeds and sku["name"] not in ZONAL and old is None:
         message = f"The property {speeds[0]} can be set only on disks of {' and '.join(ZONAL)}."
         raise bad_request("InvalidParameter", message)
-    told.setdefault("encryption", {"type": "EncryptionAtRestWithPlatformKey"})
-    told.setdefault("networkAccessPolicy", "AllowAll")
-    told.setdefault("publicNetworkAccess", "Enabled")
+    properties.setdefault("encryption", {"type": "EncryptionAtRestWithPlatformKey"})
+    properties.setdefault("networkAccessPolicy", "AllowAll")
+    properties.setdefault("publicNetworkAccess", "Enabled")
 
 
 def _sku(name: str, known: tuple[str, ...]) -> str:
@@ -65,11 +65,11 @@ def _sku(name: str, known: tuple[str, ...]) -> str:
 
 
 def _fixed(turn: Write, old: Resource) -> None:
-    told = turn.properties
-    told.update({name: old.properties[name] for name in COMPUTED if name in old.properties})
-    told.setdefault("creationData", old.properties["creationData"])
+    properties = turn.properties
+    properties.update({name: old.properties[name] for name in COMPUTED if name in old.properties})
+    properties.setdefault("creationData", old.properties["creationData"])
     for name, before in old.properties["creationData"].items():
-        if told["creationData"].setdefault(name, before) != before:
+        if properties["creationData"].setdefault(name, before) != before:
             raise conflict("PropertyChangeNotAllowed", f"Changing property 'creationData.{name}' is not allowed.")
     if (turn.new.body.get("zones") or []) != (old.body.get("zones") or []):
         raise conflict("PropertyChangeNotAllowed", "Changing property 'zones' is not allowed.")
@@ -87,27 +87,27 @@ def _zone(body: dict[str, Any], location: str) -> None:
         raise bad_request("InvalidParameter", f"A disk of {name} must be in an availability zone.")
 
 
-def _created(turn: Write, told: dict[str, Any], sources: dict[str, str | None]) -> int:
+def _created(turn: Write, creation: dict[str, Any], sources: dict[str, str | None]) -> int:
     """Of what it is made. Gives the size in GiB that it has by that, 0 for none. Raises ArmError."""
-    option = told.get("createOption")
+    option = creation.get("createOption")
     if option not in sources:
         raise bad_request(
             "InvalidParameter", f"The value '{option}' of parameter 'creationData.createOption' is invalid."
         )
     source = sources[option]
-    if source and not told.get(source) and not (option == "FromImage" and told.get("galleryImageReference")):
+    if source and not creation.get(source) and not (option == "FromImage" and creation.get("galleryImageReference")):
         raise profile.missing(f"creationData.{source}")
     if turn.old is not None:
         return 0
     match option:
         case "Copy":
-            return _copied(turn, str(told["sourceResourceId"]))
+            return _copied(turn, str(creation["sourceResourceId"]))
         case "FromImage":
-            return _of_image(turn, told.get("galleryImageReference") or told["imageReference"])
+            return _of_image(turn, creation.get("galleryImageReference") or creation["imageReference"])
         case "Import":
-            profile.require(turn.world, told.get("storageAccountId", ""), turn.id.text)
+            profile.require(turn.world, creation.get("storageAccountId", ""), turn.id.text)
         case "Upload":
-            return disk_access.prepare(turn, int(told["uploadSizeBytes"]))
+            return disk_access.prepare(turn, int(creation["uploadSizeBytes"]))
     return 0
 
 
@@ -132,18 +132,24 @@ def _of_image(turn: Write, reference: dict[str, Any]) -> int:
 
 
 def _size(turn: Write, least: int, most: int) -> None:
-    told, old = turn.properties, turn.old
-    size = told.get("diskSizeGB", old.properties["diskSizeGB"] if old else least)
+    properties, old = turn.properties, turn.old
+    size = properties.get("diskSizeGB", old.properties["diskSizeGB"] if old else least)
     if not isinstance(size, int) or not 1 <= size <= most:
         raise bad_request("InvalidParameter", f"The value '{size}' of parameter 'diskSizeGB' is not from 1 to {most}.")
     before = old.properties["diskSizeGB"] if old else least
     if size < before:
         message = f"The new size {size} GiB of disk {turn.id.name} is below {before} GiB: a disk never shrinks."
         raise bad_request("ResizeDiskError", message)
-    if old and size > before and told.get("osType") and (user := attached_to(turn.world, old)) and limits.holds(user):
+    if (
+        old
+        and size > before
+        and properties.get("osType")
+        and (user := attached_to(turn.world, old))
+        and limits.holds(user)
+    ):
         message = f"Cannot resize disk {turn.id.name} while it is the OS disk of running VM {user.id.text}."
         raise conflict("OperationNotAllowed", message)
-    told["diskSizeGB"], told["diskSizeBytes"] = size, size * GIB
+    properties["diskSizeGB"], properties["diskSizeBytes"] = size, size * GIB
 
 
 def attached_to(world: World, disk: Resource) -> Resource | None:
@@ -161,18 +167,20 @@ def attach(disk: Resource, machine: Resource | None) -> None:
     disk.changed()
 
 
-def make(world: World, machine: Resource, told: dict[str, Any], creation: dict[str, Any], size: int) -> Resource:
+def make(
+    world: World, machine: Resource, disk_profile: dict[str, Any], creation: dict[str, Any], size: int
+) -> Resource:
     """A disk that comes with a machine: its OS disk, or an empty one that it asks for. Raises ArmError."""
-    name = told["name"]
+    name = disk_profile["name"]
     scope = machine.id.text[: machine.id.text.lower().index("/providers/")]
     id_ = ids.parse(f"{scope}/providers/{DISK}/{name}")
     if world.store.find(id_):
         raise conflict("ConflictingUserInput", f"A disk with name {name} already exists: it cannot be made for a VM.")
-    kind = (told.get("managedDisk") or {}).get("storageAccountType", "Premium_LRS")
+    kind = (disk_profile.get("managedDisk") or {}).get("storageAccountType", "Premium_LRS")
     body: dict[str, Any] = {"location": machine.location, "sku": {"name": kind}}
     if machine.body.get("zones") and not kind.endswith("_ZRS"):
         body["zones"] = list(machine.body["zones"])
-    body["properties"] = {"creationData": creation, "diskSizeGB": told.get("diskSizeGB") or size}
+    body["properties"] = {"creationData": creation, "diskSizeGB": disk_profile.get("diskSizeGB") or size}
     disk = Resource(id_, body)
     _check(Write(world, disk, None, {}))
     disk.properties["provisioningState"] = "Succeeded"
@@ -196,17 +204,17 @@ def _removing(turn: Write) -> None:
 
 
 def _check_snapshot(turn: Write) -> None:
-    told, old = turn.properties, turn.old
+    properties, old = turn.properties, turn.old
     sku = turn.new.body.setdefault("sku", dict(old.body["sku"]) if old else {"name": "Standard_LRS"})
     sku["tier"] = _sku(str(sku.get("name")), SNAPSHOT_SKUS).partition("_")[0]
     if old:
         _fixed(turn, old)
     else:
-        told.update({"uniqueId": str(uuid.uuid4()), "timeCreated": now(), "diskState": "Unattached"})
-    size = _created(turn, told.get("creationData") or {}, {"Copy": "sourceResourceId", "Import": "sourceUri"})
+        properties.update({"uniqueId": str(uuid.uuid4()), "timeCreated": now(), "diskState": "Unattached"})
+    size = _created(turn, properties.get("creationData") or {}, {"Copy": "sourceResourceId", "Import": "sourceUri"})
     _size(turn, size, MOST_V2_GIB)
-    told.setdefault("incremental", False)
-    told.setdefault("encryption", {"type": "EncryptionAtRestWithPlatformKey"})
+    properties.setdefault("incremental", False)
+    properties.setdefault("encryption", {"type": "EncryptionAtRestWithPlatformKey"})
 
 
 # What was made of a disk does not need it any more; a machine's own is judged by `_removing`.

@@ -28,10 +28,10 @@ def _outbound(turn: Write) -> None:
 
 def _ruleset(turn: Write) -> None:
     common.name(turn)
-    told = turn.properties.get("dnsResolverOutboundEndpoints") or []
-    if not 1 <= len(told) <= MOST_ENDPOINTS:
+    endpoints = turn.properties.get("dnsResolverOutboundEndpoints") or []
+    if not 1 <= len(endpoints) <= MOST_ENDPOINTS:
         raise common.invalid(f"{turn.id.text} has 1 to {MOST_ENDPOINTS} of dnsResolverOutboundEndpoints.")
-    for one in told:
+    for one in endpoints:
         require(turn, one, "properties.dnsResolverOutboundEndpoints.id", OUTBOUND)
     common.guid(turn)
 
@@ -39,8 +39,8 @@ def _ruleset(turn: Write) -> None:
 def _rule(turn: Write) -> None:
     if not NAME.fullmatch(turn.id.name):
         raise common.invalid(f"'{turn.id.name}' is no name of a forwarding rule.")
-    told = turn.properties
-    domain = str(told.get("domainName") or "")
+    properties = turn.properties
+    domain = str(properties.get("domainName") or "")
     labels = domain.removesuffix(".").split(".") if domain != "." else []
     if not domain.endswith(".") or not all(LABEL.fullmatch(one) for one in labels):
         raise common.invalid(f"{turn.id.text}: '{domain}' at 'domainName' is no domain's name that ends in a period.")
@@ -51,8 +51,8 @@ def _rule(turn: Write) -> None:
             raise conflict("Conflict", f"{other.id.text} is for {domain} already.")
     if len(turn.siblings) >= MOST_RULES:
         raise common.invalid(f"{turn.parent.id.text} has {MOST_RULES} rules already.")
-    common.pick(turn, told, "forwardingRuleState", ("Enabled", "Disabled"), "Enabled")
-    servers = told.get("targetDnsServers") or []
+    common.pick(turn, properties, "forwardingRuleState", ("Enabled", "Disabled"), "Enabled")
+    servers = properties.get("targetDnsServers") or []
     if not 1 <= len(servers) <= MOST_SERVERS or any(set(one) - SERVER for one in servers):
         raise common.invalid(f"{turn.id.text} has 1 to {MOST_SERVERS} of targetDnsServers, each ipAddress and port.")
     for one in servers:

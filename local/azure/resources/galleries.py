@@ -51,33 +51,35 @@ def _empty(turn: Write) -> None:
 
 def _image(turn: Write) -> None:
     _named(turn, IMAGE_NAME, "gallery image")
-    told, old = turn.properties, turn.old
-    told.setdefault("hyperVGeneration", "V1")
-    told.setdefault("architecture", "x64")
+    properties, old = turn.properties, turn.old
+    properties.setdefault("hyperVGeneration", "V1")
+    properties.setdefault("architecture", "x64")
     for name, allowed in {
         "osType": ("Linux", "Windows"),
         "osState": ("Generalized", "Specialized"),
         "hyperVGeneration": ("V1", "V2"),
         "architecture": ("x64", "Arm64"),
     }.items():
-        if told.get(name) not in allowed:
-            raise bad_request("InvalidParameter", f"The value '{told.get(name)}' of parameter '{name}' is invalid.")
-    identifier = told.get("identifier") or {}
+        if properties.get(name) not in allowed:
+            raise bad_request(
+                "InvalidParameter", f"The value '{properties.get(name)}' of parameter '{name}' is invalid."
+            )
+    identifier = properties.get("identifier") or {}
     for name in ("publisher", "offer", "sku"):
         if not identifier.get(name):
             raise profile.missing(f"identifier.{name}")
-    images.check_features(told)
-    _fixed(old, told, FIXED)
+    images.check_features(properties)
+    _fixed(old, properties, FIXED)
     for other in turn.world.store.children(turn.world.store.get(turn.id.parent), images.IMAGE):  # type: ignore[arg-type]
         if other.id.key != turn.id.key and other.properties["identifier"] == identifier:
             message = f"The identifier of gallery image {turn.id.name} is that of {other.id.name} already."
             raise conflict("Conflict", message)
 
 
-def _fixed(old: Resource | None, told: dict[str, Any], names: tuple[str, ...]) -> None:
+def _fixed(old: Resource | None, properties: dict[str, Any], names: tuple[str, ...]) -> None:
     for name in names if old else ():
         assert old
-        if told.get(name) != old.properties.get(name):
+        if properties.get(name) != old.properties.get(name):
             raise conflict(
                 "PropertyChangeNotAllowed", f"Changing property 'galleryImage.properties.{name}' is not allowed."
             )
@@ -85,8 +87,8 @@ def _fixed(old: Resource | None, told: dict[str, Any], names: tuple[str, ...]) -
 
 def _version(turn: Write) -> None:
     _named(turn, VERSION_NAME, "gallery image version")
-    told, old = turn.properties, turn.old
-    publishing = told.setdefault("publishingProfile", {})
+    properties, old = turn.properties, turn.old
+    publishing = properties.setdefault("publishingProfile", {})
     publishing.setdefault("replicaCount", 1)
     publishing.setdefault("excludeFromLatest", False)
     publishing.setdefault("storageAccountType", "Standard_LRS")
@@ -95,15 +97,15 @@ def _version(turn: Write) -> None:
     if end := publishing.get("endOfLifeDate"):
         _date(end)
     _targets(turn, publishing)
-    safety = told.setdefault("safetyProfile", {})
+    safety = properties.setdefault("safetyProfile", {})
     safety.setdefault("allowDeletionOfReplicatedLocations", True)
     safety.setdefault("blockDeletionBeforeEndOfLife", False)
     safety.setdefault("reportedForPolicyViolation", False)
-    told.pop("replicationStatus", None)
+    properties.pop("replicationStatus", None)
     if old is None:
-        _source(turn, told.get("storageProfile") or {})
+        _source(turn, properties.get("storageProfile") or {})
     else:
-        _same_source(old.properties["storageProfile"], told)
+        _same_source(old.properties["storageProfile"], properties)
 
 
 def _date(text: str) -> datetime:
@@ -164,13 +166,13 @@ def _size(turn: Write, found: Resource) -> int:
     return int(found.properties["diskSizeGB"])
 
 
-def _same_source(before: dict[str, Any], told: dict[str, Any]) -> None:
-    new = told.get("storageProfile") or {}
+def _same_source(before: dict[str, Any], properties: dict[str, Any]) -> None:
+    new = properties.get("storageProfile") or {}
     for member in ("source", "osDiskImage"):
         wanted, is_ = new.get(member) or {}, before.get(member) or {}
         if any(is_.get(name) != value for name, value in wanted.items()):
             raise conflict("PropertyChangeNotAllowed", f"Changing property 'storageProfile.{member}' is not allowed.")
-    told["storageProfile"] = before
+    properties["storageProfile"] = before
 
 
 def _copied(turn: Write) -> None:
@@ -198,10 +200,10 @@ def _status(_: World, version: Resource) -> dict[str, Any]:
 
 
 def _removing_version(turn: Write) -> None:
-    told = turn.properties
-    if not told["safetyProfile"]["blockDeletionBeforeEndOfLife"]:
+    properties = turn.properties
+    if not properties["safetyProfile"]["blockDeletionBeforeEndOfLife"]:
         return
-    end = told["publishingProfile"].get("endOfLifeDate")
+    end = properties["publishingProfile"].get("endOfLifeDate")
     if end is None or _date(end) > datetime.now(UTC):
         raise _blocked(turn, end)
 

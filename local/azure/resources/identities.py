@@ -29,20 +29,20 @@ def _settle(turn: Write) -> None:
 
 
 def _federated(turn: Write) -> None:
-    told, name = turn.properties, turn.id.name
+    properties, name = turn.properties, turn.id.name
     if not FEDERATED_NAME.fullmatch(name):
         raise bad_request("InvalidResourceName", f"The name {name} is invalid: 3 to 120 letters, digits, - and _.")
-    if not all(isinstance(told.get(key), str) and told[key] for key in ("issuer", "subject")):
+    if not all(isinstance(properties.get(key), str) and properties[key] for key in ("issuer", "subject")):
         raise bad_request("BadRequest", "A federated identity credential has an issuer and a subject.")
-    if not told["issuer"].startswith("https://"):
+    if not properties["issuer"].startswith("https://"):
         raise bad_request("BadRequest", "The issuer is a URL of https.")
-    if not isinstance(told.get("audiences"), list) or len(told["audiences"]) != 1:
+    if not isinstance(properties.get("audiences"), list) or len(properties["audiences"]) != 1:
         raise bad_request("BadRequest", "A federated identity credential has one audience.")
     parent = turn.world.store.get(turn.id.parent) if turn.id.parent else turn.new
     others = [one for one in turn.world.store.children(parent, FEDERATED) if one.id.key != turn.id.key]
     if len(others) >= MOST_FEDERATED:
         raise bad_request("BadRequest", f"Too many federated identity credentials: an identity has {MOST_FEDERATED}.")
-    if any(all(one.properties[key] == told[key] for key in ("issuer", "subject")) for one in others):
+    if any(all(one.properties[key] == properties[key] for key in ("issuer", "subject")) for one in others):
         raise conflict("Conflict", "Issuer and subject combination already exists for this managed identity.")
 
 

@@ -55,24 +55,24 @@ def wish(turn: Write, of: dict[str, Any], subnet: Resource, by: str) -> tuple[Re
 
 def _check(turn: Write) -> None:
     common.name(turn)
-    told = turn.properties
+    properties = turn.properties
     listed = common.listed(turn, "ipConfigurations", CONFIGURATION)
     if not listed:
         raise common.invalid(f"Network interface {turn.id.text} has no ipConfigurations.")
-    if told.get("networkSecurityGroup"):
-        require(turn, told["networkSecurityGroup"], "properties.networkSecurityGroup.id", *_groups())
-        common.only_id(told, "networkSecurityGroup")
+    if properties.get("networkSecurityGroup"):
+        require(turn, properties["networkSecurityGroup"], "properties.networkSecurityGroup.id", *_groups())
+        common.only_id(properties, "networkSecurityGroup")
     wishes = [_configuration(turn, one["properties"], one["id"]) for one in listed]
     if len({subnet.id.parent for subnet, _, _ in wishes}) > 1:
         raise common.invalid(f"The configurations of {turn.id.text} are in several virtual networks.")
     _one_primary(turn, listed)
-    for one, held in zip(listed, addresses.allot(turn.world, turn.new, wishes), strict=True):
-        one["properties"]["privateIPAddress"] = held.address
+    for one, allotted in zip(listed, addresses.allot(turn.world, turn.new, wishes), strict=True):
+        one["properties"]["privateIPAddress"] = allotted.address
     for at in ("enableAcceleratedNetworking", "enableIPForwarding"):
-        told.setdefault(at, False)
-    told.setdefault("dnsSettings", {}).setdefault("dnsServers", [])
-    told.setdefault("nicType", "Standard")
-    told["macAddress"] = turn.old.properties["macAddress"] if turn.old else mac()
+        properties.setdefault(at, False)
+    properties.setdefault("dnsSettings", {}).setdefault("dnsServers", [])
+    properties.setdefault("nicType", "Standard")
+    properties["macAddress"] = turn.old.properties["macAddress"] if turn.old else mac()
     common.guid(turn)
 
 

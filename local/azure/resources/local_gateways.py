@@ -12,17 +12,17 @@ KNOWN = frozenset(("localNetworkAddressSpace", "gatewayIpAddress", "fqdn", "bgpS
 
 def _check(turn: Write) -> None:
     common.name(turn)
-    told = turn.properties
-    if bool(told.get("gatewayIpAddress")) == bool(told.get("fqdn")):
+    properties = turn.properties
+    if bool(properties.get("gatewayIpAddress")) == bool(properties.get("fqdn")):
         raise common.invalid(f"{turn.id.text} needs one of gatewayIpAddress and fqdn.")
-    if told.get("gatewayIpAddress"):
-        _address(turn, told["gatewayIpAddress"], "gatewayIpAddress")
-    space: dict[str, Any] = told.setdefault("localNetworkAddressSpace", {})
+    if properties.get("gatewayIpAddress"):
+        _address(turn, properties["gatewayIpAddress"], "gatewayIpAddress")
+    space: dict[str, Any] = properties.setdefault("localNetworkAddressSpace", {})
     space["addressPrefixes"] = list(space.get("addressPrefixes") or ())
     spaces = [common.network(one, turn.id.text) for one in space["addressPrefixes"]]
     if any(one.overlaps(other) for n, one in enumerate(spaces) for other in spaces[:n]):
         raise common.invalid(f"Address prefixes of {turn.id.text} overlap each other.")
-    if bgp := told.get("bgpSettings"):
+    if bgp := properties.get("bgpSettings"):
         if strange := sorted(bgp.keys() - vpn_gateways.BGP):
             raise common.invalid(f"Could not find member '{strange[0]}' at 'properties.bgpSettings' of {turn.id.text}.")
         vpn_gateways.asn(turn, bgp.get("asn"))

@@ -25,26 +25,26 @@ ONCE = ("osProfile.customData", "osProfile.adminPassword", "osProfile.linuxConfi
 
 
 def _check(turn: Write) -> None:
-    body, told, old = turn.new.body, turn.properties, turn.old
+    body, properties, old = turn.new.body, turn.properties, turn.old
     for member in NOT_HONOURED:
-        if told.get(member):
+        if properties.get(member):
             raise profile.not_honoured(member)
-    told.pop("instanceView", None)
-    size = _size(turn, told)
+    properties.pop("instanceView", None)
+    size = _size(turn, properties)
     profile.check_zones(body.get("zones"), turn.new.location)
     if len(body.get("zones") or ()) > 1:
         raise bad_request("InvalidParameter", f"VM {turn.id.name} can be in one zone, not in {body['zones']}.")
     if old is None:
-        told.update({"vmId": str(uuid.uuid4()), "timeCreated": now()})
+        properties.update({"vmId": str(uuid.uuid4()), "timeCreated": now()})
     else:
-        told.update({name: old.properties[name] for name in COMPUTED})
+        properties.update({name: old.properties[name] for name in COMPUTED})
         _fixed(turn, old)
-    storage = told.setdefault("storageProfile", {})
-    if told.get("osProfile"):
-        told["osProfile"].setdefault("computerName", turn.id.name)
+    storage = properties.setdefault("storageProfile", {})
+    if properties.get("osProfile"):
+        properties["osProfile"].setdefault("computerName", turn.id.name)
     elif (storage.get("osDisk") or {}).get("createOption") != "Attach":
         raise profile.missing("osProfile")
-    resolved = profile.check(turn.world, told, turn.new.location, turn.id.text, image=old is None)
+    resolved = profile.check(turn.world, properties, turn.new.location, turn.id.text, image=old is None)
     if old is None and resolved:
         storage["imageReference"] = resolved
     elif old and old.properties["storageProfile"].get("imageReference"):
@@ -62,8 +62,8 @@ def _quota(turn: Write, size: sizes.Size) -> None:
         turn.new.state.update({"priority": "Spot" if spot else "Regular", "power": "starting"})
 
 
-def _size(turn: Write, told: dict[str, Any]) -> sizes.Size:
-    hardware = told.setdefault("hardwareProfile", {})
+def _size(turn: Write, properties: dict[str, Any]) -> sizes.Size:
+    hardware = properties.setdefault("hardwareProfile", {})
     if not hardware.get("vmSize"):
         raise profile.missing("hardwareProfile.vmSize")
     size = limits.require_size(str(hardware["vmSize"]), turn.new.location)
@@ -124,8 +124,8 @@ def _interfaces(turn: Write) -> None:
 
 def _begun(turn: Write) -> None:
     machine_disks.take(turn)
-    for told in turn.properties["networkProfile"]["networkInterfaces"]:
-        told["id"] = turn.world.store.get(str(told["id"])).id.text
+    for reference in turn.properties["networkProfile"]["networkInterfaces"]:
+        reference["id"] = turn.world.store.get(str(reference["id"])).id.text
 
 
 def _settle(turn: Write) -> None:
@@ -151,9 +151,9 @@ def _failed(turn: Write) -> None:
 def _removed(turn: Write) -> None:
     """What is to go with it goes; the rest is free again."""
     machine_disks.leave(turn.world, turn.new)
-    for told in turn.properties["networkProfile"].get("networkInterfaces") or ():
-        found = turn.world.store.find(told["id"])
-        if found and (told.get("properties") or {}).get("deleteOption") == "Delete":
+    for reference in turn.properties["networkProfile"].get("networkInterfaces") or ():
+        found = turn.world.store.find(reference["id"])
+        if found and (reference.get("properties") or {}).get("deleteOption") == "Delete":
             turn.world.store.drop(found)
 
 

@@ -33,8 +33,8 @@ def prefixes(network: Resource) -> list[IPv4Network]:
 
 def _check(turn: Write) -> None:
     common.name(turn)
-    told = turn.properties.get("addressSpace", {}).get("addressPrefixes") or ()
-    spaces = [common.network(one, turn.id.text) for one in told]
+    address_prefixes = turn.properties.get("addressSpace", {}).get("addressPrefixes") or ()
+    spaces = [common.network(one, turn.id.text) for one in address_prefixes]
     if not spaces:
         raise bad_request("MissingAddressSpace", f"Virtual network {turn.id.name} has no address prefix.")
     for n, one in enumerate(spaces):

@@ -144,9 +144,9 @@ def _removed(turn: Write) -> None:
 def _computed(world: World, peering: Resource) -> dict[str, Any]:
     assert peering.id.parent is not None
     found: dict[str, Any] = {"doNotVerifyRemoteGateways": False, "peerCompleteVnets": True}
-    seen, remote = peering.state["remote"], remote_of(world, peering)
-    now = _space(remote) if remote else seen
-    found["remoteAddressSpace"] = {"addressPrefixes": seen}
+    synced, remote = peering.state["remote"], remote_of(world, peering)
+    now = _space(remote) if remote else synced
+    found["remoteAddressSpace"] = {"addressPrefixes": synced}
     found["remoteVirtualNetworkAddressSpace"] = {"addressPrefixes": now}
     half = back(world, peering)
     here = _space(world.store.get(peering.id.parent))
@@ -156,7 +156,7 @@ def _computed(world: World, peering: Resource) -> dict[str, Any]:
         (False, True): "LocalNotInSync",
         (False, False): "LocalAndRemoteNotInSync",
     }
-    found["peeringSyncLevel"] = levels[seen == now, half is not None and half.state["remote"] == here]
+    found["peeringSyncLevel"] = levels[synced == now, half is not None and half.state["remote"] == here]
     return found
 
 

@@ -36,18 +36,18 @@ APPROVED = {"status": "Approved", "description": "Auto-Approved", "actionsRequir
 
 def _check(turn: Write) -> None:
     common.name(turn)
-    told = turn.properties
-    subnet = require(turn, told.get("subnet"), "properties.subnet.id", SUBNET)
-    common.only_id(told, "subnet")
+    properties = turn.properties
+    subnet = require(turn, properties.get("subnet"), "properties.subnet.id", SUBNET)
+    common.only_id(properties, "subnet")
     if given := delegated_to(subnet):
         message = f"{turn.id.text} cannot be in subnet {subnet.id.text}, which is delegated to {given[0]}."
         raise bad_request("PrivateEndpointCreationNotAllowedAsSubnetIsDelegated", message)
     if ids.same(subnet.id.name, GATEWAY):
         raise common.invalid(f"{turn.id.text} is in {subnet.id.text}, which is a gateway's.")
-    if told.get("manualPrivateLinkServiceConnections"):
+    if properties.get("manualPrivateLinkServiceConnections"):
         raise common.invalid(f"{turn.id.text}: the local Azure has nobody who would approve a manual connection.")
-    told["manualPrivateLinkServiceConnections"] = []
-    common.pick(turn, told, "ipVersionType", ("IPv4",), "IPv4")
+    properties["manualPrivateLinkServiceConnections"] = []
+    common.pick(turn, properties, "ipVersionType", ("IPv4",), "IPv4")
     if turn.old and not ids.same(turn.old.properties["subnet"]["id"], subnet.id.text):
         raise common.invalid(f"The subnet of {turn.id.text} cannot be changed.")
     target, group, member, zone = _connection(turn)
@@ -55,11 +55,11 @@ def _check(turn: Write) -> None:
     interface = _interface(turn)
     by = f"{interface.id.text}/ipConfigurations/{static['name'] if static else 'privateEndpointIpConfig'}"
     address = static["properties"]["privateIPAddress"] if static else None
-    held = addresses.allot(turn.world, interface, [(subnet, address, by)])[0]
+    allotted = addresses.allot(turn.world, interface, [(subnet, address, by)])[0]
     fqdn = f"{target.id.name}.{zone}"
-    interface.properties["ipConfigurations"] = [_configuration(by, held, subnet, group, member, fqdn)]
-    told["networkInterfaces"] = [{"id": interface.id.text}]
-    turn.new.state = {**turn.new.state, "dns": [{"fqdn": fqdn, "ipAddresses": [held.address]}]}
+    interface.properties["ipConfigurations"] = [_configuration(by, allotted, subnet, group, member, fqdn)]
+    properties["networkInterfaces"] = [{"id": interface.id.text}]
+    turn.new.state = {**turn.new.state, "dns": [{"fqdn": fqdn, "ipAddresses": [allotted.address]}]}
     interface.changed()
     turn.world.store.put(interface)
 
@@ -119,10 +119,10 @@ def _interface(turn: Write) -> Resource:
 
 
 def _configuration(
-    by: str, held: addresses.Held, subnet: Resource, group: str, member: str, fqdn: str
+    by: str, allotted: addresses.Held, subnet: Resource, group: str, member: str, fqdn: str
 ) -> dict[str, Any]:
     properties = {
-        "privateIPAddress": held.address,
+        "privateIPAddress": allotted.address,
         "privateIPAllocationMethod": "Static" if by.rpartition("/")[2] != "privateEndpointIpConfig" else "Dynamic",
         "privateIPAddressVersion": "IPv4",
         "subnet": {"id": subnet.id.text},
@@ -149,10 +149,10 @@ def _zone_group(turn: Write) -> None:
     common.name(turn)
     if turn.siblings:
         raise common.invalid(f"{turn.parent.id.text} has a privateDnsZoneGroup already: {turn.siblings[0].id.name}.")
-    told = common.listed(turn, "privateDnsZoneConfigs", ("privateDnsZoneId",), ("recordSets",))
-    if not told:
+    configurations = common.listed(turn, "privateDnsZoneConfigs", ("privateDnsZoneId",), ("recordSets",))
+    if not configurations:
         raise common.invalid(f"{turn.id.text} has no privateDnsZoneConfigs.")
-    for one in told:
+    for one in configurations:
         one.pop("id")
         one["properties"].pop("provisioningState")
         at = "properties.privateDnsZoneConfigs.privateDnsZoneId"
@@ -167,16 +167,16 @@ def _records(turn: Write) -> list[tuple[str, Resource, dict[str, Any]]]:
     for one in turn.properties["privateDnsZoneConfigs"]:
         zone = turn.world.store.find(one["properties"]["privateDnsZoneId"])
         if zone:
-            told = {"recordType": "A", "recordSetName": label, "fqdn": f"{label}.{zone.id.name}", "ttl": 10}
-            told |= {"ipAddresses": dns["ipAddresses"], "provisioningState": "Succeeded"}
-            found.append((one["name"], zone, told))
+            record = {"recordType": "A", "recordSetName": label, "fqdn": f"{label}.{zone.id.name}", "ttl": 10}
+            record |= {"ipAddresses": dns["ipAddresses"], "provisioningState": "Succeeded"}
+            found.append((one["name"], zone, record))
     return found
 
 
 def _write_records(turn: Write) -> None:
     if turn.old:
         _drop_records(Write(turn.world, turn.old, turn.old, {}))
-    told = {}
+    records = {}
     for name, zone, record in _records(turn):
         id_ = ids.parse(f"{zone.id.text}/A/{record['recordSetName']}")
         properties = {
@@ -185,9 +185,9 @@ def _write_records(turn: Write) -> None:
             "metadata": {"creator": f"created by private endpoint {turn.parent.id.name}"},
         }
         turn.world.store.put(Resource(id_, {"properties": properties}))
-        told[name] = [record]
+        records[name] = [record]
     for one in turn.properties["privateDnsZoneConfigs"]:
-        one["properties"]["recordSets"] = told.get(one["name"], [])
+        one["properties"]["recordSets"] = records.get(one["name"], [])
 
 
 def _drop_records(turn: Write) -> None:

@@ -120,14 +120,14 @@ def _linked(turn: Write) -> None:
 def _record(turn: Write) -> None:
     sort = turn.id.types[-1].upper()
     at, fields = RECORDS[sort]
-    told = turn.properties
+    properties = turn.properties
     labels = turn.id.name.split(".")
     if turn.id.name != "@" and not all(LABEL.fullmatch(one) or one == "*" for one in labels):
         raise common.invalid(f"'{turn.id.name}' is no name of a record set.")
-    if strange := sorted(told.keys() - {at, "ttl", "metadata", "provisioningState"}):
+    if strange := sorted(properties.keys() - {at, "ttl", "metadata", "provisioningState"}):
         raise common.invalid(f"Could not find member '{strange[0]}' on a record set of type {sort}.")
-    common.number(turn, told, "ttl", 1, MOST_TTL, 3600)
-    records: list[Any] = (told.get(at) or []) if at.endswith("s") else [told.get(at)]
+    common.number(turn, properties, "ttl", 1, MOST_TTL, 3600)
+    records: list[Any] = (properties.get(at) or []) if at.endswith("s") else [properties.get(at)]
     if not records or not all(isinstance(one, dict) and set(one) == set(fields) for one in records):
         raise common.invalid(f"{turn.id.text} needs '{at}', with {', '.join(fields)} each.")
     for one in records:

@@ -25,22 +25,22 @@ READ_ONLY = ("ipAddress", "ipConfiguration", "natGateway", "resourceGuid")
 
 def _address(turn: Write) -> None:
     common.name(turn)
-    told = turn.properties
+    properties = turn.properties
     if common.sku(turn, "Standard", "Basic", default="Basic") == "Basic":
         message = (
             "Cannot create more than 0 IPv4 Basic SKU public IP addresses for this subscription in this region. Basic "
             "SKU public IP addresses were retired on 30 September 2025."
         )
         raise bad_request("IPv4BasicSkuPublicIpCountLimitReached", message)
-    common.pick(turn, told, "publicIPAddressVersion", ("IPv4",), "IPv4")
-    if common.pick(turn, told, "publicIPAllocationMethod", ("Static", "Dynamic"), "Dynamic") == "Dynamic":
+    common.pick(turn, properties, "publicIPAddressVersion", ("IPv4",), "IPv4")
+    if common.pick(turn, properties, "publicIPAllocationMethod", ("Static", "Dynamic"), "Dynamic") == "Dynamic":
         raise common.invalid(f"Standard sku publicIp {turn.id.text} must have AllocationMethod set to Static.")
     common.zones(turn)
-    common.number(turn, told, "idleTimeoutInMinutes", 4, 30, 4)
-    told.setdefault("ipTags", [])
+    common.number(turn, properties, "idleTimeoutInMinutes", 4, 30, 4)
+    properties.setdefault("ipTags", [])
     common.guid(turn)
-    told["ipAddress"] = turn.old.properties["ipAddress"] if turn.old else _free(turn.world)
-    if dns := told.get("dnsSettings"):
+    properties["ipAddress"] = turn.old.properties["ipAddress"] if turn.old else _free(turn.world)
+    if dns := properties.get("dnsSettings"):
         dns["fqdn"] = f"{dns.get('domainNameLabel')}.{turn.new.location}.cloudapp.azure.com"
 
 
@@ -101,9 +101,9 @@ def _nat(turn: Write) -> None:
             f"NAT gateway {turn.id.text} has {len(zones)} zones: a Standard one is in one zone or none."
         )
     common.number(turn, turn.properties, "idleTimeoutInMinutes", 4, 120, 4)
-    told = turn.properties.get("publicIpAddresses") or []
+    references = turn.properties.get("publicIpAddresses") or []
     turn.properties["publicIpAddresses"] = []
-    for one in told:
+    for one in references:
         address = require_public(turn, one, "properties.publicIpAddresses.id")
         theirs: list[str] = address.body.get("zones") or []
         if zones and len(theirs) == 1 and list(theirs) != zones:

@@ -34,10 +34,10 @@ def _keep(turn: Write) -> None:
 
 def _inbound(turn: Write) -> None:
     common.name(turn)
-    told = turn.properties.get("ipConfigurations") or []
-    if len(told) != 1 or set(told[0]) - CONFIGURATION:
+    configurations = turn.properties.get("ipConfigurations") or []
+    if len(configurations) != 1 or set(configurations[0]) - CONFIGURATION:
         raise common.invalid(f"{turn.id.text} needs one of ipConfigurations, with {', '.join(sorted(CONFIGURATION))}.")
-    one = told[0]
+    one = configurations[0]
     other = {"privateIPAllocationMethod": one.get("privateIpAllocationMethod")} | {
         "privateIPAddress": one.get("privateIpAddress")
     }
@@ -62,10 +62,10 @@ def end(turn: Write, of: dict[str, Any], at: str, wanted: dict[str, Any] | None)
     if other := next(addresses.held(turn.world, subnet, turn.id), None):
         raise common.invalid(f"{turn.id.text}: {other.by} is in subnet {subnet.id.text} already.")
     by = f"{turn.id.text}/ipConfigurations/ipConfiguration"
-    held = addresses.allot(
+    allotted = addresses.allot(
         turn.world, turn.new, [wish(turn, wanted, subnet, by) if wanted is not None else (subnet, None, by)]
     )
-    return held[0].address
+    return allotted[0].address
 
 
 KINDS = (

@@ -20,12 +20,12 @@ def _table(turn: Write) -> None:
 
 def _route(turn: Write) -> None:
     common.name(turn)
-    told = turn.properties
-    prefix = str(told.get("addressPrefix") or "")
+    properties = turn.properties
+    prefix = str(properties.get("addressPrefix") or "")
     if not TAG.fullmatch(prefix):
         common.network(prefix, turn.id.text)
-    hop = common.pick(turn, told, "nextHopType", HOPS)
-    address = told.get("nextHopIpAddress")
+    hop = common.pick(turn, properties, "nextHopType", HOPS)
+    address = properties.get("nextHopIpAddress")
     if (hop == "VirtualAppliance") != bool(address):
         raise common.invalid(
             f"{turn.id.text}: nextHopIpAddress goes with nextHopType VirtualAppliance, and with it only."
@@ -35,7 +35,7 @@ def _route(turn: Write) -> None:
     for other in turn.siblings:
         if other.properties["addressPrefix"] == prefix:
             raise common.invalid(f"{turn.id.text} and {other.id.name} have the same address prefix {prefix}.")
-    told["hasBgpOverride"] = False
+    properties["hasBgpOverride"] = False
 
 
 def _computed(world: World, table: Resource) -> dict[str, Any]:

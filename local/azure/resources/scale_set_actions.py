@@ -17,19 +17,19 @@ def upgrade(world: World, scale_set: Resource, chosen: list[Resource]) -> None:
 
 def _named(turn: Write, *, required: bool) -> list[Resource]:
     """Those that a call's instanceIds name; all, without. Raises ArmError."""
-    told, have = turn.body.get("instanceIds"), scaling.staying(turn.world, turn.new)
-    if told is None and required:
+    ids_given, have = turn.body.get("instanceIds"), scaling.staying(turn.world, turn.new)
+    if ids_given is None and required:
         raise profile.missing("instanceIds")
-    if told is None or "*" in told:
+    if ids_given is None or "*" in ids_given:
         return have
     by_id = {one.body["instanceId"]: one for one in have}
-    if unknown := [str(one) for one in told if str(one) not in by_id]:
+    if unknown := [str(one) for one in ids_given if str(one) not in by_id]:
         message = (
             f"The provided instanceId {unknown[0]} is not an active Virtual Machine Scale Set VM instanceId of "
             f"{turn.id.name}."
         )
         raise bad_request("InvalidParameter", message)
-    return [by_id[one] for one in dict.fromkeys(str(one) for one in told)]
+    return [by_id[one] for one in dict.fromkeys(str(one) for one in ids_given)]
 
 
 def _delete(turn: Write) -> Later:

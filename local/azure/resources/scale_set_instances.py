@@ -28,9 +28,9 @@ def _check(turn: Write) -> None:
         raise bad_request("InvalidParameter", message)
     if scaling.going(turn.old):
         raise conflict("OperationNotAllowed", f"VM instance {turn.id.name} is being deleted.")
-    told = {key: value for key, value in turn.old.properties.items() if key not in OWN}
-    told |= {name: value for name, value in changed.items() if value is not None}
-    turn.new.body = {**turn.old.body, "properties": told}
+    properties = {key: value for key, value in turn.old.properties.items() if key not in OWN}
+    properties |= {name: value for name, value in changed.items() if value is not None}
+    turn.new.body = {**turn.old.body, "properties": properties}
 
 
 def _settle(turn: Write) -> None:

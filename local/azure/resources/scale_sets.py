@@ -21,21 +21,21 @@ COMPUTED = ("uniqueId", "timeCreated")
 
 
 def _check(turn: Write) -> None:
-    body, told, old = turn.new.body, turn.properties, turn.old
+    body, properties, old = turn.new.body, turn.properties, turn.old
     _sku(body, old)
-    _policies(told)
+    _policies(properties)
     if old is None:
-        told.update({"uniqueId": str(uuid.uuid4()), "timeCreated": now()})
+        properties.update({"uniqueId": str(uuid.uuid4()), "timeCreated": now()})
     else:
-        told.update({name: old.properties[name] for name in COMPUTED})
+        properties.update({name: old.properties[name] for name in COMPUTED})
         _fixed(turn, old)
-    told["provisioningState"] = old.properties["provisioningState"] if old else "Creating"
-    told.setdefault("orchestrationMode", "Uniform")
-    told["singlePlacementGroup"] = bool(told.get("singlePlacementGroup", True))
-    if told.get("overprovision", True):
+    properties["provisioningState"] = old.properties["provisioningState"] if old else "Creating"
+    properties.setdefault("orchestrationMode", "Uniform")
+    properties["singlePlacementGroup"] = bool(properties.get("singlePlacementGroup", True))
+    if properties.get("overprovision", True):
         message = "The local Azure does not overprovision, and Azure does by default: set overprovision to false."
         raise bad_request("InvalidParameter", message)
-    machine = told.get("virtualMachineProfile") or {}
+    machine = properties.get("virtualMachineProfile") or {}
     os = (old.properties["virtualMachineProfile"].get("osProfile") or {}) if old else {}
     for secret in ("customData", "adminPassword"):
         if secret in os and machine.get("osProfile"):
@@ -64,44 +64,46 @@ def _sku(body: dict[str, Any], old: Resource | None) -> None:
     sku["capacity"] = _count(sku.get("capacity", 0))
 
 
-def _count(told: Any) -> int:
+def _count(capacity: Any) -> int:
     try:
-        return int(told)
+        return int(capacity)
     except (TypeError, ValueError):
-        raise bad_request("InvalidParameter", f"The value '{told}' of parameter 'sku.capacity' is invalid.") from None
+        raise bad_request(
+            "InvalidParameter", f"The value '{capacity}' of parameter 'sku.capacity' is invalid."
+        ) from None
 
 
-def _policies(told: dict[str, Any]) -> None:
-    if told.get("orchestrationMode", "Uniform") != "Uniform":
+def _policies(properties: dict[str, Any]) -> None:
+    if properties.get("orchestrationMode", "Uniform") != "Uniform":
         raise profile.not_honoured("orchestrationMode")
     for member in NOT_HONOURED:
-        if told.get(member):
+        if properties.get(member):
             raise profile.not_honoured(member)
-    if (told.get("automaticRepairsPolicy") or {}).get("enabled"):
+    if (properties.get("automaticRepairsPolicy") or {}).get("enabled"):
         raise profile.not_honoured("automaticRepairsPolicy")
-    mode = (told.get("upgradePolicy") or {}).get("mode")
+    mode = (properties.get("upgradePolicy") or {}).get("mode")
     if mode is None:
         raise profile.missing("upgradePolicy.mode")
     if mode not in MODES:
         raise profile.not_honoured("upgradePolicy.mode")
-    rules = (told.get("scaleInPolicy") or {}).get("rules") or ["Default"]
+    rules = (properties.get("scaleInPolicy") or {}).get("rules") or ["Default"]
     if len(rules) != 1 or rules[0] not in ("Default", "OldestVM", "NewestVM"):
         raise bad_request("InvalidParameter", f"The value {rules} of parameter 'scaleInPolicy.rules' is invalid.")
 
 
 def _fixed(turn: Write, old: Resource) -> None:
     """Azure docs, "Modify a scale set": what cannot change after it is made."""
-    new, told = turn.properties, old.properties
+    new, former = turn.properties, old.properties
     fixed = {"zones": (old.body.get("zones") or [], turn.new.body.get("zones") or [])}
     fixed["zones"] = (sorted(fixed["zones"][0]), sorted(fixed["zones"][1]))
     if not set(fixed["zones"][0]) <= set(fixed["zones"][1]) or (fixed["zones"][1] and not fixed["zones"][0]):
         raise conflict("PropertyChangeNotAllowed", "Changing property 'zones' is not allowed but to add zones.")
     for name in ("priority", "evictionPolicy"):
-        before, after = (one["virtualMachineProfile"].get(name) for one in (told, new))
+        before, after = (one["virtualMachineProfile"].get(name) for one in (former, new))
         if (before or "Regular") != (after or "Regular"):
             message = f"Changing property 'virtualMachineProfile.{name}' is not allowed."
             raise conflict("PropertyChangeNotAllowed", message)
-    if new.get("singlePlacementGroup", told["singlePlacementGroup"]) and not told["singlePlacementGroup"]:
+    if new.get("singlePlacementGroup", former["singlePlacementGroup"]) and not former["singlePlacementGroup"]:
         raise conflict("PropertyChangeNotAllowed", "Changing property 'singlePlacementGroup' to true is not allowed.")
 
 

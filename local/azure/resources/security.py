@@ -49,19 +49,19 @@ def _group(turn: Write) -> None:
 
 def _rule(turn: Write) -> None:
     common.name(turn)
-    told = turn.properties
-    common.pick(turn, told, "protocol", PROTOCOLS)
-    common.pick(turn, told, "access", ("Allow", "Deny"))
-    common.pick(turn, told, "direction", ("Inbound", "Outbound"))
-    common.number(turn, told, "priority", FIRST, LAST)
+    properties = turn.properties
+    common.pick(turn, properties, "protocol", PROTOCOLS)
+    common.pick(turn, properties, "access", ("Allow", "Deny"))
+    common.pick(turn, properties, "direction", ("Inbound", "Outbound"))
+    common.number(turn, properties, "priority", FIRST, LAST)
     for other in turn.siblings:
-        if all(other.properties.get(at) == told[at] for at in ("priority", "direction")):
+        if all(other.properties.get(at) == properties[at] for at in ("priority", "direction")):
             message = (
                 f"Security rule {other.id.name} conflicts with rule {turn.id.name}. Rules cannot have the same "
                 "Priority and Direction. To learn more, see aka.ms/nsgrules."
             )
             raise bad_request("SecurityRuleConflict", message)
-    if len(str(told.get("description") or "")) > 140:
+    if len(str(properties.get("description") or "")) > 140:
         raise common.invalid(f"{turn.id.text}: the description is longer than 140 characters.")
     for side in SIDES:
         _ports(turn, side)
@@ -70,13 +70,13 @@ def _rule(turn: Write) -> None:
 
 def _one_of(turn: Write, singular: str, plural: str, also: str | None = None) -> list[str]:
     """Azure takes one field of them, and the singular as one that is not empty."""
-    told = turn.properties
-    if told.get(singular) and told.get(plural):
+    properties = turn.properties
+    if properties.get(singular) and properties.get(plural):
         raise common.invalid(f"Security rule {turn.id.name} has both {singular} and {plural}.")
-    if not told.get(singular) and not told.get(plural) and not (also and told.get(also)):
+    if not properties.get(singular) and not properties.get(plural) and not (also and properties.get(also)):
         raise common.invalid(f"Security rule {turn.id.name} has neither {singular} nor {plural}.")
-    told.setdefault(plural, [])
-    return [told[singular]] if told.get(singular) else list(told[plural])
+    properties.setdefault(plural, [])
+    return [properties[singular]] if properties.get(singular) else list(properties[plural])
 
 
 def _ports(turn: Write, side: str) -> None:

@@ -156,8 +156,8 @@ def _settle(turn: Write) -> None:
 
 def _encrypted(kind: str, old: dict[str, Any]) -> dict[str, Any]:
     since = old.get("creationTime") or now()
-    told = {"enabled": True, "keyType": "Account", "lastEnabledTime": since}
-    return {service: dict(told) for service in ("blob", "file") if service in SERVICES[kind]}
+    encryption = {"enabled": True, "keyType": "Account", "lastEnabledTime": since}
+    return {service: dict(encryption) for service in ("blob", "file") if service in SERVICES[kind]}
 
 
 def _key(name: str) -> dict[str, str]:
@@ -187,15 +187,15 @@ def connections(world: World, resource: Resource) -> dict[str, Any]:
             ("manualPrivateLinkServiceConnections", False),
         ):
             for one in endpoint.properties.get(sort) or ():
-                told = one.get("properties", {})
-                if ids.same(told.get("privateLinkServiceId"), resource.id.text):
+                properties = one.get("properties", {})
+                if ids.same(properties.get("privateLinkServiceId"), resource.id.text):
                     status = "Approved" if automatic else "Pending"
-                    state = told.get("privateLinkServiceConnectionState", {}).get("status", status)
-                    found.append(_connection(resource, endpoint, told, state))
+                    state = properties.get("privateLinkServiceConnectionState", {}).get("status", status)
+                    found.append(_connection(resource, endpoint, properties, state))
     return {"privateEndpointConnections": found}
 
 
-def _connection(resource: Resource, endpoint: Resource, told: dict[str, Any], status: str) -> dict[str, Any]:
+def _connection(resource: Resource, endpoint: Resource, properties: dict[str, Any], status: str) -> dict[str, Any]:
     name = f"{resource.id.name}.{endpoint.etag[:8]}"
     return {
         "id": f"{resource.id.text}/privateEndpointConnections/{name}",
@@ -204,7 +204,7 @@ def _connection(resource: Resource, endpoint: Resource, told: dict[str, Any], st
         "properties": {
             "provisioningState": "Succeeded",
             "privateEndpoint": {"id": endpoint.id.text},
-            "groupIds": told.get("groupIds", []),
+            "groupIds": properties.get("groupIds", []),
             "privateLinkServiceConnectionState": {"status": status, "actionRequired": "None"},
         },
     }

@@ -44,8 +44,8 @@ POLICIES = ("Enabled", "Disabled", "NetworkSecurityGroupEnabled", "RouteTableEna
 
 def prefixes_of(subnet: Resource, at: str) -> list[IPv4Network]:
     """Raises ArmError."""
-    told = subnet.properties.get("addressPrefixes") or [subnet.properties.get("addressPrefix")]
-    return [common.network(one, at) for one in told]
+    prefixes = subnet.properties.get("addressPrefixes") or [subnet.properties.get("addressPrefix")]
+    return [common.network(one, at) for one in prefixes]
 
 
 def inside(network: Resource, subnet: Resource, prefixes: list[IPv4Network]) -> None:
@@ -114,14 +114,14 @@ def _gateway(turn: Write) -> None:
 
 
 def _delegations(turn: Write) -> None:
-    told = common.listed(turn, "delegations", ("serviceName",), ("actions",))
-    for one in told:
+    delegations = common.listed(turn, "delegations", ("serviceName",), ("actions",))
+    for one in delegations:
         service = common.pick(turn, one["properties"], "serviceName", DELEGATIONS)
         one["properties"]["actions"] = DELEGATIONS[service]
     before = (
         [one["properties"]["serviceName"] for one in turn.old.properties.get("delegations", ())] if turn.old else []
     )
-    gone = set(before) - {one["properties"]["serviceName"] for one in told}
+    gone = set(before) - {one["properties"]["serviceName"] for one in delegations}
     if gone and turn.old and any(addresses.held(turn.world, turn.old)):
         message = f"Subnet {turn.id.text} requires the delegation {min(gone)}, which is in use."
         raise bad_request("SubnetMissingRequiredDelegation", message)
@@ -133,8 +133,8 @@ def delegated_to(subnet: Resource) -> list[str]:
 
 def _computed(world: World, subnet: Resource) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    if held := [{"id": entry.by} for entry in addresses.held(world, subnet)]:
-        found["ipConfigurations"] = held
+    if allocations := [{"id": entry.by} for entry in addresses.held(world, subnet)]:
+        found["ipConfigurations"] = allocations
     endpoints = [
         {"id": one.id.text}
         for one in world.store.all("Microsoft.Network/privateEndpoints")

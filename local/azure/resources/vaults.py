@@ -40,36 +40,36 @@ def find_deleted(world: World, name: str) -> Resource | None:
 
 
 def _check(turn: Write) -> None:
-    name, told = turn.id.name, turn.properties
+    name, properties = turn.id.name, turn.properties
     if not NAME.fullmatch(name):
         message = (
             f"The vault name '{name}' is invalid. A vault's name must be between 3-24 alphanumeric characters. The "
             "name must begin with a letter, end with a letter or digit, and not contain consecutive hyphens."
         )
         raise bad_request("VaultNameNotValid", message)
-    mode = told.pop("createMode", "default")
+    mode = properties.pop("createMode", "default")
     if turn.old is None:
         _check_name_free(turn, mode)
     if mode == "recover":
         return
     tenant = directories.of(turn.id.text)
-    if not ids.same(told.get("tenantId"), tenant):
-        message = f"The tenant ID '{told.get('tenantId')}' in request is not the directory's: {tenant}."
+    if not ids.same(properties.get("tenantId"), tenant):
+        message = f"The tenant ID '{properties.get('tenantId')}' in request is not the directory's: {tenant}."
         raise bad_request("BadRequest", message)
-    sku = told.get("sku") or {}
+    sku = properties.get("sku") or {}
     if str(sku.get("name", "")).lower() not in ("standard", "premium") or sku.get("family", "A") != "A":
         raise bad_request("BadRequest", "The vault's sku has the family A and the name standard or premium.")
-    if told.get("enableSoftDelete") is False:
+    if properties.get("enableSoftDelete") is False:
         raise bad_request("BadRequest", "The property 'enableSoftDelete' can't be set to false.")
-    if told.get("enablePurgeProtection") is False:
+    if properties.get("enablePurgeProtection") is False:
         message = (
             'The property "enablePurgeProtection" cannot be set to false. Enabling the purge protection for a vault '
             "is an irreversible action."
         )
         raise bad_request("BadRequest", message)
     _check_days(turn)
-    by_role = told.get("enableRbacAuthorization", turn.version >= ROLES_FIRST)
-    if not by_role and not isinstance(told.get("accessPolicies"), list):
+    by_role = properties.get("enableRbacAuthorization", turn.version >= ROLES_FIRST)
+    if not by_role and not isinstance(properties.get("accessPolicies"), list):
         raise bad_request("BadRequest", "The parameter accessPolicies is not specified.")
 
 
@@ -110,17 +110,17 @@ def _settle(turn: Write) -> None:
     if turn.old is None and (deleted := find_deleted(turn.world, turn.id.name)):
         _recover(turn, deleted)
         return
-    told, old = turn.properties, turn.old.properties if turn.old else {}
-    told.setdefault("enableRbacAuthorization", turn.version >= ROLES_FIRST)
-    told.setdefault("accessPolicies", [])
-    told.setdefault("networkAcls", {**ACLS})
-    told.setdefault("publicNetworkAccess", "Enabled")
-    told["sku"] = {"family": "A", **told["sku"]}
-    told["enableSoftDelete"] = True
-    told.setdefault("softDeleteRetentionInDays", old.get("softDeleteRetentionInDays", LONGEST_DAYS))
+    properties, old = turn.properties, turn.old.properties if turn.old else {}
+    properties.setdefault("enableRbacAuthorization", turn.version >= ROLES_FIRST)
+    properties.setdefault("accessPolicies", [])
+    properties.setdefault("networkAcls", {**ACLS})
+    properties.setdefault("publicNetworkAccess", "Enabled")
+    properties["sku"] = {"family": "A", **properties["sku"]}
+    properties["enableSoftDelete"] = True
+    properties.setdefault("softDeleteRetentionInDays", old.get("softDeleteRetentionInDays", LONGEST_DAYS))
     if old.get("enablePurgeProtection"):
-        told["enablePurgeProtection"] = True
-    told["vaultUri"] = f"https://{turn.id.name.lower()}.vault.azure.net/"
+        properties["enablePurgeProtection"] = True
+    properties["vaultUri"] = f"https://{turn.id.name.lower()}.vault.azure.net/"
 
 
 def _recover(turn: Write, deleted: Resource) -> None:

@@ -56,33 +56,33 @@ def asn(turn: Write, value: Any, *, own: bool = False) -> int:
 
 def _check(turn: Write) -> None:
     common.name(turn)
-    told = turn.properties
-    common.pick(turn, told, "gatewayType", ("Vpn",))
-    common.pick(turn, told, "vpnType", ("RouteBased",), "RouteBased")
+    properties = turn.properties
+    common.pick(turn, properties, "gatewayType", ("Vpn",))
+    common.pick(turn, properties, "vpnType", ("RouteBased",), "RouteBased")
     for at in ("enableBgp", "activeActive", "enablePrivateIpAddress", "disableIPSecReplayProtection"):
-        if not isinstance(told.setdefault(at, False), bool):
+        if not isinstance(properties.setdefault(at, False), bool):
             raise common.invalid(f"{turn.id.text}: {at} must be true or false.")
     _sku(turn)
     listed = common.listed(turn, "ipConfigurations", CONFIGURATION, ("privateIPAddress",))
-    wanted = 2 if told["activeActive"] else 1
+    wanted = 2 if properties["activeActive"] else 1
     if len(listed) != wanted:
         raise common.invalid(
-            f"Gateway {turn.id.text} has {len(listed)} ipConfigurations; with activeActive {told['activeActive']} it "
-            f"needs {wanted}, each with a public address."
+            f"Gateway {turn.id.text} has {len(listed)} ipConfigurations; with activeActive "
+            f"{properties['activeActive']} it needs {wanted}, each with a public address."
         )
     subnet = _configurations(turn, listed)
     if wanted == 2:
         wishes: list[tuple[Resource, str | None, str]] = [(subnet, None, one["id"]) for one in listed]
     else:  # Azure's one instance has the last address that can be had
         wishes = [(subnet, str(addresses.prefix(subnet)[-2]), listed[0]["id"])]
-    held = addresses.allot(turn.world, turn.new, wishes)
-    _bgp(turn, listed, [one.address for one in held])
+    allotted = addresses.allot(turn.world, turn.new, wishes)
+    _bgp(turn, listed, [one.address for one in allotted])
     common.guid(turn)
 
 
 def _sku(turn: Write) -> None:
-    told = turn.properties
-    sku = told.setdefault("sku", {})
+    properties = turn.properties
+    sku = properties.setdefault("sku", {})
     if sku.get("name") in WITHOUT_ZONES:
         message = (
             "VpnGw1-5 non-AZ SKUs are no longer supported for VPN gateways. Only VpnGw1-5AZ SKUs can be created going "
@@ -98,7 +98,7 @@ def _sku(turn: Write) -> None:
     if sku.setdefault("tier", sku["name"]) != sku["name"]:
         raise common.invalid(f"{turn.id.text}: sku tier {sku['tier']} is not its name {sku['name']}.")
     allowed = GENERATIONS.get(sku["name"][len("VpnGw")], BOTH)
-    generation = common.pick(turn, told, "vpnGatewayGeneration", BOTH, allowed[0])
+    generation = common.pick(turn, properties, "vpnGatewayGeneration", BOTH, allowed[0])
     if generation not in allowed:
         message = (
             f"The Virtual Network Gateway Sku {sku['name']} cannot be used when VirtualNetworkVpnGatewayGeneration is "
@@ -140,13 +140,13 @@ def _configurations(turn: Write, listed: list[dict[str, Any]]) -> Resource:
 
 
 def _bgp(turn: Write, listed: list[dict[str, Any]], private: list[str]) -> None:
-    told: dict[str, Any] = turn.properties.setdefault("bgpSettings", {})
-    if strange := sorted(told.keys() - BGP):
+    settings: dict[str, Any] = turn.properties.setdefault("bgpSettings", {})
+    if strange := sorted(settings.keys() - BGP):
         raise common.invalid(f"Could not find member '{strange[0]}' at 'properties.bgpSettings' of {turn.id.text}.")
-    told["asn"] = asn(turn, told.get("asn", DEFAULT_ASN), own=True)
-    common.number(turn, told, "peerWeight", 0, 100, 0)
+    settings["asn"] = asn(turn, settings.get("asn", DEFAULT_ASN), own=True)
+    common.number(turn, settings, "peerWeight", 0, 100, 0)
     custom: dict[str, list[str]] = {one["id"].lower(): [] for one in listed}
-    for one in told.get("bgpPeeringAddresses") or ():
+    for one in settings.get("bgpPeeringAddresses") or ():
         key = str(one.get("ipconfigurationId") or "").lower()
         if key not in custom:
             raise common.invalid(f"{turn.id.text}: '{one.get('ipconfigurationId')}' is no configuration of it.")
@@ -155,8 +155,8 @@ def _bgp(turn: Write, listed: list[dict[str, Any]], private: list[str]) -> None:
     if len(set(every)) != len(every):
         raise common.invalid(f"{turn.id.text} has a custom BGP address twice: {', '.join(every)}.")
     _still_used(turn, custom)
-    told["bgpPeeringAddress"] = ",".join(private)
-    told["bgpPeeringAddresses"] = [
+    settings["bgpPeeringAddress"] = ",".join(private)
+    settings["bgpPeeringAddresses"] = [
         {
             "ipconfigurationId": one["id"],
             "defaultBgpIpAddresses": [address],

@@ -63,21 +63,21 @@ def _log(turn: Write) -> None:
     common.name(turn)
     if turn.new.location != turn.parent.location:
         raise common.invalid(f"{turn.id.text} is in {turn.new.location}, its watcher in {turn.parent.location}.")
-    told = turn.properties
-    target = require(turn, told.get("targetResourceId"), "properties.targetResourceId", *TARGETS)
-    require(turn, told.get("storageId"), "properties.storageId", "Microsoft.Storage/storageAccounts")
+    properties = turn.properties
+    target = require(turn, properties.get("targetResourceId"), "properties.targetResourceId", *TARGETS)
+    require(turn, properties.get("storageId"), "properties.storageId", "Microsoft.Storage/storageAccounts")
     for other in turn.siblings:
         if ids.same(other.properties["targetResourceId"], target.id.text):
             raise common.invalid(f"{target.id.text} has a flow log already: {other.id.text}.")
-    retention: dict[str, Any] = told.setdefault("retentionPolicy", {"days": 0, "enabled": False})
+    retention: dict[str, Any] = properties.setdefault("retentionPolicy", {"days": 0, "enabled": False})
     if strange := sorted(retention.keys() - {"days", "enabled"}):
         raise common.invalid(f"Could not find member '{strange[0]}' at 'properties.retentionPolicy' of {turn.id.text}.")
     common.number(turn, retention, "days", 0, LONGEST_DAYS, 0)
-    told.setdefault("enabled", True)
-    format_: dict[str, Any] = told.setdefault("format", {"type": "JSON", "version": 2})
+    properties.setdefault("enabled", True)
+    format_: dict[str, Any] = properties.setdefault("format", {"type": "JSON", "version": 2})
     common.pick(turn, format_, "type", ("JSON",), "JSON")
     common.number(turn, format_, "version", 1, 2, 2)
-    told["targetResourceGuid"] = target.properties.get("resourceGuid", "")
+    properties["targetResourceGuid"] = target.properties.get("resourceGuid", "")
 
 
 KINDS = (
