@@ -90,38 +90,38 @@ def _preconditions(call: Call, old: Resource | None) -> None:
 
 
 def _put(world: World, call: Call, old: Resource | None) -> Answer:
-    turn = _new_write(world, call, old)
-    place = turn.new.location
+    write = _new_write(world, call, old)
+    place = write.new.location
     refuse_planned(call, place)
     if not call.kind.preempts:
         world.operations.refuse_second(_serial_key(call.id, call.kind))
     identities.require_assign(world, call.caller, call.body, patches=call.method == "PATCH")
-    identities.check(turn)
-    subresources.clean(turn.new, call.kind)
-    call.kind.check(turn)
-    listed = subresources.drafts(world, turn, call.kind, keeps=call.kind.keeps_subresources or call.method == "PATCH")
-    keep(world, turn, call.kind)
-    subresources.keep(world, turn, call.kind, listed)
-    identities.settle(turn)
+    identities.check(write)
+    subresources.clean(write.new, call.kind)
+    call.kind.check(write)
+    listed = subresources.drafts(world, write, call.kind, keeps=call.kind.keeps_subresources or call.method == "PATCH")
+    keep(world, write, call.kind)
+    subresources.keep(world, write, call.kind, listed)
+    identities.settle(write)
     if call.kind.preempts:
         world.operations.preempt(call.id.key)
-    call.kind.begun(turn)
+    call.kind.begun(write)
     status = call.kind.statuses[1 if old else 0]
     if call.method not in call.kind.slow:
-        finish(turn, call.kind)
-        return Answer(status, tell(world, turn.new), etag(turn.new))
-    turn.new.properties["provisioningState"] = call.kind.busy[1 if old else 0]
+        finish(write, call.kind)
+        return Answer(status, tell(world, write.new), etag(write.new))
+    write.new.properties["provisioningState"] = call.kind.busy[1 if old else 0]
 
     def over() -> Any:
         if late := faults.planned(call.method, call.kind.type, place, call.id.name, late=True):
-            turn.new.properties["provisioningState"] = "Failed"
-            call.kind.failed(turn)
+            write.new.properties["provisioningState"] = "Failed"
+            call.kind.failed(write)
             raise late
-        finish(turn, call.kind)
-        return tell(world, turn.new)
+        finish(write, call.kind)
+        return tell(world, write.new)
 
     operation = begin(world, call, place, over)
-    return Answer(status, tell(world, turn.new), (*etag(turn.new), *pointers(operation)))
+    return Answer(status, tell(world, write.new), (*etag(write.new), *pointers(operation)))
 
 
 def _new_write(world: World, call: Call, old: Resource | None) -> Write:
@@ -196,10 +196,10 @@ def _delete(world: World, call: Call, old: Resource | None) -> Answer:
     if not call.kind.preempts:
         world.operations.refuse_second(_serial_key(call.id, call.kind))
     refuse_used(world, old, call.kind)
-    turn = Write(world, old, old, {}, call.caller.principal, call.version)
-    call.kind.removing(turn)
+    write = Write(world, old, old, {}, call.caller.principal, call.version)
+    call.kind.removing(write)
     if "DELETE" not in call.kind.slow:
-        drop(turn, call.kind)
+        drop(write, call.kind)
         return Answer(200)
     world.operations.preempt(call.id.key)
     old.properties["provisioningState"] = "Deleting"
@@ -208,7 +208,7 @@ def _delete(world: World, call: Call, old: Resource | None) -> Answer:
         if late := faults.planned("DELETE", call.kind.type, old.location, call.id.name, late=True):
             old.properties["provisioningState"] = "Failed"
             raise late
-        drop(turn, call.kind)
+        drop(write, call.kind)
 
     return Answer(202, None, pointers(begin(world, call, old.location, over)))
 

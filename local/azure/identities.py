@@ -25,21 +25,21 @@ class Principal(NamedTuple):
     client: str
 
 
-def check(turn: Write) -> None:
+def check(write: Write) -> None:
     """Refuses an identity that is not there. Raises ArmError."""
-    identity = turn.new.body.get("identity")
+    identity = write.new.body.get("identity")
     if identity is None:
         return
     if not isinstance(identity, dict) or not kinds(identity) <= {SYSTEM, USER, "None"}:
-        raise bad_request("InvalidIdentityType", f"The identity type of '{turn.id.text}' is none of Azure's.")
+        raise bad_request("InvalidIdentityType", f"The identity type of '{write.id.text}' is none of Azure's.")
     named = identity.get("userAssignedIdentities") or {}
     if bool(named) != (USER in kinds(identity)):
         message = "The identity ids and the identity type do not fit: UserAssigned comes with userAssignedIdentities."
         raise bad_request("InvalidIdentityIds", message)
     for name in named:
-        found = turn.world.store.find(name)
+        found = write.world.store.find(name)
         if found is None or not ids.same(found.id.type, IDENTITY):
-            message = f"Resource '{turn.id.text}' was not written: no user assigned identity '{name}' could be found."
+            message = f"Resource '{write.id.text}' was not written: no user assigned identity '{name}' could be found."
             raise bad_request("FailedIdentityOperation", message)
 
 
@@ -61,22 +61,22 @@ def require_assign(world: World, caller: Caller, body: dict[str, Any], *, patche
             raise ArmError(403, "LinkedAuthorizationFailed", message) from None
 
 
-def settle(turn: Write) -> None:
+def settle(write: Write) -> None:
     """Fills in object and client ids."""
-    identity = turn.new.body.get("identity")
+    identity = write.new.body.get("identity")
     if not identity:
-        turn.new.state.pop("principal", None)
+        write.new.state.pop("principal", None)
         return
     for name in ("principalId", "tenantId"):
         identity.pop(name, None)
     if SYSTEM in kinds(identity):
-        own = turn.new.state.setdefault("principal", str(uuid.uuid4()))
-        identity |= {"principalId": own, "tenantId": directories.of(turn.id.text)}
+        own = write.new.state.setdefault("principal", str(uuid.uuid4()))
+        identity |= {"principalId": own, "tenantId": directories.of(write.id.text)}
     else:
-        turn.new.state.pop("principal", None)
+        write.new.state.pop("principal", None)
     if USER in kinds(identity):
         identity["userAssignedIdentities"] = {
-            name: {key: turn.world.store.get(name).properties[key] for key in ("principalId", "clientId")}
+            name: {key: write.world.store.get(name).properties[key] for key in ("principalId", "clientId")}
             for name in identity["userAssignedIdentities"]
         }
 

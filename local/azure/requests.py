@@ -163,19 +163,19 @@ def _act(world: World, request: Request) -> Answer:
     access.require(world, request.caller, f"{kind.type}/{action}/action", id_.text)
     found = world.store.get(id_)
     body = request.body if isinstance(request.body, dict) else {}
-    turn = Write(world, found, found, body, request.caller.principal, request.version)
+    write = Write(world, found, found, body, request.caller.principal, request.version)
     call = arm.Call("POST", id_, kind, request.version, body, request.caller)
     arm.refuse_planned(call, found.location)
-    kind.check_action(turn)
+    kind.check_action(write)
     if action not in kind.slow_actions:
         if not kind.preempts:
             world.operations.refuse_second(id_.key)
-        result = kind.actions[action](turn)
+        result = kind.actions[action](write)
         if isinstance(result, Later):
             return _later(world, call, found.location, result)
         return Answer(204) if result is None else Answer(200, result)
     world.operations.refuse_second(id_.key)
-    operation = arm.begin(world, call, found.location, lambda: kind.actions[action](turn))
+    operation = arm.begin(world, call, found.location, lambda: kind.actions[action](write))
     return Answer(202, None, arm.pointers(operation))
 
 
@@ -274,11 +274,11 @@ def empty(world: World, id_: str) -> None:
         refused, before = [], len(left)
         for one in left:
             kind = world.kind(one.id)
-            turn = Write(world, one, one, {})
+            write = Write(world, one, one, {})
             try:
                 refuse_used(world, one, kind)
-                kind.removing(turn)
-                drop(turn, kind)
+                kind.removing(write)
+                drop(write, kind)
             except ArmError as error:
                 refused.append(error)
         if len(refused) == before:

@@ -38,9 +38,9 @@ def model(scale_set: Resource) -> dict[str, Any]:
     return {"profile": scale_set.properties["virtualMachineProfile"], "size": scale_set.body["sku"]["name"]}
 
 
-def grow(turn: Write, count: int) -> list[Resource]:
+def grow(write: Write, count: int) -> list[Resource]:
     """So many more, being created. Zones as even as can be; addresses out of their subnets. Raises ArmError."""
-    world, scale_set = turn.world, turn.new
+    world, scale_set = write.world, write.new
     used_zones = [one.body.get("zones", [""])[0] for one in staying(world, scale_set)]
     zones = scale_set.body.get("zones") or []
     given = _addresses(world, scale_set, count)
@@ -126,9 +126,9 @@ def _base36(number: int) -> str:
     return digits.rjust(6, "0")
 
 
-def allocate(turn: Write) -> ArmError | None:
+def allocate(write: Write) -> ArmError | None:
     """Gives hardware to those that are being created. The failure that some ended in, if they did."""
-    world, scale_set = turn.world, turn.new
+    world, scale_set = write.world, write.new
     room = limits.Room(world)
     waiting = [one for one in staying(world, scale_set) if one.properties["provisioningState"] == "Creating"]
     for one in waiting:

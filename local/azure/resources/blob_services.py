@@ -23,18 +23,18 @@ ACTIONS = {
 }
 
 
-def _service(turn: Write) -> None:
-    default_only(turn)
+def _service(write: Write) -> None:
+    default_only(write)
     for name in ("deleteRetentionPolicy", "containerDeleteRetentionPolicy"):
-        check_retention(name, turn.properties.get(name))
-    if (turn.properties.get("restorePolicy") or {}).get("enabled"):
-        retention = turn.properties.get("deleteRetentionPolicy") or {}
-        if not (turn.properties.get("isVersioningEnabled") and retention.get("enabled")):
+        check_retention(name, write.properties.get(name))
+    if (write.properties.get("restorePolicy") or {}).get("enabled"):
+        retention = write.properties.get("deleteRetentionPolicy") or {}
+        if not (write.properties.get("isVersioningEnabled") and retention.get("enabled")):
             raise bad_request("InvalidRequest", "A restore policy needs versioning and a delete retention policy.")
 
 
-def _container(turn: Write) -> None:
-    check_container(turn.world, turn.id.names[0], turn.id.name, turn.properties)
+def _container(write: Write) -> None:
+    check_container(write.world, write.id.names[0], write.id.name, write.properties)
 
 
 def check_container(world: World, account: str, name: str, properties: dict[str, Any]) -> None:
@@ -52,10 +52,10 @@ def check_container(world: World, account: str, name: str, properties: dict[str,
         raise conflict("PublicAccessNotPermitted", "Public access is not permitted on this storage account.")
 
 
-def settle_container(turn: Write) -> None:
-    turn.new.state.setdefault("blobs", {})
-    turn.properties.setdefault("publicAccess", "None")
-    turn.properties["lastModifiedTime"] = now()
+def settle_container(write: Write) -> None:
+    write.new.state.setdefault("blobs", {})
+    write.properties.setdefault("publicAccess", "None")
+    write.properties["lastModifiedTime"] = now()
 
 
 def _computed_container(_: World, __: Resource) -> dict[str, Any]:
@@ -70,10 +70,10 @@ def _computed_container(_: World, __: Resource) -> dict[str, Any]:
     }
 
 
-def _policy(turn: Write) -> None:
-    if turn.id.name.lower() != "default":
+def _policy(write: Write) -> None:
+    if write.id.name.lower() != "default":
         raise bad_request("InvalidValuesForRequestParameters", "A management policy has one name alone: default.")
-    rules = (turn.properties.get("policy") or {}).get("rules") or []
+    rules = (write.properties.get("policy") or {}).get("rules") or []
     names = [rule.get("name") for rule in rules]
     if not 1 <= len(rules) <= MOST_RULES or len({str(name).lower() for name in names}) != len(names) or not all(names):
         raise bad_request("InvalidRequestPropertyValue", f"A policy has 1 to {MOST_RULES} rules, each of its own name.")
@@ -99,9 +99,9 @@ def _rule(rule: dict[str, Any]) -> None:
         raise bad_request("InvalidRequestPropertyValue", f"The rule {rule['name']} is not valid: {wrong}.")
 
 
-def _policy_settled(turn: Write) -> None:
-    turn.properties["lastModifiedTime"] = now()
-    for rule in turn.properties["policy"]["rules"]:
+def _policy_settled(write: Write) -> None:
+    write.properties["lastModifiedTime"] = now()
+    for rule in write.properties["policy"]["rules"]:
         rule.setdefault("enabled", True)
 
 

@@ -12,29 +12,29 @@ TABLE, ROUTE = "Microsoft.Network/routeTables", "Microsoft.Network/routeTables/r
 HOPS = ("VirtualNetworkGateway", "VnetLocal", "Internet", "VirtualAppliance", "None")
 
 
-def _table(turn: Write) -> None:
-    common.name(turn)
-    turn.properties.setdefault("disableBgpRoutePropagation", False)
-    common.guid(turn)
+def _table(write: Write) -> None:
+    common.name(write)
+    write.properties.setdefault("disableBgpRoutePropagation", False)
+    common.guid(write)
 
 
-def _route(turn: Write) -> None:
-    common.name(turn)
-    properties = turn.properties
+def _route(write: Write) -> None:
+    common.name(write)
+    properties = write.properties
     prefix = str(properties.get("addressPrefix") or "")
     if not TAG.fullmatch(prefix):
-        common.network(prefix, turn.id.text)
-    hop = common.pick(turn, properties, "nextHopType", HOPS)
+        common.network(prefix, write.id.text)
+    hop = common.pick(write, properties, "nextHopType", HOPS)
     address = properties.get("nextHopIpAddress")
     if (hop == "VirtualAppliance") != bool(address):
         raise common.invalid(
-            f"{turn.id.text}: nextHopIpAddress goes with nextHopType VirtualAppliance, and with it only."
+            f"{write.id.text}: nextHopIpAddress goes with nextHopType VirtualAppliance, and with it only."
         )
     if address:
-        common.network(f"{address}/32", turn.id.text)
-    for other in turn.siblings:
+        common.network(f"{address}/32", write.id.text)
+    for other in write.siblings:
         if other.properties["addressPrefix"] == prefix:
-            raise common.invalid(f"{turn.id.text} and {other.id.name} have the same address prefix {prefix}.")
+            raise common.invalid(f"{write.id.text} and {other.id.name} have the same address prefix {prefix}.")
     properties["hasBgpOverride"] = False
 
 

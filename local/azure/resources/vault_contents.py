@@ -65,17 +65,17 @@ def refuse_deleted(vault: Resource, sort: str, name: str) -> None:
         raise conflict("ObjectIsDeletedButRecoverable", message)
 
 
-def _secret(turn: Write) -> None:
-    assert turn.id.parent is not None
-    check_name(turn.id.name)
-    refuse_deleted(turn.world.store.get(turn.id.parent), "secret", turn.id.name)
-    if turn.old is None or "value" in turn.properties:
-        check_value(turn.properties.get("value"))
+def _secret(write: Write) -> None:
+    assert write.id.parent is not None
+    check_name(write.id.name)
+    refuse_deleted(write.world.store.get(write.id.parent), "secret", write.id.name)
+    if write.old is None or "value" in write.properties:
+        check_value(write.properties.get("value"))
 
 
-def _secret_settled(turn: Write) -> None:
-    versions: list[Version] = turn.new.state.setdefault("versions", [])
-    properties = turn.properties
+def _secret_settled(write: Write) -> None:
+    versions: list[Version] = write.new.state.setdefault("versions", [])
+    properties = write.properties
     given = {
         key: (properties.get("attributes") or {})[key]
         for key in ATTRIBUTES
@@ -83,11 +83,11 @@ def _secret_settled(turn: Write) -> None:
     }
     value = properties.pop("value", None)
     if value is not None:
-        versions.append(Version(value, given, properties.get("contentType"), dict(turn.new.body.get("tags") or {})))
+        versions.append(Version(value, given, properties.get("contentType"), dict(write.new.body.get("tags") or {})))
         return
     newest = versions[-1]
     newest.attributes, newest.updated = {**newest.attributes, **given}, int(time.time())
-    newest.tags = dict(turn.new.body.get("tags") or {})
+    newest.tags = dict(write.new.body.get("tags") or {})
     newest.content_type = properties.get("contentType")
 
 
@@ -102,12 +102,12 @@ def _computed_secret(_: World, secret: Resource) -> dict[str, Any]:
     return {**computed, "contentType": newest.content_type} if newest.content_type else computed
 
 
-def _key(turn: Write) -> None:
-    properties = turn.old.properties if turn.old else turn.properties
-    if turn.old:  # "Create If Not Exist": what is there stays as it is
-        turn.new.body["properties"] = turn.old.properties
+def _key(write: Write) -> None:
+    properties = write.old.properties if write.old else write.properties
+    if write.old:  # "Create If Not Exist": what is there stays as it is
+        write.new.body["properties"] = write.old.properties
         return
-    check_name(turn.id.name)
+    check_name(write.id.name)
     if properties.get("kty") not in TYPES:
         raise bad_request("BadParameter", f"kty is one of {TYPES}.")
     rsa = properties["kty"].startswith("RSA")
@@ -117,16 +117,16 @@ def _key(turn: Write) -> None:
         raise bad_request("BadParameter", f"curveName is one of {CURVES}.")
 
 
-def _key_settled(turn: Write) -> None:
-    if turn.old:
+def _key_settled(write: Write) -> None:
+    if write.old:
         return
-    properties, at = turn.properties, int(time.time())
+    properties, at = write.properties, int(time.time())
     rsa = properties["kty"].startswith("RSA")
     properties.setdefault("keySize" if rsa else "curveName", SIZES[0] if rsa else CURVES[0])
     properties.setdefault("keyOps", OPERATIONS["RSA" if rsa else "EC"])
     properties["attributes"] = {"enabled": True, "exportable": False, **(properties.get("attributes") or {})}
     properties["attributes"] |= {"created": at, "updated": at, "recoveryLevel": "Recoverable+Purgeable"}
-    uri = f"https://{turn.id.names[0].lower()}.vault.azure.net/keys/{turn.id.name}"
+    uri = f"https://{write.id.names[0].lower()}.vault.azure.net/keys/{write.id.name}"
     properties |= {"keyUri": uri, "keyUriWithVersion": f"{uri}/{uuid.uuid4().hex}"}
 
 
