@@ -109,13 +109,13 @@ class Guest(Machine):
 
     def power_on(self, overlay: Path, card: str, mac: str) -> Live:
         (self.folder / "credentials").write_text(credential(self.files))
-        with (self.folder / "qemu.log").open("ab") as said:
+        with (self.folder / "qemu.log").open("ab") as log:
             process = subprocess.Popen(
                 [*at(self.router), "setpriv", "--pdeathsig", "KILL", *self.command(overlay, card, mac)],
                 # Its monitor, by which it is told to shut down.
                 stdin=subprocess.PIPE,
-                stdout=said,
-                stderr=said,
+                stdout=log,
+                stderr=log,
             )
         assert process.stdin is not None
         return Live(process.pid, os.pidfd_open(process.pid), os.dup(process.stdin.fileno()), process)
@@ -124,12 +124,12 @@ class Guest(Machine):
         """`before` is the log's length at power-on."""
         with contextlib.suppress(OSError):  # it has ended
             os.write(live.lifeline, ASKED)
-        deadline, said = time.monotonic() + ANSWER_SECONDS, b""
-        while ANSWER not in said:
+        deadline, output = time.monotonic() + ANSWER_SECONDS, b""
+        while ANSWER not in output:
             ended = readable(live.handle, seconds=0.05)
-            said = log.read_bytes()[before:]
+            output = log.read_bytes()[before:]
             if ended or time.monotonic() > deadline:
-                raise MachineError(f"QEMU does not start {self.name}: {said.decode(errors='replace').strip()[-300:]}")
+                raise MachineError(f"QEMU does not start {self.name}: {output.decode(errors='replace').strip()[-300:]}")
 
     def command(self, overlay: Path, card: str, mac: str) -> list[str]:
         given = {

@@ -58,10 +58,10 @@ def command(hosts: Path, interface: Interface, card: str, domain: str) -> list[s
         "dhcp-host": f"{hardware_address(interface)},{address}",
         "dhcp-leasefile": str(hosts.with_name("leases")),
     }
-    told = {"router": gateway(interface), "dns-server": RESOLVER, "domain-name": domain}
+    values = {"router": gateway(interface), "dns-server": RESOLVER, "domain-name": domain}
     return [
         *("dnsmasq", "--keep-in-foreground", "--bind-interfaces", "--except-interface=lo"),
         *("--no-resolv", "--no-hosts", "--no-ping", "--dhcp-authoritative"),
         *(f"--{name}={value}" for name, value in options.items()),
-        *(f"--dhcp-option=option:{name},{value}" for name, value in told.items()),
+        *(f"--dhcp-option=option:{name},{value}" for name, value in values.items()),
     ]

@@ -35,11 +35,11 @@ class Loop:
         self.signals: dict[int, Then] = {}
         self.reaped: list[Then] = []
         self.stopping = False
-        heard, told = socket.socketpair()
+        heard, write_end = socket.socketpair()
         heard.settimeout(0)
-        told.settimeout(0)
-        signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
-        self.sockets = heard, told
+        write_end.settimeout(0)
+        signal.set_wakeup_fd(write_end.fileno(), warn_on_full_buffer=False)
+        self.sockets = heard, write_end
         self.watch(heard.fileno(), self.take_signals)
         self.on_signal(signal.SIGCHLD, self.reap)
 

@@ -107,17 +107,17 @@ class Machine:
             "folders": [str(path) for path in root.ours()],
         }
         (self.folder / "machine.json").write_text(json.dumps(spec))
-        heard, told = os.pipe()
-        lifeline, held = os.pipe()
+        heard, write_end = os.pipe()
+        lifeline, kept_end = os.pipe()
         try:
-            self.live = self.launch(lifeline, told, held)
+            self.live = self.launch(lifeline, write_end, kept_end)
         except BaseException:
             os.close(heard)
-            os.close(held)
+            os.close(kept_end)
             raise
         finally:
             os.close(lifeline)
-            os.close(told)
+            os.close(write_end)
         with os.fdopen(heard, "rb") as report:
             try:
                 try:
@@ -132,13 +132,13 @@ class Machine:
                 self.kill()
                 raise
 
-    def launch(self, lifeline: int, ready: int, held: int) -> Live:
+    def launch(self, lifeline: int, ready: int, kept_end: int) -> Live:
         with self.console.open("ab") as console:
             try:
                 pid, handle = ZYGOTE.first_process(self.folder, console.fileno(), lifeline, ready)
             except ZygoteError as error:
                 raise MachineError(f"{self.name} did not come up: {error}") from None
-        return Live(pid, handle, held)
+        return Live(pid, handle, kept_end)
 
     def await_ready(self, descriptor: int) -> None:
         line = b""

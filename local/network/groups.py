@@ -17,10 +17,10 @@ DIRECTIONS = {"in": ("saddr", "accept"), "out": ("daddr", "return")}
 
 def ruleset(network: Mapping[str, Any], machines: str, hub: str) -> str:
     """`machines` and `hub` are what names of interfaces to machines and to hubs begin with."""
-    held: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    by_groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for one in network["interfaces"]:
-        held[tuple(one["groups"])].append(one["address"])
-    watched = {of: addresses for of, addresses in held.items() if of}
+        by_groups[tuple(one["groups"])].append(one["address"])
+    watched = {of: addresses for of, addresses in by_groups.items() if of}
     definitions = [*_members(network["interfaces"], network["groups"]), *_chains(watched, network["groups"])]
     definitions += answered([address for one in network["endpoints"] for address in one["addresses"]], METADATA)
     lines = [
@@ -32,7 +32,7 @@ def ruleset(network: Mapping[str, Any], machines: str, hub: str) -> str:
         _map("out", watched),
         *(
             f"ct original ip daddr {address} accept"
-            for of, found in held.items()
+            for of, found in by_groups.items()
             if not of
             for address in sorted(found)
         ),

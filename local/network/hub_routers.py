@@ -42,14 +42,14 @@ def contents(
 
 def best(found: Iterable[tuple[str, Path, str]]) -> dict[str, Entry]:
     """Of prefix, path and way: the shortest paths, with all their ways."""
-    kept: dict[str, Entry] = {}
+    chosen: dict[str, Entry] = {}
     for cidr, path, way in found:
-        before = kept.get(cidr)
+        before = chosen.get(cidr)
         if before is None or len(path) < len(before.path):
-            kept[cidr] = Entry(path, (way,))
+            chosen[cidr] = Entry(path, (way,))
         elif len(path) == len(before.path) and way not in before.next_hops:
-            kept[cidr] = before._replace(next_hops=(*before.next_hops, way))
-    return kept
+            chosen[cidr] = before._replace(next_hops=(*before.next_hops, way))
+    return chosen
 
 
 def transit_gateway(
@@ -84,8 +84,8 @@ def _of(hub: str, attachment: Mapping[str, Any], tunnels: list[Tunnel]) -> list[
 
 def known(gateway: Mapping[str, Any], tunnels: Iterable[Tunnel], heard: Heard) -> dict[str, Entry]:
     """What a VPN gateway learns by its tunnels: prefix → interfaces."""
-    told = ((one.interface, heard.get((one.name, gateway["id"]), {})) for one in tunnels if one.at(gateway["id"]))
-    return best((cidr, path, way) for way, routes in told for cidr, path in routes.items())
+    announced = ((one.interface, heard.get((one.name, gateway["id"]), {})) for one in tunnels if one.at(gateway["id"]))
+    return best((cidr, path, way) for way, routes in announced for cidr, path in routes.items())
 
 
 def vpn_gateway(

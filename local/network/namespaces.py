@@ -85,8 +85,8 @@ class Namespaces:
             self.file(name).touch()
             run(["unshare", f"--net={self.file(name)}", "true"])
             settings = SETTINGS
-        said = [f"echo {value} > /proc/sys/net/ipv4/{one}" for one, value in settings.items()]
-        run([*self.through(name), "sh", "-c", " && ".join(["ip link set lo up", *said])])
+        commands = [f"echo {value} > /proc/sys/net/ipv4/{one}" for one, value in settings.items()]
+        run([*self.through(name), "sh", "-c", " && ".join(["ip link set lo up", *commands])])
 
     def _end(self, name: str) -> None:
         run(["umount", str(self.file(name))])

@@ -44,13 +44,13 @@ def plan(world: Mapping[str, Any], there: Iterable[Site]) -> Plan:
         site.router: site_routers.router(site, [one for one in up if one.at(site.router)], heard) for site in standing
     }
     routers[CLOUD] = _cloud([*world["networks"], *azures], standing)
-    seen = _prefix_counts(up, heard)
+    counts = _prefix_counts(up, heard)
     return Plan(
         routers,
         frozenset(_wires(world, standing, up)),
-        {one["outside"]: seen.get((c["id"], one["outside"])) for c in world["connections"] for one in c["tunnels"]},
+        {one["outside"]: counts.get((c["id"], one["outside"])) for c in world["connections"] for one in c["tunnels"]},
         {
-            one["id"]: {end["outside"]: seen.get((one["id"], end["outside"])) for end in one["ends"]}
+            one["id"]: {end["outside"]: counts.get((one["id"], end["outside"])) for end in one["ends"]}
             for gateway in gateways
             for one in gateway["connections"]
         },

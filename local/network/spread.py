@@ -21,16 +21,16 @@ def ruleset(rules: Iterable[Mapping[str, Any]]) -> str:
 
     What nobody takes is lost: no balancer answers for itself.
     """
-    told = list(rules)
+    listed = list(rules)
     empty = f"table ip {TABLE}\ndelete table ip {TABLE}\n"
-    if not told:
+    if not listed:
         return empty
     chains, lines = [], []
-    for one in told:
+    for one in listed:
         names = [short_name(f"to_{number}_", one["id"]) for number in range(len(one["to"]))]
         chains += [f"chain {name} {{ {_leads(one, *to)}; }}" for name, to in zip(names, one["to"], strict=True)]
         lines += list(_spread(one, names))
-    fronts = ", ".join(sorted({one["address"] for one in told}))
+    fronts = ", ".join(sorted({one["address"] for one in listed}))
     # Ours goes before what endpoints' names lead to; what is still for a frontend afterwards has no machine.
     spread = "type nat hook prerouting priority dstnat - 10; policy accept;"
     lost = f"type filter hook prerouting priority dstnat + 10; policy accept; ip daddr {{ {fronts} }} drop;"

@@ -24,16 +24,18 @@ def router(vnet: Mapping[str, Any], machines: set[str], learned: Iterable[str]) 
 
     Other addresses of the network are answered for by the local cloud.
     """
-    told = [cidr for cidr in learned if not _inside(cidr, _system(vnet))]
+    accepted = [cidr for cidr in learned if not _inside(cidr, _system(vnet))]
     here = [one["address"] for one in vnet["interfaces"] if one["address"] not in machines]
     routes = {Route(f"{address}/32", (CLOUD_INTERFACE,)) for address in [METADATA, PLATFORM, *here]}
     routes |= {Route(cidr) for cidr in vnet["cidrs"]}
     policies = set()
     for number, subnet in enumerate(sorted(vnet["subnets"], key=lambda one: str(one["cidr"])), FIRST_TABLE):
-        routes |= set(_table(vnet, subnet, told, number))
+        routes |= set(_table(vnet, subnet, accepted, number))
         policies |= {Rule(f"from {of}", number, FIRST) for of in _speakers(vnet, subnet["cidr"])}
     ways_out = [one["address"] for one in vnet["interfaces"] if one["outward"] and _open(vnet, one["address"])]
-    return Router(frozenset(routes), frozenset(policies), rules.ruleset(vnet, told, ways_out, (MACHINE, GATEWAY, PEER)))
+    return Router(
+        frozenset(routes), frozenset(policies), rules.ruleset(vnet, accepted, ways_out, (MACHINE, GATEWAY, PEER))
+    )
 
 
 def _speakers(vnet: Mapping[str, Any], cidr: str) -> Iterator[str]:
@@ -70,7 +72,7 @@ def _inside(cidr: str, of: Iterable[str]) -> bool:
     return any(IPv4Network(cidr).subnet_of(IPv4Network(one)) for one in of)
 
 
-def _table(vnet: Mapping[str, Any], subnet: Mapping[str, Any], told: list[str], number: int) -> Iterator[Route]:
+def _table(vnet: Mapping[str, Any], subnet: Mapping[str, Any], accepted: list[str], number: int) -> Iterator[Route]:
     """A subnet's effective routes, as they hold for what its addresses send."""
     gateway = (short_name(GATEWAY, vnet["gateway"]),) if vnet["gateway"] else ()
     found = {f"{one}/32": Route(f"{one}/32", table=number, onward=True) for one in (METADATA, PLATFORM)}
@@ -78,7 +80,7 @@ def _table(vnet: Mapping[str, Any], subnet: Mapping[str, Any], told: list[str], 
     found |= {cidr: Route(cidr, table=number, onward=True) for cidr in vnet["cidrs"]}
     found |= {cidr: Route(cidr, (peer_interface(peer),), number) for peer in vnet["peers"] for cidr in peer["cidrs"]}
     if subnet["learns"]:
-        found |= {cidr: Route(cidr, gateway, number) for cidr in told}
+        found |= {cidr: Route(cidr, gateway, number) for cidr in accepted}
     for one in subnet["routes"]:
         ways = gateway if one["hop"] == TO_GATEWAY else ()
         found[one["cidr"]] = Route(one["cidr"], ways, number, onward=one["hop"] == ONWARD)

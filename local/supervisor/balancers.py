@@ -87,9 +87,9 @@ class Balancers:
         now = {key: (check.settings, check.target, check.source) for key, check in self.checks.items()}
         for key in [key for key in now if wanted.get(key) != now[key]]:
             self.checks.pop(key).task.cancel()
-        for key, (told, target, source) in wanted.items():
+        for key, (settings, target, source) in wanted.items():
             if key not in self.checks:
-                self.checks[key] = Check(told, target, source, lambda key=key: self.turned(key))  # type: ignore[misc]
+                self.checks[key] = Check(settings, target, source, lambda key=key: self.turned(key))  # type: ignore[misc]
         self.dirty.set()
 
     def turned(self, key: tuple[str, str, int]) -> None:

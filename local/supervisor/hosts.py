@@ -36,8 +36,8 @@ FIELDS = {
 }
 
 
-def room(told: dict[str, Any]) -> ends.Site:
-    return ends.Site(told["site"], told["block"], told["lan"], tuple(told["gateways"]))
+def room(spec: dict[str, Any]) -> ends.Site:
+    return ends.Site(spec["site"], spec["block"], spec["lan"], tuple(spec["gateways"]))
 
 
 @dataclass
@@ -148,18 +148,18 @@ class Hosts:
         self.lock = threading.Lock()
         self.left: list[dict[str, Any]] = json.loads(record.read_text()) if record.exists() else []
 
-    def stand_up(self, told: dict[str, Any]) -> dict[str, Any]:
+    def stand_up(self, spec: dict[str, Any]) -> dict[str, Any]:
         """Has it running, and tells how it is. Raises ValueError for words of another form, and what `start` does."""
-        if told.keys() != FIELDS.keys() or not all(isinstance(told[name], kind) for name, kind in FIELDS.items()):
+        if spec.keys() != FIELDS.keys() or not all(isinstance(spec[name], kind) for name, kind in FIELDS.items()):
             raise ValueError(f"a host is told by {', '.join(FIELDS)}")
-        with self.own(told["name"]):
-            known = self.standing.get(told["name"])
+        with self.own(spec["name"]):
+            known = self.standing.get(spec["name"])
             if known and known.machine.running:
                 return known.described()
             if known:
                 known.machine.let_go()
-            self.enter(room(told))
-            made = Host(self.site, told, self.names())
+            self.enter(room(spec))
+            made = Host(self.site, spec, self.names())
             made.start()
             with self.lock:
                 self.standing[made.name] = made
@@ -197,14 +197,14 @@ class Hosts:
 
     def restore(self) -> None:
         """Has those stand again that stood before; returns at once."""
-        for told in list(self.left):
-            threading.Thread(target=self.stand_again, args=(told,), name=told["name"], daemon=True).start()
+        for spec in list(self.left):
+            threading.Thread(target=self.stand_again, args=(spec,), name=spec["name"], daemon=True).start()
 
-    def stand_again(self, told: dict[str, Any]) -> None:
+    def stand_again(self, spec: dict[str, Any]) -> None:
         try:
-            self.stand_up(told)
+            self.stand_up(spec)
         except (MachineError, NetworkError, OSError, ValueError) as error:
-            self.site.log(f"{told['name']} does not stand again: {error}")
+            self.site.log(f"{spec['name']} does not stand again: {error}")
 
     def own(self, name: str) -> threading.Lock:
         with self.lock:

@@ -87,11 +87,11 @@ class Instance:
         live = self.machine.live if self.machine else None
         return live.pid if live else None
 
-    def tell(self, told: dict[str, Any], hosts: str) -> None:
+    def tell(self, spec: dict[str, Any], hosts: str) -> None:
         """What the local AWS has of it now."""
-        self.spec, self.hosts = told, hosts
-        self.report_end = self.report_end or wanted(told) == GONE
-        self.wanted = GONE if self.wanted == GONE else wanted(told)
+        self.spec, self.hosts = spec, hosts
+        self.report_end = self.report_end or wanted(spec) == GONE
+        self.wanted = GONE if self.wanted == GONE else wanted(spec)
         self.wake()
 
     def leave(self) -> None:
@@ -183,23 +183,23 @@ class Instance:
     def start(self) -> None:
         self.note("starting")
         self.begun = self.starts
-        told, self.laid = self.spec, self.hosts
+        spec, self.laid = self.spec, self.hosts
         self.folder.mkdir(parents=True, exist_ok=True)
-        version = told["kubernetes"]
+        version = spec["kubernetes"]
         if missing := programs.missing(version):
             self.console(f"Kubernetes {version}: the machine will lack {', '.join(missing)}, which are not built")
         self.machine = Machine(
             self.name,
             self.folder,
-            (f"{told['address']}/{told['prefix']}",),
-            router=self.site.router(told["vpc"]),
+            (f"{spec['address']}/{spec['prefix']}",),
+            router=self.site.router(spec["vpc"]),
             hosts=self.hosts_text(),
             programs=programs.of(version),
-            files={**self.site.trusted(), str(hardware.FILE): hardware.text(told["hardware"], version)},
+            files={**self.site.trusted(), str(hardware.FILE): hardware.text(spec["hardware"], version)},
         )
-        self.console(f"{self.id} starts as {self.name} on {told['address']} in {told['zone']}")
+        self.console(f"{self.id} starts as {self.name} on {spec['address']} in {spec['zone']}")
         self.machine.start()
-        for number, addresses in enumerate(told.get("cards", ()), 1):
+        for number, addresses in enumerate(spec.get("cards", ()), 1):
             self.machine.plug(Interface(tuple(addresses), f"eth{number}"))
         boots = not (self.machine.disk / FINISHED).exists()
         if not boots:
@@ -322,14 +322,14 @@ class Instance:
 
     def described(self) -> dict[str, Any]:
         """As `landbridge local machines` shows it."""
-        told = self.spec
+        spec = self.spec
         return {
             "machine": self.name,
             "instance": self.id,
-            "kubernetes": told["kubernetes"],
-            "region": told["region"],
-            "zone": told["zone"],
-            "address": told["address"],
+            "kubernetes": spec["kubernetes"],
+            "region": spec["region"],
+            "zone": spec["zone"],
+            "address": spec["address"],
             "state": self.state,
             "why": self.why,
             "since": self.since.isoformat(timespec="seconds"),
@@ -338,20 +338,20 @@ class Instance:
         }
 
 
-def machine_folder(home: Path, told: dict[str, Any]) -> Path:
+def machine_folder(home: Path, spec: dict[str, Any]) -> Path:
     """Where what a machine has lies, of which its cloud tells so."""
-    found: Path = home / "machines" / told["region"] / told["id"]
+    found: Path = home / "machines" / spec["region"] / spec["id"]
     return found
 
 
-def wanted(told: dict[str, Any]) -> str:
-    return {"shutting-down": GONE, "stopped": DOWN, "stopping": DOWN}.get(told["state"], UP)
+def wanted(spec: dict[str, Any]) -> str:
+    return {"shutting-down": GONE, "stopped": DOWN, "stopping": DOWN}.get(spec["state"], UP)
 
 
-def write(file: Path, told: Any) -> None:
+def write(file: Path, content: Any) -> None:
     """JSON, in one step, for those outside and those who come later."""
     draft = file.with_suffix(".new")
-    draft.write_text(json.dumps(told, indent=1))
+    draft.write_text(json.dumps(content, indent=1))
     draft.replace(file)
 
 

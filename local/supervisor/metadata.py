@@ -16,7 +16,7 @@ Find = Callable[[str], dict[str, Any] | None]
 class Service(Protocol):
     """One cloud's."""
 
-    def serve(self, asked: "Handler", machine: dict[str, Any]) -> None:
+    def serve(self, handler: "Handler", machine: dict[str, Any]) -> None:
         """Answers a call of a machine's."""
 
 

@@ -76,11 +76,11 @@ class Supervisor:
         threading.Event().wait()
 
     def follow_one(self, cloud: Cloud) -> None:
-        seen = -1
+        version = -1
         while True:
             try:
                 restless = self.worlds.get(cloud.name, {}).get("restless", False)
-                seen = cloud.await_change(seen, RESTLESS_SECONDS if restless else CHANGE_SECONDS)
+                version = cloud.await_change(version, RESTLESS_SECONDS if restless else CHANGE_SECONDS)
                 world = cloud.world()
                 with self.applying:
                     self.take(cloud.name, world)
@@ -88,7 +88,7 @@ class Supervisor:
                 complain(f"{cloud.name} does not answer: {error}. Machines go on, and wait for it")
                 cloud.await_back()
                 complain(f"{cloud.name} answers again")
-                seen = -1
+                version = -1
                 # It may have forgotten how its targets are.
                 self.balancers.tell_again()
             except Exception as error:
@@ -105,19 +105,19 @@ class Supervisor:
         self.apply(self.world)
         if not self.begun:
             self.begun = True
-            told = {one["id"] for one in self.world["machines"]}
-            leftovers.drop(self.home / "machines", told | self.hosts.known())
+            known = {one["id"] for one in self.world["machines"]}
+            leftovers.drop(self.home / "machines", known | self.hosts.known())
             self.hosts.restore()
 
     def apply(self, world: dict[str, Any]) -> None:
         """Has everything as `world` tells it."""
-        told = {one["id"]: one for one in world["machines"]}
-        if told or world["balancers"]:
+        specs = {one["id"]: one for one in world["machines"]}
+        if specs or world["balancers"]:
             self.lead()
         self.attempt("routers", self.route)
-        hosts = {vpc: names.of_network(world, vpc) for vpc in {one["vpc"] for one in told.values()}}
+        hosts = {vpc: names.of_network(world, vpc) for vpc in {one["vpc"] for one in specs.values()}}
         with self.lock:
-            for id_, one in told.items():
+            for id_, one in specs.items():
                 if id_ in self.instances:
                     self.instances[id_].tell(one, hosts[one["vpc"]])
                 elif one["state"] == "shutting-down":
@@ -127,7 +127,7 @@ class Supervisor:
                 elif (id_, holder) not in self.waiting:
                     self.waiting.add((id_, holder))
                     complain(f"{id_} waits: {holder} has its address {one['address']}")
-            for id_ in [id_ for id_ in self.instances if id_ not in told]:
+            for id_ in [id_ for id_ in self.instances if id_ not in specs]:
                 self.instances[id_].leave()
                 if not self.instances[id_].thread.is_alive():
                     del self.instances[id_]
@@ -158,15 +158,17 @@ class Supervisor:
             made = plan(self.world, self.hosts.rooms.values())
             self.routers.apply(made)
             if made.tunnels:
-                ends = {end: {"keys": told is not None, "prefixes": told} for end, told in made.tunnels.items()}
+                ends = {
+                    end: {"keys": prefixes is not None, "prefixes": prefixes} for end, prefixes in made.tunnels.items()
+                }
                 self.teller("aws")("ends", ends)
             if made.ends:
                 self.teller("azure")("ends", made.ends)
 
-    def stand_up(self, told: dict[str, Any]) -> dict[str, Any]:
+    def stand_up(self, spec: dict[str, Any]) -> dict[str, Any]:
         """Has a host of a site running: see `hosts`."""
         self.lead()
-        return self.hosts.stand_up(told)
+        return self.hosts.stand_up(spec)
 
     def taken(self, address: str) -> str | None:
         """Which other machine still has the address: the new one waits for it."""

@@ -24,10 +24,10 @@ class Way(NamedTuple):
 
 def joining(file: Path) -> Way:
     """Raises OSError, ValueError for what local machines do not read."""
-    told = json.loads(file.read_text())
-    (cluster,), (user,), (context,) = told["clusters"], told["users"], told["contexts"]
+    config = json.loads(file.read_text())
+    (cluster,), (user,), (context,) = config["clusters"], config["users"], config["contexts"]
     if (context["name"], context["context"]) != (
-        told["current-context"],
+        config["current-context"],
         {"cluster": cluster["name"], "user": user["name"]},
     ):
         raise ValueError(f"{file}: its one context is not the current one, of its one cluster and user")
@@ -47,8 +47,8 @@ def _server(cluster: Any) -> tuple[str, str]:
 class Credential:
     """What a command prints, for as long as it says that it is good, as client-go has it."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        self.settings = told
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self.settings = settings
         self.token, self.until = "", datetime.min.replace(tzinfo=UTC)
 
     def __call__(self) -> str:
@@ -58,27 +58,29 @@ class Credential:
         return self.token
 
 
-def executed(told: dict[str, Any]) -> tuple[str, datetime]:
+def executed(settings: dict[str, Any]) -> tuple[str, datetime]:
     """The token that the command prints, and until when. Raises OSError; what it printed is never in an error."""
-    given = {one["name"]: one["value"] for one in told.get("env") or []}
+    given = {one["name"]: one["value"] for one in settings.get("env") or []}
     try:
-        code, said = ready_made.output([told["command"], *told.get("args", [])], {**os.environ, **given}, EXEC_SECONDS)
+        code, stdout = ready_made.output(
+            [settings["command"], *settings.get("args", [])], {**os.environ, **given}, EXEC_SECONDS
+        )
     except subprocess.TimeoutExpired:
-        raise OSError(f"{told['command']} took longer than {EXEC_SECONDS} s") from None
+        raise OSError(f"{settings['command']} took longer than {EXEC_SECONDS} s") from None
     if code:
-        raise OSError(f"{told['command']} {' '.join(told.get('args', []))} ended with status {code}")
+        raise OSError(f"{settings['command']} {' '.join(settings.get('args', []))} ended with status {code}")
     try:
-        status = json.loads(said)["status"]
+        status = json.loads(stdout)["status"]
         until = status.get("expirationTimestamp")
         return str(status["token"]), datetime.fromisoformat(until) if until else datetime.now(UTC)
     except (KeyError, TypeError, ValueError):
-        raise OSError(f"{told['command']} printed no credential with a token") from None
+        raise OSError(f"{settings['command']} printed no credential with a token") from None
 
 
 def own(way: Way, pair: Path) -> str:
     """By the certificate that is current, whichever it is."""
     named = {"cluster": "default-cluster", "user": "default-auth", "namespace": "default"}
-    told = {
+    config = {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [
@@ -88,12 +90,12 @@ def own(way: Way, pair: Path) -> str:
         "contexts": [{"name": "default-context", "context": named}],
         "current-context": "default-context",
     }
-    return json.dumps(told, indent=2) + "\n"
+    return json.dumps(config, indent=2) + "\n"
 
 
 def read_own(file: Path) -> tuple[str, str, Path] | None:
     """Server, authority and the certificate's file; None if there is none yet."""
     if not file.exists():
         return None
-    told = json.loads(file.read_text())
-    return *_server(told["clusters"][0]), Path(told["users"][0]["user"]["client-certificate"])
+    config = json.loads(file.read_text())
+    return *_server(config["clusters"][0]), Path(config["users"][0]["user"]["client-certificate"])

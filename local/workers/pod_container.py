@@ -101,17 +101,17 @@ class PodContainer:
     def end(self, code: int, now: float, message: str, *, ending: bool, reason: str = "") -> float | None:
         """It has ended, or not begun; in how many seconds it is started again, if it is."""
         begun = self.state.get("running", {}).get("startedAt") or stamp()
-        told: Json = {"exitCode": code, "reason": reason or ("Error" if code else "Completed")}
-        told |= {"startedAt": begun, "finishedAt": stamp(), **({"message": message} if message else {})}
+        terminated: Json = {"exitCode": code, "reason": reason or ("Error" if code else "Completed")}
+        terminated |= {"startedAt": begun, "finishedAt": stamp(), **({"message": message} if message else {})}
         self.running = self.kill_at = None
         self.ready, self.started = self.kind == INIT and code == 0, False
-        self.state = {"terminated": told}
+        self.state = {"terminated": terminated}
         if ending or not self.again(code):
             self.over = True
             return None
         seconds = self.backoff.after(now - self.begun if self.begun else 0.0)
         self.not_before = now + seconds
-        self.last, self.restarts = {"terminated": told}, self.restarts + 1
+        self.last, self.restarts = {"terminated": terminated}, self.restarts + 1
         if seconds:
             text = f"back-off {seconds:.0f}s restarting failed container={self.name}"
             self.wait("CrashLoopBackOff", text)
@@ -133,8 +133,8 @@ class PodContainer:
 
 def pod_containers(pod: Json) -> list[PodContainer]:
     """Init containers first, in their order."""
-    told, spec = pod.get("status") or {}, pod["spec"]
-    parts = [*(told.get("initContainerStatuses") or []), *(told.get("containerStatuses") or [])]
+    status, spec = pod.get("status") or {}, pod["spec"]
+    parts = [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]
     before = {one["name"]: one for one in parts}
     first = spec.get("initContainers") or []
     return [

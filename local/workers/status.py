@@ -70,7 +70,7 @@ def dated(fresh: Iterable[Json], before: Iterable[Json], now: str) -> list[Json]
 
 def status(
     slots: Sequence[PodContainer],
-    told: Json,
+    stored: Json,
     *,
     laid: bool,
     ending: bool,
@@ -79,15 +79,15 @@ def status(
     started: str,
     now: str,
 ) -> Json:
-    """What is patched into the pod's status, which was `told` before."""
+    """What is patched into the pod's status, which was `stored` before."""
     how = phase(slots, ending=ending)
     found = conditions(slots, laid=laid, now_phase=how, trouble=trouble)
     mine: Json = {
         "phase": how,
-        "startTime": told.get("startTime") or started,
+        "startTime": stored.get("startTime") or started,
         "hostIP": address,
         "hostIPs": [{"ip": address}],
-        "conditions": dated(found, told.get("conditions") or [], now),
+        "conditions": dated(found, stored.get("conditions") or [], now),
         "containerStatuses": [one.status() for one in slots if one.kind == MAIN],
     }
     if laid:
@@ -97,8 +97,8 @@ def status(
     return mine
 
 
-def overwritten(sent: Json, told: Json) -> bool:
+def overwritten(sent: Json, stored: Json) -> bool:
     """Whether others wrote over what counts: the phase, or a condition."""
     mine = {one["type"]: one["status"] for one in sent["conditions"]}
-    found = {one["type"]: one["status"] for one in told.get("conditions") or []}
-    return sent["phase"] != told.get("phase") or any(found.get(kind) != value for kind, value in mine.items())
+    found = {one["type"]: one["status"] for one in stored.get("conditions") or []}
+    return sent["phase"] != stored.get("phase") or any(found.get(kind) != value for kind, value in mine.items())

@@ -84,12 +84,12 @@ class StoredWorld:
         """Answers a call, which is on disk by then."""
         with self._exclusive():
             begun, at = time.thread_time(), moment.now()
-            with at.holds() as held:
-                told, answer = self._made(call)
+            with at.holds() as fixed:
+                digest, answer = self._made(call)
             if self.journal:
-                self._write_down((at.at, at.seed, call, told))
+                self._write_down((at.at, at.seed, call, digest))
                 self.since += time.thread_time() - begun
-                if not held.repeatable or self.since > self.wanted or self.journal.size > self.most_bytes:
+                if not fixed.repeatable or self.since > self.wanted or self.journal.size > self.most_bytes:
                     self.picture()
             if isinstance(answer, Exception):
                 raise answer
@@ -217,19 +217,19 @@ class StoredWorld:
 
     def _take(self, file: Path) -> None:
         assert self.folder
-        told, _, data = file.read_bytes().partition(b"\n")
-        if told.decode() != self.version:
-            raise DamagedError(f"it is of {told.decode()}, and here is {self.version}")
+        version, _, data = file.read_bytes().partition(b"\n")
+        if version.decode() != self.version:
+            raise DamagedError(f"it is of {version.decode()}, and here is {self.version}")
         state = pickles.loads(data, pickles.Contents(self.folder / "contents"))
         self.cloud.restore(state)
 
     def _again(self, file: Path) -> int:
         """Makes calls again as they were made; what is answered otherwise is told."""
         count = 0
-        for count, (at, seed, call, told) in enumerate(records(file), 1):
+        for count, (at, seed, call, digest) in enumerate(records(file), 1):
             begun = time.thread_time()
             with moment.Moment(at, seed).holds():
-                same = self._made(call)[0] == told
+                same = self._made(call)[0] == digest
             self.since += time.thread_time() - begun
             if not same:
                 self.strange += 1

@@ -27,21 +27,21 @@ class Spread:
         self.loop = asyncio.new_event_loop()
         threading.Thread(target=self.loop.run_forever, name="spread", daemon=True).start()
 
-    def update(self, told: list[dict[str, Any]], networks: set[str]) -> None:
+    def update(self, rules: list[dict[str, Any]], networks: set[str]) -> None:
         """Has them as they are told, at those of `networks`, whose routers are there. Raises NetworkError."""
         try:
-            asyncio.run_coroutine_threadsafe(self.take(told), self.loop).result(SECONDS)
+            asyncio.run_coroutine_threadsafe(self.take(rules), self.loop).result(SECONDS)
         except TimeoutError:
             raise NetworkError(f"its own thread did not answer within {SECONDS:.0f} s") from None
-        wanted = {one["network"] for one in told}
+        wanted = {one["network"] for one in rules}
         for network in sorted((wanted | self.laid) & networks):
             self.lay(network)
         self.laid = wanted & networks
 
-    async def take(self, told: list[dict[str, Any]]) -> None:
+    async def take(self, rules: list[dict[str, Any]]) -> None:
         """A check for each machine behind each rule that has a probe."""
-        self.rules = told
-        wanted = {(one["id"], to["id"]): (one["check"], to) for one in told if one["check"] for to in one["targets"]}
+        self.rules = rules
+        wanted = {(one["id"], to["id"]): (one["check"], to) for one in rules if one["check"] for to in one["targets"]}
         for key, check in list(self.checks.items()):
             if wanted.get(key) != (check.settings, check.target):
                 self.checks.pop(key).task.cancel()
