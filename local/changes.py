@@ -15,10 +15,10 @@ def changed() -> None:
         _condition.notify_all()
 
 
-def await_change(seen: int, seconds: float) -> int:
-    """The version, as soon as it is another than `seen`, or when the time is over."""
+def await_change(known: int, seconds: float) -> int:
+    """The version, as soon as it is another than `known`, or when the time is over."""
     deadline = time.monotonic() + seconds
     with _condition:
-        while _version == seen and (left := deadline - time.monotonic()) > 0:
+        while _version == known and (left := deadline - time.monotonic()) > 0:
             _condition.wait(left)
         return _version

@@ -69,12 +69,17 @@ def status(home: Path) -> Cloud | None:
 
 def read(home: Path, text: str) -> Cloud | None:
     try:
-        told = json.loads(text)
+        record = json.loads(text)
     except json.JSONDecodeError:  # it has just been started and has not written yet
         return None
-    way = namespace.WAYS[told["way"]]
+    way = namespace.WAYS[record["way"]]
     return Cloud(
-        home, told["pid"], told.get("life", ""), told["generation"], way, datetime.fromisoformat(told["started"])
+        home,
+        record["pid"],
+        record.get("life", ""),
+        record["generation"],
+        way,
+        datetime.fromisoformat(record["started"]),
     )
 
 
@@ -104,8 +109,8 @@ def start(home: Path) -> Cloud:
     log = home / "cloud.log"
     if log.exists() and log.stat().st_size > LOG_BYTES:
         log.unlink()
-    heard, told = os.pipe()
-    daemon = [sys.executable, "-m", "local.daemon", f"--home={home}", f"--way={way.name}", f"--ready={told}"]
+    heard, write_end = os.pipe()
+    daemon = [sys.executable, "-m", "local.daemon", f"--home={home}", f"--way={way.name}", f"--ready={write_end}"]
     with log.open("ab") as output:
         subprocess.Popen(
             ["unshare", *way.make, *daemon],
@@ -114,10 +119,10 @@ def start(home: Path) -> Cloud:
             stderr=output,
             cwd=ROOT,
             env=scrubbed(os.environ),
-            pass_fds=[told],
+            pass_fds=[write_end],
             start_new_session=True,
         )
-    os.close(told)
+    os.close(write_end)
     with os.fdopen(heard) as answer:
         line = answer.readline()
     if not line:

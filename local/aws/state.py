@@ -66,8 +66,8 @@ def state() -> Any:
     return found, [getattr(owner, name) for owner, name in STATE]
 
 
-def restore(kept: Any) -> None:
-    found, values = kept
+def restore(saved: Any) -> None:
+    found, values = saved
     for backends, beside, accounts in found:
         vars(backends).update(beside)
         for name, regions in accounts.items():

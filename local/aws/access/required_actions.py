@@ -15,7 +15,7 @@ from .policy import Request
 class RequiredAction(NamedTuple):
     """An action on a resource; its own policy, if it has one; whether that must consent to what IAM allows (KMS)."""
 
-    asked: Request
+    request: Request
     policy: str | None = None
     must_consent: bool = False
 
@@ -43,8 +43,8 @@ def required(response: Any, context: Context) -> Iterator[RequiredAction]:
             for name in ("aws", prefix)
             for key, value in thing.tags.items()
         }
-        asked = Request(f"{prefix}:{operation}", thing.arn, {**context, **tagged, **thing.more})
-        yield RequiredAction(asked, thing.policy, must_consent=service == "kms" and thing.policy is not None)
+        request = Request(f"{prefix}:{operation}", thing.arn, {**context, **tagged, **thing.more})
+        yield RequiredAction(request, thing.policy, must_consent=service == "kms" and thing.policy is not None)
         if (service, operation) == ("ec2", "AttachVolume") and (key := thing.more.get("key")):
             # EBS user guide, "Required IAM permissions": EBS is lent the key by a grant.
             yield from key_need(response, key[0], "kms:CreateGrant", context, service)

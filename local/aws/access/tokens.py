@@ -86,10 +86,10 @@ def _decoded(text: str) -> bytes:
 
 def _keys(issuer: str, read: Read) -> list[dict[str, Any]]:
     try:
-        told = json.loads(read(f"{issuer}{CONFIGURATION}"))
-        if told["issuer"] != issuer:
+        configuration = json.loads(read(f"{issuer}{CONFIGURATION}"))
+        if configuration["issuer"] != issuer:
             raise LookupError("the documents are of another issuer")
-        return list(json.loads(read(told["jwks_uri"]))["keys"])
+        return list(json.loads(read(configuration["jwks_uri"]))["keys"])
     except (LookupError, ValueError, TypeError) as error:
         raise BadToken(INVALID, f"{NO_KEY}: {error}") from None
 

@@ -221,7 +221,7 @@ def _verdict(
     need: RequiredAction, caller: Caller, session: Any, identity: list[str], boundary: list[str]
 ) -> str | None:
     """Why the need is not granted."""
-    own = verdict([need.policy] if need.policy else [], need.asked, caller)
+    own = verdict([need.policy] if need.policy else [], need.request, caller)
     if own.denied:
         return "with an explicit deny in a resource-based policy"
     if session is None:
@@ -231,11 +231,11 @@ def _verdict(
             return "because no resource-based policy allows it" if need.must_consent and not own.allowed else None
         _request.public = own.allowed
         return None  # moto looks at the object's ACL, and at get_permission
-    given = verdict(identity, need.asked)
+    given = verdict(identity, need.request)
     if given.denied:
         return "with an explicit deny in an identity-based policy"
     for text in boundary:
-        limit = verdict([text], need.asked)
+        limit = verdict([text], need.request)
         if limit.denied or not limit.allowed:
             return "because no permissions boundary or session policy allows it"
     if own.named or (given.allowed and (own.allowed or not need.must_consent)):
@@ -250,5 +250,7 @@ def _refuse(response: Any, need: RequiredAction, caller: Caller, why: str) -> No
     protocol = get_service_model(service).metadata["protocol"]
     code, status = DENIED.get(service) or BY_PROTOCOL.get(protocol) or OTHERWISE
     who = min(caller.names) if caller.names else "anonymous"
-    message = f"User: {who} is not authorized to perform: {need.asked.action} on resource: {need.asked.resource} {why}"
+    message = (
+        f"User: {who} is not authorized to perform: {need.request.action} on resource: {need.request.resource} {why}"
+    )
     raise Refused(response=answer(response, Refusal(code, status, message)))

@@ -130,10 +130,10 @@ def _interfaces() -> None:
         primary = primary or [a["PrivateIpAddress"] for a in private_ip_addresses or [] if _is_primary(a)]
         more = int(given.pop("secondary_ips_count", None) or 0)
         with _allocating:
-            asked = list(dict.fromkeys([*primary, *named]))
-            asked += _several(subnet, more + (0 if asked else 1))
-            addresses = [{"PrivateIpAddress": address, "Primary": not n} for n, address in enumerate(asked)]
-            return original(subnet, asked[0], addresses, *args, **given)
+            wanted = list(dict.fromkeys([*primary, *named]))
+            wanted += _several(subnet, more + (0 if wanted else 1))
+            addresses = [{"PrivateIpAddress": address, "Primary": not n} for n, address in enumerate(wanted)]
+            return original(subnet, wanted[0], addresses, *args, **given)
 
     @override(EC2Backend, "assign_private_ip_addresses")
     def assign_private_ip_addresses(
@@ -173,10 +173,10 @@ def _instances() -> None:
     @override(Instance, "prep_nics")
     def prep_nics(self: Any, original: Any, nic_spec: list[dict[str, Any]], *args: Any, **given: Any) -> None:
         """RunInstances: DeleteOnTermination is true by default for the interfaces that it makes."""
-        asked = {int(nic["DeviceIndex"]): dict(nic) for nic in nic_spec}
+        interfaces = {int(nic["DeviceIndex"]): dict(nic) for nic in nic_spec}
         original(nic_spec, *args, **given)
         for index, nic in self.nics.items():
-            if not {"NetworkInterfaceId", "DeleteOnTermination"} & set(asked.get(index, {})):
+            if not {"NetworkInterfaceId", "DeleteOnTermination"} & set(interfaces.get(index, {})):
                 nic.delete_on_termination = True
 
     @override(Instance, "terminate")

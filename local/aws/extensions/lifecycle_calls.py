@@ -53,5 +53,5 @@ def _pending_action(response: Any) -> tuple[Any, Any, str]:
         action = lifecycle.actions(state).get(name)
         if action and (action.token == token if token else state.instance.id == instance):
             return group, state, name
-    asked = f"token {token}" if token else f"instance ID {instance}"
-    raise ValidationError(f"No active Lifecycle Action found with {asked}")
+    named = f"token {token}" if token else f"instance ID {instance}"
+    raise ValidationError(f"No active Lifecycle Action found with {named}")

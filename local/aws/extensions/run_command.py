@@ -79,7 +79,7 @@ def _get(response: Any) -> Any:
     if (plugin := response._get_param("PluginName")) not in (None, "aws:runShellScript"):
         raise SSMException("InvalidPluginName", f"The plugin name {plugin} isn't valid.")
     command = next((c for c in _sent(response) if c.id == response._get_param("CommandId")), None)
-    one = commands.asked(command, response._get_param("InstanceId")) if command else None
+    one = commands.invocation_of(command, response._get_param("InstanceId")) if command else None
     if command is None or one is None:
         raise SSMException("InvocationDoesNotExist", "")
     return ActionResult(_invocation(command, one))

@@ -54,18 +54,18 @@ def _signed_request(request: Any) -> signature.SignedRequest:
     return signature.SignedRequest(request.method, request.environ["PATH_INFO"], query, given, request.get_data())
 
 
-def session(asked: signature.SignedRequest) -> dict[str, Any]:
+def session(request: signature.SignedRequest) -> dict[str, Any]:
     """What the answer holds. Raises Denied, Wrong, Untrusted or Missing."""
     now = clock.now()
-    leaf, region = signature.signer(asked, now)
-    host = asked.headers.get("host", "")
+    leaf, region = signature.signer(request, now)
+    host = request.headers.get("host", "")
     if host.startswith(SERVICE) and not host.startswith(f"{SERVICE}.{region}."):
         raise Denied(f"The call is signed for {region}")
     _faults(region)
-    if asked.method != "POST":
+    if request.method != "POST":
         raise Denied("Sessions are made by POST")
-    body = json.loads(asked.body or b"{}")
-    query = {name: values[0] for name, values in parse_qs(asked.query).items()}
+    body = json.loads(request.body or b"{}")
+    query = {name: values[0] for name, values in parse_qs(request.query).items()}
     arns = {name: str(query.get(name) or body.get(name) or "") for name in ARNS}
     backend = _backend(arns["trustAnchorArn"], region)
     anchor, profile = backend.trust_anchor(arns["trustAnchorArn"]), backend.profile(arns["profileArn"])
@@ -172,5 +172,5 @@ def _refused(status: int, code: str, message: str) -> Answer:
     return _answer(status, {"message": message}, {"x-amzn-errortype": code})
 
 
-def _answer(status: int, told: dict[str, Any], more: dict[str, str] | None = None) -> Answer:
-    return status, {"content-type": "application/json", **(more or {})}, json.dumps(told)
+def _answer(status: int, body: dict[str, Any], more: dict[str, str] | None = None) -> Answer:
+    return status, {"content-type": "application/json", **(more or {})}, json.dumps(body)

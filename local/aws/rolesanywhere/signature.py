@@ -35,9 +35,9 @@ class SignedRequest(NamedTuple):
     body: bytes
 
 
-def signer(asked: SignedRequest, now: float) -> tuple[x509.Certificate, str]:
+def signer(request: SignedRequest, now: float) -> tuple[x509.Certificate, str]:
     """The certificate whose key has signed the call, and the region it was signed for. Raises Wrong."""
-    found = HEADER.fullmatch(asked.headers.get("authorization", ""))
+    found = HEADER.fullmatch(request.headers.get("authorization", ""))
     if found is None:
         raise Wrong("Missing or malformed Authorization header")
     kind, serial, day, region, names, mark = found.groups()
@@ -45,20 +45,20 @@ def signer(asked: SignedRequest, now: float) -> tuple[x509.Certificate, str]:
     if signed != sorted(signed) or MUST - set(signed):
         raise Wrong(f"{', '.join(sorted(MUST))} must be signed")
     # Whoever has no need of it sends none: authorities sign for nodes themselves.
-    if "x-amz-x509-chain" in asked.headers:
+    if "x-amz-x509-chain" in request.headers:
         raise Wrong("The local cloud takes no chains: the trust anchor's own authority must have signed")
-    moment = asked.headers["x-amz-date"]
+    moment = request.headers["x-amz-date"]
     _recent(moment, day, now)
     try:
-        certificate = x509.load_der_x509_certificate(base64.b64decode(asked.headers["x-amz-x509"], validate=True))
+        certificate = x509.load_der_x509_certificate(base64.b64decode(request.headers["x-amz-x509"], validate=True))
     except ValueError:
         raise Wrong("Malformed certificate in X-Amz-X509") from None
     if certificate.serial_number != int(serial):
         raise Wrong("The credential names another certificate")
-    lines = "".join(f"{name}:{' '.join(asked.headers.get(name, '').split())}\n" for name in signed)
-    query = urlencode(sorted(parse_qsl(asked.query, keep_blank_values=True)), quote_via=quote, safe="-_.~")
-    digest = hashlib.sha256(asked.body).hexdigest()
-    canonical = "\n".join([asked.method, quote(asked.path), query, lines, names, digest])
+    lines = "".join(f"{name}:{' '.join(request.headers.get(name, '').split())}\n" for name in signed)
+    query = urlencode(sorted(parse_qsl(request.query, keep_blank_values=True)), quote_via=quote, safe="-_.~")
+    digest = hashlib.sha256(request.body).hexdigest()
+    canonical = "\n".join([request.method, quote(request.path), query, lines, names, digest])
     scope = f"{day}/{region}/rolesanywhere/aws4_request"
     text = f"AWS4-X509-{kind}-SHA256\n{moment}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
     _verify(certificate, kind, bytes.fromhex(mark) if len(mark) % 2 == 0 else b"", text.encode())

@@ -29,7 +29,7 @@ class Engine:
         self.kind, self.client, self.region, self.account = kind, client, region, account
 
     def create(self, inputs: Properties) -> tuple[str, Properties]:
-        kind, asked = self.kind, inputs
+        kind, properties = self.kind, inputs
         inputs = {"region": self.region, **inputs}
         asks = kind.create._replace(params={**kind.create.params, **self._tagged(inputs)})
         answer = self._call(asks, {"inputs": inputs, "token": _token(inputs)})
@@ -55,7 +55,7 @@ class Engine:
             raise
         if found is None:
             raise ProviderError(f"{id_} was created and is not there")
-        return id_, {**asked, **found}
+        return id_, {**properties, **found}
 
     def read(self, id_: str, inputs: Properties, state: Properties) -> tuple[Properties, Properties] | None:
         """Inputs as the cloud has them now, and the state; None when the resource is gone."""

@@ -23,8 +23,8 @@ WITH_SLASHES = frozenset(("scope", "blobName"))
 @cache
 def version(token: str) -> str:
     """The API version that the installed SDK uses for a type, which it tells in its documentation."""
-    told = typing.get_overloads(sdk_types.resource_class(token).__init__)
-    found = re.search(r"Uses Azure REST API version ([\w-]+)", "\n".join(one.__doc__ or "" for one in told))
+    overloads = typing.get_overloads(sdk_types.resource_class(token).__init__)
+    found = re.search(r"Uses Azure REST API version ([\w-]+)", "\n".join(one.__doc__ or "" for one in overloads))
     if found is None:
         raise ProviderError(f"{token} has no API version")
     return found[1]
@@ -64,8 +64,8 @@ class Engine:
         taken = self._takes()
         before, now = as_inputs(state, taken), as_inputs(found[1], taken)
         if not inputs:  # an import: what Azure says is all there is
-            said = {name: value for name, value in now.items() if name not in OWN}
-            return {**said, **self.path_values(id_), "azureApiVersion": self.version}, found[1]
+            properties = {name: value for name, value in now.items() if name not in OWN}
+            return {**properties, **self.path_values(id_), "azureApiVersion": self.version}, found[1]
         # Azure does not tell what the id holds; a state that a killed run has left may have it all the same.
         apart = [[name] for name in self.kind.in_path if name not in now]
         apart += [path for part in self.kind.subresources if not has(inputs, path := part.split("."))]
@@ -115,8 +115,8 @@ class Engine:
 
     def body(self, id_: str, inputs: Properties) -> dict[str, Any]:
         apart = (*self.kind.in_path, *self.kind.query)
-        said = {name: value for name, value in inputs.items() if name not in apart}
-        return dict(_absolute(to_wire(said, self._takes(), self.model, top=True), id_))
+        properties = {name: value for name, value in inputs.items() if name not in apart}
+        return dict(_absolute(to_wire(properties, self._takes(), self.model, top=True), id_))
 
     def outputs(self, found: Mapping[str, Any]) -> Properties:
         return {**to_sdk(found, output_types(self.token), self.answer, top=True), "azureApiVersion": self.version}

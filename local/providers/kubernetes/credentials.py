@@ -52,10 +52,10 @@ class Command:
             last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
             raise ProviderError(f"the kubeconfig's command {argv[0]} ended with status {done.returncode}: {last}")
         try:
-            told = json.loads(done.stdout)["status"]
-            until = told.get("expirationTimestamp")
+            status = json.loads(done.stdout)["status"]
+            until = status.get("expirationTimestamp")
             ends = datetime.fromisoformat(until).timestamp() - EARLY_SECONDS if until else float("inf")
             names = ("clientCertificateData", "clientKeyData", "token")
-            return Credential(*(str(told.get(name) or "") for name in names)), ends
+            return Credential(*(str(status.get(name) or "") for name in names)), ends
         except (ValueError, KeyError, TypeError, AttributeError):
             raise ProviderError(f"the kubeconfig's command {argv[0]} printed no ExecCredential") from None
