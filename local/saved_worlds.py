@@ -105,7 +105,7 @@ def save(home: Path, shelf: Path, name: str, machines: list[dict[str, Any]]) -> 
         copy(home, draft / "world", size_mib(home))
         record = {
             "made": datetime.now(UTC).isoformat(timespec="seconds"),
-            "fleets": sorted(mark.parent.name for mark in home.glob("*/generation")),
+            "fleets": sorted(marker.parent.name for marker in home.glob("*/generation")),
             "machines": len(machines),
             "kubernetes": sorted({one["kubernetes"] for one in machines}),
             "mib": size_mib(draft / "world"),

@@ -25,14 +25,16 @@ class StandingError(Exception):
 def generation(home: Path) -> str | None:
     """Which world stands in a home; None for none. Raises StandingError for one of another form."""
     try:
-        mark = json.loads((home / MARK).read_text())
+        marker = json.loads((home / MARK).read_text())
     except FileNotFoundError:
         return None
     except ValueError:
         raise StandingError(f"{home / MARK} is damaged. {DROP}") from None
-    if mark["form"] != FORM:
-        raise StandingError(f"the world in {home} has form {mark['form']}, and this program knows form {FORM}. {DROP}")
-    found: str = mark["generation"]
+    if marker["form"] != FORM:
+        raise StandingError(
+            f"the world in {home} has form {marker['form']}, and this program knows form {FORM}. {DROP}"
+        )
+    found: str = marker["generation"]
     return found
 
 

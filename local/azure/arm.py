@@ -99,7 +99,9 @@ def _put(world: World, call: Call, old: Resource | None) -> Answer:
     identities.check(write)
     subresources.clean(write.new, call.kind)
     call.kind.check(write)
-    listed = subresources.drafts(world, write, call.kind, keeps=call.kind.keeps_subresources or call.method == "PATCH")
+    listed = subresources.drafts(
+        world, write, call.kind, keep_missing=call.kind.keeps_subresources or call.method == "PATCH"
+    )
     keep(world, write, call.kind)
     subresources.keep(world, write, call.kind, listed)
     identities.settle(write)

@@ -151,14 +151,14 @@ def _network(world: World, machine: Resource) -> dict[str, Any]:
 
 def _interface(world: World, configurations: list[dict[str, str]]) -> dict[str, Any]:
     prefix = addresses.prefix(world.store.get(configurations[0]["subnet"]))
-    card = Interface(tuple(f"{one['address']}/{prefix.prefixlen}" for one in configurations))
+    interface = Interface(tuple(f"{one['address']}/{prefix.prefixlen}" for one in configurations))
     return {
         "ipv4": {
             "ipAddress": [{"privateIpAddress": one["address"], "publicIpAddress": ""} for one in configurations],
             "subnet": [{"address": str(prefix.network_address), "prefix": str(prefix.prefixlen)}],
         },
         "ipv6": {"ipAddress": []},
-        "macAddress": hardware_address(card).replace(":", "").upper(),
+        "macAddress": hardware_address(interface).replace(":", "").upper(),
     }
 
 

@@ -116,7 +116,7 @@ def _interfaces(
     out = out or subnet.properties.get("defaultOutboundAccess") is not False
     of_subnet = _id(subnet.properties, "networkSecurityGroup")
     policy = subnet.properties.get("privateEndpointNetworkPolicies")
-    for entry in addresses.held(world, subnet):
+    for entry in addresses.allocated(world, subnet):
         if f"/{balancers.FRONTENDS}/".lower() in entry.by.lower():
             continue
         nic = configurations.get(entry.by.lower(), IpConfiguration({}, None, endpoint=False))

@@ -8,15 +8,15 @@ from .kinds import Kind, World, Write
 from .store import Resource
 
 
-def drafts(world: World, write: Write, kind: Kind, *, keeps: bool) -> dict[str, list[Write]]:
+def drafts(world: World, write: Write, kind: Kind, *, keep_missing: bool) -> dict[str, list[Write]]:
     """The children as the body wants them, checked, by property; properties that leave theirs alone are not in it.
 
-    `keeps`: one that is not said does so.
+    `keep_missing`: one that is not said does so.
     """
     found = {}
     for name, type_ in kind.subresources.items():
         listed = write.properties.get(name)
-        if listed is None and (keeps or write.old is None):
+        if listed is None and (keep_missing or write.old is None):
             continue
         found[name] = [_draft(world, write, type_, one) for one in listed or ()]
         _check(world, found[name])

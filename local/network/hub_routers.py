@@ -43,12 +43,12 @@ def contents(
 def best(found: Iterable[tuple[str, Path, str]]) -> dict[str, Entry]:
     """Of prefix, path and way: the shortest paths, with all their ways."""
     chosen: dict[str, Entry] = {}
-    for cidr, path, way in found:
+    for cidr, path, next_hop in found:
         before = chosen.get(cidr)
         if before is None or len(path) < len(before.path):
-            chosen[cidr] = Entry(path, (way,))
-        elif len(path) == len(before.path) and way not in before.next_hops:
-            chosen[cidr] = before._replace(next_hops=(*before.next_hops, way))
+            chosen[cidr] = Entry(path, (next_hop,))
+        elif len(path) == len(before.path) and next_hop not in before.next_hops:
+            chosen[cidr] = before._replace(next_hops=(*before.next_hops, next_hop))
     return chosen
 
 
@@ -61,11 +61,11 @@ def transit_gateway(
     routes, rules = set(), set()
     for name, table in hub["tables"].items():
         for cidr, entry in contents(hub, table, cidrs, mine, heard).items():
-            ways = sorted(way for end in entry.next_hops for way in interfaces.get(end, ()))
-            routes.add(Route(cidr, tuple(ways), numbers[name]))
+            devices = sorted(device for end in entry.next_hops for device in interfaces.get(end, ()))
+            routes.add(Route(cidr, tuple(devices), numbers[name]))
     for one in hub["attachments"]:
         if one["table"]:
-            rules |= {Rule(f"iif {way}", numbers[one["table"]]) for way in interfaces[one["id"]]}
+            rules |= {Rule(f"iif {device}", numbers[one["table"]]) for device in interfaces[one["id"]]}
     return Router(frozenset(routes), frozenset(rules))
 
 
@@ -85,7 +85,7 @@ def _of(hub: str, attachment: Mapping[str, Any], tunnels: list[Tunnel]) -> list[
 def known(gateway: Mapping[str, Any], tunnels: Iterable[Tunnel], heard: Heard) -> dict[str, Entry]:
     """What a VPN gateway learns by its tunnels: prefix → interfaces."""
     announced = ((one.interface, heard.get((one.name, gateway["id"]), {})) for one in tunnels if one.at(gateway["id"]))
-    return best((cidr, path, way) for way, routes in announced for cidr, path in routes.items())
+    return best((cidr, path, interface) for interface, routes in announced for cidr, path in routes.items())
 
 
 def vpn_gateway(
@@ -95,4 +95,4 @@ def vpn_gateway(
     routes = {Route(cidr, tuple(sorted(entry.next_hops))) for cidr, entry in known(gateway, tunnels, heard).items()}
     own = {cidr: short_name("v", name) for name in gateway["networks"] for cidr in spaces.get(name, ())}
     routes = {one for one in routes if one.cidr not in own}
-    return Router(frozenset(routes | {Route(cidr, (way,)) for cidr, way in own.items()}))
+    return Router(frozenset(routes | {Route(cidr, (interface,)) for cidr, interface in own.items()}))

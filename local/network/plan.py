@@ -91,14 +91,15 @@ def _wires(world: Mapping[str, Any], standing: list[Site], up: list[Tunnel]) -> 
 
 
 def _cloud(networks: Iterable[Mapping[str, Any]], standing: list[Site]) -> Router:
-    ways = {cidr: short_name("n", one["id"]) for one in networks for cidr in one["cidrs"]}
+    by_prefix = {cidr: short_name("n", one["id"]) for one in networks for cidr in one["cidrs"]}
     routes = {
-        Route(cidr, (way,)) for cidr, way in [*ways.items(), *((s.lan, short_name("n", s.router)) for s in standing)]
+        Route(cidr, (interface,))
+        for cidr, interface in [*by_prefix.items(), *((s.lan, short_name("n", s.router)) for s in standing)]
     }
     rules = set()
     # What it says with an address of a network, a balancer's, leaves by that network, wherever it goes.
-    for number, (cidr, way) in enumerate(sorted(ways.items()), FIRST_TABLE):
-        routes.add(Route("default", (way,), number))
+    for number, (cidr, interface) in enumerate(sorted(by_prefix.items()), FIRST_TABLE):
+        routes.add(Route("default", (interface,), number))
         rules.add(Rule(f"from {cidr}", number, FIRST))
     return Router(frozenset(routes), frozenset(rules))
 
@@ -111,9 +112,9 @@ def _network(network: Mapping[str, Any], machines: set[str]) -> Router:
     routes |= {Route(cidr) for cidr in network["cidrs"]}
     rules = set()
     for number, subnet in enumerate(sorted(network["subnets"], key=lambda one: str(one["cidr"])), FIRST_TABLE):
-        ways = {one["cidr"]: short_name(HUB, one["hub"]) for one in subnet["routes"]}
-        routes |= {Route(cidr, (way,), number) for cidr, way in ways.items()}
-        rules |= {Rule(f"from {of}", number) for of in _speakers(network, subnet["cidr"]) if ways}
+        by_prefix = {one["cidr"]: short_name(HUB, one["hub"]) for one in subnet["routes"]}
+        routes |= {Route(cidr, (interface,), number) for cidr, interface in by_prefix.items()}
+        rules |= {Rule(f"from {of}", number) for of in _speakers(network, subnet["cidr"]) if by_prefix}
     return Router(frozenset(routes), frozenset(rules), ruleset(network, MACHINE, HUB))
 
 

@@ -33,8 +33,8 @@ class Route(NamedTuple):
         return f"{kind}{self.cidr} table {self.table}"
 
     def __str__(self) -> str:
-        ways = [f"via {NEXT_HOP} dev {interface} onlink" for interface in self.interfaces]
-        return " ".join([self.place, *(ways if len(ways) < 2 else [f"nexthop {way}" for way in ways])])
+        hops = [f"via {NEXT_HOP} dev {interface} onlink" for interface in self.interfaces]
+        return " ".join([self.place, *(hops if len(hops) < 2 else [f"nexthop {hop}" for hop in hops])])
 
 
 class Rule(NamedTuple):

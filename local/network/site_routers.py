@@ -13,11 +13,11 @@ MACHINE = "m"
 
 
 def router(site: Site, tunnels: Iterable[Tunnel], heard: Heard) -> Router:
-    ways: Mapping[str, list[str]] = defaultdict(list)
+    by_prefix: Mapping[str, list[str]] = defaultdict(list)
     for tunnel in tunnels:
         for cidr in heard.get((tunnel.name, site.router), {}):
-            ways[cidr].append(tunnel.interface)
-    routes = {Route(cidr, tuple(sorted(interfaces))) for cidr, interfaces in ways.items() if cidr != site.block}
+            by_prefix[cidr].append(tunnel.interface)
+    routes = {Route(cidr, tuple(sorted(interfaces))) for cidr, interfaces in by_prefix.items() if cidr != site.block}
     routes |= {
         Route(f"{METADATA}/32", (CLOUD_INTERFACE,)),
         Route(f"{PLATFORM}/32", (CLOUD_INTERFACE,)),
@@ -28,7 +28,7 @@ def router(site: Site, tunnels: Iterable[Tunnel], heard: Heard) -> Router:
         f'iifname "{MACHINE}*" ip daddr {{ {METADATA}, {PLATFORM} }} accept',
         f'iifname "{CLOUD_INTERFACE}" ip saddr {{ {METADATA}, {PLATFORM} }} accept',
     ]
-    for cidr, interfaces in sorted(ways.items()):
+    for cidr, interfaces in sorted(by_prefix.items()):
         named = ", ".join(f'"{one}"' for one in sorted(interfaces))
         lines.append(f"iifname {{ {named} }} ip saddr {cidr} ip daddr {site.block} accept")
         lines.append(f"oifname {{ {named} }} ip saddr {site.block} ip daddr {cidr} accept")

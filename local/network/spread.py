@@ -33,8 +33,8 @@ def ruleset(rules: Iterable[Mapping[str, Any]]) -> str:
     fronts = ", ".join(sorted({one["address"] for one in listed}))
     # Ours goes before what endpoints' names lead to; what is still for a frontend afterwards has no machine.
     spread = "type nat hook prerouting priority dstnat - 10; policy accept;"
-    lost = f"type filter hook prerouting priority dstnat + 10; policy accept; ip daddr {{ {fronts} }} drop;"
-    body = [*chains, f"chain spread {{ {' '.join([spread, *lines])} }}", f"chain lost {{ {lost} }}"]
+    drop_rule = f"type filter hook prerouting priority dstnat + 10; policy accept; ip daddr {{ {fronts} }} drop;"
+    body = [*chains, f"chain spread {{ {' '.join([spread, *lines])} }}", f"chain lost {{ {drop_rule} }}"]
     return f"{empty}table ip {TABLE} {{\n" + "".join(f"    {line}\n" for line in body) + "}\n"
 
 
@@ -53,5 +53,5 @@ def _spread(one: Mapping[str, Any], names: list[str]) -> Iterator[str]:
     whom = ["ip saddr", "ip daddr"]
     if not every and not one["sticky"]:
         whom += [f"{protocol} sport", f"{protocol} dport"]
-    ways = ", ".join(f"{number} : goto {name}" for number, name in enumerate(names))
-    yield f"{what} jhash {' . '.join(whom)} mod {len(names)} seed {SEED} vmap {{ {ways} }};"
+    verdicts = ", ".join(f"{number} : goto {name}" for number, name in enumerate(names))
+    yield f"{what} jhash {' . '.join(whom)} mod {len(names)} seed {SEED} vmap {{ {verdicts} }};"

@@ -82,8 +82,8 @@ def _table(vnet: Mapping[str, Any], subnet: Mapping[str, Any], accepted: list[st
     if subnet["learns"]:
         found |= {cidr: Route(cidr, gateway, number) for cidr in accepted}
     for one in subnet["routes"]:
-        ways = gateway if one["hop"] == TO_GATEWAY else ()
-        found[one["cidr"]] = Route(one["cidr"], ways, number, onward=one["hop"] == ONWARD)
+        interfaces = gateway if one["hop"] == TO_GATEWAY else ()
+        found[one["cidr"]] = Route(one["cidr"], interfaces, number, onward=one["hop"] == ONWARD)
     yield from found.values()
 
 

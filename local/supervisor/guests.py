@@ -40,9 +40,13 @@ class Guests:
 
     def create(self, site: Site, spec: dict[str, Any], hosts: str) -> Instance:
         folder = machine_folder(site.home, spec)
-        mark = folder / MARK
+        marker = folder / MARK
         disk = (
-            mark.read_text() if mark.exists() else None if (folder / "disk").exists() else self.disks.get(spec["stack"])
+            marker.read_text()
+            if marker.exists()
+            else None
+            if (folder / "disk").exists()
+            else self.disks.get(spec["stack"])
         )
         return GuestInstance(site, spec, hosts, disk=disk) if disk else Instance(site, spec, hosts)
 

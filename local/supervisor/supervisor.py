@@ -219,10 +219,10 @@ class Supervisor:
         """Ends all machines at once, as a power cut does."""
         with self.lock:
             kills = [one.kill for one in self.instances.values()] + [one.kill for one in self.hosts.all()]
-        ending = [threading.Thread(target=kill) for kill in kills]
-        for thread in ending:
+        threads = [threading.Thread(target=kill) for kill in kills]
+        for thread in threads:
             thread.start()
-        for thread in ending:
+        for thread in threads:
             thread.join()
 
 

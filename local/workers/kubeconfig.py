@@ -14,7 +14,7 @@ EXEC_SECONDS = 60
 EXEC_API = "client.authentication.k8s.io/v1"
 
 
-class Way(NamedTuple):
+class Access(NamedTuple):
     """To a cluster: its server, its authority's file, and how a token is had."""
 
     server: str
@@ -22,7 +22,7 @@ class Way(NamedTuple):
     token: Callable[[], str]
 
 
-def joining(file: Path) -> Way:
+def joining(file: Path) -> Access:
     """Raises OSError, ValueError for what local machines do not read."""
     config = json.loads(file.read_text())
     (cluster,), (user,), (context,) = config["clusters"], config["users"], config["contexts"]
@@ -34,9 +34,9 @@ def joining(file: Path) -> Way:
     who = user["user"]
     if set(who) == {"tokenFile"}:
         read = Path(who["tokenFile"])
-        return Way(*_server(cluster), lambda: read.read_text().strip())
+        return Access(*_server(cluster), lambda: read.read_text().strip())
     if set(who) == {"exec"} and who["exec"]["apiVersion"] == EXEC_API:
-        return Way(*_server(cluster), Credential(who["exec"]))
+        return Access(*_server(cluster), Credential(who["exec"]))
     raise ValueError(f"{file}: a machine joins by tokenFile, or by exec of {EXEC_API}")
 
 
@@ -77,14 +77,14 @@ def executed(settings: dict[str, Any]) -> tuple[str, datetime]:
         raise OSError(f"{settings['command']} printed no credential with a token") from None
 
 
-def own(way: Way, pair: Path) -> str:
+def own(access: Access, pair: Path) -> str:
     """By the certificate that is current, whichever it is."""
     named = {"cluster": "default-cluster", "user": "default-auth", "namespace": "default"}
     config = {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [
-            {"name": named["cluster"], "cluster": {"server": way.server, "certificate-authority": way.authority}}
+            {"name": named["cluster"], "cluster": {"server": access.server, "certificate-authority": access.authority}}
         ],
         "users": [{"name": named["user"], "user": {"client-certificate": str(pair), "client-key": str(pair)}}],
         "contexts": [{"name": "default-context", "context": named}],

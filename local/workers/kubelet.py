@@ -78,13 +78,13 @@ class Kubelet:
         known = kubeconfig.read_own(self.flags.kubeconfig)
         if known and self.client.good():
             return Kube(known[0], known[1], pair=(known[2],), again=AGAIN)
-        way = kubeconfig.joining(self.flags.bootstrap_kubeconfig)
+        access = kubeconfig.joining(self.flags.bootstrap_kubeconfig)
 
         def join() -> Kube:
-            self.client.first(Kube(way.server, way.authority, token=way.token, again=AGAIN))
+            self.client.first(Kube(access.server, access.authority, token=access.token, again=AGAIN))
             self.flags.kubeconfig.parent.mkdir(parents=True, exist_ok=True)
-            private(self.flags.kubeconfig, kubeconfig.own(way, self.client.current))
-            return Kube(way.server, way.authority, pair=(self.client.current,), again=AGAIN)
+            private(self.flags.kubeconfig, kubeconfig.own(access, self.client.current))
+            return Kube(access.server, access.authority, pair=(self.client.current,), again=AGAIN)
 
         return persist(join)
 

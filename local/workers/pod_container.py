@@ -98,7 +98,7 @@ class PodContainer:
         self.started = "startupProbe" not in self.container
         self.ready = self.started and "readinessProbe" not in self.container
 
-    def end(self, code: int, now: float, message: str, *, ending: bool, reason: str = "") -> float | None:
+    def end(self, code: int, now: float, message: str, *, stopping: bool, reason: str = "") -> float | None:
         """It has ended, or not begun; in how many seconds it is started again, if it is."""
         begun = self.state.get("running", {}).get("startedAt") or stamp()
         terminated: Json = {"exitCode": code, "reason": reason or ("Error" if code else "Completed")}
@@ -106,7 +106,7 @@ class PodContainer:
         self.running = self.kill_at = None
         self.ready, self.started = self.kind == INIT and code == 0, False
         self.state = {"terminated": terminated}
-        if ending or not self.again(code):
+        if stopping or not self.again(code):
             self.over = True
             return None
         seconds = self.backoff.after(now - self.begun if self.begun else 0.0)

@@ -43,15 +43,15 @@ class Report:
         if self.sent and status.overwritten(self.sent, self.stored):
             self.sent = {}
 
-    def send(self, slots: Sequence[PodContainer], *, laid: bool, ended: bool, trouble: str) -> None:
+    def send(self, containers: Sequence[PodContainer], *, laid: bool, ended: bool, trouble: str) -> None:
         """Raises OSError, Answer."""
         if self.closed:
             return
         made = status.status(
-            slots,
+            containers,
             self.stored,
             laid=laid and not ended,
-            ending=ended,
+            stopping=ended,
             trouble=trouble,
             address=self.node.address,
             started=self.born,

@@ -40,7 +40,7 @@ def signer(request: SignedRequest, now: float) -> tuple[x509.Certificate, str]:
     found = HEADER.fullmatch(request.headers.get("authorization", ""))
     if found is None:
         raise Wrong("Missing or malformed Authorization header")
-    kind, serial, day, region, names, mark = found.groups()
+    kind, serial, day, region, names, signature = found.groups()
     signed = names.split(";")
     if signed != sorted(signed) or MUST - set(signed):
         raise Wrong(f"{', '.join(sorted(MUST))} must be signed")
@@ -61,7 +61,7 @@ def signer(request: SignedRequest, now: float) -> tuple[x509.Certificate, str]:
     canonical = "\n".join([request.method, quote(request.path), query, lines, names, digest])
     scope = f"{day}/{region}/rolesanywhere/aws4_request"
     text = f"AWS4-X509-{kind}-SHA256\n{moment}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
-    _verify(certificate, kind, bytes.fromhex(mark) if len(mark) % 2 == 0 else b"", text.encode())
+    _verify(certificate, kind, bytes.fromhex(signature) if len(signature) % 2 == 0 else b"", text.encode())
     return certificate, region
 
 
@@ -74,13 +74,13 @@ def _recent(moment: str, day: str, now: float) -> None:
         raise Wrong("Signature expired or not yet valid")
 
 
-def _verify(certificate: x509.Certificate, kind: str, mark: bytes, text: bytes) -> None:
+def _verify(certificate: x509.Certificate, kind: str, signature: bytes, text: bytes) -> None:
     key = certificate.public_key()
     try:
         if kind == "RSA" and isinstance(key, rsa.RSAPublicKey):
-            return key.verify(mark, text, padding.PKCS1v15(), hashes.SHA256())
+            return key.verify(signature, text, padding.PKCS1v15(), hashes.SHA256())
         if kind == "ECDSA" and isinstance(key, ec.EllipticCurvePublicKey):
-            return key.verify(mark, text, ec.ECDSA(hashes.SHA256()))
+            return key.verify(signature, text, ec.ECDSA(hashes.SHA256()))
     except InvalidSignature:
         raise Wrong("Invalid signature") from None
     raise Wrong("The certificate's key is of another kind than the signature")

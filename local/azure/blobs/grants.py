@@ -144,7 +144,7 @@ def bearer(world: World, account: Resource, header: str) -> Grant:
     try:
         return Grant(world, account, principal=tokens.read(header, tokens.STORAGE).principal)
     except ArmError as error:
-        way = f"https://login.microsoftonline.com/{directories.of(account.id.text)}/oauth2/authorize"
-        challenge = f"Bearer authorization_uri={way} resource_id={tokens.STORAGE}"
+        url = f"https://login.microsoftonline.com/{directories.of(account.id.text)}/oauth2/authorize"
+        challenge = f"Bearer authorization_uri={url} resource_id={tokens.STORAGE}"
         marked: Any = (("WWW-Authenticate", challenge),)
         raise ArmError(401, "InvalidAuthenticationInfo", error.message, headers=marked) from None

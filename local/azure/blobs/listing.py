@@ -82,24 +82,24 @@ def _item(ask: Ask, blob: Blob, entry: Entry, include: set[str]) -> str:
         "LeaseState": "available",
         "ServerEncrypted": "true",
     }
-    marks = ""
+    flags = ""
     if blob.deleted is not None:
         days = ask.blobs.keeping.deleted_days
         left = days - int((time.time() - blob.deleted) / DAY_SECONDS)
         gone = web_time(datetime.fromtimestamp(blob.deleted, UTC))
         fields |= {"DeletedTime": gone, "RemainingRetentionDays": str(max(left, 0))}
-        marks += "<Deleted>true</Deleted>"
+        flags += "<Deleted>true</Deleted>"
     if blob.snapshot:
-        marks += f"<Snapshot>{blob.snapshot}</Snapshot>"
+        flags += f"<Snapshot>{blob.snapshot}</Snapshot>"
     if blob.version and include & {"versions", "deletedwithversions"}:
-        marks += f"<VersionId>{blob.version}</VersionId>"
-        marks += "<IsCurrentVersion>true</IsCurrentVersion>" if blob is entry.current else ""
+        flags += f"<VersionId>{blob.version}</VersionId>"
+        flags += "<IsCurrentVersion>true</IsCurrentVersion>" if blob is entry.current else ""
     metadata = ""
     if "metadata" in include:
         metadata = "".join(f"<{name}>{escape(value)}</{name}>" for name, value in blob.metadata.items())
         metadata = f"<Metadata>{metadata}</Metadata>"
     properties = "".join(f"<{name}>{escape(value)}</{name}>" for name, value in fields.items() if value)
-    return f"<Blob><Name>{escape(blob.name)}</Name>{marks}<Properties>{properties}</Properties>{metadata}</Blob>"
+    return f"<Blob><Name>{escape(blob.name)}</Name>{flags}<Properties>{properties}</Properties>{metadata}</Blob>"
 
 
 def containers(ask: Ask) -> Response:

@@ -61,7 +61,7 @@ def end(write: Write, of: dict[str, Any], at: str, wanted: dict[str, Any] | None
         raise common.invalid(
             f"{write.id.text}: subnet {subnet.id.text} has a prefix outside /{LARGEST} to /{SMALLEST}."
         )
-    if other := next(addresses.held(write.world, subnet, write.id), None):
+    if other := next(addresses.allocated(write.world, subnet, write.id), None):
         raise common.invalid(f"{write.id.text}: {other.by} is in subnet {subnet.id.text} already.")
     by = f"{write.id.text}/ipConfigurations/ipConfiguration"
     allotted = addresses.allot(

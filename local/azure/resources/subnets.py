@@ -90,7 +90,7 @@ def _check(write: Write) -> None:
 
 
 def _keeps_its_prefix(write: Write, prefix: IPv4Network) -> None:
-    if write.old and addresses.prefix(write.old) != prefix and any(addresses.held(write.world, write.old)):
+    if write.old and addresses.prefix(write.old) != prefix and any(addresses.allocated(write.world, write.old)):
         message = (
             f"IpPrefix {addresses.prefix(write.old)} on Subnet {write.id.name} has active allocations and cannot be "
             "deleted."
@@ -122,7 +122,7 @@ def _delegations(write: Write) -> None:
         [one["properties"]["serviceName"] for one in write.old.properties.get("delegations", ())] if write.old else []
     )
     gone = set(before) - {one["properties"]["serviceName"] for one in delegations}
-    if gone and write.old and any(addresses.held(write.world, write.old)):
+    if gone and write.old and any(addresses.allocated(write.world, write.old)):
         message = f"Subnet {write.id.text} requires the delegation {min(gone)}, which is in use."
         raise bad_request("SubnetMissingRequiredDelegation", message)
 
@@ -133,7 +133,7 @@ def delegated_to(subnet: Resource) -> list[str]:
 
 def _computed(world: World, subnet: Resource) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    if allocations := [{"id": entry.by} for entry in addresses.held(world, subnet)]:
+    if allocations := [{"id": entry.by} for entry in addresses.allocated(world, subnet)]:
         found["ipConfigurations"] = allocations
     endpoints = [
         {"id": one.id.text}

@@ -134,7 +134,7 @@ def _configurations(write: Write, listed: list[dict[str, Any]]) -> Resource:
         raise common.invalid(
             f"{found[0].id.text} is smaller than the /{SMALLEST} that a gateway like {write.id.name} needs."
         )
-    for entry in addresses.held(write.world, found[0], write.id):
+    for entry in addresses.allocated(write.world, found[0], write.id):
         raise common.invalid(f"{found[0].id.text} has a gateway already: {entry.by}.")
     return found[0]
 

@@ -24,7 +24,7 @@ SAY = "import socket,sys; print(socket.create_connection((sys.argv[1], 7000), 2)
 
 @pytest.fixture
 def here(tmp_path: Path) -> Iterator[Host]:
-    made = Host(tmp_path, ["unshare", *namespace.usable_way().make])
+    made = Host(tmp_path, ["unshare", *namespace.usable_mode().make])
     yield made
     made.close()
 

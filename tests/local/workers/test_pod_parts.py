@@ -225,7 +225,7 @@ def test_a_status_is_that_of_its_containers() -> None:
     before, beside, main = pod_containers(made)
 
     def told(**more: Any) -> dict[str, Any]:
-        given = {"laid": True, "ending": False, "trouble": "", "address": "192.0.2.7", "started": "s", "now": "now"}
+        given = {"laid": True, "stopping": False, "trouble": "", "address": "192.0.2.7", "started": "s", "now": "now"}
         return status.status([before, beside, main], {"conditions": old}, **{**given, **more})
 
     def seen(one: dict[str, Any]) -> tuple[str, str]:
@@ -238,7 +238,7 @@ def test_a_status_is_that_of_its_containers() -> None:
     assert told()["conditions"][1]["message"] == message
     process: Any = object()
     before.begin(process, 1.0)
-    before.end(0, 2.0, "", ending=False)
+    before.end(0, 2.0, "", stopping=False)
     beside.begin(process, 2.0)
     assert seen(told()) == ("Pending", "TTFF")
     main.container["readinessProbe"] = {}
@@ -249,14 +249,14 @@ def test_a_status_is_that_of_its_containers() -> None:
     old = told()["conditions"]
     assert seen(told(now="later")) == ("Running", "TTTT")
     assert {one["lastTransitionTime"] for one in told(now="later")["conditions"]} == {"now"}
-    assert main.end(3, 4.0, "why", ending=False) == 0
+    assert main.end(3, 4.0, "why", stopping=False) == 0
     assert main.status()["restartCount"] == 1
     main.begin(process, 4.0)
-    assert main.end(3, 5.0, "why", ending=False) == 10
+    assert main.end(3, 5.0, "why", stopping=False) == 10
     assert main.status()["state"]["waiting"]["reason"] == "CrashLoopBackOff"
-    beside.end(0, 5.0, "", ending=True)
+    beside.end(0, 5.0, "", stopping=True)
     main.over = True
-    assert seen(told(ending=True, laid=False)) == ("Failed", "FTFF")
+    assert seen(told(stopping=True, laid=False)) == ("Failed", "FTFF")
 
 
 def test_containers_of_an_earlier_kubelet_are_taken_up() -> None:

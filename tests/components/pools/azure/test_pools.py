@@ -102,7 +102,7 @@ def test_the_kernel_turns_back_what_pods_send_there_and_nothing_else(world: Worl
     to = ("169.254.169.254", "168.63.129.16 ipproto tcp dport 80", "168.63.129.16 ipproto udp dport 53")
     ask = [f"ip -oneline route get {one} from {pod} iif pods 2>&1 || true" for one in to]
     lines = "\n".join([*way, *script, *script, "ip -details rule | grep -c 'prohibit proto kernel'", *ask])
-    inside = ["unshare", *namespace.usable_way().make, "sh", "-ec", lines]
+    inside = ["unshare", *namespace.usable_mode().make, "sh", "-ec", lines]
     said = subprocess.run(inside, capture_output=True, text=True, check=True).stdout.splitlines()
     assert said[0] == "3"
     assert [("Permission denied" in one, "via 192.0.2.2" in one) for one in said[1:]] == [
