@@ -29,13 +29,13 @@ class Moment(NamedTuple):
     @contextmanager
     def holds(self) -> Iterator["FixedMoment"]:
         """For the calling thread."""
-        fixed = _current.kept = FixedMoment(self)
+        fixed = _current.fixed = FixedMoment(self)
         for seed in _seeded:
             seed(self.seed)
         try:
             yield fixed
         finally:
-            _current.kept = None
+            _current.fixed = None
 
 
 class FixedMoment:
@@ -56,7 +56,7 @@ def now() -> Moment:
 
 
 def current() -> FixedMoment | None:
-    found: FixedMoment | None = getattr(_current, "kept", None)
+    found: FixedMoment | None = getattr(_current, "fixed", None)
     return found
 
 
