@@ -167,12 +167,12 @@ class SiteBed:
         return self.around(machines.enter_command(pid, argv))
 
     def around(self, argv: Sequence[str]) -> list[str]:
-        return namespace.enter_command(namespace.usable_way(), self.host.process.pid, argv, ROOT)
+        return namespace.enter_command(namespace.usable_mode(), self.host.process.pid, argv, ROOT)
 
 
 def make(folder: Path) -> Iterator[SiteBed]:
     world = current(ROOT / "fleet.yaml")
-    host = Host(folder, ["unshare", *namespace.usable_way().make])
+    host = Host(folder, ["unshare", *namespace.usable_mode().make])
     (folder / "store").mkdir()
     (folder / "bed").mkdir()
     try:
