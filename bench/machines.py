@@ -97,7 +97,7 @@ def join(host: Host, name: str, number: int, authority: str, keeper: int) -> tup
 def main() -> None:
     one = python_seconds()
     with tempfile.TemporaryDirectory(prefix="landbridge-bench-", ignore_cleanup_errors=True) as folder:
-        host = Host(Path(folder), ["unshare", *namespace.usable_way().make])
+        host = Host(Path(folder), ["unshare", *namespace.usable_mode().make])
         try:
             authority = host(BED, api=API, folder=f"{folder}/bed", token={**GIVEN, "token-id": "abc999"})
             # Its number out here: it may have another inside.

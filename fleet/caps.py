@@ -29,7 +29,7 @@ def holders(fleet: Fleet) -> Iterator[Holder]:
     clouds = {name: pool for name, pool in fleet.pools.items() if pool.region in fleet.regions and pool.kind != "ssh"}
     yield Holder((), "the fleet", fleet.max_gpus, fleet.max_usd_per_hour, clouds)
     for name, team in fleet.teams.items():
-        own = {pool: told for pool, told in clouds.items() if told.owner == name}
+        own = {pool: config for pool, config in clouds.items() if config.owner == name}
         yield Holder(("teams", name), f"team {name}", team.max_gpus, team.max_usd_per_hour, own)
 
 

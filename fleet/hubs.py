@@ -6,7 +6,7 @@ from .model import Cloud
 
 # Append only, each. Sites may not use 64512-64767 (`fleet.regions`), so that no two ends of a link share a number.
 FIRST_ASN = 64512
-KEPT_ASNS = range(FIRST_ASN, FIRST_ASN + 256)
+RESERVED_ASNS = range(FIRST_ASN, FIRST_ASN + 256)
 # Each cloud's part of them: no region of one may grow into another's.
 FIRST: Mapping[Cloud, int] = {"aws": FIRST_ASN, "azure": FIRST_ASN + 128}
 REGIONS: Mapping[Cloud, tuple[str, ...]] = {

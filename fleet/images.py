@@ -15,7 +15,7 @@ PROMOTE = "Bake one and promote it"
 
 def refusals(
     kubernetes: str,
-    held: str | None,
+    version: str | None,
     created: str,
     most_days: int,
     now: datetime.datetime,
@@ -23,14 +23,14 @@ def refusals(
     gpus: int = 0,
     driver: str | None = None,
 ) -> Iterator[tuple[str, str]]:
-    """What is wrong, and what would be right. `held` is the version in the image, `created` its time in ISO 8601.
+    """What is wrong, and what would be right. `version` is the version in the image, `created` its time in ISO 8601.
 
     `gpus` are those of one machine: with any, the image must have a driver, whose version `driver` is.
     """
-    if held is None:
+    if version is None:
         yield "does not say which Kubernetes is in it", f"Tag it {TAG}: VERSION, as its bake does"
-    elif minor(held) != minor(kubernetes):
-        yield f"holds Kubernetes {held}, and the cluster runs {kubernetes}", f"{PROMOTE} with {minor(kubernetes)}"
+    elif minor(version) != minor(kubernetes):
+        yield f"holds Kubernetes {version}, and the cluster runs {kubernetes}", f"{PROMOTE} with {minor(kubernetes)}"
     if gpus and driver in (None, "", DRIVERLESS):
         what = "says that it has no NVIDIA driver" if driver == DRIVERLESS else f"does not say ({DRIVER}) which driver"
         yield f"{what}, and the machines have {gpus} GPUs", f"{PROMOTE} with a driver: one of variant gpu"

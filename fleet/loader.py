@@ -16,7 +16,7 @@ from .model import Fleet
 from .partial import mentions, valid_part
 from .rules import violations
 from .yaml import Lines, plain, read
-from .yaml_parts import GOOD_NAME
+from .yaml_subset import GOOD_NAME
 
 
 class Loaded(NamedTuple):

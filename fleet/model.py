@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from .address.blocks import address_to_int, parse
-from .yaml_parts import NAME
+from .yaml_subset import NAME
 
 Name = Annotated[str, Field(pattern=f"^{NAME}$", description="a DNS label of 1 to 32 characters")]
 RegionName = Annotated[str, Field(pattern=f"^{NAME}$", description="the cloud's own name of the region")]

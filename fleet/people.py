@@ -46,7 +46,7 @@ def wrong(fleet: Fleet) -> Iterator[Wrong]:
     yield from _names(fleet)
     yield from _keys(fleet)
     if fleet.access == "ssh":
-        yield from _ways(fleet)
+        yield from _access(fleet)
 
 
 def _names(fleet: Fleet) -> Iterator[Wrong]:
@@ -77,7 +77,7 @@ def _keys(fleet: Fleet) -> Iterator[Wrong]:
                 )
 
 
-def _ways(fleet: Fleet) -> Iterator[Wrong]:
+def _access(fleet: Fleet) -> Iterator[Wrong]:
     if by_certificate(fleet) and not any(person.team == fleet.owner for person in fleet.people.values()):
         what = f"access is ssh, and nobody is of the owner team {fleet.owner}: nobody could reach the clusters"
         yield ("access",), what, f"Add people of team {fleet.owner}, or use ssm"

@@ -21,7 +21,7 @@ def wrong(fleet: Fleet) -> Iterator[Wrong]:
     yield from _sizes_are_known(fleet)
     yield from _hosts_are_alike(fleet)
     yield from _spares_can_stand(fleet)
-    yield from _ways_in(fleet)
+    yield from _laptop_servers(fleet)
 
 
 def _system_pools_stand_well(fleet: Fleet) -> Iterator[Wrong]:
@@ -90,7 +90,7 @@ def _hosts_are_alike(fleet: Fleet) -> Iterator[Wrong]:
                 yield ("pools", name, "hosts", pool.hosts.index(host)), what, f"Put {host} in a pool of its own"
 
 
-def _ways_in(fleet: Fleet) -> Iterator[Wrong]:
+def _laptop_servers(fleet: Fleet) -> Iterator[Wrong]:
     """Servers for laptops are nodes that no pool has."""
     for name, region in fleet.regions.items():
         if isinstance(region.laptops, str) and region.laptops not in fleet.clusters:

@@ -17,8 +17,8 @@ LISTS = {cloud.REGION: cloud.price for cloud in (aws_prices, azure_prices)}
 
 def price(fleet: Fleet, region: str, instance_type: str) -> float | None:
     """US dollars for an hour; None where nobody has said it."""
-    if told := fleet.regions[region].prices.get(instance_type):
-        return told
+    if configured := fleet.regions[region].prices.get(instance_type):
+        return configured
     listed = LISTS.get(region)
     return listed(instance_type) if listed else None
 
@@ -28,10 +28,10 @@ def machine(fleet: Fleet, pool: str) -> float | None:
 
     A spot machine costs what it costs on demand at most, and no more than is bid.
     """
-    told = fleet.pools[pool]
-    assert told.region is not None
-    listed = price(fleet, told.region, told.instance_type or "")
-    known = [one for one in (listed, told.max_price_per_hour if told.spot else None) if one is not None]
+    config = fleet.pools[pool]
+    assert config.region is not None
+    listed = price(fleet, config.region, config.instance_type or "")
+    known = [one for one in (listed, config.max_price_per_hour if config.spot else None) if one is not None]
     return min(known, default=None)
 
 

@@ -55,7 +55,7 @@ class _Watcher:
     def __init__(self, fleet: Fleet, plan: AddressPlan, note: Note) -> None:
         self.fleet, self.plan, self.note = fleet, plan, note
         self.paths: dict[int, list[Path]] = {}  # a default entry stands in several places
-        self.seen: set[Read] = set()
+        self.recorded: set[Read] = set()
 
     def enter(self, entry: Model, path: Path) -> None:
         """Knows an entry, and those below it, by where they stand."""
@@ -84,16 +84,16 @@ class _Watcher:
         return _own(entry, name)
 
     def of_plan(self, plan: AddressPlan, name: str) -> Any:
-        if plan is self.plan and (PLAN,) not in self.seen:
-            self.seen.add((PLAN,))
+        if plan is self.plan and (PLAN,) not in self.recorded:
+            self.recorded.add((PLAN,))
             self.note((PLAN,), digest_of(self.fleet, plan, (PLAN,)))
         return _own(plan, name)
 
     def hear(self, how: str, paths: list[Path], *name: str) -> None:
         for path in paths:
             read = (how, *path, *name)
-            if read not in self.seen:
-                self.seen.add(read)
+            if read not in self.recorded:
+                self.recorded.add(read)
                 self.note(read, digest_of(self.fleet, self.plan, read))
 
 

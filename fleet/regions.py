@@ -84,7 +84,7 @@ def _asns(fleet: Fleet) -> Iterator[Wrong]:
         elif asn not in PRIVATE_ASNS:
             remedy = "Choose one from 64768 to 65534, such as 65010 (AWS refuses the 4-byte private range)"
             yield entry, f"asn {asn} is not private", remedy
-        elif asn in hubs.KEPT_ASNS:
+        elif asn in hubs.RESERVED_ASNS:
             what = f"asn {asn} lies in 64512-64767, which the regions' gateways use"
             yield entry, what, "Choose one from 64768 to 65534, such as 65010"
 

@@ -4,9 +4,9 @@ import os
 
 ROLLED = "LANDBRIDGE_ROLLED"
 # Of a virtual machine in Azure, what belongs to its birth: a change replaces it, so that `up` leaves it alone.
-BIRTH = ("osProfile", "storageProfile.imageReference", "hardwareProfile.vmSize", 'tags["landbridge:kubernetes"]')
+CREATE_ONLY = ("osProfile", "storageProfile.imageReference", "hardwareProfile.vmSize", 'tags["landbridge:kubernetes"]')
 
 
 def keeps(machine: str) -> list[str]:
     """Properties of its virtual machine that the run leaves as they were: `ignore_changes` of that resource."""
-    return [] if os.environ.get(ROLLED) == machine else list(BIRTH)
+    return [] if os.environ.get(ROLLED) == machine else list(CREATE_ONLY)

@@ -83,7 +83,7 @@ def _references(fleet: Fleet) -> Iterator[Violation]:
 
 
 def _unique(fleet: Fleet) -> Iterator[Violation]:
-    seen: dict[tuple[str, object], str] = {}
+    owners: dict[tuple[str, object], str] = {}
     claims: list[tuple[tuple[str | int, ...], str, object, str]] = []
     claims += [(("people", n, "uid"), "uid", p.uid, f"people.{n}") for n, p in fleet.people.items()]
     claims += [(("teams", n, "gid"), "gid", t.gid, f"teams.{n}") for n, t in fleet.teams.items()]
@@ -93,7 +93,7 @@ def _unique(fleet: Fleet) -> Iterator[Violation]:
         hosts = [(h, host.address) for h, host in site.hosts.items() if host.address]
         claims += [(("sites", n, "hosts", h), "address", a, f"sites.{n}.hosts.{h}") for h, a in hosts]
     for path, kind, value, owner in claims:
-        other = seen.setdefault((kind, value), owner)
+        other = owners.setdefault((kind, value), owner)
         if other is not owner:
             yield Violation(path, f"{kind} {value} of {owner} is {other}'s already", f"Give {owner} another {kind}")
 

@@ -42,13 +42,13 @@ class Witness:
     """Of one process. `file` is open for appending: lines of several processes stay whole."""
 
     def __init__(self, file: int) -> None:
-        self.file, self.seen, self.ours = file, set[tuple[str, str]](), threading.local()
+        self.file, self.recorded, self.ours = file, set[tuple[str, str]](), threading.local()
 
     def note(self, kind: str, what: Any, digest: str = "") -> None:
         """One read; told again it is no second one."""
         text = json.dumps(what)
-        if (kind, text) not in self.seen:
-            self.seen.add((kind, text))
+        if (kind, text) not in self.recorded:
+            self.recorded.add((kind, text))
             os.write(self.file, f"[{json.dumps(kind)}, {text}, {json.dumps(digest)}]\n".encode())
 
     @property
@@ -110,12 +110,12 @@ def begin() -> None:
     if not place or here:
         return
     here = Witness(os.open(place, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600))
-    _watch_looks(here)
+    _watch_stat(here)
     _watch_variables(here)
     sys.addaudithook(here.audit)
 
 
-def _watch_looks(witness: Witness) -> None:
+def _watch_stat(witness: Witness) -> None:
     """Whether something is there is no audit event: `exists` and its like all go through these two."""
 
     def watched(real: Any) -> Any:
@@ -141,7 +141,7 @@ def _watch_variables(witness: Witness) -> None:
     kind = type(os.environ)
     get, names = kind.__getitem__, kind.__iter__
 
-    def asked(self: Any, key: str) -> str:
+    def get_variable(self: Any, key: str) -> str:
         witness.note(VARIABLE, key)
         return get(self, key)
 
@@ -149,4 +149,4 @@ def _watch_variables(witness: Witness) -> None:
         witness.note(VARIABLE, "*")
         return names(self)
 
-    kind.__getitem__, kind.__iter__ = asked, all_  # type: ignore[method-assign]
+    kind.__getitem__, kind.__iter__ = get_variable, all_  # type: ignore[method-assign]

@@ -10,7 +10,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from .errors import FleetError, Problem
-from .yaml_parts import unsupported_parts
+from .yaml_subset import unsupported_nodes
 
 EntryPath = tuple[Hashable, ...]
 # Up to a comment, or to what ends a value in brackets.
@@ -84,7 +84,7 @@ def read(path: Path, name: str | None = None) -> tuple[CommentedMap, Lines]:
         what = "the file is empty" if data is None else f"the file holds a {_kind(data)}, not a mapping"
         raise FleetError([Problem(name, 1, what, "Start from the example fleet.yaml")])
     lines = Lines(data, text)
-    if problems := [Problem(name, lines.of(place), what, remedy) for place, what, remedy in unsupported_parts(data)]:
+    if problems := [Problem(name, lines.of(place), what, remedy) for place, what, remedy in unsupported_nodes(data)]:
         raise FleetError(problems)
     return data, lines
 

@@ -13,8 +13,8 @@ from . import baked, bill, containers, digest, disk, driver, inputs, lock, packa
 from .baked import Baked
 from .containers import Container
 from .errors import ImageError
-from .recipe import Asked
-from .running import NEEDED, cache_folder, check, full_disk_told, image_umask, made, remove_tree, room
+from .recipe import ImageSpec
+from .running import NEEDED, cache_folder, check, explain_full_disk, image_umask, made, remove_tree, room
 
 ROOT = "root"
 NEEDED_GIB = 6.0
@@ -57,36 +57,36 @@ def home() -> Path:
     return Path(named) if named else cache_folder("images")
 
 
-def bake(asked: Asked, given: Given, tell: Tell, *, again: bool = False) -> Made:
+def bake(spec: ImageSpec, given: Given, tell: Tell, *, again: bool = False) -> Made:
     """An image of the same inputs that lies there is taken, unless `again`.
 
     Raises ImageError; then nothing of it is left but fetched packages.
     """
     check(NEEDED, root=True)
-    locked = lock.current(asked, given.locks)
-    driver.check(asked, locked)
-    if missing := sorted(set(asked.programs) - given.programs.keys()):
+    locked = lock.current(spec, given.locks)
+    driver.check(spec, locked)
+    if missing := sorted(set(spec.programs) - given.programs.keys()):
         raise ImageError(f"recipe.yaml asks for programs that nobody builds: {', '.join(missing)}. Take them out")
     made_of = inputs.key(
-        asked,
+        spec,
         locked,
         {
             "kubernetes": given.kubernetes,
-            "versions": {name: given.versions[name] for name in asked.programs},
-            "containers": [(one.told, baked.sha256(one.file)) for one in given.containers],
+            "versions": {name: given.versions[name] for name in spec.programs},
+            "containers": [(one.entry, baked.sha256(one.file)) for one in given.containers],
         },
-        {name: given.programs[name] for name in asked.programs},
+        {name: given.programs[name] for name in spec.programs},
     )
     if not again and (there := inputs.lying(given.home, made_of)):
         return Made(*there, before=True, times=[])
     room(made(given.home, "Name another folder by LANDBRIDGE_IMAGES"), NEEDED_GIB)
     times: list[Times] = []
-    with full_disk_told(given.home), _workshop(given.home) as workshop:
+    with explain_full_disk(given.home), _workshop(given.home) as workshop:
         phase = _phases(tell, times)
         with phase("packages fetched"):
             files = packages.fetch(
                 locked,
-                asked.base,
+                spec.base,
                 given.packages,
                 lambda done, of: tell(f"packages: {done} of {of}") if done % 50 == 0 else None,
             )
@@ -95,7 +95,7 @@ def bake(asked: Asked, given: Given, tell: Tell, *, again: bool = False) -> Made
             rootfs.make(workshop / ROOT, locked, source)
             shutil.rmtree(workshop / "repository")
         with phase("our files and programs"):
-            image = _contents(workshop, asked, locked, given)
+            image = _contents(workshop, spec, locked, given)
         with phase("disks"):
             disks = disk.make(
                 workshop / ROOT, image.kernel, image.digest, locked.epoch_seconds, image.root_mib, workshop
@@ -106,37 +106,37 @@ def bake(asked: Asked, given: Given, tell: Tell, *, again: bool = False) -> Made
     return Made(folder, image, before, times)
 
 
-def _contents(workshop: Path, asked: Asked, locked: lock.Lock, given: Given) -> Baked:
+def _contents(workshop: Path, spec: ImageSpec, locked: lock.Lock, given: Given) -> Baked:
     """Finishes the root file system; an image without disks yet."""
     root = workshop / ROOT
     kernel = rootfs.kernel(root)
-    programs = {name: given.programs[name] for name in asked.programs}
-    told = {name: (given.versions[name], baked.sha256(program)) for name, program in programs.items()}
+    programs = {name: given.programs[name] for name in spec.programs}
+    digests = {name: (given.versions[name], baked.sha256(program)) for name, program in programs.items()}
     documents = {
-        bill.BILL: bill.written(bill.bill(asked, locked, told, given.containers)),
-        bill.PROVENANCE: bill.written(bill.provenance(asked, locked, given.kubernetes, kernel, given.containers)),
+        bill.BILL: bill.written(bill.bill(spec, locked, digests, given.containers)),
+        bill.PROVENANCE: bill.written(bill.provenance(spec, locked, given.kubernetes, kernel, given.containers)),
     }
-    rootfs.finish(root, asked, programs, {f"{bill.FOLDER}/{name}": text for name, text in documents.items()})
+    rootfs.finish(root, spec, programs, {f"{bill.FOLDER}/{name}": text for name, text in documents.items()})
     containers.lay(root, given.containers)
     rootfs.clean(root, locked.epoch_seconds)
     size_mib = rootfs.size_mib(root)
     # How large containers are is up to who asks for them.
-    if size_mib - containers.size_mib(root) > asked.variant.most_mib:
+    if size_mib - containers.size_mib(root) > spec.variant.most_mib:
         raise ImageError(
-            f"The root file system has {size_mib} MiB, and recipe.yaml allows {asked.variant_name} "
-            f"{asked.variant.most_mib} MiB: take packages out, or raise most_mib"
+            f"The root file system has {size_mib} MiB, and recipe.yaml allows {spec.variant_name} "
+            f"{spec.variant.most_mib} MiB: take packages out, or raise most_mib"
         )
     listing = digest.written(digest.listing(root))
     for name, text in {**documents, digest.LISTING: listing}.items():
         (workshop / name).write_text(text)
     found = digest.digest(listing)
     return Baked(
-        name=baked.name_of(asked.variant_name, given.kubernetes, found),
-        variant=asked.variant_name,
-        base=asked.base_name,
+        name=baked.name_of(spec.variant_name, given.kubernetes, found),
+        variant=spec.variant_name,
+        base=spec.base_name,
         kubernetes=given.kubernetes,
         digest=found,
-        driver=asked.driver.version if asked.driver else None,
+        driver=spec.driver.version if spec.driver else None,
         kernel=kernel,
         root_mib=size_mib,
         packages=len(locked.packages),

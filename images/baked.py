@@ -64,8 +64,8 @@ def read(folder: Path) -> Baked:
     try:
         image = Baked.model_validate_json(file.read_bytes())
     except OSError as error:
-        told = f"{file}: {error.strerror}. Name a folder that `landbridge image bake` made: `landbridge image list`"
-        raise ImageError(told) from None
+        message = f"{file}: {error.strerror}. Name a folder that `landbridge image bake` made: `landbridge image list`"
+        raise ImageError(message) from None
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])

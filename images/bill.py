@@ -10,7 +10,7 @@ from typing import Any
 
 from .containers import Container
 from .lock import Lock, Package
-from .recipe import Asked
+from .recipe import ImageSpec
 
 # In the image.
 FOLDER = "usr/share/landbridge"
@@ -18,17 +18,17 @@ BILL, PROVENANCE = "bill.json", "provenance.json"
 
 
 def bill(
-    asked: Asked, lock: Lock, programs: Mapping[str, tuple[str, str]], containers: Sequence[Container] = ()
+    spec: ImageSpec, lock: Lock, programs: Mapping[str, tuple[str, str]], containers: Sequence[Container] = ()
 ) -> dict[str, Any]:
     """`programs` are those that are no packages: name → version and SHA-256."""
-    distribution = asked.base_name.partition("-")[0]
+    distribution = spec.base_name.partition("-")[0]
     return {
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
         "version": 1,
         "metadata": {
             "timestamp": _time(lock.epoch_seconds),
-            "component": {"type": "operating-system", "name": f"{asked.base_name}-{asked.variant_name}"},
+            "component": {"type": "operating-system", "name": f"{spec.base_name}-{spec.variant_name}"},
         },
         "components": [*_packages(lock.packages, distribution), *_programs(programs), *_containers(containers)],
     }
@@ -59,19 +59,19 @@ def _containers(containers: Iterable[Container]) -> Iterable[dict[str, Any]]:
 
 
 def provenance(
-    asked: Asked, lock: Lock, kubernetes: str, kernel: str, containers: Sequence[Container] = ()
+    spec: ImageSpec, lock: Lock, kubernetes: str, kernel: str, containers: Sequence[Container] = ()
 ) -> dict[str, Any]:
     """What it was made of. Nothing that differs between two bakes: no time, no machine."""
     return {
-        "base": asked.base_name,
-        "variant": asked.variant_name,
-        "node": asked.variant.node,
+        "base": spec.base_name,
+        "variant": spec.variant_name,
+        "node": spec.variant.node,
         "kubernetes": kubernetes,
         "kernel": kernel,
         "lock": {"file": lock.file.name, "asked": lock.asked, "packages_of": _time(lock.epoch_seconds)},
-        "driver": asked.driver.version if asked.driver else None,
-        "containers": [one.told for one in containers],
-        "units": {"enabled": asked.enabled, "disabled": asked.disabled, "masked": asked.masked},
+        "driver": spec.driver.version if spec.driver else None,
+        "containers": [one.entry for one in containers],
+        "units": {"enabled": spec.enabled, "disabled": spec.disabled, "masked": spec.masked},
     }
 
 

@@ -46,16 +46,16 @@ def of_machine(host: str, ssh_config: Path | None = None) -> list[Check]:
 
 def _run(options: Sequence[str]) -> list[Check]:
     with tempfile.TemporaryDirectory() as temporary:
-        told = Path(temporary) / "report.xml"
+        report = Path(temporary) / "report.xml"
         # Nothing of the settings of whoever's folder this runs in, and no traces in the image.
         command = [sys.executable, "-B", "-m", "pytest", "-c", "/dev/null", "--rootdir", str(CHECKS), "-q"]
-        command += ["-p", "no:cacheprovider", "-p", "no:xdist", f"--junitxml={told}", *options, str(CHECKS)]
+        command += ["-p", "no:cacheprovider", "-p", "no:xdist", f"--junitxml={report}", *options, str(CHECKS)]
         agent = {name: os.environ[name] for name in ("SSH_AUTH_SOCK",) if name in os.environ}
         env = {"PATH": system_path(), "HOME": temporary, **agent}
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
-        if not told.exists():
+        if not report.exists():
             raise ImageError(f"The checks could not be run:\n{(done.stdout + done.stderr)[-2000:]}")
-        checks = list(_read(told))
+        checks = list(_read(report))
     if not checks:
         raise ImageError(f"Nothing was checked:\n{done.stdout[-2000:]}")
     return checks
@@ -67,6 +67,6 @@ def _read(report: Path) -> Iterator[Check]:
         wrong = next((found for kind in ("failure", "error") if (found := case.find(kind)) is not None), None)
         left_out = case.find("skipped")
         outcome: Outcome = "failed" if wrong is not None else "skipped" if left_out is not None else "passed"
-        told = wrong if wrong is not None else left_out
-        why = "" if told is None else told.attrib.get("message", "").strip()
+        detail = wrong if wrong is not None else left_out
+        why = "" if detail is None else detail.attrib.get("message", "").strip()
         yield Check(name, outcome, float(case.attrib["time"]), why)

@@ -60,7 +60,7 @@ def above(decisions: Sequence[Decision]) -> list[str]:
 
 def decided(there: There, users: Mapping[str, Sequence[str]], keep: int, now: datetime.datetime) -> Iterator[Decision]:
     """For every image of one place, the newest first."""
-    held = pointed(there)
+    channels = pointed(there)
 
     def kind(image: Published) -> tuple[str, str]:
         return image.variant, minor(image.kubernetes)
@@ -69,17 +69,17 @@ def decided(there: There, users: Mapping[str, Sequence[str]], keep: int, now: da
     for _, group in groupby(ordered, kind):
         number = 0
         for image in group:
-            yield _decision(image, [*held.get(image.id, []), *users.get(image.id, [])], number, keep, now)
+            yield _decision(image, [*channels.get(image.id, []), *users.get(image.id, [])], number, keep, now)
             number += image.state != "failed"
 
 
 def pointed(there: There) -> dict[str, list[str]]:
     """Id → channels that say it; stable also what it said last, where a rollback leads."""
     found: dict[str, list[str]] = {}
-    for slot, pointer in there.pointers.items():
-        found.setdefault(pointer.image, []).append(f"channel {slot}")
-        if pointer.previous and slot.channel == STABLE:
-            found.setdefault(pointer.previous, []).append(f"channel {slot}, before")
+    for key, pointer in there.pointers.items():
+        found.setdefault(pointer.image, []).append(f"channel {key}")
+        if pointer.previous and key.channel == STABLE:
+            found.setdefault(pointer.previous, []).append(f"channel {key}, before")
     return found
 
 

@@ -32,7 +32,7 @@ class Container(NamedTuple):
     file: Path
 
     @property
-    def told(self) -> dict[str, str]:
+    def entry(self) -> dict[str, str]:
         return {"name": self.name, "digest": f"sha256:{self.digest}"}
 
 
@@ -46,30 +46,30 @@ def asked_for(names: Sequence[str]) -> dict[str, str]:
     return {match["name"]: match["digest"] for match in found.values() if match}
 
 
-def taken(folder: Path, asked: Mapping[str, str]) -> list[Container]:
+def taken(folder: Path, wanted: Mapping[str, str]) -> list[Container]:
     """A folder's archives, each whole and as it was asked for, by name. Raises ImageError with all that is wrong."""
     if not folder.is_dir():
         raise ImageError(f"{folder} is no folder. Name one with an OCI archive for each of images.prepull")
     there = [read(file) for file in sorted(folder.glob("*.tar"))]
-    if wrong := list(_wrong(folder, there, asked)):
+    if wrong := list(_wrong(folder, there, wanted)):
         raise ImageError("\n".join(wrong))
     return sorted(there)
 
 
-def _wrong(folder: Path, there: Sequence[Container], asked: Mapping[str, str]) -> Iterator[str]:
+def _wrong(folder: Path, there: Sequence[Container], wanted: Mapping[str, str]) -> Iterator[str]:
     for one in there:
-        if one.name not in asked:
+        if one.name not in wanted:
             yield f"{one.file}: nobody asked for {one.name}: put {one.name}@sha256:{one.digest} into images.prepull"
-        elif one.digest != asked[one.name]:
+        elif one.digest != wanted[one.name]:
             yield (
-                f"{one.file}: {one.name} has the digest {one.digest}, and images.prepull asks for {asked[one.name]}. "
+                f"{one.file}: {one.name} has the digest {one.digest}, and images.prepull asks for {wanted[one.name]}. "
                 "Copy the one that was asked for, or ask for this one"
             )
     names = [one.name for one in there]
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"{folder} has {name} twice: delete one of its archives"
-    for name in sorted(asked.keys() - set(names)):
-        yield (f"{folder} lacks {name}: skopeo copy docker://{name}@sha256:{asked[name]} oci-archive:FILE.tar:{name}")
+    for name in sorted(wanted.keys() - set(names)):
+        yield (f"{folder} lacks {name}: skopeo copy docker://{name}@sha256:{wanted[name]} oci-archive:FILE.tar:{name}")
 
 
 def read(file: Path) -> Container:
@@ -109,14 +109,14 @@ def _index(archive: tarfile.TarFile) -> list[dict[str, Any]]:
     raise ValueError("it has no index.json")
 
 
-def _container(file: Path, told: Mapping[str, Any], blobs: Mapping[str, bytes]) -> Container:
-    notes = told.get("annotations", {})
+def _container(file: Path, descriptor: Mapping[str, Any], blobs: Mapping[str, bytes]) -> Container:
+    notes = descriptor.get("annotations", {})
     name = next((notes[key] for key in NAMES if "/" in notes.get(key, "")), None)
     if name is None:
         raise ImageError(
             f"{file} does not say what it is called: make it by `skopeo copy docker://NAME oci-archive:FILE:NAME`"
         )
-    digest = str(told["digest"]).removeprefix("sha256:")
+    digest = str(descriptor["digest"]).removeprefix("sha256:")
     # An archive may have one machine's part of an index alone.
     if lacking := [one for one in _named(digest, blobs) if one not in blobs]:
         raise ImageError(f"{file}: {name} lacks its part {lacking[0]}. Copy it again, with all of it")
@@ -146,7 +146,7 @@ def lay(root: Path, containers: Sequence[Container]) -> None:
         file = f"{one.digest[:12]}.tar"
         shutil.copyfile(one.file, folder / file)
         (folder / file).chmod(0o644)
-        listed.append({**one.told, "file": file})
+        listed.append({**one.entry, "file": file})
     (folder / LIST).write_text(json.dumps(listed, indent=1) + "\n")
     (folder / LIST).chmod(0o644)
 

@@ -53,7 +53,7 @@ def make(root: Path, kernel: str, digest: str, epoch_seconds: int, root_mib: int
         ]
         for one in waiting:
             one.result()
-        return dict(zip(NAMES, pool.map(_told, (folder / name for name in NAMES.values())), strict=True))
+        return dict(zip(NAMES, pool.map(_disk, (folder / name for name in NAMES.values())), strict=True))
 
 
 def id_of(digest: str, what: str) -> str:
@@ -141,5 +141,5 @@ def _qcow2(raw: Path, qcow2: Path) -> None:
     run(["qemu-img", "convert", "-f", "raw", "-O", "qcow2", "-c", "-o", "compression_type=zstd", str(raw), str(qcow2)])
 
 
-def _told(file: Path) -> Disk:
+def _disk(file: Path) -> Disk:
     return Disk(file=file.name, size_bytes=file.stat().st_size, sha256=sha256(file))

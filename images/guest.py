@@ -65,16 +65,16 @@ def booted(disk: Path, tell: Callable[[str], None], *, limit_seconds: float) -> 
     with tempfile.TemporaryDirectory(prefix="landbridge-guest-") as temporary:
         folder = Path(temporary)
         run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / "key")])
-        _told(folder / "told", (folder / "key.pub").read_text().strip())
+        _write_metadata(folder / "told", (folder / "key.pub").read_text().strip())
         shutil.copyfile(VARIABLES, folder / "variables")
         overlay = folder / "disk.qcow2"
         backing = ["-F", "qcow2", "-b", str(disk.resolve())]
         run(["qemu-img", "create", "-q", "-f", "qcow2", *backing, str(overlay), f"{DISK_GIB}G"])
         port = _free_port()
         began = time.monotonic()
-        with (folder / "qemu").open("w") as said:
+        with (folder / "qemu").open("w") as stderr:
             machine = subprocess.Popen(
-                _command(folder, overlay, port), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said
+                _command(folder, overlay, port), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr
             )
         try:
             seconds = _wait(machine, folder, began, limit_seconds, tell)
@@ -84,7 +84,7 @@ def booted(disk: Path, tell: Callable[[str], None], *, limit_seconds: float) -> 
             machine.wait()
 
 
-def _told(folder: Path, key: str) -> None:
+def _write_metadata(folder: Path, key: str) -> None:
     folder.mkdir()
     (folder / "instance-id").write_text("i-0123456789abcdef0")
     (folder / "user-data").write_text(LETS_IN.format(user=USER, key=key, started=STARTED))
@@ -98,10 +98,10 @@ def _command(folder: Path, overlay: Path, port: int) -> list[str]:
     return ["setpriv", "--pdeathsig", "KILL", *qemu(folder, overlay, "qcow2", 2048, {"net": (network, "")}), *smbios]
 
 
-def qemu(folder: Path, disk: Path, form: str, memory_mib: int, cards: Mapping[str, tuple[str, str]]) -> list[str]:
+def qemu(folder: Path, disk: Path, form: str, memory_mib: int, interfaces: Mapping[str, tuple[str, str]]) -> list[str]:
     """Its command line; firmware's variables and the console lie in `folder`.
 
-    `cards` are by their netdevs' ids, each what the netdev is and what the card has besides.
+    `interfaces` are by their netdevs' ids, each what the netdev is and what the card has besides.
     """
     given = {
         "-machine": ["q35"],
@@ -117,9 +117,9 @@ def qemu(folder: Path, disk: Path, form: str, memory_mib: int, cards: Mapping[st
             f"if=pflash,format=raw,file={folder / 'variables'}",
             f"if=virtio,format={form},file={disk}",
         ],
-        "-netdev": [netdev for netdev, _ in cards.values()],
+        "-netdev": [netdev for netdev, _ in interfaces.values()],
         "-device": [
-            *(f"virtio-net-pci,netdev={name}{more},romfile=" for name, (_, more) in cards.items()),
+            *(f"virtio-net-pci,netdev={name}{more},romfile=" for name, (_, more) in interfaces.items()),
             "virtio-rng-pci",
         ],
     }
@@ -133,7 +133,7 @@ def qemu(folder: Path, disk: Path, form: str, memory_mib: int, cards: Mapping[st
 def _wait(
     machine: "subprocess.Popen[bytes]", folder: Path, began: float, limit_seconds: float, tell: Callable[[str], None]
 ) -> float:
-    console, said = folder / "console", began
+    console, reported = folder / "console", began
     while True:
         text = console.read_text(errors="replace") if console.exists() else ""
         seconds = time.monotonic() - began
@@ -145,8 +145,8 @@ def _wait(
             raise ImageError(
                 f"The image has not started within {limit_seconds:.0f} s. The end of its console:\n{text[-2000:]}"
             )
-        if time.monotonic() - said > 10:
-            said = time.monotonic()
+        if time.monotonic() - reported > 10:
+            reported = time.monotonic()
             tell(f"boots: {seconds:.0f} s")
         time.sleep(0.2)
 

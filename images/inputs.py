@@ -8,27 +8,27 @@ from . import baked, rootfs
 from .baked import Baked
 from .errors import ImageError
 from .lock import Lock, written
-from .recipe import Asked
+from .recipe import ImageSpec
 
 # Beside an image's disks.
 FILE = "made-of"
 CODE = Path(__file__).parent
 
 
-def key(asked: Asked, locked: Lock, told: dict[str, object], programs: dict[str, Path]) -> str:
-    """`told` is what else is written into the image. Reads each program whole; raises ImageError for one that lacks."""
+def key(spec: ImageSpec, locked: Lock, inputs: dict[str, object], programs: dict[str, Path]) -> str:
+    """`inputs` is what else is written into the image. Reads each program whole; raises ImageError where one lacks."""
     for program in programs.values():
         rootfs.there(program)
-    files = [file for tree in rootfs.trees(asked) for file in rootfs.files(tree)]
+    files = [file for tree in rootfs.trees(spec) for file in rootfs.files(tree)]
     parts = {
         "packages": written(locked),
-        "driver": asked.driver_name,
-        "units": [asked.enabled, asked.disabled, asked.masked],
-        "most": asked.variant.most_mib,
+        "driver": spec.driver_name,
+        "units": [spec.enabled, spec.disabled, spec.masked],
+        "most": spec.variant.most_mib,
         "programs": {name: baked.sha256(program) for name, program in sorted(programs.items())},
         "files": [[str(file.relative_to(CODE)), file.stat().st_mode & 0o100, baked.sha256(file)] for file in files],
         "code": {file.name: baked.sha256(file) for file in sorted(CODE.glob("*.py"))},
-        **told,
+        **inputs,
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 

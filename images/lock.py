@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .errors import ImageError
-from .recipe import Asked
+from .recipe import ImageSpec
 
 FOLDER = Path(__file__).with_name("locks")
 HEAD = re.compile(r"# (?P<key>asked|epoch) (?P<value>\S+)")
@@ -39,17 +39,17 @@ class Lock(NamedTuple):
     packages: tuple[Package, ...]
 
 
-def place(asked: Asked, folder: Path = FOLDER) -> Path:
-    names = (asked.base_name, asked.variant_name, asked.driver_name)
+def place(spec: ImageSpec, folder: Path = FOLDER) -> Path:
+    names = (spec.base_name, spec.variant_name, spec.driver_name)
     return folder / f"{'-'.join(name for name in names if name)}.lock"
 
 
-def digest(asked: Asked) -> str:
+def digest(spec: ImageSpec) -> str:
     """Of everything that decides which packages are taken."""
-    told: dict[str, object] = {"base": asked.base.model_dump(exclude_none=True), "packages": asked.packages}
-    if asked.driver:
-        told["driver"] = [asked.driver.version, asked.driver.exact]
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    content: dict[str, object] = {"base": spec.base.model_dump(exclude_none=True), "packages": spec.packages}
+    if spec.driver:
+        content["driver"] = [spec.driver.version, spec.driver.exact]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def written(lock: Lock) -> str:
@@ -78,21 +78,21 @@ def _package(file: Path, number: int, line: str) -> Package:
     raise ImageError(f"{file.name}:{number}: this is no package's line. `landbridge image lock` makes the file anew")
 
 
-def current(asked: Asked, folder: Path = FOLDER) -> Lock:
+def current(spec: ImageSpec, folder: Path = FOLDER) -> Lock:
     """The lock of what is asked for. Raises ImageError where there is none, or one of another recipe."""
-    found = read(place(asked, folder))
-    if found.asked != digest(asked):
+    found = read(place(spec, folder))
+    if found.asked != digest(spec):
         raise ImageError(
             f"{found.file.name} was made of another recipe than recipe.yaml is now. Pin its packages anew: "
-            f"`landbridge image lock {words(asked)}`"
+            f"`landbridge image lock {words(spec)}`"
         )
     return found
 
 
-def words(asked: Asked) -> str:
+def words(spec: ImageSpec) -> str:
     """What a command says to mean this image."""
-    driver = f" --driver {asked.driver_name}" if asked.driver_name else ""
-    return f"--base {asked.base_name} --variant {asked.variant_name}{driver}"
+    driver = f" --driver {spec.driver_name}" if spec.driver_name else ""
+    return f"--base {spec.base_name} --variant {spec.variant_name}{driver}"
 
 
 def changes(old: Iterable[Package], new: Iterable[Package]) -> Iterator[tuple[str, str, str]]:

@@ -106,7 +106,7 @@ class Recipe(Part):
     variants: dict[Name, Variant]
 
 
-class Asked(NamedTuple):
+class ImageSpec(NamedTuple):
     """One image's part of a recipe. `origins` says in which line of the file each package is asked for."""
 
     base_name: str
@@ -138,14 +138,14 @@ def load(file: Path = RECIPE) -> Loaded:
     except FleetError as error:
         raise ImageError(str(error)) from None
     except ValidationError as error:
-        told = [_told(file.name, lines, tuple(one["loc"]), one["msg"]) for one in error.errors()]
-        raise ImageError("\n".join(told)) from None
-    if problems := [_told(file.name, lines, path, what) for path, what in _broken(recipe)]:
+        messages = [_problem(file.name, lines, tuple(one["loc"]), one["msg"]) for one in error.errors()]
+        raise ImageError("\n".join(messages)) from None
+    if problems := [_problem(file.name, lines, path, what) for path, what in _broken(recipe)]:
         raise ImageError("\n".join(problems))
     return Loaded(recipe, lines, file.name)
 
 
-def _told(file: str, lines: Lines, path: EntryPath, what: str) -> str:
+def _problem(file: str, lines: Lines, path: EntryPath, what: str) -> str:
     return f"{file}:{lines.of(path)}: {'.'.join(map(str, path))}: {what}."
 
 
@@ -204,7 +204,7 @@ def _fitting(loaded: Loaded, base: str, variant: str, name: str) -> Driver:
     return found
 
 
-def asked(loaded: Loaded, base: str, variant: str, driver: str | None = None) -> Asked:
+def select(loaded: Loaded, base: str, variant: str, driver: str | None = None) -> ImageSpec:
     """Raises ImageError for a base, variant or driver that the recipe lacks, and for a driver that fits neither."""
     recipe = loaded.recipe
     _known(loaded.file, "base", base, recipe.bases)
@@ -222,7 +222,7 @@ def asked(loaded: Loaded, base: str, variant: str, driver: str | None = None) ->
     origins = {kernel: f"{loaded.file}:{loaded.lines.of(('bases', base, 'kernels', chosen.kernel))}"}
     for path, names in parts:
         origins |= {name: f"{loaded.file}:{loaded.lines.of((*path, n))}" for n, name in enumerate(names)}
-    return Asked(
+    return ImageSpec(
         base,
         with_driver(recipe.bases[base], own),
         variant,

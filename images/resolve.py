@@ -9,7 +9,7 @@ from pathlib import Path
 from . import driver, lock
 from .errors import ImageError
 from .lock import Lock, Package
-from .recipe import Asked, Base
+from .recipe import Base, ImageSpec
 from .running import check, run
 
 # As --print-uris has it: 'URI' FILE SIZE SHA256:DIGEST (apt-get(8)).
@@ -34,29 +34,29 @@ APT = {
 }
 
 
-def resolve(asked: Asked, folder: Path = lock.FOLDER) -> Lock:
+def resolve(spec: ImageSpec, folder: Path = lock.FOLDER) -> Lock:
     """What the mirrors have now, not written yet. Raises ImageError, which names the recipe's line where it can."""
     check({"apt-get": "apt"}, root=False)
     with tempfile.TemporaryDirectory(prefix="landbridge-apt-") as temporary:
         root = Path(temporary)
-        apt = _apt(root, asked)
+        apt = _apt(root, spec)
         run([*apt, "update", "--error-on=any"])
         try:
-            told = run([*apt, "install", "--yes", "--print-uris", *asked.packages, ESSENTIAL])
+            output = run([*apt, "install", "--yes", "--print-uris", *spec.packages, ESSENTIAL])
         except ImageError as error:
-            raise _named(asked, error) from None
-        packages = tuple(sorted(_packages(told, asked.base)))
-        found = Lock(lock.place(asked, folder), lock.digest(asked), _epoch_seconds(root), packages)
-        driver.check(asked, found)
+            raise _named(spec, error) from None
+        packages = tuple(sorted(_packages(output, spec.base)))
+        found = Lock(lock.place(spec, folder), lock.digest(spec), _epoch_seconds(root), packages)
+        driver.check(spec, found)
         return found
 
 
-def _apt(root: Path, asked: Asked) -> list[str]:
+def _apt(root: Path, spec: ImageSpec) -> list[str]:
     for part in ("etc/apt", "var/lib/apt/lists/partial", "var/cache/apt/archives/partial", "var/lib/dpkg"):
         (root / part).mkdir(parents=True)
     (root / "var/lib/dpkg/status").touch()
-    (root / "etc/apt/sources.list").write_text("".join(f"{line}\n" for line in sources(asked.base)))
-    (root / "etc/apt/preferences").write_text(driver.preferences(asked))
+    (root / "etc/apt/sources.list").write_text("".join(f"{line}\n" for line in sources(spec.base)))
+    (root / "etc/apt/preferences").write_text(driver.preferences(spec))
     options = {"Dir": str(root), "Dir::State::status": str(root / "var/lib/dpkg/status"), **APT}
     return ["apt-get", "-qq", *(part for key, value in options.items() for part in ("-o", f"{key}={value}"))]
 
@@ -67,8 +67,8 @@ def sources(base: Base) -> Iterator[str]:
         yield " ".join(["deb", f"[signed-by={keyring}]", base.mirrors[one.mirror], one.suite, *one.components])
 
 
-def _packages(told: str, base: Base) -> Iterator[Package]:
-    for found in URI.finditer(told):
+def _packages(output: str, base: Base) -> Iterator[Package]:
+    for found in URI.finditer(output):
         # An epoch's colon is %3a, in its file's name twice so.
         name, version, _ = found["file"].removesuffix(".deb").split("_")
         mirror = next(name for name, uri in base.mirrors.items() if found["uri"].startswith(f"{uri}/"))
@@ -83,12 +83,12 @@ def _epoch_seconds(root: Path) -> int:
     return int(max(date.timestamp() for date in dates))
 
 
-def _named(asked: Asked, error: ImageError) -> ImageError:
+def _named(spec: ImageSpec, error: ImageError) -> ImageError:
     """apt's word for a package that is not there, as an error in the recipe."""
     names = [name for one in UNKNOWN.finditer(str(error)) for name in one.groups() if name]
-    told = [
-        f"{asked.origins[name]}: {asked.base_name} has no package {name}" for name in names if name in asked.origins
+    problems = [
+        f"{spec.origins[name]}: {spec.base_name} has no package {name}" for name in names if name in spec.origins
     ]
-    if not told:
+    if not problems:
         return error
-    return ImageError("\n".join(f"{line}. Correct its name, or take it out" for line in told))
+    return ImageError("\n".join(f"{line}. Correct its name, or take it out" for line in problems))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .errors import ImageError
 from .lock import Lock
-from .recipe import Asked
+from .recipe import ImageSpec
 from .running import run
 
 FILES = Path(__file__).with_name("files")
@@ -35,7 +35,7 @@ LEFT_OUT = (
     "/usr/share/lintian/*",
     "/usr/share/bug/*",
 )
-KEPT = ("/usr/share/doc/*/copyright",)
+INCLUDED = ("/usr/share/doc/*/copyright",)
 # What a bake leaves: keys, logs, caches, and what a machine makes for itself at its first start.
 OWN = (
     "etc/ssh/ssh_host_*",
@@ -75,7 +75,7 @@ def make(root: Path, lock: Lock, source: str) -> None:
     shim = root.parent / "uname"
     shim.write_text(UNAME.format(kernel=_locked_kernel(lock)))
     shim.chmod(0o755)
-    rules = [f"path-exclude={path}" for path in LEFT_OUT] + [f"path-include={path}" for path in KEPT]
+    rules = [f"path-exclude={path}" for path in LEFT_OUT] + [f"path-include={path}" for path in INCLUDED]
     run(
         [
             "mmdebstrap",
@@ -109,9 +109,9 @@ def _locked_kernel(lock: Lock) -> str:
     raise ImageError(f"{lock.file.name} has no kernel. Mend `kernels` in recipe.yaml")
 
 
-def trees(asked: Asked) -> list[Path]:
+def trees(spec: ImageSpec) -> list[Path]:
     """Folders of our own files, the later over the earlier."""
-    found = [FILES / "all", *([FILES / "node"] if asked.variant.node else []), FILES / asked.variant_name]
+    found = [FILES / "all", *([FILES / "node"] if spec.variant.node else []), FILES / spec.variant_name]
     return [tree for tree in found if tree.is_dir()]
 
 
@@ -120,9 +120,9 @@ def files(tree: Path) -> list[Path]:
     return [file for file in sorted(tree.rglob("*")) if file.is_file() and "__pycache__" not in file.parts]
 
 
-def finish(root: Path, asked: Asked, programs: Mapping[str, Path], documents: Mapping[str, str]) -> None:
+def finish(root: Path, spec: ImageSpec, programs: Mapping[str, Path], documents: Mapping[str, str]) -> None:
     """Our own on top: files of all images and of the variant, programs, units; `documents` are texts by their path."""
-    for tree in trees(asked):
+    for tree in trees(spec):
         _lay(tree, root)
     for name, program in programs.items():
         _program(program, root / PROGRAMS / name)
@@ -133,7 +133,7 @@ def finish(root: Path, asked: Asked, programs: Mapping[str, Path], documents: Ma
         (root / path).write_text(text)
         (root / path).chmod(0o644)
     _plugins(root)
-    for verb, units in (("enable", asked.enabled), ("disable", asked.disabled), ("mask", asked.masked)):
+    for verb, units in (("enable", spec.enabled), ("disable", spec.disabled), ("mask", spec.masked)):
         if units:
             run(["chroot", str(root), "systemctl", "--quiet", verb, *units])
     run(["chroot", str(root), "passwd", "--quiet", "--lock", "root"])

@@ -54,8 +54,8 @@ def check(needed: Mapping[str, str], *, root: bool) -> None:
     """Raises ImageError with what to install, or when one has to be root and is not."""
     lacking = sorted({package for what, package in needed.items() if not _there(what)})
     if lacking:
-        told = " ".join(lacking)
-        raise ImageError(f"Packages are missing on this machine: {told}. Install them: sudo apt-get install {told}")
+        names = " ".join(lacking)
+        raise ImageError(f"Packages are missing on this machine: {names}. Install them: sudo apt-get install {names}")
     if root and os.geteuid() != 0:
         raise ImageError("An image has files of every owner, which root alone can make: run it with sudo")
 
@@ -69,10 +69,10 @@ def run(command: Sequence[str], *, env: Mapping[str, str] | None = None, stdin: 
     given = {**os.environ, "PATH": path(), "LC_ALL": "C.UTF-8", **(env or {})}
     done = subprocess.run(list(command), input=stdin, capture_output=True, text=True, check=False, env=given)
     if done.returncode:
-        said = (done.stdout + done.stderr).strip()
-        if "No space left on device" in said:
+        output = (done.stdout + done.stderr).strip()
+        if "No space left on device" in output:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        last = "\n".join(f"    {line[:MOST_SIGNS]}" for line in said.splitlines()[-LAST_LINES:])
+        last = "\n".join(f"    {line[:MOST_SIGNS]}" for line in output.splitlines()[-LAST_LINES:])
         raise ImageError(f"{Path(command[0]).name} failed ({done.returncode}):\n{last}")
     return done.stdout
 
@@ -80,8 +80,8 @@ def run(command: Sequence[str], *, env: Mapping[str, str] | None = None, stdin: 
 def mounted_below(folder: Path) -> list[str]:
     """The deepest first. proc(5): a blank in a place is \\040."""
     places = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
-    told = [place.encode().decode("unicode_escape") for place in places]
-    return sorted((place for place in told if Path(place).is_relative_to(folder.resolve())), reverse=True)
+    decoded = [place.encode().decode("unicode_escape") for place in places]
+    return sorted((place for place in decoded if Path(place).is_relative_to(folder.resolve())), reverse=True)
 
 
 def remove_tree(folder: Path) -> None:
@@ -113,7 +113,7 @@ def image_umask() -> Iterator[None]:
 
 
 @contextmanager
-def full_disk_told(folder: Path) -> Iterator[None]:
+def explain_full_disk(folder: Path) -> Iterator[None]:
     """A disk that fills up meanwhile is one clear error, too."""
     try:
         yield

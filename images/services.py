@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 HOME = "opt/landbridge"
 # The client of Kubernetes' API is a file by itself: scripts of machines have it, too.
 CODE, PACKAGES = ("services", "fleet", "kube_http.py"), f"{HOME}/packages"
-KEPT_CODE = (".py", ".proto")
+CODE_SUFFIXES = (".py", ".proto")
 AUTHORITIES, BUNDLE = "usr/share/ca-certificates", "etc/ssl/certs/ca-certificates.crt"
 # Scripts name the interpreter that installed them, and records list scripts.
 INSTALLED_HERE = ("bin/", "RECORD")
@@ -50,12 +50,12 @@ def make(loaded: Loaded, locks: Path, cache: Path, site: Path, folder: Path) -> 
 
     `site` is a folder of installed Python packages, `cache` that of fetched ones of Debian. Raises ImageError.
     """
-    asked = loaded.recipe.services
-    assert asked is not None, "the recipe's own check"
-    of = recipe.asked(loaded, asked.base, asked.variant)
+    spec = loaded.recipe.services
+    assert spec is not None, "the recipe's own check"
+    of = recipe.select(loaded, spec.base, spec.variant)
     locked = lock.current(of, locks)
-    wanted = [package for package in locked.packages if package.name in asked.packages]
-    if lacking := sorted(set(asked.packages) - {package.name for package in wanted}):
+    wanted = [package for package in locked.packages if package.name in spec.packages]
+    if lacking := sorted(set(spec.packages) - {package.name for package in wanted}):
         raise ImageError(f"{locked.file.name} lacks {lacking[0]}, which {loaded.file} has under services")
     debs = packages.fetch(locked._replace(packages=tuple(wanted)), of.base, cache, lambda *_: None)
     root, file = folder / "root", folder / "services.tar"
@@ -80,7 +80,7 @@ def _furnish(root: Path, site: Path) -> None:
     (root / BUNDLE).write_text("".join(one.read_text() for one in trusted))
     for name in CODE:
         for source in [ROOT / name, *sorted((ROOT / name).rglob("*"))]:
-            if source.suffix in KEPT_CODE:
+            if source.suffix in CODE_SUFFIXES:
                 _copy(source, root / HOME / source.relative_to(ROOT))
     for source in sorted(site.rglob("*")):
         path = str(source.relative_to(site))
@@ -115,16 +115,16 @@ def _layer(root: Path, epoch_seconds: int) -> bytes:
 
 def archive(layer: bytes, name: str) -> bytes:
     """An image of one layer under a name. Its own user is nobody."""
-    told = _blob(LAYER, layer)
+    blob = _blob(LAYER, layer)
     config = {
         "architecture": "amd64",
         "os": "linux",
         "config": {"User": NOBODY, "Env": [f"{key}={value}" for key, value in ENV.items()]},
-        "rootfs": {"type": "layers", "diff_ids": [told["digest"]]},
+        "rootfs": {"type": "layers", "diff_ids": [blob["digest"]]},
     }
     inner = json.dumps(config).encode()
     outer = json.dumps(
-        {"schemaVersion": 2, "mediaType": MANIFEST, "config": _blob(CONFIG, inner), "layers": [told]}
+        {"schemaVersion": 2, "mediaType": MANIFEST, "config": _blob(CONFIG, inner), "layers": [blob]}
     ).encode()
     entry = {**_blob(MANIFEST, outer), "annotations": dict.fromkeys(containers.NAMES, name)}
     files = {

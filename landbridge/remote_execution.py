@@ -24,7 +24,7 @@ SSM_OUTPUT, SSM_STDIN = 24_000, 40_000
 SSM_WAITS = ("Pending", "InProgress", "Delayed", "Cancelling")
 SSM_ANSWERS = ("Success", "Failed")
 # Of a machine that is not there, on AWS.
-KEPT = "its scaling group starts one by itself"
+REPLACED_BY_GROUP = "its scaling group starts one by itself"
 NO_SHELL = 255  # ssh's own exit code: it never got there
 
 
@@ -99,21 +99,21 @@ class Ssm:
                     "executionTimeout": [str(max(30, int(timeout_seconds)))],
                 },
             )
-            told = self.awaited(sent["Command"]["CommandId"], instance.id, timeout_seconds)
+            invocation = self.awaited(sent["Command"]["CommandId"], instance.id, timeout_seconds)
         except (ClientError, BotoCoreError) as error:
             raise RemoteExecutionError(
                 f"{machine} ({instance.id}) cannot be reached through Systems Manager: {error}. It needs "
                 "ssm:SendCommand and ssm:GetCommandInvocation, and the machine's agent must be connected "
                 "(`aws ssm describe-instance-information`)."
             ) from None
-        if told is None:
+        if invocation is None:
             raise RemoteExecutionError(late(f"{machine} ({instance.id})", argv, timeout_seconds))
-        out = told.get("StandardOutputContent", "")
+        out = invocation.get("StandardOutputContent", "")
         if len(out) >= SSM_OUTPUT:
             raise RemoteExecutionError(
                 f"{machine}: `{argv[0]}` said more than the {SSM_OUTPUT} characters that AWS hands back."
             )
-        return CommandResult(int(told["ResponseCode"]), out, told.get("StandardErrorContent", ""))
+        return CommandResult(int(invocation["ResponseCode"]), out, invocation.get("StandardErrorContent", ""))
 
     def awaited(self, command: str, instance: str, seconds: float) -> Mapping[str, Any] | None:
         """The ended command; None if it has not begun or ended in time."""
@@ -122,14 +122,16 @@ class Ssm:
             time.sleep(pause)
             pause = min(pause * 1.5, 3.0)
             try:
-                told: Mapping[str, Any] = self.client.get_command_invocation(CommandId=command, InstanceId=instance)
+                invocation: Mapping[str, Any] = self.client.get_command_invocation(
+                    CommandId=command, InstanceId=instance
+                )
             except ClientError as error:
                 if error.response["Error"]["Code"] == "InvocationDoesNotExist":  # it was sent a moment ago
                     continue
                 raise
             # Ended by others, or never run: then its code is none of its own (137 for one that the agent killed).
-            if told["Status"] not in SSM_WAITS:
-                return told if told["Status"] in SSM_ANSWERS and told["ResponseCode"] >= 0 else None
+            if invocation["Status"] not in SSM_WAITS:
+                return invocation if invocation["Status"] in SSM_ANSWERS and invocation["ResponseCode"] >= 0 else None
         return None
 
 
@@ -140,7 +142,12 @@ class Ssh:
     """
 
     def __init__(
-        self, instances: Instances, people: Sequence[str] = (), *, certificates: bool = False, successor: str = KEPT
+        self,
+        instances: Instances,
+        people: Sequence[str] = (),
+        *,
+        certificates: bool = False,
+        successor: str = REPLACED_BY_GROUP,
     ) -> None:
         self.instances, self.people, self.successor = instances, people, successor
         self.proof = "a certificate (`landbridge ssh add`)" if certificates else "a key in fleet.yaml"
@@ -178,12 +185,12 @@ def through_ssh(
 ) -> CommandResult:
     """Raises RemoteExecutionError, which ends with `remedy` when nobody was let in."""
     try:
-        said = ran(ssh(instance, argv), stdin, timeout_seconds, os.environ)
+        result = ran(ssh(instance, argv), stdin, timeout_seconds, os.environ)
     except subprocess.TimeoutExpired:
         raise RemoteExecutionError(late(machine, argv, timeout_seconds)) from None
-    if said.code == NO_SHELL:
-        raise RemoteExecutionError(f"{machine} cannot be reached by ssh {instance.address}: {said.why}. {remedy}")
-    return said
+    if result.code == NO_SHELL:
+        raise RemoteExecutionError(f"{machine} cannot be reached by ssh {instance.address}: {result.why}. {remedy}")
+    return result
 
 
 def ssh(instance: Instance, argv: Sequence[str]) -> list[str]:
@@ -206,7 +213,7 @@ def script(argv: Sequence[str], stdin: bytes) -> str:
     return f"printf %s {base64.b64encode(stdin).decode()} | base64 -d | {line}" if stdin else f"{line} </dev/null"
 
 
-def standing(instances: Instances, machine: str, successor: str = KEPT) -> Instance:
+def standing(instances: Instances, machine: str, successor: str = REPLACED_BY_GROUP) -> Instance:
     found = instances().get(machine)
     if found is None:
         raise RemoteExecutionError(
@@ -217,9 +224,9 @@ def standing(instances: Instances, machine: str, successor: str = KEPT) -> Insta
 
 
 def ran(
-    command: Sequence[str], stdin: bytes, seconds: float, environment: Mapping[str, str], kept: Sequence[int] = ()
+    command: Sequence[str], stdin: bytes, seconds: float, environment: Mapping[str, str], files: Sequence[int] = ()
 ) -> CommandResult:
-    """Runs a command here. `kept` are files that it inherits. Raises TimeoutExpired and RemoteExecutionError."""
+    """Runs a command here. `files` are files that it inherits. Raises TimeoutExpired and RemoteExecutionError."""
     try:
         done = subprocess.run(
             command,
@@ -227,7 +234,7 @@ def ran(
             capture_output=True,
             timeout=seconds,
             env=dict(environment),
-            pass_fds=tuple(kept),
+            pass_fds=tuple(files),
             check=False,
         )
     except FileNotFoundError as error:

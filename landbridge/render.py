@@ -14,7 +14,7 @@ from .engine.resource_types import KINDS
 from .engine.stack_report import Problem, StackReport, Step, short
 from .places import Place
 from .up.blast_radius import EFFECTS, Blast
-from .up.progress import LOOKS
+from .up.progress import STYLES
 
 COLUMNS = ("created", "updated", "replaced", "deleted", "same")
 COLOURS = {"created": "green", "updated": "yellow", "replaced": "magenta", "deleted": "red", "same": "dim"}
@@ -37,7 +37,7 @@ def summary(reports: Iterable[StackReport]) -> Table:
     """A line a stack: what became of it, and how many resources were created, updated, …, and how long it took."""
     table = plain_table("stack", "", *COLUMNS, "seconds", right=(*COLUMNS, "seconds"))
     for report in reports:
-        sign, colour, words = LOOKS[report.phase]
+        sign, colour, words = STYLES[report.phase]
         if report.phase == "waiting":
             sign, colour, words = "", "cyan", "would change"
         numbers = [count(report.counts[verb], COLOURS[verb]) for verb in COLUMNS]
@@ -64,8 +64,8 @@ def losses(blast: Blast, console: Console) -> None:
     """Everything precious that goes away, by name."""
     for loss in blast.losses:
         console.print(f"  {loss}", style="red", markup=False, soft_wrap=True)
-    for kept in blast.kept:
-        console.print(f"  keeps {kept}", style="green", markup=False, soft_wrap=True)
+    for retained in blast.retained:
+        console.print(f"  keeps {retained}", style="green", markup=False, soft_wrap=True)
 
 
 def steps(report: StackReport, console: Console) -> None:

@@ -4,14 +4,14 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-Seen = TypeVar("Seen")
+Found = TypeVar("Found")
 
 
 class NotYet(Exception):
     """It is not as it must be; says what ails it."""
 
 
-def until(look: Callable[[], Seen], seconds: float, pause: float, late: Callable[[str], Exception]) -> Seen:
+def until(look: Callable[[], Found], seconds: float, pause: float, late: Callable[[str], Exception]) -> Found:
     """What a look gives as soon as that is true. When the time is over, `late` makes an error of what ails it then."""
     deadline = time.monotonic() + seconds
     while True:

@@ -4,21 +4,21 @@ import threading
 import time
 
 _version = 0
-_turn = threading.Condition()
+_condition = threading.Condition()
 
 
 def changed() -> None:
     """Something was written: who waits looks again."""
     global _version
-    with _turn:
+    with _condition:
         _version += 1
-        _turn.notify_all()
+        _condition.notify_all()
 
 
-def await_change(seen: int, seconds: float) -> int:
-    """The version, as soon as it is another than `seen`, or when the time is over."""
+def await_change(known: int, seconds: float) -> int:
+    """The version, as soon as it is another than `known`, or when the time is over."""
     deadline = time.monotonic() + seconds
-    with _turn:
-        while _version == seen and (left := deadline - time.monotonic()) > 0:
-            _turn.wait(left)
+    with _condition:
+        while _version == known and (left := deadline - time.monotonic()) > 0:
+            _condition.wait(left)
         return _version

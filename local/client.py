@@ -46,7 +46,7 @@ class Cloud(NamedTuple):
     pid: int
     life: str
     generation: str
-    way: namespace.Way
+    mode: namespace.Mode
     started: datetime
 
     @property
@@ -69,12 +69,17 @@ def status(home: Path) -> Cloud | None:
 
 def read(home: Path, text: str) -> Cloud | None:
     try:
-        told = json.loads(text)
+        record = json.loads(text)
     except json.JSONDecodeError:  # it has just been started and has not written yet
         return None
-    way = namespace.WAYS[told["way"]]
+    mode = namespace.MODES[record["way"]]
     return Cloud(
-        home, told["pid"], told.get("life", ""), told["generation"], way, datetime.fromisoformat(told["started"])
+        home,
+        record["pid"],
+        record.get("life", ""),
+        record["generation"],
+        mode,
+        datetime.fromisoformat(record["started"]),
     )
 
 
@@ -100,24 +105,24 @@ def start(home: Path) -> Cloud:
     if missing := [name for name in PROGRAMS if shutil.which(name) is None]:
         packages = " ".join(sorted({PROGRAMS[name] for name in missing}))
         raise LocalCloudError(f"The local cloud needs {', '.join(missing)} on the PATH. Install {packages}.")
-    way = namespace.usable_way()
+    mode = namespace.usable_mode()
     log = home / "cloud.log"
     if log.exists() and log.stat().st_size > LOG_BYTES:
         log.unlink()
-    heard, told = os.pipe()
-    daemon = [sys.executable, "-m", "local.daemon", f"--home={home}", f"--way={way.name}", f"--ready={told}"]
+    heard, write_end = os.pipe()
+    daemon = [sys.executable, "-m", "local.daemon", f"--home={home}", f"--way={mode.name}", f"--ready={write_end}"]
     with log.open("ab") as output:
         subprocess.Popen(
-            ["unshare", *way.make, *daemon],
+            ["unshare", *mode.make, *daemon],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
             cwd=ROOT,
             env=scrubbed(os.environ),
-            pass_fds=[told],
+            pass_fds=[write_end],
             start_new_session=True,
         )
-    os.close(told)
+    os.close(write_end)
     with os.fdopen(heard) as answer:
         line = answer.readline()
     if not line:
@@ -167,7 +172,7 @@ def process(pid: int) -> Iterator[int]:
 
 def enter_command(cloud: Cloud, argv: Sequence[str], folder: Path | None = None) -> list[str]:
     """The command that runs `argv` inside the cloud. Run it with `environment.scrubbed`."""
-    return namespace.enter_command(cloud.way, cloud.pid, argv, folder or Path.cwd())
+    return namespace.enter_command(cloud.mode, cloud.pid, argv, folder or Path.cwd())
 
 
 def machines(cloud: Cloud) -> list[dict[str, Any]]:
@@ -253,11 +258,11 @@ def fleet_home(cloud: Cloud, fleet: str) -> tuple[Path, bool]:
     The resources went with the world that held them: a state that lists them would only mislead.
     """
     folder = cloud.home / fleet
-    mark = folder / "generation"
-    if mark.exists() and mark.read_text() == cloud.generation:
+    marker = folder / "generation"
+    if marker.exists() and marker.read_text() == cloud.generation:
         return folder, False
     dropped = (folder / "state").exists()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    mark.write_text(cloud.generation)
+    marker.write_text(cloud.generation)
     return folder, dropped

@@ -89,10 +89,10 @@ def live(home: Path, way: str, record: TextIO, ready: TextIO) -> None:
         parts.end()
 
 
-def tell(ready: TextIO, told: Mapping[str, object]) -> None:
+def tell(ready: TextIO, message: Mapping[str, object]) -> None:
     """One line to the starter. Raises DaemonError when that has gone: a cloud nobody waited for is not kept."""
     try:
-        ready.write(json.dumps(told) + "\n")
+        ready.write(json.dumps(message) + "\n")
         ready.close()
     except BrokenPipeError:
         raise DaemonError("its starter went away") from None

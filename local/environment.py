@@ -45,6 +45,6 @@ def signing_in(account_id: str | None, tenant_id: str | None) -> dict[str, str]:
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
     """What is left of `environment` inside the local cloud, with the dummy credentials."""
-    kept = {name: value for name, value in environment.items() if KEPT.fullmatch(name)}
+    passed = {name: value for name, value in environment.items() if KEPT.fullmatch(name)}
     trusted = next((name for name in AUTHORITIES if Path(name).exists()), None)
-    return kept | DUMMIES | ({"REQUESTS_CA_BUNDLE": trusted} if trusted else {})
+    return passed | DUMMIES | ({"REQUESTS_CA_BUNDLE": trusted} if trusted else {})

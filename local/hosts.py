@@ -10,9 +10,9 @@ PORT = 5002  # the machines service: local.daemon.CHILDREN
 SECONDS = 120.0
 
 
-def stand_up(told: dict[str, Any]) -> dict[str, Any]:
+def stand_up(spec: dict[str, Any]) -> dict[str, Any]:
     """Returns when it runs; nothing new if it does already. See local.supervisor.hosts for what it is told by."""
-    found: dict[str, Any] = _ask("POST", "/hosts", told)
+    found: dict[str, Any] = _ask("POST", "/hosts", spec)
     return found
 
 
@@ -34,11 +34,11 @@ def _ask(method: str, path: str, body: Any = None) -> Any:
     try:
         line.request(method, path, json.dumps(body))
         answer = line.getresponse()
-        told = json.loads(answer.read())
+        result = json.loads(answer.read())
     except (OSError, ValueError, http.client.HTTPException) as error:
         raise LocalCloudError(f"The local cloud's machines service does not answer: {error}.") from None
     finally:
         line.close()
     if answer.status != 200:
-        raise LocalCloudError(f"The local cloud has not done it: {told}.")
-    return told
+        raise LocalCloudError(f"The local cloud has not done it: {result}.")
+    return result

@@ -17,7 +17,7 @@ class NamespaceError(Exception):
     """The kernel or the container forbids it, or util-linux is missing. The text says what to do."""
 
 
-class Way(NamedTuple):
+class Mode(NamedTuple):
     """Flags that make a namespace, and those that enter it."""
 
     name: str
@@ -25,14 +25,14 @@ class Way(NamedTuple):
     enter: tuple[str, ...]
 
 
-ROOT = Way("root", ("--net", "--mount"), ("--net", "--mount"))
-USER = Way(
+ROOT = Mode("root", ("--net", "--mount"), ("--net", "--mount"))
+USER = Mode(
     "user",
     ("--user", "--map-root-user", "--net", "--mount"),
     # The credentials stay: setgroups is forbidden in a user namespace that an ordinary user made.
     ("--user", "--preserve-credentials", "--net", "--mount"),
 )
-WAYS = {way.name: way for way in (ROOT, USER)}
+MODES = {mode.name: mode for mode in (ROOT, USER)}
 
 
 class Switch(NamedTuple):
@@ -51,19 +51,19 @@ SWITCHES = (
 )
 
 
-def usable_way() -> Way:
+def usable_mode() -> Mode:
     """The first way that works here. Raises NamespaceError with the remedy when none does, or a program is missing."""
     if missing := lacking():
         raise NamespaceError(
             f"The local cloud needs {' and '.join(missing)}: install {', '.join(sorted(set(missing.values())))}, "
             f"on Debian and Ubuntu by `sudo apt-get install {' '.join(sorted(set(missing.values())))}`."
         )
-    ways = (ROOT, USER) if os.geteuid() == 0 else (USER,)
+    modes = (ROOT, USER) if os.geteuid() == 0 else (USER,)
     refusals = []
-    for way in ways:
-        refusal = try_way(way)
+    for mode in modes:
+        refusal = try_mode(mode)
         if refusal is None:
-            return way
+            return mode
         refusals.append(refusal)
     raise NamespaceError(
         f"This machine does not let the local cloud have a namespace of its own: {refusals[-1]}\n{remedy()}"
@@ -76,9 +76,9 @@ def lacking() -> dict[str, str]:
     return {name: package for name, package in network.PACKAGES.items() if shutil.which(name, path=path) is None}
 
 
-def try_way(way: Way) -> str | None:
+def try_mode(mode: Mode) -> str | None:
     """None if the namespace can be made and a file mounted over in it, else the refusal."""
-    probe = ["unshare", *way.make, "mount", "--bind", "/etc/hosts", "/etc/hosts"]
+    probe = ["unshare", *mode.make, "mount", "--bind", "/etc/hosts", "/etc/hosts"]
     done = subprocess.run(probe, capture_output=True, text=True, check=False)
     return None if done.returncode == 0 else done.stderr.strip() or f"{probe[0]} ended with {done.returncode}"
 
@@ -99,8 +99,8 @@ def setting(settings: Path, name: str) -> str | None:
     return file.read_text().strip() if file.exists() else None
 
 
-def enter_command(way: Way, pid: int, argv: Sequence[str], folder: Path) -> list[str]:
+def enter_command(mode: Mode, pid: int, argv: Sequence[str], folder: Path) -> list[str]:
     """The command that runs `argv` in `folder` inside the namespace of process `pid`."""
     # Entering a mount namespace leads to its root folder; nsenter's --wdns came with util-linux 2.38.
     inside = ["sh", "-c", 'cd "$0" && exec "$@"', str(folder), *argv]
-    return ["nsenter", f"--target={pid}", *way.enter, "--", *inside]
+    return ["nsenter", f"--target={pid}", *mode.enter, "--", *inside]

@@ -77,8 +77,8 @@ class Processes:
         )
         self.starts[part.name] = self.starts.get(part.name, 0) + 1
         draft = self.home / f"{RECORD}.new"
-        told = {name: {"pid": self.processes[name].pid, "starts": n} for name, n in self.starts.items()}
-        draft.write_text(json.dumps(told))
+        record = {name: {"pid": self.processes[name].pid, "starts": n} for name, n in self.starts.items()}
+        draft.write_text(json.dumps(record))
         draft.replace(self.home / RECORD)
 
     def tend(self) -> float | None:
@@ -143,10 +143,10 @@ def answers(port: int) -> bool:
 def recorded(home: Path) -> dict[str, Any]:
     """Part → its process's number and how often it was started, as the daemon last told."""
     try:
-        told: dict[str, Any] = json.loads((home / RECORD).read_text())
+        record: dict[str, Any] = json.loads((home / RECORD).read_text())
     except FileNotFoundError:
         return {}
-    return told
+    return record
 
 
 def die_with_parent() -> None:

@@ -50,10 +50,10 @@ def listed(shelf: Path) -> list[Saved]:
 
 def read(folder: Path) -> Saved:
     try:
-        told = json.loads((folder / "saved.json").read_text())
-        made = datetime.fromisoformat(told["made"])
-        fleets, versions = tuple(told["fleets"]), tuple(told["kubernetes"])
-        return Saved(folder.name, made, fleets, told["machines"], told["mib"], versions, told["programs"], folder)
+        record = json.loads((folder / "saved.json").read_text())
+        made = datetime.fromisoformat(record["made"])
+        fleets, versions = tuple(record["fleets"]), tuple(record["kubernetes"])
+        return Saved(folder.name, made, fleets, record["machines"], record["mib"], versions, record["programs"], folder)
     except (ValueError, KeyError, TypeError):
         raise SavedWorldError(f"{folder / 'saved.json'} is damaged: remove the folder {folder}.") from None
 
@@ -103,15 +103,15 @@ def save(home: Path, shelf: Path, name: str, machines: list[dict[str, Any]]) -> 
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir()
         copy(home, draft / "world", size_mib(home))
-        told = {
+        record = {
             "made": datetime.now(UTC).isoformat(timespec="seconds"),
-            "fleets": sorted(mark.parent.name for mark in home.glob("*/generation")),
+            "fleets": sorted(marker.parent.name for marker in home.glob("*/generation")),
             "machines": len(machines),
             "kubernetes": sorted({one["kubernetes"] for one in machines}),
             "mib": size_mib(draft / "world"),
             "programs": programs(),
         }
-        (draft / "saved.json").write_text(json.dumps(told, indent=1))
+        (draft / "saved.json").write_text(json.dumps(record, indent=1))
         exchange(draft, place)
     finally:
         shutil.rmtree(draft, ignore_errors=True)

@@ -25,14 +25,16 @@ class StandingError(Exception):
 def generation(home: Path) -> str | None:
     """Which world stands in a home; None for none. Raises StandingError for one of another form."""
     try:
-        told = json.loads((home / MARK).read_text())
+        marker = json.loads((home / MARK).read_text())
     except FileNotFoundError:
         return None
     except ValueError:
         raise StandingError(f"{home / MARK} is damaged. {DROP}") from None
-    if told["form"] != FORM:
-        raise StandingError(f"the world in {home} has form {told['form']}, and this program knows form {FORM}. {DROP}")
-    found: str = told["generation"]
+    if marker["form"] != FORM:
+        raise StandingError(
+            f"the world in {home} has form {marker['form']}, and this program knows form {FORM}. {DROP}"
+        )
+    found: str = marker["generation"]
     return found
 
 

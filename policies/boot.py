@@ -64,10 +64,10 @@ def findings(found: list[Item], known: Collection[str] = ()) -> Iterator[Finding
     yield from judged(found, LOGINS)
     for item in of_types(found, METADATA):
         for path in METADATA[item.type]:
-            asked = list(values(item.props, path))
-            if UNKNOWN in asked:
+            required = list(values(item.props, path))
+            if UNKNOWN in required:
                 yield undecidable(item, path)
-            elif asked != ["required"]:
+            elif required != ["required"]:
                 yield finding(item, path, f"{path} is not required", "Set it to required: IMDSv2 only")
 
 

@@ -23,10 +23,10 @@ VOLUME, GROUP, INTERFACE = (
     "aws:ec2/networkInterface:NetworkInterface",
 )
 # What every etcd member has one of, with its volumes told apart by their tag.
-PARTS = ("volume etcd-main", "volume etcd-events", "scaling group", "network interface")
+MEMBER_RESOURCES = ("volume etcd-main", "volume etcd-events", "scaling group", "network interface")
 PART_OF = ((GROUP, "scaling group"), (INTERFACE, "network interface"))
 # The same in Azure, where a machine stands by itself: scale sets give no planned addresses.
-AZURE_PARTS = ("volume etcd-main", "volume etcd-events", "machine", "network interface")
+AZURE_MEMBER_RESOURCES = ("volume etcd-main", "volume etcd-events", "machine", "network interface")
 DISK_OF_AZURE, MACHINE_OF_AZURE, INTERFACE_OF_AZURE = (
     "azure-native:compute:Disk",
     "azure-native:compute:VirtualMachine",
@@ -67,7 +67,7 @@ TOKEN_TYPE = "bootstrap.kubernetes.io/token"  # noqa: S105
 # Type → rules that delete objects.
 LIFECYCLES = {"aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration": ("rules",)}
 BACKUPS, LEAST_DAYS = "backups/", 7
-KEPT = (BACKUPS, "copies/", "nfs/")
+PROTECTED_PREFIXES = (BACKUPS, "copies/", "nfs/")
 
 
 def findings(found: list[Item], world: World) -> Iterator[Finding]:
@@ -79,8 +79,8 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
             yield undecidable(item, f"tags.{MACHINE}")
     there = [(item, match) for item, match in members if item.type.startswith(AZURE)]
     here = [(item, match) for item, match in members if not item.type.startswith(AZURE)]
-    yield from _counts(here, PARTS, PART_OF)
-    yield from _counts(there, AZURE_PARTS, AZURE_PART_OF)
+    yield from _counts(here, MEMBER_RESOURCES, PART_OF)
+    yield from _counts(there, AZURE_MEMBER_RESOURCES, AZURE_PART_OF)
     yield from _regions(members, world)
     yield from _snapshots(found, {match[0]: item for item, match in here}, world)
     yield from azure_roles.snapshots(found, {match["cluster"]: item for item, match in there}, world)
@@ -104,20 +104,20 @@ def _counts(
     for item, match in members:
         disk = tag(item, DISK)
         part = dict(part_of).get(item.type, f"volume {disk}")
-        held = clusters[match["cluster"]][part]
+        resources = clusters[match["cluster"]][part]
         if disk is UNKNOWN:
             yield undecidable(item, f"tags.{DISK}")
         elif part not in own:
             what = f"the volume of {match[0]} has the tag {DISK} {disk}"
             yield finding(item, "tags", what, "Set it to etcd-main or etcd-events")
-        elif match[0] in held:
+        elif match[0] in resources:
             yield finding(
-                item, "tags", f"{match[0]} has a {part} already: {held[match[0]].name}", "Remove one of the two"
+                item, "tags", f"{match[0]} has a {part} already: {resources[match[0]].name}", "Remove one of the two"
             )
         else:
-            held[match[0]] = item
+            resources[match[0]] = item
     for cluster, parts in clusters.items():
-        known = {machine: item for held in parts.values() for machine, item in held.items()}
+        known = {machine: item for resources in parts.values() for machine, item in resources.items()}
         if known and len(known) not in COUNTS:
             what = f"cluster {cluster} has {len(known)} etcd members"
             yield finding(known[min(known)], "tags", what, "etcd needs 3 or 5: other numbers lose more than they bear")
@@ -168,7 +168,7 @@ def _lifecycle(item: Item, path: str) -> Iterator[Finding]:
             within = rule.get("filter") or {}
             prefix = rule.get("prefix") or within.get("prefix") or (within.get("and") or {}).get("prefix") or ""
             days = (rule.get("expiration") or {}).get("days")
-            touched = [place for place in KEPT if prefix.startswith(place) or place.startswith(prefix)]
+            touched = [place for place in PROTECTED_PREFIXES if prefix.startswith(place) or place.startswith(prefix)]
             if touched and days and days < LEAST_DAYS:
                 what = f"rule {rule.get('id')} deletes snapshots after {days} days"
                 yield finding(item, path, what, f"Keep {' and '.join(touched)} for {LEAST_DAYS} days at least")

@@ -12,7 +12,7 @@ from .reading import UNKNOWN, Finding, Item, finding, of_types
 KEYS = "Make it with random.RandomPassword and keep it in the cloud's secrets store"
 # Where a tunnel's key may stand: secrets of the state, all of them.
 MAKER = "random:index/randomPassword:RandomPassword"
-KEEPERS = (
+ALLOWED_TYPES = (
     *(AWS_CONNECTION, AZURE_CONNECTION, MAKER),
     *("aws:secretsmanager/secretVersion:SecretVersion", "azure-native:keyvault:Secret"),
 )
@@ -36,8 +36,8 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:  # noqa: ARG
             keys[str(key)] = f"{path} of {item.name}"
             if not any(one in str(key) for one in made):
                 yield finding(item, path, f"{path} is none that a RandomPassword of the stack has made", KEYS)
-    for item in (one for one in found if one.type not in KEEPERS):
-        held = repr(item.props)
+    for item in (one for one in found if one.type not in ALLOWED_TYPES):
+        text = repr(item.props)
         for key, whose in keys.items():
-            if key in held:
+            if key in text:
                 yield finding(item, "", f"it holds the key {whose}, where everybody can read it", KEYS)

@@ -84,8 +84,8 @@ def _policy(name: str, description: str, rules: tuple[Rules, ...], world: World,
         known = items(args.resources, given)
         found = (one for judge in rules for one in judge(known, world))
         # One unknown property may hide several paths, and is told once.
-        told = dict.fromkeys((f"{f.type} {f.name}: {f.what}. {f.remedy}.", f.urn) for f in found)
-        for message, urn in told:
+        messages = dict.fromkeys((f"{f.type} {f.name}: {f.what}. {f.remedy}.", f.urn) for f in found)
+        for message, urn in messages:
             report(message, urn)
 
     return StackValidationPolicy(name, description, validate)

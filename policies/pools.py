@@ -41,10 +41,10 @@ def _pooled(item: Item, world: World) -> Iterator[Finding]:
     if owner != pool.owner:
         yield finding(item, "tags", f"pool {name} is tagged as {owner}'s", f"It is {pool.owner}'s by the fleet file")
     for path, (judge, remedy) in POOLED[item.type].items():
-        held = list(values(item.props, path)) or [None]
-        if unknown_in(held):
+        settings = list(values(item.props, path)) or [None]
+        if unknown_in(settings):
             yield undecidable(item, path)
             continue
-        for value in held if "." in path else [item.props.get(path)]:
+        for value in settings if "." in path else [item.props.get(path)]:
             if wrong := judge(value, pool):
                 yield finding(item, path, f"{path} of pool {name} {wrong}", remedy)

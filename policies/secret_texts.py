@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.serialization import load_der_public_key, lo
 from fleet.azure import sizes as azure_sizes
 
 # What it looks like → how such a thing is written.
-LOOKS = {
+PATTERNS = {
     "a private key": re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY"),
     "an AWS access key": re.compile(r"\b(?:AKIA|ASIA)[A-Z2-7]{16}\b"),
     "a client secret of Entra": re.compile(r"[\w~.-]{3}\dQ~[\w~.-]{31,34}"),
@@ -32,7 +32,7 @@ def secrets_in(text: str, known: Collection[str] = ()) -> Iterator[str]:
 
     `known` are random texts that are none.
     """
-    for kind, form in LOOKS.items():
+    for kind, form in PATTERNS.items():
         for match in form.finditer(text):
             yield f"{kind} ({match[0][:12]}…)"
     for match in RUN.finditer(PEM.sub("", text)):

@@ -30,11 +30,11 @@ def judged(found: list[Item], table: Table) -> Iterator[Finding]:
 
 
 def _judged(item: Item, path: str, setting: Setting) -> Iterator[Finding]:
-    held = list(values(item.props, path)) or [None]
-    if UNKNOWN in held:
+    settings = list(values(item.props, path)) or [None]
+    if UNKNOWN in settings:
         yield undecidable(item, path)
         return
-    for value in held:
+    for value in settings:
         if value not in setting.right:
             yield finding(item, path, f"{path} is {_shown(value)}", setting.remedy)
 

@@ -34,18 +34,20 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
 
 
 def _pod(item: Item, path: str, pod: Any, places: Mapping[str, Mapping[str, str]], world: World) -> Iterator[Finding]:
-    asked = UNKNOWN if pod is UNKNOWN else [(pod or {}).get("nodeSelector"), *values(pod or {}, REQUIRED)]
+    constraints = UNKNOWN if pod is UNKNOWN else [(pod or {}).get("nodeSelector"), *values(pod or {}, REQUIRED)]
     wanted = UNKNOWN if pod is UNKNOWN else [*values(pod or {}, "containers.resources")]
-    if unknown_in(asked) or unknown_in(wanted):
+    if unknown_in(constraints) or unknown_in(wanted):
         yield undecidable(item, path)
         return
     count = sum(int(((one or {}).get("limits") or {}).get(GPU, 0)) for one in wanted)
-    if not (count or _words(asked)):
+    if not (count or _words(constraints)):
         return
-    fitting = [name for name, told in places.items() if _fits(told, asked[0] or {}, asked[1:])]
+    fitting = [
+        name for name, node_labels in places.items() if _fits(node_labels, constraints[0] or {}, constraints[1:])
+    ]
     most = max((_gpus(world.fleet, world.fleet.pools[name]) for name in fitting), default=0)
     if not fitting:
-        what = f"no pool of the fleet has nodes with the labels that its pods ask for ({_words(asked)})"
+        what = f"no pool of the fleet has nodes with the labels that its pods ask for ({_words(constraints)})"
         yield finding(item, path, f"it has nowhere to run: {what}", REMEDY)
     elif count > most:
         what = f"a pod asks for {count} GPUs, and a machine of {', '.join(fitting)} has {most} at most"
@@ -73,18 +75,19 @@ def _gpus(fleet: Fleet, pool: Pool) -> int:
     return max((fleet.sites[pool.site].hosts[host].gpus for host in pool.hosts), default=0) if pool.site else pool.gpus
 
 
-def _fits(told: Mapping[str, str], selector: Mapping[str, str], terms: list[Any]) -> bool:
+def _fits(node_labels: Mapping[str, str], selector: Mapping[str, str], terms: list[Any]) -> bool:
     """Labels that are not ours (zones, host names) may be anything."""
-    if any(_ours(key) and told.get(key) != value for key, value in selector.items()):
+    if any(_ours(key) and node_labels.get(key) != value for key, value in selector.items()):
         return False
     terms = [term for term in terms if term]
     return not terms or any(
-        all(_meets(told, one) for one in term.get("matchExpressions") or () if _ours(one.get("key"))) for term in terms
+        all(_meets(node_labels, one) for one in term.get("matchExpressions") or () if _ours(one.get("key")))
+        for term in terms
     )
 
 
-def _meets(told: Mapping[str, str], expression: Mapping[str, Any]) -> bool:
-    key, listed = told.get(expression["key"]), expression.get("values") or ()
+def _meets(node_labels: Mapping[str, str], expression: Mapping[str, Any]) -> bool:
+    key, listed = node_labels.get(expression["key"]), expression.get("values") or ()
     return {
         "In": key in listed,
         "NotIn": key not in listed,
@@ -97,11 +100,11 @@ def _ours(key: Any) -> bool:
     return str(key).startswith(DOMAIN) or key == PRESENT
 
 
-def _words(asked: Any) -> str:
-    selector = [f"{key}={value}" for key, value in (asked[0] or {}).items() if _ours(key)]
+def _words(constraints: Any) -> str:
+    selector = [f"{key}={value}" for key, value in (constraints[0] or {}).items() if _ours(key)]
     terms = [
         f"{one['key']} {one['operator']} {', '.join(one.get('values') or ())}".strip()
-        for term in asked[1:]
+        for term in constraints[1:]
         for one in (term or {}).get("matchExpressions") or ()
         if _ours(one.get("key"))
     ]

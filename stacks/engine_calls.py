@@ -25,9 +25,9 @@ def begin() -> None:
     if witness.here is None:
         return
     engine: Any = settings.get_monitor()
-    engine.Invoke = _told(engine.Invoke, _lookup)
-    engine.ReadResource = _told(engine.ReadResource, _read)
-    engine.Call = _told(engine.Call, lambda request, _: _unknown(f"a call of {request.tok}"))
+    engine.Invoke = _recorded(engine.Invoke, _lookup)
+    engine.ReadResource = _recorded(engine.ReadResource, _read)
+    engine.Call = _recorded(engine.Call, lambda request, _: _unknown(f"a call of {request.tok}"))
 
 
 def digest_of(answer: Any) -> str:
@@ -36,7 +36,7 @@ def digest_of(answer: Any) -> str:
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def _told(real: Any, tell: Any) -> Any:
+def _recorded(real: Any, tell: Any) -> Any:
     def ask(request: Any, *arguments: Any, **more: Any) -> Any:
         try:
             answer = real(request, *arguments, **more)

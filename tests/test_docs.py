@@ -264,7 +264,7 @@ def test_fixed_addresses_are_those_of_the_ledger() -> None:
     assert shown
     assert fixed[f"region/{shown[2]}/zone/{shown[1]}/private/shares"] == shown[3]
     assert f"first /{sizes.FIXED} of every private subnet" in text
-    room = 2 ** (32 - sizes.FIXED) - 2 ** (32 - sizes.KEPT_BY_CLOUDS)
+    room = 2 ** (32 - sizes.FIXED) - 2 ** (32 - sizes.RESERVED_BY_CLOUDS)
     assert f"the other {room} are" in " ".join(text.split())
 
 

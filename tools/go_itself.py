@@ -47,6 +47,6 @@ def _on_path() -> str | None:
 
 def version(go: str) -> tuple[int, int]:
     env = {**os.environ, "GOTOOLCHAIN": "local"}
-    told = subprocess.run([go, "env", "GOVERSION"], capture_output=True, text=True, check=False, env=env).stdout
-    match = re.match(r"go(\d+)\.(\d+)", told)
+    output = subprocess.run([go, "env", "GOVERSION"], capture_output=True, text=True, check=False, env=env).stdout
+    match = re.match(r"go(\d+)\.(\d+)", output)
     return (int(match[1]), int(match[2])) if match else (0, 0)

@@ -206,8 +206,8 @@ def official_pulumi(path: str, own: Path) -> Path | None:
     found = shutil.which("pulumi", path=elsewhere)
     if found is None or not (folder := Path(found).resolve().parent).joinpath("pulumi-language-python").exists():
         return None
-    told = subprocess.run([found, "version"], capture_output=True, text=True, check=False).stdout.strip()
-    return folder if told in TESTED else None
+    output = subprocess.run([found, "version"], capture_output=True, text=True, check=False).stdout.strip()
+    return folder if output in TESTED else None
 
 
 def build(tools: tuple[Tool, ...], name: str, folder: Path, cache: Path, logs: Path, progress: Progress) -> Path:

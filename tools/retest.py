@@ -101,11 +101,11 @@ def verdict(first: Ran, second: Ran) -> tuple[int, list[str]]:
     still = [test for test in first.failed if test not in healed]
     new = [test for test in second.failed if test not in first.failed]
     code = 1 if still or new or second.fatal or second.code != 0 else 0
-    told = [ALONE, *(f"  {test}" for test in healed)] if healed else []
-    told += ["failed when run alone, too:", *(f"  {test}" for test in still)] if still else []
-    told += ["failed only when run alone:", *(f"  {test}" for test in new)] if new else []
-    told += [f"  {why}" for why in second.fatal]
-    return code, [*told, f"alone: {second.summary}", f"all: {first.summary}"]
+    report = [ALONE, *(f"  {test}" for test in healed)] if healed else []
+    report += ["failed when run alone, too:", *(f"  {test}" for test in still)] if still else []
+    report += ["failed only when run alone:", *(f"  {test}" for test in new)] if new else []
+    report += [f"  {why}" for why in second.fatal]
+    return code, [*report, f"alone: {second.summary}", f"all: {first.summary}"]
 
 
 def main(arguments: list[str]) -> int:
@@ -126,8 +126,8 @@ def main(arguments: list[str]) -> int:
     # Whole files: in some, one test begins where the one before it ended.
     again = files(first.failed)
     print(f"\nrun again, alone: {' '.join(again)}", flush=True)
-    code, told = verdict(first, run(again))
-    print("\n" + "\n".join(told), flush=True)
+    code, report = verdict(first, run(again))
+    print("\n" + "\n".join(report), flush=True)
     return code
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from trust import trusting
 
 LAST_LINES = 15
-ENDING_SECONDS = 10
+STOP_SECONDS = 10
 UNTRUSTED = (
     "a company's authority signs what comes over the network, and this system does not know it: have it taken into the "
     "system's store (update-ca-certificates), or name its file in SSL_CERT_FILE"
@@ -58,7 +58,7 @@ def _end(process: subprocess.Popen[str], *, to_the_end: bool) -> None:
     try:
         if not to_the_end:
             process.send_signal(signal.SIGINT)  # it has heard a terminal's, but not one that was sent to us alone
-        process.communicate(timeout=None if to_the_end else ENDING_SECONDS)
+        process.communicate(timeout=None if to_the_end else STOP_SECONDS)
     except (subprocess.TimeoutExpired, KeyboardInterrupt):
         process.kill()
         process.wait()

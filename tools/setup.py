@@ -15,8 +15,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def main() -> int:
     if sys.version_info < python_env.NEEDED:
-        told = ".".join(str(part) for part in sys.version_info[:3])
-        print(f"Python {told} is too old: Landbridge needs 3.11 or newer. Name another: make PYTHON=python3.12 setup")
+        version = ".".join(str(part) for part in sys.version_info[:3])
+        print(
+            f"Python {version} is too old: Landbridge needs 3.11 or newer. Name another: make PYTHON=python3.12 setup"
+        )
         return 1
     progress, logs = Progress(), ROOT / ".landbridge/logs/setup"
     try:
@@ -25,8 +27,8 @@ def main() -> int:
         progress.expect(steps)
         if steps:
             progress.say("Setting up")
-        if told := estimate.beforehand(steps):
-            progress.say(told)
+        if message := estimate.beforehand(steps):
+            progress.say(message)
         local_cloud.set_up(logs, progress)
         python_env.set_up(ROOT, logs, progress)
         go_tools.set_up(ROOT, cache, logs, progress)
@@ -37,8 +39,8 @@ def main() -> int:
         where = f" in {progress.now}" if progress.now else ""
         print(f"\nSet-up stopped by you{where}. What is done stays; the next one goes on from there.", file=sys.stderr)
         return 130
-    told = f"Set up in {progress.total()}" if steps else "All is set up"
-    progress.say(f"{told}. The command is .venv/bin/landbridge")
+    message = f"Set up in {progress.total()}" if steps else "All is set up"
+    progress.say(f"{message}. The command is .venv/bin/landbridge")
     return 0
 
 

@@ -60,12 +60,12 @@ def facts(text: str, *, apart: bool) -> Facts:
     if not apart:
         return Facts(imports, {BODY: _symbol([tree])})
     parts: dict[str, list[ast.AST]] = {BODY: []}
-    for name, node in _parts(tree.body):
+    for name, node in _definitions(tree.body):
         parts.setdefault(name, []).append(node)
     return Facts(imports, {name: _symbol(nodes) for name, nodes in parts.items()})
 
 
-def _parts(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
+def _definitions(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
     for node in body:
         if isinstance(node, Function | ast.ClassDef):
             yield node.name, node
@@ -74,7 +74,7 @@ def _parts(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
             names = [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
             yield from ((name, node) for name in names or [BODY])
         elif isinstance(node, ast.If | ast.With | ast.For | ast.Try):
-            yield from _parts(node.body)
+            yield from _definitions(node.body)
         else:
             yield BODY, node
 
@@ -82,18 +82,18 @@ def _parts(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
 def _symbol(roots: list[ast.AST]) -> Symbol:
     nodes = [node for root in roots for node in ast.walk(root)]
     functions = [each for each in nodes if isinstance(each, Function)]
-    marks = {each: [mark for mark in each.decorator_list if _named(mark) == "fixture"] for each in functions}
-    asking = [each for each in functions if marks[each] or each.name.startswith("test")]
-    arguments = {one.arg for each in asking for one in (*each.args.args, *each.args.kwonlyargs)}
+    fixtures = {each: [mark for mark in each.decorator_list if _named(mark) == "fixture"] for each in functions}
+    takes_fixtures = [each for each in functions if fixtures[each] or each.name.startswith("test")]
+    arguments = {one.arg for each in takes_fixtures for one in (*each.args.args, *each.args.kwonlyargs)}
     calls = [each for each in nodes if isinstance(each, ast.Call)]
     for call in calls:
         if _named(call.func) in ("usefixtures", "getfixturevalue"):
             arguments.update(_constants(call.args))
-    made = [mark for found in marks.values() for mark in found if isinstance(mark, ast.Call)]
+    made = [mark for found in fixtures.values() for mark in found if isinstance(mark, ast.Call)]
     # Docstrings only speak of things.
     spoken = {node.value for node in nodes if isinstance(node, ast.Expr)}
-    told = {node.value for node in nodes if isinstance(node, ast.Constant) and node not in spoken}
-    texts = {text for text in told if isinstance(text, str)}
+    constants = {node.value for node in nodes if isinstance(node, ast.Constant) and node not in spoken}
+    texts = {text for text in constants if isinstance(text, str)}
     words = {word for text in texts for path in WORD.findall(text) for word in (path, *path.split("/"))}
     return Symbol(
         uses=sorted({name for each in nodes if (name := _dotted(each))}),
@@ -157,21 +157,21 @@ class Store:
 
     def __init__(self, root: Path, path: Path) -> None:
         self.root, self.path = root, path
-        self.kept: dict[str, tuple[list[int], Facts]] = {}
+        self.cached: dict[str, tuple[list[int], Facts]] = {}
         self.changed = False
-        kept = json.loads(path.read_text()) if path.exists() else {}
-        if kept.get("form") == FORM:
-            self.kept = {name: (when, _revived(*told)) for name, (when, told) in kept["files"].items()}
+        saved = json.loads(path.read_text()) if path.exists() else {}
+        if saved.get("form") == FORM:
+            self.cached = {name: (when, _revived(*record)) for name, (when, record) in saved["files"].items()}
 
     def of(self, file: str) -> Facts:
         """A file that can't be parsed, or is gone, has none: the linter tells of it."""
         try:
             stat = (self.root / file).stat()
             when = [stat.st_mtime_ns, stat.st_size]
-            if file not in self.kept or self.kept[file][0] != when:
+            if file not in self.cached or self.cached[file][0] != when:
                 text = (self.root / file).read_text()
-                self.kept[file], self.changed = (when, facts(text, apart=file.startswith(TESTS))), True
-            return self.kept[file][1]
+                self.cached[file], self.changed = (when, facts(text, apart=file.startswith(TESTS))), True
+            return self.cached[file][1]
         except (OSError, SyntaxError, UnicodeDecodeError):
             return Facts([], {BODY: _symbol([])})
 
@@ -180,7 +180,7 @@ class Store:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         new = self.path.with_suffix(f".{os.getpid()}")
-        files = {name: kept for name, kept in self.kept.items() if (self.root / name).exists()}
+        files = {name: entry for name, entry in self.cached.items() if (self.root / name).exists()}
         new.write_text(json.dumps({"form": FORM, "files": files}))
         new.replace(self.path)
 

@@ -135,18 +135,18 @@ class Graph:
         if not is_tests(module):
             yield f"{module}*" if split(module)[1] == "__init__.py" else module
             return
-        told = self.store.of(module)
-        has = name in told.symbols or any(one.alias == name for one in told.imports)
+        facts = self.store.of(module)
+        has = name in facts.symbols or any(one.alias == name for one in facts.imports)
         yield f"{module}::{name if has else '*'}"
 
     def _edges(self, file: str) -> Iterator[tuple[str, str]]:
-        told, (folder, name) = self.store.of(file), split(file)
+        facts, (folder, name) = self.store.of(file), split(file)
         tests = is_tests(file)
         packages = [found for above in parents(file) if (found := f"{above}/__init__.py") in self.python]
         body = f"{file}::" if tests else file
         if name == "__init__.py" and not tests:
             yield f"{file}*", file
-        for symbol, one in told.symbols.items():
+        for symbol, one in facts.symbols.items():
             node = f"{file}::{symbol}" if tests else file
             for word in one.words:
                 self.naming[word].add(node)
@@ -158,30 +158,30 @@ class Graph:
                     yield from ((node, needed) for needed in self.imported("", Import(0, self.commands[run], "", "")))
                 if (main := f"{run}/__main__.py") in self.python:
                     yield node, main
-            yield from ((node, needed) for held in one.held for needed in self.imported(file, held))
+            yield from ((node, needed) for imported in one.held for needed in self.imported(file, imported))
             if one.dynamic and name == "__init__.py":
                 yield from ((f"{file}*", beside) for beside in self.folders[folder])
         if not tests:
-            yield from ((file, needed) for one in told.imports for needed in self.imported(file, one))
+            yield from ((file, needed) for one in facts.imports for needed in self.imported(file, one))
             yield from ((file, package) for package in packages)
             return
         yield body, file
         yield from ((body, f"{package}::") for package in packages if package != file)
-        yield from self._of_symbols(file, told)
+        yield from self._of_symbols(file, facts)
 
-    def _of_symbols(self, file: str, told: Facts) -> Iterator[tuple[str, str]]:
+    def _of_symbols(self, file: str, facts: Facts) -> Iterator[tuple[str, str]]:
         """Within the module of a test: by names."""
         conftests = [found for above in parents(file) if (found := f"{above}/conftest.py") in self.python]
         unasked = [needed for one in (file, *conftests) for needed in self._unasked(one)]
         aliases = defaultdict(list)
-        for one in told.imports:
+        for one in facts.imports:
             aliases[one.alias].append(one)
             # Re-exported; or imported for what it does to others, as no symbol uses it.
             yield from ((f"{file}::{one.alias}", needed) for needed in self.imported(file, one))
-        used = {use.partition(".")[0] for symbol in told.symbols.values() for use in (*symbol.uses, *symbol.arguments)}
+        used = {use.partition(".")[0] for symbol in facts.symbols.values() for use in (*symbol.uses, *symbol.arguments)}
         for alias in aliases.keys() - used:
             yield f"{file}::", f"{file}::{alias}"
-        for name, symbol in told.symbols.items():
+        for name, symbol in facts.symbols.items():
             node = f"{file}::{name}"
             yield f"{file}::*", node
             if name:
@@ -207,8 +207,8 @@ class Graph:
             yield from self.imported(file, one, rest.partition(".")[0] or "*")
 
     def _has(self, file: str, name: str) -> bool:
-        told = self.store.of(file)
-        return name in told.symbols or any(one.alias == name for one in told.imports)
+        facts = self.store.of(file)
+        return name in facts.symbols or any(one.alias == name for one in facts.imports)
 
     def _unasked(self, file: str) -> Iterator[str]:
         """What tests get of their module or a conftest without asking for it."""

@@ -35,10 +35,10 @@ def always(spec: AddOnsSpec) -> bool:  # noqa: ARG001
 
 
 class AddOn(NamedTuple):
-    """`needs` are add-ons whose objects must be there before, if the cluster has them at all."""
+    """`depends_on` are add-ons whose objects must be there before, if the cluster has them at all."""
 
     manifests: Callable[[AddOnsSpec], list[Manifest]]
-    needs: tuple[str, ...] = ()
+    depends_on: tuple[str, ...] = ()
     wanted: Callable[[AddOnsSpec], bool] = always
 
 

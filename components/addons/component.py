@@ -26,7 +26,7 @@ class AddOns(pulumi.ComponentResource):
         super().__init__("landbridge:addons:AddOns", name, None, opts)
         self.resources: dict[str, list[pulumi.CustomResource]] = {}
         for addon, entry in wanted(args["spec"]).items():
-            before = [resource for need in entry.needs for resource in self.resources.get(need, ())]
+            before = [resource for need in entry.depends_on for resource in self.resources.get(need, ())]
             made: dict[str, pulumi.CustomResource] = {}
             for manifest in entry.manifests(args["spec"]):
                 # A volume goes only after its claim: the other way round it waits, and the claim for it.

@@ -76,14 +76,16 @@ def efs(spec: AddOnsSpec) -> list[Manifest]:
 
 def _driver(driver: Driver, where: Manifest) -> list[Manifest]:
     plugin = f"{KUBELET}/plugins/{driver.name}"
-    kept = {f"state-{n}": pair for n, pair in enumerate(driver.folders.items())}
+    state_folders = {f"state-{n}": pair for n, pair in enumerate(driver.folders.items())}
     volumes = [
         host_path("plugin", plugin, "DirectoryOrCreate"),
         host_path("registration", f"{KUBELET}/plugins_registry", "DirectoryOrCreate"),
         host_path("kubelet", KUBELET, "Directory"),
-        *(host_path(name, there, "DirectoryOrCreate") for name, (_, there) in kept.items()),
+        *(host_path(name, there, "DirectoryOrCreate") for name, (_, there) in state_folders.items()),
     ]
-    pod = on_host(**where, containers=[_plugin(driver, kept), _registrar(plugin), _liveness(driver)], volumes=volumes)
+    pod = on_host(
+        **where, containers=[_plugin(driver, state_folders), _registrar(plugin), _liveness(driver)], volumes=volumes
+    )
     return [
         {
             "apiVersion": "storage.k8s.io/v1",
@@ -101,7 +103,7 @@ def _driver(driver: Driver, where: Manifest) -> list[Manifest]:
     ]
 
 
-def _plugin(driver: Driver, kept: dict[str, tuple[str, str]]) -> Manifest:
+def _plugin(driver: Driver, state_folders: dict[str, tuple[str, str]]) -> Manifest:
     env = [NODE_NAME, {**NODE_NAME, "name": "CSI_NODE_NAME"}]
     env += [{"name": name, "value": value} for name, value in driver.settings.items()]
     return container(
@@ -116,7 +118,7 @@ def _plugin(driver: Driver, kept: dict[str, tuple[str, str]]) -> Manifest:
         volumeMounts=[
             {"name": "plugin", "mountPath": "/csi"},
             {"name": "kubelet", "mountPath": KUBELET, "mountPropagation": "Bidirectional"},
-            *({"name": name, "mountPath": here} for name, (here, _) in kept.items()),
+            *({"name": name, "mountPath": here} for name, (here, _) in state_folders.items()),
         ],
     )
 

@@ -36,7 +36,7 @@ HEALTH_PORT, READY_PORT, METRICS_PORT = 8080, 8181, 9153
 REPLICAS = {"small": 2, "medium": 3, "large": 4}
 ELSEWHERE = 2
 # A failure in the cache would hide the stale answer behind it, and be told for as long.
-KEPT, NO_FAILURES = "serve_stale 24h", "servfail 0s"
+SERVE_STALE, NO_FAILURES = "serve_stale 24h", "servfail 0s"
 COREFILE = f"""\
 .:53 {{
     errors
@@ -53,7 +53,7 @@ COREFILE = f"""\
         max_concurrent 1000
     }}
     cache 30 {{
-        {KEPT}
+        {SERVE_STALE}
         {NO_FAILURES}
     }}
     loop

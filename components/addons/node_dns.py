@@ -3,7 +3,7 @@
 What it has heard it goes on telling for a day when nobody answers: a site that is cut off still finds its names.
 """
 
-from .dns import DOMAIN, KEPT, NO_FAILURES, UPSTREAM, UPSTREAM_ADDRESS
+from .dns import DOMAIN, NO_FAILURES, SERVE_STALE, UPSTREAM, UPSTREAM_ADDRESS
 from .images import NODE_DNS
 from .manifests import Manifest, config_map, container, daemon_set, get, host_path, on_host
 from .spec import AddOnsSpec
@@ -31,8 +31,8 @@ def corefile(spec: AddOnsSpec) -> str:
     """The cluster's names go to CoreDNS, by TCP as that outlives lost packets; others to the node's resolver."""
     listens = f"{ADDRESS} {spec.service_address()}"
     cluster = f"{spec.service_address(UPSTREAM_ADDRESS)} {{\n        force_tcp\n    }}"
-    ways = [*((zone, cluster) for zone in ZONES), (".", "/etc/resolv.conf")]
-    return "".join(_zone(zone, to, listens, health=zone == DOMAIN) for zone, to in ways)
+    upstreams = [*((zone, cluster) for zone in ZONES), (".", "/etc/resolv.conf")]
+    return "".join(_zone(zone, to, listens, health=zone == DOMAIN) for zone, to in upstreams)
 
 
 def _zone(zone: str, forward: str, listens: str, *, health: bool) -> str:
@@ -42,7 +42,7 @@ def _zone(zone: str, forward: str, listens: str, *, health: bool) -> str:
         "    cache {",
         "        success 9984 30",
         "        denial 9984 5",
-        f"        {KEPT}",
+        f"        {SERVE_STALE}",
         f"        {NO_FAILURES}",
         "    }",
         "    reload",

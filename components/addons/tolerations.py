@@ -34,17 +34,17 @@ def stays(spec: AddOnsSpec) -> list[Manifest]:
         f"object.spec.tolerations.transformList(i, t, t.?key.orValue('') in {texts(GONE)} && has(t.tolerationSeconds), "
         f"JSONPatch{{op: 'remove', path: {ends}}})"
     )
-    variables, asked = _stay(spec, "object")
+    variables, condition = _stay(spec, "object")
     conditions = {**TOLERATES, "may-not-leave": _may_not_leave("object")}
-    return policy(ADDON, STAYS, PODS, conditions, variables, f"({asked}) ? {patch} : []")
+    return policy(ADDON, STAYS, PODS, conditions, variables, f"({condition}) ? {patch} : []")
 
 
 def one_at_a_time(spec: AddOnsSpec) -> list[Manifest]:
     """A Job's pod that is told to end out of sight runs on: its place is filled when it has ended, not before."""
     patch = "[JSONPatch{op: 'add', path: '/spec/podReplacementPolicy', value: 'Failed'}]"
-    variables, asked = _stay(spec, "object.spec.template")
+    variables, condition = _stay(spec, "object.spec.template")
     conditions = {"may-not-leave": _may_not_leave("object.spec.template")}
-    return policy(ADDON, ONE, JOBS, conditions, variables, f"({asked}) ? {patch} : []")
+    return policy(ADDON, ONE, JOBS, conditions, variables, f"({condition}) ? {patch} : []")
 
 
 def _stay(spec: AddOnsSpec, pod: str) -> tuple[dict[str, str], str]:

@@ -24,7 +24,7 @@ GROWING = {
     "resource.k8s.io": ("resourceclaims", "resourceslices"),
     "storage.k8s.io": ("csinodes", "csistoragecapacities", "volumeattachments"),
 }
-LOOKS = ("list", "watch", "*")
+READ_VERBS = ("list", "watch", "*")
 
 # Of two autoscalers one looks, and the other waits for the lease. The notes beside it list the pods that have no node,
 # at most a tenth of the time, and once a minute the labels of nodes from the API server's memory. The service lists

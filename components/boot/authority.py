@@ -10,7 +10,7 @@ from fleet.logins import PLACE
 
 
 class AnyPeopleAuthority(pulumi.ComponentResource):
-    """`line` is its public key as machines are told it; `kept` what the secret holds.
+    """`line` is its public key as machines are told it; `secret_value` what the secret holds.
 
     Another key lets nobody in before every machine has its new bundle: landbridge/up/guards.py refuses that. It lies in
     the state, encrypted, and in the secret that `landbridge ssh` reads; no machine may read that.
@@ -21,4 +21,4 @@ class AnyPeopleAuthority(pulumi.ComponentResource):
         self.child = pulumi.ResourceOptions(parent=self)
         key = tls.PrivateKey(PLACE, algorithm="ED25519", opts=self.child)
         self.line: pulumi.Output[str] = key.public_key_openssh.apply(str.strip)
-        self.kept: pulumi.Output[str] = pulumi.Output.json_dumps({"key": key.private_key_pem})
+        self.secret_value: pulumi.Output[str] = pulumi.Output.json_dumps({"key": key.private_key_pem})

@@ -89,8 +89,8 @@ def issue(key: Ed25519PrivateKey, person: str, public: str, hours: float, now: d
     number = secrets.randbits(62) | 1 << 62
     serial, until = f"{number:x}", now + timedelta(hours=hours)
     term = int((now - SKEW).timestamp()), int(until.timestamp())
-    said = CertificateFields(USER, number, f"{person}.{serial}", (person,), term, (b"permit-pty",))
-    return Certificate(serial, f"{_certificate(key, public, said, os.urandom(NONCE_BYTES))} {person}\n", now, until)
+    fields = CertificateFields(USER, number, f"{person}.{serial}", (person,), term, (b"permit-pty",))
+    return Certificate(serial, f"{_certificate(key, public, fields, os.urandom(NONCE_BYTES))} {person}\n", now, until)
 
 
 def issue_host(key: Ed25519PrivateKey, name: str, principals: Sequence[str], public: str) -> str:
@@ -99,8 +99,8 @@ def issue_host(key: Ed25519PrivateKey, name: str, principals: Sequence[str], pub
     `principals` are the names and addresses that clients may mean by it.
     """
     digest = hashlib.sha256(public.encode()).digest()
-    said = CertificateFields(HOST, int.from_bytes(digest[:7]), name, tuple(principals), FOR_EVER)
-    return f"{_certificate(key, public, said, digest)} {name}\n"
+    fields = CertificateFields(HOST, int.from_bytes(digest[:7]), name, tuple(principals), FOR_EVER)
+    return f"{_certificate(key, public, fields, digest)} {name}\n"
 
 
 class CertificateFields(NamedTuple):
@@ -114,7 +114,7 @@ class CertificateFields(NamedTuple):
     extensions: tuple[bytes, ...] = ()
 
 
-def _certificate(key: Ed25519PrivateKey, public: str, said: CertificateFields, nonce: bytes) -> str:
+def _certificate(key: Ed25519PrivateKey, public: str, fields: CertificateFields, nonce: bytes) -> str:
     """Type and blob. `public` is the line of the key that is signed."""
     kind, blob = public.split()[:2]
     name, at, vendor = kind.partition("@")
@@ -125,12 +125,12 @@ def _certificate(key: Ed25519PrivateKey, public: str, said: CertificateFields, n
             _text(sort.encode()),
             _text(nonce),
             own[4 + len(kind) :],
-            struct.pack(">QI", said.number, said.kind),
-            _text(said.whose.encode()),
-            _text(b"".join(_text(one.encode()) for one in said.principals)),
-            struct.pack(">QQ", *said.term),
+            struct.pack(">QI", fields.number, fields.kind),
+            _text(fields.whose.encode()),
+            _text(b"".join(_text(one.encode()) for one in fields.principals)),
+            struct.pack(">QQ", *fields.term),
             _text(b""),
-            _text(b"".join(_text(one) + _text(b"") for one in said.extensions)),
+            _text(b"".join(_text(one) + _text(b"") for one in fields.extensions)),
             _text(b""),
             _text(_public(key)),
         )

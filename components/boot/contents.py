@@ -48,8 +48,8 @@ def contents(
     def files(made: Material, line: str, certificate: str) -> dict[str, str]:
         return bundled(made, people.authority(fleet, region, line), certificate).files
 
-    told = pulumi.Output.all(people_authority, shown.certificate)
+    inputs = pulumi.Output.all(people_authority, shown.certificate)
     return Contents(
-        open_.apply(lambda made: told.apply(lambda known: files(made, *known))),
+        open_.apply(lambda made: inputs.apply(lambda known: files(made, *known))),
         whole.apply(lambda made: shown.keys.apply(lambda more: bundled(made, None, "").keys | more)),
     )

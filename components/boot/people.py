@@ -127,7 +127,7 @@ def _vouched(authority: Authority) -> dict[str, str]:
     made = {AUTHORITY: authority.line.strip() + "\n"}
     if not authority.bucket:
         return made
-    told = {
+    config = {
         "line": authority.line,
         "region": authority.region,
         "bucket": authority.bucket,
@@ -140,7 +140,7 @@ def _vouched(authority: Authority) -> dict[str, str]:
         **made,
         **cloud_files(authority.cloud),
         f"{SCRIPTS}/people_revoked.py": (OWN_SCRIPTS / "people_revoked.py").read_text(),
-        **settings("people", told),
+        **settings("people", config),
         f"{UNITS}/{REVOKED_UNIT}": service(
             "Keeps the list of people's revoked certificates", script("people_revoked"), kind="exec"
         ),
@@ -161,7 +161,7 @@ def _users(people: Sequence[Login]) -> str:
 
 
 def _sshd(people: Sequence[Login], *, certificates: bool, known: bool) -> str:
-    told = {
+    options = {
         "AllowUsers": " ".join(one.name for one in people),
         "PermitRootLogin": "no",
         "AuthenticationMethods": "publickey",
@@ -189,9 +189,9 @@ def _sshd(people: Sequence[Login], *, certificates: bool, known: bool) -> str:
         # Logs which key or certificate let somebody in.
         "LogLevel": "VERBOSE",
     }
-    told |= BY_CERTIFICATE if certificates else {}
-    told |= {"HostKey": HOST_KEY, "HostCertificate": HOST_CERTIFICATE} if known else {}
-    return "".join(f"{name} {value}\n" for name, value in told.items())
+    options |= BY_CERTIFICATE if certificates else {}
+    options |= {"HostKey": HOST_KEY, "HostCertificate": HOST_CERTIFICATE} if known else {}
+    return "".join(f"{name} {value}\n" for name, value in options.items())
 
 
 # The principal of a certificate has to be the user's own name, and nothing else says who somebody is.

@@ -30,8 +30,8 @@ def user_data(region: str, bucket: str, prefix: str, verify_key: str, vault: str
     own = (STUB.parent / ("azure" if vault else "aws") / STUB.name).read_text()
     before, _, after = STUB.read_text().partition(CLOUD)
     lines = f"{before}{own}{after.partition(chr(10))[2]}".splitlines()
-    kept = [line for n, line in enumerate(lines) if n == 0 or not COMMENT.fullmatch(line)]
-    text = "\n".join(map(_shrunk, kept)).replace("PLACE={}", f"PLACE={pointer}", 1) + "\n"
+    code = [line for n, line in enumerate(lines) if n == 0 or not COMMENT.fullmatch(line)]
+    text = "\n".join(map(_shrunk, code)).replace("PLACE={}", f"PLACE={pointer}", 1) + "\n"
     if len(text.encode()) > MOST_BYTES:
         raise ValueError(f"user-data has {len(text.encode())} bytes, more than {MOST_BYTES}: shorten {STUB.name}")
     return text

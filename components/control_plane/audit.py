@@ -53,7 +53,7 @@ def flags() -> dict[str, str]:
 
 
 def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
-    told = {
+    config = {
         "region": spec.region,
         "bucket": spec.bucket,
         "prefix": place(spec.name, machine.name),
@@ -67,6 +67,6 @@ def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
     return {
         **cloud_files(spec.cloud),
         **scripts("audit_ship"),
-        **settings("audit", told),
+        **settings("audit", config),
         f"{UNITS}/landbridge-audit.service": text,
     }

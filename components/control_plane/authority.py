@@ -58,14 +58,14 @@ class Authority(pulumi.ComponentResource):
 
     They are protected: with another authority, or another key of the service accounts, nothing that runs trusts
     anything any more. `landbridge pki rotate` adds the next generation beside the one in use instead. Recovered ones
-    are no resources: they stay where they were kept. `birth` and the key that signs manifests are new in every life.
+    are no resources: they stay where they were kept. `life` and the key that signs manifests are new in every life.
     """
 
     def __init__(self, name: str, args: AuthorityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:control-plane:Authority", name, None, opts)
         self.spec, self.generations, self.recovered = args["spec"], args["generations"], args.get("recovered")
         self.child = pulumi.ResourceOptions(parent=self)
-        self.kept = pulumi.ResourceOptions(parent=self, protect=True)
+        self.protected = pulumi.ResourceOptions(parent=self, protect=True)
         self.pairs: dict[str, dict[int, Pair]] = {
             authority: {number: self._authority(authority, number) for number in self.generations[authority].trusted}
             for authority in AUTHORITIES
@@ -75,7 +75,7 @@ class Authority(pulumi.ComponentResource):
         }
         self.encryption = {number: self._encryption(number) for number in self.generations[ENCRYPTION].trusted}
         # Tells this life of the cluster from any other one of its name.
-        self.birth = random.RandomId("birth", byte_length=4, opts=self.kept).hex
+        self.life = random.RandomId("birth", byte_length=4, opts=self.protected).hex
         self.signing = self._pair("manifests", "ED25519")
         # The body of a public key's PEM is base64 of its DER form.
         self.verify_key = self.signing.public.apply(lambda pem: "".join(pem.strip().splitlines()[1:-1]))
@@ -84,12 +84,12 @@ class Authority(pulumi.ComponentResource):
     def trusted(self, authority: str) -> Text:
         """Certificates of the authority, one after the other, the signing one first."""
         pairs, ordered = self.pairs[authority], self.generations[authority].ordered
-        return _joined([pairs[number].public for number in ordered])
+        return _pem_bundle([pairs[number].public for number in ordered])
 
     def public_keys(self) -> Text:
         """Public keys that service accounts' tokens are checked against."""
         ordered = self.generations[SERVICE_ACCOUNTS].ordered
-        return _joined([self.service_accounts[number].public for number in ordered])
+        return _pem_bundle([self.service_accounts[number].public for number in ordered])
 
     def certificate(self, wish: Certificate, parent: pulumi.Resource) -> Pair:
         """A key pair with its certificate, which is made anew when 90 days are left: in a refresh, never by itself.
@@ -154,7 +154,7 @@ class Authority(pulumi.ComponentResource):
 
     def recovery(self) -> Text:
         """JSON of all keys without which a snapshot of the cluster is worth little, and of who issued its tokens."""
-        kept = {
+        material = {
             "issuer": self.spec.issuer,
             "authorities": {
                 name: {str(number): {"crt": pair.public, "key": pair.private} for number, pair in pairs.items()}
@@ -165,12 +165,12 @@ class Authority(pulumi.ComponentResource):
             },
             "encryption": {str(number): key for number, key in self.encryption.items()},
         }
-        return pulumi.Output.from_input(kept).apply(json.dumps)
+        return pulumi.Output.from_input(material).apply(json.dumps)
 
     def _authority(self, authority: str, number: int) -> Pair:
         if self.recovered and self.recovered.has(authority, number):
-            return _found(self.recovered, lambda told: told["authorities"][authority][str(number)], "crt")
-        key = tls.PrivateKey(f"{authority}-{number}", algorithm="ECDSA", ecdsa_curve=CURVE, opts=self.kept)
+            return _found(self.recovered, lambda secrets: secrets["authorities"][authority][str(number)], "crt")
+        key = tls.PrivateKey(f"{authority}-{number}", algorithm="ECDSA", ecdsa_curve=CURVE, opts=self.protected)
         made = tls.SelfSignedCert(
             f"{authority}-{number}",
             private_key_pem=key.private_key_pem,
@@ -179,36 +179,36 @@ class Authority(pulumi.ComponentResource):
             set_subject_key_id=True,
             validity_period_hours=AUTHORITY_HOURS,
             allowed_uses=["cert_signing", "crl_signing", "digital_signature"],
-            opts=self.kept,
+            opts=self.protected,
         )
         return Pair(made.cert_pem, key.private_key_pem)
 
     def _service_accounts(self, number: int) -> Pair:
         if self.recovered and self.recovered.has(SERVICE_ACCOUNTS, number):
-            return _found(self.recovered, lambda told: told["service_accounts"][str(number)], "pub")
+            return _found(self.recovered, lambda secrets: secrets["service_accounts"][str(number)], "pub")
         return self._pair(f"{SERVICE_ACCOUNTS}-{number}", "RSA")
 
     def _encryption(self, number: int) -> Text:
         if self.recovered and self.recovered.has(ENCRYPTION, number):
             key: Text = self.recovered.text.apply(lambda text: str(json.loads(text)["encryption"][str(number)]))
             return key
-        made: Text = random.RandomBytes(f"{ENCRYPTION}-{number}", length=ENCRYPTION_BYTES, opts=self.kept).base64
+        made: Text = random.RandomBytes(f"{ENCRYPTION}-{number}", length=ENCRYPTION_BYTES, opts=self.protected).base64
         return made
 
     def _pair(self, name: str, algorithm: str) -> Pair:
         bits = RSA_BITS if algorithm == "RSA" else None
-        key = tls.PrivateKey(name, algorithm=algorithm, rsa_bits=bits, opts=self.kept)
+        key = tls.PrivateKey(name, algorithm=algorithm, rsa_bits=bits, opts=self.protected)
         return Pair(key.public_key_pem, key.private_key_pem)
 
 
 def _found(recovered: Recovered, pick: Callable[[Any], Any], public: str) -> Pair:
     """A pair out of recovered keys. Its public half is no secret: trust files and stack outputs have it."""
-    told: pulumi.Output[Any] = recovered.text.apply(lambda text: pick(json.loads(text)))
-    open_: Text = pulumi.Output.unsecret(told.apply(lambda pair: str(pair[public])))
-    return Pair(open_, told.apply(lambda pair: str(pair["key"])))
+    recovered_pair: pulumi.Output[Any] = recovered.text.apply(lambda text: pick(json.loads(text)))
+    open_: Text = pulumi.Output.unsecret(recovered_pair.apply(lambda pair: str(pair[public])))
+    return Pair(open_, recovered_pair.apply(lambda pair: str(pair["key"])))
 
 
-def _joined(pems: list[Text]) -> Text:
+def _pem_bundle(pems: list[Text]) -> Text:
     return pulumi.Output.all(*pems).apply("".join)
 
 

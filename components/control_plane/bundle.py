@@ -85,15 +85,15 @@ def digests(made: Bundle) -> dict[str, dict[str, dict[str, str]]]:
     }
 
 
-def version(told: Mapping[str, Any]) -> str:
+def version(contents: Mapping[str, Any]) -> str:
     """Of a bundle's digests: changes with any file, and with nothing else."""
-    return _digest(json.dumps(told, sort_keys=True))[:16]
+    return _digest(json.dumps(contents, sort_keys=True))[:16]
 
 
-def manifest(prefix: str, told: Mapping[str, Any], secret_version: str) -> str:
+def manifest(prefix: str, contents: Mapping[str, Any], secret_version: str) -> str:
     """The text that is signed: it vouches for files and keys of one machine and names where both lie."""
-    named = {"prefix": prefix, "version": version(told), "secret_version": secret_version}
-    return json.dumps({**named, **told}, sort_keys=True)
+    named = {"prefix": prefix, "version": version(contents), "secret_version": secret_version}
+    return json.dumps({**named, **contents}, sort_keys=True)
 
 
 def _digest(text: str) -> str:

@@ -54,7 +54,7 @@ class AnyControlPlane(pulumi.ComponentResource, ABC):
     def short(self, machine: Machine) -> str:
         return machine.name.removeprefix(f"{self.spec.name}-")
 
-    def told(
+    def machine_args(
         self, args: AnyControlPlaneArgs, machine: Machine, group_ids: Mapping[str, pulumi.Input[str]]
     ) -> AnyMachineArgs:
         """What a machine is told on every cloud; `group_ids` are security groups by role."""
@@ -70,7 +70,7 @@ class AnyControlPlane(pulumi.ComponentResource, ABC):
             "hosts": self.hosts,
         }
 
-    def told_issuer(self) -> IssuerArgs:
+    def issuer_args(self) -> IssuerArgs:
         keys = self.authority.public_keys()
         return {"fleet": self.fleet, "spec": self.spec, "owner": self.owner, "public_keys": keys}
 

@@ -10,7 +10,7 @@ from .units import UNITS, script, scripts, service, settings, unit
 
 __all__ = ["EVENTS", "MAIN", "RINGS", "Ring", "client_urls", "config", "etcdctl", "files"]
 QUOTA_BYTES = 8 * 1024**3  # etcd's own suggested maximum; at the default of 2 GiB a busy cluster stops writing
-TURN_SECONDS = 5  # less than the 7 s that a member costs which asks one that does not serve
+WAIT_SECONDS = 5  # less than the 7 s that a member costs which asks one that does not serve
 SECOND = 1_000_000_000  # durations of the configuration file are whole nanoseconds
 
 
@@ -20,7 +20,7 @@ def client_urls(spec: ClusterSpec, ring: Ring) -> list[str]:
 
 def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
     """Path → content, less certificates and keys."""
-    told: dict[str, object] = {
+    etcd_settings: dict[str, object] = {
         "region": spec.region,
         "bucket": spec.bucket,
         "backups": backups.place(spec.name),
@@ -31,12 +31,12 @@ def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
         "rings": {ring.name: {"port": ring.client_port, "backup_minutes": ring.backup_minutes} for ring in RINGS},
     }
     if spec.copies:
-        told["copies"] = {**spec.copies._asdict(), "place": backups.copies_place(spec.region, spec.name)}
+        etcd_settings["copies"] = {**spec.copies._asdict(), "place": backups.copies_place(spec.region, spec.name)}
     made = {
         **disks.files(spec, machine),
         **backups.files(spec),
         **scripts("ring", "etcd_defrag", "answers"),
-        **settings("etcd", told),
+        **settings("etcd", etcd_settings),
     }
     place = list(spec.etcd).index(machine)
     for number, ring in enumerate(RINGS):
@@ -85,7 +85,7 @@ def config(spec: ClusterSpec, machine: Machine, ring: Ring) -> dict[str, object]
     }
 
 
-def _turn(ring: Ring, earlier: Sequence[Machine]) -> list[str]:
+def _wait_for_earlier(ring: Ring, earlier: Sequence[Machine]) -> list[str]:
     """A member compares its data with the others' before it serves. Were all to start at once, each would ask others
     that do not serve yet, and wait 7 s (etcd's request timeout). So it lets those before it begin, who find nobody.
     """
@@ -94,7 +94,7 @@ def _turn(ring: Ring, earlier: Sequence[Machine]) -> list[str]:
     pki, data = "/etc/etcd/pki", f"/var/lib/etcd/{ring.name}/data/member"
     urls = (f"https://{member.host}:{ring.peer_port}/version" for member in earlier)
     authority, certificate = f"{pki}/{ring.name}-peers-ca.crt", f"{pki}/{ring.name}-peer"
-    return [script("answers", "--with", data, str(TURN_SECONDS), authority, certificate, *urls)]
+    return [script("answers", "--with", data, str(WAIT_SECONDS), authority, certificate, *urls)]
 
 
 def _service(ring: Ring, earlier: Sequence[Machine]) -> str:
@@ -102,7 +102,7 @@ def _service(ring: Ring, earlier: Sequence[Machine]) -> str:
     text = service(
         f"etcd {ring.name}: {ring.what}",
         f"/usr/local/bin/etcd --config-file=/etc/etcd/{ring.name}.json",
-        before_start=(disks.gate(ring), *_turn(ring, earlier)),
+        before_start=(disks.gate(ring), *_wait_for_earlier(ring, earlier)),
         after=f"network-online.target {mount}",
         Nice="-10",
         OOMScoreAdjust="-999",

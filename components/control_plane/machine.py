@@ -43,7 +43,7 @@ class AnyMachine(pulumi.ComponentResource):
         self.spec, self.of, self.authority = args["spec"], args["machine"], args["authority"]
         self.prefix = self.spec.prefix(self.of.name)
         self.child = pulumi.ResourceOptions(parent=self)
-        self.kept = pulumi.ResourceOptions(parent=self, protect=True)
+        self.protected = pulumi.ResourceOptions(parent=self, protect=True)
 
     def tags(self, name: str) -> dict[str, str]:
         whose = {"landbridge:cluster": self.spec.name, "landbridge:machine": self.of.name}

@@ -35,12 +35,12 @@ class Signed(NamedTuple):
 
 def publish(given: Signed, number: pulumi.Input[str], lay: Lay[Made], child: pulumi.ResourceOptions) -> Made:
     """Gives the manifest's object. `number` is the keys' version in the secrets store; empty for none."""
-    told = pulumi.Output.unsecret(
+    contents = pulumi.Output.unsecret(
         pulumi.Output.all(given.files, given.keys).apply(lambda made: digests(Bundle(given.title, *made)))
     )
-    key = told.apply(lambda known: f"{given.prefix}/{version(known)}.json")
+    key = contents.apply(lambda known: f"{given.prefix}/{version(known)}.json")
     body = lay("files", key, given.files.apply(json.dumps), child)
-    text = pulumi.Output.all(told, number).apply(lambda both: manifest(given.prefix, *both))
+    text = pulumi.Output.all(contents, number).apply(lambda both: manifest(given.prefix, *both))
     signed = pulumi.Output.all(given.signing, text).apply(lambda both: signed_object(*both))
     place = pulumi.Output.from_input(f"{given.prefix}/{MANIFEST}")
     after = pulumi.ResourceOptions(parent=child.parent, depends_on=[body])

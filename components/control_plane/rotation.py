@@ -26,12 +26,12 @@ KUBELETS, TOKENS, ISSUER = 7 * 24, 24, 24
 class Way(NamedTuple):
     """A direction: phase → the next one; subject and phase → hours before that, for what machines of ours don't hold.
 
-    `turns` are phases that may be left before every machine has them: those of both sides fit where this way leads.
+    `reversible` are phases that may be left before every machine has them: those of both sides fit where it leads.
     """
 
     steps: Mapping[Phase, Phase]
     waits: Mapping[tuple[str, Phase], int]
-    turns: frozenset[Phase]
+    reversible: frozenset[Phase]
 
 
 # From issue a subject comes to rest, one generation on.

@@ -79,9 +79,9 @@ def cloud_files(cloud: Cloud) -> dict[str, str]:
     return {**scripts("machine", "cloud", API_SCRIPTS[cloud]), **settings("cloud", {"cloud": cloud})}
 
 
-def settings(name: str, told: Mapping[str, object]) -> dict[str, str]:
+def settings(name: str, config: Mapping[str, object]) -> dict[str, str]:
     """What scripts read, as a file."""
-    return {f"{SETTINGS}/{name}.json": json.dumps(told, indent=2, sort_keys=True) + "\n"}
+    return {f"{SETTINGS}/{name}.json": json.dumps(config, indent=2, sort_keys=True) + "\n"}
 
 
 def target(description: str, units: Iterable[str]) -> str:

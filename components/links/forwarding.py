@@ -14,7 +14,7 @@ from .names import site_zones
 
 # "Serving Stale Data" (RFC 8767, section 5): what has run out is told only when nobody has answered for so long.
 PATIENCE_MILLISECONDS = 1800
-KEPT_SECONDS = 86400
+SERVE_EXPIRED_SECONDS = 86400
 
 
 class Forwarding(NamedTuple):
@@ -45,10 +45,10 @@ def forwarding(fleet: Fleet, plan: AddressPlan, site: str) -> Forwarding:
 
 def unbound(spec: Forwarding) -> str:
     """For /etc/unbound/unbound.conf.d (unbound.conf(5))."""
-    asked = "".join(
+    upstreams = "".join(
         f"    forward-addr: {address}  # {region}\n" for region, found in spec.addresses.items() for address in found
     )
-    forwarded = "".join(f'\nforward-zone:\n    name: "{zone}"\n{asked}' for zone in spec.zones)
+    forwarded = "".join(f'\nforward-zone:\n    name: "{zone}"\n{upstreams}' for zone in spec.zones)
     return f"""\
 # Names of {spec.domain} for {spec.site}. Made by landbridge: change fleet.yaml instead.
 server:
@@ -57,7 +57,7 @@ server:
     domain-insecure: "{spec.domain}"
     # While no region is in reach, names that were known go on being known; while one is, none is told that has run out.
     serve-expired: yes
-    serve-expired-ttl: {KEPT_SECONDS}
+    serve-expired-ttl: {SERVE_EXPIRED_SECONDS}
     serve-expired-client-timeout: {PATIENCE_MILLISECONDS}
 {_own(spec)}{forwarded}"""
 
@@ -66,5 +66,5 @@ def _own(spec: Forwarding) -> str:
     """Without a region, too. What stands here is answered here, and all other names of the zone as they were before."""
     if not spec.hosts:
         return ""
-    told = "".join(f'    local-data: "{name}. A {address}"\n' for name, address in spec.hosts)
-    return f'    local-zone: "{spec.site}.{spec.domain}." transparent\n{told}'
+    records = "".join(f'    local-data: "{name}. A {address}"\n' for name, address in spec.hosts)
+    return f'    local-zone: "{spec.site}.{spec.domain}." transparent\n{records}'

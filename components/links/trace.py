@@ -171,8 +171,8 @@ class Paths:
         self, source: Place, target: Place, port: Port | None, route: Route | None, table: str
     ) -> Iterator[Hop]:
         leads = route is not None and route.target == "hub"
-        said = f"{route.cidr} leads to the {route.target}" if route else f"no route to {target.address}"
-        yield Hop(f"network {source.name}, route table {table}", said, passes=leads)
+        why = f"{route.cidr} leads to the {route.target}" if route else f"no route to {target.address}"
+        yield Hop(f"network {source.name}, route table {table}", why, passes=leads)
         yield from self._through_hub(source.name, OUTWARD, source, target, port)
 
     def _to_laptop(self, at: str, server: Server, target: Place) -> Iterator[Hop]:
@@ -274,8 +274,8 @@ def unreachable(fleet: Fleet, plan: AddressPlan, region: str) -> list[str]:
             if place not in fleet.regions and place not in fleet.sites:
                 continue  # clusters and laptops have no machine of their own there
             source = paths.place(place)
-            ways = paths.way(source, target, Port(row.protocol, row.port)), paths.way(target, source)
-            for way in ways:
+            both_paths = paths.way(source, target, Port(row.protocol, row.port)), paths.way(target, source)
+            for way in both_paths:
                 if not way.arrives:
                     last = way.hops[-1]
                     found.append(
@@ -311,8 +311,8 @@ def _arrived(subnet: str, target: Place) -> str:
 
 def _let_in(at: str, of: Iterable[Group], source: Place, port: Port) -> Hop:
     groups = list(_open(of, source, port))
-    said = f"security group {' and '.join(groups)}" if groups else "no security group"
-    return Hop(at, f"{said} lets {port} of {source.address} in", passes=bool(groups))
+    groups_text = f"security group {' and '.join(groups)}" if groups else "no security group"
+    return Hop(at, f"{groups_text} lets {port} of {source.address} in", passes=bool(groups))
 
 
 def _in(address: str, cidr: str) -> bool:

@@ -11,7 +11,7 @@ from ipaddress import IPv4Network
 from typing import NamedTuple
 
 from fleet.address.plan import AddressPlan, RegionPlan
-from fleet.address.requests import ASKING, RESOLVER
+from fleet.address.requests import OUTBOUND, RESOLVER
 from fleet.model import Fleet
 
 DNS = 53
@@ -41,7 +41,7 @@ def answering(plan: RegionPlan) -> tuple[Answering, ...]:
 
 def outbound(plan: RegionPlan) -> tuple[Answering, ...]:
     """From where a region of AWS asks, by number; none in a fleet in one cloud."""
-    return _planned(plan, ASKING)
+    return _planned(plan, OUTBOUND)
 
 
 def answers(plan: RegionPlan) -> tuple[str, ...]:

@@ -40,8 +40,8 @@ def _shell_files(spec: PoolSpec) -> dict[str, str]:
 
 def with_files(made: Bundle, files: Mapping[str, str], wants: str) -> Bundle:
     """A host's bundle with files that it alone has; its target wants one unit of them, `wants`."""
-    told = made.files[f"{UNITS}/{TARGET}"].replace("\n\n[Install]", f"\nWants={wants}\n\n[Install]")
-    return made._replace(files=dict(sorted({**made.files, **files, f"{UNITS}/{TARGET}": told}.items())))
+    target_unit = made.files[f"{UNITS}/{TARGET}"].replace("\n\n[Install]", f"\nWants={wants}\n\n[Install]")
+    return made._replace(files=dict(sorted({**made.files, **files, f"{UNITS}/{TARGET}": target_unit}.items())))
 
 
 def node_files(spec: PoolSpec, authority: str) -> dict[str, str]:

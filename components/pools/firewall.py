@@ -19,9 +19,9 @@ DESCRIPTION = "Machines of a pool"
 # Stands for the pool's own machines.
 OWN = "own"
 OVERLAY_PORT, NFS_PORT, WEB_PORTS = 8472, 2049, (80, 443)  # flannel's VXLAN on Linux; NFS 4 alone
-NEEDS_FRAGMENTS = (3, 4)  # ICMP: type and code of "fragmentation needed", without which large packets vanish
+FRAGMENTATION_NEEDED = (3, 4)  # ICMP: type and code of "fragmentation needed", without which large packets vanish
 Protocol = Literal["tcp", "udp", "icmp", "-1"]
-EVERYTHING: Protocol = "-1"
+ALL_PROTOCOLS: Protocol = "-1"
 
 
 class Rule(NamedTuple):
@@ -43,7 +43,9 @@ class Rule(NamedTuple):
 def rules(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> tuple[Rule, ...]:
     """Nothing comes in from outside of the fleet; what a new place needs is a rule more and changes none."""
     found = [
-        Rule("in", "icmp", *NEEDS_FRAGMENTS, plan.supernet, "large-packets", "tunnels say how large a packet may be"),
+        Rule(
+            "in", "icmp", *FRAGMENTATION_NEEDED, plan.supernet, "large-packets", "tunnels say how large a packet may be"
+        ),
         *_web(),
         *_shares(fleet, plan),
     ]
@@ -76,7 +78,7 @@ def _api(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
     """Both ways with the cluster's API machines, which have planned addresses; out to its balancer, too."""
     cluster = cluster_spec(fleet, plan, spec.cluster)
     short = {machine.name.removeprefix(f"{cluster.name}-"): f"{machine.address}/32" for machine in cluster.api}
-    ways = {**short, **{f"balancer-{zone}": f"{address}/32" for zone, address in cluster.balancer.items()}}
+    peers = {**short, **{f"balancer-{zone}": f"{address}/32" for zone, address in cluster.balancer.items()}}
     return [
         *(
             Rule("in", "tcp", KUBELET_PORT, KUBELET_PORT, prefix, f"kubelet-{name}", "logs and shells of pods")
@@ -84,7 +86,7 @@ def _api(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
         ),
         *(
             Rule("out", "tcp", API_PORT, API_PORT, prefix, f"kubernetes-{name}", "the API")
-            for name, prefix in ways.items()
+            for name, prefix in peers.items()
         ),
         *(
             Rule("in", "tcp", port, port, prefix, f"webhooks-{what}-{name}", f"what {what} says of a run")
@@ -121,7 +123,7 @@ def _overlay(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
 def _among(spec: PoolSpec) -> list[Rule]:
     """Training on many machines picks its ports itself, and EFA asks for just this ("Get started with EFA and MPI")."""
     why = f"GPUs of {spec.name} among themselves"
-    return [Rule(direction, EVERYTHING, None, None, OWN, "own-machines", why) for direction in ("in", "out")]
+    return [Rule(direction, ALL_PROTOCOLS, None, None, OWN, "own-machines", why) for direction in ("in", "out")]
 
 
 def _people(fleet: Fleet, plan: AddressPlan) -> list[Rule]:

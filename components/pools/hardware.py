@@ -10,7 +10,7 @@ from fleet.azure.sizes import infiniband as infiniband
 ROOT_GIB: dict[str, int] = {"gpu": 500, "cpu": 200, "system": 50, "ssh": 200, "laptops": 50}
 # Instance type → its network cards, each with an interface of the fabric. Those whose GPUs are sold for work on many
 # machines; smaller types have one slow card, and the plain network does for them.
-EFA_CARDS = {
+EFA_INTERFACES = {
     "g6e.24xlarge": 2,
     "g6e.48xlarge": 4,
     "p4d.24xlarge": 4,
@@ -24,4 +24,4 @@ EFA_CARDS = {
 
 def fabric(instance_type: str) -> int:
     """Network cards with EFA; 0 for a machine without."""
-    return EFA_CARDS.get(instance_type, 0)
+    return EFA_INTERFACES.get(instance_type, 0)

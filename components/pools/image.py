@@ -35,7 +35,7 @@ async def check(fleet: Fleet, spec: PoolSpec, provider: pulumi.ProviderResource)
     made = await aws.ec2.get_ami_output(**which, opts=opts).future()
     now = datetime.datetime.now(datetime.UTC)
     tags, created = (made.tags, made.creation_date) if made else ({}, "")
-    told = list(
+    problems = list(
         refusals(
             spec.kubernetes,
             tags.get(TAG),
@@ -46,9 +46,9 @@ async def check(fleet: Fleet, spec: PoolSpec, provider: pulumi.ProviderResource)
             driver=tags.get(DRIVER),
         )
     )
-    if told:
-        what = ", and ".join(what for what, _ in told)
-        raise _refused(spec, f"its image {id_} ({name}) {what}", ". ".join(remedy for _, remedy in told))
+    if problems:
+        what = ", and ".join(what for what, _ in problems)
+        raise _refused(spec, f"its image {id_} ({name}) {what}", ". ".join(remedy for _, remedy in problems))
 
 
 async def in_azure(fleet: Fleet, spec: PoolSpec, provider: pulumi.ProviderResource) -> str:

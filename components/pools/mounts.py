@@ -54,9 +54,9 @@ def mounts(
     if server is None and files is None:
         return ()
     found = []
-    for share, told in sorted(fleet.storage.shares.items()):
+    for share, config in sorted(fleet.storage.shares.items()):
         if server or share != HOMES:
-            found.append(Mount(share, told.path.rstrip("/"), source(fleet, server, files, [place], share)))
+            found.append(Mount(share, config.path.rstrip("/"), source(fleet, server, files, [place], share)))
         else:
             found += [
                 Mount(f"{share} of {one.name}", one.home, source(fleet, server, files, [place], share, one.name))

@@ -62,12 +62,12 @@ class Names(NamedTuple):
         return self._owner(pool).name(key, GROUP) if fabric(shape) else None
 
     def scaling(self, pool: str) -> tuple[Group, ...]:
-        told = self.fleet.pools[pool]
-        letters = zones(self.fleet, told)
-        spans = {zone: (zone,) for zone in letters} if told.kind in PER_ZONE else {ALL: letters}
+        config = self.fleet.pools[pool]
+        letters = zones(self.fleet, config)
+        spans = {zone: (zone,) for zone in letters} if config.kind in PER_ZONE else {ALL: letters}
         longest = AZURE_SET if self._in_azure(pool) else GROUP
         return tuple(
-            Group(key, self._owner(pool).name(key, longest), span, least(told.min, len(spans), number), told.max)
+            Group(key, self._owner(pool).name(key, longest), span, least(config.min, len(spans), number), config.max)
             for number, (key, span) in enumerate(spans.items())
         )
 

@@ -17,7 +17,7 @@ Node = dict[str, Any]
 GI, MI = 1 << 30, 1 << 20
 # Of its memory a machine shows less than its type is sold with: firmware and kernel keep theirs. Karpenter reckons with
 # 7.5 % ("vmMemoryOverheadPercent").
-SEEN_OF_MEMORY = Decimal("0.925")
+VISIBLE_MEMORY = Decimal("0.925")
 OS, ARCHITECTURE = "linux", "amd64"
 CONDITIONS = {"Ready": "True", "MemoryPressure": "False", "DiskPressure": "False", "PIDPressure": "False"}
 # Volumes are attached by their controller, as every kubelet says by default.
@@ -39,7 +39,7 @@ def template(spec: PoolSpec, zone: str, name: str = "template", provider_id: str
         labels.RDMA_RESOURCE: kubelet.MOST_PODS if spec.hardware.rdma else 0,
     }
     devices = {name: str(count) for name, count in plugged.items() if count}
-    memory, disk = int(size.memory_gib * 1024 * SEEN_OF_MEMORY) * MI, ROOT_GIB[spec.kind] * GI
+    memory, disk = int(size.memory_gib * 1024 * VISIBLE_MEMORY) * MI, ROOT_GIB[spec.kind] * GI
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -54,7 +54,7 @@ def template(spec: PoolSpec, zone: str, name: str = "template", provider_id: str
         },
         "status": {
             "capacity": {**_amounts(Decimal(size.cpus), memory, disk), **devices},
-            "allocatable": {**_amounts(size.cpus - _kept("cpu"), *_left(memory, disk)), **devices},
+            "allocatable": {**_amounts(size.cpus - _reserved("cpu"), *_left(memory, disk)), **devices},
             "conditions": [{"type": kind, "status": value} for kind, value in CONDITIONS.items()],
             "nodeInfo": {
                 "architecture": ARCHITECTURE,
@@ -82,12 +82,12 @@ def _left(memory: int, disk: int) -> tuple[int, int]:
     free = kubelet.EVICTION
     share = Decimal(free["nodefs.available"].removesuffix("%")) / 100
     return (
-        memory - int(_kept("memory")) - int(_amount(free["memory.available"])),
-        disk - int(_kept("ephemeral-storage")) - int(disk * share),
+        memory - int(_reserved("memory")) - int(_amount(free["memory.available"])),
+        disk - int(_reserved("ephemeral-storage")) - int(disk * share),
     )
 
 
-def _kept(what: str) -> Decimal:
+def _reserved(what: str) -> Decimal:
     return sum((_amount(one[what]) for one in kubelet.RESERVED.values()), Decimal(0))
 
 

@@ -51,7 +51,7 @@ class Publishing(ABC):
     ) -> pulumi.Resource:
         """The pool's bundle; gives the manifest. `shown` is what its machines show to people's clients, all alike."""
         given = pulumi.Output.all(authority, people_authority, shown.certificate)
-        files = given.apply(lambda told: bundle(self._vouched(told[1], told[2]), told[0]).files)
+        files = given.apply(lambda inputs: bundle(self._vouched(inputs[1], inputs[2]), inputs[0]).files)
         secret = None if shown is NOTHING else shown.keys
         return self.lay(self.spec.prefix, files, tags, secret=secret)
 
@@ -72,7 +72,7 @@ class Publishing(ABC):
         """Files and their manifest below a prefix, and keys, if any, in a secret of that name; gives the manifest."""
         own = pulumi.ResourceOptions(parent=self.parent)
         keys = pulumi.Output.from_input(dict[str, str]()) if secret is None else secret
-        number = "" if secret is None else self._kept(prefix, secret, tags, own)
+        number = "" if secret is None else self._store_keys(prefix, secret, tags, own)
         given = Signed(self.spec.name, prefix, files, keys, self.signing.private_key_pem)
 
         def lay(
@@ -83,7 +83,7 @@ class Publishing(ABC):
         return publish(given, number, lay, own)
 
     @abstractmethod
-    def _kept(
+    def _store_keys(
         self, prefix: str, keys: pulumi.Output[dict[str, str]], tags: Tags, own: pulumi.ResourceOptions
     ) -> pulumi.Output[str]:
         """Keeps them in the region's secrets store; gives their version there."""

@@ -40,8 +40,8 @@ def _in_supernet(fleet: Fleet, request: Request, live: Block) -> Misplaced | Non
 
 def _in_tunnels(request: Request, live: Block) -> Misplaced | None:
     azure = any(parse(cidr).holds(live) for cidr in reserved.AZURE_TUNNEL_ROOTS)
-    kept = any(parse(cidr).overlaps(live) for cidr, _ in reserved.TUNNEL_RESERVED)
-    if azure == request.azure and not kept and parse(reserved.TUNNEL_ROOT).holds(live):
+    reserved_here = any(parse(cidr).overlaps(live) for cidr, _ in reserved.TUNNEL_RESERVED)
+    if azure == request.azure and not reserved_here and parse(reserved.TUNNEL_ROOT).holds(live):
         return None
     cloud = "Azure" if request.azure else "AWS"
     what = f"{request.name} is live as {live}, where {cloud} has no tunnels"

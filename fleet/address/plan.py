@@ -81,10 +81,10 @@ class AddressPlan:
 
     def region(self, region: str) -> RegionPlan:
         name = f"region/{region}"
-        slots = [
+        zone_blocks = [
             (e.since, e.block, n) for n, e in self._entries.items() if is_zone(n) and parent_of(n) == f"{name}/network"
         ]
-        zones = [slot.rpartition("/")[2] for _, _, slot in sorted(slots)]
+        zones = [block_name.rpartition("/")[2] for _, _, block_name in sorted(zone_blocks)]
         return RegionPlan(
             self.prefix(name),
             self.prefix(f"{name}/network"),
@@ -189,8 +189,8 @@ class _Drafting:
             if name not in names:
                 self.resting[name] = Resting(entry.block, self.today)
                 self.changes.append(Change("released", name, str(entry.block)))
-        self.kept = {name: entry for name, entry in self.old.live.items() if name in names}
-        self.claimed = {name: entry.block for name, entry in self.kept.items()}
+        self.retained = {name: entry for name, entry in self.old.live.items() if name in names}
+        self.claimed = {name: entry.block for name, entry in self.retained.items()}
         self.claimed |= {r.name: r.pin for r in wanted if r.pin and r.name not in self.claimed}
         for request in wanted:
             self._serve(request)
@@ -202,8 +202,8 @@ class _Drafting:
     def _serve(self, request: Request) -> None:
         if parent_of(request.name) in self.stuck:  # one refusal says it for all that lies in the prefix
             self.stuck.add(request.name)
-            if request.name in self.kept:
-                self.live[request.name] = self.kept[request.name]
+            if request.name in self.retained:
+                self.live[request.name] = self.retained[request.name]
             return
         if parent_of(request.name) not in (SUPERNET, TUNNELS) and parent_of(request.name) not in self.live:
             return  # the parent was refused, which says it all
@@ -250,7 +250,7 @@ class _Drafting:
     def _pinned(self, request: Request) -> Block | None:
         pin = request.pin
         assert pin is not None
-        holders = [(n, e.block) for n, e in (self.kept | self.live).items() if parent_of(n) == SUPERNET]
+        holders = [(n, e.block) for n, e in (self.retained | self.live).items() if parent_of(n) == SUPERNET]
         holders += [
             (f"{n} (resting)", r.block) for n, r in self.resting.items() if n.count("/") == 1 and n != request.name
         ]
@@ -287,7 +287,7 @@ class _Drafting:
             taken = [] if azure else azure_roots + [parse(cidr) for cidr, _ in reserved.TUNNEL_RESERVED]
         elif holds_machines(parent):
             block = self.live[parent].block
-            pools, taken = [Pool(block.child(0, sizes.FIXED))], [block.child(0, sizes.KEPT_BY_CLOUDS)]
+            pools, taken = [Pool(block.child(0, sizes.FIXED))], [block.child(0, sizes.RESERVED_BY_CLOUDS)]
         else:
             pools, taken = [Pool(self.live[parent].block)], []
         taken += [block for name, block in self.claimed.items() if parent_of(name) == parent]

@@ -9,7 +9,7 @@ from .blocks import Block, parse
 
 # Where a region of AWS is asked for names, and from where it asks another cloud for them: Route 53 takes no fewer than
 # two addresses, and two zones outlive one.
-RESOLVER, ASKING, RESOLVERS = "resolver", "asking", 2
+RESOLVER, OUTBOUND, RESOLVERS = "resolver", "asking", 2
 
 
 class Request(NamedTuple):
@@ -54,10 +54,10 @@ def _regions(fleet: Fleet) -> list[Request]:
         found.append(Request(name, pin.length if pin else size.block, entry, pin))
         found.append(Request(f"{name}/network", size.network, entry))
         for zone in region.zones:
-            slot = f"{name}/zone/{zone}"
-            found.append(Request(slot, size.zone, entry))
-            found.append(Request(f"{slot}/private", size.private, entry))
-            found.append(Request(f"{slot}/public", size.public, entry))
+            zone_name = f"{name}/zone/{zone}"
+            found.append(Request(zone_name, size.zone, entry))
+            found.append(Request(f"{zone_name}/private", size.private, entry))
+            found.append(Request(f"{zone_name}/public", size.public, entry))
         if region.cloud == "azure":
             found.append(Request(f"{name}/gateway", sizes.GATEWAYS[region.size], entry))
             found += [Request(f"{name}/names", sizes.NAMES, entry)] if is_asked(fleet) else []
@@ -117,7 +117,7 @@ def _addresses(fleet: Fleet, live: Collection[str]) -> list[Request]:
             found.append(Request(name, sizes.ADDRESS, ("regions", region_name)))
         if region.cloud == "aws":
             homes = {zone: f"region/{region_name}/zone/{zone}/private" for zone in sorted(region.zones)}
-            for role, wanted in ((RESOLVER, is_asked(fleet)), (ASKING, asks(fleet))):
+            for role, wanted in ((RESOLVER, is_asked(fleet)), (OUTBOUND, asks(fleet))):
                 names = _spread(f"{role}/", RESOLVERS, homes, live) if wanted else []
                 found += [Request(name, sizes.ADDRESS, ("regions", region_name)) for name in names]
     for cluster_name, cluster in fleet.clusters.items():

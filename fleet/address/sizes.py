@@ -52,5 +52,5 @@ TUNNELS_BETWEEN_CLOUDS = 4  # Azure's pair of gateways times AWS's pair of tunne
 # Single addresses come from the first /27 of a private subnet, which is kept from automatic assignment. AWS and Azure
 # keep the first four addresses of every subnet.
 FIXED = 27
-KEPT_BY_CLOUDS = 30
+RESERVED_BY_CLOUDS = 30
 ADDRESS = 32

@@ -62,7 +62,7 @@ class Finding(NamedTuple):
         return TITLES.get(self.test) or f"DCGM: {self.test.removeprefix(DCGM).replace('_', ' ')}"
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         return f"{self.part}: {self.title}: {self.measured}, allowed {self.allowed}"
 
 
@@ -89,8 +89,8 @@ class Result(NamedTuple):
     @property
     def digest(self) -> str:
         """SHA-256 of the hardware and of all that was found, whenever that was."""
-        told = [self.kind, self.driver, [gpu.uuid for gpu in self.gpus], [list(one) for one in self.findings]]
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+        content = [self.kind, self.driver, [gpu.uuid for gpu in self.gpus], [list(one) for one in self.findings]]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
 def verdict(findings: Sequence[Finding]) -> Outcome:

@@ -8,7 +8,7 @@ from .smi import Gpu, Machine
 from .thresholds import Limit, Model, Thresholds, Value
 from .tools import Xid, address
 
-NOT_TOLD = "not told"
+NOT_REPORTED = "not told"
 
 
 class Trouble(NamedTuple):
@@ -42,10 +42,10 @@ class Looked(NamedTuple):
 def limited(part: str, uuid: str | None, test: str, value: Value | Trouble | None, limit: Limit) -> Finding:
     """One value against one limit; None is a value that was not told."""
     if isinstance(value, Trouble):
-        return Finding(part, uuid, test, value.why, limit.told, value.outcome)
+        return Finding(part, uuid, test, value.why, limit.bound, value.outcome)
     if value is None:
-        return Finding(part, uuid, test, NOT_TOLD, limit.told, "error")
-    return Finding(part, uuid, test, limit.shown(value), limit.told, "passed" if limit.allows(value) else "failed")
+        return Finding(part, uuid, test, NOT_REPORTED, limit.bound, "error")
+    return Finding(part, uuid, test, limit.shown(value), limit.bound, "passed" if limit.allows(value) else "failed")
 
 
 def looked(found: Looked, thresholds: Thresholds, expected: int | None) -> Iterator[Finding]:
@@ -80,11 +80,11 @@ def model_of(gpus: Sequence[Gpu], thresholds: Thresholds) -> Model | None:
 
 def of_gpu(gpu: Gpu, thresholds: Thresholds, model: Model | None, *, alone: bool) -> Iterator[Finding]:
     for test, limit in thresholds.limits.items():
-        one = limited(gpu.part, gpu.uuid, test, gpu.told.get(test), limit)
+        one = limited(gpu.part, gpu.uuid, test, gpu.readings.get(test), limit)
         # Slices are no broken part, and their GPU can't be judged.
         yield one._replace(outcome="error") if test == "mig_mode" and one.outcome == "failed" else one
     if model is not None:
-        yield limited(gpu.part, gpu.uuid, "graphics_clock", gpu.told.get("graphics_clock"), model.graphics_clock)
+        yield limited(gpu.part, gpu.uuid, "graphics_clock", gpu.readings.get("graphics_clock"), model.graphics_clock)
         if model.fabric and not alone:
             registered = Limit(exactly="Completed/Success", source="")
             yield limited(gpu.part, gpu.uuid, "fabric", gpu.fabric, registered)
@@ -92,12 +92,12 @@ def of_gpu(gpu: Gpu, thresholds: Thresholds, model: Model | None, *, alone: bool
 
 
 def _slowed(gpu: Gpu, allowed: Sequence[str]) -> Finding:
-    told = f"only {', '.join(allowed)}".replace("_", " ")
+    allowed_text = f"only {', '.join(allowed)}".replace("_", " ")
     if gpu.reasons is None:
-        return Finding(gpu.part, gpu.uuid, "slowed_by", NOT_TOLD, told, "error")
+        return Finding(gpu.part, gpu.uuid, "slowed_by", NOT_REPORTED, allowed_text, "error")
     wrong = [reason for reason in gpu.reasons if reason not in allowed]
     shown = ", ".join(wrong or gpu.reasons).replace("_", " ") or "nothing"
-    return Finding(gpu.part, gpu.uuid, "slowed_by", shown, told, "failed" if wrong else "passed")
+    return Finding(gpu.part, gpu.uuid, "slowed_by", shown, allowed_text, "failed" if wrong else "passed")
 
 
 def of_links(
@@ -107,7 +107,7 @@ def of_links(
     if model is None:
         return
     if alone:
-        yield Finding(gpu.part, gpu.uuid, "nvlinks", "one GPU has no links", model.nvlinks.told, "left out")
+        yield Finding(gpu.part, gpu.uuid, "nvlinks", "one GPU has no links", model.nvlinks.bound, "left out")
         return
     if isinstance(links, Trouble):
         yield limited(gpu.part, gpu.uuid, "nvlinks", links, model.nvlinks)
@@ -126,18 +126,20 @@ def of_xids(found: Looked, thresholds: Thresholds) -> Iterator[Finding]:
         yield Finding(MACHINE, None, "xids", found.xids.why, allowed, found.xids.outcome)
         return
     parts = {address(gpu.bus): gpu for gpu in found.machine.gpus}
-    seen: dict[str, list[Xid]] = {}
+    grouped: dict[str, list[Xid]] = {}
     for xid in found.xids:
         if xid.code in rules.fatal:
             gpu = parts.get(xid.bus)
-            seen.setdefault(gpu.part if gpu else MACHINE, []).append(xid)
+            grouped.setdefault(gpu.part if gpu else MACHINE, []).append(xid)
     by_part = {gpu.part: gpu for gpu in found.machine.gpus}
-    for part, some in seen.items():
+    for part, some in grouped.items():
         codes = ", ".join(str(code) for code in sorted({xid.code for xid in some}))
-        lost = "" if part in by_part else " of a GPU that is not there at PCI {:04x}:{:02x}:{:02x}".format(*some[0].bus)
-        shown = f"{codes}{lost} ({some[-1].said[:80]})"
+        missing = (
+            "" if part in by_part else " of a GPU that is not there at PCI {:04x}:{:02x}:{:02x}".format(*some[0].bus)
+        )
+        shown = f"{codes}{missing} ({some[-1].message[:80]})"
         yield Finding(part, by_part[part].uuid if part in by_part else None, "xids", shown, allowed, "failed")
-    if not seen:
+    if not grouped:
         yield Finding(MACHINE, None, "xids", "none", allowed, "passed")
 
 

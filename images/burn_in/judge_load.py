@@ -22,7 +22,7 @@ def of_copies(found: Mapping[str, Sequence[Cell]] | Trouble, gpus: Sequence[Gpu]
         limit = getattr(model, test)
         for gpu in gpus:
             if test == "device_to_device" and len(gpus) == 1:
-                yield Finding(gpu.part, gpu.uuid, test, "one GPU has no peer", limit.told, "left out")
+                yield Finding(gpu.part, gpu.uuid, test, "one GPU has no peer", limit.bound, "left out")
                 continue
             if isinstance(found, Trouble):
                 yield limited(gpu.part, gpu.uuid, test, found, limit)
@@ -47,8 +47,8 @@ def of_all_reduce(found: AllReduce | Trouble, gpus: Sequence[Gpu], model: Model)
         known = ", ".join(str(one) for one in model.all_reduce)
         yield Finding(together, None, "all_reduce", f"no threshold for {count} GPUs", f"{known} GPUs", "error")
     if isinstance(found, Trouble):
-        told = limit.told if limit else "an end"
-        yield Finding(together, None, "all_reduce", found.why, told, found.outcome)
+        bound = limit.bound if limit else "an end"
+        yield Finding(together, None, "all_reduce", found.why, bound, found.outcome)
         return
     if found.ranks != count:
         yield Finding(together, None, "all_reduce", f"{found.ranks} took part", f"{count} GPUs", "error")
@@ -77,10 +77,10 @@ def of_dcgm(found: Sequence[Diagnosis] | Trouble, gpus: Sequence[Gpu], rules: Dc
 def _of_test(test: str, found: Sequence[Diagnosis], gpu: Gpu, *, required: bool) -> Finding:
     mine = [one for one in found if one.gpu in (gpu.number, None)]
     statuses = {one.status for one in mine}
-    said = "; ".join(one.said for one in mine if one.said and one.status != "pass")
+    warnings = "; ".join(one.warnings for one in mine if one.warnings and one.status != "pass")
     shown = ", ".join(sorted(statuses)) or "not run"
-    told = f"{shown}: {said[:160]}" if said else shown
-    finding = Finding(gpu.part, gpu.uuid, f"{DCGM}{test}", told, "pass", "error")
+    measured = f"{shown}: {warnings[:160]}" if warnings else shown
+    finding = Finding(gpu.part, gpu.uuid, f"{DCGM}{test}", measured, "pass", "error")
     if "fail" in statuses:
         return finding._replace(outcome="failed")
     if "pass" in statuses and statuses <= {"pass", "skip"}:

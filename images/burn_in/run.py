@@ -23,7 +23,7 @@ BUSY = 75
 LOCK = "/run/lock/landbridge-gpu-burn-in"
 NVIDIA, DISPLAYS, BRIDGE = "0x10de", ("0x0300", "0x0302"), "0x0680"
 PCI = 'for one in /sys/bus/pci/devices/*; do echo "$(cat $one/vendor) $(cat $one/class)"; done'
-LOOK_SECONDS, COPY_SECONDS, REDUCE_SECONDS, SAID_SIGNS = 60, 300, 600, 160
+LOOK_SECONDS, COPY_SECONDS, REDUCE_SECONDS, MESSAGE_CHARS = 60, 300, 600, 160
 # Level 3 takes a quarter of an hour on eight GPUs; level 4 up to two hours (DCGM's user guide).
 DIAG_SECONDS = {1: 300, 2: 900, 3: 2700, 4: 3 * 3600}
 # Its messages in English; and GPUs counted as nvidia-smi does, by PCI address, not by speed.
@@ -98,7 +98,7 @@ class Tools:
 
 def last(ran: Ran) -> str:
     lines = [line.strip() for line in (ran.err.strip() or ran.out.strip()).splitlines() if line.strip()]
-    return lines[-1][:SAID_SIGNS] if lines else "it said nothing"
+    return lines[-1][:MESSAGE_CHARS] if lines else "it said nothing"
 
 
 def pci(text: str) -> Pci:

@@ -17,8 +17,8 @@ class Unreadable(ValueError):
 
 
 class Gpu(NamedTuple):
-    """One GPU. `number` is by PCI address, as nvidia-smi counts; `told` are values by the thresholds' names, without
-    those that the driver did not tell; `reasons` is why clocks are lower, None where that was not told; `at_work` are
+    """One GPU. `number` is by PCI address, as nvidia-smi counts; `readings` are values by the thresholds' names, with
+    none that the driver did not tell; `reasons` is why clocks are lower, None where that was not told; `at_work` are
     programs that use it; `fabric` is how it has registered.
     """
 
@@ -27,7 +27,7 @@ class Gpu(NamedTuple):
     uuid: str
     serial: str
     bus: str
-    told: Mapping[str, int | float | str]
+    readings: Mapping[str, int | float | str]
     reasons: tuple[str, ...] | None
     at_work: tuple[str, ...]
     fabric: str
@@ -60,16 +60,16 @@ def parse(text: str) -> Machine:
 
 
 def _gpu(index: int, one: ET.Element) -> Gpu:
-    told: dict[str, int | float | str] = {}
+    readings: dict[str, int | float | str] = {}
     for name, path in TEXTS.items():
         if value := _text(one, path):
-            told[name] = value
+            readings[name] = value
     for name, path in NUMBERS.items():
         if (number := _number(_text(one, path))) is not None:
-            told[name] = number
+            readings[name] = number
     for name, fields in COUNTS.items():
         if (count := _errors(one, fields)) is not None:
-            told[name] = count
+            readings[name] = count
     at_work = tuple(
         f"{_text(process, 'pid')} ({_text(process, 'process_name') or 'unknown'})"
         for process in one.findall("processes/process_info")
@@ -77,7 +77,7 @@ def _gpu(index: int, one: ET.Element) -> Gpu:
     fabric = "/".join(_text(one, f"fabric/{what}") or "N/A" for what in ("state", "status"))
     name, uuid, serial = (_text(one, what) for what in ("product_name", "uuid", "serial"))
     bus = _text(one, "pci/pci_bus_id") or one.attrib.get("id", "")
-    return Gpu(index, name, uuid, serial, bus, told, _reasons(one), at_work, fabric)
+    return Gpu(index, name, uuid, serial, bus, readings, _reasons(one), at_work, fabric)
 
 
 TEXTS = {

@@ -44,7 +44,7 @@ class Limit(Part):
         return f"{number} {self.unit}".rstrip()
 
     @property
-    def told(self) -> str:
+    def bound(self) -> str:
         if self.exactly is not None:
             return self.shown(self.exactly)
         word, bound = ("at least", self.at_least) if self.at_least is not None else ("at most", self.at_most)
@@ -122,14 +122,14 @@ def load(file: Path = THRESHOLDS) -> Thresholds:
     except FleetError as error:
         raise ImageError(str(error)) from None
     except ValidationError as error:
-        told = [_told(file.name, lines, tuple(one["loc"]), one["msg"]) for one in error.errors()]
-        raise ImageError("\n".join(told)) from None
-    if problems := [_told(file.name, lines, path, what) for path, what in _broken(found)]:
+        messages = [_problem(file.name, lines, tuple(one["loc"]), one["msg"]) for one in error.errors()]
+        raise ImageError("\n".join(messages)) from None
+    if problems := [_problem(file.name, lines, path, what) for path, what in _broken(found)]:
         raise ImageError("\n".join(problems))
     return found
 
 
-def _told(file: str, lines: Lines, path: EntryPath, what: str) -> str:
+def _problem(file: str, lines: Lines, path: EntryPath, what: str) -> str:
     return f"{file}:{lines.of(path)}: {'.'.join(map(str, path))}: {what}."
 
 
@@ -141,11 +141,11 @@ def _broken(found: Thresholds) -> Iterator[tuple[EntryPath, str]]:
     for path, source in _sources(found):
         if source not in found.sources:
             yield path, f"there is no source {source!r}. Name one of: {', '.join(found.sources)}"
-    seen: dict[str, str] = {}
+    owners: dict[str, str] = {}
     for model, one in found.models.items():
         for name in one.names:
-            if seen.setdefault(name, model) != model:
-                yield ("models", model, "names"), f"{name} is a name of {seen[name]}, too"
+            if owners.setdefault(name, model) != model:
+                yield ("models", model, "names"), f"{name} is a name of {owners[name]}, too"
 
 
 def _sources(found: Thresholds) -> Iterator[tuple[EntryPath, str]]:

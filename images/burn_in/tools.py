@@ -29,29 +29,29 @@ class AllReduce(NamedTuple):
 
 
 class Diagnosis(NamedTuple):
-    """One test of DCGM on one GPU, None where it is the machine's; `said` are its warnings."""
+    """One test of DCGM on one GPU, None where it is the machine's; `warnings` are what it said."""
 
     test: str
     gpu: int | None
     status: str
-    said: str
+    warnings: str
 
 
 class Xid(NamedTuple):
-    """`bus` is the GPU's PCI address, `said` the rest of the driver's line."""
+    """`bus` is the GPU's PCI address, `message` the rest of the driver's line."""
 
     bus: tuple[int, int, int]
     code: int
-    said: str
+    message: str
 
 
 def bandwidth(text: str) -> dict[str, list[Cell]]:
     """`nvbandwidth -j`: the measured cells by test. A test that was waived or failed is not among them."""
     root = _document(text, "nvbandwidth").get("nvbandwidth")
     if not isinstance(root, dict) or not isinstance(root.get("testcases"), list):
-        raise Unreadable(f"nvbandwidth: {_said(root) or 'there are no testcases in what it said'}")
-    if _said(root):
-        raise Unreadable(f"nvbandwidth: {_said(root)}")
+        raise Unreadable(f"nvbandwidth: {_error_text(root) or 'there are no testcases in what it said'}")
+    if _error_text(root):
+        raise Unreadable(f"nvbandwidth: {_error_text(root)}")
     try:
         return {
             str(case["name"]): list(_cells(case)) for case in root["testcases"] if str(case.get("status")) == PASSED
@@ -60,7 +60,7 @@ def bandwidth(text: str) -> dict[str, list[Cell]]:
         raise Unreadable("nvbandwidth: a test without a name or with a matrix that has no numbers") from None
 
 
-def _said(root: Any) -> str:
+def _error_text(root: Any) -> str:
     return str(root.get("error") or "") if isinstance(root, dict) else ""
 
 
@@ -121,8 +121,8 @@ def _name(category: str, name: str) -> str:
 
 def _results(name: str, result: Mapping[str, Any]) -> Iterator[Diagnosis]:
     warnings = result.get("warnings", [])
-    told = [one.get("warning", "") if isinstance(one, dict) else one for one in _listed(warnings)]
-    said = "; ".join(str(one).strip() for one in told)
+    entries = [one.get("warning", "") if isinstance(one, dict) else one for one in _listed(warnings)]
+    text = "; ".join(str(one).strip() for one in entries)
     status = str(result["status"]).strip().lower()
     if "entity_id" in result:
         gpus = [int(result["entity_id"])] if result.get("entity_group", "GPU") == "GPU" else [None]
@@ -130,7 +130,7 @@ def _results(name: str, result: Mapping[str, Any]) -> Iterator[Diagnosis]:
         ids = str(result.get("gpu_id", result.get("gpu_ids", "")))
         gpus = [int(one) for one in ids.split(",") if one.strip()] or [None]
     for gpu in gpus:
-        yield Diagnosis(name, gpu, status, said)
+        yield Diagnosis(name, gpu, status, text)
 
 
 def _listed(warnings: Any) -> list[Any]:

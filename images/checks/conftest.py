@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 from testinfra.host import Host
 
-TOLD = "/usr/share/landbridge"
+FOLDER = "/usr/share/landbridge"
 
 
 @pytest.fixture(scope="module")
 def bill(host: Host) -> dict[str, Any]:
-    return dict(json.loads(host.file(f"{TOLD}/bill.json").content_string))
+    return dict(json.loads(host.file(f"{FOLDER}/bill.json").content_string))
 
 
 @pytest.fixture(scope="module")
 def made(host: Host) -> dict[str, Any]:
-    return dict(json.loads(host.file(f"{TOLD}/provenance.json").content_string))
+    return dict(json.loads(host.file(f"{FOLDER}/provenance.json").content_string))
 
 
 @pytest.fixture(scope="module")

@@ -49,13 +49,13 @@ def test_the_root_has_grown_to_its_disk(host: Host) -> None:
 
 
 def test_limits_are_those_of_training(host: Host) -> None:
-    told = found(host, "systemctl show --property=DefaultLimitMEMLOCK,DefaultLimitNOFILE")
-    assert told == ["DefaultLimitMEMLOCK=infinity", "DefaultLimitNOFILE=1048576"]
+    limits = found(host, "systemctl show --property=DefaultLimitMEMLOCK,DefaultLimitNOFILE")
+    assert limits == ["DefaultLimitMEMLOCK=infinity", "DefaultLimitNOFILE=1048576"]
 
 
 def test_sshd_takes_keys_alone(host: Host) -> None:
-    told = set(found(host, "sshd -T"))
-    assert {"passwordauthentication no", "permitrootlogin no", "kbdinteractiveauthentication no"} <= told
+    options = set(found(host, "sshd -T"))
+    assert {"passwordauthentication no", "permitrootlogin no", "kbdinteractiveauthentication no"} <= options
 
 
 def test_metrics_are_told(host: Host) -> None:
@@ -67,9 +67,9 @@ def test_no_swap(host: Host) -> None:
 
 
 def test_chrony_takes_what_each_cloud_s_machines_follow(host: Host) -> None:
-    told = host.check_output(
+    output = host.check_output(
         "cd /usr/local/lib/landbridge && python3 -c 'import clock; "
         'print(clock.BY_LINK + clock.BY_HOST.format(device=clock.DEVICE), end="")\' > /run/clock.conf'
         " && chronyd -p -f /run/clock.conf"
     )
-    assert [line.split()[0] for line in told.splitlines()] == ["server", "refclock"]
+    assert [line.split()[0] for line in output.splitlines()] == ["server", "refclock"]

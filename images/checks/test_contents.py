@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 import pytest
-from conftest import TOLD, found
+from conftest import FOLDER, found
 from testinfra.host import Host
 
 # What of Debian's, Ubuntu's and ours may run as its owner. More is a way to become root.
@@ -27,24 +27,24 @@ OWN = ("/etc", "/root", "/home", "/var", "/opt", "/usr/local")
 
 
 def test_packages_are_those_of_the_bill(host: Host, bill: dict[str, Any]) -> None:
-    told = {f"{one['name']} {one['version']}" for one in bill["components"] if one["type"] == "library"}
+    expected = {f"{one['name']} {one['version']}" for one in bill["components"] if one["type"] == "library"}
     there = found(host, "dpkg-query --show --showformat='${db:Status-Abbrev}${Package} ${Version}\\n'")
-    assert {line.removeprefix("ii ") for line in there} == told
+    assert {line.removeprefix("ii ") for line in there} == expected
 
 
 def test_programs_are_those_of_the_bill(host: Host, bill: dict[str, Any]) -> None:
-    told = {one["name"]: one["hashes"][0]["content"] for one in bill["components"] if one["type"] == "application"}
+    expected = {one["name"]: one["hashes"][0]["content"] for one in bill["components"] if one["type"] == "application"}
     lines = found(host, "cd /usr/local/bin && find . -type f -printf '%P\\0' | xargs -0 --no-run-if-empty sha256sum")
-    assert {name: digest for digest, name in (line.split() for line in lines)} == told
+    assert {name: digest for digest, name in (line.split() for line in lines)} == expected
 
 
 def test_programs_say_their_versions(host: Host, bill: dict[str, Any], made: dict[str, Any]) -> None:
-    told = {one["name"]: one["version"] for one in bill["components"] if one["type"] == "application"}
+    versions = {one["name"]: one["version"] for one in bill["components"] if one["type"] == "application"}
     if not made["node"]:
         pytest.skip("no node of a cluster")
-    assert told["kubelet"] == made["kubernetes"]
+    assert versions["kubelet"] == made["kubernetes"]
     for program in ("kubelet", "containerd"):
-        assert f"v{told[program]}" in host.check_output(f"/usr/local/bin/{program} --version")
+        assert f"v{versions[program]}" in host.check_output(f"/usr/local/bin/{program} --version")
 
 
 def test_one_kernel_with_its_modules(host: Host, made: dict[str, Any]) -> None:
@@ -109,4 +109,4 @@ def test_licences_are_kept(host: Host) -> None:
 
 def test_it_says_what_it_is(host: Host) -> None:
     for name in ("bill.json", "provenance.json"):
-        assert host.file(f"{TOLD}/{name}").mode == 0o644
+        assert host.file(f"{FOLDER}/{name}").mode == 0o644

@@ -70,15 +70,17 @@ def test_the_driver_is_that_of_the_bill(host: Host, made: dict[str, Any]) -> Non
         assert found(host, f"find /usr/lib/modules/{made['kernel']} -name 'nvidia.ko*'") == []
         pytest.skip("driverless")
     for module in ("nvidia", "nvidia-uvm"):
-        told = dict(line.split(":", 1) for line in found(host, f"modinfo -k {made['kernel']} {module}") if ":" in line)
-        assert (told["version"].strip(), told["license"].strip()) == (made["driver"], "Dual MIT/GPL"), module
+        modinfo = dict(
+            line.split(":", 1) for line in found(host, f"modinfo -k {made['kernel']} {module}") if ":" in line
+        )
+        assert (modinfo["version"].strip(), modinfo["license"].strip()) == (made["driver"], "Dual MIT/GPL"), module
 
 
 def test_the_toolkit_says_its_version(host: Host, bill: dict[str, Any], made: dict[str, Any]) -> None:
     if made["variant"] != "gpu":
         pytest.skip("no machine with GPUs")
-    told = {one["name"]: one["version"] for one in bill["components"] if one["type"] == "application"}
-    assert host.check_output("nvidia-ctk --version").endswith(told["nvidia-ctk"])
+    versions = {one["name"]: one["version"] for one in bill["components"] if one["type"] == "application"}
+    assert host.check_output("nvidia-ctk --version").endswith(versions["nvidia-ctk"])
 
 
 @pytest.mark.usefixtures("running")

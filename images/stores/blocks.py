@@ -65,7 +65,7 @@ def sent(one: Put, raw: Path, journal: Journal, tell: Tell) -> tuple[int, dict[i
 
     Raises what `one` does, and OSError.
     """
-    size, told, put = raw.stat().st_size, 0, 0
+    size, reported, put = raw.stat().st_size, 0, 0
     digests: dict[int, bytes] = {}
     with ThreadPoolExecutor(WORKERS) as pool:
         waiting: dict[Future[None], int] = {}
@@ -78,9 +78,9 @@ def sent(one: Put, raw: Path, journal: Journal, tell: Tell) -> tuple[int, dict[i
                 put += 1
                 if len(waiting) >= 2 * WORKERS:
                     _arrived(waiting, journal, digests)
-                if (percent := 100 * index * BLOCK_BYTES // size) >= told + TELL_PERCENT:
-                    told = percent - percent % TELL_PERCENT
-                    tell(f"{told}% of the disk")
+                if (percent := 100 * index * BLOCK_BYTES // size) >= reported + TELL_PERCENT:
+                    reported = percent - percent % TELL_PERCENT
+                    tell(f"{reported}% of the disk")
             while waiting:
                 _arrived(waiting, journal, digests)
         except BaseException:

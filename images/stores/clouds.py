@@ -31,8 +31,8 @@ class Clouds:
     def pointers(self, place: str) -> list[Pointer]:
         return self.of[place].pointers(place)
 
-    def point(self, place: str, slot: PointerKey, image: str, record: Record) -> None:
-        self.of[place].point(place, slot, image, record)
+    def point(self, place: str, key: PointerKey, image: str, record: Record) -> None:
+        self.of[place].point(place, key, image, record)
 
     def users(self, place: str) -> Mapping[str, Sequence[str]]:
         return self.of[place].users(place)

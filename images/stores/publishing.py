@@ -36,9 +36,9 @@ def image_tags(fleet: str, name: str, image: Baked, disk: Format) -> dict[str, s
     }
 
 
-def refuse_other(held: Mapping[str, str], image: Baked, disk: Format, taken: str) -> None:
+def refuse_other(found: Mapping[str, str], image: Baked, disk: Format, taken: str) -> None:
     """Raises ImageError if what has the image's name is another one, by its tags; `taken` says what has it where."""
-    if held.get(tags.DIGEST) != image.digest or held.get(DISK) != image.disks[disk].sha256:
+    if found.get(tags.DIGEST) != image.digest or found.get(DISK) != image.disks[disk].sha256:
         raise ImageError(
             f"{taken}: its tags name another digest. Take it away, if nothing starts from it, and publish again; "
             "nothing was published"
@@ -48,20 +48,20 @@ def refuse_other(held: Mapping[str, str], image: Baked, disk: Format, taken: str
 def published(
     place: str,
     id_: str,
-    held: Mapping[str, str],
+    found: Mapping[str, str],
     created: datetime.datetime,
     state: State,
     since: datetime.datetime,
 ) -> Published:
     """As its tags have it."""
-    driver = held.get(tags.DRIVER, tags.DRIVERLESS)
+    driver = found.get(tags.DRIVER, tags.DRIVERLESS)
     return Published(
         place,
         id_,
-        held[tags.NAME],
-        held.get(tags.VARIANT, ""),
-        held.get(tags.TAG, ""),
-        held.get(tags.DIGEST, ""),
+        found[tags.NAME],
+        found.get(tags.VARIANT, ""),
+        found.get(tags.TAG, ""),
+        found.get(tags.DIGEST, ""),
         None if driver == tags.DRIVERLESS else driver,
         created,
         state,

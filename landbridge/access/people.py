@@ -138,10 +138,10 @@ def sign(kube: Kube, person: str, wanted: bytes, hours: float) -> str:
 
 def drop_others(kube: Kube, person: str, wanted: list[rbac.Manifest]) -> None:
     """Bindings of a team that the person has left."""
-    kept = {(m["kind"], m["metadata"].get("namespace"), m["metadata"]["name"]) for m in wanted}
+    wanted_keys = {(m["kind"], m["metadata"].get("namespace"), m["metadata"]["name"]) for m in wanted}
     for binding in bindings_of(kube, person):
         meta = binding["metadata"]
-        if (binding["kind"], meta.get("namespace"), meta["name"]) not in kept:
+        if (binding["kind"], meta.get("namespace"), meta["name"]) not in wanted_keys:
             delete(kube, binding)
 
 

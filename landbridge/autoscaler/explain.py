@@ -21,15 +21,15 @@ SILENT_SECONDS = 300
 
 @dataclass(frozen=True)
 class Wait:
-    """A time in which the pod waited for the same reasons. `said` are the scheduler's words."""
+    """A time in which the pod waited for the same reasons. `message` has the scheduler's words."""
 
     since: datetime
     until: datetime
-    said: str
+    message: str
     causes: Sequence[Mapping[str, Any]]
 
     def as_json(self) -> dict[str, Any]:
-        return {"since": self.since, "until": self.until, "said": self.said, "causes": [*self.causes]}
+        return {"since": self.since, "until": self.until, "said": self.message, "causes": [*self.causes]}
 
 
 @dataclass(frozen=True)
@@ -100,20 +100,23 @@ def stale(notes: Notes, now: datetime) -> str:
     return f"The newest note is {silent / 60:.0f} minutes old. {look}" if silent > SILENT_SECONDS else ""
 
 
-def _wait(told: Json) -> Wait:
+def _wait(record: Json) -> Wait:
     return Wait(
-        day_notes.at(told["from"]), day_notes.at(told["to"]), str(told["said"]), [_cause(one) for one in told["causes"]]
+        day_notes.at(record["from"]),
+        day_notes.at(record["to"]),
+        str(record["said"]),
+        [_cause(one) for one in record["causes"]],
     )
 
 
-def _cause(told: Json) -> Mapping[str, Any]:
+def _cause(record: Json) -> Mapping[str, Any]:
     """All of a cause's fields, so that scripts find each; `until` is None where nobody knows it."""
-    means = meaning(str(told["code"]))
+    means = meaning(str(record["code"]))
     return {
-        "code": told["code"],
-        "group": told.get("group", ""),
-        "text": told["text"],
-        "until": day_notes.at(told["until"]) if told.get("until") else None,
+        "code": record["code"],
+        "group": record.get("group", ""),
+        "text": record["text"],
+        "until": day_notes.at(record["until"]) if record.get("until") else None,
         "means": means.short,
         "help": means.help,
     }

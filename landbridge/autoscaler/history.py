@@ -27,16 +27,16 @@ PLAIN = ("capacity", "quota", "spot")
 
 
 class Line(NamedTuple):
-    """`about` is a scaling group, a region, or a namespace of pods that wait; `told` is as the notes have it."""
+    """`about` is a scaling group, a region, or a namespace of pods that wait; `details` are as the notes have it."""
 
     at: datetime
     what: str
     about: str
     text: str
-    told: Mapping[str, Any]
+    details: Mapping[str, Any]
 
     def as_json(self) -> dict[str, Any]:
-        return {"at": self.at, "decision": self.what, "about": self.about, "text": self.text, **self.told}
+        return {"at": self.at, "decision": self.what, "about": self.about, "text": self.text, **self.details}
 
 
 def lines(notes: Notes, now: datetime, hours: float) -> list[Line]:
@@ -45,28 +45,32 @@ def lines(notes: Notes, now: datetime, hours: float) -> list[Line]:
     return sorted((one for one in found if one.at >= now - timedelta(hours=hours)), key=lambda one: one.at)
 
 
-def line(told: Json) -> Line:
-    fields = {name: _short(value) for name, value in told.items()}
-    if "code" in told and "why" in told:
-        fields["why"] = brief(str(told["code"]), str(told["why"]))
-    what = str(told["decision"])
+def line(record: Json) -> Line:
+    fields = {name: _short(value) for name, value in record.items()}
+    if "code" in record and "why" in record:
+        fields["why"] = brief(str(record["code"]), str(record["why"]))
+    what = str(record["decision"])
     # A newer pod's word that this command line does not know.
     text = WORDS.get(
         what, " ".join(f"{name}={value}" for name, value in fields.items() if name not in ("at", "decision"))
     )
-    said = text.format_map(Fields(fields)) + (" (a dry run: nothing was done)" if told.get("dry_run") else "")
-    about = str(told.get("group") or told.get("region") or "")
-    more = {name: value for name, value in told.items() if name not in ("at", "decision")}
-    return Line(day_notes.moment(str(told["at"])), what, about, said, more)
+    sentence = text.format_map(Fields(fields)) + (" (a dry run: nothing was done)" if record.get("dry_run") else "")
+    about = str(record.get("group") or record.get("region") or "")
+    more = {name: value for name, value in record.items() if name not in ("at", "decision")}
+    return Line(day_notes.moment(str(record["at"])), what, about, sentence, more)
 
 
-def _waited(told: Json) -> Line:
-    codes = sorted({str(one["code"]) for time in told["times"] for one in time["causes"]})
-    fields = {"pods": len(told["pods"]), "owner": told["owner"] or "nobody", "why": ", ".join(codes) or "nobody knows"}
+def _waited(record: Json) -> Line:
+    codes = sorted({str(one["code"]) for time in record["times"] for one in time["causes"]})
+    fields = {
+        "pods": len(record["pods"]),
+        "owner": record["owner"] or "nobody",
+        "why": ", ".join(codes) or "nobody knows",
+    }
     names = ("namespace", "owner", "requests", "selector")
-    more: dict[str, Any] = {name: told[name] for name in names} | {"until": day_notes.at(told["to"])}
-    more |= {"codes": codes, "pods": sorted(told["pods"])}
-    return Line(day_notes.at(told["from"]), "wait", str(told["namespace"]), WORDS["wait"].format_map(fields), more)
+    more: dict[str, Any] = {name: record[name] for name in names} | {"until": day_notes.at(record["to"])}
+    more |= {"codes": codes, "pods": sorted(record["pods"])}
+    return Line(day_notes.at(record["from"]), "wait", str(record["namespace"]), WORDS["wait"].format_map(fields), more)
 
 
 def brief(code: str, sentence: str) -> str:

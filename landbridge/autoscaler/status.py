@@ -77,10 +77,10 @@ def look(kube: Kube, fleet: Fleet, cluster: str, now: datetime) -> Status:
     rehearses = fleet.clusters[cluster].autoscaler_dry_run
     if found is None:
         return Status(leader, None, frozen, (), [f"The autoscaler has written no status yet. {PODS}"], rehearses)
-    told = YAML(typ="safe").load(io.StringIO(found["data"]["status"]))
-    since = written(str(told["time"]))
-    seen = groups(told, fleet, cluster)
-    return Status(leader, since, frozen, seen, [*_trouble(told, since, now)], rehearses)
+    record = YAML(typ="safe").load(io.StringIO(found["data"]["status"]))
+    since = written(str(record["time"]))
+    states = groups(record, fleet, cluster)
+    return Status(leader, since, frozen, states, [*_trouble(record, since, now)], rehearses)
 
 
 def written(text: str) -> datetime:
@@ -88,21 +88,23 @@ def written(text: str) -> datetime:
     return datetime.strptime(text[:19], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC)
 
 
-def _trouble(told: Mapping[str, Any], since: datetime, now: datetime) -> list[str]:
+def _trouble(record: Mapping[str, Any], since: datetime, now: datetime) -> list[str]:
     silent, found = (now - since).total_seconds(), []
     if silent > SILENT_SECONDS:
         found.append(f"The autoscaler has written nothing for {silent / 60:.0f} minutes. {PODS}")
-    if told.get("autoscalerStatus") != "Running":
-        found.append(f"It says that it is {told.get('autoscalerStatus')}: {told.get('message') or 'no reason given'}.")
-    health = told.get("clusterWide", {}).get("health", {})
+    if record.get("autoscalerStatus") != "Running":
+        found.append(
+            f"It says that it is {record.get('autoscalerStatus')}: {record.get('message') or 'no reason given'}."
+        )
+    health = record.get("clusterWide", {}).get("health", {})
     if health.get("status") not in (None, "Healthy"):
         found.append(f"It takes the cluster for {health['status'].lower()}, and buys nothing.")
     return found
 
 
-def groups(told: Mapping[str, Any], fleet: Fleet, cluster: str) -> list[GroupState]:
+def groups(record: Mapping[str, Any], fleet: Fleet, cluster: str) -> list[GroupState]:
     """In the order of the fleet file's pools, then by zone."""
-    known = {one["name"]: one for one in told.get("nodeGroups") or []}
+    known = {one["name"]: one for one in record.get("nodeGroups") or []}
     found = []
     for name, pool in fleet.pools.items():
         if pool.cluster == cluster and pool.region:

@@ -66,12 +66,12 @@ def digest(certificate: str) -> str:
 
 def read(text: str, authority: str) -> Ledger:
     """Raises ValueError and KeyError. Of another authority nothing counts any more: only its number goes on."""
-    told = json.loads(text)
-    if told["version"] != VERSION:
-        raise ValueError(f"it is of version {told['version']}, and this landbridge knows {VERSION}")
-    if told["authority"] != authority:
-        return Ledger(int(told["number"]), authority)
-    return Ledger(int(told["number"]), authority, tuple(map(_issued, told["issued"])))
+    record = json.loads(text)
+    if record["version"] != VERSION:
+        raise ValueError(f"it is of version {record['version']}, and this landbridge knows {VERSION}")
+    if record["authority"] != authority:
+        return Ledger(int(record["number"]), authority)
+    return Ledger(int(record["number"]), authority, tuple(map(_issued, record["issued"])))
 
 
 def written(ledger: Ledger) -> str:
@@ -79,14 +79,14 @@ def written(ledger: Ledger) -> str:
         {name: value.isoformat() if isinstance(value, datetime) else value for name, value in one._asdict().items()}
         for one in ledger.issued
     ]
-    told = {"version": VERSION, "number": ledger.number, "authority": ledger.authority, "issued": issued}
-    return json.dumps(told, indent=1) + "\n"
+    record = {"version": VERSION, "number": ledger.number, "authority": ledger.authority, "issued": issued}
+    return json.dumps(record, indent=1) + "\n"
 
 
-def _issued(told: dict[str, Any]) -> Issued:
+def _issued(record: dict[str, Any]) -> Issued:
     since, until, revoked = (
-        datetime.fromisoformat(told[name]) if told[name] else None for name in ("since", "until", "revoked")
+        datetime.fromisoformat(record[name]) if record[name] else None for name in ("since", "until", "revoked")
     )
     if since is None or until is None:
-        raise ValueError(f"certificate {told['serial']} has no term")
-    return Issued(str(told["serial"]), str(told["person"]), since, until, revoked)
+        raise ValueError(f"certificate {record['serial']} has no term")
+    return Issued(str(record["serial"]), str(record["person"]), since, until, revoked)

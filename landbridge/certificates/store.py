@@ -35,7 +35,7 @@ List = TypeVar("List", bound=Numbered)
 
 
 class CertificateStore(ABC, Generic[Authority, List]):
-    """One region's, as `stack` published it: `told`. Raises LandbridgeError for what is missing or refused.
+    """One region's, as `stack` published it: `outputs`. Raises LandbridgeError for what is missing or refused.
 
     `what` it is, for people. `issued` and `revoked` are the places of ledger and list in the bucket, `kind` is the
     list's content type. `behind` says who goes by the old list when the new one can't be laid, and what lays it.
@@ -48,8 +48,8 @@ class CertificateStore(ABC, Generic[Authority, List]):
         self.up = up(place, stack)
         self.cloud = cloud_in(world, place, region)
         self.objects = self.cloud.bucket(bucket_name(world.fleet, region))
-        self.told = self.published(place, stack)
-        if not self.told:
+        self.outputs = self.published(place, stack)
+        if not self.outputs:
             raise LandbridgeError(f"Region {region} has no {self.what} yet. Run `{self.up}`.")
 
     def published(self, place: Place, stack: str) -> Mapping[str, Any]:
@@ -73,11 +73,11 @@ class CertificateStore(ABC, Generic[Authority, List]):
 
     @property
     def vouching(self) -> str:
-        return str(self.told["authority"])
+        return str(self.outputs["authority"])
 
     @cached_property
     def authority(self) -> Authority:
-        place = str(self.told["authority_secret"])
+        place = str(self.outputs["authority_secret"])
         try:
             found = self.read(self.cloud.secret(place))
         except (ValueError, KeyError) as error:
@@ -105,11 +105,11 @@ class CertificateStore(ABC, Generic[Authority, List]):
 
     def _lay(self, ledger: Ledger, now: datetime) -> None:
         """Never over a newer one, which has all that this one has."""
-        text, mark = self._get(self.revoked)
+        text, etag = self._get(self.revoked)
         with suppress(ValueError):
             if text and self.look(text).number >= ledger.number:
                 return
-        self._put(self.revoked, self.made(ledger, now), mark, self.kind)
+        self._put(self.revoked, self.made(ledger, now), etag, self.kind)
 
     def ledger(self) -> Ledger:
         return self._ledger()[0]
@@ -120,18 +120,18 @@ class CertificateStore(ABC, Generic[Authority, List]):
         return made
 
     def _change(self, change: Callable[[Ledger], Ledger]) -> Ledger:
-        before, mark = self._ledger()
+        before, etag = self._ledger()
         after = change(before)._replace(number=before.number + 1)
-        self._put(self.issued, ledgers.written(after), mark, "application/json")
+        self._put(self.issued, ledgers.written(after), etag, "application/json")
         return after
 
     def _ledger(self) -> tuple[Ledger, str]:
-        text, mark = self._get(self.issued)
+        text, etag = self._get(self.issued)
         mine = ledgers.digest(self.vouching)
         if not text:
-            return Ledger(0, mine), mark
+            return Ledger(0, mine), etag
         try:
-            return ledgers.read(text, mine), mark
+            return ledgers.read(text, mine), etag
         except (ValueError, KeyError) as error:
             where = self.objects.where(self.issued)
             raise LandbridgeError(f"{where} can't be read: {error}. The bucket keeps its older versions.") from None
@@ -146,10 +146,10 @@ class CertificateStore(ABC, Generic[Authority, List]):
 
     def _get(self, key: str) -> tuple[str, str]:
         """The object's text and its mark; empty where there is none."""
-        data, mark = self.objects.marked(key)
-        return data.decode(), mark
+        data, etag = self.objects.read_with_etag(key)
+        return data.decode(), etag
 
-    def _put(self, key: str, text: str, mark: str, kind: str) -> None:
+    def _put(self, key: str, text: str, etag: str, kind: str) -> None:
         """Only in place of what was read. Raises ClashError."""
-        if not self.objects.put_over(key, text.encode(), mark, kind):
+        if not self.objects.put_over(key, text.encode(), etag, kind):
             raise ClashError

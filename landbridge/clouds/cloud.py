@@ -27,12 +27,12 @@ class Bucket(Protocol):
 
     def put(self, key: str, data: bytes) -> None: ...
 
-    def marked(self, key: str) -> tuple[bytes, str]:
-        """An object with the mark of what it is now; both are empty where there is none."""
+    def read_with_etag(self, key: str) -> tuple[bytes, str]:
+        """An object with its ETag; both are empty where there is none."""
 
-    def put_over(self, key: str, data: bytes, mark: str, kind: str) -> bool:
-        """Only in place of the object of that mark, or where there is none: then it is empty. False: somebody else was
-        quicker. `kind` is its content type.
+    def put_over(self, key: str, data: bytes, etag: str, kind: str) -> bool:
+        """Only in place of the object with that ETag, or where there is none: then it is empty. False: somebody else
+        was quicker. `kind` is its content type.
         """
 
     def delete(self, key: str) -> None:
@@ -56,7 +56,7 @@ class Cloud(Protocol):
     def secret(self, name: str) -> str:
         """What it holds."""
 
-    def is_kept(self, name: str) -> bool:
+    def has_secret(self, name: str) -> bool:
         """Whether there is such a secret; what it holds is not read."""
 
     def secrets(self, prefix: str) -> list[str]:

@@ -2,4 +2,4 @@
 
 FLEET, CLUSTER, MACHINE = "landbridge:fleet", "landbridge:cluster", "landbridge:machine"
 # Machines find their disks by the first; a disk that nobody shall find has the second instead.
-DISK, KEPT = "landbridge:disk", "landbridge:kept"
+DISK, RETAINED = "landbridge:disk", "landbridge:kept"

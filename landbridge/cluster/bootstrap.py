@@ -32,20 +32,20 @@ def ensure(world: World, place: Place, name: str, tell: Tell, note: Tell) -> Non
 
 def until_ready(session: Session, kube: Kube, seconds: float, tell: Tell) -> None:
     """Waits for /readyz through the balancer, telling how long and what the machines do."""
-    begun = told = asked = time.monotonic()
+    begun = reported_at = checked_at = time.monotonic()
     reason = ""
     while True:
-        said = kube.run("get", "--raw", "/readyz", "--request-timeout=3s", seconds=10)
-        if said.code == 0:
+        result = kube.run("get", "--raw", "/readyz", "--request-timeout=3s", seconds=10)
+        if result.code == 0:
             return
         now = time.monotonic()
         if now - begun > seconds:
-            raise LandbridgeError(not_ready(session, said.why, seconds))
-        if now - told > TELL_SECONDS:
-            told = now
-            if now - asked > why.AFTER_SECONDS:
-                asked, reason = now, trouble(session)
-            tell(f"waiting for the API, {now - begun:.0f} s of {seconds:.0f} s: {reason or said.why}")
+            raise LandbridgeError(not_ready(session, result.why, seconds))
+        if now - reported_at > TELL_SECONDS:
+            reported_at = now
+            if now - checked_at > why.AFTER_SECONDS:
+                checked_at, reason = now, trouble(session)
+            tell(f"waiting for the API, {now - begun:.0f} s of {seconds:.0f} s: {reason or result.why}")
         time.sleep(0.3)
 
 
@@ -72,10 +72,12 @@ def boot_states(session: Session) -> dict[str, str]:
 
     def state(machine: str) -> str:
         try:
-            said = session.reach.run(machine, ["tail", "-n", "1", "/var/log/landbridge-boot.log"], timeout_seconds=20)
+            result = session.remote.run(
+                machine, ["tail", "-n", "1", "/var/log/landbridge-boot.log"], timeout_seconds=20
+            )
         except RemoteExecutionError as error:
             return str(error)
-        return said.out.strip() or said.why
+        return result.out.strip() or result.why
 
     with ThreadPoolExecutor(8) as pool:
         names = list(session.info.machines)
@@ -84,10 +86,10 @@ def boot_states(session: Session) -> dict[str, str]:
 
 def bind(session: Session, admin: Kube, note: Tell) -> None:
     """Binds the admins' group, once and with the break-glass credential, then brings the teams' part up to date."""
-    asked = ("get", "--raw", f"/apis/{rbac.RBAC}/v1/clusterrolebindings/{rbac.ADMINS}")
-    said = admin.run(*asked)
-    if said.code != 0:
-        error = KubeError(f"{session.info.name}: the admins' binding can't be read: {said.why}", said)
+    command = ("get", "--raw", f"/apis/{rbac.RBAC}/v1/clusterrolebindings/{rbac.ADMINS}")
+    result = admin.run(*command)
+    if result.code != 0:
+        error = KubeError(f"{session.info.name}: the admins' binding can't be read: {result.why}", result)
         if not error.forbidden:
             raise error
         session.break_glass().apply([rbac.admins()])

@@ -70,8 +70,8 @@ def of(outputs: Mapping[str, Any], name: str, remedy: str) -> ClusterInfo:
         )
     fields = {field: outputs[field] for field in ClusterInfo._fields if field != "name"}
     machines = {
-        machine: MachineInfo(machine, **{field: told[field] for field in MachineInfo._fields if field != "name"})
-        for machine, told in sorted(outputs["machines"].items())
+        machine: MachineInfo(machine, **{field: attributes[field] for field in MachineInfo._fields if field != "name"})
+        for machine, attributes in sorted(outputs["machines"].items())
     }
     return ClusterInfo(name, **{**fields, "machines": machines})
 

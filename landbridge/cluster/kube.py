@@ -20,19 +20,19 @@ LATE = re.compile(r"deadline exceeded|timed? ?out|timeout|no answer within", re.
 
 
 class KubeError(LandbridgeError):
-    """The API refused or did not answer; `said` has kubectl's words."""
+    """The API refused or did not answer; `result` has kubectl's words."""
 
-    def __init__(self, text: str, said: CommandResult) -> None:
+    def __init__(self, text: str, result: CommandResult) -> None:
         super().__init__(text)
-        self.said = said
+        self.result = result
 
     @property
     def forbidden(self) -> bool:
-        return "Forbidden" in self.said.err or "forbidden" in self.said.err
+        return "Forbidden" in self.result.err or "forbidden" in self.result.err
 
     @property
     def missing(self) -> bool:
-        return "NotFound" in self.said.err
+        return "NotFound" in self.result.err
 
 
 def unchanged(command: list[str]) -> list[str]:
@@ -53,12 +53,12 @@ class Kube:
     def run(self, *words: str, stdin: str = "", seconds: float = 60) -> CommandResult:
         if not self.hasty:
             return self._run(*words, stdin=stdin, seconds=seconds)
-        asked = (*words, f"--request-timeout={HASTY_SECONDS}s")
+        with_timeout = (*words, f"--request-timeout={HASTY_SECONDS}s")
         for _ in range(HASTY_TRIES):
-            said = self._run(*asked, stdin=stdin, seconds=HASTY_SECONDS + 1)
-            if said.code == 0 or not LATE.search(said.err):
+            result = self._run(*with_timeout, stdin=stdin, seconds=HASTY_SECONDS + 1)
+            if result.code == 0 or not LATE.search(result.err):
                 break
-        return said
+        return result
 
     def _run(self, *words: str, stdin: str, seconds: float) -> CommandResult:
         descriptor = os.memfd_create("kubeconfig", 0)  # not closed on exec: kubectl reads it under its number
@@ -74,10 +74,10 @@ class Kube:
 
     def done(self, *words: str, stdin: str = "", seconds: float = 60) -> str:
         """What kubectl said. Raises KubeError when it failed."""
-        said = self.run(*words, stdin=stdin, seconds=seconds)
-        if said.code != 0:
-            raise KubeError(f"kubectl {' '.join(words[:3])} failed: {said.why}", said)
-        return said.out
+        result = self.run(*words, stdin=stdin, seconds=seconds)
+        if result.code != 0:
+            raise KubeError(f"kubectl {' '.join(words[:3])} failed: {result.why}", result)
+        return result.out
 
     def get(self, *words: str) -> dict[str, Any]:
         """An object or a list. Raises KubeError."""
@@ -100,8 +100,8 @@ class Kube:
 
     @property
     def ready(self) -> bool:
-        said = self.run("get", "--raw", "/readyz", "--request-timeout=3s", seconds=10)
-        return said.code == 0 and said.out == "ok"
+        result = self.run("get", "--raw", "/readyz", "--request-timeout=3s", seconds=10)
+        return result.code == 0 and result.out == "ok"
 
 
 def kubectl() -> str:

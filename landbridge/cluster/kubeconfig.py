@@ -57,8 +57,8 @@ def stored_credential(cloud: Secrets, secret: str, user: str) -> Credential:
     except LandbridgeError as error:
         raise LandbridgeError(f"{error}; when it is not there, bring the cluster's stack up.") from None
     try:
-        told = json.loads(text)
-        return Credential(user, told["crt"], told["key"])
+        record = json.loads(text)
+        return Credential(user, record["crt"], record["key"])
     except (ValueError, KeyError, TypeError) as error:
         raise LandbridgeError(
             f"The secret {secret} holds no credential ({type(error).__name__}: {error}): it was changed by hand. "

@@ -24,7 +24,7 @@ REAL_SECONDS = 3600.0
 EDITORS = ("EDITOR", "KUBE_EDITOR", "VISUAL", "PAGER")
 
 
-class Asked(NamedTuple):
+class CommandLine(NamedTuple):
     """A command line `landbridge kubectl [--cluster NAME] [--local] [--fleet FILE] ARGS…`, taken apart."""
 
     cluster: str | None
@@ -33,7 +33,7 @@ class Asked(NamedTuple):
     words: tuple[str, ...]
 
 
-def taken_apart(arguments: Sequence[str]) -> Asked | None:
+def taken_apart(arguments: Sequence[str]) -> CommandLine | None:
     """Our own options stand before kubectl's words. None when the command itself has to judge them, such as --help."""
     cluster, fleet, local, rest = None, None, False, list(arguments)
     while rest:
@@ -52,67 +52,67 @@ def taken_apart(arguments: Sequence[str]) -> Asked | None:
         else:
             break
         rest.pop(0)
-    return Asked(cluster, local, fleet, tuple(rest))
+    return CommandLine(cluster, local, fleet, tuple(rest))
 
 
 def stamp(path: Path) -> list[int] | None:
     """Changes whenever the file does."""
     with contextlib.suppress(OSError):
-        told = path.stat()
-        return [told.st_mtime_ns, told.st_size, told.st_ino]
+        status = path.stat()
+        return [status.st_mtime_ns, status.st_size, status.st_ino]
     return None
 
 
 class CachedKubeconfig:
     """What is kept for one way of asking."""
 
-    def __init__(self, home: Path, asked: Asked) -> None:
+    def __init__(self, home: Path, command_line: CommandLine) -> None:
         self.home = home
-        self.fleet = fleet_path(Path(asked.fleet) if asked.fleet else None)
-        key = json.dumps([str(self.fleet), asked.cluster, asked.local])
+        self.fleet = fleet_path(Path(command_line.fleet) if command_line.fleet else None)
+        key = json.dumps([str(self.fleet), command_line.cluster, command_line.local])
         self.folder = home / FOLDER
         name = hashlib.sha256(key.encode()).hexdigest()[:16]
         self.config, self.record = self.folder / f"{name}.kubeconfig", self.folder / f"{name}.json"
 
     def save(self, kubectl: str, state: Path | None, cloud: client.Cloud | None) -> None:
         """Beside the kubeconfig, which must lie there already."""
-        told = {
+        record = {
             "kubectl": kubectl,
             "fleet": stamp(self.fleet),
             "state": [str(state), stamp(state)] if state else None,
             "cloud": cloud and cloud.generation,
             "until": time.time() + REAL_SECONDS,
         }
-        self.record.write_text(json.dumps(told))
+        self.record.write_text(json.dumps(record))
 
-    def fresh(self) -> dict[str, Any] | None:
+    def cached(self) -> dict[str, Any] | None:
         """What was saved, if it still holds."""
         try:
-            told: dict[str, Any] = json.loads(self.record.read_text())
-            state = told["state"]
-            same = told["fleet"] == stamp(self.fleet) and self.config.exists() and Path(told["kubectl"]).exists()
+            record: dict[str, Any] = json.loads(self.record.read_text())
+            state = record["state"]
+            same = record["fleet"] == stamp(self.fleet) and self.config.exists() and Path(record["kubectl"]).exists()
             if state is not None:
                 same = same and state[1] == stamp(Path(state[0]))
-            elif time.time() > told["until"]:
+            elif time.time() > record["until"]:
                 return None
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return told if same else None
+        return record if same else None
 
 
 def at_once(home: Path, local_home: Path) -> None:
     """Becomes kubectl if that can be done with what is kept; else returns."""
-    asked = taken_apart(sys.argv[2:])
-    if asked is None:
+    command_line = taken_apart(sys.argv[2:])
+    if command_line is None:
         return
-    kept = CachedKubeconfig(home, asked)
-    told = kept.fresh()
-    if told is None:
+    kubeconfig = CachedKubeconfig(home, command_line)
+    record = kubeconfig.cached()
+    if record is None:
         return
-    cloud = client.status(local_home) if told["cloud"] else None
-    if told["cloud"] and (cloud is None or cloud.generation != told["cloud"]):
+    cloud = client.status(local_home) if record["cloud"] else None
+    if record["cloud"] and (cloud is None or cloud.generation != record["cloud"]):
         return
-    become(told["kubectl"], asked.words, kept.config, cloud)
+    become(record["kubectl"], command_line.words, kubeconfig.config, cloud)
 
 
 def become(kubectl: str, words: Sequence[str], config: Path, cloud: client.Cloud | None) -> NoReturn:

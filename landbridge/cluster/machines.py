@@ -61,7 +61,7 @@ class Machines:
 
     def __init__(self, session: Session) -> None:
         self.session, self.info = session, session.info
-        self.hands, self.ctl = MachineSteps(session.reach), Ctl(session.reach, session.info)
+        self.steps, self.ctl = MachineSteps(session.remote), Ctl(session.remote, session.info)
 
     def look(self) -> dict[str, State]:
         instances = self.session.cloud.machines(self.info)
@@ -97,8 +97,8 @@ class Machines:
     def bundle(self, machine: str) -> str:
         """The version that the machine booted; empty when it can't be asked."""
         try:
-            said = self.hands.ask(machine, "cat", MANIFEST, seconds=30)
-            return str(json.loads(said.out)["version"]) if said.code == 0 else ""
+            result = self.steps.ask(machine, "cat", MANIFEST, seconds=30)
+            return str(json.loads(result.out)["version"]) if result.code == 0 else ""
         except (RemoteExecutionError, ValueError, KeyError):
             return ""
 
@@ -121,8 +121,8 @@ class Machines:
 
     def installed(self, machine: str) -> str:
         """The version of Kubernetes that the machine itself says it has; every machine's image holds all programs."""
-        said = self.hands.ask(machine, f"{PROGRAMS}/kube-apiserver", "--version", seconds=30)
-        return said.out.strip().rpartition("v")[2] if said.code == 0 else said.why
+        result = self.steps.ask(machine, f"{PROGRAMS}/kube-apiserver", "--version", seconds=30)
+        return result.out.strip().rpartition("v")[2] if result.code == 0 else result.why
 
     def ails(self, machine: MachineInfo, instance: Instance | None, views: dict[str, View]) -> list[str]:
         if instance is None:
@@ -141,7 +141,7 @@ class Machines:
         return found
 
     def api_ails(self, machine: MachineInfo) -> list[str]:
-        if not waiting.ready(self.hands, machine.name):
+        if not waiting.ready(self.steps, machine.name):
             return ["its API server is not ready"]
         why = self.session.cloud.unbalanced(self.info, machine)
         return [why] if why else []

@@ -29,13 +29,13 @@ def ensure(
     session = Session(world, place, info.read(place, cluster))
     local_hosts.ensure(world, place, cluster, pools, tell, note)
     wanted = least(world.fleet, pools)
-    began, asked, reasons = time.monotonic(), time.monotonic(), ""
+    began, checked_at, reasons = time.monotonic(), time.monotonic(), ""
     while missing := lacking(wanted, ready(there := nodes_of(session))):
         text = ", ".join(f"{pool} has {has} of {wanted[pool]}" for pool, has in missing.items())
         now = time.monotonic()
         late = now - began > READY_SECONDS[place.world]
-        if not wait or late or now - asked > why.AFTER_SECONDS:
-            asked, reasons = now, "".join(f"; {one}" for one in troubles(session, missing, there))
+        if not wait or late or now - checked_at > why.AFTER_SECONDS:
+            checked_at, reasons = now, "".join(f"; {one}" for one in troubles(session, missing, there))
         if not wait:
             note(f"Ready nodes are missing: {text}{reasons}. Look with `landbridge kubectl get nodes`.")
             return
@@ -61,8 +61,8 @@ def troubles(session: Session, pools: Collection[str], there: Collection[nodes.N
         yield from (f"{pool}: {words}" for words in listing.of_groups(found, mine, joins=True))
         names = [machine.name for group in found for machine in group.live]
         for name in [name for name in names if not nodes.ready(known.get(name))][:1]:
-            if told := why.not_ready(session, name, known.get(name)):
-                yield f"{name}: {told}"
+            if reason := why.not_ready(session, name, known.get(name)):
+                yield f"{name}: {reason}"
 
 
 def least(fleet: Fleet, pools: Collection[str]) -> dict[str, int]:

@@ -190,7 +190,7 @@ class Rebuild:
         """Of etcd main, the oldest first. Raises LandbridgeError, with what there is, unless keys are there, too."""
         prefix = surviving_copies.folder(before.region, self.name)
         found = stores.below(self.store, prefix)
-        if found and before.secret and self.cloud.is_kept(before.secret):
+        if found and before.secret and self.cloud.has_secret(before.secret):
             return found
         there = surviving_copies.secrets(self.cloud, f"{self.world.fleet.fleet}/{self.name}")
         others = {home: copies[-1].key for home, copies in surviving_copies.anywhere(self.store, self.name).items()}
@@ -232,9 +232,10 @@ class Rebuild:
     def stop_if_failed(self, run: FleetRun, report: Report) -> None:
         if run.failed or run.interrupted:
             code = report.end() if not self.out.as_json else report.code(expect_no_changes=False)
-            told = "; ".join(problem.message for report in run.reports.values() for problem in report.problems)
+            problems = "; ".join(problem.message for report in run.reports.values() for problem in report.problems)
             raise RebuildError(
-                f"The rebuild of {self.name} stopped at its up{f': {told}' if told else ''}. Nothing was restored yet; "
+                f"The rebuild of {self.name} stopped at its up{f': {problems}' if problems else ''}. "
+                "Nothing was restored yet; "
                 "run the command again: it goes on from here.",
                 INTERRUPTED if run.interrupted else code,
             )
@@ -246,7 +247,7 @@ class Rebuild:
         if origin.snapshot not in found:
             raise RebuildError(f"The snapshot {origin.snapshot} is gone from {session.info.bucket}: undelete it there.")
         source = Source(origin.snapshot, stores.taken(found[origin.snapshot]), f"the copy {origin.snapshot}")
-        restored = Restore(session.reach, session.info, self.store, "main", self.tell).run(source, None)
+        restored = Restore(session.remote, session.info, self.store, "main", self.tell).run(source, None)
         problem = froze(session, restored)
         # Only now: whoever stops before gets the same snapshot once more, and nobody was told that it is done.
         finished = origin.model_copy(update={"restored": datetime.now(UTC)})

@@ -89,11 +89,11 @@ def unfit(before: Standing, kubernetes: str, wanted: Mapping[str, Generations], 
         yield why
     yield from refusals(before.generations, wanted)
     for subject, at in wanted.items():
-        held = keys.generations.get(subject, ())
-        if at.signing not in held:
+        generations = keys.generations.get(subject, ())
+        if at.signing not in generations:
             yield (
                 f"{subject} signs with generation {at.signing}, and the copied keys have "
-                f"{', '.join(map(str, held)) or 'none'}: they are older than its last rotation"
+                f"{', '.join(map(str, generations)) or 'none'}: they are older than its last rotation"
             )
 
 
@@ -104,8 +104,8 @@ def lacking(
 
     `place` is where snapshots ought to be, `newest` the last one there is of each region, `secrets` those with keys.
     """
-    told = [f"newest snapshot of {home}: {key}" for home, key in newest.items()] or ["no snapshot"]
-    told.append(f"secrets {', '.join(secrets)}" if secrets else "no secret with keys")
+    present = [f"newest snapshot of {home}: {key}" for home, key in newest.items()] or ["no snapshot"]
+    present.append(f"secrets {', '.join(secrets)}" if secrets else "no secret with keys")
     if before.copies and before.copies != region:
         why = f"Its stack says that copies go to {before.copies}: write that region under clusters.{name}.region."
     elif before.copies:
@@ -114,5 +114,5 @@ def lacking(
         why = f"Its stack made none: clusters.{name}.copies named no region when it was last up."
     return (
         f"Nothing was changed: {region} has not what {name} can be rebuilt from. Wanted: a snapshot in {place} and the "
-        f"secret {before.secret or 'with its keys'}. There: {'; '.join(told)}. {why}"
+        f"secret {before.secret or 'with its keys'}. There: {'; '.join(present)}. {why}"
     )

@@ -49,10 +49,10 @@ def check(states: Collection[State], next_: str) -> None:
     """Raises RollError unless every machine but the next one is healthy."""
     ailing = {state.name: "; ".join(state.ails) for state in states if state.ails and state.name != next_}
     if ailing:
-        told = "\n".join(f"  {name}: {why}" for name, why in ailing.items())
+        lines = "\n".join(f"  {name}: {why}" for name, why in ailing.items())
         raise RollError(
             f"The roll stops before {next_}, which stays as it is: only one machine may be away at a time, and others "
-            f"are not healthy:\n{told}\nMake them healthy and run the command again: it goes on where it stopped."
+            f"are not healthy:\n{lines}\nMake them healthy and run the command again: it goes on where it stopped."
         )
 
 
@@ -67,8 +67,8 @@ def check_versions(states: Collection[State], name: str, channel: Callable[[str]
             f"No machine can start: nobody has set {channel(lacking[0])}, which names the image with "
             f"Kubernetes {lacking[0]}. Promote an image, then run the command again."
         )
-    told = {state.name: refusal(state.kubernetes or None, state.wanted_kubernetes) for state in states}
-    if refused := [f"  {machine}: {why}" for machine, why in told.items() if why]:
+    refusals = {state.name: refusal(state.kubernetes or None, state.wanted_kubernetes) for state in states}
+    if refused := [f"  {machine}: {why}" for machine, why in refusals.items() if why]:
         lines = "\n".join(refused)
         raise RollError(
             f"The roll does not begin: machines can't go to what the stack {name} last published:\n{lines}\n"
@@ -153,22 +153,22 @@ class Roll:
 
     def until_healthy(self, old: State) -> State:
         """The successor. Raises RollError with what it lacks when its time is over."""
-        told = ""
+        reported = ""
 
         def healthy() -> State:
-            nonlocal told
+            nonlocal reported
             state = self.machines.look()[old.name]
-            fresh = state.instance not in ("", old.instance)
-            lacks = list(state.ails) if fresh else ["its successor does not run yet"]
-            if fresh and state.kubernetes != state.wanted_kubernetes:
+            replaced = state.instance not in ("", old.instance)
+            lacks = list(state.ails) if replaced else ["its successor does not run yet"]
+            if replaced and state.kubernetes != state.wanted_kubernetes:
                 lacks.append(f"it has Kubernetes {state.kubernetes or 'unknown'}, not {state.wanted_kubernetes}")
-            if fresh and state.bundle != state.wanted_bundle:
+            if replaced and state.bundle != state.wanted_bundle:
                 lacks.append(f"it has bundle {state.bundle or 'unknown'}, not {state.wanted_bundle}")
             if not lacks:
                 return state
-            if lacks[0] != told:
-                told = lacks[0]
-                self.tell(f"{old.name}: {told}")
+            if lacks[0] != reported:
+                reported = lacks[0]
+                self.tell(f"{old.name}: {reported}")
             raise NotYet(f"{state.instance or '(none)'} is not healthy after {self.seconds:.0f} s: {'; '.join(lacks)}")
 
         def late(ails: str) -> RollError:

@@ -79,7 +79,7 @@ class Session:
         return self.cloud.bucket(self.info.bucket)
 
     @cached_property
-    def reach(self) -> remote_execution.RemoteExecution:
+    def remote(self) -> remote_execution.RemoteExecution:
         if self.place.cloud is not None:
             cloud = self.place.cloud
             return remote_execution.Local(lambda machine, argv: client.machine_command(cloud, machine, argv))

@@ -56,9 +56,9 @@ def anywhere(store: Store, cluster: str) -> dict[str, list[Snapshot]]:
     """Copies of etcd main by the region that they came from, the oldest first: for people who look for one."""
     found: dict[str, list[Snapshot]] = {}
     for one in store.listed(f"{COPIES}/"):
-        told = COPY.fullmatch(one.key)
-        if told and (told["cluster"], told["ring"]) == (cluster, MAIN.name):
-            found.setdefault(told["home"], []).append(one)
+        match = COPY.fullmatch(one.key)
+        if match and (match["cluster"], match["ring"]) == (cluster, MAIN.name):
+            found.setdefault(match["home"], []).append(one)
     return {home: sorted(copies, key=taken) for home, copies in sorted(found.items())}
 
 
@@ -78,11 +78,11 @@ def keys(cloud: Cloud, secret: str) -> Keys:
 def understood(secret: str, text: str) -> Keys:
     """Raises LandbridgeError."""
     try:
-        told = json.loads(text)
-        found = {name: _numbers(pairs, "crt") for name, pairs in told["authorities"].items()}
-        found[SERVICE_ACCOUNTS] = _numbers(told["service_accounts"], "pub")
-        found[ENCRYPTION] = tuple(sorted(map(int, told["encryption"].keys())))
-        return Keys(secret, str(told["issuer"]), found)
+        record = json.loads(text)
+        found = {name: _numbers(pairs, "crt") for name, pairs in record["authorities"].items()}
+        found[SERVICE_ACCOUNTS] = _numbers(record["service_accounts"], "pub")
+        found[ENCRYPTION] = tuple(sorted(map(int, record["encryption"].keys())))
+        return Keys(secret, str(record["issuer"]), found)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise LandbridgeError(
             f"The secret {secret} does not hold a cluster's keys as they are copied now ({type(error).__name__}: "

@@ -55,10 +55,10 @@ CAUSES = (
 
 def not_ready(session: Session, machine: str, node: Node | None) -> str:
     """One reason in words; empty where nothing can be told: machines of pools on real clouds let nobody in."""
-    said = reported(node)
-    if node is not None and said and nodes.condition(node, "Ready") == "False":
-        return said
-    return of_unit(session, machine, KUBELET) or undecided(session, machine) or said
+    message = reported(node)
+    if node is not None and message and nodes.condition(node, "Ready") == "False":
+        return message
+    return of_unit(session, machine, KUBELET) or undecided(session, machine) or message
 
 
 def undecided(session: Session, machine: str) -> str:
@@ -72,27 +72,27 @@ def undecided(session: Session, machine: str) -> str:
         return ""
     pool = session.world.fleet.pools.get(mine[0][-2])
     where = f" in {pool.region} " if pool else " in "
-    for one in (name for name, told in session.info.machines.items() if told.role == "api"):
-        words = asked(session, one, JOINING)[2].splitlines()
-        said = [line for line in words if where in line and INSTANCES in line]
-        if said and UNTOLD in said[-1]:
-            return f"its request for a certificate waits: {short(said[-1])}"
+    for one in (name for name, spec in session.info.machines.items() if spec.role == "api"):
+        words = unit_report(session, one, JOINING)[2].splitlines()
+        lines = [line for line in words if where in line and INSTANCES in line]
+        if lines and UNTOLD in lines[-1]:
+            return f"its request for a certificate waits: {short(lines[-1])}"
     return "its request for a certificate waits"
 
 
 def of_unit(session: Session, machine: str, unit: str) -> str:
     """What the machine itself says of a unit that does not do its work; empty where it can't be asked."""
-    states, boot, words = asked(session, machine, unit)
+    states, boot, words = unit_report(session, machine, unit)
     return reason(unit, states.split(), boot, words.splitlines())
 
 
-def asked(session: Session, machine: str, unit: str) -> tuple[str, str, str]:
+def unit_report(session: Session, machine: str, unit: str) -> tuple[str, str, str]:
     """The three parts of what SCRIPT prints there; empty where the machine can't be asked."""
     try:
-        said = session.reach.run(machine, ["sh", "-c", SCRIPT, "sh", unit], timeout_seconds=ASK_SECONDS)
+        result = session.remote.run(machine, ["sh", "-c", SCRIPT, "sh", unit], timeout_seconds=ASK_SECONDS)
     except RemoteExecutionError:
         return "", "", ""
-    states, boot, words = (part.strip() for part in f"{said.out}\n---\n---\n".split("---\n", 3)[:3])
+    states, boot, words = (part.strip() for part in f"{result.out}\n---\n---\n".split("---\n", 3)[:3])
     return states, boot, words
 
 
@@ -113,7 +113,7 @@ def meaning(unit: str, line: str) -> str:
 
 
 def cause(line: str) -> str:
-    return next((told for pattern, told in CAUSES if pattern.search(line)), "")
+    return next((text for pattern, text in CAUSES if pattern.search(line)), "")
 
 
 def reported(node: Node | None) -> str:

@@ -65,8 +65,8 @@ def grant(
     hand_out(kubeconfig.kubeconfig(session.info, credential), output)
     team = session.world.fleet.people[person].team
     if as_json:
-        told = {"person": person, "team": team, "expires": expires, "file": str(Path(output).absolute())}
-        out.document({"cluster": session.info.name, **told})
+        document = {"person": person, "team": team, "expires": expires, "file": str(Path(output).absolute())}
+        out.document({"cluster": session.info.name, **document})
     else:
         click.echo(f"{person} of {team} may use {session.info.name} for {people.left(expires)}.", err=True)
     return DONE

@@ -118,8 +118,8 @@ def _show_wait(wait: Wait, out: Output) -> None:
     for (code, text), groups in alike.items():
         table.add_row(Text(code, style="bold"), Text("\n".join(groups)), Text(text))
     say(table)
-    if wait.said:
-        say(Text(f"The scheduler: {wait.said}", style="dim"), soft_wrap=True)
+    if wait.message:
+        say(Text(f"The scheduler: {wait.message}", style="dim"), soft_wrap=True)
     helps = {cause["code"]: cause["help"] for cause in wait.causes if cause["help"]}
     for code, help_ in helps.items():
         say(Text(f"{code}: {help_}."), soft_wrap=True)

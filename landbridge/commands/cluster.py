@@ -44,9 +44,9 @@ def status(*, name: str | None, local: bool, fleet_file: Path | None, as_json: b
     copied = [copy for ring in RING if (copy := second_region_copies.newest(session, ring))]
     no_keys = second_region_copies.keys(session)
     if as_json:
-        told = {"machines": [state.as_json() for state in states.values()]}
+        document = {"machines": [state.as_json() for state in states.values()]}
         newest = [copy._asdict() for copy in copied]
-        out.document({"cluster": session.info.name, **told, "newest_copies": newest, "copy_of_keys": no_keys})
+        out.document({"cluster": session.info.name, **document, "newest_copies": newest, "copy_of_keys": no_keys})
     else:
         show(session.info, list(states.values()), out)
         late = [Text(f"etcd {ring}: {why}", style="yellow") for ring in RING if (why := snapshot(session, ring))]

@@ -51,11 +51,11 @@ def rebuild(
     try:
         origin = this.run(lambda taken: agree(taken, out, yes=yes), although_alive=although_alive)
     except LandbridgeError as error:
-        error.document = {"cluster": chosen, **_told(this.origin)}
+        error.document = {"cluster": chosen, **_as_json(this.origin)}
         raise
     lines = following(world, chosen, origin, local=local)
     if as_json:
-        out.document({"cluster": chosen, **_told(origin), **this.done, "next": lines})
+        out.document({"cluster": chosen, **_as_json(origin), **this.done, "next": lines})
         return DONE
     if not this.done:
         out.console.print(
@@ -117,5 +117,5 @@ def following(world: World, cluster: str, origin: Origin, *, local: bool) -> lis
     return lines
 
 
-def _told(origin: Origin | None) -> dict[str, Any]:
+def _as_json(origin: Origin | None) -> dict[str, Any]:
     return {"origin": origin.model_dump() if origin else None}

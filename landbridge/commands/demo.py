@@ -93,7 +93,7 @@ class Screen:
     def __init__(self, made: Burst, console: Console) -> None:
         self.made, self.console = made, console
         self.live: Live | None = None
-        self.told: dict[str, tuple[burst_state.Look, float]] = {}
+        self.reported: dict[str, tuple[burst_state.Look, float]] = {}
 
     @contextmanager
     def shown(self) -> Iterator[None]:
@@ -110,12 +110,12 @@ class Screen:
 
     def line(self, seconds: float, name: str, one: burst_state.Look) -> None:
         """What people without a picture read: each change of what is asked for, and now and then how far it is."""
-        before, when = self.told.get(name, (None, 0.0))
+        before, when = self.reported.get(name, (None, 0.0))
         share = self.made.shares[name]
         news = before is None or before.asked != one.asked or one.gpus == share or seconds >= when + BEAT_SECONDS
         if before == one or not news:
             return
-        self.told[name] = (one, seconds)
+        self.reported[name] = (one, seconds)
         # A refusal stays the group's last word while its machines are given back.
         refused = one.failure if before is None or before.failure != one.failure else ""
         self.console.print(f"{seconds:6.1f} s  {name}: {words(one, share, refused)}", markup=False, soft_wrap=True)
@@ -155,8 +155,8 @@ def show(made: Burst, out: Output) -> None:
     columns = ("GPUs", "machines bought", "asked for s", "first at work s", "all at work s")
     table = render.plain_table("pool", "place", *columns, right=columns)
     table.columns[1].no_wrap = True
-    told = made.as_json()
-    for one in told["pools"]:
+    document = made.as_json()
+    for one in document["pools"]:
         pool = made.mine[one["pool"]]
         numbers = [one[name] for name in ("asked", "first", "most")]
         table.add_row(
@@ -169,7 +169,7 @@ def show(made: Burst, out: Output) -> None:
     out.console.print(table)
     for name, most in made.short.items():
         out.console.print(f"{made.mine[name].region} had hardware for {most} machines of {name}.", markup=False)
-    bought = told["machines_launched"]
+    bought = document["machines_launched"]
     assert made.full is not None
     assert made.back is not None
     assert made.ended is not None

@@ -22,7 +22,7 @@ from . import options
 from .options import fleet_option, json_option, local_option
 
 # Sign, colour and word.
-LOOKS: dict[Severity, tuple[str, str, str]] = {
+STYLES: dict[Severity, tuple[str, str, str]] = {
     "broken": ("✗", "bold red", "broken"),
     "ailing": ("!", "yellow", "ailing"),
     "soon": ("·", "cyan", "to see to in time"),
@@ -44,8 +44,8 @@ def doctor(*, local: bool, fleet_file: Path | None, as_json: bool) -> int:
     looked = checks.run(checks.of(patient), begun)
     out = options.output(as_json=as_json)
     if as_json:
-        told = {"well": not looked.findings, "seconds": round(looked.seconds, 1), "areas": looked.areas}
-        out.document({**told, "findings": [one.as_json() for one in looked.findings]})
+        document = {"well": not looked.findings, "seconds": round(looked.seconds, 1), "areas": looked.areas}
+        out.document({**document, "findings": [one.as_json() for one in looked.findings]})
     else:
         show(looked, out)
     code = FAILED if looked.findings else DONE
@@ -83,14 +83,14 @@ def admitted(path: Path, named: tuple[str, ...], *, local: bool) -> tuple[Patien
 
 def show(looked: Looked, out: Output) -> None:
     for one in looked.findings:
-        sign, colour, _ = LOOKS[one.severity]
+        sign, colour, _ = STYLES[one.severity]
         out.console.print(Text.assemble((f"{sign} {one.area}: ", colour), sentence(one.what)), soft_wrap=True)
         out.console.print(Text(f"    {sentence(one.remedy)}", style="dim"), soft_wrap=True)
-    counts = [(sum(one.severity == which for one in looked.findings), LOOKS[which][2]) for which in SEVERITIES]
-    told = ", ".join(f"{many} {what}" for many, what in counts if many)
+    counts = [(sum(one.severity == which for one in looked.findings), STYLES[which][2]) for which in SEVERITIES]
+    summary = ", ".join(f"{many} {what}" for many, what in counts if many)
     where = f"{len(looked.areas)} looks in {looked.seconds:.1f} s"
-    if told:
-        out.console.print(Text.assemble((told, "bold"), f" ({where})"))
+    if summary:
+        out.console.print(Text.assemble((summary, "bold"), f" ({where})"))
     else:
         out.console.print(
             Text.assemble(("All is well: ", "green"), ", ".join(looked.areas), f" ({where})"), soft_wrap=True

@@ -23,9 +23,9 @@ class Duration(click.ParamType[timedelta]):
         if found is None:
             self.fail(f"{value!r} is no time: write a number and s, m, h or d, such as 24h.", param, ctx)
         try:
-            told = timedelta(**{UNITS[found[2]]: float(found[1])})
+            duration = timedelta(**{UNITS[found[2]]: float(found[1])})
         except OverflowError:
-            told = timedelta.max
-        if told > MOST:
+            duration = timedelta.max
+        if duration > MOST:
             self.fail(f"{value} is too long: {MOST.days}d at most.", param, ctx)
-        return told
+        return duration

@@ -42,7 +42,7 @@ def rings(ring: str | None) -> list[str]:
 
 
 def look(session: Session, names: Iterable[str]) -> list[View]:
-    ctl = Ctl(session.reach, session.info)
+    ctl = Ctl(session.remote, session.info)
     return [ctl.look(name) for name in names]
 
 
@@ -99,23 +99,23 @@ def status(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json
     """Says in a line a ring whether it is healthy, how full it is, and how old its newest snapshot is."""
     session = options.the_cluster(fleet_file, cluster, local=local)
     out = options.output(as_json=as_json)
-    told = [health.verdict(session, view) for view in look(session, rings(ring))]
+    verdicts = [health.verdict(session, view) for view in look(session, rings(ring))]
     if as_json:
-        out.document({"cluster": session.info.name, "rings": told})
+        out.document({"cluster": session.info.name, "rings": verdicts})
     else:
-        for one in told:
+        for one in verdicts:
             out.console.print(line(one), soft_wrap=True)
-    return FAILED if any(one["ails"] for one in told) else DONE
+    return FAILED if any(one["ails"] for one in verdicts) else DONE
 
 
-def line(told: dict[str, Any]) -> Text:
-    state = Text("; ".join(told["ails"]), style="red") if told["ails"] else Text("healthy", style="green")
-    at = told["newest_snapshot"]
+def line(verdict: dict[str, Any]) -> Text:
+    state = Text("; ".join(verdict["ails"]), style="red") if verdict["ails"] else Text("healthy", style="green")
+    at = verdict["newest_snapshot"]
     saved = f"newest snapshot {old(at)} old" if at else "no snapshot"
-    style = "" if at and not snapshot_age.late(told["ring"], at) else "yellow"
-    full = f", {told['full']:.1%} of its quota" if told["full"] is not None else ""
-    lead = f", led by {told['leader']}" if told["leader"] else ""
-    return Text.assemble((f"etcd {told['ring']}: ", "bold"), state, lead, full, ", ", (saved, style))
+    style = "" if at and not snapshot_age.late(verdict["ring"], at) else "yellow"
+    full = f", {verdict['full']:.1%} of its quota" if verdict["full"] is not None else ""
+    lead = f", led by {verdict['leader']}" if verdict["leader"] else ""
+    return Text.assemble((f"etcd {verdict['ring']}: ", "bold"), state, lead, full, ", ", (saved, style))
 
 
 def copy_of(session: Session, one: backups.Backup) -> str:
@@ -138,7 +138,7 @@ def backup(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json
     out = options.output(as_json=as_json)
     made = []
     for name in rings(ring):
-        one = backups.backup(session.reach, session.info, store(session), name)
+        one = backups.backup(session.remote, session.info, store(session), name)
         made.append(one)
         out.progress.print(
             f"etcd {name}: revision {one.revision}, {one.keys} keys, {size(one.bytes)}, from {one.member}: "
@@ -166,14 +166,14 @@ def snapshots(*, cluster: str | None, local: bool, fleet_file: Path | None, as_j
     found = {name: stores.scheduled(store(session), session.info.name, name) for name in rings(ring)}
     copied = [copy for name in rings(ring) if (copy := second_region_copies.newest(session, name))]
     if as_json:
-        told = [
+        rows = [
             {**one._asdict(), "ring": name, "taken": stores.taken(one), "revision": stores.revision(one.key)}
             for name, listed in found.items()
             for one in listed
         ]
         newest = [copy._asdict() for copy in copied]
         out.document(
-            {"cluster": session.info.name, "bucket": session.info.bucket, "snapshots": told, "newest_copies": newest}
+            {"cluster": session.info.name, "bucket": session.info.bucket, "snapshots": rows, "newest_copies": newest}
         )
         return DONE
     made = render.plain_table("key", "age", "revision", "size", right=["revision", "size", "age"])
@@ -198,11 +198,11 @@ def defrag(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json
     for name in rings(ring):
         out.progress.print(f"etcd {name}:")
         done[name] = defrags.defrag(
-            session.reach, session.info, name, lambda text: out.progress.print(f"  {text}", soft_wrap=True)
+            session.remote, session.info, name, lambda text: out.progress.print(f"  {text}", soft_wrap=True)
         )
     if as_json:
-        told = [{"ring": name, **one.as_json()} for name, listed in done.items() for one in listed]
-        out.document({"cluster": session.info.name, "defragmented": told})
+        rows = [{"ring": name, **one.as_json()} for name, listed in done.items() for one in listed]
+        out.document({"cluster": session.info.name, "defragmented": rows})
     return DONE
 
 
@@ -234,7 +234,7 @@ def replace(
         raise UsageError(f"{machine} is no etcd machine of {session.info.name}. These are: {known}.")
     wanted = [ring] if ring else [v.ring for v in look(session, RING) if force or not alive(v, machine)]
     for name in wanted:
-        replaces.replace(session.reach, session.info, one, name, lambda text: tell(out, text), force=force)
+        replaces.replace(session.remote, session.info, one, name, lambda text: tell(out, text), force=force)
     if as_json:
         out.document({"cluster": session.info.name, "machine": machine, "rings": wanted})
     elif not wanted:

@@ -15,7 +15,7 @@ from images.baked import Baked
 from images.checking import Check
 from images.containers import Container
 from images.errors import ImageError
-from images.recipe import Asked
+from images.recipe import ImageSpec
 from landbridge.errors import DONE, FAILED, UsageError
 from landbridge.local.enter import ROOT
 from local import kubernetes
@@ -54,8 +54,8 @@ def image() -> None:
     """
 
 
-def asked_for(base: str, variant: str, driver: str | None, recipe_file: Path | None) -> Asked:
-    return recipe.asked(recipe.load(recipe_file or recipe.RECIPE), base, variant, driver)
+def asked_for(base: str, variant: str, driver: str | None, recipe_file: Path | None) -> ImageSpec:
+    return recipe.select(recipe.load(recipe_file or recipe.RECIPE), base, variant, driver)
 
 
 def packages_of(file: Path) -> tuple[lock.Package, ...]:
@@ -106,17 +106,17 @@ def bake(
 ) -> int:  # fmt: skip
     """Bakes an image: raw, qcow2 and VHD, the same inside. Wants root; the same recipe gives the same image."""
     out, loaded = options.output(as_json=as_json), recipe.load(recipe_file or recipe.RECIPE)
-    asked = recipe.asked(loaded, base, variant, driver)
+    wanted = recipe.select(loaded, base, variant, driver)
     running.check({}, root=True)
-    there = prepulled(asked, archives, fleet_file) if archives else []
+    there = prepulled(wanted, archives, fleet_file) if archives else []
     own = loaded.recipe.services
-    python = own.python if own and asked.variant.services else None
-    taken = given(asked, locks or lock.FOLDER, python)
+    python = own.python if own and wanted.variant.services else None
+    taken = given(wanted, locks or lock.FOLDER, python)
     # Of this bake alone: others may run beside it.
     with tempfile.TemporaryDirectory(prefix="services-", dir=BUILT) as folder:
         if python:
             there.append(services.make(loaded, taken.locks, taken.packages, BUILT / "services", Path(folder)))
-        made = baking.bake(asked, taken._replace(containers=there), out.progress.print, again=again)
+        made = baking.bake(wanted, taken._replace(containers=there), out.progress.print, again=again)
     if as_json:
         times = {one.phase: round(one.seconds, 2) for one in made.times}
         out.document({"folder": str(made.folder), "seconds": times, **made.image.model_dump(mode="json")})
@@ -131,23 +131,23 @@ def bake(
     return DONE
 
 
-def prepulled(asked: Asked, archives: Path, fleet_file: Path | None) -> list[Container]:
+def prepulled(wanted: ImageSpec, archives: Path, fleet_file: Path | None) -> list[Container]:
     """Raises ImageError for what differs from the fleet file's list, and FleetError."""
-    if not asked.variant.node:
-        raise UsageError(f"Machines of variant {asked.variant_name} run no containers: leave --containers out")
+    if not wanted.variant.node:
+        raise UsageError(f"Machines of variant {wanted.variant_name} run no containers: leave --containers out")
     return containers.taken(archives, containers.asked_for(options.the_fleet(fleet_file).fleet.images.prepull))
 
 
-def given(asked: Asked, locks: Path, python: str | None) -> baking.Given:
+def given(wanted: ImageSpec, locks: Path, python: str | None) -> baking.Given:
     """Programs of this checkout, built where they are not yet, and what they are called by."""
     # What it tells goes to stderr: stdout is the command's own.
-    command = [sys.executable, str(BUILDER), *(["--gpus"] if asked.variant.gpus else [])]
+    command = [sys.executable, str(BUILDER), *(["--gpus"] if wanted.variant.gpus else [])]
     command += ["--services", python] if python else []
     if subprocess.run(command, stdout=sys.stderr, check=False).returncode:
         raise ImageError("What a bake needs could not be built, and nothing was baked: see above")
     versions = json.loads((BUILT / "versions.json").read_text())
     programs = {name: BUILT / name if (BUILT / name).exists() else kubernetes.BIN / name for name in versions}
-    there = {name: program for name, program in programs.items() if name in asked.programs}
+    there = {name: program for name, program in programs.items() if name in wanted.programs}
     cache = running.cache_folder("packages")
     return baking.Given(versions["kubelet"], there, versions, baking.home(), cache, locks)
 

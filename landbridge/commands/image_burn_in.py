@@ -17,7 +17,7 @@ from landbridge.cluster.kube import Kube
 from landbridge.errors import DONE, FAILED, LandbridgeError
 from landbridge.image.burn_in import member, report, runners
 from landbridge.image.burn_in.member import Member, NoNode
-from landbridge.image.burn_in.node_marks import NodeMarks
+from landbridge.image.burn_in.node_status import NodeStatusWriter
 from local.client import LocalCloudError
 
 from . import options
@@ -58,16 +58,16 @@ def burn_in_(
     node meanwhile: where the cluster can't be asked for it, no load is put on. Exit code 1 for all but a pass.
     """
     out, limits = options.output(as_json=as_json), given.load(thresholds or given.THRESHOLDS)
-    way = runners.way(node)
-    tools = Tools(way, lambda line: out.progress.print(line, style="dim", soft_wrap=True, markup=False))
+    run = runners.runner(node)
+    tools = Tools(run, lambda line: out.progress.print(line, style="dim", soft_wrap=True, markup=False))
     begun = begin(tools)
     if isinstance(begun, NoGpu):
         return untested(node, begun, out)
     mine: Mine | None = None
     if taint is not False:
-        names = member.names(runners.host(node), way(["cat", "/proc/sys/kernel/hostname"], 10).out)
+        names = member.names(runners.host(node), run(["cat", "/proc/sys/kernel/hostname"], 10).out)
         try:
-            mine = at_hand(names, fleet_file, cluster, local=local)
+            mine = this_node(names, fleet_file, cluster, local=local)
         except (LandbridgeError, FleetError, LocalCloudError, BotoCoreError, ClientError) as error:
             if taint:
                 raise
@@ -75,7 +75,7 @@ def burn_in_(
                 raise unasked(node, error) from None
             out.progress.print(f"No node shows the result: {error}", soft_wrap=True, markup=False)
     expected = expect if expect is not None or mine is None else mine.member.gpus
-    with kept_free(mine, out) if mine and not quick else nullcontext():
+    with without_new_work(mine, out) if mine and not quick else nullcontext():
         found = burn_in(tools, begun, limits, "quick" if quick else "full", expected)
         shown = mine.member.name if mine and written(mine, found, out) else None
     show(node, found, shown, out)
@@ -89,11 +89,11 @@ class Mine(NamedTuple):
     kube: Kube
 
     @property
-    def marks(self) -> NodeMarks:
-        return NodeMarks(self.kube, self.member.name)
+    def status_writer(self) -> NodeStatusWriter:
+        return NodeStatusWriter(self.kube, self.member.name)
 
 
-def at_hand(names: Set[str], fleet_file: Path | None, cluster: str | None, *, local: bool) -> Mine:
+def this_node(names: Set[str], fleet_file: Path | None, cluster: str | None, *, local: bool) -> Mine:
     """The machine as a node of the fleet's cluster. Raises NoNode where it is none, and for whatever stands between."""
     from landbridge.cluster import session as sessions  # speaks to clouds: a machine outside of all does without
 
@@ -108,8 +108,8 @@ def at_hand(names: Set[str], fleet_file: Path | None, cluster: str | None, *, lo
     session = sessions.opened(world, cluster, local=local)
     found = member.find(session.admin, world, names)
     if found is None:
-        told = ", ".join(sorted(names)) or "this machine"
-        raise NoNode(f"Cluster {session.info.name} has no node that is called {told}.")
+        listed = ", ".join(sorted(names)) or "this machine"
+        raise NoNode(f"Cluster {session.info.name} has no node that is called {listed}.")
     return Mine(found, session.admin)
 
 
@@ -123,9 +123,9 @@ def unasked(node: str, error: Exception) -> LandbridgeError:
 
 
 @contextmanager
-def kept_free(mine: Mine, out: Output) -> Iterator[None]:
+def without_new_work(mine: Mine, out: Output) -> Iterator[None]:
     """No new work comes to the node in the block. Raises LandbridgeError before it where there is some."""
-    mine.marks.begin()
+    mine.status_writer.begin()
     try:
         # After the taint: what is not there by now does not come.
         if pods := member.at_work(mine.kube, mine.member.name):
@@ -136,7 +136,7 @@ def kept_free(mine: Mine, out: Output) -> Iterator[None]:
         yield
     finally:
         try:
-            mine.marks.end()
+            mine.status_writer.end()
         except LandbridgeError as error:
             out.progress.print(
                 f"{mine.member.name} still takes no work: {error} Run it again.", soft_wrap=True, markup=False
@@ -146,7 +146,7 @@ def kept_free(mine: Mine, out: Output) -> Iterator[None]:
 def written(mine: Mine, found: Result, out: Output) -> bool:
     """What was found is told in any case, so an error here is, too, and ends nothing."""
     try:
-        mine.marks.show(found)
+        mine.status_writer.show(found)
     except LandbridgeError as error:
         out.progress.print(f"{mine.member.name} does not show the result: {error}", soft_wrap=True, markup=False)
         return False

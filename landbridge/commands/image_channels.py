@@ -90,7 +90,7 @@ def found(name: str) -> Path:
 
 def moved(moves: Iterable[Move]) -> list[dict[str, str]]:
     return [
-        {"place": one.place, "channel": str(one.slot), "image": one.name, "id": one.image, "before": one.before}
+        {"place": one.place, "channel": str(one.key), "image": one.name, "id": one.image, "before": one.before}
         for one in moves
     ]
 
@@ -101,18 +101,18 @@ def tell(moves: Sequence[Move], out: Output) -> None:
         # A name that is cut off names nothing.
         table.add_column(heading, overflow="fold")
     for one in moves:
-        table.add_row(one.place, str(one.slot), one.name, one.before or "none")
+        table.add_row(one.place, str(one.key), one.name, one.before or "none")
     out.console.print(table)
 
 
 def follow(moves: Sequence[Move], out: Output) -> None:
-    stable = [one for one in moves if one.slot.channel == STABLE]
+    stable = [one for one in moves if one.key.channel == STABLE]
     if stable:
         out.console.print("New machines start from it. `landbridge pool roll` replaces those that run.")
     if late := [one.place for one in stable if VERSION.match(one.image)]:
         # Scale sets name the version itself: docs/decisions/0038-a-gallery-of-the-fleet.md.
-        told = f"In {', '.join(late)} they do once `landbridge up` has told their pools and clusters."
-        out.console.print(told, soft_wrap=True)
+        text = f"In {', '.join(late)} they do once `landbridge up` has told their pools and clusters."
+        out.console.print(text, soft_wrap=True)
 
 
 @click.command()

@@ -83,12 +83,12 @@ def decided(one: Decision) -> dict[str, str]:
 
 
 def planned(decisions: Sequence[Decision]) -> Table:
-    looks = {"deprecate": "yellow", "disable": "yellow", "remove": "red"}
+    styles = {"deprecate": "yellow", "disable": "yellow", "remove": "red"}
     table = Table(box=None)
     for heading in ("Place", "Image", "State", "Step", "Why"):
         table.add_column(heading, overflow="fold", no_wrap=heading in ("Place", "State", "Step"))
     for one in decisions:
-        style = looks.get(one.action, "dim")
+        style = styles.get(one.action, "dim")
         table.add_row(one.image.place, one.image.name, one.image.state, f"[{style}]{one.action}[/]", one.why)
     return table
 
@@ -121,8 +121,8 @@ def verify(where_: str, name: str | None, *, key_file: Path, keep: Path | None, 
         )
     checked = list(verifying.verify(where_, index, name, keep))
     if as_json:
-        told = {"site": index.site, "number": index.number, "written": index.written}
-        out.document({**told, "images": [one._asdict() for one in checked]})
+        document = {"site": index.site, "number": index.number, "written": index.written}
+        out.document({**document, "images": [one._asdict() for one in checked]})
         return DONE
     out.console.print(
         f"{index.site}: index {index.number} of {index.written:%Y-%m-%d %H:%M} UTC is signed by this key."
@@ -138,8 +138,8 @@ def listed(where: Where, out: Output) -> int:
     looked = channels.look(at.store)
     rows: list[tuple[Published, There, Sequence[str]]] = []
     for place, there in looked.items():
-        held = at.store.users(place)
-        rows += [(image, there, held.get(image.id, ())) for image in sorted(there.images, key=lambda one: one.name)]
+        users_of = at.store.users(place)
+        rows += [(image, there, users_of.get(image.id, ())) for image in sorted(there.images, key=lambda one: one.name)]
     if out.as_json:
         images = [
             {**image._asdict(), "channels": names(image, there), "users": list(users)} for image, there, users in rows
@@ -175,7 +175,7 @@ def names(image: Published, there: There) -> list[str]:
 
 def pointed(pointer: Pointer) -> dict[str, Any]:
     record = {"who": pointer.record.who, "when": pointer.record.when, "why": pointer.record.why}
-    where = {"place": pointer.place, "channel": str(pointer.slot), "id": pointer.image}
+    where = {"place": pointer.place, "channel": str(pointer.key), "id": pointer.image}
     return {**where, "previous": pointer.previous, **record}
 
 

@@ -26,9 +26,9 @@ def kubectl(arguments: tuple[str, ...], *, cluster: str | None, local: bool, fle
     Options of landbridge stand before kubectl's words; all that follows is kubectl's own, and so are output and exit
     code. A fleet without `state` can only be in the local cloud, which is then meant without --local.
     """
-    asked = kubeconfig_cache.Asked(cluster, local, str(fleet_file) if fleet_file else None, arguments)
+    command_line = kubeconfig_cache.CommandLine(cluster, local, str(fleet_file) if fleet_file else None, arguments)
     session = options.the_cluster(fleet_file, cluster, local=local)
-    place, this = session.place, kubeconfig_cache.CachedKubeconfig(enter.HOME, asked)
+    place, this = session.place, kubeconfig_cache.CachedKubeconfig(enter.HOME, command_line)
     kubeconfig.private_folder(this.folder)
     credential = kubeconfig.admin(session.cloud, session.info)
     kubeconfig.write(this.config, kubeconfig.kubeconfig(session.info, credential))

@@ -11,11 +11,11 @@ from rich.text import Text
 from landbridge import render
 from landbridge.cluster import session as sessions
 from landbridge.errors import DONE, FAILED
-from landbridge.links.cross_cloud import SeenCrossing, seen_crossings
+from landbridge.links.cross_cloud import CrossCloudStatus, cross_cloud_statuses
 from landbridge.links.gateways import GatewayReport, explained, gateway_reports
 from landbridge.links.info import Connections
-from landbridge.links.seen import DOWN, NONE, UNKNOWN, UP, Seen, SeenPeering
-from landbridge.links.status import seen, seen_peerings
+from landbridge.links.status import peering_statuses, tunnel_statuses
+from landbridge.links.tunnel_status import DOWN, NONE, UNKNOWN, UP, PeeringStatus, TunnelStatus
 from landbridge.output import Output
 from landbridge.site import gateway as site_gateways
 
@@ -53,8 +53,8 @@ def check(
     site = site_gateways.checked(world, site_name) if site_name else None
     found = Connections(world, sessions.the_place(world, local=local), site)
     gateways = gateway_reports(found, reports, site)
-    tunnels, peers = explained(seen(found, site), gateways), [] if site else seen_peerings(found)
-    crossings = [] if site else seen_crossings(found)
+    tunnels, peers = explained(tunnel_statuses(found, site), gateways), [] if site else peering_statuses(found)
+    crossings = [] if site else cross_cloud_statuses(found)
     out = options.output(as_json=as_json)
     well = (
         not any(one.trouble for one in tunnels)
@@ -63,18 +63,18 @@ def check(
     )
     well = well and not any(one.drift for one in gateways)
     if as_json:
-        told = {"tunnels": [one.as_json() for one in tunnels], "peerings": [one._asdict() for one in peers]}
-        told["crossings"] = [one._asdict() for one in crossings]
-        out.document({**told, "gateways": [one.as_json() for one in gateways], "well": well})
+        document = {"tunnels": [one.as_json() for one in tunnels], "peerings": [one._asdict() for one in peers]}
+        document["crossings"] = [one._asdict() for one in crossings]
+        out.document({**document, "gateways": [one.as_json() for one in gateways], "well": well})
     else:
         show(tunnels, crossings, peers, gateways, out)
     return DONE if well else FAILED
 
 
 def show(
-    tunnels: list[Seen],
-    crossings: list[SeenCrossing],
-    peers: list[SeenPeering],
+    tunnels: list[TunnelStatus],
+    crossings: list[CrossCloudStatus],
+    peers: list[PeeringStatus],
     gateways: list[GatewayReport],
     out: Output,
 ) -> None:
@@ -96,22 +96,24 @@ def show(
     troubles(tunnels, crossings, gateways, out)
 
 
-def _ends(heads: tuple[str, ...], rows: Sequence[tuple[Seen | SeenCrossing, tuple[str, ...]]]) -> Table:
+def _ends(heads: tuple[str, ...], rows: Sequence[tuple[TunnelStatus | CrossCloudStatus, tuple[str, ...]]]) -> Table:
     """The regions' ends of tunnels; each row's own cells are those after the first of `heads`."""
     table = render.plain_table(*heads, "hub", "state", "since", "prefixes", right=("since", "prefixes"))
     for one, own in rows:
         state = Text(one.state, style=COLOURS[one.state])
-        seen = (one.address, state, since(one.since), str(one.prefixes) if one.state == UP else "")
-        table.add_row(Text(one.tunnel, style="bold"), *own, *seen)
+        columns = (one.address, state, since(one.since), str(one.prefixes) if one.state == UP else "")
+        table.add_row(Text(one.tunnel, style="bold"), *own, *columns)
     return table
 
 
-def troubles(tunnels: list[Seen], crossings: list[SeenCrossing], gateways: list[GatewayReport], out: Output) -> None:
+def troubles(
+    tunnels: list[TunnelStatus], crossings: list[CrossCloudStatus], gateways: list[GatewayReport], out: Output
+) -> None:
     # One cause is told once, with all that it is the cause of.
-    told = [(one.tunnel, one.trouble) for one in tunnels if one.trouble]
-    told += [(one.tunnel, one.trouble) for one in crossings if one.trouble]
-    for why in dict.fromkeys(why for _, why in told):
-        names = ", ".join(name for name, of in told if of == why)
+    troubled = [(one.tunnel, one.trouble) for one in tunnels if one.trouble]
+    troubled += [(one.tunnel, one.trouble) for one in crossings if one.trouble]
+    for why in dict.fromkeys(why for _, why in troubled):
+        names = ", ".join(name for name, of in troubled if of == why)
         out.console.print(Text(f"{names}: {why}.", style="yellow"), soft_wrap=True)
     for gateway in gateways:
         for why in gateway.drift:

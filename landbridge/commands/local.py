@@ -18,7 +18,7 @@ from local import client
 from . import options
 from .local_guest import guest
 from .local_host import host
-from .local_kept import forget, load, save, saved
+from .local_saved import forget, load, save, saved
 
 
 @click.group()
@@ -33,9 +33,9 @@ def status(*, as_json: bool) -> int:
     cloud = client.status(LOCAL_HOME)
     out = options.output(as_json=as_json)
     if as_json:
-        told = {"up": False} if cloud is None else {"up": True, "pid": cloud.pid, "generation": cloud.generation}
+        document = {"up": False} if cloud is None else {"up": True, "pid": cloud.pid, "generation": cloud.generation}
         machines = {"machines": len(living(cloud))} if cloud else {}
-        out.document({**told, **machines, **({"started": cloud.started, "log": cloud.log} if cloud else {})})
+        out.document({**document, **machines, **({"started": cloud.started, "log": cloud.log} if cloud else {})})
     elif cloud is None:
         why = client.last_words(LOCAL_HOME)
         out.console.print("The local cloud is not up" + (f"; it {why}." if why else "."))
@@ -114,12 +114,12 @@ def logs(machine: str | None, *, unit: str | None, pod: str | None, follow: bool
     if follow:
         command = ["tail", "-q", "-n", "+1", "-F", *(str(file) for file in files)]
         return subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode
-    said = ""
+    shown = ""
     for text in (file.read_text(errors="replace") for file in files if file.exists()):
         # Its boot writes to its log and to the console, unless it has run before.
-        if text not in said and not all(line in said for line in text.splitlines()):
+        if text not in shown and not all(line in shown for line in text.splitlines()):
             click.echo(text, nl=False)
-            said += text
+            shown += text
     return DONE
 
 

@@ -27,11 +27,11 @@ def guest(pool: str, name: str | None, *, off: bool, fleet_file: Path | None) ->
     What runs stays as it is. Wants root; under software emulation a machine takes minutes to join.
     """
     world = options.the_fleet(fleet_file)
-    told = world.fleet.pools.get(pool)
-    if told is None or told.region is None:
+    spec = world.fleet.pools.get(pool)
+    if spec is None or spec.region is None:
         there = ", ".join(name for name, one in world.fleet.pools.items() if one.region) or "none"
         raise UsageError(f"{pool} is no pool in a region. Pools in regions: {there}.")
-    if told.gpus and not off:
+    if spec.gpus and not off:
         raise UsageError(f"{pool} has GPUs, and a guest has none. Name a pool of kind cpu, system or ssh.")
     if name and off:
         raise UsageError("--image or --off, not both.")

@@ -54,13 +54,13 @@ def status(cluster: str | None, *, local: bool, fleet_file: Path | None, as_json
     found = {name: certificates.rows(deployment(place, name)) for name in picked}
     phases = {name: moving(standings(rotations_path(world.path), name), now) for name in picked}
     if as_json:
-        told = {name: [row.as_json(now) for row in rows] for name, rows in found.items()}
+        document = {name: [row.as_json(now) for row in rows] for name, rows in found.items()}
         out.document(
             {
                 "fleet": world.fleet.fleet,
                 "world": place.world,
                 "notes": place.notes,
-                "clusters": told,
+                "clusters": document,
                 "rotations": {name: [one.as_json() for one in keys] for name, keys in phases.items()},
             }
         )

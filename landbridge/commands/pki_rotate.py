@@ -66,19 +66,19 @@ def rotate(
     begin = begun or this.ready(picked(this.at, only, way))
     if begin and not yes:
         for key in begin:
-            told = f"goes on with {words(this.at[key])}" if begun else following_words(this.at[key], way)
-            out.console.print(f"{key}: {told}", markup=False, soft_wrap=True)
+            next_step = f"goes on with {words(this.at[key])}" if begun else following_words(this.at[key], way)
+            out.console.print(f"{key}: {next_step}", markup=False, soft_wrap=True)
         consent.ask(f"Then all {len(session.info.machines)} machines are replaced, one at a time. Go on?", out)
     try:
         this.run(only, whole=whole)
     except LandbridgeError as error:
-        error.document = {"cluster": cluster, **_told(this)}
+        error.document = {"cluster": cluster, **_as_json(this)}
         raise
-    held = {} if now else waiting(this.at, picked(this.at, only, way), datetime.now(UTC), way)
+    delayed = {} if now else waiting(this.at, picked(this.at, only, way), datetime.now(UTC), way)
     if as_json:
-        out.document({"cluster": cluster, **_told(this), "waiting": held})
+        out.document({"cluster": cluster, **_as_json(this), "waiting": delayed})
         return DONE
-    for key, until in held.items():
+    for key, until in delayed.items():
         out.console.print(f"{key}: not before {until:%Y-%m-%d %H:%M} UTC; --now does not wait", soft_wrap=True)
     left = moving(this.at, datetime.now(UTC))
     show_phases(cluster, left, out.console)
@@ -87,7 +87,7 @@ def rotate(
     return DONE
 
 
-def _told(this: "Rotation") -> dict[str, Any]:
+def _as_json(this: "Rotation") -> dict[str, Any]:
     return {
         "moved": [
             {"key": key, "from": before.model_dump(), "to": after.model_dump()} for key, before, after in this.moved

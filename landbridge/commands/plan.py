@@ -32,8 +32,8 @@ def plan(*, fleet_file: Path | None, write: bool, check: bool, as_json: bool) ->
     if write and problems:
         ledgers.write(ledger, draft.ledger)
     if as_json:
-        told = tree.as_json(draft, stale=bool(problems) and not write)
-        out.document({**told, "remarks": [str(remark) for remark in remarks(loaded)]})
+        document = tree.as_json(draft, stale=bool(problems) and not write)
+        out.document({**document, "remarks": [str(remark) for remark in remarks(loaded)]})
     elif check:
         for problem in problems:
             out.console.print(str(problem), markup=False, soft_wrap=True)

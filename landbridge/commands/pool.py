@@ -145,9 +145,9 @@ def image(run: Run) -> list[str | tuple[str, str]]:
     """What a channel names, and how many run another."""
     if not run.id:
         return [(f"nothing is promoted to {run.parameter}", "yellow")]
-    told = f"{run.channel} is {run.name}" + (f" ({run.id})" if run.name != run.id else "")
+    text = f"{run.channel} is {run.name}" + (f" ({run.id})" if run.name != run.id else "")
     others = ", ".join(f"{number} {name}" for name, number in sorted(run.machines.items()) if name != run.name)
-    return [told, *([(f"; {run.older} run an older one: {others}", "yellow")] if run.older else [])]
+    return [text, *([(f"; {run.older} run an older one: {others}", "yellow")] if run.older else [])]
 
 
 def machines(state: State) -> str:

@@ -91,8 +91,8 @@ def status(
     states = list(found.look().values())
     out = options.output(as_json=as_json)
     if as_json:
-        told = {"cluster": session.info.name, "site": site_name, "hosts": [state.as_json() for state in states]}
-        out.document(told)
+        document = {"cluster": session.info.name, "site": site_name, "hosts": [state.as_json() for state in states]}
+        out.document(document)
     else:
         show(site_name, states, out)
     return DONE if all(state.healthy for state in states) else FAILED

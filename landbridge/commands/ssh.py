@@ -127,8 +127,8 @@ def revoke(person: str, *, yes: bool, region: str | None, local: bool, fleet_fil
     if as_json:
         out.document({"person": person, "revoked": gone})
     elif count:
-        told = "; ".join(f"{name}: {', '.join(serials)}" for name, serials in gone.items() if serials)
-        out.console.print(f"{person}'s certificates let nobody in within a minute. Revoked: {told}", soft_wrap=True)
+        revoked = "; ".join(f"{name}: {', '.join(serials)}" for name, serials in gone.items() if serials)
+        out.console.print(f"{person}'s certificates let nobody in within a minute. Revoked: {revoked}", soft_wrap=True)
     else:
         out.console.print(f"{person} has no certificate that counts. The lists were signed anew.")
     return DONE

@@ -36,7 +36,7 @@ def topology(*, fleet_file: Path | None, as_json: bool, file: Path | None, live:
         raise click.UsageError("--json and --output - exclude each other: both are for standard output.")
     world = current(options.existing(fleet_file))
     fleet, plan = world.fleet, world.plan
-    joined, peered, crossed = tunnels(fleet, plan), peerings(fleet), crossings(fleet, plan)
+    to_sites, peered, cross_cloud = tunnels(fleet, plan), peerings(fleet), crossings(fleet, plan)
     out = options.output(as_json=as_json)
     states = states_of(world, local=local) if live or local else None
     when = f", links as of {datetime.now(UTC):%Y-%m-%d %H:%M} UTC" if states is not None else ""
@@ -44,7 +44,7 @@ def topology(*, fleet_file: Path | None, as_json: bool, file: Path | None, live:
     target = file or (None if as_json else Path(f"{fleet.fleet}-topology.svg"))
     if target is not None:
         regions, sites = labels.regions(fleet, plan), labels.sites(fleet, plan)
-        picture = drawing.svg(fleet.fleet, note, regions, sites, joined, peered, crossed, states)
+        picture = drawing.svg(fleet.fleet, note, regions, sites, to_sites, peered, cross_cloud, states)
         if target == Path("-"):
             click.echo(picture, nl=False)
             return DONE
@@ -58,15 +58,15 @@ def topology(*, fleet_file: Path | None, as_json: bool, file: Path | None, live:
                 "picture": str(target) if target else None,
                 "regions": [*fleet.regions],
                 "sites": [*fleet.sites],
-                "tunnels": [tunnel_document(one, states) for one in joined],
+                "tunnels": [tunnel_document(one, states) for one in to_sites],
                 "peerings": [tunnel_document(one, states) for one in peered],
-                "crossings": [tunnel_document(one, states) for one in crossed],
+                "crossings": [tunnel_document(one, states) for one in cross_cloud],
             }
         )
     else:
-        links = f"tunnels {len(joined) + len(crossed)}, peerings {len(peered)}"
-        held = f"regions {len(fleet.regions)}, sites {len(fleet.sites)}, {links}"
-        out.console.print(f"{target}: {held}. A browser shows it.", markup=False, soft_wrap=True)
+        links = f"tunnels {len(to_sites) + len(cross_cloud)}, peerings {len(peered)}"
+        summary = f"regions {len(fleet.regions)}, sites {len(fleet.sites)}, {links}"
+        out.console.print(f"{target}: {summary}. A browser shows it.", markup=False, soft_wrap=True)
     return DONE
 
 
@@ -78,17 +78,19 @@ def tunnel_document(one: Tunnel | Peering | Crossing, states: Mapping[str, str] 
 def states_of(world: World, *, local: bool) -> dict[str, str]:
     """Of every link by its name. Raises LandbridgeError."""
     from landbridge.cluster import session  # large: a picture of the plan needs no cloud
-    from landbridge.links.cross_cloud import seen_crossings
+    from landbridge.links.cross_cloud import cross_cloud_statuses
     from landbridge.links.info import Connections
-    from landbridge.links.seen import NONE, UNKNOWN
-    from landbridge.links.status import seen, seen_peerings
+    from landbridge.links.status import peering_statuses, tunnel_statuses
+    from landbridge.links.tunnel_status import NONE, UNKNOWN
 
     links = Connections(world, session.the_place(world, local=local))
-    ends = [(one.tunnel, one.state) for one in seen(links)] + [(one.tunnel, one.state) for one in seen_crossings(links)]
+    ends = [(one.tunnel, one.state) for one in tunnel_statuses(links)] + [
+        (one.tunnel, one.state) for one in cross_cloud_statuses(links)
+    ]
     found = {name: drawing.DOWN if state == NONE else state for name, state in ends}
     other = {UNKNOWN: drawing.UNKNOWN}
     peers = {
         Peering(one.here, one.there).name: drawing.UP if one.up else other.get(one.state, drawing.DOWN)
-        for one in seen_peerings(links)
+        for one in peering_statuses(links)
     }
     return {**found, **peers}

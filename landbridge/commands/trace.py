@@ -45,13 +45,13 @@ def trace(source: str, target: str, *, fleet_file: Path | None, as_json: bool, p
         here, there = paths.place(source), paths.place(target)
     except NoPlaceError as error:
         raise UsageError(f"{world.path.name}: {error}.") from None
-    ways = paths.way(here, there, port), paths.way(there, here)
-    out, passes = options.output(as_json=as_json), all(way.arrives for way in ways)
+    traces = paths.way(here, there, port), paths.way(there, here)
+    out, passes = options.output(as_json=as_json), all(way.arrives for way in traces)
     if as_json:
-        named = zip(("there", "back"), ways, strict=True)
+        named = zip(("there", "back"), traces, strict=True)
         out.document({**{name: document(way) for name, way in named}, "passes": passes})
     else:
-        for way in ways:
+        for way in traces:
             show(way, out)
     return DONE if passes else FAILED
 

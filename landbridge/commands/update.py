@@ -86,7 +86,7 @@ def up(stacks: tuple[str, ...], *, yes: bool, expect_no_changes: bool, **given: 
         run.preview()
     if run.pending and not run.interrupted:
         limits = run.world.fleet.limits
-        with report.asking():
+        with report.confirming():
             consent.refuse(run.refusals)
             consent.ask_up(run.blast, limits, allowed, yes=yes, interactive=report.out.interactive)
     if not run.interrupted:
@@ -107,7 +107,7 @@ def destroy(stacks: tuple[str, ...], *, yes: bool, **given: Any) -> int:
         run.preview(destroy=True)
     if run.pending and not run.interrupted:
         fleet = run.world.fleet.fleet
-        with report.asking():
+        with report.confirming():
             run.how = consent.ask_destroy(run.blast, run.how, fleet, yes=yes, interactive=report.out.interactive)
     if not run.interrupted:
         with report.screen.shown():

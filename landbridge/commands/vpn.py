@@ -13,7 +13,7 @@ from landbridge.errors import DONE, FAILED, UsageError
 from landbridge.ssh import issuing as ssh_giving
 from landbridge.up.consent import ask
 from landbridge.vpn import issuing
-from landbridge.vpn.expiry import endings
+from landbridge.vpn.expiry import expiring_soon
 from landbridge.vpn.store import Store
 
 from . import options
@@ -77,8 +77,8 @@ def list_(*, region: str | None, local: bool, fleet_file: Path | None, as_json: 
     listed, out = people.rows(found), options.output(as_json=as_json)
     there = found[0].world.fleet.people
     if as_json:
-        told = [{"region": region, **one.as_json(now), "known": one.person in there} for region, one in listed]
-        out.document({"certificates": told})
+        rows = [{"region": region, **one.as_json(now), "known": one.person in there} for region, one in listed]
+        out.document({"certificates": rows})
         return DONE
     if not listed:
         out.console.print("Nobody has a profile yet. `landbridge vpn add PERSON` gives one.")
@@ -130,8 +130,8 @@ def revoke(
         out.document({"person": person, "revoked": gone, "ssh": ssh_gone})
     elif count:
         every = [*gone.items(), *((f"{name} by SSH", serials) for name, serials in ssh_gone.items())]
-        told = "; ".join(f"{name}: {', '.join(serials)}" for name, serials in every if serials)
-        out.console.print(f"{person} is out within a minute. Revoked: {told}", soft_wrap=True)
+        revoked = "; ".join(f"{name}: {', '.join(serials)}" for name, serials in every if serials)
+        out.console.print(f"{person} is out within a minute. Revoked: {revoked}", soft_wrap=True)
     else:
         out.console.print(f"{person} has no certificate that counts. The lists were signed anew.")
     return DONE
@@ -155,7 +155,7 @@ def expiring(*, within_days: float, region: str | None, local: bool, fleet_file:
     """
     found, out = opened(fleet_file, region, local=local), options.output(as_json=as_json)
     now = datetime.now(UTC)
-    soon = [one for store in found for one in endings(store, within_days, now)]
+    soon = [one for store in found for one in expiring_soon(store, within_days, now)]
     if as_json:
         out.document({"expiring": [one.as_json() for one in soon]})
     elif not soon:

@@ -118,8 +118,8 @@ class Burst:
     def count(self) -> None:
         """By the cloud's own ledger, and by what was seen: Azure forgets machines that have ended."""
         now = burst_state.launched(self.session, self.mine)
-        seen = {name: frozenset[str]().union(*(found[name].names for _, found in self.row)) for name in now}
-        self.bought = {name: len((ids | seen[name]) - self.known[name]) for name, ids in now.items()}
+        launched = {name: frozenset[str]().union(*(found[name].names for _, found in self.row)) for name in now}
+        self.bought = {name: len((ids | launched[name]) - self.known[name]) for name, ids in now.items()}
 
     def as_json(self) -> dict[str, Any]:
         found = {name: burst_state.moments(self.row, name)._asdict() for name in self.mine}

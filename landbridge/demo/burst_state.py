@@ -102,11 +102,11 @@ def of_pool(
 
 def moments(row: Sequence[tuple[float, Looks]], pool: str) -> Moments:
     """Of one pool, out of the looks of a burst in the order of time, with their seconds."""
-    told = [(seconds, looks[pool]) for seconds, looks in row]
-    before = [told[0][1], *(one for _, one in told)] if told else []
-    rises = [seconds for (seconds, now), was in zip(told, before, strict=False) if now.asked > was.asked]
-    most = max((one.gpus for _, one in told), default=0)
-    busy = [(seconds, one.gpus) for seconds, one in told if one.gpus]
+    samples = [(seconds, looks[pool]) for seconds, looks in row]
+    before = [samples[0][1], *(one for _, one in samples)] if samples else []
+    rises = [seconds for (seconds, now), was in zip(samples, before, strict=False) if now.asked > was.asked]
+    most = max((one.gpus for _, one in samples), default=0)
+    busy = [(seconds, one.gpus) for seconds, one in samples if one.gpus]
     return Moments(
         asked=rises[-1] if rises else None,
         first=busy[0][0] if busy else None,

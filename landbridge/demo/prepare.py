@@ -39,8 +39,8 @@ def prepared(session: Session, gpus: int, *, short: bool = True) -> Burst:
     found = burst_state.look(session, mine, SELECTOR)
     free = {name: room(session, name, pool, found[name]) for name, pool in mine.items()}
     if gpus > sum(free.values()):
-        told = ", ".join(f"{name} {number}" for name, number in free.items())
-        raise UsageError(f"{cluster} has room for {sum(free.values())} GPUs now, not for {gpus}: {told}.")
+        counts = ", ".join(f"{name} {number}" for name, number in free.items())
+        raise UsageError(f"{cluster} has room for {sum(free.values())} GPUs now, not for {gpus}: {counts}.")
     before = {name: one.machines for name, one in found.items()}
     shares = burst_state.shares(free, gpus)
     fewer = shortage.halved(shares, {name: burst_state.gpus(fleet, pool) for name, pool in mine.items() if pool.region})
@@ -111,5 +111,5 @@ def fits(made: Burst, free_mib: int) -> None:
 
 
 def memory_mib() -> int:
-    told = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
-    return int(told["MemAvailable"].split()[0]) // 1024
+    meminfo = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+    return int(meminfo["MemAvailable"].split()[0]) // 1024

@@ -18,10 +18,10 @@ def halved(shares: Mapping[str, int], gpus: Mapping[str, int]) -> dict[str, int]
     `gpus` are those of a machine by pool, of pools in clouds in the order in which they fill up. Nothing where no pool
     comes after that one.
     """
-    asked = [name for name in gpus if shares[name]]
-    if not asked or asked[-1] == [*gpus][-1]:
+    buying = [name for name in gpus if shares[name]]
+    if not buying or buying[-1] == [*gpus][-1]:
         return {}
-    return {asked[-1]: shares[asked[-1]] // gpus[asked[-1]] // 2}
+    return {buying[-1]: shares[buying[-1]] // gpus[buying[-1]] // 2}
 
 
 def limits(fleet: Fleet, pools: Mapping[str, Pool], most: Mapping[str, int]) -> dict[Cloud, list[dict[str, Any]]]:
@@ -40,24 +40,24 @@ def limits(fleet: Fleet, pools: Mapping[str, Pool], most: Mapping[str, int]) -> 
 @contextmanager
 def short(fleet: Fleet, pools: Mapping[str, Pool], most: Mapping[str, int]) -> Iterator[None]:
     """In the block there is hardware for so many machines alone, by pool, those that stand included."""
-    told = limits(fleet, pools, most)
+    lacking = limits(fleet, pools, most)
     faults, capacity = f"{AWS_URL}/landbridge-api/faults", f"{AZURE_URL}/landbridge-api/capacity"
-    before = _ask("GET", faults) if told["aws"] else []
+    before = _ask("GET", faults) if lacking["aws"] else []
     try:
-        if told["aws"]:
-            _ask("POST", faults, [*before, *told["aws"]])
-        if told["azure"]:
-            _ask("PUT", capacity, told["azure"])
+        if lacking["aws"]:
+            _ask("POST", faults, [*before, *lacking["aws"]])
+        if lacking["azure"]:
+            _ask("PUT", capacity, lacking["azure"])
         yield
     finally:
-        if told["aws"]:
+        if lacking["aws"]:
             _ask("POST", faults, before)
-        if told["azure"]:
+        if lacking["azure"]:
             _ask("PUT", capacity, [])
 
 
 def _ask(method: str, url: str, body: Any = None) -> Any:
     data = None if body is None else json.dumps(body).encode()
-    asked = urllib.request.Request(url, data, method=method)  # noqa: S310 (the local cloud's own)
-    with urllib.request.urlopen(asked, timeout=SECONDS) as answer:  # noqa: S310
+    request = urllib.request.Request(url, data, method=method)  # noqa: S310 (the local cloud's own)
+    with urllib.request.urlopen(request, timeout=SECONDS) as answer:  # noqa: S310
         return json.loads(answer.read())

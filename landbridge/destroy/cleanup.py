@@ -108,8 +108,8 @@ def settle(run: RunContext, name: str) -> None:
     """Deals with what a destroyed cluster leaves behind."""
     fleet, today = run.world.fleet.fleet, datetime.datetime.now(datetime.UTC).date()
     cluster = name.removesuffix(rebuild_state.suffix(run.stacks[name].region))
-    told = left(run, name)(fleet, cluster, delete=run.how.with_volumes, today=today)
-    run.notes += [f"{name}: {note}" for note in told]
+    notes = left(run, name)(fleet, cluster, delete=run.how.with_volumes, today=today)
+    run.notes += [f"{name}: {note}" for note in notes]
 
 
 def left(run: RunContext, name: str) -> Callable[..., list[str]]:

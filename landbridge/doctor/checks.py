@@ -81,29 +81,29 @@ def of(patient: Patient) -> list[Look]:
     ]
 
 
-def run(looks: Sequence[Look], begun: Sequence[Finding] = (), seconds: float = SECONDS) -> Looked:
+def run(checks: Sequence[Look], begun: Sequence[Finding] = (), seconds: float = SECONDS) -> Looked:
     """Has all of them done. `begun` is what is known before."""
-    since, told = time.monotonic(), SimpleQueue[tuple[int, list[Finding]]]()
-    for number, look in enumerate(looks):
-        threading.Thread(target=_work, args=(number, look, told), daemon=True).start()
-    found, waiting = dict[int, list[Finding]](), set(range(len(looks)))
+    since, results = time.monotonic(), SimpleQueue[tuple[int, list[Finding]]]()
+    for number, look in enumerate(checks):
+        threading.Thread(target=_work, args=(number, look, results), daemon=True).start()
+    found, waiting = dict[int, list[Finding]](), set(range(len(checks)))
     while waiting and (left := since + seconds - time.monotonic()) > 0:
         try:
-            number, some = told.get(timeout=left)
+            number, some = results.get(timeout=left)
         except Empty:
             break
         found[number] = some
         waiting.discard(number)
-    every, late = list(begun), [looks[number] for number in sorted(waiting)]
+    every, late = list(begun), [checks[number] for number in sorted(waiting)]
     for number in sorted(found):
         every += found[number]
     silent = f"no answer within {seconds:.0f} s"
     every += [Finding(look.area, "ailing", silent, f"{look.command} waits longer, and says more") for look in late]
-    areas, names = [look.area for look in looks], [look.area for look in late]
+    areas, names = [look.area for look in checks], [look.area for look in late]
     return Looked(sorted(every, key=lambda one: one.rank), areas, time.monotonic() - since, names)
 
 
-def _work(number: int, look: Look, told: "SimpleQueue[tuple[int, list[Finding]]]") -> None:
+def _work(number: int, look: Look, results: "SimpleQueue[tuple[int, list[Finding]]]") -> None:
     found = list[Finding]()
     try:
         found.extend(look.ask())
@@ -114,4 +114,4 @@ def _work(number: int, look: Look, told: "SimpleQueue[tuple[int, list[Finding]]]
         what = f"a mistake in landbridge: {type(error).__name__}: {error}"
         found.append(Finding(look.area, "ailing", what, f"Report it with its traceback, {crash_log(enter.HOME)}"))
     finally:
-        told.put((number, found))
+        results.put((number, found))

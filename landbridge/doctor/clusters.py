@@ -24,26 +24,26 @@ API_SECONDS = 6.0
 def api(patient: Patient, session: Session) -> Iterator[Finding]:
     name = session.info.name
     area = f"cluster {name}"
-    said = session.admin.run("get", "--raw", "/readyz")
-    if said.code != 0:
-        why = diagnose(said.err) or refusal(said.why)
+    result = session.admin.run("get", "--raw", "/readyz")
+    if result.code != 0:
+        why = diagnose(result.err) or refusal(result.why)
         yield Finding(area, "broken", f"its API does not answer: {why}", patient.command(f"cluster status {name}"))
     for machine in session.info.api:
         try:
-            here = session.reach.run(machine.name, LIVES, timeout_seconds=API_SECONDS)
+            here = session.remote.run(machine.name, LIVES, timeout_seconds=API_SECONDS)
         except RemoteExecutionError as error:
-            told = f"API server {machine.name} can't be reached: {error}"
+            text = f"API server {machine.name} can't be reached: {error}"
         else:
             if here.code == 0:
                 continue
-            told = f"API server {machine.name} does not answer there"
-        yield Finding(area, "ailing", told, patient.command(f"cluster status {name}"))
+            text = f"API server {machine.name} does not answer there"
+        yield Finding(area, "ailing", text, patient.command(f"cluster status {name}"))
 
 
-def refusal(said: str) -> str:
+def refusal(message: str) -> str:
     """Of /readyz, which lists all its checks, those that failed; else what was said, in a line."""
-    failed = re.findall(r"\[-\](\S+) failed", said)
-    return f"not ready: {', '.join(dict.fromkeys(failed))} failed" if failed else short(said)
+    failed = re.findall(r"\[-\](\S+) failed", message)
+    return f"not ready: {', '.join(dict.fromkeys(failed))} failed" if failed else short(message)
 
 
 # Asked on the machine itself, past every balancer; /livez is open to all (the API server's default).
@@ -51,7 +51,7 @@ LIVES = ["curl", "--silent", "--fail", "--insecure", "--max-time", "4", "https:/
 
 
 def etcd(patient: Patient, session: Session, ring: str) -> Iterator[Finding]:
-    name, view = session.info.name, Ctl(session.reach, session.info).look(ring)
+    name, view = session.info.name, Ctl(session.remote, session.info).look(ring)
     severity: Severity = "ailing" if view.quorum else "broken"
     status = patient.command(f"etcd status --cluster {name}")
     for ail in health.verdict(session, view)["ails"]:
@@ -75,7 +75,7 @@ def certificates(patient: Patient, session: Session) -> Iterator[Finding]:
 def certified(cluster: str, rows: list[Row], now: datetime) -> Iterator[Finding]:
     for row in pki.unsound(rows, now):
         verdict_, day = row.verdict(now), f"{row.ends:%Y-%m-%d}" if row.ends else ""
-        told = {"expired": f"expired on {day}", "due": f"ends on {day}"}.get(verdict_, "can not be read")
+        state = {"expired": f"expired on {day}", "due": f"ends on {day}"}.get(verdict_, "can not be read")
         remedy = " ".join(pki.remedies(cluster, [row], now))
         severity: Severity = "soon" if verdict_ == "due" else "broken"
-        yield Finding(f"cluster {cluster}", severity, f"certificate {row.name} {told}", remedy)
+        yield Finding(f"cluster {cluster}", severity, f"certificate {row.name} {state}", remedy)

@@ -30,12 +30,12 @@ def of_host(patient: Patient, site: str, state: State) -> Iterator[Finding]:
         yield Finding(area, "broken", f"host {host} is not enrolled", patient.command(f"site enrol {site} {host}"))
         return
     if state.failed:
-        told = f"host {host}: {', '.join(state.failed)} {'is' if len(state.failed) == 1 else 'are'} not up"
-        yield Finding(area, "broken", told, patient.command(f"site status {site} {host}"))
+        text = f"host {host}: {', '.join(state.failed)} {'is' if len(state.failed) == 1 else 'are'} not up"
+        yield Finding(area, "broken", text, patient.command(f"site status {site} {host}"))
     elif not state.ready:
-        told = f"host {host} is not Ready"
-        yield Finding(area, "broken", told, patient.command(f"kubectl describe node {state.node}"))
+        text = f"host {host} is not Ready"
+        yield Finding(area, "broken", text, patient.command(f"kubectl describe node {state.node}"))
     if not state.current:
         files = f": {', '.join(state.differs[:3])}" if state.differs else ""
-        told = f"host {host} has not the bundle that it is to have{files}"
-        yield Finding(area, "ailing", told, patient.command(f"site apply {site} {host}"))
+        text = f"host {host} has not the bundle that it is to have{files}"
+        yield Finding(area, "ailing", text, patient.command(f"site apply {site} {host}"))

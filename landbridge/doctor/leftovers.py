@@ -7,7 +7,7 @@ from typing import NamedTuple
 from fleet.buckets import in_azure
 from fleet.model import Fleet
 from landbridge.clouds.aws.lookups import TAGGED, tags, there
-from landbridge.clouds.leftovers import KEPT
+from landbridge.clouds.leftovers import RETAINED
 from landbridge.cluster.info import deployment
 from landbridge.cluster.session import HASTY, clients_at
 from landbridge.pool.listing import named
@@ -21,11 +21,11 @@ FLEET, STACK = "landbridge:fleet", "landbridge:stack"
 
 
 class Left(NamedTuple):
-    """`kept` was set aside by a destroy, for people to decide on."""
+    """`retained` was set aside by a destroy, for people to decide on."""
 
     stack: str
     name: str
-    kept: bool = False
+    retained: bool = False
 
 
 def look(patient: Patient, region: str) -> Iterator[Finding]:
@@ -34,16 +34,16 @@ def look(patient: Patient, region: str) -> Iterator[Finding]:
     found = _groups(fleet, region) if in_azure(fleet, region) else _tagged(patient, region)
     by_stack = defaultdict[tuple[str, bool], list[str]](list)
     for one in found:
-        by_stack[one.stack, one.kept].append(one.name)
-    for (stack, kept), names in sorted(by_stack.items()):
+        by_stack[one.stack, one.retained].append(one.name)
+    for (stack, retained), names in sorted(by_stack.items()):
         many = named(names)
-        if kept:
-            told = f"{region} keeps {many}, disks that an earlier destroy of {stack} has set aside"
+        if retained:
+            text = f"{region} keeps {many}, disks that an earlier destroy of {stack} has set aside"
         elif resources(deployment(place, stack)):
             continue
         else:
-            told = f"{region} has {many} of stack {stack}, which is not up"
-        yield Finding(AREA, "soon", told, _remedy(fleet, region, names))
+            text = f"{region} has {many} of stack {stack}, which is not up"
+        yield Finding(AREA, "soon", text, _remedy(fleet, region, names))
 
 
 def _tagged(patient: Patient, region: str) -> Iterator[Left]:
@@ -54,7 +54,7 @@ def _tagged(patient: Patient, region: str) -> Iterator[Left]:
             has = tags(item)
             # A secret that is being deleted is told of for as long as it could come back.
             if has.get(FLEET) == fleet and "DeletedDate" not in item:
-                yield Left(has.get(STACK, ""), str(item[listing.id]), KEPT in has)
+                yield Left(has.get(STACK, ""), str(item[listing.id]), RETAINED in has)
 
 
 def _groups(fleet: Fleet, region: str) -> Iterator[Left]:

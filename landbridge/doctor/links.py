@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from landbridge.cluster.info import published
-from landbridge.links.cross_cloud import seen_crossings
+from landbridge.links.cross_cloud import cross_cloud_statuses
 from landbridge.links.info import Connections
-from landbridge.links.seen import UP, Seen
-from landbridge.links.status import seen, seen_peerings
+from landbridge.links.status import peering_statuses, tunnel_statuses
+from landbridge.links.tunnel_status import UP, TunnelStatus
 from stacks.catalogue import LINKS, links
 
 from .finding import Finding, Severity
@@ -21,26 +21,26 @@ def look(patient: Patient) -> Iterator[Finding]:
     if not links(world.fleet) or not published(place, LINKS).get("connections"):
         return  # none, or not up, which is its stack's to say
     found, check = Connections(world, place), patient.command("links check")
-    yield from tunnels(seen(found), check)
-    for one in seen_crossings(found):
+    yield from tunnels(tunnel_statuses(found), check)
+    for one in cross_cloud_statuses(found):
         if one.trouble:
             yield Finding(AREA, "ailing", f"tunnel {one.tunnel}: {one.trouble}", check)
-    for peering in seen_peerings(found):
+    for peering in peering_statuses(found):
         if not peering.up:
-            told = f"peering of {peering.here} and {peering.there} is {peering.state}"
-            yield Finding(AREA, "broken", told, patient.command("up links --refresh"))
+            text = f"peering of {peering.here} and {peering.there} is {peering.state}"
+            yield Finding(AREA, "broken", text, patient.command("up links --refresh"))
 
 
-def tunnels(found: list[Seen], check: str) -> Iterator[Finding]:
+def tunnels(found: list[TunnelStatus], check: str) -> Iterator[Finding]:
     """A site with one way left works; one with none does not. One cause is told once."""
-    sites = defaultdict[str, list[Seen]](list)
+    sites = defaultdict[str, list[TunnelStatus]](list)
     for one in found:
         sites[one.site].append(one)
-    for site, ways in sites.items():
-        severity: Severity = "ailing" if any(one.state == UP and one.prefixes for one in ways) else "broken"
-        for why in dict.fromkeys(one.trouble for one in ways if one.trouble):
-            names = [one.tunnel for one in ways if one.trouble == why]
+    for site, ends in sites.items():
+        severity: Severity = "ailing" if any(one.state == UP and one.prefixes for one in ends) else "broken"
+        for why in dict.fromkeys(one.trouble for one in ends if one.trouble):
+            names = [one.tunnel for one in ends if one.trouble == why]
             many = (
-                f"tunnel {names[0]}" if len(names) == 1 else f"{len(names)} of {len(ways)} tunnels ({', '.join(names)})"
+                f"tunnel {names[0]}" if len(names) == 1 else f"{len(names)} of {len(ends)} tunnels ({', '.join(names)})"
             )
             yield Finding(AREA, severity, f"site {site}: {many}: {why}", check)

@@ -36,5 +36,5 @@ def _down(patient: Patient) -> Iterator[Finding]:
         yield Finding(AREA, "soon", "there is none yet", patient.command("up"))
         return
     why = client.last_words(patient.home)
-    told = f"it is not up{f': it {why}' if why else ': it was killed'}"
-    yield Finding(AREA, "broken", told, f"{START} brings it back with all that stands in it")
+    text = f"it is not up{f': it {why}' if why else ': it was killed'}"
+    yield Finding(AREA, "broken", text, f"{START} brings it back with all that stands in it")

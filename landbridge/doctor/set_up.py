@@ -41,9 +41,9 @@ def _folder() -> Iterator[Finding]:
 
 
 def _programs(patient: Patient) -> Iterator[Finding]:
-    for asked in (places.pulumi_root, kube.kubectl):
+    for program in (places.pulumi_root, kube.kubectl):
         try:
-            asked()
+            program()
         except UsageError as error:
             what, _, remedy = str(error).partition(". ")
             yield Finding(AREA, "broken", what, remedy)
@@ -58,16 +58,16 @@ def _programs(patient: Patient) -> Iterator[Finding]:
         if lacking := kubernetes.lacks(version):
             # Those that are not built in come with the first `up` that needs them.
             remedy = "`make setup`" if version == kubernetes.BUILT_IN else patient.command("up")
-            told = f"local machines have no {', '.join(lacking)} of Kubernetes {version}"
-            yield Finding(AREA, "broken", told, f"{remedy} builds them")
+            text = f"local machines have no {', '.join(lacking)} of Kubernetes {version}"
+            yield Finding(AREA, "broken", text, f"{remedy} builds them")
 
 
 def _packages() -> Iterator[Finding]:
     lock = enter.ROOT / LOCK
     others = differing(lock.read_text()) if lock.is_file() else []
     if others:
-        told = "; ".join(others[:NAMED]) + (f"; and {len(others) - NAMED} more" if len(others) > NAMED else "")
-        yield Finding(AREA, "ailing", f"Python packages are not those of {LOCK}: {told}", "`make setup`")
+        text = "; ".join(others[:NAMED]) + (f"; and {len(others) - NAMED} more" if len(others) > NAMED else "")
+        yield Finding(AREA, "ailing", f"Python packages are not those of {LOCK}: {text}", "`make setup`")
 
 
 def differing(lock: str) -> list[str]:
@@ -76,13 +76,13 @@ def differing(lock: str) -> list[str]:
     for name, version, rest in PINNED.findall(lock):
         pinned[name].append((version, rest))
     found = []
-    for name, ways in pinned.items():
+    for name, versions in pinned.items():
         try:
             here = metadata.version(name)
         except metadata.PackageNotFoundError:
-            if not all(";" in rest for _, rest in ways):  # else it may be another system's
+            if not all(";" in rest for _, rest in versions):  # else it may be another system's
                 found.append(f"{name} is missing")
             continue
-        if here not in (version for version, _ in ways):
-            found.append(f"{name} is {here}, pinned is {ways[0][0]}")
+        if here not in (version for version, _ in versions):
+            found.append(f"{name} is {here}, pinned is {versions[0][0]}")
     return found

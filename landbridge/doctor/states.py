@@ -51,13 +51,13 @@ def of_stack(patient: Patient, status: StackStatus, report: StackReport) -> Iter
         return  # somebody is at it, so what is open is nobody's fault yet
     elif status.interrupted:
         many = "1 operation has" if status.interrupted == 1 else f"{status.interrupted} operations have"
-        told = f"stack {name} was interrupted: {many} no end"
-        yield Finding(AREA, "broken", told, f"{up} asks the cloud about that and goes on")
+        text = f"stack {name} was interrupted: {many} no end"
+        yield Finding(AREA, "broken", text, f"{up} asks the cloud about that and goes on")
     elif status.result == "failed":
-        told = f"stack {name}: its last {status.kind or 'update'} failed"
+        text = f"stack {name}: its last {status.kind or 'update'} failed"
         # Without --full a stack is skipped whose inputs are those of an earlier success.
         again = patient.command(f"up --full {name}")
-        yield Finding(AREA, "broken", told, f"{again} goes on, and says why where it can't")
+        yield Finding(AREA, "broken", text, f"{again} goes on, and says why where it can't")
 
 
 def never_up(patient: Patient, lacking: list[StackStatus], of: int) -> Iterator[Finding]:
@@ -75,12 +75,12 @@ def never_up(patient: Patient, lacking: list[StackStatus], of: int) -> Iterator[
 def _abandoned(patient: Patient, place: Place, name: str) -> Iterator[Finding]:
     for lock in locks.locks(place.state_folder, PROJECT, name):
         if locks.stale(lock):
-            told = f"stack {name} is locked by {lock}, and that process is gone"
-            yield Finding(AREA, "soon", told, f"{patient.command(f'up {name}')} removes the lock")
+            text = f"stack {name} is locked by {lock}, and that process is gone"
+            yield Finding(AREA, "soon", text, f"{patient.command(f'up {name}')} removes the lock")
 
 
 def _nameless(patient: Patient) -> Iterator[Finding]:
     """Stacks that stand though the fleet file does not name them any more: nothing looks after them."""
     for name in orphans.of_fleet(*patient.known, PulumiCommand(places.pulumi_root())):
-        told = f"stack {name} stands, and {patient.path.name} names it no more"
-        yield Finding(AREA, "ailing", told, f"{patient.command(f'destroy {name}')}, if nobody needs it")
+        text = f"stack {name} stands, and {patient.path.name} names it no more"
+        yield Finding(AREA, "ailing", text, f"{patient.command(f'destroy {name}')}, if nobody needs it")

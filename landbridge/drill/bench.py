@@ -42,7 +42,7 @@ class Bench:
 
     def __init__(self, session: Session, writer: Writer, mark: Mark, tell: Tell) -> None:
         self.session, self.info, self.writer, self.mark, self.tell = session, session.info, writer, mark, tell
-        self.ctl, self.hands = Ctl(session.reach, session.info), MachineSteps(session.reach)
+        self.ctl, self.steps = Ctl(session.remote, session.info), MachineSteps(session.remote)
 
     @property
     def etcd(self) -> list[str]:
@@ -62,24 +62,24 @@ class Bench:
         return next(member for member in self.look(ring).members if not member.leader)
 
     def healthy(self, ring: str, seconds: float = RECOVERY_SECONDS) -> None:
-        waiting.for_ring(self.session.reach, self.info, ring, seconds)
+        waiting.for_ring(self.session.remote, self.info, ring, seconds)
 
     def writes(self, count: int = 10, seconds: float = RECOVERY_SECONDS) -> None:
         self.writer.more(count, seconds)
 
     def kill(self, machine: str, ring: str) -> None:
         """Its process, as a crash would; its unit starts it again."""
-        self.hands.sh(machine, f"killing etcd {ring}", killing(ring))
+        self.steps.sh(machine, f"killing etcd {ring}", killing(ring))
 
     def lose(self, machines: Sequence[str], ring: str) -> None:
         """The members and all that their disks hold, at once."""
 
-        def lost(machine: str) -> None:
+        def wipe(machine: str) -> None:
             unit, path = f"etcd-{ring}.service", f"/var/lib/etcd/{ring}"
             kill = f"{killing(ring)} || true; systemctl stop {unit}"
-            self.hands.sh(machine, "losing its disk", f"{kill}; mountpoint -q {path}; rm -rf {path}/*")
+            self.steps.sh(machine, "losing its disk", f"{kill}; mountpoint -q {path}; rm -rf {path}/*")
 
-        side_by_side(lost, machines)
+        side_by_side(wipe, machines)
 
     def instance(self, machine: str) -> str:
         found = self.session.cloud.machines(self.info).get(machine)
@@ -112,7 +112,7 @@ class Bench:
 
     def boot_log(self, machine: str) -> str:
         try:
-            return self.hands.ask(machine, "cat", "/var/log/landbridge-boot.log", seconds=20).out
+            return self.steps.ask(machine, "cat", "/var/log/landbridge-boot.log", seconds=20).out
         except LandbridgeError:  # it is between two instances
             return ""
 

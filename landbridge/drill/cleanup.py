@@ -33,25 +33,25 @@ PATIENCE_SECONDS = 20.0
 
 def clear(session: Session, mark: Mark, tell: Tell) -> None:
     """Ends with all healthy and the mark gone. Raises LandbridgeError at the first step that fails: run it again."""
-    told = mark.read()
-    if told:
-        tell(f"{told['drill']}, begun at {told['since']}, did not end: putting right what it left")
+    record = mark.read()
+    if record:
+        tell(f"{record['drill']}, begun at {record['since']}, did not end: putting right what it left")
     credential = kubeconfig.admin(session.cloud, session.info)
     bench = Bench(session, Writer(session.info, credential, "", ""), mark, lambda line: tell(f"  {line}"))
-    objects(bench, told.get("objects") or {})
+    objects(bench, record.get("objects") or {})
     boots(bench)
-    members(bench, told)
-    if again := told.get("restore"):
+    members(bench, record)
+    if again := record.get("restore"):
         bench.tell("it had taken etcd main apart, so main goes back to what it would have gone back to")
         go_back(bench, again)
         mark.add(restore=None)
     for ring in RING:
         whole(bench, ring)
     space(bench)
-    side_by_side(lambda machine: bench.hands.start(machine, *API_UNITS), [one.name for one in bench.info.api])
-    side_by_side(lambda machine: waiting.for_api(bench.hands, machine), [one.name for one in bench.info.api])
+    side_by_side(lambda machine: bench.steps.start(machine, *API_UNITS), [one.name for one in bench.info.api])
+    side_by_side(lambda machine: waiting.for_api(bench.steps, machine), [one.name for one in bench.info.api])
     bench.until(lambda: session.admin.ready, "the API does not answer through its balancer")
-    release(bench, told)
+    release(bench, record)
     spaces = session.admin.get("namespaces")["items"]
     for name in [one["metadata"]["name"] for one in spaces if one["metadata"]["name"].startswith(NAMESPACE)]:
         session.admin.done("delete", "namespace", name, "--wait=false")
@@ -92,29 +92,29 @@ def unfit(bench: Bench, machine: str) -> str:
         return "has refused to boot"
     units = [mount(ring) for ring in RINGS] if machine in bench.etcd else []
     for unit in units:
-        bench.hands.ask(machine, "systemctl", "start", unit)
-    return "" if all(bench.hands.active(machine, unit) for unit in units) else "has a disk that is not mounted"
+        bench.steps.ask(machine, "systemctl", "start", unit)
+    return "" if all(bench.steps.active(machine, unit) for unit in units) else "has a disk that is not mounted"
 
 
-def members(bench: Bench, told: dict[str, Any]) -> None:
+def members(bench: Bench, record: dict[str, Any]) -> None:
     """Halted processes go on, configurations are the bundle's own again, and units that were stopped run."""
     units = [f"etcd-{ring}.service" for ring in RING]
     for machine in bench.etcd:
-        bench.hands.ask(machine, "pkill", "-CONT", "-x", "etcd")
-        for path, text in (told.get("files") or {}).get(machine, {}).items():
-            if bench.hands.ask(machine, "cat", path).out != text:
-                write(bench.hands, machine, path, text)
-                bench.hands.do(machine, "restarting etcd main", "systemctl", "restart", "etcd-main.service")
+        bench.steps.ask(machine, "pkill", "-CONT", "-x", "etcd")
+        for path, text in (record.get("files") or {}).get(machine, {}).items():
+            if bench.steps.ask(machine, "cat", path).out != text:
+                write(bench.steps, machine, path, text)
+                bench.steps.do(machine, "restarting etcd main", "systemctl", "restart", "etcd-main.service")
                 bench.tell(f"put back: {path} on {machine}")
-        if stopped := [unit for unit in units if not bench.hands.active(machine, unit)]:
-            bench.hands.start(machine, *stopped)
+        if stopped := [unit for unit in units if not bench.steps.active(machine, unit)]:
+            bench.steps.start(machine, *stopped)
             bench.tell(f"started: {', '.join(stopped)} on {machine}")
 
 
 def go_back(bench: Bench, again: dict[str, str]) -> None:
-    said = Console(file=io.StringIO(), width=200)
+    console = Console(file=io.StringIO(), width=200)
     store = bench.session.bucket
-    out = Output(said, said, as_json=True)
+    out = Output(console, console, as_json=True)
     done = restored(bench.session, store, "main", again.get("source"), again.get("survivor"), out, yes=True)
     bench.tell(f"etcd main is back at revision {done['revision']}, from {done['source']}")
 
@@ -130,7 +130,7 @@ def whole(bench: Bench, ring: str) -> None:
     for name in bench.etcd:
         member = view.member(name)
         if member is None or not member.answers or member.learner:
-            replace(bench.session.reach, bench.info, bench.info.machines[name], ring, bench.tell)
+            replace(bench.session.remote, bench.info, bench.info.machines[name], ring, bench.tell)
     return bench.healthy(ring)
 
 
@@ -138,14 +138,14 @@ def space(bench: Bench) -> None:
     """What filled the quota goes, and with it the alarm."""
     bench.ctl.say(bench.etcd[0], "main", "del", FILLER)
     if any(NOSPACE in ail for ail in bench.look("main").ails(bench.info.etcd)):
-        defrag(bench.session.reach, bench.info, "main", bench.tell)
+        defrag(bench.session.remote, bench.info, "main", bench.tell)
     bench.healthy("main")
 
 
-def release(bench: Bench, told: dict[str, Any]) -> None:
+def release(bench: Bench, record: dict[str, Any]) -> None:
     """Only what a restore of this very drill has frozen."""
     why = freeze.frozen(bench.session.admin)
-    if why and told and why["since"] >= told["since"]:
+    if why and record and why["since"] >= record["since"]:
         freeze.release(bench.session.admin)
         bench.tell("released: scale-down, which a restore had frozen")
     elif why:

@@ -24,7 +24,7 @@ def events_lost(bench: Bench) -> Outcome:
         without(bench)
     finally:
         begun = time.monotonic()
-        side_by_side(lambda machine: bench.hands.start(machine, "etcd-events.service"), bench.etcd)
+        side_by_side(lambda machine: bench.steps.start(machine, "etcd-events.service"), bench.etcd)
         bench.healthy("events")
     event(bench)
     return Outcome(time.monotonic() - begun, {"watched_seconds": WATCH_SECONDS})
@@ -39,10 +39,10 @@ def without(bench: Bench) -> None:
             raise DrillError(f"etcd main ails because events is lost: {'; '.join(ails)}")
         for machine in bench.info.api:
             for path in paths:
-                said = bench.hands.ask(machine.name, *waiting.READY[:-1], f"https://127.0.0.1:{API_PORT}{path}")
-                if said.out != "ok":
-                    failed = [line for line in said.out.splitlines() if line.startswith("[-]")]
-                    why = "; ".join(failed) or said.out or "no answer"
+                result = bench.steps.ask(machine.name, *waiting.READY[:-1], f"https://127.0.0.1:{API_PORT}{path}")
+                if result.out != "ok":
+                    failed = [line for line in result.out.splitlines() if line.startswith("[-]")]
+                    why = "; ".join(failed) or result.out or "no answer"
                     raise DrillError(f"the balancer's check {path} gives {machine.name} up: {why}")
 
 
@@ -69,7 +69,7 @@ def event(bench: Bench) -> None:
         try:
             kube.apply([manifest])
         except KubeError as error:
-            if any(said in str(error) for said in PASSING):
+            if any(words in str(error) for words in PASSING):
                 return False
             raise
         return True

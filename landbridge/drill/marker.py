@@ -18,34 +18,35 @@ class Mark:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.key = f"drills/{session.info.name}.json"
-        self.told: dict[str, Any] = {}
+        self.content: dict[str, Any] = {}
 
     def read(self) -> dict[str, Any]:
         """Empty when no drill is under way, nor was one killed."""
-        self.told = dict(json.loads(self.session.bucket.read(self.key) or b"{}"))
-        return self.told
+        self.content = dict(json.loads(self.session.bucket.read(self.key) or b"{}"))
+        return self.content
 
     def free(self) -> None:
         """Raises LandbridgeError when another drill works on the cluster, or left it broken."""
-        if told := self.read():
+        if running := self.read():
             raise LandbridgeError(
-                f"Nothing was broken: the drill {told['drill']} began on {self.session.info.name} at {told['since']} "
-                "and has not ended. Wait for it; if it was killed, `landbridge drill --clear` puts right what it left."
+                f"Nothing was broken: the drill {running['drill']} began on {self.session.info.name} at "
+                f"{running['since']} and has not ended. Wait for it; if it was killed, "
+                "`landbridge drill --clear` puts right what it left."
             )
 
     def begin(self, drill: str, namespace: str) -> None:
         since = datetime.now(UTC).isoformat(timespec="seconds")
-        self.told = {"drill": drill, "since": since, "namespace": namespace}
+        self.content = {"drill": drill, "since": since, "namespace": namespace}
         self.write()
 
-    def add(self, **told: Mapping[str, Any] | None) -> None:
+    def add(self, **content: Mapping[str, Any] | None) -> None:
         """To be called before what it tells of is touched. Raises LandbridgeError outside a drill."""
-        self.told |= told
+        self.content |= content
         self.write()
 
     def write(self) -> None:
-        self.session.bucket.put(self.key, json.dumps(self.told).encode())
+        self.session.bucket.put(self.key, json.dumps(self.content).encode())
 
     def end(self) -> None:
         self.session.bucket.delete(self.key)
-        self.told = {}
+        self.content = {}

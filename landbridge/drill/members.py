@@ -34,7 +34,7 @@ def leader_killed(bench: Bench) -> Outcome:
 def spared(bench: Bench, name: str) -> None:
     """Raises DrillError unless every API server takes writes while this member is down."""
     unit = "etcd-main.service"
-    bench.hands.sh(name, "holding etcd main down", f"{killing('main')}; systemctl stop {unit}")
+    bench.steps.sh(name, "holding etcd main down", f"{killing('main')}; systemctl stop {unit}")
     try:
         for server in bench.info.api:
             try:
@@ -42,7 +42,7 @@ def spared(bench: Bench, name: str) -> None:
             except Refused as error:
                 raise DrillError(f"{server.name} takes no writes without the etcd of {name}: {error}") from None
     finally:
-        bench.hands.start(name, unit)
+        bench.steps.start(name, unit)
         bench.healthy("main")
 
 
@@ -69,7 +69,7 @@ def volume_lost(bench: Bench) -> Outcome:
     begun = time.monotonic()
     bench.lose([lost.name], "main")
     bench.tell(f"the disk of etcd main on {lost.name} is empty")
-    replace(bench.session.reach, bench.info, bench.info.machines[lost.name], "main", bench.tell)
+    replace(bench.session.remote, bench.info, bench.info.machines[lost.name], "main", bench.tell)
     bench.healthy("main")
     bench.writes(1)
     seconds = time.monotonic() - begun

@@ -24,7 +24,7 @@ def quorum_lost(bench: Bench) -> Outcome:
     others = [member.name for member in view.members if member.name != left.name]
     bench.mark.add(restore={"survivor": "newest"})
     # It stands still while the others go on: what they acknowledge meanwhile is what will be missing.
-    bench.hands.sh(left.name, "stopping its process", "pkill -STOP -f 'etcd/[m]ain.json'")
+    bench.steps.sh(left.name, "stopping its process", "pkill -STOP -f 'etcd/[m]ain.json'")
     time.sleep(BEHIND_SECONDS)
     bench.writes(5)
     begun = time.monotonic()
@@ -39,15 +39,15 @@ def quorum_lost(bench: Bench) -> Outcome:
 
 def restore(bench: Bench, source: str | None, survivor: str | None) -> Mapping[str, Any]:
     """As the command does it. Raises DrillError unless API servers were stopped before etcd was touched."""
-    said = io.StringIO()
-    console = Console(file=said, width=200)
+    output = io.StringIO()
+    console = Console(file=output, width=200)
     store = bench.session.bucket
     out = Output(console, console, as_json=False)
     before = servers(bench)
     try:
         done = restored(bench.session, store, "main", source, survivor, out, yes=True)
     finally:
-        lines = said.getvalue().splitlines()
+        lines = output.getvalue().splitlines()
         for line in lines:
             bench.tell(line)
     stops = [line for line in lines if line.startswith("stopped: ")]
@@ -62,7 +62,7 @@ def restore(bench: Bench, source: str | None, survivor: str | None) -> Mapping[s
 def servers(bench: Bench) -> dict[str, str]:
     """Each API server's process id; empty where none runs."""
     machines = [machine.name for machine in bench.info.api]
-    return side_by_side(lambda name: bench.hands.ask(name, "pgrep", "-x", "kube-apiserver").out.strip(), machines)
+    return side_by_side(lambda name: bench.steps.ask(name, "pgrep", "-x", "kube-apiserver").out.strip(), machines)
 
 
 def back(bench: Bench, done: Mapping[str, Any], begun: float, facts: dict[str, Any]) -> Outcome:

@@ -19,7 +19,7 @@ from .writer import Api
 
 # What is so for an instant is seen once or, by a busy computer, twice: a leader that hands over, a machine that goes as
 # another one has come, a member that answers late. Only what so many looks running see lasts.
-LOOKS = 3
+SAMPLES = 3
 LOOK_SECONDS, API_SECONDS = 1.0, 5.0
 
 
@@ -29,7 +29,7 @@ class Watch:
     def __init__(self, bench: Bench) -> None:
         self.bench, self.machines = bench, Machines(bench.session)
         self.ended, self.thread = threading.Event(), threading.Thread(target=self.work, daemon=True)
-        self.looks, self.most = 0, 0
+        self.samples, self.most = 0, 0
         self.wrong: list[str] = []
 
     def __enter__(self) -> "Watch":
@@ -41,11 +41,11 @@ class Watch:
         self.thread.join()
 
     def work(self) -> None:
-        last: collections.deque[set[str]] = collections.deque(maxlen=LOOKS)
+        last: collections.deque[set[str]] = collections.deque(maxlen=SAMPLES)
         while not self.ended.wait(LOOK_SECONDS):
             last.append(self.away())
-            self.looks += 1
-            lasting = set.intersection(*last) if len(last) == LOOKS else set()
+            self.samples += 1
+            lasting = set.intersection(*last) if len(last) == SAMPLES else set()
             self.most = max(self.most, len([name for name in lasting if name in self.bench.info.machines]))
             if len(lasting) > 1:
                 self.wrong.append(f"away at once: {', '.join(sorted(lasting))}")
@@ -111,4 +111,4 @@ def rolled(bench: Bench) -> Outcome:
     if same or len(done) != len(before):
         raise DrillError(f"{', '.join(same)} were not replaced; {len(done)} of {len(before)} were")
     each = {one.machine: one.seconds for one in done}
-    return Outcome(seconds, {"replaced": each, "looks": watch.looks, "away_at_once": watch.most})
+    return Outcome(seconds, {"replaced": each, "looks": watch.samples, "away_at_once": watch.most})

@@ -79,7 +79,7 @@ def run(session: Session, names: Iterable[str], tell: Tell) -> list[Result]:
     namespace = f"{NAMESPACE}{secrets.token_hex(3)}"
     results: list[Result] = []
     try:
-        asked(session, credential, "POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
+        api_request(session, credential, "POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
         for name in names:
             drill = DRILLS[name]
             tell(f"{name}: {drill.what}")
@@ -93,7 +93,7 @@ def run(session: Session, names: Iterable[str], tell: Tell) -> list[Result]:
                 return results
             mark.end()
         if not any(result.problem for result in results):
-            asked(session, credential, "DELETE", f"/api/v1/namespaces/{namespace}")
+            api_request(session, credential, "DELETE", f"/api/v1/namespaces/{namespace}")
     except KeyboardInterrupt:
         tell("interrupted; should this be, too, `landbridge drill --clear` does it later")
         clear(session, mark, tell)
@@ -101,13 +101,13 @@ def run(session: Session, names: Iterable[str], tell: Tell) -> list[Result]:
     return results
 
 
-def asked(session: Session, credential: Credential, method: str, path: str, body: object = None) -> None:
+def api_request(session: Session, credential: Credential, method: str, path: str, body: object = None) -> None:
     Writer(session.info, credential, "", "").ask(method, path, body)
 
 
 def whole(bench: Bench) -> bool:
     """Whether both rings are well, or will be in a while, and main is what it was."""
-    if bench.mark.told.get("restore"):
+    if bench.mark.content.get("restore"):
         return False
     try:
         for ring in RING:

@@ -38,16 +38,16 @@ def certificate_expired(bench: Bench) -> Outcome:
     bench.tell(why)
     new = Kube(kubeconfig.kubeconfig(bench.info, signed(bench, 1)), bench.session.around)
     # Nobody has bound it to anything: to be known is all it may.
-    said = json.loads(new.done("auth", "whoami", "--output=json"))
-    if said["status"]["userInfo"]["username"] != "landbridge-drill":
-        raise DrillError(f"the new certificate is taken for {said}")
+    review = json.loads(new.done("auth", "whoami", "--output=json"))
+    if review["status"]["userInfo"]["username"] != "landbridge-drill":
+        raise DrillError(f"the new certificate is taken for {review}")
     return Outcome(time.monotonic() - begun, {"refused": refused.why, "diagnosis": why})
 
 
 def signed(bench: Bench, days: int) -> Credential:
     """A client certificate, signed on an API machine."""
     script = SIGN.replace("PKI", PKI).replace("DAYS", str(days))
-    out = bench.hands.sh(bench.info.api[0].name, "signing a certificate", script)
+    out = bench.steps.sh(bench.info.api[0].name, "signing a certificate", script)
     crt, _, key = out.partition("\n\n")
     return Credential("landbridge-drill", crt.strip() + "\n", key.strip() + "\n")
 
@@ -56,20 +56,20 @@ def bundle_tampered(bench: Bench) -> Outcome:
     """A machine's bundle is changed in the bucket: the successor refuses to boot and says why; repaired, it boots."""
     name, path = bench.follower("main").name, "/etc/etcd/main.json"
     sealed_key = f"{bench.info.prefix}/{name}/manifest.json"
-    sealed = json.loads(text(bench, sealed_key))
-    manifest = json.loads(sealed["manifest"])
+    published = json.loads(text(bench, sealed_key))
+    manifest = json.loads(published["manifest"])
     key = f"{bench.info.prefix}/{name}/{manifest['version']}.json"
-    good = {key: text(bench, key), sealed_key: json.dumps(sealed)}
+    good = {key: text(bench, key), sealed_key: json.dumps(published)}
     bench.mark.add(objects=good)
     files = json.loads(good[key])
     files[path] = files[path].replace('"new"', '"existing"')
     try:
         put(bench, key, json.dumps(files))
         bench.tell(f"changed {path} in {bench.session.bucket.where(key)}")
-        said = refusal(bench, name, path, f"stopped at files: ValueError('{path} is missing or changed')")
+        message = refusal(bench, name, path, f"stopped at files: ValueError('{path} is missing or changed')")
         # Whoever can change a file can change what the manifest says of it, but can't sign it.
         manifest["files"][path]["sha256"] = hashlib.sha256(files[path].encode()).hexdigest()
-        put(bench, sealed_key, json.dumps({**sealed, "manifest": json.dumps(manifest)}))
+        put(bench, sealed_key, json.dumps({**published, "manifest": json.dumps(manifest)}))
         bench.tell("changed its digest in the manifest, too")
         unsigned = refusal(bench, name, path, "stopped at signature: ValueError('not signed by our key')")
     finally:
@@ -79,7 +79,7 @@ def bundle_tampered(bench: Bench) -> Outcome:
     new = bench.successor(name, bench.terminate(name))
     for ring in ("main", "events"):
         bench.healthy(ring)
-    return Outcome(time.monotonic() - begun, {"machine": name, "said": said, "unsigned": unsigned, "new": new})
+    return Outcome(time.monotonic() - begun, {"machine": name, "said": message, "unsigned": unsigned, "new": new})
 
 
 def refusal(bench: Bench, name: str, path: str, words: str) -> str:
@@ -91,7 +91,7 @@ def refusal(bench: Bench, name: str, path: str, words: str) -> str:
         raise DrillError(f"{name} has booted a bundle that was tampered with")
     if words not in line:
         raise DrillError(f"{name} stopped for another reason than `{words}`: {line}")
-    if bench.hands.exists(name, path) or bench.hands.active(name, "etcd-main.service"):
+    if bench.steps.exists(name, path) or bench.steps.active(name, "etcd-main.service"):
         raise DrillError(f"{name} wrote or started something of a bundle that it refused")
     return line
 

@@ -15,7 +15,7 @@ from landbridge.cluster.kubeconfig import Credential
 from landbridge.errors import LandbridgeError
 from landbridge.waiting import NotYet, until
 
-HANDS, PACE_SECONDS = 3, 0.15
+WORKERS, PACE_SECONDS = 3, 0.15
 # One try, and all tries of one write together: a client that gives up sooner would not outlive a restore.
 TRY_SECONDS, WRITE_SECONDS = 4.0, 180.0
 MANAGER = "landbridge-drill"
@@ -71,12 +71,12 @@ class Api:
 
         def answered() -> tuple[Any]:
             try:
-                code, told = self.call(method, path, body, min(30, seconds))
+                code, response = self.call(method, path, body, min(30, seconds))
             except (OSError, http.client.HTTPException) as error:
                 raise NotYet(str(error) or type(error).__name__) from None
             if code < 300 or (method == "POST" and code == 409):
-                return (told,)
-            raise NotYet(reason(code, told))
+                return (response,)
+            raise NotYet(reason(code, response))
 
         late = f"{method} {path} was not answered within {seconds:.0f} s"
         return until(answered, seconds, 0.3, lambda why: Refused(f"{late}: {why}"))[0]
@@ -93,8 +93,8 @@ def memory(text: str) -> int:
     return descriptor
 
 
-def reason(code: int, told: Any) -> str:
-    return f"{code} {told.get('message', '') if isinstance(told, dict) else told}"[:300]
+def reason(code: int, response: Any) -> str:
+    return f"{code} {response.get('message', '') if isinstance(response, dict) else response}"[:300]
 
 
 class Writer:
@@ -107,7 +107,7 @@ class Writer:
         self.acknowledged: list[Write] = []
         self.failed: list[int] = []
         self.refusals: deque[tuple[float, str]] = deque(maxlen=200)
-        self.threads = [threading.Thread(target=self.work, daemon=True) for _ in range(HANDS)]
+        self.threads = [threading.Thread(target=self.work, daemon=True) for _ in range(WORKERS)]
 
     @property
     def path(self) -> str:
@@ -140,15 +140,15 @@ class Writer:
         while True:
             tries += 1
             try:
-                code, told = api.call("POST", f"{self.path}?fieldManager={MANAGER}", body)
+                code, response = api.call("POST", f"{self.path}?fieldManager={MANAGER}", body)
                 if code == 409 and tries > 1:  # an earlier try got there, and only its answer was lost
-                    code, told = api.call("GET", f"{self.path}/{name}")
+                    code, response = api.call("GET", f"{self.path}/{name}")
                 if code in (200, 201):
-                    waited, revision = time.monotonic() - begun, int(told["metadata"]["resourceVersion"])
+                    waited, revision = time.monotonic() - begun, int(response["metadata"]["resourceVersion"])
                     with self.lock:
                         self.acknowledged.append(Write(number, time.time(), revision, waited, tries))
                     return
-                why = reason(code, told)
+                why = reason(code, response)
             except (OSError, http.client.HTTPException) as error:
                 why = str(error) or type(error).__name__
             with self.lock:
@@ -197,5 +197,5 @@ class Writer:
 
     def present(self) -> set[int]:
         """The numbers of the writes that are there, by a read that asks etcd's majority."""
-        told = self.ask("GET", f"{self.path}?labelSelector={quote(f'{LABEL}={self.run}')}")
-        return {int(one["data"]["number"]) for one in told["items"]}
+        response = self.ask("GET", f"{self.path}?labelSelector={quote(f'{LABEL}={self.run}')}")
+        return {int(one["data"]["number"]) for one in response["items"]}

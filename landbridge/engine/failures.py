@@ -21,8 +21,8 @@ TRACEBACK = re.compile(r"^Program failed with an unhandled exception:|^Traceback
 LEAD = re.compile(r"^(creating|updating|deleting|reading|refreshing|replacing) urn:\S+: ")
 PROTECTED = re.compile(r'resource "(urn:\S+)" cannot be deleted\s+because it is protected')
 # What is said by those whose partner has gone; the local cloud's last breath takes up to so many seconds.
-LOST = re.compile(r"\bEOF\b|connection (was )?(refused|reset|closed|error)|could not connect|transport", re.I)
-ENDING_SECONDS = 5.0
+PARTNER_GONE = re.compile(r"\bEOF\b|connection (was )?(refused|reset|closed|error)|could not connect|transport", re.I)
+SHUTDOWN_SECONDS = 5.0
 
 
 def worth_telling(report: StackReport, error: Exception, place: Place) -> list[Problem]:
@@ -37,8 +37,8 @@ def worth_telling(report: StackReport, error: Exception, place: Place) -> list[P
         return [Problem("", "", locked(report.stack, locks.holder_in(str(error)), place))]
     if report.violations:
         return distinct(report.violations)
-    if kept := protected(report, place):
-        return [Problem("", "", kept)]
+    if text := protected(report, place):
+        return [Problem("", "", text)]
     problems = [without_own_name(p) for p in report.problems if not ECHOES.match(p.message)]
     of_resources = [p for p in problems if p.name]
     if of_resources or problems:
@@ -66,8 +66,8 @@ def cloud_ended(report: StackReport, error: Exception, place: Place) -> str | No
     """That the local cloud ended meanwhile, why, and what to do; None while it lives. All else follows from that."""
     if place.cloud is None:
         return None
-    lost = any(LOST.search(text) for text in (str(error), *(problem.message for problem in report.problems)))
-    if not client.gone(place.cloud, ENDING_SECONDS if lost else 0.0):
+    gone = any(PARTNER_GONE.search(text) for text in (str(error), *(problem.message for problem in report.problems)))
+    if not client.gone(place.cloud, SHUTDOWN_SECONDS if gone else 0.0):
         return None
     why = client.last_words(place.cloud.home, place.cloud.life) or "left no word (`landbridge local logs`)"
     return (

@@ -78,12 +78,12 @@ def locks(state: Path | None, project: str, stack: str) -> list[Lock]:
 def read(file: Path) -> Lock | None:
     """None for a file that has gone or is being written."""
     try:
-        told = json.loads(file.read_text())
+        record = json.loads(file.read_text())
     except (FileNotFoundError, json.JSONDecodeError):
         return None
     # Go writes nanoseconds; Python's reader wants at most six digits.
-    since = datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", told["timestamp"]))
-    return Lock(told["username"], told["hostname"], told["pid"], since, file)
+    since = datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", record["timestamp"]))
+    return Lock(record["username"], record["hostname"], record["pid"], since, file)
 
 
 def stale(lock: Lock, proc: Path = Path("/proc")) -> bool:

@@ -99,14 +99,14 @@ def gather(
     """What the process prints until it ends; `output` and `error` say into which log and to whom lines go, too."""
     lines: tuple[list[str], list[str]] = ([], [])
 
-    def read(stream: IO[str] | None, kept: list[str], log: Path | None, callback: OnLine | None) -> None:
+    def read(stream: IO[str] | None, captured: list[str], log: Path | None, callback: OnLine | None) -> None:
         assert stream is not None
         for line in stream:
-            kept.append(line.rstrip())
+            captured.append(line.rstrip())
             if log:
-                append(log, kept[-1])
+                append(log, captured[-1])
             if callback:
-                callback(kept[-1])
+                callback(captured[-1])
 
     aside = threading.Thread(target=read, args=(process.stderr, lines[1], *error))
     with process:

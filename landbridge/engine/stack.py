@@ -132,11 +132,11 @@ class StackEngine:
         finally:
             self.workspace.env_vars = before
 
-    def tell_program(self, name: str, value: str | None) -> None:
+    def set_program_variable(self, name: str, value: str | None) -> None:
         """Puts a variable into the environment of the stack's program, or takes it away."""
-        told = {**(self.workspace.env_vars or {})}
-        told.pop(name, None)
-        self.workspace.env_vars = told if value is None else {**told, name: value}
+        variables = {**(self.workspace.env_vars or {})}
+        variables.pop(name, None)
+        self.workspace.env_vars = variables if value is None else {**variables, name: value}
 
     def for_programs(self) -> None:
         """Before each command that starts programs: not every one does, and an interpreter costs seconds."""
@@ -207,14 +207,14 @@ class StackEngine:
         deployment = dict(state.deployment or {})
         deployment.pop("pending_operations", None)
         new = {one["urn"]: {"outputs": one.get("inputs", {}), **one} for one in made}
-        kept, replaced = [], []
+        resources, replaced = [], []
         for resource in deployment.get("resources") or ():
             if resource["urn"] in new:  # it was to be replaced: the new one takes its place
-                kept.append(new.pop(resource["urn"]))
+                resources.append(new.pop(resource["urn"]))
                 replaced.append({**resource, "delete": True})
             else:
-                kept.append(resource)
-        deployment["resources"] = [*kept, *new.values(), *replaced]
+                resources.append(resource)
+        deployment["resources"] = [*resources, *new.values(), *replaced]
         state.deployment = deployment
         self.stack.import_stack(state)
 

@@ -31,19 +31,19 @@ class Backup(NamedTuple):
         return self._asdict()
 
 
-def backup(reach: RemoteExecution, info: ClusterInfo, store: Store, ring: str) -> Backup:
+def backup(remote: RemoteExecution, info: ClusterInfo, store: Store, ring: str) -> Backup:
     """Taken from a follower if there is a healthy one, and looked for in the bucket. Raises LandbridgeError."""
-    machine = source(Ctl(reach, info).look(ring), info)
+    machine = source(Ctl(remote, info).look(ring), info)
     command = ("python3", f"{SCRIPTS}/etcd_backup.py", ring, "--now")
-    said = MachineSteps(reach).ask(machine, *command, seconds=BACKUP_SECONDS)
-    told = _told(said)
-    if told is None:
-        raise StepError(f"{machine}: the backup of etcd {ring} failed: {said.why}")
-    taken = datetime.strptime(told["taken"], STAMP).replace(tzinfo=UTC)
-    numbers = int(told["revision"]), int(told["keys"]), int(told["bytes"])
-    copied = told.get("copy")
+    result = MachineSteps(remote).ask(machine, *command, seconds=BACKUP_SECONDS)
+    report = _parse_result(result)
+    if report is None:
+        raise StepError(f"{machine}: the backup of etcd {ring} failed: {result.why}")
+    taken = datetime.strptime(report["taken"], STAMP).replace(tzinfo=UTC)
+    numbers = int(report["revision"]), int(report["keys"]), int(report["bytes"])
+    copied = report.get("copy")
     copy = {name: copied[name] for name in ("region", "bucket", "key")} if copied else None
-    made = Backup(ring, told["key"], told["member"], *numbers, told["sha256"], taken, copy)
+    made = Backup(ring, report["key"], report["member"], *numbers, report["sha256"], taken, copy)
     there = {one.key: one.size for one in store.listed(made.key)}.get(made.key)
     if there != made.bytes:
         found = "it is not there" if there is None else f"it has {there} bytes there"
@@ -51,17 +51,17 @@ def backup(reach: RemoteExecution, info: ClusterInfo, store: Store, ring: str) -
             f"The snapshot of etcd {ring} has {made.bytes} bytes and did not reach the bucket whole: {found} "
             f"({store.where(made.key)}). Delete it; see the unit etcd-backup-{ring} on {machine}."
         )
-    if said.code != 0:
+    if result.code != 0:
         raise EtcdError(
             f"The snapshot of etcd {ring} is whole at home, {store.where(made.key)}, but not in the second "
-            f"region: {(copied or {}).get('error') or said.why}. Try again when that region answers."
+            f"region: {(copied or {}).get('error') or result.why}. Try again when that region answers."
         )
     return made
 
 
-def _told(said: CommandResult) -> dict[str, Any] | None:
+def _parse_result(result: CommandResult) -> dict[str, Any] | None:
     """The last line, which comes as soon as the snapshot is in the bucket; None without it."""
-    lines = said.out.strip().splitlines()
+    lines = result.out.strip().splitlines()
     try:
         return dict(json.loads(lines[-1])) if lines else None
     except ValueError:

@@ -23,9 +23,9 @@ class Shrunk(NamedTuple):
         return self._asdict()
 
 
-def defrag(reach: RemoteExecution, info: ClusterInfo, ring: str, tell: Callable[[str], None]) -> list[Shrunk]:
+def defrag(remote: RemoteExecution, info: ClusterInfo, ring: str, tell: Callable[[str], None]) -> list[Shrunk]:
     """Followers first, the leader last. Raises EtcdError when the ring is not healthy, before or between."""
-    ctl = Ctl(reach, info)
+    ctl = Ctl(remote, info)
     view = healthy(ctl.look(ring), info)
     full = any(NOSPACE in alarm for member in view.members for alarm in member.alarms)
     if full:
@@ -45,7 +45,7 @@ def defrag(reach: RemoteExecution, info: ClusterInfo, ring: str, tell: Callable[
             f"delete it; see the runbook etcd-quota-full. The alarm stays raised."
         )
     if full:
-        ctl.call(view.asked, ring, "alarm", "disarm")
+        ctl.call(view.queried, ring, "alarm", "disarm")
         tell("NOSPACE is over: the ring takes writes again")
     return done
 
@@ -53,7 +53,7 @@ def defrag(reach: RemoteExecution, info: ClusterInfo, ring: str, tell: Callable[
 def compact(ctl: Ctl, view: View, tell: Callable[[str], None]) -> None:
     """Drops old revisions: API servers do that by a write, which a full ring does not take."""
     revision = max(member.revision or 0 for member in view.members)
-    ctl.call(view.asked, view.ring, "compaction", str(revision), "--physical", seconds=DEFRAG_SECONDS)
+    ctl.call(view.queried, view.ring, "compaction", str(revision), "--physical", seconds=DEFRAG_SECONDS)
     tell(f"NOSPACE: all revisions before {revision} are dropped")
 
 

@@ -37,18 +37,18 @@ class StepError(LandbridgeError):
 class MachineSteps:
     """On the machines of one cluster."""
 
-    def __init__(self, reach: RemoteExecution) -> None:
-        self.reach = reach
+    def __init__(self, remote: RemoteExecution) -> None:
+        self.remote = remote
 
     def ask(self, machine: str, *argv: str, seconds: float = 60, stdin: bytes = b"") -> CommandResult:
-        return self.reach.run(machine, argv, stdin, seconds)
+        return self.remote.run(machine, argv, stdin, seconds)
 
     def do(self, machine: str, what: str, *argv: str, seconds: float = 60, stdin: bytes = b"") -> str:
         """What the command said. Raises StepError that names the step."""
-        said = self.ask(machine, *argv, seconds=seconds, stdin=stdin)
-        if said.code != 0:
-            raise StepError(f"{machine}: {what} failed: {said.why}")
-        return said.out
+        result = self.ask(machine, *argv, seconds=seconds, stdin=stdin)
+        if result.code != 0:
+            raise StepError(f"{machine}: {what} failed: {result.why}")
+        return result.out
 
     def sh(self, machine: str, what: str, script: str, *, seconds: float = 60) -> str:
         return self.do(machine, what, "sh", "-ec", script, seconds=seconds)

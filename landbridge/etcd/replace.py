@@ -15,7 +15,7 @@ JOIN_SECONDS = 300.0
 
 
 def replace(
-    reach: RemoteExecution,
+    remote: RemoteExecution,
     info: ClusterInfo,
     machine: MachineInfo,
     ring: str,
@@ -27,24 +27,24 @@ def replace(
 
     First as a learner: it counts for no majority until it has all data.
     """
-    ctl, hands = Ctl(reach, info), MachineSteps(reach)
+    ctl, steps = Ctl(remote, info), MachineSteps(remote)
     view = ctl.look(ring)
     other = check(view, info, machine, force=force)
-    aside(hands, machine.name, ring, tell)
+    aside(steps, machine.name, ring, tell)
     if old := view.member(machine.name):
         ctl.call(other, ring, "member", "remove", old.id)
         tell(f"etcd {ring}: {machine.name} is removed")
     peer = f"https://{machine.host}:{RING[ring].peer_port}"
     ctl.call(other, ring, "member", "add", machine.name, f"--peer-urls={peer}", "--learner")
     config = f"/etc/etcd/{ring}.json"
-    text = hands.do(machine.name, f"reading {config}", "cat", config)
+    text = steps.do(machine.name, f"reading {config}", "cat", config)
     try:
-        write(hands, machine.name, config, joining(text))
-        hands.start(machine.name, f"etcd-{ring}.service")
+        write(steps, machine.name, config, joining(text))
+        steps.start(machine.name, f"etcd-{ring}.service")
         promote(ctl, other, machine.name, ring, tell)
     finally:
         # With data in its folder etcd does not look at this any more; the bundle's own text is what belongs here.
-        write(hands, machine.name, config, text)
+        write(steps, machine.name, config, text)
 
 
 def check(view: View, info: ClusterInfo, machine: MachineInfo, *, force: bool) -> str:
@@ -71,40 +71,40 @@ def check(view: View, info: ClusterInfo, machine: MachineInfo, *, force: bool) -
     return sorted(alive, key=lambda member: member.name)[0].name
 
 
-def aside(hands: MachineSteps, machine: str, ring: str, tell: Callable[[str], None]) -> None:
+def aside(steps: MachineSteps, machine: str, ring: str, tell: Callable[[str], None]) -> None:
     """Stops the member and moves what its folder holds out of the way."""
-    hands.stop(machine, f"etcd-{ring}.service")
-    kept = f"data.before-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    steps.stop(machine, f"etcd-{ring}.service")
+    previous_data = f"data.before-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     path = f"/var/lib/etcd/{ring}"
-    hands.start(machine, f"var-lib-etcd-{ring}.mount")
-    mounted(hands, machine, ring)
-    if hands.exists(machine, f"{path}/data"):
-        hands.sh(machine, "moving the old data aside", f"mv {path}/data {path}/{kept}")
-        tell(f"{machine}: the old data of etcd {ring} are kept in {path}/{kept}")
+    steps.start(machine, f"var-lib-etcd-{ring}.mount")
+    mounted(steps, machine, ring)
+    if steps.exists(machine, f"{path}/data"):
+        steps.sh(machine, "moving the old data aside", f"mv {path}/data {path}/{previous_data}")
+        tell(f"{machine}: the old data of etcd {ring} are kept in {path}/{previous_data}")
 
 
-def mounted(hands: MachineSteps, machine: str, ring: str, seconds: float = 60) -> None:
+def mounted(steps: MachineSteps, machine: str, ring: str, seconds: float = 60) -> None:
     """Without its disk a member would begin on the root disk."""
     late = EtcdError(
         f"{machine}: the disk of etcd {ring} is not mounted. Is its volume there and attached? "
         f"`landbridge up` makes a volume that is gone anew; then look at `landbridge-disks.service` there."
     )
-    until(lambda: hands.active(machine, f"var-lib-etcd-{ring}.mount"), seconds, 1, lambda _: late)
+    until(lambda: steps.active(machine, f"var-lib-etcd-{ring}.mount"), seconds, 1, lambda _: late)
 
 
 def joining(config: str) -> str:
     return json.dumps({**json.loads(config), "initial-cluster-state": "existing"}, indent=2, sort_keys=True) + "\n"
 
 
-def write(hands: MachineSteps, machine: str, path: str, text: str) -> None:
+def write(steps: MachineSteps, machine: str, path: str, text: str) -> None:
     script = f"umask 022; cat > {path}.new && mv {path}.new {path}"
-    hands.do(machine, f"writing {path}", "sh", "-ec", script, stdin=text.encode())
+    steps.do(machine, f"writing {path}", "sh", "-ec", script, stdin=text.encode())
 
 
 def promote(ctl: Ctl, other: str, name: str, ring: str, tell: Callable[[str], None]) -> None:
     """Makes the learner a voter as soon as it has the leader's data."""
 
-    def joined() -> bool:
+    def promoted() -> bool:
         view = ctl.look(ring)
         member: Member | None = view.member(name)
         if not (member and member.answers):
@@ -121,4 +121,4 @@ def promote(ctl: Ctl, other: str, name: str, ring: str, tell: Callable[[str], No
             f"no majority. Its log: unit etcd-{ring} on {name}. Running the command again begins anew."
         )
 
-    until(joined, JOIN_SECONDS, 0.5, late)
+    until(promoted, JOIN_SECONDS, 0.5, late)

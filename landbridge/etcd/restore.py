@@ -37,7 +37,7 @@ class Source(NamedTuple):
 
     key: str
     at: datetime
-    said: str
+    label: str
 
 
 class Restored(NamedTuple):
@@ -82,8 +82,8 @@ def from_bucket(store: Store, info: ClusterInfo, ring: str, given: str) -> Sourc
 class Restore:
     """One restore, as steps in their order. A step that fails leaves all before it as it is: run it again."""
 
-    def __init__(self, reach: RemoteExecution, info: ClusterInfo, store: Store, ring: str, tell: Tell) -> None:
-        self.hands, self.info, self.store, self.ring, self.tell = MachineSteps(reach), info, store, ring, tell
+    def __init__(self, remote: RemoteExecution, info: ClusterInfo, store: Store, ring: str, tell: Tell) -> None:
+        self.steps, self.info, self.store, self.ring, self.tell = MachineSteps(remote), info, store, ring, tell
         self.etcd = [machine.name for machine in info.etcd]
         self.api = [machine.name for machine in info.api]
         self.stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
@@ -101,7 +101,7 @@ class Restore:
             try:
                 # One that has just been started may have its bundle in a moment.
                 until(
-                    lambda: self.hands.ask(machine, "test", "-e", unit, seconds=20).code == 0,
+                    lambda: self.steps.ask(machine, "test", "-e", unit, seconds=20).code == 0,
                     BOOT_SECONDS,
                     1,
                     lambda _: late,
@@ -121,47 +121,47 @@ class Restore:
         """API servers first, then the ring's members."""
         side_by_side(self.stop_api, self.api)
         self.tell(f"stopped: API servers of {', '.join(self.api)}" if self.api else "there are no API machines")
-        side_by_side(lambda machine: self.hands.stop(machine, f"etcd-{self.ring}.service"), self.etcd)
+        side_by_side(lambda machine: self.steps.stop(machine, f"etcd-{self.ring}.service"), self.etcd)
         self.tell(f"stopped: etcd {self.ring} of {', '.join(self.etcd)}")
 
     def stop_api(self, machine: str) -> None:
         # They would wait for their balancer, which is no use to anybody whose data are about to change.
-        self.hands.do(machine, "stopping the API server", "systemctl", "stop", "--no-block", *API_UNITS)
-        self.hands.ask(machine, "pkill", "-KILL", "-x", "kube-apiserver")
-        self.hands.stop(machine, *API_UNITS)
+        self.steps.do(machine, "stopping the API server", "systemctl", "stop", "--no-block", *API_UNITS)
+        self.steps.ask(machine, "pkill", "-KILL", "-x", "kube-apiserver")
+        self.steps.stop(machine, *API_UNITS)
 
     def disk(self, machine: str) -> None:
-        self.hands.start(machine, f"var-lib-etcd-{self.ring}.mount")
-        mounted(self.hands, machine, self.ring)
+        self.steps.start(machine, f"var-lib-etcd-{self.ring}.mount")
+        mounted(self.steps, machine, self.ring)
 
     def salvage(self, machine: str) -> tuple[Source, Left]:
         """The newest of what is left on disks (or of one machine's), in the bucket. Members must be stopped."""
         names = self.etcd if machine == "newest" else [machine]
-        found = side_by_side(lambda name: salvaging.salvage(self.hands, name, self.ring), names)
+        found = side_by_side(lambda name: salvaging.salvage(self.steps, name, self.ring), names)
         left = [one for one in found.values() if one]
         for one in left:
             self.tell(f"{one.machine} has revision {one.revision}")
         best = salvaging.newest(left)
         at = datetime.now(UTC)
         key = stores.key(self.info.name, self.ring, best.revision, at, kind="salvaged/")
-        self.hands.send(best.machine, best.path, self.info.region, self.info.bucket, key)
-        salvaging.forget(self.hands, left)
+        self.steps.send(best.machine, best.path, self.info.region, self.info.bucket, key)
+        salvaging.forget(self.steps, left)
         return Source(key, at, f"what was left on {best.machine}"), best
 
     def bring(self, source: Source) -> int:
         """The snapshot's file to every member's disk, read and compared. Gives the snapshot's revision."""
         url = self.store.get_url(source.key)
-        side_by_side(lambda machine: self.hands.fetch(machine, self.file, url), self.etcd)
-        status = side_by_side(lambda machine: self.hands.snapshot_status(machine, self.file), self.etcd)
-        told = {(one["hash"], one["revision"]) for one in status.values()}
-        if len(told) != 1:
+        side_by_side(lambda machine: self.steps.fetch(machine, self.file, url), self.etcd)
+        status = side_by_side(lambda machine: self.steps.snapshot_status(machine, self.file), self.etcd)
+        hashes = {(one["hash"], one["revision"]) for one in status.values()}
+        if len(hashes) != 1:
             raise LandbridgeError(f"The machines did not get the same snapshot: {status}. Run the command again.")
         return int(next(iter(status.values()))["revision"])
 
     def highest(self) -> int:
         """The highest revision that anybody can have seen of this ring: also of a past that was left before."""
         listed = [stores.revision(one.key) for one in stores.scheduled(self.store, self.info.name, self.ring)]
-        alive = [member.revision for member in Ctl(self.hands.reach, self.info).look(self.ring).members]
+        alive = [member.revision for member in Ctl(self.steps.remote, self.info).look(self.ring).members]
         return max((one or 0 for one in (*listed, *alive)), default=0)
 
     def lay(self, machine: str) -> None:
@@ -176,30 +176,31 @@ class Restore:
             "bump-revision": str(self.bump),
         }
         words = [f"--{name}={value}" for name, value in flags.items()]
-        self.hands.remove(machine, f"{self.folder}/data.restored")
+        self.steps.remove(machine, f"{self.folder}/data.restored")
         command = ("/usr/local/bin/etcdutl", "snapshot", "restore", self.file, *words, "--mark-compacted")
-        self.hands.do(machine, "restoring the snapshot", *command, seconds=RESTORE_SECONDS)
+        self.steps.do(machine, "restoring the snapshot", *command, seconds=RESTORE_SECONDS)
         # In one go: a machine that dies in between has either the old data or the new.
-        self.hands.sh(
+        self.steps.sh(
             machine,
             "changing the data",
-            f"cd {self.folder}; rm -f restore.db; if [ -e data ]; then mv data {self.kept}; fi; mv data.restored data",
+            f"cd {self.folder}; rm -f restore.db; "
+            f"if [ -e data ]; then mv data {self.previous_data}; fi; mv data.restored data",
         )
 
     @property
-    def kept(self) -> str:
+    def previous_data(self) -> str:
         return f"data.before-{self.stamp}"
 
     def start(self) -> None:
         """The members, then the API servers, each healthy before it counts."""
-        side_by_side(lambda machine: self.hands.start(machine, f"etcd-{self.ring}.service"), self.etcd)
-        waiting.for_ring(self.hands.reach, self.info, self.ring)
+        side_by_side(lambda machine: self.steps.start(machine, f"etcd-{self.ring}.service"), self.etcd)
+        waiting.for_ring(self.steps.remote, self.info, self.ring)
         self.tell(f"etcd {self.ring} is healthy on {', '.join(self.etcd)}")
         self.start_api()
 
     def start_api(self) -> None:
-        side_by_side(lambda machine: self.hands.start(machine, *API_UNITS), self.api)
-        side_by_side(lambda machine: waiting.for_api(self.hands, machine), self.api)
+        side_by_side(lambda machine: self.steps.start(machine, *API_UNITS), self.api)
+        side_by_side(lambda machine: waiting.for_api(self.steps, machine), self.api)
         if self.api:
             self.tell(f"the API answers on {', '.join(self.api)}")
 
@@ -223,11 +224,11 @@ class Restore:
         self.start()
         return Restored(
             ring=self.ring,
-            source=source.said,
+            source=source.label,
             revision=revision,
             continues_at=revision + self.bump,
             taken_at=source.at,
             age_seconds=int((datetime.now(UTC) - source.at).total_seconds()),
             dropped=left.dropped if left else 0,
-            kept=f"{self.folder}/{self.kept}",
+            kept=f"{self.folder}/{self.previous_data}",
         )

@@ -26,7 +26,7 @@ def restored(
     chosen = from_bucket(store, info, ring, source) if source else None
     ask(info.name, ring, chosen, survivor, out, yes=yes)
     restore = Restore(
-        session.reach, info, store, ring, lambda text: out.progress.print(text, markup=False, soft_wrap=True)
+        session.remote, info, store, ring, lambda text: out.progress.print(text, markup=False, soft_wrap=True)
     )
     done = restore.run(chosen, survivor)
     frozen = froze(session, done) if ring == "main" else ""
@@ -38,7 +38,9 @@ def restored(
 
 def ask(cluster: str, ring: str, source: Source | None, survivor: str | None, out: Output, *, yes: bool) -> None:
     """The consent. Raises ConsentError."""
-    back = f"to {source.said}, {old(source.at)} old" if source else f"to what is left on {survivor} etcd machine's disk"
+    back = (
+        f"to {source.label}, {old(source.at)} old" if source else f"to what is left on {survivor} etcd machine's disk"
+    )
     what = f"This takes etcd {ring} of {cluster} back {back}. The API stops meanwhile; what was written since is lost."
     if yes:
         return

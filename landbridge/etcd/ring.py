@@ -46,11 +46,11 @@ class Member:
 
 @dataclass
 class View:
-    """One ring. `asked` is the machine that answered; a ring without one has no members here and says `why`."""
+    """One ring. `queried` is the machine that answered; a ring without one has no members here and says `why`."""
 
     ring: str
     members: list[Member] = field(default_factory=list)
-    asked: str = ""
+    queried: str = ""
     why: str = ""
 
     @property
@@ -103,29 +103,29 @@ class View:
 class Ctl:
     """etcdctl on a cluster's machines, each against its own member."""
 
-    def __init__(self, reach: RemoteExecution, info: ClusterInfo) -> None:
-        self.reach, self.info = reach, info
+    def __init__(self, remote: RemoteExecution, info: ClusterInfo) -> None:
+        self.remote, self.info = remote, info
 
     def say(self, machine: str, ring: str, *words: str, seconds: float = 10) -> CommandResult:
         here = f"--endpoints=https://127.0.0.1:{RING[ring].client_port}"
         limits = [f"--command-timeout={seconds:.0f}s", "--dial-timeout=2s", "--write-out=json"]
         argv = ["/usr/local/bin/etcdctl", here, *CREDENTIAL, *limits, *words]
-        return self.reach.run(machine, argv, timeout_seconds=seconds * 3 + 10)
+        return self.remote.run(machine, argv, timeout_seconds=seconds * 3 + 10)
 
     def call(self, machine: str, ring: str, *words: str, seconds: float = 10) -> dict[str, Any]:
         """Raises EtcdError and RemoteExecutionError."""
-        said = self.say(machine, ring, *words, seconds=seconds)
-        if said.code != 0:
-            raise EtcdError(f"etcd {ring} on {machine} refused `{' '.join(words)}`: {complaint(said)}")
-        text = said.out.strip()
+        result = self.say(machine, ring, *words, seconds=seconds)
+        if result.code != 0:
+            raise EtcdError(f"etcd {ring} on {machine} refused `{' '.join(words)}`: {complaint(result)}")
+        text = result.out.strip()
         return dict(json.loads(text)) if text.startswith("{") else {}
 
     def look(self, ring: str) -> View:
         """Asks all machines at once, and takes the first that answers for the whole ring."""
         reasons = []
         with ThreadPoolExecutor(max(1, len(self.info.etcd))) as threads:
-            told = threads.map(lambda machine: self._listed(machine.name, ring), self.info.etcd)
-            for machine, listed in zip(self.info.etcd, list(told), strict=True):
+            answers = threads.map(lambda machine: self._listed(machine.name, ring), self.info.etcd)
+            for machine, listed in zip(self.info.etcd, list(answers), strict=True):
                 if isinstance(listed, RemoteExecutionError) or listed.code != 0:
                     reasons.append(
                         str(listed)
@@ -151,9 +151,9 @@ class Ctl:
             return error
 
 
-def view(ring: str, asked: str, listed: str, status: str, alarms: str) -> View:
+def view(ring: str, queried: str, listed: str, status: str, alarms: str) -> View:
     """What etcdctl's JSON says. Members that do not answer are not in `status`; alarms need a quorum to be asked."""
-    told = {one["Status"]["header"]["member_id"]: one["Status"] for one in parsed(status) or ()}
+    statuses = {one["Status"]["header"]["member_id"]: one["Status"] for one in parsed(status) or ()}
     raised: dict[int, list[str]] = {}
     for alarm in (parsed(alarms) or {}).get("alarms", ()):
         # Its memberID is 0 for an alarm of the whole ring.
@@ -161,7 +161,7 @@ def view(ring: str, asked: str, listed: str, status: str, alarms: str) -> View:
     members = []
     for one in json.loads(listed)["members"]:
         number = one["ID"]
-        known = told.get(number)
+        known = statuses.get(number)
         member = Member(one.get("name") or named(one), f"{number:x}", bool(one.get("isLearner")))
         if known:
             member = Member(
@@ -181,7 +181,7 @@ def view(ring: str, asked: str, listed: str, status: str, alarms: str) -> View:
                 alarms=tuple(raised.get(number, ())),
             )
         members.append(member)
-    return View(ring, sorted(members, key=lambda member: member.name), asked)
+    return View(ring, sorted(members, key=lambda member: member.name), queried)
 
 
 # etcd's AlarmType. NOSPACE: the quota is reached, and the ring takes no writes until it is disarmed.
@@ -201,9 +201,9 @@ def parsed(text: str) -> Any:
         return None
 
 
-def complaint(said: CommandResult) -> str:
+def complaint(result: CommandResult) -> str:
     """etcdctl's own words without its log lines' clutter."""
-    told = parsed(said.why)
-    if isinstance(told, dict):
-        return str(told.get("error") or told.get("msg") or said.why)
-    return said.why.removeprefix("Error: ")
+    record = parsed(result.why)
+    if isinstance(record, dict):
+        return str(record.get("error") or record.get("msg") or result.why)
+    return result.why.removeprefix("Error: ")

@@ -24,19 +24,19 @@ class Left(NamedTuple):
     dropped: int
 
 
-def salvage(hands: MachineSteps, machine: str, ring: str) -> Left | None:
+def salvage(steps: MachineSteps, machine: str, ring: str) -> Left | None:
     """A snapshot file of what is left of the ring on this machine; None when nothing is. The member must be stopped."""
     data, copy = f"/var/lib/etcd/{ring}/data", f"/var/lib/etcd/{ring}/salvage"
     snapshot = f"/var/lib/etcd/{ring}/salvage.db"
-    if not hands.exists(machine, f"{data}/member/wal"):
+    if not steps.exists(machine, f"{data}/member/wal"):
         return None
     try:
-        hands.sh(machine, "copying its data", f"rm -rf {copy} {snapshot}; cp -a {data} {copy}", seconds=900)
-        hands.sh(machine, "reading its data", script(copy, snapshot), seconds=READ_SECONDS + 30)
-        log = hands.ask(machine, "cat", f"{copy}/etcd.log").out
-        revision = int(hands.snapshot_status(machine, snapshot)["revision"])
+        steps.sh(machine, "copying its data", f"rm -rf {copy} {snapshot}; cp -a {data} {copy}", seconds=900)
+        steps.sh(machine, "reading its data", script(copy, snapshot), seconds=READ_SECONDS + 30)
+        log = steps.ask(machine, "cat", f"{copy}/etcd.log").out
+        revision = int(steps.snapshot_status(machine, snapshot)["revision"])
     finally:
-        hands.remove(machine, copy, f"{snapshot}.part")
+        steps.remove(machine, copy, f"{snapshot}.part")
     return Left(machine, snapshot, revision, dropped(log))
 
 
@@ -68,9 +68,9 @@ def dropped(log: str) -> int:
     """How many entries etcd says it threw away because this member did not know them to be agreed on."""
     for line in log.splitlines():
         if "discarding uncommitted WAL entries" in line:
-            told = parsed(line)
-            if isinstance(told, dict):
-                return int(told["number-of-discarded-entries"])
+            record = parsed(line)
+            if isinstance(record, dict):
+                return int(record["number-of-discarded-entries"])
     return 0
 
 
@@ -84,6 +84,6 @@ def newest(left: list[Left]) -> Left:
     return max(left, key=lambda one: (one.revision, one.dropped, one.machine))
 
 
-def forget(hands: MachineSteps, left: list[Left]) -> None:
+def forget(steps: MachineSteps, left: list[Left]) -> None:
     for one in left:
-        hands.remove(one.machine, one.path)
+        steps.remove(one.machine, one.path)

@@ -26,8 +26,8 @@ class Newest(NamedTuple):
 
     def line(self) -> Text:
         what = Text.assemble((f"etcd {self.ring}: ", "bold"))
-        said = f"newest copy in {self.region} {old(self.taken)} old" if self.taken else ""
-        return what.append(said).append(", " if said and self.late else "").append(self.late, style="yellow")
+        text = f"newest copy in {self.region} {old(self.taken)} old" if self.taken else ""
+        return what.append(text).append(", " if text and self.late else "").append(self.late, style="yellow")
 
 
 def newest(session: Session, ring: str) -> Newest | None:
@@ -60,7 +60,7 @@ def keys(session: Session) -> str:
         return ""
     name, region = where["recovery_secret"], where["region"]
     try:
-        there = session.cloud_at(region, hasty=True).is_kept(name)
+        there = session.cloud_at(region, hasty=True).has_secret(name)
     except CloudError as error:
         return f"keys: {region} has no copy of {name} that it tells of: {error}"
     return "" if there else f"keys: {region} has no copy of {name}"

@@ -22,9 +22,9 @@ READY = (
 )
 
 
-def for_ring(reach: RemoteExecution, info: ClusterInfo, ring: str, seconds: float = RING_SECONDS) -> None:
+def for_ring(remote: RemoteExecution, info: ClusterInfo, ring: str, seconds: float = RING_SECONDS) -> None:
     """Raises LandbridgeError with what ails it when the ring does not become healthy in time."""
-    ctl = Ctl(reach, info)
+    ctl = Ctl(remote, info)
 
     def healthy() -> bool:
         if ails := ctl.look(ring).ails(info.etcd):
@@ -40,14 +40,14 @@ def for_ring(reach: RemoteExecution, info: ClusterInfo, ring: str, seconds: floa
     until(healthy, seconds, 0.5, late)
 
 
-def ready(hands: MachineSteps, machine: str) -> bool:
-    return hands.ask(machine, *READY, seconds=10).out == "ok"
+def ready(steps: MachineSteps, machine: str) -> bool:
+    return steps.ask(machine, *READY, seconds=10).out == "ok"
 
 
-def for_api(hands: MachineSteps, machine: str, seconds: float = API_SECONDS) -> None:
+def for_api(steps: MachineSteps, machine: str, seconds: float = API_SECONDS) -> None:
     """Raises LandbridgeError when the API server of a machine does not become ready in time."""
     late = LandbridgeError(
         f"The API server of {machine} is not ready after {seconds:.0f} s. Look into the log of its unit "
         "kube-apiserver (`landbridge local logs MACHINE`, or journalctl there)."
     )
-    until(lambda: ready(hands, machine), seconds, 0.5, lambda _: late)
+    until(lambda: ready(steps, machine), seconds, 0.5, lambda _: late)

@@ -12,7 +12,7 @@ from components.tags import Owner
 from stacks.catalogue import LINKS
 
 from .info import Connections
-from .seen import AGREED, DOWN, NONE, SILENT, UNKNOWN, UP
+from .tunnel_status import AGREED, DOWN, NONE, SILENT, UNKNOWN, UP
 
 CAUSES = {
     SILENT: "the two clouds have no keys agreed: `{up}` undoes what was changed of an end by hand, and AWS begins anew "
@@ -24,7 +24,7 @@ NO_ROUTE = (
 )
 
 
-class SeenCrossing(NamedTuple):
+class CrossCloudStatus(NamedTuple):
     """A tunnel as AWS's end sees it. `prefixes` are what it took from Azure; `trouble` is why it carries nothing."""
 
     tunnel: str
@@ -37,7 +37,7 @@ class SeenCrossing(NamedTuple):
     trouble: str = ""
 
 
-def seen_crossings(links: Connections) -> list[SeenCrossing]:
+def cross_cloud_statuses(links: Connections) -> list[CrossCloudStatus]:
     """Every one that is planned, in the plan's order. A region that can't be asked stops no other one."""
     world = links.world
     made = cross_cloud_connections(world.fleet, world.plan)
@@ -48,7 +48,7 @@ def seen_crossings(links: Connections) -> list[SeenCrossing]:
     ]
 
 
-def _of_region(links: Connections, region: str, made: list[CrossCloudConnection]) -> Iterator[SeenCrossing]:
+def _of_region(links: Connections, region: str, made: list[CrossCloudConnection]) -> Iterator[CrossCloudStatus]:
     owner, found, why = Owner(links.world.fleet.fleet, "", LINKS), dict[str, Mapping[str, Any]](), ""
     named = {owner.tags(one.name)["Name"]: one for one in made}
     live = [
@@ -56,28 +56,28 @@ def _of_region(links: Connections, region: str, made: list[CrossCloudConnection]
         {"Name": "state", "Values": ["pending", "available", "modifying"]},
     ]
     try:
-        told = links.of(region)("ec2").describe_vpn_connections(Filters=live)["VpnConnections"]
+        connections = links.of(region)("ec2").describe_vpn_connections(Filters=live)["VpnConnections"]
     except (ClientError, BotoCoreError) as error:
-        told, why = [], f"{region} can't be asked: {error}"
-    for one in told:
+        connections, why = [], f"{region} can't be asked: {error}"
+    for one in connections:
         states = {end["OutsideIpAddress"]: end for end in one.get("VgwTelemetry", ())}
         for end in one["Options"]["TunnelOptions"]:
             found[end["TunnelInsideCidr"]] = states.get(at := end["OutsideIpAddress"], {"OutsideIpAddress": at})
     for tunnel in (tunnel for one in made for tunnel in one.tunnels):
         if why:
-            yield SeenCrossing(tunnel.name, tunnel.aws, tunnel.azure, "", UNKNOWN, trouble=why)
+            yield CrossCloudStatus(tunnel.name, tunnel.aws, tunnel.azure, "", UNKNOWN, trouble=why)
         elif tunnel.inside_cidr not in found:
-            yield SeenCrossing(tunnel.name, tunnel.aws, tunnel.azure, "", NONE, trouble=f"run `{links.up}`")
+            yield CrossCloudStatus(tunnel.name, tunnel.aws, tunnel.azure, "", NONE, trouble=f"run `{links.up}`")
         else:
-            yield _seen(links, tunnel, found[tunnel.inside_cidr])
+            yield _status(links, tunnel, found[tunnel.inside_cidr])
 
 
-def _seen(links: Connections, one: Crossing, told: Mapping[str, Any]) -> SeenCrossing:
-    head = (one.name, one.aws, one.azure, str(told["OutsideIpAddress"]))
-    if "Status" not in told:
-        return SeenCrossing(*head, UNKNOWN, trouble=f"{one.aws} tells nothing of it yet")
-    prefixes, since = int(told.get("AcceptedRouteCount", 0)), told.get("LastStatusChange")
-    if told["Status"] == "UP":
-        return SeenCrossing(*head, UP, since, prefixes, "" if prefixes else NO_ROUTE)
-    why = CAUSES.get(str(told.get("StatusMessage", "")), CAUSES[SILENT]).format(up=links.up)
-    return SeenCrossing(*head, DOWN, since, trouble=why)
+def _status(links: Connections, one: Crossing, telemetry: Mapping[str, Any]) -> CrossCloudStatus:
+    head = (one.name, one.aws, one.azure, str(telemetry["OutsideIpAddress"]))
+    if "Status" not in telemetry:
+        return CrossCloudStatus(*head, UNKNOWN, trouble=f"{one.aws} tells nothing of it yet")
+    prefixes, since = int(telemetry.get("AcceptedRouteCount", 0)), telemetry.get("LastStatusChange")
+    if telemetry["Status"] == "UP":
+        return CrossCloudStatus(*head, UP, since, prefixes, "" if prefixes else NO_ROUTE)
+    why = CAUSES.get(str(telemetry.get("StatusMessage", "")), CAUSES[SILENT]).format(up=links.up)
+    return CrossCloudStatus(*head, DOWN, since, trouble=why)

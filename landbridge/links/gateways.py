@@ -11,7 +11,7 @@ from components.links.gateway.stamp import plan
 from landbridge.errors import UsageError
 
 from .info import Connections
-from .seen import Seen
+from .tunnel_status import TunnelStatus
 
 PRINTS = "`gateway_verify.py --json`"
 
@@ -68,30 +68,30 @@ def gateway_reports(links: Connections, files: Sequence[str], site: str | None =
             raise UsageError(f"{file} is of a gateway of {one.site}, not of {site}.")
     sites = {one.site for one in found} & links.world.fleet.sites.keys()
     specs = {one.address: one for name in sites for one in links.gateways(name)}
-    return [_said(one, specs.get(one.gateway)) for one in found]
+    return [_report(one, specs.get(one.gateway)) for one in found]
 
 
 def _read(file: str) -> ReportFile:
     try:
         with click.open_file(file) as opened:
-            told = json.load(opened)
-        causes = {str(one["name"]): str(one["trouble"]) for one in told["tunnels"] if one["trouble"]}
-        differs, troubles = tuple(map(str, told["differs"])), tuple(map(str, told["troubles"]))
-        whose = str(told["site"]), str(told["gateway"]), str(told["plan"])
-        return ReportFile(*whose, causes, differs, troubles, str(told["next_hop"]))
+            report = json.load(opened)
+        causes = {str(one["name"]): str(one["trouble"]) for one in report["tunnels"] if one["trouble"]}
+        differs, troubles = tuple(map(str, report["differs"])), tuple(map(str, report["troubles"]))
+        whose = str(report["site"]), str(report["gateway"]), str(report["plan"])
+        return ReportFile(*whose, causes, differs, troubles, str(report["next_hop"]))
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror}. Save there what {PRINTS} prints on the gateway.") from None
     except (ValueError, KeyError, TypeError):
         raise UsageError(f"{file} is not what {PRINTS} prints.") from None
 
 
-def _said(told: ReportFile, spec: GatewaySpec | None) -> GatewayReport:
+def _report(report: ReportFile, spec: GatewaySpec | None) -> GatewayReport:
     names = {end.name: end.tunnel.name for end in spec.ends} if spec else {}
-    causes = {names[name]: why for name, why in told.causes.items() if name in names}
-    return GatewayReport(**{**told._asdict(), "causes": causes, "wanted": plan(spec) if spec else ""})
+    causes = {names[name]: why for name, why in report.causes.items() if name in names}
+    return GatewayReport(**{**report._asdict(), "causes": causes, "wanted": plan(spec) if spec else ""})
 
 
-def explained(tunnels: Sequence[Seen], gateways: Sequence[GatewayReport]) -> list[Seen]:
+def explained(tunnels: Sequence[TunnelStatus], gateways: Sequence[GatewayReport]) -> list[TunnelStatus]:
     """The clouds see that a tunnel is down, its gateway knows why."""
     causes = {name: why for one in gateways for name, why in one.causes.items()}
     return [one._replace(cause=causes.get(one.tunnel, "")) for one in tunnels]

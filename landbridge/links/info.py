@@ -18,7 +18,10 @@ from .aws import keys as aws
 from .azure import keys as azure
 
 # A connection's keys, by where they are kept: the place, its region, and its secret's name there.
-KEPT: Mapping[Cloud, Callable[[World, Place, str, str], dict[str, str]]] = {"aws": aws.kept, "azure": azure.kept}
+STORED_KEYS: Mapping[Cloud, Callable[[World, Place, str, str], dict[str, str]]] = {
+    "aws": aws.stored_keys,
+    "azure": azure.stored_keys,
+}
 
 
 class Connections:
@@ -54,8 +57,8 @@ class Connections:
 
     def keys(self) -> dict[str, str]:
         """Pre-shared keys by tunnels' names. Raises LandbridgeError."""
-        return {tunnel: key for one in self.found.values() for tunnel, key in self._kept(one).items()}
+        return {tunnel: key for one in self.found.values() for tunnel, key in self._keys_of(one).items()}
 
-    def _kept(self, one: Mapping[str, Any]) -> dict[str, str]:
+    def _keys_of(self, one: Mapping[str, Any]) -> dict[str, str]:
         cloud: Cloud = "azure" if in_azure(self.world.fleet, one["region"]) else "aws"
-        return KEPT[cloud](self.world, self.place, one["region"], one["secret"])
+        return STORED_KEYS[cloud](self.world, self.place, one["region"], one["secret"])

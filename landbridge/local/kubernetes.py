@@ -21,8 +21,8 @@ BUILDER = ROOT / "tools/kubernetes_version.py"
 
 def check(world: World, stacks: Iterable[StackSpec]) -> None:
     """Raises FleetError, with lines, for clusters whose version the local cloud can't run."""
-    asked = asked_for(world, stacks)
-    if not [name for name, version in asked.items() if version not in kubernetes.VERSIONS]:
+    versions = asked_for(world, stacks)
+    if not [name for name, version in versions.items() if version not in kubernetes.VERSIONS]:
         return
     loaded = load_with_lines(world.path)
     has = ", ".join(kubernetes.VERSIONS)
@@ -33,7 +33,7 @@ def check(world: World, stacks: Iterable[StackSpec]) -> None:
             f"cluster {name} asks for Kubernetes {version}, which the local cloud can't run",
             f"It has {has}",
         )
-        for name, version in asked.items()
+        for name, version in versions.items()
         if version not in kubernetes.VERSIONS
     )
 

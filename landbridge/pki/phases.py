@@ -35,8 +35,8 @@ def astray(cluster: str, at: Mapping[str, Standing], only: Collection[str], way:
     """Why a call moves nothing, or not what it names; empty when all is well."""
     if way is ON:
         back = ", ".join(subject for subject in SUBJECTS if at[subject].phase == "back")
-        turn = f"`landbridge pki rotate {cluster} --back` goes on, `--only KEY` turns one round."
-        return f"On their way back: {back}. {turn}" if not picked(at, only) else ""
+        hint = f"`landbridge pki rotate {cluster} --back` goes on, `--only KEY` turns one round."
+        return f"On their way back: {back}. {hint}" if not picked(at, only) else ""
     rest = [subject for subject in (only or SUBJECTS) if at[subject].phase not in way.steps]
     if len(rest) < (1 if only else len(SUBJECTS)):
         return ""
@@ -93,9 +93,9 @@ class Moving(NamedTuple):
 
 def moving(at: Mapping[str, Standing], now: datetime) -> list[Moving]:
     """Keys that are not at rest."""
-    held = waiting(at, at, now)
+    delayed = waiting(at, at, now)
     return [
-        Moving(key, one.generation, one.successor, one.phase, finished(one), following_words(one), held.get(key))
+        Moving(key, one.generation, one.successor, one.phase, finished(one), following_words(one), delayed.get(key))
         for key, one in at.items()
         if one.phase != "steady" or not finished(one)
     ]

@@ -56,14 +56,16 @@ def dropped(state: Mapping[str, Any] | None, at: Mapping[str, Standing]) -> dict
     for resource in (state or {}).get("resources") or ():
         type_, name = of_urn(resource["urn"])
         subject, _, number = name.rpartition("-")
-        if type_ in guards.KEPT and subject in SUBJECTS and number.isdigit() and name not in wanted:
+        if type_ in guards.TRUST_ROOTS and subject in SUBJECTS and number.isdigit() and name not in wanted:
             found[resource["urn"]] = name
     return found
 
 
 def refusals(cluster: str, steps: Iterable[Step], gone: Collection[str]) -> list[str]:
     """What guards say against a run, but for the end of exactly these keys."""
-    others = [step for step in steps if not (step.verb == "deleted" and step.type in guards.KEPT and step.name in gone)]
+    others = [
+        step for step in steps if not (step.verb == "deleted" and step.type in guards.TRUST_ROOTS and step.name in gone)
+    ]
     return guards.refusals({cluster: others})
 
 
@@ -87,15 +89,15 @@ class Rotation:
 
     def ready(self, subjects: Iterable[str]) -> list[str]:
         """Those that may leave their phase: every machine has it, or the way turns there, and nothing is waited for."""
-        chosen = [key for key in subjects if finished(self.at[key]) or self.at[key].phase in self.way.turns]
-        held = {} if self.hurried else waiting(self.at, chosen, datetime.now(UTC), self.way)
-        return [subject for subject in chosen if subject not in held]
+        chosen = [key for key in subjects if finished(self.at[key]) or self.at[key].phase in self.way.reversible]
+        delayed = {} if self.hurried else waiting(self.at, chosen, datetime.now(UTC), self.way)
+        return [subject for subject in chosen if subject not in delayed]
 
     def begun(self, only: Collection[str]) -> list[str]:
         """What is gone on with before anything else; none where a key turns round in the middle of a phase."""
         unfinished = self.unfinished
         turned = [key for key in picked(self.at, only, self.way) if key in unfinished]
-        return [] if any(self.at[key].phase in self.way.turns for key in turned) else unfinished
+        return [] if any(self.at[key].phase in self.way.reversible for key in turned) else unfinished
 
     def run(self, only: Collection[str], *, whole: bool) -> None:
         """A phase, or with `whole` all until the keys are at rest again. Raises LandbridgeError."""
@@ -184,9 +186,10 @@ class Rotation:
     def stop_if_failed(self, run: FleetRun, report: Report) -> None:
         if run.failed or run.interrupted:
             code = report.end() if not self.out.as_json else report.code(expect_no_changes=False)
-            told = "; ".join(problem.message for report in run.reports.values() for problem in report.problems)
+            problems = "; ".join(problem.message for report in run.reports.values() for problem in report.problems)
             raise RotationError(
-                f"The rotation of {self.name} stopped at its up{f': {told}' if told else ''}. Machines have what they "
+                f"The rotation of {self.name} stopped at its up{f': {problems}' if problems else ''}. "
+                "Machines have what they "
                 "had; run the command again when the cause is mended.",
                 code,
             )
@@ -207,9 +210,9 @@ def rewrite_secrets(session: Session, old: int, tell: Tell) -> None:
         tell(f"{left} Secrets lie under {encryption_name(old)}: writes them again")
         every = session.admin.done("get", "secrets", "--all-namespaces", "--output=json", seconds=600)
         # Those that somebody changed or deleted meanwhile are refused one by one: the next look sees what is left.
-        said = session.admin.run("replace", "--filename=-", stdin=every, seconds=600)
-        if attempt and said.code != 0:
-            tell(said.why)
+        result = session.admin.run("replace", "--filename=-", stdin=every, seconds=600)
+        if attempt and result.code != 0:
+            tell(result.why)
     if left := under(session, old):
         raise RotationError(
             f"{left} Secrets of {session.info.name} still lie under {encryption_name(old)}, which therefore stays. "
@@ -222,9 +225,9 @@ def under(session: Session, generation: int) -> int:
     head = f"k8s:enc:secretbox:v1:{encryption_name(generation)}:"
     ask = f"{etcdctl(MAIN)} get /registry/secrets/ --prefix --print-value-only || echo {NOT_ANSWERED}"
     script = f"{{ {ask}; }} | grep --text --only-matching -e {head} -e {NOT_ANSWERED} | sort | uniq -c"
-    hands = MachineSteps(session.reach)
+    steps = MachineSteps(session.remote)
     for machine in session.info.etcd:
-        said = hands.ask(machine.name, "sh", "-c", script, seconds=300)
-        if said.code == 0 and NOT_ANSWERED not in said.out:
-            return int(said.out.split()[0]) if said.out.strip() else 0
+        result = steps.ask(machine.name, "sh", "-c", script, seconds=300)
+        if result.code == 0 and NOT_ANSWERED not in result.out:
+            return int(result.out.split()[0]) if result.out.strip() else 0
     raise RotationError(f"No member of {session.info.name}'s etcd tells under which key Secrets lie: none answers.")

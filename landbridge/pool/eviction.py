@@ -47,5 +47,5 @@ def evict(kube: Kube, pod: str, uid: str) -> str:
         "deleteOptions": {"preconditions": {"uid": uid}},
     }
     path = f"/api/v1/namespaces/{namespace}/pods/{alone}/eviction"
-    said = kube.run("create", f"--raw={path}", "--filename=-", stdin=json.dumps(body))
-    return "" if said.code == 0 or any(words in said.err for words in GONE) else said.why
+    result = kube.run("create", f"--raw={path}", "--filename=-", stdin=json.dumps(body))
+    return "" if result.code == 0 or any(words in result.err for words in GONE) else result.why

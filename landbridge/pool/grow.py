@@ -52,7 +52,7 @@ def wait(session: Session, pool: str, number: int, tell: Tell, seconds: float | 
     """Until `number` machines are at work; how many are. Raises LandbridgeError with those that did not come."""
     world, joins = session.place.world, session.world.fleet.pools[pool].kind != "ssh"
     patience = READY_SECONDS[world] if seconds is None else seconds
-    deadline, said = time.monotonic() + patience, ""
+    deadline, shown = time.monotonic() + patience, ""
     what = "Ready nodes" if joins else "machines in service"
     while True:
         groups = scaling.of_pool(session, pool)
@@ -62,9 +62,9 @@ def wait(session: Session, pool: str, number: int, tell: Tell, seconds: float | 
             return ready
         refusals = [f"{group.name} launches none: {group.failure}" for group in groups if group.failure]
         text = "; ".join([f"{pool}: {ready} of {number} {what}", *waits(lacking), *refusals])
-        if text != said:
+        if text != shown:
             tell(text)
-            said = text
+            shown = text
         if time.monotonic() > deadline:
             everywhere = len(refusals) == len(groups)
             late = LandbridgeError(
@@ -85,7 +85,7 @@ def wait(session: Session, pool: str, number: int, tell: Tell, seconds: float | 
 def waits(lacking: Mapping[str, str]) -> list[str]:
     """The machines by what they wait for."""
     reasons = sorted(set(lacking.values()))
-    return [f"{why}: {named([one for one, told in lacking.items() if told == why])}" for why in reasons]
+    return [f"{why}: {named([one for one, reason in lacking.items() if reason == why])}" for why in reasons]
 
 
 def progress_text(

@@ -26,7 +26,7 @@ class Wanted(NamedTuple):
     template: str
 
     @property
-    def told(self) -> str:
+    def label(self) -> str:
         return f"{self.name} ({self.id})" if self.name != self.id else self.id
 
     def behind(self, machine: Machine, image: str) -> tuple[str, ...]:
@@ -57,8 +57,8 @@ def of_region(session: Session, region: str, pools: Mapping[str, Sequence[Group]
     parameters = {pool: cloud.parameter(pool) for pool in pools}
     ids = cloud.values(parameters.values())
     live = {pool: [one.name for group in groups for one in group.live] for pool, groups in pools.items()}
-    told = cloud.about([name for names in live.values() for name in names])
-    started = {name: one.image for name, one in told.items()}
+    machines = cloud.about([name for names in live.values() for name in names])
+    started = {name: one.image for name, one in machines.items()}
     names = called(cloud, {*ids.values(), *started.values()})
     found = {}
     for pool, parameter in parameters.items():
@@ -93,15 +93,15 @@ def wanted(session: Session, pool: str) -> Wanted:
     image = cloud.images([id_]).get(id_)
     if image is None:
         raise LandbridgeError(f"No machine of {pool} can start: {id_}, which {parameter} names, is not in {region}.")
-    if told := list(unfit(session.world.fleet, pool, image)):
-        what = ", and ".join(what for what, _ in told)
-        raise LandbridgeError(f"The image {id_} ({parameter}) {what}. {'. '.join(remedy for _, remedy in told)}.")
+    if reasons := list(unfit(session.world.fleet, pool, image)):
+        what = ", and ".join(what for what, _ in reasons)
+        raise LandbridgeError(f"The image {id_} ({parameter}) {what}. {'. '.join(remedy for _, remedy in reasons)}.")
     return Wanted(parameter, id_, image.name, version)
 
 
 def unfit(fleet: Fleet, pool: str, image: Image) -> Iterable[tuple[str, str]]:
     """What `up` would refuse at preview, too."""
-    told = fleet.pools[pool]
-    kubernetes = fleet.clusters[told.cluster].kubernetes
+    spec = fleet.pools[pool]
+    kubernetes = fleet.clusters[spec.cluster].kubernetes
     now, most = datetime.datetime.now(datetime.UTC), fleet.images.max_age_days
-    return refusals(kubernetes, image.kubernetes, image.created, most, now, gpus=told.gpus, driver=image.driver)
+    return refusals(kubernetes, image.kubernetes, image.created, most, now, gpus=spec.gpus, driver=image.driver)

@@ -12,7 +12,7 @@ from landbridge.site import nodes
 from landbridge.site.nodes import Node
 
 from . import groups as scaling
-from . import images, node_marks, usage
+from . import images, rolling_taint, usage
 from .groups import RegionError
 from .images import Run
 from .sizes import Group
@@ -78,13 +78,13 @@ def look(session: Session) -> list[State]:
     with ThreadPoolExecutor(max(1, len(regions))) as threads:
         list(threads.map(ask, regions))
     used = {node: sum(map(usage.gpus, pods)) for node, pods in usage.pods(session.admin).items()}
-    seen = Observations(found, silent, usage.by_pool(session.admin), used, run)
-    return [state(fleet, name, seen) for name in mine]
+    observed = Observations(found, silent, usage.by_pool(session.admin), used, run)
+    return [state(fleet, name, observed) for name in mine]
 
 
-def state(fleet: Fleet, name: str, seen: Observations) -> State:
-    pool, there = fleet.pools[name], seen.nodes.get(name, ())
-    joins, groups = pool.kind != "ssh", seen.groups.get(name)
+def state(fleet: Fleet, name: str, observed: Observations) -> State:
+    pool, there = fleet.pools[name], observed.nodes.get(name, ())
+    joins, groups = pool.kind != "ssh", observed.groups.get(name)
     place = pool.region or pool.site
     assert place is not None
     ready = [node for node in there if nodes.ready(node)]
@@ -97,7 +97,7 @@ def state(fleet: Fleet, name: str, seen: Observations) -> State:
         desired, running = sum(one.desired for one in groups), sum(len(one.live) for one in groups)
         words = of_groups(groups, there, joins=joins)
     else:
-        words = [seen.silent.get(place) or f"not up: `landbridge up {name}`"]
+        words = [observed.silent.get(place) or f"not up: `landbridge up {name}`"]
     return State(
         pool=name,
         kind=pool.kind,
@@ -110,9 +110,9 @@ def state(fleet: Fleet, name: str, seen: Observations) -> State:
         max=len(pool.hosts) if pool.site else pool.max,
         ready=len(ready) if joins else None,
         gpus=usage.allocatable(there),
-        gpus_used=sum(seen.gpus_used.get(node["metadata"]["name"], 0) for node in there),
+        gpus_used=sum(observed.gpus_used.get(node["metadata"]["name"], 0) for node in there),
         trouble=(*words, *of_nodes(there)),
-        image=seen.images.get(name),
+        image=observed.images.get(name),
     )
 
 
@@ -140,7 +140,7 @@ def of_nodes(there: Sequence[Node]) -> list[str]:
         "not Ready": [node for node in there if not nodes.ready(node)],
         "gpu-failed": [node for node in there if failed(node)],
         "cordoned": [node for node in there if nodes.cordoned(node)],
-        "to be replaced": [node for node in there if node_marks.tainted(node)],
+        "to be replaced": [node for node in there if rolling_taint.tainted(node)],
     }
     return [f"{what}: {named([one['metadata']['name'] for one in some])}" for what, some in found.items() if some]
 
@@ -152,5 +152,5 @@ def failed(node: Node) -> bool:
 
 def named(names: Sequence[str]) -> str:
     """The first of them by name, and how many more."""
-    told = ", ".join(sorted(names)[:NAMED])
-    return told + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+    text = ", ".join(sorted(names)[:NAMED])
+    return text + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")

@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from landbridge.cluster.session import Session
-from landbridge.image.burn_in import node_marks as burn_in
+from landbridge.image.burn_in import node_status as burn_in
 from landbridge.site import nodes
 from landbridge.site.nodes import Node
 
-from . import eviction, node_marks, usage
+from . import eviction, rolling_taint, usage
 from . import groups as scaling
 from .images import Wanted
 from .listing import failed
@@ -37,10 +37,10 @@ def look(session: Session, pool: str, wanted: Wanted) -> Look:
     region = session.world.fleet.pools[pool].region
     assert region is not None
     groups = scaling.of_pool(session, pool)
-    told = scaling.about(session, region, [one.name for group in groups for one in group.live])
+    known = scaling.about(session, region, [one.name for group in groups for one in group.live])
     # Pods after nodes: a node that joins in between has none that are not seen.
     there, pods = usage.of_pool(session.admin, pool), usage.pods(session.admin)
-    found = list(states(groups, told, there, pods, wanted))
+    found = list(states(groups, known, there, pods, wanted))
     mine = [pod for state in found for pod in pods.get(state.name, ())]
     uids = {eviction.name(pod): str(pod["metadata"]["uid"]) for pod in mine}
     gone = frozenset(eviction.name(pod) for pod in mine if eviction.leaving(pod))
@@ -49,14 +49,14 @@ def look(session: Session, pool: str, wanted: Wanted) -> Look:
 
 def states(
     groups: Sequence[Group],
-    told: Mapping[str, About],
+    known: Mapping[str, About],
     there: Mapping[str, Node],
     pods: Mapping[str, Sequence[Pod]],
     wanted: Wanted,
 ) -> Iterator[State]:
     for group in groups:
         for one in group.live:
-            yield state(group, one, told.get(one.name), there.get(one.name), pods.get(one.name, ()), wanted)
+            yield state(group, one, known.get(one.name), there.get(one.name), pods.get(one.name, ()), wanted)
 
 
 def state(
@@ -84,7 +84,7 @@ def state(
         starting=any(key.startswith(STARTING) or key == burn_in.RUNNING.key for key in taints),
         work=tuple(sorted(eviction.name(pod) for pod in mine if not eviction.movable(pod))),
         movable=tuple(movable),
-        until=node_marks.until(node) if node else None,
+        until=rolling_taint.until(node) if node else None,
         draining=any(eviction.leaving(pod) for pod in mine),
         claimed=CLAIMED in taints,
     )

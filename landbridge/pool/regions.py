@@ -15,11 +15,11 @@ class RegionError(LandbridgeError):
 
 
 class About(NamedTuple):
-    """A machine as the cloud knows it. `ending`: its kubelet writes no more."""
+    """A machine as the cloud knows it. `terminating`: its kubelet writes no more."""
 
     image: str
     launched: datetime
-    ending: bool = False
+    terminating: bool = False
 
 
 class Image(NamedTuple):

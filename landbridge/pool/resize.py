@@ -64,7 +64,7 @@ class Resize:
         grow.ask(self.session, self.pool, groups, aim.desired, self.tell)
         if aim.leave and picked:
             shrink.run(aim.leave)
-        outcome.removed, outcome.busy = shrink.removed, shrink.kept
+        outcome.removed, outcome.busy = shrink.removed, shrink.busy
         after = scaling.of_pool(self.session, self.pool)
         outcome.desired = {group.name: group.desired for group in after}
         if not aim.leave and wait:

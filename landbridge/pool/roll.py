@@ -18,7 +18,7 @@ from landbridge.cluster.waiting import look as how_to_look
 from landbridge.errors import LandbridgeError
 
 from . import cloud as clouds
-from . import eviction, images, node_marks, roll_plan, usage
+from . import eviction, images, roll_plan, rolling_taint, usage
 from . import groups as scaling
 from . import machines as pool_machines
 from .listing import named
@@ -31,7 +31,7 @@ from .termination import Termination
 # Each look lists all pods of the cluster: seldom where there is nothing to do but to wait for work to end.
 PAUSE = {"real": 10.0, "local": 1.0}
 IDLE_PAUSE = {"real": 60.0, "local": 1.0}
-HANDS = 8
+WORKERS = 8
 # A node may have changed since it was read.
 TRIES = 3
 RUNBOOK = "docs/runbooks/pool-roll-stopped.md"
@@ -86,8 +86,8 @@ class Roll:
         self.session, self.pool, self.how, self.tell, self.ask = session, pool, how, tell, ask
         self.kube, self.place = session.admin, session.place
         self.patience = READY_SECONDS[self.place.world] if how.seconds is None else how.seconds
-        self.ending = Termination(session, pool, tell)
-        self.outcome, self.said = Outcome(session.info.name, pool), dict[str, str]()
+        self.termination = Termination(session, pool, tell)
+        self.outcome, self.reported = Outcome(session.info.name, pool), dict[str, str]()
         # Launches that had failed before, by group.
         self.failed: dict[str, str] = {}
         self.waits = Waits()
@@ -112,18 +112,18 @@ class Roll:
     def begin(self) -> Look:
         """What there is to do, and nothing changed. Raises LandbridgeError."""
         self.wanted = images.wanted(self.session, self.pool)
-        told, first = self.outcome, self.look()
-        told.parameter, told.image, told.name = self.wanted.parameter, self.wanted.id, self.wanted.name
+        outcome, first = self.outcome, self.look()
+        outcome.parameter, outcome.image, outcome.name = self.wanted.parameter, self.wanted.id, self.wanted.name
         self.known = set(first.states)
         self.before = {name for name, state in first.states.items() if not state.behind}
         return first
 
     def look(self) -> Look:
         found = pool_machines.look(self.session, self.pool, self.wanted)
-        told, states = self.outcome, found.states
-        told.machines = max(len(states), sum(group.desired for group in found.groups))
-        told.at_a_time = roll_plan.most_away(told.machines, self.how.fraction)
-        told.waiting = {name: [*one.work, *one.movable] for name, one in states.items() if one.behind}
+        outcome, states = self.outcome, found.states
+        outcome.machines = max(len(states), sum(group.desired for group in found.groups))
+        outcome.at_a_time = roll_plan.most_away(outcome.machines, self.how.fraction)
+        outcome.waiting = {name: [*one.work, *one.movable] for name, one in states.items() if one.behind}
         return found
 
     def go(self) -> bool:
@@ -171,34 +171,34 @@ class Roll:
 
     def moved(self) -> list[str]:
         """Why what was wanted at the start is wanted no more, in words; none if it is."""
-        region, first = self.ending.region, self.wanted
+        region, first = self.termination.region, self.wanted
         cloud = clouds.at(self.session, region)
         id_ = cloud.values([first.parameter]).get(first.parameter, "")
         template, _ = cloud.template(self.pool)
-        told = (
+        differences = (
             (id_ != first.id, f"{first.parameter} names {id_ or 'no image'} now, and named {first.id} when it began"),
             (
                 template != first.template,
                 f"the launch template's newest version is {template} now, and was {first.template} when it began",
             ),
         )
-        return [why for differs, why in told if differs]
+        return [why for differs, why in differences if differs]
 
     def mark(self, now: Look) -> bool:
         """Taints nodes that are to go, and takes the taint from those that stay; whether one got it."""
-        at, why = datetime.now(UTC), f"{self.wanted.told}, template {self.wanted.template}"
+        at, why = datetime.now(UTC), f"{self.wanted.label}, template {self.wanted.template}"
         wanted = {
-            name: node_marks.wanted(node, why, self.how.deadline, at)
+            name: rolling_taint.wanted(node, why, self.how.deadline, at)
             for name, node in now.nodes.items()
             if name in now.states and now.states[name].behind
         }
-        put = [name for name, told in wanted.items() if not node_marks.stands(now.nodes[name], told)]
+        put = [name for name, annotations in wanted.items() if not rolling_taint.stands(now.nodes[name], annotations)]
         # Not from nodes of machines on their way out.
         stays = now.nodes.keys() & now.states.keys() - wanted.keys()
-        lift = [name for name in stays if node_marks.marked(now.nodes[name])]
-        with ThreadPoolExecutor(HANDS) as hands:
-            list(hands.map(lambda name: node_marks.put(self.kube, now.nodes[name], wanted[name]), put))
-            list(hands.map(lambda name: node_marks.lift(self.kube, now.nodes[name], forget=True), lift))
+        lift = [name for name in stays if rolling_taint.marked(now.nodes[name])]
+        with ThreadPoolExecutor(WORKERS) as threads:
+            list(threads.map(lambda name: rolling_taint.put(self.kube, now.nodes[name], wanted[name]), put))
+            list(threads.map(lambda name: rolling_taint.lift(self.kube, now.nodes[name], forget=True), lift))
         if put:
             self.tell(f"{self.pool}: no new work comes to {named(put)}")
         return bool(put)
@@ -211,12 +211,12 @@ class Roll:
             for name in step.end:
                 state = now.states[name]
                 self.tell(f"{name} is replaced: {' and '.join(f'older {what}' for what in state.behind)}")
-                self.ending.end(name, replace=True)
+                self.termination.end(name, replace=True)
                 gone.append(name)
                 self.outcome.replaced[name] = list(state.behind)
                 self.outcome.waiting.pop(name, None)
         finally:
-            self.ending.put_away(gone)
+            self.termination.put_away(gone)
 
     def drain(self, now: Look, step: Step) -> bool:
         """As many machines as there is room for: one whose budgets let nothing go takes none. Whether any is."""
@@ -226,12 +226,12 @@ class Roll:
             if room <= 0:
                 break
             pods = [*state.movable, *(state.work if state.until and datetime.now(UTC) >= state.until else ())]
-            asked = [pod for pod in pods if pod not in now.leaving]
-            held = {pod: why for pod in asked if (why := eviction.evict(self.kube, pod, now.uids[pod]))}
-            if len(held) < len(pods):
+            to_evict = [pod for pod in pods if pod not in now.leaving]
+            refused = {pod: why for pod in to_evict if (why := eviction.evict(self.kube, pod, now.uids[pod]))}
+            if len(refused) < len(pods):
                 room -= 1
-                self.say(f"{name} is drained: {named(sorted(set(pods) - set(held)))}")
-            for pod, why in held.items():
+                self.say(f"{name} is drained: {named(sorted(set(pods) - set(refused)))}")
+            for pod, why in refused.items():
                 self.say(f"{name} waits for {pod}: {why}")
         return room < step.room
 
@@ -253,9 +253,9 @@ class Roll:
     def say(self, text: str) -> None:
         """Once, until it has changed and comes again."""
         about = text.partition(": ")[0]
-        if self.said.get(about) != text:
+        if self.reported.get(about) != text:
             self.tell(text)
-            self.said[about] = text
+            self.reported[about] = text
 
     def lift(self, error: LandbridgeError) -> None:
         """A roll that has stopped keeps no work off: what is old works on. When that began stays written."""
@@ -282,10 +282,10 @@ def unmark(session: Session, pool: str, *, forget: bool) -> list[str]:
     Nodes of machines that are on their way out keep it. Raises LandbridgeError.
     """
     live = {machine.name for group in scaling.of_pool(session, pool) for machine in group.live}
-    found, has = set[str](), node_marks.marked if forget else node_marks.tainted
+    found, has = set[str](), rolling_taint.marked if forget else rolling_taint.tainted
     for _ in range(TRIES):
         left = [node for name, node in usage.of_pool(session.admin, pool).items() if name in live and has(node)]
-        found |= {node["metadata"]["name"] for node in left if node_marks.lift(session.admin, node, forget=forget)}
+        found |= {node["metadata"]["name"] for node in left if rolling_taint.lift(session.admin, node, forget=forget)}
     return sorted(found)
 
 
@@ -304,14 +304,14 @@ def plan(look: Look, most: int) -> Mapping[str, str]:
     """By older machine, what a roll would do with it now. Changes nothing."""
     step = roll_plan.step(look.states.values(), roll_plan.owed(look.groups), most, datetime.now(UTC))
     first = set(step.end) | set(step.evict[: step.room])
-    told = {}
+    actions = {}
     for name, state in look.states.items():
         if not state.behind:
             continue
         if state.work and name not in first:
-            told[name] = f"waits for {named(state.work)}"
+            actions[name] = f"waits for {named(state.work)}"
         elif state.movable:
-            told[name] = f"drained of {named(state.movable)}, then replaced"
+            actions[name] = f"drained of {named(state.movable)}, then replaced"
         else:
-            told[name] = "replaced at once" if name in first else "replaced in its turn"
-    return told
+            actions[name] = "replaced at once" if name in first else "replaced in its turn"
+    return actions

@@ -41,14 +41,14 @@ class State(NamedTuple):
     @property
     def lacks(self) -> str:
         """Why it is not at work; empty if it is."""
-        told = (
+        reasons = (
             (self.life != SERVES, self.life),
             (not self.joined, "has not joined"),
             (not self.ready, "is not Ready"),
             (self.failed, "is gpu-failed"),
             (self.starting, "waits for its GPUs"),
         )
-        return next((why for wrong, why in told if wrong), "")
+        return next((why for wrong, why in reasons if wrong), "")
 
 
 class Step(NamedTuple):

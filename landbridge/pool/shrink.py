@@ -24,16 +24,16 @@ SETTLE_SECONDS = {"real": 3.0, "local": 1.0}
 
 @dataclass
 class Shrink:
-    """One run. `removed` are machines that were ended, `kept` those left because something runs there: what."""
+    """One run. `removed` are machines that were ended, `busy` those left because something runs there: what."""
 
     session: Session
     pool: str
     tell: Tell
     removed: list[str] = field(default_factory=list)
-    kept: dict[str, list[str]] = field(default_factory=dict)
+    busy: dict[str, list[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.ending = Termination(self.session, self.pool, self.tell)
+        self.termination = Termination(self.session, self.pool, self.tell)
         self.kube = self.session.admin
         self.groups: list[Group] = []
         self.launched: dict[str, datetime] = {}
@@ -43,16 +43,16 @@ class Shrink:
         freeze.refuse(self.kube, f"No machine of {self.pool} goes")
         self.groups = list(groups)
         live = [machine.name for group in groups for machine in group.live]
-        told = scaling.about(self.session, self.ending.region, live)
+        machines = scaling.about(self.session, self.termination.region, live)
         # One that EC2 does not know any more is gone already, and first of all.
         newest = datetime.max.replace(tzinfo=UTC)
-        self.launched = {name: told[name].launched if name in told else newest for name in live}
+        self.launched = {name: machines[name].launched if name in machines else newest for name in live}
         return self.next(number)
 
     def next(self, number: int) -> list[Machine]:
         work = usage.work(self.kube)
-        self.kept = {name: work[name] for name in self.launched if name in work and name not in self.removed}
-        return leaving(self.groups, self.launched, self.kept, number)
+        self.busy = {name: work[name] for name in self.launched if name in work and name not in self.removed}
+        return leaving(self.groups, self.launched, self.busy, number)
 
     def run(self, number: int) -> None:
         """Ends idle machines until `number` went or none is idle. Raises LandbridgeError."""
@@ -60,14 +60,14 @@ class Shrink:
         while picked := [one for one in self.next(number - len(self.removed)) if one.name not in tried]:
             tried |= {machine.name for machine in picked}
             self.end_idle([machine.name for machine in picked])
-        self.ending.put_away(self.removed)
+        self.termination.put_away(self.removed)
 
     def end_idle(self, picked: Sequence[str]) -> None:
         """Ends those that are still idle once nothing more is scheduled there; the others work on."""
         there = usage.of_pool(self.kube, self.pool)
-        held = [name for name in picked if name in there and not nodes.cordoned(there[name])]
+        cordoned = [name for name in picked if name in there and not nodes.cordoned(there[name])]
         try:
-            for name in held:
+            for name in cordoned:
                 nodes.patch(self.kube, name, {"spec": {"unschedulable": True}})
             time.sleep(SETTLE_SECONDS[self.session.place.world])
             work = usage.work(self.kube)
@@ -77,12 +77,12 @@ class Shrink:
                     continue
                 self.end(name)
         finally:
-            for name in held:
+            for name in cordoned:
                 if name not in self.removed:
                     nodes.patch(self.kube, name, {"spec": {"unschedulable": None}})
 
     def end(self, name: str) -> None:
-        self.ending.end(name, replace=False)
+        self.termination.end(name, replace=False)
         self.removed.append(name)
         self.groups = [
             group._replace(machines=tuple(one for one in group.machines if one.name != name)) for group in self.groups

@@ -45,7 +45,7 @@ class Termination:
             states = {one.name: one.state for group in found for one in group.machines}
             foreign |= cloud.let_go(found, [name for name in left if states.get(name) == WAITS], self.tell)
             known = cloud.about(left)
-            for name in [one for one in left if one not in known or known[one].ending]:
+            for name in [one for one in left if one not in known or known[one].terminating]:
                 self.remove_node(there.get(name))
                 left.remove(name)
             left = [name for name in left if name not in foreign]
@@ -63,6 +63,6 @@ class Termination:
             return
         name, uid = node["metadata"]["name"], node["metadata"]["uid"]
         body = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": uid}}
-        said = self.kube.run("delete", f"--raw=/api/v1/nodes/{name}", "--filename=-", stdin=json.dumps(body))
-        if said.code != 0 and "NotFound" not in said.err and "not found" not in said.err:
-            self.tell(f"the node {name} is left for the cluster to remove: {said.why}")
+        result = self.kube.run("delete", f"--raw=/api/v1/nodes/{name}", "--filename=-", stdin=json.dumps(body))
+        if result.code != 0 and "NotFound" not in result.err and "not found" not in result.err:
+            self.tell(f"the node {name} is left for the cluster to remove: {result.why}")

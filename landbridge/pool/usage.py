@@ -39,7 +39,7 @@ def work(kube: Kube) -> dict[str, list[str]]:
         node: sorted(f"{pod['metadata']['namespace']}/{pod['metadata']['name']}" for pod in there if works(pod))
         for node, there in pods(kube).items()
     }
-    return {node: told for node, told in names.items() if told}
+    return {node: workloads for node, workloads in names.items() if workloads}
 
 
 def allocatable(nodes: Sequence[Node]) -> int:
@@ -61,5 +61,5 @@ def gpus(pod: Pod) -> int:
 
 
 def request(container: Mapping[str, Any]) -> int:
-    told = container.get("resources", {})
-    return int(told.get("requests", {}).get(GPU_RESOURCE) or told.get("limits", {}).get(GPU_RESOURCE) or 0)
+    resources = container.get("resources", {})
+    return int(resources.get("requests", {}).get(GPU_RESOURCE) or resources.get("limits", {}).get(GPU_RESOURCE) or 0)

@@ -138,8 +138,8 @@ class Apply:
         return self.reported(host, "serves", up=True)
 
     def reported(self, host: SiteHost, which: str, *, up: bool) -> set[str]:
-        told = self.hosts.ask(host, "report")
-        return {unit for unit in told.get(which, ()) if (told["units"].get(unit) == "active") == up}
+        report = self.hosts.ask(host, "report")
+        return {unit for unit in report.get(which, ()) if (report["units"].get(unit) == "active") == up}
 
     def take(self, host: SiteHost, verb: str, stdin: bytes, seconds: float, up: Collection[str]) -> None:
         """Has the host exchange its bundle; returns when it is Ready. Raises HostError, RemoteExecutionError."""
@@ -161,10 +161,10 @@ class Apply:
         until(ready, seconds, self.patience.pause, lambda lacks: HostError(f"after {seconds:.0f} s {lacks}"))
 
     def lacking(self, host: SiteHost, since: float, up: Collection[str]) -> str:
-        told = self.hosts.ask(host, "report")
-        needed = {*told["wants"], *(unit for unit in told["serves"] if unit in up)}
+        report = self.hosts.ask(host, "report")
+        needed = {*report["wants"], *(unit for unit in report["serves"] if unit in up)}
         # What is started again and again is hardly ever found failed: it is not active.
-        down = sorted(unit for unit in needed if told["units"].get(unit) != "active")
+        down = sorted(unit for unit in needed if report["units"].get(unit) != "active")
         units_down = f" ({', '.join(down)}: not active)" if down else ""
         if host.joins and nodes.beats(self.kube, host.node) <= since:
             return f"its kubelet has said nothing{units_down}"

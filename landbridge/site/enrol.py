@@ -31,12 +31,12 @@ class Enrolment(NamedTuple):
 
 def lifetime(hours: float) -> timedelta:
     """Raises UsageError for one that is too long or none."""
-    asked, longest = timedelta(hours=hours), enrolment.LONGEST
-    if not timedelta(minutes=5) <= asked <= longest:
+    chosen, longest = timedelta(hours=hours), enrolment.LONGEST
+    if not timedelta(minutes=5) <= chosen <= longest:
         raise UsageError(
             f"A token is good for 5 minutes to {longest.total_seconds() / 3600:.0f} hours, not for {hours:g}."
         )
-    return asked
+    return chosen
 
 
 def enrol(session: Session, host: SiteHost, lasts: timedelta, address: str | None = None) -> Enrolment:
@@ -46,8 +46,8 @@ def enrol(session: Session, host: SiteHost, lasts: timedelta, address: str | Non
     until = datetime.now(UTC) + lasts
     token = given(session.admin, host, until) if host.joins else None
     pointer = store.pointer(session, published, int(lasts.total_seconds()))
-    told = enrolment.host_file(host.name, host.address or address)
-    return Enrolment(host, enrolment.command(pointer, host.site, told, token, until, leaves._asdict()), until)
+    host_file = enrolment.host_file(host.name, host.address or address)
+    return Enrolment(host, enrolment.command(pointer, host.site, host_file, token, until, leaves._asdict()), until)
 
 
 def given(kube: Kube, host: SiteHost, until: datetime) -> Token:

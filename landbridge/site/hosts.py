@@ -10,7 +10,7 @@ from landbridge.errors import UsageError
 
 
 class SiteHost(NamedTuple):
-    """`address` is the fleet file's, if it gives one; `told` is the whole of what that says."""
+    """`address` is the fleet file's, if it gives one; `spec` is the whole of what that says."""
 
     site: str
     name: str
@@ -18,7 +18,7 @@ class SiteHost(NamedTuple):
     kind: PoolKind
     cluster: str
     address: str | None
-    told: Host
+    spec: Host
 
     @property
     def node(self) -> str:
@@ -38,8 +38,8 @@ def of_site(world: World, site: str) -> dict[str, SiteHost]:
         raise UsageError(f"{world.path.name} has no site {site}. Its sites: {', '.join(known) or 'none'}.")
     pools = {host: (name, pool) for name, pool in world.fleet.pools.items() if pool.site == site for host in pool.hosts}
     return {
-        name: SiteHost(site, name, pools[name][0], pools[name][1].kind, pools[name][1].cluster, told.address, told)
-        for name, told in known[site].hosts.items()
+        name: SiteHost(site, name, pools[name][0], pools[name][1].kind, pools[name][1].cluster, spec.address, spec)
+        for name, spec in known[site].hosts.items()
         if name in pools
     }
 

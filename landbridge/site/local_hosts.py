@@ -77,10 +77,10 @@ def bring(session: Session, host: SiteHost) -> str:
         made = enrol.enrol(session, host, enrol.lifetime(1), address(session.world, host))
     except transfer.AtWorkError as error:
         return str(error)
-    said = session.reach.run(host.node, ["sh"], made.command.encode(), ENROL_SECONDS)
-    if said.code != 0:
+    result = session.remote.run(host.node, ["sh"], made.command.encode(), ENROL_SECONDS)
+    if result.code != 0:
         raise LandbridgeError(
-            f"{host.node} was not enrolled: {said.err.strip() or said.why} {LOOK.format(host=host.node)}"
+            f"{host.node} was not enrolled: {result.err.strip() or result.why} {LOOK.format(host=host.node)}"
         )
     return ""
 
@@ -89,12 +89,12 @@ LOOK = "Look into `landbridge local logs {host} --unit kubelet`, then run the co
 
 
 def until_ready(session: Session, wanted: Sequence[SiteHost], tell: Tell) -> None:
-    began, asked, reason = time.monotonic(), time.monotonic(), ""
+    began, checked_at, reason = time.monotonic(), time.monotonic(), ""
     while missing := lacking(session, wanted):
         names, now = ", ".join(host.node for host in missing), time.monotonic()
         late = now - began > READY_SECONDS
-        if late or now - asked > why.AFTER_SECONDS:
-            asked, reason = now, trouble(session, missing[0])
+        if late or now - checked_at > why.AFTER_SECONDS:
+            checked_at, reason = now, trouble(session, missing[0])
         if late:
             raise LandbridgeError(
                 f"Not Ready after {READY_SECONDS:.0f} s: {names}{reason}. {LOOK.format(host=missing[0].node)}"
@@ -113,7 +113,7 @@ def trouble(session: Session, host: SiteHost) -> str:
 
 def host_request(world: World, host: SiteHost) -> dict[str, Any]:
     """The host as the local cloud's machines service takes it."""
-    of = host.told
+    of = host.spec
     return {
         "name": host.node,
         "site": host.site,

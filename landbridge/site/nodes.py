@@ -57,9 +57,9 @@ def busy(kube: Kube, name: str) -> list[str]:
 
 
 def works(pod: Mapping[str, Any]) -> bool:
-    told = pod["metadata"]
-    daemon = any(one["kind"] == "DaemonSet" and one.get("controller") for one in told.get("ownerReferences", ()))
-    return not daemon and MIRROR not in told.get("annotations", {}) and pod["status"].get("phase") not in ENDED
+    metadata = pod["metadata"]
+    daemon = any(one["kind"] == "DaemonSet" and one.get("controller") for one in metadata.get("ownerReferences", ()))
+    return not daemon and MIRROR not in metadata.get("annotations", {}) and pod["status"].get("phase") not in ENDED
 
 
 def beats(kube: Kube, name: str) -> float:

@@ -88,9 +88,9 @@ class Hosts:
         return {name: found for one in read for name, found in one.items()}
 
     @cached_property
-    def reach(self) -> remote_execution.RemoteExecution:
+    def remote(self) -> remote_execution.RemoteExecution:
         if self.session.place.cloud is not None:
-            return self.session.reach
+            return self.session.remote
         return remote_execution.Hosts(lambda: self.addresses)
 
     def ask(self, host: SiteHost, verb: str, stdin: bytes = b"", seconds: float = SECONDS) -> dict[str, Any]:
@@ -98,10 +98,10 @@ class Hosts:
 
         Raises HostError and RemoteExecutionError.
         """
-        said = self.reach.run(host.node, ["python3", "-c", self.script, verb], stdin, seconds)
-        if said.code != 0:
-            raise HostError(f"{host.node}: {said.why}")
-        return dict(json.loads(said.out))
+        result = self.remote.run(host.node, ["python3", "-c", self.script, verb], stdin, seconds)
+        if result.code != 0:
+            raise HostError(f"{host.node}: {result.why}")
+        return dict(json.loads(result.out))
 
     def look(self) -> dict[str, State]:
         """All of them, side by side. Raises LandbridgeError when the cluster or the bucket does not answer."""
@@ -114,14 +114,14 @@ class Hosts:
             return {state.host: state for state in states}
 
     def state(self, host: SiteHost, node: Node | None, wanted: Published) -> State:
-        told, unknown = dict[str, Any](), ""
+        report, unknown = dict[str, Any](), ""
         try:
-            told = self.ask(host, "report")
+            report = self.ask(host, "report")
         except (HostError, remote_execution.RemoteExecutionError) as error:
             unknown = str(error)
         # A host that gets a bundle of its own, or loses it, is the pool's before and after.
-        mine = same_pool(told.get("prefix", ""), wanted.prefix) and told.get("host") == host.name
-        has: dict[str, str] = told.get("files", {}) if mine else {}
+        mine = same_pool(report.get("prefix", ""), wanted.prefix) and report.get("host") == host.name
+        has: dict[str, str] = report.get("files", {}) if mine else {}
         return State(
             host=host.name,
             node=host.node,
@@ -131,13 +131,13 @@ class Hosts:
             ready=nodes.ready(node) if host.joins else mine,
             cordoned=node is not None and nodes.cordoned(node),
             applying=node is not None and nodes.applying(node),
-            bundle=str(told.get("version", "")) if mine else "",
+            bundle=str(report.get("version", "")) if mine else "",
             wanted_bundle=wanted.version,
             differs=tuple(different(has, wanted.digests)) if mine else (),
-            failed=tuple(sorted(down(told))),
+            failed=tuple(sorted(down(report))),
             runs=tuple(nodes.busy(self.session.admin, host.node)) if node else (),
-            joined=bool(told.get("joined")),
-            unknown=unknown or foreign(told, host, mine=mine) or of_gone_cluster(told, host, wanted),
+            joined=bool(report.get("joined")),
+            unknown=unknown or foreign(report, host, mine=mine) or of_gone_cluster(report, host, wanted),
         )
 
 
@@ -146,10 +146,10 @@ def same_pool(one: str, other: str) -> bool:
     return one.split("/")[:3] == other.split("/")[:3]
 
 
-def down(told: Mapping[str, Any]) -> set[str]:
+def down(report: Mapping[str, Any]) -> set[str]:
     """Units of a host's report that have failed, or that should be up and are not."""
-    units: Mapping[str, str] = told.get("units", {})
-    wanted = {*told.get("wants", ()), *told.get("serves", ())}
+    units: Mapping[str, str] = report.get("units", {})
+    wanted = {*report.get("wants", ()), *report.get("serves", ())}
     return {unit for unit, how in units.items() if how == "failed" or (unit in wanted and how not in UP)}
 
 
@@ -158,12 +158,12 @@ def different(has: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]:
     return sorted(path for path in {*has, *wanted} if has.get(path) != wanted.get(path))
 
 
-def of_gone_cluster(told: Mapping[str, Any], host: SiteHost, wanted: Published) -> str:
+def of_gone_cluster(report: Mapping[str, Any], host: SiteHost, wanted: Published) -> str:
     """That a host belongs to a cluster which is gone: what it shows was signed by no authority that there is now."""
-    if not told.get("certificate") or DISCOVERY not in wanted.files:
+    if not report.get("certificate") or DISCOVERY not in wanted.files:
         return ""
     cluster = json.loads(wanted.files[DISCOVERY])["clusters"][0]["cluster"]
-    mine = x509.load_pem_x509_certificate(told["certificate"].encode())
+    mine = x509.load_pem_x509_certificate(report["certificate"].encode())
     authorities = x509.load_pem_x509_certificates(b64decode(cluster["certificate-authority-data"]))
     if any(signed(mine, one) for one in authorities):
         return ""
@@ -179,10 +179,10 @@ def signed(mine: x509.Certificate, by: x509.Certificate) -> bool:
     return True
 
 
-def foreign(told: Mapping[str, Any], host: SiteHost, *, mine: bool) -> str:
+def foreign(report: Mapping[str, Any], host: SiteHost, *, mine: bool) -> str:
     """That it is another host, or one of another pool."""
-    if mine or not told.get("prefix"):
+    if mine or not report.get("prefix"):
         return ""
-    text = f"it has the bundle of {told['prefix']} as {told['host'] or 'nobody'}"
+    text = f"it has the bundle of {report['prefix']} as {report['host'] or 'nobody'}"
     again = f". `landbridge site enrol {host.site} {host.name}` moves it to {host.pool} as soon as it has no work there"
-    return text + (again if told["host"] == host.name else "")
+    return text + (again if report["host"] == host.name else "")

@@ -15,32 +15,32 @@ FIELDS = ("region", "bucket", "prefix", "verify_key")
 
 
 class Published(NamedTuple):
-    """`sealed` is the manifest's text with its signature; `files` what it vouches for, by path."""
+    """`signed_manifest` is the manifest's text with its signature; `files` what it vouches for, by path."""
 
     region: str
     bucket: str
     prefix: str
     verify_key: str
-    sealed: dict[str, str]
+    signed_manifest: dict[str, str]
     files: dict[str, str]
 
     @property
-    def told(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.sealed["manifest"])
+    def manifest(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.signed_manifest["manifest"])
         return found
 
     @property
     def version(self) -> str:
-        return str(self.told["version"])
+        return str(self.manifest["version"])
 
     @property
     def digests(self) -> dict[str, str]:
-        return {path: one["sha256"] for path, one in self.told["files"].items()}
+        return {path: one["sha256"] for path, one in self.manifest["files"].items()}
 
     @property
     def handed(self) -> bytes:
         """As on_machine/site_host.py takes a bundle."""
-        return json.dumps({**self.sealed, "files": self.files}).encode()
+        return json.dumps({**self.signed_manifest, "files": self.files}).encode()
 
 
 def read(session: Session, pool: str, hosts: Collection[str]) -> dict[str, Published]:
@@ -59,16 +59,14 @@ def _fetched(session: Session, pool: str, outputs: Mapping[str, Any], prefix: st
     region, name, verify_key = (str(outputs[field]) for field in ("region", "bucket", "verify_key"))
     bucket, key = session.cloud_at(region).bucket(name), f"{prefix}/{MANIFEST}"
     try:
-        sealed = json.loads(_there(bucket.read(key)))
-        key = f"{prefix}/{json.loads(sealed['manifest'])['version']}.json"
+        signed = json.loads(_there(bucket.read(key)))
+        key = f"{prefix}/{json.loads(signed['manifest'])['version']}.json"
         files = json.loads(_there(bucket.read(key)))
     except CloudError as error:
-        raise LandbridgeError(f"The bundle of pool {pool} can't be read: {error}. {NEEDS}") from None
+        raise LandbridgeError(f"The bundle of pool {pool} can't be read: {error}. {HINT}") from None
     except (ValueError, KeyError) as error:
-        raise LandbridgeError(
-            f"The bundle {bucket.where(key)} of pool {pool} can't be read: {error}. {NEEDS}"
-        ) from None
-    return Published(region, name, prefix, verify_key, sealed, files)
+        raise LandbridgeError(f"The bundle {bucket.where(key)} of pool {pool} can't be read: {error}. {HINT}") from None
+    return Published(region, name, prefix, verify_key, signed, files)
 
 
 def _there(body: bytes | None) -> bytes:
@@ -77,7 +75,7 @@ def _there(body: bytes | None) -> bytes:
     return body
 
 
-NEEDS = "If it is not there, bring the stack up"
+HINT = "If it is not there, bring the stack up"
 
 
 def pointer(session: Session, published: Published, seconds: int) -> Pointer:

@@ -87,7 +87,7 @@ def clusters(session: Session) -> Iterator[Session]:
             yield session
             continue
         try:
-            told = info.read(place, name)
+            outputs = info.read(place, name)
         except LandbridgeError:  # it was never up, so no host is its
             continue
-        yield Session(world, place, told, hasty=True)
+        yield Session(world, place, outputs, hasty=True)

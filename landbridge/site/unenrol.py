@@ -45,23 +45,23 @@ def leave(session: Session, pool: Pool, *, serving: bool) -> list[str]:
     except LandbridgeError as error:
         return [f"the hosts of {pool.name} were not asked to leave: {error}. {BY_HAND}"]
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        told = threads.map(lambda name: one(session, pool, name, found, serving=serving), pool.hosts)
-        return [text for text in told if text]
+        texts = threads.map(lambda name: one(session, pool, name, found, serving=serving), pool.hosts)
+        return [text for text in texts if text]
 
 
 def one(session: Session, pool: Pool, name: str, found: Mapping[str, Node], *, serving: bool) -> str:
     machine, text = node_name(pool.site, name), ""
     node = found.get(machine)
     here = (
-        session.reach if session.place.cloud is not None else remote_execution.Hosts(lambda: {machine: _address(node)})
+        session.remote if session.place.cloud is not None else remote_execution.Hosts(lambda: {machine: _address(node)})
     )
     script = (OWN_SCRIPTS / f"{SITE_SCRIPT}.py").read_text()
-    asked = json.dumps({"prefix": pool.prefix, "serving": serving}).encode()
+    request = json.dumps({"prefix": pool.prefix, "serving": serving}).encode()
     try:
-        said = here.run(machine, ["python3", "-c", script, "leave"], asked, SECONDS)
-        if said.code != 0:
-            text = f"{machine} did not leave: {said.why}. {BY_HAND}"
-        elif serves := json.loads(said.out)["serves"]:
+        result = here.run(machine, ["python3", "-c", script, "leave"], request, SECONDS)
+        if result.code != 0:
+            text = f"{machine} did not leave: {result.why}. {BY_HAND}"
+        elif serves := json.loads(result.out)["serves"]:
             return f"{machine} goes on serving ({', '.join(serves)}), and stays a node: --ignore-protect ends that, too"
     except remote_execution.RemoteExecutionError as error:
         text = f"{machine} was not asked to leave: {str(error).removesuffix('.')}. {BY_HAND}"

@@ -49,8 +49,8 @@ def everywhere(world: World, place: Place) -> list[Store]:
 
 def known_hosts(world: World, place: Place) -> dict[str, str]:
     """Stack → its line for clients, of stacks whose machines have certificates."""
-    told = {stack.name: published(place, stack.name).get("known_hosts") for stack in catalogue(world.fleet)}
-    return {name: line for name, line in told.items() if line}
+    lines = {stack.name: published(place, stack.name).get("known_hosts") for stack in catalogue(world.fleet)}
+    return {name: line for name, line in lines.items() if line}
 
 
 def config(world: World) -> str:
@@ -114,8 +114,8 @@ def _give(store: Store, person: str, public: str, hours: float, file: Path, now:
     one = issue(store.authority, person, public, hours, now)
 
     def change(ledger: Ledger) -> Ledger:
-        kept = tuple(old for old in ledger.issued if old.until > now - REMEMBERED)
-        return ledger._replace(issued=kept).with_one(Issued(one.serial, person, one.since, one.until))
+        remembered = tuple(old for old in ledger.issued if old.until > now - REMEMBERED)
+        return ledger._replace(issued=remembered).with_one(Issued(one.serial, person, one.since, one.until))
 
     store.note(change)
     try:

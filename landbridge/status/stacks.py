@@ -78,8 +78,8 @@ class Looked:
             status.at, status.kind, status.result = last.end_time or last.start_time, last.kind, last.result
         status.resources = recovery.resources(state)
         status.interrupted = len(recovery.pending(state))
-        held = [lock for lock in locks.locks(self.place.state_folder, PROJECT, name) if not locks.stale(lock)]
-        status.held_by = str(held[0]) if held else ""
+        live = [lock for lock in locks.locks(self.place.state_folder, PROJECT, name) if not locks.stale(lock)]
+        status.held_by = str(live[0]) if live else ""
         if drift and status.resources:
             engine.preview_refresh(report.hear)
             status.drift = [differs(step) for step in report.drift]

@@ -91,8 +91,8 @@ class Sheet:
         if made.text != words:
             Xml.SubElement(made, "title").text = words
 
-    def path(self, way: str, look: dict[str, str], title: str) -> None:
-        Xml.SubElement(Xml.SubElement(self.root, "path", {"d": way, **look}), "title").text = title
+    def path(self, path_data: str, look: dict[str, str], title: str) -> None:
+        Xml.SubElement(Xml.SubElement(self.root, "path", {"d": path_data, **look}), "title").text = title
 
     def written(self) -> str:
         Xml.indent(self.root, "")
@@ -213,9 +213,9 @@ def _peer(sheet: Sheet, boxes: dict[str, Box], peering: Peering, live: Mapping[s
 def _cross(sheet: Sheet, boxes: dict[str, Box], crossing: Crossing, count: int, live: Mapping[str, str] | None) -> None:
     """A line for each tunnel of two clouds, inside of where a peering would be."""
     look, state = _look(TUNNEL, crossing.name, live)
-    way = _arc(boxes[crossing.aws], boxes[crossing.azure], -APART * crossing.number)
+    curve = _arc(boxes[crossing.aws], boxes[crossing.azure], -APART * crossing.number)
     whole = f"{crossing.aws} and {crossing.azure}: {count} tunnels"
-    sheet.path(way, look, f"{crossing.name}{state}" if state else whole)
+    sheet.path(curve, look, f"{crossing.name}{state}" if state else whole)
 
 
 def _tunnels(
@@ -229,21 +229,21 @@ def _tunnels(
     half, count = sum(edges) / 2, len(tunnels)
     for number, tunnel in enumerate(tunnels):
         start, end = (place + (number - (count - 1) / 2) * APART for place in ends)
-        way = f"M{start:g} {edges[0]:g} C{start:g} {half:g} {end:g} {half:g} {end:g} {edges[1]:g}"
+        curve = f"M{start:g} {edges[0]:g} C{start:g} {half:g} {end:g} {half:g} {end:g} {edges[1]:g}"
         look, state = _look(TUNNEL, tunnel.name, live)
         whole = f"{tunnel.site} and {tunnel.region}: {count} tunnels"
-        sheet.path(way, look, f"{tunnel.name}{state}" if state else whole)
+        sheet.path(curve, look, f"{tunnel.name}{state}" if state else whole)
 
 
 def _legend(sheet: Sheet, base: float, live: Mapping[str, str] | None) -> None:
     left = MARGIN
     planned = ((TUNNEL, "tunnels of a site or of two clouds"), (PEERING, "peering of two regions"))
-    seen = (
+    observed = (
         (LIVE[UP], "link that is up"),
         (LIVE[DOWN], "link that is down"),
         (LIVE[UNKNOWN], "link of which nothing is known"),
     )
-    for look, words in planned if live is None else seen:
+    for look, words in planned if live is None else observed:
         sheet.path(f"M{left:g} {base - 4:g} h36", look, words)
         sheet.text(left + 46, base, words, "note")
         left += 290 if live is None else 190

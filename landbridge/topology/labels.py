@@ -38,7 +38,7 @@ class Card(NamedTuple):
 
 def regions(fleet: Fleet, plan: AddressPlan) -> list[Card]:
     """Prefixes of tunnels between two clouds stand at Azure's end, which has all of them."""
-    found, crossed = [], crossings(fleet, plan)
+    found, cross_cloud = [], crossings(fleet, plan)
     for name, region in fleet.regions.items():
         planned = plan.region(name)
         rows = [
@@ -49,8 +49,8 @@ def regions(fleet: Fleet, plan: AddressPlan) -> list[Card]:
         if planned.laptops:
             rows.append(Row("laptops", planned.laptops, address=True))
         rows.append(Row("ASN", (str(hubs.asn(name)),), address=True))
-        for aws in dict.fromkeys(one.aws for one in crossed if one.azure == name):
-            inside = tuple(one.inside_cidr for one in crossed if (one.aws, one.azure) == (aws, name))
+        for aws in dict.fromkeys(one.aws for one in cross_cloud if one.azure == name):
+            inside = tuple(one.inside_cidr for one in cross_cloud if (one.aws, one.azure) == (aws, name))
             rows.append(Row(f"tunnels to {aws}", inside, address=True))
         parts = (*_control_planes(fleet, plan, name), *_pools(fleet, region=name))
         found.append(Card("region", name, CLOUDS[region.cloud], tuple(rows), parts))
@@ -58,7 +58,7 @@ def regions(fleet: Fleet, plan: AddressPlan) -> list[Card]:
 
 
 def sites(fleet: Fleet, plan: AddressPlan) -> list[Card]:
-    found, joined = [], tunnels(fleet, plan)
+    found, to_regions = [], tunnels(fleet, plan)
     for name, site in fleet.sites.items():
         planned = plan.site(name)
         rows = [
@@ -70,7 +70,7 @@ def sites(fleet: Fleet, plan: AddressPlan) -> list[Card]:
         if site.nfs:
             rows.append(Row("NFS", (site.nfs,)))
         for region in fleet.regions:
-            inside = tuple(one.inside_cidr for one in joined if (one.site, one.region) == (name, region))
+            inside = tuple(one.inside_cidr for one in to_regions if (one.site, one.region) == (name, region))
             rows.append(Row(f"tunnels to {region}", inside, address=True))
         found.append(Card("site", name, "site", tuple(rows), tuple(_pools(fleet, site=name))))
     return found

@@ -17,13 +17,13 @@ EFFECTS = {"created": "create", "replaced": "replace", "deleted": "destroy"}
 class Blast:
     """`counts` by effect (create, replace, destroy) and kind; `losses` name what is replaced or destroyed.
 
-    `kept` names what stays in the cloud although its stack loses it.
+    `retained` names what stays in the cloud although its stack loses it.
     """
 
     counts: Counter[tuple[str, Kind]] = field(default_factory=Counter)
     losses: list[str] = field(default_factory=list)
     protected: list[str] = field(default_factory=list)
-    kept: list[str] = field(default_factory=list)
+    retained: list[str] = field(default_factory=list)
 
     def total(self, effect: str) -> int:
         return sum(self.counts[effect, kind] for kind in KINDS)
@@ -51,7 +51,7 @@ def blast(stacks: Mapping[str, Iterable[Step]], *, keep: bool = True) -> Blast:
                 continue
             precious = PRECIOUS.get(step.type)
             if precious and step.retained and keep and effect == "destroy":
-                found.kept.append(f"{precious.kind} {step.name} of {stack}")
+                found.retained.append(f"{precious.kind} {step.name} of {stack}")
             elif precious:
                 found.counts[effect, precious.kind] += number(precious, step.properties)
                 if effect != "create":

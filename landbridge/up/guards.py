@@ -28,7 +28,7 @@ CONNECTION = "aws:ec2/vpnConnection:VpnConnection"
 UNFELT = {"tags", "tagsAll"}
 OF_TUNNEL = re.compile(r"tunnel([12])[A-Z]")
 # What the cluster's trust hangs on, each generation by its number; certificates of machines are none.
-KEPT = {
+TRUST_ROOTS = {
     "tls:index/privateKey:PrivateKey",
     "tls:index/selfSignedCert:SelfSignedCert",
     "random:index/randomBytes:RandomBytes",
@@ -65,9 +65,9 @@ def _machines(stack: str, steps: list[Step]) -> Iterator[str]:
         if machine and (how := _touch(step)):
             touched[machine].append(f"{how} {step.type.rpartition(':')[2]} {step.name}")
     if len(touched) > 1:
-        told = "; ".join(f"{machine}: {', '.join(sorted(what))}" for machine, what in sorted(touched.items()))
+        listed = "; ".join(f"{machine}: {', '.join(sorted(what))}" for machine, what in sorted(touched.items()))
         yield (
-            f"{stack}: the run touches {len(touched)} machines of the control plane at once ({told}). "
+            f"{stack}: the run touches {len(touched)} machines of the control plane at once ({listed}). "
             "Change one machine after the other, or, where nothing runs on them yet, agree with --ignore machines"
         )
 
@@ -84,7 +84,7 @@ def _touch(step: Step) -> str | None:
 
 def _keys(stack: str, steps: list[Step]) -> Iterator[str]:
     for step in steps:
-        if step.verb in GONE and step.type in KEPT and KEY_NAME.fullmatch(step.name):
+        if step.verb in GONE and step.type in TRUST_ROOTS and KEY_NAME.fullmatch(step.name):
             what = f"{step.type.rpartition(':')[2]} {step.name}"
             yield (
                 f"{stack}: the run {GONE[step.verb]} {what}, which everything in the cluster trusts. Only "
@@ -94,7 +94,7 @@ def _keys(stack: str, steps: list[Step]) -> Iterator[str]:
 
 
 def _laptops(stack: str, steps: list[Step]) -> Iterator[str]:
-    gone = [step for step in steps if step.verb in GONE and step.type in KEPT and step.name in OF_LAPTOPS]
+    gone = [step for step in steps if step.verb in GONE and step.type in TRUST_ROOTS and step.name in OF_LAPTOPS]
     if gone:
         what = ", ".join(sorted(f"{step.type.rpartition(':')[2]} {step.name}" for step in gone))
         region = laptops.region_of(stack)
@@ -106,7 +106,7 @@ def _laptops(stack: str, steps: list[Step]) -> Iterator[str]:
 
 def _ssh(stack: str, steps: list[Step]) -> Iterator[str]:
     for step in steps:
-        if step.verb in GONE and step.type in KEPT and (what := OF_SSH.get(step.name)):
+        if step.verb in GONE and step.type in TRUST_ROOTS and (what := OF_SSH.get(step.name)):
             yield f"{stack}: the run {GONE[step.verb]} {what}. Where that is meant, agree with --ignore {SSH}"
 
 

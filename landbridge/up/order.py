@@ -23,7 +23,7 @@ def of_destroy(stacks: Mapping[str, StackSpec]) -> dict[str, list[str]]:
 
 def with_machines(fleet: Fleet, cluster: str, phases: Mapping[str, Phase], stands: Callable[[str], bool]) -> list[str]:
     """The cluster's pools whose machines are worth waiting for: not those that failed in this run or are not up."""
-    own = [pool for pool, told in fleet.pools.items() if told.cluster == cluster]
+    own = [pool for pool, spec in fleet.pools.items() if spec.cluster == cluster]
     return [pool for pool in own if phases.get(pool) not in GIVEN_UP and stands(pool)]
 
 
@@ -71,11 +71,13 @@ def refuse_elsewhere(stacks: Iterable[StackSpec], published: Callable[[str], Map
     """
     found = {}
     for spec in stacks:
-        told = published(spec.name) if spec.kind in ("pool", "laptops") else {}
-        if not told or told.get("site"):
+        outputs = published(spec.name) if spec.kind in ("pool", "laptops") else {}
+        if not outputs or outputs.get("site"):
             continue
         wanted = {"region": spec.region, "cluster": spec.depends_on[-1]}
-        differs = [f"{what} {told.get(what)} and not {name}" for what, name in wanted.items() if told.get(what) != name]
+        differs = [
+            f"{what} {outputs.get(what)} and not {name}" for what, name in wanted.items() if outputs.get(what) != name
+        ]
         if differs:
             found[spec.name] = f"{spec.name} stands in {' and '.join(differs)}"
     if found:

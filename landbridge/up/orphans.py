@@ -71,7 +71,7 @@ def of_fleet(world: World, place: Place, command: PulumiCommand) -> dict[str, Or
 def is_of(fleet: str, state: Mapping[str, Any]) -> bool:
     """By the tags of what it holds: another fleet may keep its state in the same backend, and has its own stacks."""
     tags = ((one.get("inputs") or {}).get("tags") for one in state.get("resources") or ())
-    return {told[FLEET] for told in tags if isinstance(told, Mapping) and FLEET in told} == {fleet}
+    return {tag[FLEET] for tag in tags if isinstance(tag, Mapping) and FLEET in tag} == {fleet}
 
 
 def every(place: Place) -> list[str]:
@@ -85,19 +85,19 @@ def every(place: Place) -> list[str]:
 
 def orphan(name: str, state: Mapping[str, Any]) -> Orphan:
     """What a stack is, as its state tells."""
-    held = state.get("resources") or ()
-    kind: Kind = next((KINDS[one["type"]] for one in held if one["type"] in KINDS), "region")
+    resources = state.get("resources") or ()
+    kind: Kind = next((KINDS[one["type"]] for one in resources if one["type"] in KINDS), "region")
     below = read_by(name, state)
-    region = next(_regions(name, kind, held), below[0] if below else name)
-    azures = (one.get("inputs") or {} for one in held if one["type"] == AZURE)
-    subscription = next((str(told["subscriptionId"]) for told in azures if told.get("subscriptionId")), "")
+    region = next(_regions(name, kind, resources), below[0] if below else name)
+    azures = (one.get("inputs") or {} for one in resources if one["type"] == AZURE)
+    subscription = next((str(inputs["subscriptionId"]) for inputs in azures if inputs.get("subscriptionId")), "")
     return Orphan(StackSpec(name, kind, region, below), subscription)
 
 
 def read_by(name: str, state: Mapping[str, Any] | None) -> tuple[str, ...]:
     """The other stacks that it has read from when it was last built."""
-    held = (state or {}).get("resources") or ()
-    ids = (str(one["id"]).rpartition("/")[2] for one in held if one["type"] == REFERENCE)
+    resources = (state or {}).get("resources") or ()
+    ids = (str(one["id"]).rpartition("/")[2] for one in resources if one["type"] == REFERENCE)
     return tuple(dict.fromkeys(other for other in ids if other != name))
 
 
@@ -106,14 +106,14 @@ def as_built(spec: StackSpec, state: Mapping[str, Any] | None) -> StackSpec:
     return spec._replace(depends_on=tuple(dict.fromkeys((*spec.depends_on, *read_by(spec.name, state)))))
 
 
-def _regions(name: str, kind: Kind, held: Collection[Mapping[str, Any]]) -> Iterator[str]:
+def _regions(name: str, kind: Kind, resources: Collection[Mapping[str, Any]]) -> Iterator[str]:
     """Where it says that it stands, surest first."""
     if kind == "region":
         yield name
-    outputs = (one.get("outputs") or {} for one in held if one["type"] == STACK_TYPE)
-    yield from (str(told["region"]) for told in outputs if told.get("region"))
-    providers = (one.get("inputs") or {} for one in held if one["type"].startswith(PROVIDER))
-    yield from (str(told[where]) for told in providers for where in ("region", "location") if told.get(where))
+    outputs = (one.get("outputs") or {} for one in resources if one["type"] == STACK_TYPE)
+    yield from (str(values["region"]) for values in outputs if values.get("region"))
+    providers = (one.get("inputs") or {} for one in resources if one["type"].startswith(PROVIDER))
+    yield from (str(values[where]) for values in providers for where in ("region", "location") if values.get(where))
 
 
 def notice(found: Collection[str], file: str, options: str) -> list[str]:

@@ -18,7 +18,7 @@ LOOK_SECONDS = 0.1
 HEARTBEAT_SECONDS = 10.0
 
 # Phase → sign, colour, words.
-LOOKS: Mapping[Phase, tuple[str, str, str]] = {
+STYLES: Mapping[Phase, tuple[str, str, str]] = {
     "waiting": ("·", "dim", "waiting"),
     "preview": ("", "cyan", "preview"),
     "resume": ("", "yellow", "clearing up"),
@@ -50,7 +50,7 @@ class Screen:
                 yield
             return
         # What stays on the screen is the caller's to print: tables, not the last frame.
-        view = LiveView(self.reports, self.notes, self.lines.notes_told)
+        view = LiveView(self.reports, self.notes, self.lines.notes_reported)
         with Live(view, console=self.console, refresh_per_second=8, transient=True):
             yield
         self.lines.tell_notes()
@@ -59,8 +59,8 @@ class Screen:
 class LiveView:
     """A line a stack: sign, phase, bar, resources, what is worked on, seconds."""
 
-    def __init__(self, reports: Mapping[str, StackReport], notes: Sequence[str], told: int) -> None:
-        self.reports, self.notes, self.told = reports, notes, told
+    def __init__(self, reports: Mapping[str, StackReport], notes: Sequence[str], notes_shown: int) -> None:
+        self.reports, self.notes, self.notes_shown = reports, notes, notes_shown
         self.spinner = Spinner("dots", style="cyan")
 
     def __rich__(self) -> RenderableType:
@@ -69,10 +69,10 @@ class LiveView:
             table.add_column(ratio=ratio, no_wrap=True, overflow="ellipsis")
         for report in self.reports.values():
             table.add_row(*self.row(report))
-        return Group(*(Text(note, style="yellow") for note in self.notes[self.told :]), table)
+        return Group(*(Text(note, style="yellow") for note in self.notes[self.notes_shown :]), table)
 
     def row(self, report: StackReport) -> Sequence[RenderableType]:
-        sign, colour, words = LOOKS[report.phase]
+        sign, colour, words = STYLES[report.phase]
         busy = not sign
         return (
             self.spinner if busy else Text(sign, style=colour),
@@ -92,8 +92,8 @@ class PlainLines:
 
     def __init__(self, reports: Mapping[str, StackReport], notes: Sequence[str], console: Console) -> None:
         self.reports, self.notes, self.console = reports, notes, console
-        self.told: dict[str, tuple[Phase, float]] = {}
-        self.notes_told = 0
+        self.reported: dict[str, tuple[Phase, float]] = {}
+        self.notes_reported = 0
 
     @contextmanager
     def telling(self) -> Iterator[None]:
@@ -114,18 +114,18 @@ class PlainLines:
             teller.join()
 
     def tell_notes(self) -> None:
-        for note in self.notes[self.notes_told :]:
+        for note in self.notes[self.notes_reported :]:
             self.line(note)
-        self.notes_told = len(self.notes)
+        self.notes_reported = len(self.notes)
 
     def tell(self) -> None:
         self.tell_notes()
         for name, report in self.reports.items():
             phase, elapsed = report.phase, report.elapsed
-            told_phase, told_at = self.told.get(name, ("waiting", 0.0))
+            told_phase, told_at = self.reported.get(name, ("waiting", 0.0))
             if phase == told_phase and (phase in (*ENDED, "waiting") or elapsed - told_at < HEARTBEAT_SECONDS):
                 continue
-            self.told[name] = (phase, elapsed)
+            self.reported[name] = (phase, elapsed)
             if phase != "waiting":
                 self.line(plain(report, phase, beat=phase == told_phase))
 
@@ -136,7 +136,7 @@ class PlainLines:
 
 
 def plain(report: StackReport, phase: Phase, *, beat: bool) -> str:
-    words = LOOKS[phase][2]
+    words = STYLES[phase][2]
     because = f" ({report.because})" if report.because else ""
     if phase in ENDED:
         return f"{report.stack}: {words}{because}, {report.elapsed:.1f} s"

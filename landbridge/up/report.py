@@ -38,7 +38,7 @@ class Report:
         render.losses(self.run.blast, console)
 
     @contextmanager
-    def asking(self) -> Iterator[None]:
+    def confirming(self) -> Iterator[None]:
         """Shows what was previewed, for the body to ask about; with a refusal machines get it, too."""
         self.plan()
         try:

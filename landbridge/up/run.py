@@ -46,8 +46,8 @@ class FleetRun(RunContext):
         self.blast = Blast()
         self.refusals: list[str] = []
         self.recovering: set[str] = set()
-        everything = how.full or how.refresh or how.diff
-        self.known = Known(world, place, self.stacks, self.engines, command.command, full=everything)
+        full = how.full or how.refresh or how.diff
+        self.known = Known(world, place, self.stacks, self.engines, command.command, full=full)
 
     @property
     def failed(self) -> bool:
@@ -71,11 +71,11 @@ class FleetRun(RunContext):
             state = engine.state()
             if not destroy:
                 order.refuse_alone(name, self.stacks, self.stands, self.place.options)
-                if name in self.known.held:
-                    report.leave_out(recovery.resources(state), outputs(state), self.known.held[name].warnings)
+                if name in self.known.valid:
+                    report.leave_out(recovery.resources(state), outputs(state), self.known.valid[name].warnings)
                     return
                 report.why = self.known.why.get(name, "")
-                if self.looks_at_image(name):
+                if self.reads_image(name):
                     self.ensure_image(name)
             if only_look:
                 report.warnings += recovery.notice(recovery.pending(state))
@@ -85,7 +85,7 @@ class FleetRun(RunContext):
                 self.recover(name, state)
             engine.start_log()
             report.enter("preview", recovery.resources(state))
-            engine.tell_program(witness.ENVIRONMENT, None if destroy else self.known.begin(name))
+            engine.set_program_variable(witness.ENVIRONMENT, None if destroy else self.known.begin(name))
             if destroy:
                 report.diff = engine.preview_destroy(report.hear, diff=self.how.diff, parallel=self.how.parallel)
             else:
@@ -123,7 +123,7 @@ class FleetRun(RunContext):
         spec = self.stacks[name]
         return self.how.refresh or (spec.kind == "pool" and in_azure(self.world.fleet, spec.region))
 
-    def looks_at_image(self, name: str) -> bool:
+    def reads_image(self, name: str) -> bool:
         """Whether the stack's program does, in a preview as well. Machines of one look at their launch on AWS."""
         spec = self.stacks[name]
         return spec.kind == "pool" or (spec.kind in ("cluster", "laptops") and in_azure(self.world.fleet, spec.region))
@@ -140,7 +140,7 @@ class FleetRun(RunContext):
             return
         if vault := azure_vaults.to_recover(self.world.fleet, name, state, refresh=self.how.refresh):
             self.recovering.add(name)
-            self.engines[name].tell_program(RECOVER, vault)
+            self.engines[name].set_program_variable(RECOVER, vault)
             self.notes.append(f"{name}: Azure still keeps vault {vault}: it comes back, with the secrets in it.")
 
     def refuse_destroy(self) -> None:
@@ -191,7 +191,7 @@ class FleetRun(RunContext):
                 ended = "done"
                 self.known.keep(name, report.warnings)
             if spec.kind == "cluster":
-                self.await_birth(name)
+                self.await_first_start(name)
             report.enter(ended)
 
         self.each({name: spec.depends_on for name, spec in self.stacks.items()}, work)
@@ -215,7 +215,7 @@ class FleetRun(RunContext):
         if name in self.recovering:
             self.heed_interrupt()
             # What came back is as it was, whatever the program says; now it gets what the program says.
-            engine.tell_program(RECOVER, None)
+            engine.set_program_variable(RECOVER, None)
             engine.up(report.hear, refresh=False, parallel=self.how.parallel)
 
     def heed_interrupt(self) -> None:
@@ -235,7 +235,7 @@ class FleetRun(RunContext):
         )
         report.enter(ended)
 
-    def await_birth(self, name: str) -> None:
+    def await_first_start(self, name: str) -> None:
         """Waits until a cluster's API answers, also one whose last run did not. Raises LandbridgeError."""
         report = self.reports[name]
         report.enter("bootstrap")

@@ -25,7 +25,7 @@ class Expiry(NamedTuple):
         return self._asdict()
 
 
-def endings(store: Store, within_days: float, now: datetime) -> list[Expiry]:
+def expiring_soon(store: Store, within_days: float, now: datetime) -> list[Expiry]:
     """Soonest first."""
     border = now + timedelta(days=within_days)
     found = [one for one in _all(store, now) if one.until is None or one.until < border]
@@ -52,7 +52,7 @@ def _all(store: Store, now: datetime) -> Iterator[Expiry]:
         yield Expiry(region, "there is no list of revoked certificates", None, f"{sign}: without it nobody gets in")
     remedy = "all profiles end with it: plan a day on which the region gets another, and everybody a new profile"
     yield Expiry(region, "the authority", ends(store.vouching), remedy)
-    for name in sorted(store.told["servers"]):
+    for name in sorted(store.outputs["servers"]):
         yield _server(store, name)
 
 
@@ -62,8 +62,8 @@ def _server(store: Store, name: str) -> Expiry:
     remedy = f"`{store.up} --refresh` makes it anew, then end the machine: {comes}"
     prefix, objects = f"{store.world.fleet.fleet}/{PLACE}/{name}", store.objects
     try:
-        sealed = json.loads(objects.read(f"{prefix}/manifest.json") or b"")
-        version = json.loads(sealed["manifest"])["version"]
+        signed = json.loads(objects.read(f"{prefix}/manifest.json") or b"")
+        version = json.loads(signed["manifest"])["version"]
         files = json.loads(objects.read(f"{prefix}/{version}.json") or b"")
         until = ends(files[server.CERTIFICATE])
     except (CloudError, ValueError, KeyError) as error:

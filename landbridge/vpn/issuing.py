@@ -79,8 +79,8 @@ def _give(store: Store, person: str, days: float, file: Path, now: datetime) -> 
 
 def _text(store: Store, person: str, one: Certificate) -> str:
     wrapping = client_key(store.authority.wrapping, int(time.time()))
-    told = (person, store.world.fleet.fleet, store.region, store.addresses, store.vouching)
-    return profile.text(profile.Profile(*told, one, wrapping))
+    shared = (person, store.world.fleet.fleet, store.region, store.addresses, store.vouching)
+    return profile.text(profile.Profile(*shared, one, wrapping))
 
 
 def _write(file: Path, text: str) -> None:

@@ -23,7 +23,7 @@ class Store(CertificateStore[Authority, Listed]):
     @property
     def addresses(self) -> list[str]:
         """Public ones of the servers, in the order of their names."""
-        return [str(one["address"]) for _, one in sorted(self.told["servers"].items())]
+        return [str(one["address"]) for _, one in sorted(self.outputs["servers"].items())]
 
     def read(self, secret: str) -> Authority:
         return authorities.read(secret)

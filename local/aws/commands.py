@@ -99,7 +99,7 @@ def sent(account: str, region: str) -> list[Command]:
     return found[::-1]
 
 
-def asked(command: Command, instance: str) -> Invocation | None:
+def invocation_of(command: Command, instance: str) -> Invocation | None:
     """The invocation, for somebody who asks after it; None while it has not come to be known."""
     one = command.invocations.get(instance)
     if one is None:

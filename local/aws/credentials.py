@@ -3,7 +3,7 @@
 from datetime import UTC
 from typing import Any
 
-from .access.policy import Asked, Caller, verdict
+from .access.policy import Caller, Request, verdict
 from .extensions.machines import find
 
 SECONDS = 6 * 3600
@@ -23,9 +23,9 @@ def credentials(instance_id: str) -> dict[str, str]:
     role = next(iter(association.iam_instance_profile.roles), None) if association else None
     if role is None:
         raise NoRole("InstanceProfileNotFound")
-    asked = Asked("sts:AssumeRole", role.arn, {})
+    request = Request("sts:AssumeRole", role.arn, {})
     trusts: Any = role.assume_role_policy_document
-    if not verdict([trusts], asked, Caller(instance.owner_id, service=EC2)).allowed:
+    if not verdict([trusts], request, Caller(instance.owner_id, service=EC2)).allowed:
         raise NoRole("AssumeRoleUnauthorizedAccess")
     backend = sts_backends[instance.owner_id]["aws"]
     made = backend.assume_role(instance.ec2_backend.region_name, instance_id, role.arn, "", SECONDS, "")

@@ -11,13 +11,15 @@ ROOT_GIB = 8
 
 def of_type(name: str) -> dict[str, Any]:
     """The part that its type decides, as local/workers/hardware.py reads it."""
-    told = INSTANCE_TYPES[name]
-    architectures = told["ProcessorInfo"]["SupportedArchitectures"]
+    description = INSTANCE_TYPES[name]
+    architectures = description["ProcessorInfo"]["SupportedArchitectures"]
     return {
         "architecture": next(ours for theirs, ours in ARCHITECTURES.items() if theirs in architectures),
-        "cpus": told["VCpuInfo"]["DefaultVCpus"],
-        "memory_mib": told["MemoryInfo"]["SizeInMiB"],
-        "gpus": sum(one["Count"] for one in told.get("GpuInfo", {}).get("Gpus", []) if one["Manufacturer"] == "NVIDIA"),
+        "cpus": description["VCpuInfo"]["DefaultVCpus"],
+        "memory_mib": description["MemoryInfo"]["SizeInMiB"],
+        "gpus": sum(
+            one["Count"] for one in description.get("GpuInfo", {}).get("Gpus", []) if one["Manufacturer"] == "NVIDIA"
+        ),
     }
 
 

@@ -56,10 +56,12 @@ def _routes(backend: Any, subnet: Any) -> Iterator[dict[str, Any]]:
 
 def _interfaces(backend: Any, vpc: str) -> Iterator[dict[str, Any]]:
     # moto gives an endpoint's interfaces the network's default group, whatever was asked for.
-    asked = {name: one.security_group_ids for one in _of_services(backend, vpc) for name in one.network_interface_ids}
+    groups_of = {
+        name: one.security_group_ids for one in _of_services(backend, vpc) for name in one.network_interface_ids
+    }
     for one in list(backend.enis.values()):
         if one.subnet.vpc_id == vpc and one.private_ip_address:
-            groups = asked.get(one.id) or [group.id for group in one.group_set]
+            groups = groups_of.get(one.id) or [group.id for group in one.group_set]
             # An interface without groups is one that AWS asks none for: a NAT gateway's.
             yield {"address": one.private_ip_address, "groups": sorted(groups)}
 
@@ -127,11 +129,11 @@ def connections(backend: Any) -> Iterator[dict[str, Any]]:
             }
 
 
-def _tunnel(told: Any) -> dict[str, Any]:
+def _tunnel(tunnel: Any) -> dict[str, Any]:
     return {
-        "outside": told["OutsideIpAddress"],
-        "asked": vpn.asked(told["OutsideIpAddress"]),
-        "inside": told["TunnelInsideCidr"],
-        "key": digest(told["PreSharedKey"]),
-        "begins": told["StartupAction"] == "start",
+        "outside": tunnel["OutsideIpAddress"],
+        "asked": vpn.wanted_state(tunnel["OutsideIpAddress"]),
+        "inside": tunnel["TunnelInsideCidr"],
+        "key": digest(tunnel["PreSharedKey"]),
+        "begins": tunnel["StartupAction"] == "start",
     }

@@ -69,7 +69,7 @@ def application(world: StoredWorld) -> wsgi.Wsgi:
             return _say(start_response, *control.answer(world, name, body))
         if ours and (environ["REQUEST_METHOD"], name) == WAITS:
             return _say(start_response, *_answer(*WAITS, body))
-        answer = world.turn(wsgi.call(environ, body))
+        answer = world.execute(wsgi.call(environ, body))
         if not ours:
             outages.lose(environ["werkzeug.socket"])
         return wsgi.say(start_response, answer)

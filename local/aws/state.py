@@ -23,8 +23,8 @@ STATE: tuple[tuple[Any, str], ...] = (
     (machine_reports.endings, "waiting"),
     (machine_reports.detachments, "waiting"),
     (limits, "_granted"),
-    (vpn, "_told"),
-    (vpn, "_asked"),
+    (vpn, "_tunnel_states"),
+    (vpn, "_overrides"),
 )
 # By these, backends of EC2 find each other from their creation on: peerings reach across regions.
 FINDERS = ("vpc_refs", "vpc_pcx_refs", "backend_refs")
@@ -66,8 +66,8 @@ def state() -> Any:
     return found, [getattr(owner, name) for owner, name in STATE]
 
 
-def restore(kept: Any) -> None:
-    found, values = kept
+def restore(saved: Any) -> None:
+    found, values = saved
     for backends, beside, accounts in found:
         vars(backends).update(beside)
         for name, regions in accounts.items():

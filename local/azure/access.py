@@ -8,14 +8,14 @@ from collections.abc import Mapping
 
 from .errors import ArmError
 from .kinds import World
-from .roles.conditions import Asked
+from .roles.conditions import Request
 from .roles.evaluation import allowed
 from .tokens import DEPLOYER, Caller
 
 
 def require(world: World, caller: Caller, action: str, scope: str) -> None:
     """Raises ArmError for a principal that no role lets do that there."""
-    if caller.principal == DEPLOYER or allowed(world, caller.principal, scope, Asked(action, {})):
+    if caller.principal == DEPLOYER or allowed(world, caller.principal, scope, Request(action, {})):
         return
     message = (
         f"The client with object id '{caller.principal}' does not have authorization to perform action '{action}' "
@@ -28,4 +28,4 @@ def data_allowed(
     world: World, principal: str, action: str, scope: str, attributes: Mapping[str, str] | None = None, part: str = ""
 ) -> bool:
     """Of a data action; for what a condition may ask about the call, see `roles.conditions`."""
-    return allowed(world, principal, scope, Asked(action, attributes or {}, part), data=True)
+    return allowed(world, principal, scope, Request(action, attributes or {}, part), data=True)

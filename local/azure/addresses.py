@@ -24,11 +24,11 @@ class Held(NamedTuple):
 
 
 def prefix(subnet: Resource) -> IPv4Network:
-    told = subnet.properties
-    return IPv4Network(told.get("addressPrefix") or told["addressPrefixes"][0])
+    properties = subnet.properties
+    return IPv4Network(properties.get("addressPrefix") or properties["addressPrefixes"][0])
 
 
-def held(world: World, subnet: Resource, but: Id | None = None) -> Iterator[Held]:
+def allocated(world: World, subnet: Resource, but: Id | None = None) -> Iterator[Held]:
     """All of a subnet, without those of one resource."""
     for one in world.store.all():
         if but is None or one.id.key != but.key:
@@ -37,7 +37,7 @@ def held(world: World, subnet: Resource, but: Id | None = None) -> Iterator[Held
 
 def free(world: World, subnet: Resource, count: int = 1, but: Id | None = None) -> list[str]:
     """The first that nobody has. Raises ArmError when there are not so many."""
-    taken = {entry.address for entry in held(world, subnet, but)}
+    taken = {entry.address for entry in allocated(world, subnet, but)}
     return _free(subnet, taken, count)
 
 
@@ -75,7 +75,7 @@ def check(world: World, subnet: Resource, wanted: str, by: str, but: Id | None =
             f"{subnet.id.text}."
         )
         raise bad_request("PrivateIPAddressInReservedRange", message)
-    for entry in held(world, subnet, but):
+    for entry in allocated(world, subnet, but):
         if entry.address == str(address):
             raise taken_error(str(address), by, entry.by)
     return str(address)
@@ -104,7 +104,7 @@ def allot(world: World, resource: Resource, wishes: list[tuple[Resource, str | N
             if other := taken.get((key, address)):
                 raise taken_error(address, by, other)
         else:
-            gone = {entry.address for entry in held(world, subnet, resource.id)}
+            gone = {entry.address for entry in allocated(world, subnet, resource.id)}
             gone |= {used for of, used in taken if of == key}
             old = before.get((key, by.lower()))
             address = old if old and old not in gone else _free(subnet, gone, 1)[0]

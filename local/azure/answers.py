@@ -12,14 +12,14 @@ def tell(world: World, resource: Resource, expand: str = "") -> dict[str, Any]:
     kind = world.kind(resource.id)
     body = copy.deepcopy(resource.body)
     properties = body.setdefault("properties", {})
-    if kind.told:
-        body["properties"] = properties = merged(properties, kind.told(world, resource))
+    if kind.computed:
+        body["properties"] = properties = merged(properties, kind.computed(world, resource))
     for name in filter(None, expand.lower().split(",")):
         if name in kind.expands:
             body["properties"] = properties = merged(properties, kind.expands[name](world, resource))
     for path in kind.hidden:
         _hide(properties, path.split("."))
-    for name, type_ in kind.parts.items():
+    for name, type_ in kind.subresources.items():
         properties[name] = [tell(world, one) for one in world.store.children(resource, type_)]
     marked = {} if kind.untagged else {"etag": f'W/"{resource.etag}"'}
     return {"id": resource.id.text, "name": resource.id.name, "type": kind.type, **marked, **body}

@@ -29,7 +29,7 @@ class Application:
     """One world. Calls are answered one at a time: nobody sees half of a change."""
 
     def __init__(self, world: World) -> None:
-        self.world, self.turn = world, threading.RLock()
+        self.world, self.lock = world, threading.RLock()
 
     def __call__(self, environ: Any, start_response: Any) -> Any:
         incoming = Incoming(environ)
@@ -43,7 +43,7 @@ class Application:
         service, of = found
         incoming.get_data(cache=True)  # to its end, so that no slow caller holds up others
         try:
-            with self.turn:
+            with self.lock:
                 outages.refuse(self.world, service, of, incoming.path)
                 answer = SERVICES[service](self.world, incoming, of)
         except ArmError as error:
@@ -110,7 +110,7 @@ def json_response(status: int, body: Any) -> Response:
 
 
 def refusal(error: ArmError) -> Response:
-    answer = json_response(error.status, {"error": error.told()})
+    answer = json_response(error.status, {"error": error.as_json()})
     answer.headers["x-ms-error-code"] = error.code
     for name, value in error.headers:
         answer.headers[name] = value

@@ -90,41 +90,43 @@ def _preconditions(call: Call, old: Resource | None) -> None:
 
 
 def _put(world: World, call: Call, old: Resource | None) -> Answer:
-    turn = _turn(world, call, old)
-    place = turn.new.location
+    write = _new_write(world, call, old)
+    place = write.new.location
     refuse_planned(call, place)
     if not call.kind.preempts:
-        world.operations.refuse_second(_held(call.id, call.kind))
+        world.operations.refuse_second(_serial_key(call.id, call.kind))
     identities.require_assign(world, call.caller, call.body, patches=call.method == "PATCH")
-    identities.check(turn)
-    subresources.clean(turn.new, call.kind)
-    call.kind.check(turn)
-    listed = subresources.drafts(world, turn, call.kind, keeps=call.kind.keeps_parts or call.method == "PATCH")
-    keep(world, turn, call.kind)
-    subresources.keep(world, turn, call.kind, listed)
-    identities.settle(turn)
+    identities.check(write)
+    subresources.clean(write.new, call.kind)
+    call.kind.check(write)
+    listed = subresources.drafts(
+        world, write, call.kind, keep_missing=call.kind.keeps_subresources or call.method == "PATCH"
+    )
+    keep(world, write, call.kind)
+    subresources.keep(world, write, call.kind, listed)
+    identities.settle(write)
     if call.kind.preempts:
         world.operations.preempt(call.id.key)
-    call.kind.begun(turn)
+    call.kind.begun(write)
     status = call.kind.statuses[1 if old else 0]
     if call.method not in call.kind.slow:
-        finish(turn, call.kind)
-        return Answer(status, tell(world, turn.new), etag(turn.new))
-    turn.new.properties["provisioningState"] = call.kind.busy[1 if old else 0]
+        finish(write, call.kind)
+        return Answer(status, tell(world, write.new), etag(write.new))
+    write.new.properties["provisioningState"] = call.kind.busy[1 if old else 0]
 
     def over() -> Any:
         if late := faults.planned(call.method, call.kind.type, place, call.id.name, late=True):
-            turn.new.properties["provisioningState"] = "Failed"
-            call.kind.failed(turn)
+            write.new.properties["provisioningState"] = "Failed"
+            call.kind.failed(write)
             raise late
-        finish(turn, call.kind)
-        return tell(world, turn.new)
+        finish(write, call.kind)
+        return tell(world, write.new)
 
     operation = begin(world, call, place, over)
-    return Answer(status, tell(world, turn.new), (*etag(turn.new), *pointers(operation)))
+    return Answer(status, tell(world, write.new), (*etag(write.new), *pointers(operation)))
 
 
-def _turn(world: World, call: Call, old: Resource | None) -> Write:
+def _new_write(world: World, call: Call, old: Resource | None) -> Write:
     body = copy.deepcopy(call.body)
     if strange := sorted(body.keys() - ENVELOPE):
         raise bad_request(
@@ -151,8 +153,8 @@ def _turn(world: World, call: Call, old: Resource | None) -> Write:
 
 
 def same_id(body: dict[str, Any], id_: Id) -> bool:
-    told = body.get("id")
-    return (told is None or ids.same(str(told), id_.text)) and ids.same(body.get("name", id_.name), id_.name)
+    named = body.get("id")
+    return (named is None or ids.same(str(named), id_.text)) and ids.same(body.get("name", id_.name), id_.name)
 
 
 def _place(world: World, call: Call, body: dict[str, Any], old: Resource | None) -> None:
@@ -194,12 +196,12 @@ def _delete(world: World, call: Call, old: Resource | None) -> Answer:
         return Answer(204)
     refuse_planned(call, old.location)
     if not call.kind.preempts:
-        world.operations.refuse_second(_held(call.id, call.kind))
+        world.operations.refuse_second(_serial_key(call.id, call.kind))
     refuse_used(world, old, call.kind)
-    turn = Write(world, old, old, {}, call.caller.principal, call.version)
-    call.kind.removing(turn)
+    write = Write(world, old, old, {}, call.caller.principal, call.version)
+    call.kind.removing(write)
     if "DELETE" not in call.kind.slow:
-        drop(turn, call.kind)
+        drop(write, call.kind)
         return Answer(200)
     world.operations.preempt(call.id.key)
     old.properties["provisioningState"] = "Deleting"
@@ -208,18 +210,18 @@ def _delete(world: World, call: Call, old: Resource | None) -> Answer:
         if late := faults.planned("DELETE", call.kind.type, old.location, call.id.name, late=True):
             old.properties["provisioningState"] = "Failed"
             raise late
-        drop(turn, call.kind)
+        drop(write, call.kind)
 
     return Answer(202, None, pointers(begin(world, call, old.location, over)))
 
 
-def _held(id_: Id, kind: Kind) -> str:
+def _serial_key(id_: Id, kind: Kind) -> str:
     """Of what nothing else is written while this is."""
     return id_.parent.key if kind.serial and id_.parent else id_.key
 
 
 def begin(world: World, call: Call, place: str, over: Any) -> Operation:
-    operation = Operation(_held(call.id, call.kind), over, 0.0, call.id.namespace, call.id.subscription, place)
+    operation = Operation(_serial_key(call.id, call.kind), over, 0.0, call.id.namespace, call.id.subscription, place)
     operation.writes = call.method in ("PUT", "PATCH")
     return world.operations.begin(call.kind.type, operation)
 

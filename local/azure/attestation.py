@@ -89,13 +89,13 @@ class Attestation:
 
 def _content(world: World, machine: str, nonce: str, now: datetime) -> dict[str, Any]:
     """What is signed; without a number of the caller's, the time stands for it."""
-    told = metadata.document(world, world.store.get(machine))["compute"]
+    compute = metadata.document(world, world.store.get(machine))["compute"]
     return {
-        "licenseType": told["licenseType"],
+        "licenseType": compute["licenseType"],
         "nonce": nonce or f"{now:%Y%m%d-%H%M%S}",
-        "plan": told["plan"],
-        "sku": told["sku"],
-        "subscriptionId": told["subscriptionId"],
+        "plan": compute["plan"],
+        "sku": compute["sku"],
+        "subscriptionId": compute["subscriptionId"],
         "timeStamp": {"createdOn": now.strftime(STAMP), "expiresOn": (now + LASTING).strftime(STAMP)},
-        "vmId": told["vmId"],
+        "vmId": compute["vmId"],
     }

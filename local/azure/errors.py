@@ -20,9 +20,9 @@ class ArmError(Exception):
         self.status, self.code, self.message = status, code, message
         self.headers, self.details = tuple(headers), tuple(details)
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """The `error` object."""
-        more = {"details": [one.told() for one in self.details]} if self.details else {}
+        more = {"details": [one.as_json() for one in self.details]} if self.details else {}
         return {"code": self.code, "message": self.message, **more}
 
 

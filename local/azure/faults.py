@@ -25,13 +25,13 @@ _planned: list[dict[str, Any]] = []
 def put(body: bytes) -> list[dict[str, Any]]:
     """Replaces all. Raises ValueError."""
     listed = json.loads(body)
-    told = [one for one in listed if one.keys() != {"outage"}]
-    for one in told:
+    chosen = [one for one in listed if one.keys() != {"outage"}]
+    for one in chosen:
         if strange := sorted((one.keys() - FIELDS) | (one.get("match", {}).keys() - MATCHES)):
             raise ValueError(f"a fault has no {', '.join(strange)}")
         if not {"status", "code"} <= one.keys():
             raise ValueError("a fault needs status and code")
-    _planned[:] = told
+    _planned[:] = chosen
     outages.put({str(one["outage"]) for one in listed if one.keys() == {"outage"}})
     return listing()
 
@@ -42,9 +42,9 @@ def listing() -> list[dict[str, Any]]:
 
 def planned(method: str, type_: str, location: str, name: str, *, late: bool = False) -> ArmError | None:
     """The refusal that is due for a call; one of its times is over then."""
-    told = {"method": method, "type": type_, "location": location, "name": name}
+    call = {"method": method, "type": type_, "location": location, "name": name}
     for one in _planned:
-        fits = all(re.fullmatch(str(want), told[field], re.IGNORECASE) for field, want in one.get("match", {}).items())
+        fits = all(re.fullmatch(str(want), call[field], re.IGNORECASE) for field, want in one.get("match", {}).items())
         if not fits or bool(one.get("late")) != late or one.get("times") == 0:
             continue
         if "times" in one:

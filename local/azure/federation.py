@@ -65,8 +65,8 @@ def _check(world: World, identity: Resource, text: str) -> None:
     ):
         known = [one for one in known if fits(one)]
         if not known:
-            told = claims[{"issuer": "iss", "subject": "sub", "audience": "aud"}[claim]]
-            message = f"No matching federated identity record found for presented assertion {claim} '{told}'."
+            value = claims[{"issuer": "iss", "subject": "sub", "audience": "aud"}[claim]]
+            message = f"No matching federated identity record found for presented assertion {claim} '{value}'."
             raise _refused(code, message)
     key = _key(world, claims["iss"], str(head.get("kid")))
     try:
@@ -84,10 +84,10 @@ def _refused(number: str, message: str) -> ArmError:
 def _key(world: World, issuer: str, kid: str) -> Any:
     """Raises ArmError."""
     try:
-        told = json.loads(public(world, f"{issuer}{CONFIGURATION}"))
-        if told["issuer"] != issuer:
+        configuration = json.loads(public(world, f"{issuer}{CONFIGURATION}"))
+        if configuration["issuer"] != issuer:
             raise LookupError("the documents are of another issuer")
-        keys = json.loads(public(world, told["jwks_uri"]))["keys"]
+        keys = json.loads(public(world, configuration["jwks_uri"]))["keys"]
         found = next(key for key in keys if key.get("kid") == kid and key.get("kty") == "RSA")
         return jwt.PyJWK(found, "RS256").key
     except StopIteration:

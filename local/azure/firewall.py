@@ -11,14 +11,14 @@ from .store import Resource
 
 def public(resource: Resource) -> bool:
     """Whether all the world may come."""
-    told = resource.properties
-    allows = (told.get("networkAcls") or {}).get("defaultAction", "Allow") == "Allow"
-    return bool(allows and told.get("publicNetworkAccess", "Enabled") == "Enabled")
+    properties = resource.properties
+    allows = (properties.get("networkAcls") or {}).get("defaultAction", "Allow") == "Allow"
+    return bool(allows and properties.get("publicNetworkAccess", "Enabled") == "Enabled")
 
 
 def lets_in(world: World, resource: Resource, group: str) -> bool:
     """`group` is that of private endpoints: blob, file, vault …"""
     return public(resource) or any(
-        told["privateLinkServiceConnectionState"]["status"] == "Approved" and group in told["groupIds"]
-        for told in (one["properties"] for one in connections(world, resource)["privateEndpointConnections"])
+        properties["privateLinkServiceConnectionState"]["status"] == "Approved" and group in properties["groupIds"]
+        for properties in (one["properties"] for one in connections(world, resource)["privateEndpointConnections"])
     )

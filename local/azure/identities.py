@@ -25,21 +25,21 @@ class Principal(NamedTuple):
     client: str
 
 
-def check(turn: Write) -> None:
+def check(write: Write) -> None:
     """Refuses an identity that is not there. Raises ArmError."""
-    told = turn.new.body.get("identity")
-    if told is None:
+    identity = write.new.body.get("identity")
+    if identity is None:
         return
-    if not isinstance(told, dict) or not kinds(told) <= {SYSTEM, USER, "None"}:
-        raise bad_request("InvalidIdentityType", f"The identity type of '{turn.id.text}' is none of Azure's.")
-    named = told.get("userAssignedIdentities") or {}
-    if bool(named) != (USER in kinds(told)):
+    if not isinstance(identity, dict) or not kinds(identity) <= {SYSTEM, USER, "None"}:
+        raise bad_request("InvalidIdentityType", f"The identity type of '{write.id.text}' is none of Azure's.")
+    named = identity.get("userAssignedIdentities") or {}
+    if bool(named) != (USER in kinds(identity)):
         message = "The identity ids and the identity type do not fit: UserAssigned comes with userAssignedIdentities."
         raise bad_request("InvalidIdentityIds", message)
     for name in named:
-        found = turn.world.store.find(name)
+        found = write.world.store.find(name)
         if found is None or not ids.same(found.id.type, IDENTITY):
-            message = f"Resource '{turn.id.text}' was not written: no user assigned identity '{name}' could be found."
+            message = f"Resource '{write.id.text}' was not written: no user assigned identity '{name}' could be found."
             raise bad_request("FailedIdentityOperation", message)
 
 
@@ -48,8 +48,8 @@ def require_assign(world: World, caller: Caller, body: dict[str, Any], *, patche
 
     `patches`: null takes an identity away; a PUT's null gives it.
     """
-    told = body.get("identity")
-    named = (told.get("userAssignedIdentities") or {}) if isinstance(told, dict) else {}
+    identity = body.get("identity")
+    named = (identity.get("userAssignedIdentities") or {}) if isinstance(identity, dict) else {}
     for name in (name for name, value in named.items() if value is not None or not patches):
         try:
             access.require(world, caller, f"{IDENTITY}/assign/action", name)
@@ -61,28 +61,28 @@ def require_assign(world: World, caller: Caller, body: dict[str, Any], *, patche
             raise ArmError(403, "LinkedAuthorizationFailed", message) from None
 
 
-def settle(turn: Write) -> None:
+def settle(write: Write) -> None:
     """Fills in object and client ids."""
-    told = turn.new.body.get("identity")
-    if not told:
-        turn.new.state.pop("principal", None)
+    identity = write.new.body.get("identity")
+    if not identity:
+        write.new.state.pop("principal", None)
         return
     for name in ("principalId", "tenantId"):
-        told.pop(name, None)
-    if SYSTEM in kinds(told):
-        own = turn.new.state.setdefault("principal", str(uuid.uuid4()))
-        told |= {"principalId": own, "tenantId": directories.of(turn.id.text)}
+        identity.pop(name, None)
+    if SYSTEM in kinds(identity):
+        own = write.new.state.setdefault("principal", str(uuid.uuid4()))
+        identity |= {"principalId": own, "tenantId": directories.of(write.id.text)}
     else:
-        turn.new.state.pop("principal", None)
-    if USER in kinds(told):
-        told["userAssignedIdentities"] = {
-            name: {key: turn.world.store.get(name).properties[key] for key in ("principalId", "clientId")}
-            for name in told["userAssignedIdentities"]
+        write.new.state.pop("principal", None)
+    if USER in kinds(identity):
+        identity["userAssignedIdentities"] = {
+            name: {key: write.world.store.get(name).properties[key] for key in ("principalId", "clientId")}
+            for name in identity["userAssignedIdentities"]
         }
 
 
-def kinds(told: dict[str, Any]) -> set[str]:
-    return {part.strip() for part in str(told.get("type", "None")).split(",")}
+def kinds(identity: dict[str, Any]) -> set[str]:
+    return {part.strip() for part in str(identity.get("type", "None")).split(",")}
 
 
 def principals(world: World) -> Iterator[tuple[Resource, Principal]]:
@@ -106,8 +106,10 @@ def of(world: World, resource_id: str, client: str = "", *, object_id: str = "",
     user-assigned one. Raises ArmError, as IMDS says it.
     """
     resource = world.store.get(resource_id)
-    told = resource.body.get("identity") or {}
-    names = [resource_id] if ids.same(resource.id.type, IDENTITY) else list(told.get("userAssignedIdentities") or {})
+    identity = resource.body.get("identity") or {}
+    names = (
+        [resource_id] if ids.same(resource.id.type, IDENTITY) else list(identity.get("userAssignedIdentities") or {})
+    )
     found = [
         one
         for owner, one in principals(world)

@@ -106,8 +106,8 @@ class Kind:
     failed: cleans up after an operation that a planned fault ended.
     removing: refuses a delete; that of what others refer to is refused without it, unless `free` names their types.
     removed: takes away what goes with it elsewhere.
-    parts: property of `properties` that lists children inline → their type; a PUT without the property leaves them
-        alone if `keeps_parts`, else a PUT says all.
+    subresources: property of `properties` that lists children inline → their type; a PUT without the property leaves
+        them alone if `keeps_subresources`, else a PUT says all.
     check_action: refuses an action.
     actions: POST …/NAME → what it answers (None: 204), with a `Write` whose `body` is the call's; a `Later`: 202.
     views: what GET …/NAME, or PUT, answers that is no list, with a `Write` as actions have it and the method.
@@ -136,8 +136,8 @@ class Kind:
     failed: Check = nothing
     removing: Check = nothing
     removed: Check = nothing
-    parts: Mapping[str, str] = field(default_factory=dict)
-    keeps_parts: bool = False
+    subresources: Mapping[str, str] = field(default_factory=dict)
+    keeps_subresources: bool = False
     actions: Mapping[str, Callable[[Write], Any]] = field(default_factory=dict)
     check_action: Check = nothing
     slow_actions: frozenset[str] = frozenset()
@@ -159,7 +159,7 @@ class Kind:
     statuses: tuple[int, int] = (201, 200)
     given: Callable[[World, Id], Resource | None] | None = None
     lists: Callable[[World, str, Mapping[str, str]], Iterable[Resource]] | None = None
-    told: Callable[[World, Resource], dict[str, Any]] | None = (
+    computed: Callable[[World, Resource], dict[str, Any]] | None = (
         None  # what is computed at each read; merged into properties
     )
 

@@ -8,15 +8,15 @@ from .kinds import Kind, World, Write
 from .store import Resource
 
 
-def keep(world: World, turn: Write, kind: Kind) -> None:
+def keep(world: World, write: Write, kind: Kind) -> None:
     """What was hidden and is not said again stays as it was."""
-    if turn.old:
+    if write.old:
         for path in kind.hidden:
-            _carry(turn.old.properties, turn.new.properties, path.split("."))
-    for name in kind.parts:
-        turn.new.properties.pop(name, None)
-    turn.new.changed()
-    world.store.put(turn.new)
+            _carry(write.old.properties, write.new.properties, path.split("."))
+    for name in kind.subresources:
+        write.new.properties.pop(name, None)
+    write.new.changed()
+    world.store.put(write.new)
 
 
 def _carry(old: Any, new: Any, path: list[str]) -> None:
@@ -27,15 +27,15 @@ def _carry(old: Any, new: Any, path: list[str]) -> None:
             _carry(old[path[0]], new.get(path[0]), path[1:])
 
 
-def finish(turn: Write, kind: Kind) -> None:
+def finish(write: Write, kind: Kind) -> None:
     try:
-        kind.settle(turn)
+        kind.settle(write)
     except ArmError:
-        turn.new.properties["provisioningState"] = "Failed"
+        write.new.properties["provisioningState"] = "Failed"
         raise
-    turn.new.properties["provisioningState"] = "Succeeded"
+    write.new.properties["provisioningState"] = "Succeeded"
     if kind.stateless:
-        del turn.new.properties["provisioningState"]
+        del write.new.properties["provisioningState"]
 
 
 def refuse_used(world: World, resource: Resource, kind: Kind) -> None:
@@ -58,8 +58,8 @@ def _refuse_used(resource: Resource, kind: Kind, users: Iterable[Resource]) -> N
     raise bad_request(code, message)
 
 
-def drop(turn: Write, kind: Kind) -> None:
-    kind.removed(turn)
-    for part in list(turn.world.store.children(turn.new)):
-        drop(Write(turn.world, part, part, {}, turn.caller), turn.world.kind(part.id))
-    turn.world.store.drop(turn.new)
+def drop(write: Write, kind: Kind) -> None:
+    kind.removed(write)
+    for part in list(write.world.store.children(write.new)):
+        drop(Write(write.world, part, part, {}, write.caller), write.world.kind(part.id))
+    write.world.store.drop(write.new)

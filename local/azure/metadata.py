@@ -21,10 +21,10 @@ def document(world: World, machine: Resource) -> dict[str, Any]:
 
 
 def _compute(world: World, machine: Resource) -> dict[str, Any]:
-    told, held = machine.properties, limits.hardware(machine)
-    os, tags = told.get("osProfile") or {}, machine.body.get("tags") or {}
+    properties, hardware = machine.properties, limits.hardware(machine)
+    os, tags = properties.get("osProfile") or {}, machine.body.get("tags") or {}
     linux = os.get("linuxConfiguration") or {}
-    storage = told.get("storageProfile") or {}
+    storage = properties.get("storageProfile") or {}
     image = storage.get("imageReference") or {}
     profile, owner = _profile(world, machine)
     return {
@@ -46,7 +46,7 @@ def _compute(world: World, machine: Resource) -> dict[str, Any]:
         "plan": {"name": "", "product": "", "publisher": ""},
         "platformFaultDomain": "0",
         "platformUpdateDomain": "0",
-        "priority": "Spot" if held.spot else "Regular",
+        "priority": "Spot" if hardware.spot else "Regular",
         "provider": "Microsoft.Compute",
         "publicKeys": [
             {name: one.get(name, "") for name in ("keyData", "path")}
@@ -61,13 +61,13 @@ def _compute(world: World, machine: Resource) -> dict[str, Any]:
         "subscriptionId": machine.id.subscription,
         "tags": ";".join(f"{name}:{value}" for name, value in sorted(tags.items())),
         "tagsList": [{"name": name, "value": value} for name, value in sorted(tags.items())],
-        "userData": machine.secret.get("userData") or told.get("userData") or "",
+        "userData": machine.secret.get("userData") or properties.get("userData") or "",
         "version": image.get("exactVersion", ""),
         "virtualMachineScaleSet": {"id": owner.id.text if owner else ""},
-        "vmId": told["vmId"],
+        "vmId": properties["vmId"],
         "vmScaleSetName": owner.id.name if owner else "",
-        "vmSize": held.size,
-        "zone": held.zone,
+        "vmSize": hardware.size,
+        "zone": hardware.zone,
     }
 
 
@@ -86,12 +86,12 @@ def _group_of(owner: Resource | None) -> str:
     return str(owner.properties["uniqueId"]) if owner and one else ""
 
 
-def _security(told: dict[str, Any]) -> dict[str, str]:
-    uefi = told.get("uefiSettings") or {}
+def _security(profile: dict[str, Any]) -> dict[str, str]:
+    uefi = profile.get("uefiSettings") or {}
     return {
-        "encryptionAtHost": _text(bool(told.get("encryptionAtHost"))),
+        "encryptionAtHost": _text(bool(profile.get("encryptionAtHost"))),
         "secureBootEnabled": _text(bool(uefi.get("secureBootEnabled"))),
-        "securityType": told.get("securityType") or "",
+        "securityType": profile.get("securityType") or "",
         "virtualTpmEnabled": _text(bool(uefi.get("vTpmEnabled"))),
     }
 
@@ -125,40 +125,40 @@ def _storage(world: World, storage: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _disk(world: World, told: dict[str, Any]) -> dict[str, Any]:
-    managed = told.get("managedDisk") or {}
+def _disk(world: World, disk_profile: dict[str, Any]) -> dict[str, Any]:
+    managed = disk_profile.get("managedDisk") or {}
     disk = world.store.find(str(managed.get("id")))
-    size = disk.properties["diskSizeGB"] if disk else told.get("diskSizeGB") or ""
+    size = disk.properties["diskSizeGB"] if disk else disk_profile.get("diskSizeGB") or ""
     return {
-        "caching": told.get("caching") or "None",
-        "createOption": told.get("createOption", ""),
+        "caching": disk_profile.get("caching") or "None",
+        "createOption": disk_profile.get("createOption", ""),
         "diskSizeGB": str(size),
         "image": {"uri": ""},
         "managedDisk": {name: managed.get(name, "") for name in ("id", "storageAccountType")},
-        "name": told.get("name", ""),
+        "name": disk_profile.get("name", ""),
         "vhd": {"uri": ""},
-        "writeAcceleratorEnabled": _text(bool(told.get("writeAcceleratorEnabled"))),
+        "writeAcceleratorEnabled": _text(bool(disk_profile.get("writeAcceleratorEnabled"))),
     }
 
 
 def _network(world: World, machine: Resource) -> dict[str, Any]:
-    """Interfaces with the hardware addresses that the machine's cards have."""
+    """Interfaces with the hardware addresses that the machine's own have."""
     by_interface: dict[str, list[dict[str, str]]] = {}
     for one in compute.addresses(world, machine):
         by_interface.setdefault(one["interface"], []).append(one)
-    return {"interface": [_interface(world, held) for held in by_interface.values()]}
+    return {"interface": [_interface(world, configurations) for configurations in by_interface.values()]}
 
 
-def _interface(world: World, held: list[dict[str, str]]) -> dict[str, Any]:
-    prefix = addresses.prefix(world.store.get(held[0]["subnet"]))
-    card = Interface(tuple(f"{one['address']}/{prefix.prefixlen}" for one in held))
+def _interface(world: World, configurations: list[dict[str, str]]) -> dict[str, Any]:
+    prefix = addresses.prefix(world.store.get(configurations[0]["subnet"]))
+    interface = Interface(tuple(f"{one['address']}/{prefix.prefixlen}" for one in configurations))
     return {
         "ipv4": {
-            "ipAddress": [{"privateIpAddress": one["address"], "publicIpAddress": ""} for one in held],
+            "ipAddress": [{"privateIpAddress": one["address"], "publicIpAddress": ""} for one in configurations],
             "subnet": [{"address": str(prefix.network_address), "prefix": str(prefix.prefixlen)}],
         },
         "ipv6": {"ipAddress": []},
-        "macAddress": hardware_address(card).replace(":", "").upper(),
+        "macAddress": hardware_address(interface).replace(":", "").upper(),
     }
 
 

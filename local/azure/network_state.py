@@ -6,7 +6,7 @@ As JSON, for `local.network`, which makes routers of it.
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from local.network.routers import card
+from local.network.routers import short_name
 from local.network.tunnels import digest
 
 from . import addresses, ids, packet_rules
@@ -31,7 +31,7 @@ JUDGES_ENDPOINTS = ("Enabled", "NetworkSecurityGroupEnabled")
 FILES = "file"
 
 
-class Card(NamedTuple):
+class IpConfiguration(NamedTuple):
     """A configuration of an interface, and the group of the interface's own."""
 
     properties: Mapping[str, Any]
@@ -41,7 +41,7 @@ class Card(NamedTuple):
 
 def router(network: str) -> str:
     """The name of a network's router, by the network's id."""
-    return card("azure-", network.lower())
+    return short_name("azure-", network.lower())
 
 
 def network_of(subnet: str) -> str:
@@ -52,10 +52,10 @@ def network_of(subnet: str) -> str:
 
 
 def vnets(world: World) -> Iterator[dict[str, Any]]:
-    cards, groups = _cards(world), packet_rules.groups(world)
+    configurations, groups = _ip_configurations(world), packet_rules.groups(world)
     for network in world.store.all(NETWORK):
         subnets = list(world.store.children(network, SUBNET))
-        interfaces = [one for subnet in subnets for one in _interfaces(world, subnet, cards)]
+        interfaces = [one for subnet in subnets for one in _interfaces(world, subnet, configurations)]
         yield {
             "id": router(network.id.text),
             "cidrs": list(network.properties["addressSpace"]["addressPrefixes"]),
@@ -68,15 +68,19 @@ def vnets(world: World) -> Iterator[dict[str, Any]]:
         }
 
 
-def _cards(world: World) -> dict[str, Card]:
+def _ip_configurations(world: World) -> dict[str, IpConfiguration]:
     """Of interfaces that are resources, and of scale sets' machines, by the configuration's id in small letters."""
     theirs = world.store.all(private_endpoints.ENDPOINT)
-    of_endpoints = {str(card["id"]).lower() for one in theirs for card in one.properties["networkInterfaces"]}
+    of_endpoints = {
+        str(nic_reference["id"]).lower() for one in theirs for nic_reference in one.properties["networkInterfaces"]
+    }
     nics = [(one.id.key, one.properties) for one in world.store.all(INTERFACE)]
     machines = [one.state.get("interfaces", ()) for one in world.store.all()]
     nics += [(str(nic["id"]).lower(), nic["properties"]) for found in machines for nic in found]
     return {
-        str(one["id"]).lower(): Card(one["properties"], _id(nic, "networkSecurityGroup"), key in of_endpoints)
+        str(one["id"]).lower(): IpConfiguration(
+            one["properties"], _id(nic, "networkSecurityGroup"), key in of_endpoints
+        )
         for key, nic in nics
         for one in nic.get("ipConfigurations") or ()
     }
@@ -89,19 +93,21 @@ def _id(of: Mapping[str, Any], at: str) -> str | None:
 def _subnet(world: World, subnet: Resource) -> dict[str, Any]:
     """`routes` are the user's; `learns`: the gateway tells it its own as well."""
     table = world.store.find(_id(subnet.properties, "routeTable") or "")
-    told = [one.properties for one in world.store.children(table, ROUTE)] if table else []
+    routes = [one.properties for one in world.store.children(table, ROUTE)] if table else []
     return {
         "cidr": str(addresses.prefix(subnet)),
         "routes": [
             {"cidr": one["addressPrefix"], "hop": one["nextHopType"]}
-            for one in told
+            for one in routes
             if not TAG.fullmatch(one["addressPrefix"])
         ],
         "learns": not (table and table.properties["disableBgpRoutePropagation"]),
     }
 
 
-def _interfaces(world: World, subnet: Resource, cards: Mapping[str, Card]) -> Iterator[dict[str, Any]]:
+def _interfaces(
+    world: World, subnet: Resource, configurations: Mapping[str, IpConfiguration]
+) -> Iterator[dict[str, Any]]:
     """All that has an address but balancers, which only lead on: `groups` judge it, the subnet's first; `outward`: it
     reaches the internet.
     """
@@ -110,10 +116,10 @@ def _interfaces(world: World, subnet: Resource, cards: Mapping[str, Card]) -> It
     out = out or subnet.properties.get("defaultOutboundAccess") is not False
     of_subnet = _id(subnet.properties, "networkSecurityGroup")
     policy = subnet.properties.get("privateEndpointNetworkPolicies")
-    for entry in addresses.held(world, subnet):
+    for entry in addresses.allocated(world, subnet):
         if f"/{balancers.FRONTENDS}/".lower() in entry.by.lower():
             continue
-        nic = cards.get(entry.by.lower(), Card({}, None, endpoint=False))
+        nic = configurations.get(entry.by.lower(), IpConfiguration({}, None, endpoint=False))
         groups = [one for one in (of_subnet, nic.group) if one]
         within = [str(one["id"]).lower() for one in nic.properties.get("applicationSecurityGroups") or ()]
         yield {
@@ -131,7 +137,9 @@ def _endpoints(world: World, network: Resource) -> Iterator[dict[str, Any]]:
         nic = world.store.find(one.properties["networkInterfaces"][0]["id"])
         api = FILES not in connection["properties"]["groupIds"]
         if nic and api and _within(one.properties["subnet"]["id"], network):
-            found = [told["properties"]["privateIPAddress"] for told in nic.properties["ipConfigurations"]]
+            found = [
+                configuration["properties"]["privateIPAddress"] for configuration in nic.properties["ipConfigurations"]
+            ]
             yield {"addresses": found}
 
 
@@ -195,11 +203,11 @@ def gateways(world: World) -> Iterator[dict[str, Any]]:
 def _connections(world: World, gateway: Resource) -> Iterator[dict[str, Any]]:
     """With gateways that are not Azure's. An end's `asked` is what a person wants it to be; None: as its ends are."""
     for one in world.store.all(CONNECTION):
-        told = one.properties
-        other = world.store.find(_id(told, "localNetworkGateway2") or "")
-        if other is None or _id(told, "virtualNetworkGateway1") != gateway.id.key:
+        properties = one.properties
+        other = world.store.find(_id(properties, "localNetworkGateway2") or "")
+        if other is None or _id(properties, "virtualNetworkGateway1") != gateway.id.key:
             continue
-        if told.get("provisioningState") in UNDONE:
+        if properties.get("provisioningState") in UNDONE:
             continue
         bgp = other.properties.get("bgpSettings") or {}
         yield {
@@ -207,9 +215,9 @@ def _connections(world: World, gateway: Resource) -> Iterator[dict[str, Any]]:
             "address": other.properties.get("gatewayIpAddress"),
             "asn": bgp.get("asn"),
             "bgp_address": bgp.get("bgpPeeringAddress"),
-            "bgp": told["enableBgp"],
-            "key": digest(told["sharedKey"]),
-            "answers": told["connectionMode"] == "ResponderOnly",
+            "bgp": properties["enableBgp"],
+            "key": digest(properties["sharedKey"]),
+            "answers": properties["connectionMode"] == "ResponderOnly",
             "ends": list(_ends(gateway, one)),
         }
 
@@ -220,11 +228,11 @@ def _ends(gateway: Resource, connection: Resource) -> Iterator[dict[str, Any]]:
         one["ipConfigurationId"].lower(): one["customBgpIpAddress"]
         for one in connection.properties["gatewayCustomBgpIpAddresses"]
     }
-    asked: Mapping[str, str] = connection.state.get("asked", {})
+    overrides: Mapping[str, str] = connection.state.get("asked", {})
     for one in gateway.properties["bgpSettings"]["bgpPeeringAddresses"]:
         (outside,) = one["tunnelIpAddresses"]
         yield {
             "outside": outside,
             "inside": custom.get(one["ipconfigurationId"].lower(), one["defaultBgpIpAddresses"][0]),
-            "asked": asked[outside] == "Connected" if outside in asked else None,
+            "asked": overrides[outside] == "Connected" if outside in overrides else None,
         }

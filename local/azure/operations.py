@@ -40,15 +40,15 @@ class Operation:
 
     def document(self) -> dict[str, Any]:
         """As `Azure-AsyncOperation` leads to it."""
-        told: dict[str, Any] = {"id": self.path("operations"), "name": self.id, "status": self.status}
-        told["startTime"] = self.started
+        document: dict[str, Any] = {"id": self.path("operations"), "name": self.id, "status": self.status}
+        document["startTime"] = self.started
         if self.ended:
-            told["endTime"] = self.ended
+            document["endTime"] = self.ended
         if self.error:
-            told["error"] = self.error.told()
+            document["error"] = self.error.as_json()
         if self.status == "Succeeded" and self.result is not None:
-            told["properties"] = {"output": self.result}
-        return told
+            document["properties"] = {"output": self.result}
+        return document
 
     def over(self) -> None:
         """What it would have done is no more: such a function can't be kept."""

@@ -29,6 +29,6 @@ def refuse(world: World, service: str, of: str, path: str) -> None:
     if not _out:
         return
     found = FINDERS[service](world, of) if service in FINDERS else None
-    told = GROUP.search((found.id.text if found else path).lower())
-    if told and told[1] in _out:
-        raise ArmError(503, "ServiceUnavailable", f"{told[1]} does not answer, as a test asked for")
+    match = GROUP.search((found.id.text if found else path).lower())
+    if match and match[1] in _out:
+        raise ArmError(503, "ServiceUnavailable", f"{match[1]} does not answer, as a test asked for")

@@ -75,14 +75,14 @@ def token(
     `identity` is the id of a user-assigned identity, or of a machine or scale set that has some; the rest picks one.
     """
     principal = identities.of(world, identity, client_id, object_id=object_id, named=msi_res_id)
-    told = tokens.give(principal.id, resource, principal.client, directories.of(identity))
+    made = tokens.give(principal.id, resource, principal.client, directories.of(identity))
     at = int(time.time())
     return {
-        "access_token": told["access_token"],
+        "access_token": made["access_token"],
         "client_id": principal.client,
-        "expires_in": str(told["expires_in"]),
-        "expires_on": str(at + told["expires_in"]),
-        "ext_expires_in": str(told["ext_expires_in"]),
+        "expires_in": str(made["expires_in"]),
+        "expires_on": str(at + made["expires_in"]),
+        "ext_expires_in": str(made["ext_expires_in"]),
         "not_before": str(at),
         "resource": resource,
         "token_type": "Bearer",
@@ -107,7 +107,7 @@ class OwnApi:
     """A WSGI application beside `Application`, over the same world."""
 
     def __init__(self, application: Application, attestation: Attestation) -> None:
-        self.world, self.turn = application.world, application.turn
+        self.world, self.lock = application.world, application.lock
         self.attestation = attestation
         self.answers = {**ANSWERS, ("POST", "attested"): self.attested}
 
@@ -126,7 +126,7 @@ class OwnApi:
                 return json_response(200, changes.await_change(*json.loads(body)))
             if (method, name) not in self.answers:
                 return json_response(404, f"the local Azure has no {method} {incoming.path}")
-            with self.turn:
+            with self.lock:
                 answer = json_response(200, self.answers[method, name](self.world, body))
             if method != "GET" and name not in QUIET:
                 changes.changed()

@@ -17,37 +17,37 @@ def groups(world: World) -> dict[str, dict[str, list[dict[str, Any]]]]:
 
 
 def _group(world: World, group: Resource) -> dict[str, list[dict[str, Any]]]:
-    told = [one.properties for one in world.store.children(group, RULE)] + [_default(*one) for one in DEFAULTS]
+    rules = [one.properties for one in world.store.children(group, RULE)] + [_default(*one) for one in DEFAULTS]
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in DIRECTIONS.values()}
-    for one in sorted(told, key=lambda rule: int(rule["priority"])):
+    for one in sorted(rules, key=lambda rule: int(rule["priority"])):
         found[DIRECTIONS[one["direction"]]].append(_rule(one))
     return found
 
 
 def _default(priority: int, _: str, access: str, direction: str, source: str, target: str) -> dict[str, Any]:
-    said = {"priority": priority, "access": access, "direction": direction, "protocol": "*"}
-    return {**said, "sourceAddressPrefix": source, "destinationAddressPrefix": target}
+    common = {"priority": priority, "access": access, "direction": direction, "protocol": "*"}
+    return {**common, "sourceAddressPrefix": source, "destinationAddressPrefix": target}
 
 
-def _rule(told: Mapping[str, Any]) -> dict[str, Any]:
-    sides = {"source": _side(told, "source"), "target": _side(told, "destination")}
-    return {"access": told["access"], "protocol": told["protocol"], **sides}
+def _rule(rule: Mapping[str, Any]) -> dict[str, Any]:
+    sides = {"source": _side(rule, "source"), "target": _side(rule, "destination")}
+    return {"access": rule["access"], "protocol": rule["protocol"], **sides}
 
 
-def _side(told: Mapping[str, Any], side: str) -> dict[str, Any]:
+def _side(rule: Mapping[str, Any], side: str) -> dict[str, Any]:
     """`groups` are application security groups; `ports` first and last ones, none: all."""
-    ports = _either(told, f"{side}PortRange")
+    ports = _either(rule, f"{side}PortRange")
     return {
-        "prefixes": _either(told, f"{side}AddressPrefix"),
-        "groups": [str(one["id"]).lower() for one in told.get(f"{side}ApplicationSecurityGroups") or ()],
+        "prefixes": _either(rule, f"{side}AddressPrefix"),
+        "groups": [str(one["id"]).lower() for one in rule.get(f"{side}ApplicationSecurityGroups") or ()],
         "ports": [] if ALL_PORTS in ports else [_range(one) for one in ports],
     }
 
 
-def _either(told: Mapping[str, Any], name: str) -> list[str]:
+def _either(rule: Mapping[str, Any], name: str) -> list[str]:
     """What Azure takes as one or as several."""
-    one = told.get(name)
-    return [one] if one else list(told.get(f"{name}{'es' if name.endswith('x') else 's'}") or ())
+    one = rule.get(name)
+    return [one] if one else list(rule.get(f"{name}{'es' if name.endswith('x') else 's'}") or ())
 
 
 def _range(text: str) -> list[int]:

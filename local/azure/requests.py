@@ -71,12 +71,12 @@ def _right(path: str) -> str:
 
 
 def _check_version(request: Request) -> None:
-    told = request.query.get("api-version")
-    if not told:
+    version = request.query.get("api-version")
+    if not version:
         raise bad_request("MissingApiVersionParameter", "The api-version query parameter (?api-version=) is required.")
-    found = VERSION.fullmatch(told)
+    found = VERSION.fullmatch(version)
     if not found or not OLDEST <= found[1] <= date.today().isoformat():
-        raise bad_request("InvalidApiVersionParameter", f"The api-version '{told}' is invalid.")
+        raise bad_request("InvalidApiVersionParameter", f"The api-version '{version}' is invalid.")
 
 
 def _of_resources(world: World, request: Request) -> Answer:
@@ -163,28 +163,28 @@ def _act(world: World, request: Request) -> Answer:
     access.require(world, request.caller, f"{kind.type}/{action}/action", id_.text)
     found = world.store.get(id_)
     body = request.body if isinstance(request.body, dict) else {}
-    turn = Write(world, found, found, body, request.caller.principal, request.version)
+    write = Write(world, found, found, body, request.caller.principal, request.version)
     call = arm.Call("POST", id_, kind, request.version, body, request.caller)
     arm.refuse_planned(call, found.location)
-    kind.check_action(turn)
+    kind.check_action(write)
     if action not in kind.slow_actions:
         if not kind.preempts:
             world.operations.refuse_second(id_.key)
-        told = kind.actions[action](turn)
-        if isinstance(told, Later):
-            return _later(world, call, found.location, told)
-        return Answer(204) if told is None else Answer(200, told)
+        result = kind.actions[action](write)
+        if isinstance(result, Later):
+            return _later(world, call, found.location, result)
+        return Answer(204) if result is None else Answer(200, result)
     world.operations.refuse_second(id_.key)
-    operation = arm.begin(world, call, found.location, lambda: kind.actions[action](turn))
+    operation = arm.begin(world, call, found.location, lambda: kind.actions[action](write))
     return Answer(202, None, arm.pointers(operation))
 
 
-def _later(world: World, call: arm.Call, place: str, told: Later) -> Answer:
+def _later(world: World, call: arm.Call, place: str, later: Later) -> Answer:
     def over() -> Any:
         if late := faults.planned(call.method, call.kind.type, place, call.id.name, late=True):
-            told.undo()
+            later.undo()
             raise late
-        return told.finish()
+        return later.finish()
 
     return Answer(202, None, arm.pointers(arm.begin(world, call, place, over)))
 
@@ -213,12 +213,12 @@ def _providers(world: World, request: Request, found: re.Match[str]) -> Answer:
     _require(world, request, found, "providers/read")
     known = sorted({kind.type.partition("/")[0] for kind in world.kinds.values()})
     wanted = found.groupdict().get("namespace")
-    told = [_provider(world, found["subscription"], name) for name in known if wanted in (None, name.lower())]
+    listed = [_provider(world, found["subscription"], name) for name in known if wanted in (None, name.lower())]
     if wanted is None:
-        return Answer(200, {"value": told})
-    if not told:
+        return Answer(200, {"value": listed})
+    if not listed:
         raise ArmError(404, "InvalidResourceNamespace", f"The resource namespace '{wanted}' is invalid.")
-    return Answer(200, told[0])
+    return Answer(200, listed[0])
 
 
 def _register(world: World, request: Request, found: re.Match[str]) -> Answer:
@@ -274,11 +274,11 @@ def empty(world: World, id_: str) -> None:
         refused, before = [], len(left)
         for one in left:
             kind = world.kind(one.id)
-            turn = Write(world, one, one, {})
+            write = Write(world, one, one, {})
             try:
                 refuse_used(world, one, kind)
-                kind.removing(turn)
-                drop(turn, kind)
+                kind.removing(write)
+                drop(write, kind)
             except ArmError as error:
                 refused.append(error)
         if len(refused) == before:
@@ -300,9 +300,9 @@ def _resources(world: World, request: Request, found: re.Match[str]) -> Answer:
     access.require(world, request.caller, f"Microsoft.Resources/{of}/resources/read", scope)
     if found["group"]:
         groups.get(world, scope)
-    told = [tell(world, one) for one in world.store.all(None, scope) if one.id.parent is None]
+    listed = [tell(world, one) for one in world.store.all(None, scope) if one.id.parent is None]
     short = ("id", "name", "type", "location", "tags", "sku", "kind", "identity", "zones")
-    return Answer(200, {"value": [{key: one[key] for key in short if key in one} for one in told]})
+    return Answer(200, {"value": [{key: one[key] for key in short if key in one} for one in listed]})
 
 
 def _tags(world: World, request: Request, found: re.Match[str]) -> Answer:  # noqa: ARG001

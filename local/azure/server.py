@@ -96,17 +96,17 @@ def keeping(world: StoredWorld, own_api: wsgi.Wsgi | None = None) -> wsgi.Wsgi:
             return Response(json.dumps(answer), status, content_type="application/json")(environ, start_response)
         if own_api:
             environ[OWN] = True
-        return wsgi.say(start_response, world.turn(wsgi.call(environ, body)))
+        return wsgi.say(start_response, world.execute(wsgi.call(environ, body)))
 
     return serve
 
 
 def tell_names(application: Application, hosts: Path) -> None:
     """Keeps the local cloud's hosts file at the names that there are; nothing where there is no such file."""
-    seen = 0
+    version = 0
     while True:
-        seen = changes.await_change(seen, CHANGE_SECONDS)
-        with application.turn:
+        version = changes.await_change(version, CHANGE_SECONDS)
+        with application.lock:
             found = list(names.owned(application.world.store))
         if hosts.exists():
             hosts_file.lay(hosts, "".join(f"{names.ADDRESS} {name}\n" for name in sorted(found)), "the local Azure")
@@ -120,8 +120,8 @@ def issuers(attestation: Attestation) -> Any:
         wanted = (names.PKI, unquote(PATH))
         found = (incoming.host.partition(":")[0], incoming.path) == wanted
         kind = "application/pkix-cert"
-        told = Response(attestation.issuer(), content_type=kind) if found else Response("Not found", 404)
-        return told(environ, start_response)
+        response = Response(attestation.issuer(), content_type=kind) if found else Response("Not found", 404)
+        return response(environ, start_response)
 
     return answer
 

@@ -26,21 +26,21 @@ def rules(world: World) -> Iterator[dict[str, Any]]:
         fronts = {one["id"].lower(): one["properties"] for one in balancer.properties[FRONTENDS]}
         probes = {one["id"].lower(): one["properties"] for one in balancer.properties.get(PROBES) or ()}
         for rule in balancer.properties.get(RULES) or ():
-            told = rule["properties"]
-            front = fronts[told["frontendIPConfiguration"]["id"].lower()]
-            probe = probes.get(((told.get("probe") or {}).get("id") or "").lower())
-            pool = told["backendAddressPool"]["id"]
+            properties = rule["properties"]
+            front = fronts[properties["frontendIPConfiguration"]["id"].lower()]
+            probe = probes.get(((properties.get("probe") or {}).get("id") or "").lower())
+            pool = properties["backendAddressPool"]["id"]
             yield {
                 "id": rule["id"],
                 "network": network_of(front["subnet"]["id"]),
                 "address": front["privateIPAddress"],
-                "port": told["frontendPort"],
-                "protocol": told["protocol"].lower(),
-                "sticky": told["loadDistribution"] != "Default",
+                "port": properties["frontendPort"],
+                "protocol": properties["protocol"].lower(),
+                "sticky": properties["loadDistribution"] != "Default",
                 "check": _check(probe) if probe else None,
                 "sick_too": bool(probe and probe.get("noHealthyBackendsBehavior") == "AllProbedUp"),
                 "targets": [
-                    {"id": id_, "address": address, "port": told["backendPort"]}
+                    {"id": id_, "address": address, "port": properties["backendPort"]}
                     for id_, address, pools in members
                     if any(ids.same(one, pool) for one in pools)
                 ],

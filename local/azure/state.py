@@ -29,8 +29,8 @@ def cloud(world: World, application: wsgi.Wsgi) -> Cloud:
     def state() -> Any:
         return world, [getattr(owner, name) for owner, name in STATE]
 
-    def restore(kept: Any) -> None:
-        found, values = kept
+    def restore(saved: Any) -> None:
+        found, values = saved
         vars(world).update(vars(found))
         for (owner, name), value in zip(STATE, values, strict=True):
             setattr(owner, name, value)

@@ -34,8 +34,8 @@ def answer(world: World, method: str, path: str, body: Any, caller: Caller) -> A
             found.changed()
     if method == "DELETE":
         return Answer(200)
-    told = {"id": f"{scope}/providers/{TYPE}/default", "name": "default", "type": TYPE}
-    return Answer(200, {**told, "properties": {"tags": tags}})
+    envelope = {"id": f"{scope}/providers/{TYPE}/default", "name": "default", "type": TYPE}
+    return Answer(200, {**envelope, "properties": {"tags": tags}})
 
 
 def _found(world: World, scope: str) -> dict[str, Any]:

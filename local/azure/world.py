@@ -44,34 +44,34 @@ def world(world: World) -> dict[str, Any]:
 
 def is_machine(world: World, one: Resource) -> bool:
     """Whether it is more than a record: it got hardware, and what it is to run at its first start is a script."""
-    return one.state.get("power") in STATES and custom_data(one).startswith(b"#!") and bool(_cards(world, one))
+    return one.state.get("power") in STATES and custom_data(one).startswith(b"#!") and bool(_interfaces(world, one))
 
 
 def custom_data(one: Resource) -> bytes:
-    told = one.secret.get("customData") or (one.properties.get("osProfile") or {}).get("customData")
-    return base64.b64decode(told or "")
+    encoded = one.secret.get("customData") or (one.properties.get("osProfile") or {}).get("customData")
+    return base64.b64decode(encoded or "")
 
 
 def machine(world: World, one: Resource) -> dict[str, Any]:
-    """In the words that `local.supervisor.resident` knows."""
-    held, tags, cards = limits.hardware(one), one.body.get("tags") or {}, _cards(world, one)
+    """In the words that `local.supervisor.instance` knows."""
+    placement, tags, interfaces = limits.hardware(one), one.body.get("tags") or {}, _interfaces(world, one)
     first = compute.addresses(world, one)[0]
     return {
         "id": one.properties["vmId"],
         "resource": one.id.text,
         "name": (one.properties.get("osProfile") or {}).get("computerName") or one.id.name,
         "stack": f"{tags.get('landbridge:fleet')}/{tags.get('landbridge:stack')}",
-        "region": held.location,
-        "zone": held.zone or held.location,
+        "region": placement.location,
+        "zone": placement.zone or placement.location,
         "state": STATES[one.state["power"]],
         "starts": one.state.get("starts", 0),
         "renewals": one.state.get("renewals", 0),
-        "type": held.size,
+        "type": placement.size,
         "kubernetes": kubernetes(world, one),
         "hardware": hardware(one),
         "address": first["address"],
-        "prefix": int(cards[0][0].partition("/")[2]),
-        "cards": cards[1:],
+        "prefix": int(interfaces[0][0].partition("/")[2]),
+        "cards": interfaces[1:],
         "vpc": network_state.network_of(first["subnet"]),
         "user_data": base64.b64encode(custom_data(one)).decode(),
         "volumes": list(_volumes(world, one)),
@@ -80,20 +80,20 @@ def machine(world: World, one: Resource) -> dict[str, Any]:
     }
 
 
-def _cards(world: World, one: Resource) -> list[list[str]]:
+def _interfaces(world: World, one: Resource) -> list[list[str]]:
     """Each interface's addresses with their prefix lengths, the primary interface first."""
     found: dict[str, list[str]] = {}
-    for told in compute.addresses(world, one):
-        length = addresses.prefix(world.store.get(told["subnet"])).prefixlen
-        found.setdefault(told["interface"], []).append(f"{told['address']}/{length}")
+    for configuration in compute.addresses(world, one):
+        length = addresses.prefix(world.store.get(configuration["subnet"])).prefixlen
+        found.setdefault(configuration["interface"], []).append(f"{configuration['address']}/{length}")
     return list(found.values())
 
 
 def kubernetes(world: World, one: Resource) -> str:
     """The version in its image, as the gallery's version says it; once that is gone its own tag; else set-up's."""
     found = images.of_machine(world, one) or one
-    told = (found.body.get("tags") or {}).get(KUBERNETES)
-    return told if told in VERSIONS else BUILT_IN
+    version = (found.body.get("tags") or {}).get(KUBERNETES)
+    return version if version in VERSIONS else BUILT_IN
 
 
 def hardware(one: Resource) -> dict[str, Any]:
@@ -111,22 +111,22 @@ def hardware(one: Resource) -> dict[str, Any]:
 
 def _volumes(world: World, one: Resource) -> Iterator[dict[str, Any]]:
     """Its data disks. One that it has no more is taken away at once: Azure asks no machine."""
-    for told in (one.properties.get("storageProfile") or {}).get("dataDisks") or ():
-        at = {"path": f"{BY_LUN}{told['lun']}", "size": told["diskSizeGB"]}
-        yield {"id": _volume(world, one, told), **at, "leaving": False, "forced": True}
+    for data_disk in (one.properties.get("storageProfile") or {}).get("dataDisks") or ():
+        at = {"path": f"{BY_LUN}{data_disk['lun']}", "size": data_disk["diskSizeGB"]}
+        yield {"id": _volume(world, one, data_disk), **at, "leaving": False, "forced": True}
 
 
-def _volume(world: World, one: Resource, told: dict[str, Any]) -> str:
+def _volume(world: World, one: Resource, data_disk: dict[str, Any]) -> str:
     """What names its folder: a disk that was deleted and made again is another one."""
-    disk = world.store.find(str((told.get("managedDisk") or {}).get("id")))
+    disk = world.store.find(str((data_disk.get("managedDisk") or {}).get("id")))
     if disk:
         return str(disk.properties["uniqueId"])
     # A scale set's disks are no resources here.
-    return hashlib.sha256(f"{one.properties['vmId']} {told['lun']}".encode()).hexdigest()[:32]
+    return hashlib.sha256(f"{one.properties['vmId']} {data_disk['lun']}".encode()).hexdigest()[:32]
 
 
 def _volume_ids(world: World) -> Iterator[str]:
     yield from (str(one.properties["uniqueId"]) for one in world.store.all(DISK))
     for one in world.store.all(limits.INSTANCE):
-        for told in (one.properties.get("storageProfile") or {}).get("dataDisks") or ():
-            yield _volume(world, one, told)
+        for data_disk in (one.properties.get("storageProfile") or {}).get("dataDisks") or ():
+            yield _volume(world, one, data_disk)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from . import init, kernel, root
 
-# Answers come from where the planned routes lead, however many cards a machine has.
+# Answers come from where the planned routes lead, however many interfaces a machine has.
 SETTINGS = {"net/ipv4/conf/all/rp_filter": "0", "net/ipv4/conf/default/rp_filter": "0"}
 
 

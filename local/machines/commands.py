@@ -61,8 +61,8 @@ def expand(words: tuple[str, ...], environment: Mapping[str, str]) -> Iterator[s
 def environment_file(text: str) -> dict[str, str]:
     """Reads an EnvironmentFile=: lines of NAME=value, comments, quotes, continued lines."""
     found: dict[str, str] = {}
-    joined = re.sub(r"\\\n", "", text)
-    for line in joined.splitlines():
+    unfolded = re.sub(r"\\\n", "", text)
+    for line in unfolded.splitlines():
         stripped = line.strip()
         name, equals, value = stripped.partition("=")
         if not stripped or stripped[0] in "#;" or not equals:

@@ -69,12 +69,12 @@ def make(unit: Unit, command: Command, journal: int, given: Mapping[str, str], *
 
 def stream(wanted: tuple[str, str], journal: int, inherited: int | None, opened: list[int]) -> int:
     """The descriptor of a stream; `inherited` is what `inherit` means, nothing for the first of them."""
-    way, path = wanted
-    if way == "journal":
+    kind, path = wanted
+    if kind == "journal":
         return journal
-    if way == "inherit" and inherited is not None:
+    if kind == "inherit" and inherited is not None:
         return inherited
-    flags = FILE_MODES.get(way, os.O_WRONLY) | (os.O_CREAT if path else 0)
+    flags = FILE_MODES.get(kind, os.O_WRONLY) | (os.O_CREAT if path else 0)
     opened.append(os.open(path or os.devnull, flags, 0o644))
     return opened[-1]
 

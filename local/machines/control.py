@@ -91,9 +91,9 @@ class Control:
             outcomes.append(how)
             if len(outcomes) == len(names):
                 bad = sorted({how for how in outcomes if how not in GOOD})
-                asked = ", ".join(names)
+                listed = ", ".join(names)
                 hint = (
-                    f"Job for {asked} {what} came out as: {', '.join(bad)}. See `systemctl status {' '.join(names)}`."
+                    f"Job for {listed} {what} came out as: {', '.join(bad)}. See `systemctl status {' '.join(names)}`."
                 )
                 reply(FAILED if bad else OK, err=hint if bad else "")
 
@@ -135,12 +135,12 @@ class Control:
 
     def describe(self, runner: Runner) -> str:
         unit = runner.unit
-        said = f" (Result: {runner.result})" if runner.result != "success" else ""
+        outcome = f" (Result: {runner.result})" if runner.result != "success" else ""
         file = self.manager.folder / runner.name
         lines = [
             f"{DOTS.get(runner.state, '●')} {runner.name} - {unit['Description'] or runner.name}",
             f"     Loaded: loaded ({file if file.exists() else 'no file'})",
-            f"     Active: {runner.state} ({runner.sub}){said} since {runner.since.isoformat(timespec='seconds')}",
+            f"     Active: {runner.state} ({runner.sub}){outcome} since {runner.since.isoformat(timespec='seconds')}",
             *(f"       Docs: {place}" for place in unit["Documentation"]),
             *(f"     {line}" for line in runner.details()),
         ]
@@ -166,7 +166,7 @@ class Control:
     def enable(self, names: list[str], reply: Reply) -> None:
         """Lays the links that systemd would; WantedBy= counts here without them."""
         self.check_known(names)
-        said = []
+        messages = []
         for name in names:
             unit = self.manager.graph.units[name]
             for kind, directive in (("wants", "WantedBy"), ("requires", "RequiredBy")):
@@ -175,8 +175,8 @@ class Control:
                     link.parent.mkdir(exist_ok=True)
                     if not link.is_symlink():
                         link.symlink_to(FOLDER / name)
-                        said.append(f"Created symlink {link} → {FOLDER / name}.")
-        reply(OK, err="\n".join(said))
+                        messages.append(f"Created symlink {link} → {FOLDER / name}.")
+        reply(OK, err="\n".join(messages))
 
     def disable(self, names: list[str], reply: Reply) -> None:
         """Takes the links away, of units too whose files are gone."""

@@ -81,8 +81,8 @@ def make_empty(device: Path, kind: str) -> None:
 
 
 def in_use(device: Path) -> bool:
-    mark = f"/{json.loads((device / RECORD).read_text())['id']}/data"
-    return any(line.split()[3].endswith(mark) for line in Path("/proc/self/mountinfo").read_text().splitlines())
+    path = f"/{json.loads((device / RECORD).read_text())['id']}/data"
+    return any(line.split()[3].endswith(path) for line in Path("/proc/self/mountinfo").read_text().splitlines())
 
 
 def empty(folder: Path) -> None:

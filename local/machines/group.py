@@ -18,9 +18,9 @@ class Group:
 
     def __init__(self, loop: Loop, logs: Logs, name: str) -> None:
         self.loop, self.logs, self.name = loop, logs, name
-        self.fresh()
+        self.reset()
 
-    def fresh(self) -> None:
+    def reset(self) -> None:
         """A new start begins: what it starts has a number of its own."""
         self.main: int | None = None
         self.exit_status: int | None = None
@@ -35,7 +35,7 @@ class Group:
         given = {"INVOCATION_ID": self.invocation}
         if self.main:
             given["MAINPID"] = str(self.main)
-        made = context.make(unit, command, log.told, given, notify=main and unit["Type"] == "notify")
+        made = context.make(unit, command, log.write_end, given, notify=main and unit["Type"] == "notify")
         for remark in (*made.remarks, *spawn.refusals(made.process)):
             self.logs.say_once(self.name, remark)
         pid, self.broken = spawn.start(made.process)

@@ -81,12 +81,12 @@ class Guest(Machine):
         overlay = self.overlay()
         interface = Interface(self.addresses)
         try:
-            self.cards[interface.name] = card = tap.plug(interface, self.router)
-            self.lease = Lease(self.folder, interface, card, self.domain, self.router)
+            self.interfaces[interface.name] = device = tap.plug(interface, self.router)
+            self.lease = Lease(self.folder, interface, device, self.domain, self.router)
             self.write_hosts(self.hosts)
             log = self.folder / "qemu.log"
             before = log.stat().st_size if log.exists() else 0
-            self.live = self.power_on(overlay, card, hardware_address(interface))
+            self.live = self.power_on(overlay, device, hardware_address(interface))
             self.await_taken(self.live, log, before)
         except BaseException:
             self.kill() if self.live else self.let_go()
@@ -107,15 +107,15 @@ class Guest(Machine):
             raise MachineError(f"{self.name} got no disk: {done.stderr.strip()}")
         return file
 
-    def power_on(self, overlay: Path, card: str, mac: str) -> Live:
+    def power_on(self, overlay: Path, device: str, mac: str) -> Live:
         (self.folder / "credentials").write_text(credential(self.files))
-        with (self.folder / "qemu.log").open("ab") as said:
+        with (self.folder / "qemu.log").open("ab") as log:
             process = subprocess.Popen(
-                [*at(self.router), "setpriv", "--pdeathsig", "KILL", *self.command(overlay, card, mac)],
+                [*at(self.router), "setpriv", "--pdeathsig", "KILL", *self.command(overlay, device, mac)],
                 # Its monitor, by which it is told to shut down.
                 stdin=subprocess.PIPE,
-                stdout=said,
-                stderr=said,
+                stdout=log,
+                stderr=log,
             )
         assert process.stdin is not None
         return Live(process.pid, os.pidfd_open(process.pid), os.dup(process.stdin.fileno()), process)
@@ -124,14 +124,14 @@ class Guest(Machine):
         """`before` is the log's length at power-on."""
         with contextlib.suppress(OSError):  # it has ended
             os.write(live.lifeline, ASKED)
-        deadline, said = time.monotonic() + ANSWER_SECONDS, b""
-        while ANSWER not in said:
+        deadline, output = time.monotonic() + ANSWER_SECONDS, b""
+        while ANSWER not in output:
             ended = readable(live.handle, seconds=0.05)
-            said = log.read_bytes()[before:]
+            output = log.read_bytes()[before:]
             if ended or time.monotonic() > deadline:
-                raise MachineError(f"QEMU does not start {self.name}: {said.decode(errors='replace').strip()[-300:]}")
+                raise MachineError(f"QEMU does not start {self.name}: {output.decode(errors='replace').strip()[-300:]}")
 
-    def command(self, overlay: Path, card: str, mac: str) -> list[str]:
+    def command(self, overlay: Path, device: str, mac: str) -> list[str]:
         given = {
             "-machine": ["q35"],
             # Machines that are guests themselves often have a KVM that hangs.
@@ -152,7 +152,7 @@ class Guest(Machine):
                 f"if=pflash,format=raw,file={self.folder / 'variables'}",
                 f"if=virtio,format=qcow2,file={overlay}",
             ],
-            "-netdev": [f"tap,id=net,ifname={card},script=no,downscript=no"],
+            "-netdev": [f"tap,id=net,ifname={device},script=no,downscript=no"],
             "-device": [f"virtio-net-pci,netdev=net,mac={mac},romfile=", "virtio-rng-pci"],
         }
         parts = (part for name, many in given.items() for one in many for part in (name, one))

@@ -50,7 +50,7 @@ def hear(manager: Manager, pid: int, words: dict[str, str]) -> None:
     """What a service's main process says; others are not asked (NotifyAccess=main)."""
     for runner in list(manager.runners.values()):
         if isinstance(runner, Service) and runner.group.main == pid:
-            runner.told = words.get("STATUS", runner.told)
+            runner.status_text = words.get("STATUS", runner.status_text)
             if words.get("READY") == "1":
                 runner.ready()
             return

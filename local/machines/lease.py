@@ -17,9 +17,9 @@ LEASE_SECONDS = 3600
 class Lease:
     """Lives as long as the thread that made it, at most: who ends that ends this."""
 
-    def __init__(self, folder: Path, interface: Interface, card: str, domain: str, router: Path | None) -> None:
+    def __init__(self, folder: Path, interface: Interface, device: str, domain: str, router: Path | None) -> None:
         self.hosts, self.log = folder / "hosts", folder / "dnsmasq.log"
-        words = command(self.hosts, interface, card, domain)
+        words = command(self.hosts, interface, device, domain)
         # What comes before it is ready must not end it: it reads the file then anyway.
         self.command = [*at(router), "setpriv", "--pdeathsig", "KILL", "env", "--ignore-signal=HUP", *words]
         self.process: subprocess.Popen[bytes] | None = None
@@ -42,7 +42,7 @@ class Lease:
             self.process.wait()
 
 
-def command(hosts: Path, interface: Interface, card: str, domain: str) -> list[str]:
+def command(hosts: Path, interface: Interface, device: str, domain: str) -> list[str]:
     address = addresses(interface)[0]
     options = {
         # It is root of the local cloud's namespace, which may have no other user.
@@ -50,7 +50,7 @@ def command(hosts: Path, interface: Interface, card: str, domain: str) -> list[s
         "conf-file": "/dev/null",
         "pid-file": "",
         "log-facility": "-",
-        "interface": card,
+        "interface": device,
         "addn-hosts": str(hosts),
         # Neither an address nor a server: there is no such name.
         "address": "/#/",
@@ -58,10 +58,10 @@ def command(hosts: Path, interface: Interface, card: str, domain: str) -> list[s
         "dhcp-host": f"{hardware_address(interface)},{address}",
         "dhcp-leasefile": str(hosts.with_name("leases")),
     }
-    told = {"router": gateway(interface), "dns-server": RESOLVER, "domain-name": domain}
+    values = {"router": gateway(interface), "dns-server": RESOLVER, "domain-name": domain}
     return [
         *("dnsmasq", "--keep-in-foreground", "--bind-interfaces", "--except-interface=lo"),
         *("--no-resolv", "--no-hosts", "--no-ping", "--dhcp-authoritative"),
         *(f"--{name}={value}" for name, value in options.items()),
-        *(f"--dhcp-option=option:{name},{value}" for name, value in told.items()),
+        *(f"--dhcp-option=option:{name},{value}" for name, value in values.items()),
     ]

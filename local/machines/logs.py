@@ -18,17 +18,17 @@ class Log:
 
     def __init__(self, loop: Loop, path: Path, longest: int = LONGEST) -> None:
         self.path, self.longest = path, longest
-        self.heard, self.told = os.pipe()
-        os.set_blocking(self.heard, False)
+        self.read_end, self.write_end = os.pipe()
+        os.set_blocking(self.read_end, False)
         self.file = path.open("ab", buffering=0)
         self.size = path.stat().st_size
         self.half_line = False
-        loop.watch(self.heard, self.drain)
+        loop.watch(self.read_end, self.drain)
 
     def drain(self) -> None:
         """Takes all that is in the pipe now."""
         with contextlib.suppress(BlockingIOError):
-            while chunk := os.read(self.heard, CHUNK):
+            while chunk := os.read(self.read_end, CHUNK):
                 self.write(chunk)
                 if len(chunk) < CHUNK:
                     break
@@ -69,7 +69,7 @@ class Logs:
     def __init__(self, loop: Loop) -> None:
         self.loop = loop
         self.open: dict[str, Log] = {}
-        self.said: set[str] = set()
+        self.said_once: set[str] = set()
         FOLDER.mkdir(parents=True, exist_ok=True)
 
     def of(self, unit: str) -> Log:
@@ -83,8 +83,8 @@ class Logs:
         console(f"{unit}: {text}")
 
     def say_once(self, unit: str, text: str) -> None:
-        if text not in self.said:
-            self.said.add(text)
+        if text not in self.said_once:
+            self.said_once.add(text)
             self.say(unit, text)
 
 

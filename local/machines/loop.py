@@ -34,12 +34,12 @@ class Loop:
         self.children: dict[int, Ended] = {}
         self.signals: dict[int, Then] = {}
         self.reaped: list[Then] = []
-        self.ending = False
-        heard, told = socket.socketpair()
+        self.stopping = False
+        heard, write_end = socket.socketpair()
         heard.settimeout(0)
-        told.settimeout(0)
-        signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
-        self.sockets = heard, told
+        write_end.settimeout(0)
+        signal.set_wakeup_fd(write_end.fileno(), warn_on_full_buffer=False)
+        self.sockets = heard, write_end
         self.watch(heard.fileno(), self.take_signals)
         self.on_signal(signal.SIGCHLD, self.reap)
 
@@ -66,10 +66,10 @@ class Loop:
         self.children[pid] = then
 
     def end(self) -> None:
-        self.ending = True
+        self.stopping = True
 
     def run(self) -> None:
-        while not self.ending:
+        while not self.stopping:
             for key, _ in self.selector.select(self.patience()):
                 key.data()
             self.ring()

@@ -1,4 +1,4 @@
-"""One machine of the local cloud: starting it, running commands in it, giving it cards and volumes, ending it.
+"""One machine of the local cloud: starting it, running commands in it, giving it interfaces and volumes, ending it.
 
 To be used inside the local cloud's namespace. A machine's folder has `disk` (its files, which
 stay), `console.log` (what its init says) and `machine.json` (what it was started with).
@@ -18,7 +18,7 @@ from . import network, root, systemctl
 from .commands import PATH
 from .network import Interface
 from .waiting import readable
-from .zygotes import BIRTHS, ZygoteError
+from .zygotes import ZYGOTE, ZygoteError
 
 ENTER = ("--mount", "--net", "--uts", "--ipc", "--pid")
 START_SECONDS = 20.0
@@ -61,7 +61,7 @@ class Machine:
     files: Mapping[str, str] = field(default_factory=dict)
     users: tuple[str, ...] = ()
     live: Live | None = field(default=None, init=False)
-    cards: dict[str, str] = field(default_factory=dict, init=False)
+    interfaces: dict[str, str] = field(default_factory=dict, init=False)
 
     @property
     def disk(self) -> Path:
@@ -107,17 +107,17 @@ class Machine:
             "folders": [str(path) for path in root.ours()],
         }
         (self.folder / "machine.json").write_text(json.dumps(spec))
-        heard, told = os.pipe()
-        lifeline, held = os.pipe()
+        heard, write_end = os.pipe()
+        lifeline, kept_end = os.pipe()
         try:
-            self.live = self.launch(lifeline, told, held)
+            self.live = self.launch(lifeline, write_end, kept_end)
         except BaseException:
             os.close(heard)
-            os.close(held)
+            os.close(kept_end)
             raise
         finally:
             os.close(lifeline)
-            os.close(told)
+            os.close(write_end)
         with os.fdopen(heard, "rb") as report:
             try:
                 try:
@@ -132,13 +132,13 @@ class Machine:
                 self.kill()
                 raise
 
-    def launch(self, lifeline: int, ready: int, held: int) -> Live:
+    def launch(self, lifeline: int, ready: int, kept_end: int) -> Live:
         with self.console.open("ab") as console:
             try:
-                pid, handle = BIRTHS.first_process(self.folder, console.fileno(), lifeline, ready)
+                pid, handle = ZYGOTE.first_process(self.folder, console.fileno(), lifeline, ready)
             except ZygoteError as error:
                 raise MachineError(f"{self.name} did not come up: {error}") from None
-        return Live(pid, handle, held)
+        return Live(pid, handle, kept_end)
 
     def await_ready(self, descriptor: int) -> None:
         line = b""
@@ -177,9 +177,9 @@ class Machine:
 
     def let_go(self) -> None:
         """Forgets a machine that has ended."""
-        for end in self.cards.values():
+        for end in self.interfaces.values():
             network.unplug(end, self.router)
-        self.cards.clear()
+        self.interfaces.clear()
         if self.live:
             os.close(self.live.handle)
             os.close(self.live.lifeline)
@@ -187,11 +187,11 @@ class Machine:
 
     def plug(self, interface: Interface) -> None:
         """A card, also while it runs. The first leads to everything; others answer by themselves."""
-        number = len(self.cards)
-        self.cards[interface.name] = network.plug(self.pid, interface, self.router, number=number)
+        number = len(self.interfaces)
+        self.interfaces[interface.name] = network.plug(self.pid, interface, self.router, number=number)
 
     def unplug(self, name: str) -> None:
-        network.unplug(self.cards.pop(name), self.router)
+        network.unplug(self.interfaces.pop(name), self.router)
 
     def boot(self, script: str) -> int:
         """Runs a script of the machine's as its root, what it says on the console, to its end. Its exit status."""

@@ -42,11 +42,11 @@ class Manager:
     def __init__(self, loop: Loop, logs: Logs, host: str, folder: Path = FOLDER) -> None:
         self.loop, self.logs, self.host, self.folder = loop, logs, host, folder
         self.born = time.monotonic()
-        self.ending = False
+        self.stopping = False
         self.runners: dict[str, Runner] = {}
         self.graph = Graph({})
         self.jobs: dict[str, Job] = {}
-        self.held = False
+        self.paused = False
         loop.reaped.append(self.check)
 
     def reload(self) -> None:
@@ -68,7 +68,7 @@ class Manager:
 
     def enqueue_start(self, names: list[str], outcome: Outcome) -> None:
         """Starts units with all they need; `outcome` is called once for each of `names`. Raises UnitError."""
-        if self.ending:
+        if self.stopping:
             for _ in names:
                 outcome("canceled")
             return
@@ -111,25 +111,25 @@ class Manager:
     @contextlib.contextmanager
     def gathering(self) -> Iterator[None]:
         """Nothing is set under way in here, so that jobs see all they have to wait for."""
-        before, self.held = self.held, True
+        before, self.paused = self.paused, True
         try:
             yield
         finally:
-            self.held = before
+            self.paused = before
         self.pump()
 
     def pump(self) -> None:
         """Sets every job under way whose turn has come."""
-        if self.held:
+        if self.paused:
             return
-        self.held = True
+        self.paused = True
         try:
             while job := next((j for j in self.jobs.values() if not j.under_way and not self.blocked(j)), None):
                 job.under_way = True
                 self.carry_out(job)
         finally:
-            self.held = False
-        if self.ending and not self.jobs:
+            self.paused = False
+        if self.stopping and not self.jobs:
             self.loop.end()
 
     def blocked(self, job: Job) -> bool:
@@ -165,7 +165,7 @@ class Manager:
         if self.jobs.get(job.name) is not job:
             return
         del self.jobs[job.name]
-        if job.kind == "stop" and job.then_start and not self.ending and how == "done":
+        if job.kind == "stop" and job.then_start and not self.stopping and how == "done":
             self.start_again(job)
         else:
             for outcome in job.outcomes:
@@ -190,7 +190,7 @@ class Manager:
                 self.jobs[name] = Job(name, "start")
         return None
 
-    def lost(self, name: str) -> None:
+    def on_unit_exit(self, name: str) -> None:
         """A unit has ended by itself: what is bound to it ends too."""
         bound = [other for other in self.graph.bound[name] if self.runner(other).state not in DOWN]
         if bound:
@@ -203,7 +203,7 @@ class Manager:
 
     def shut_down(self) -> None:
         """Stops all units in reverse order, then ends the loop."""
-        self.ending = True
+        self.stopping = True
         with self.gathering():
             for job in [job for job in self.jobs.values() if job.kind == "start"]:
                 self.finish(job, "canceled")

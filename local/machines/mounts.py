@@ -28,9 +28,9 @@ class Mount(Runner):
     def go(self) -> None:
         self.deadline = time.monotonic() + DEVICE_SECONDS
         self.enter("activating", "mounting")
-        self.look()
+        self.check_device()
 
-    def look(self) -> None:
+    def check_device(self) -> None:
         if self.unit["Type"] in REMOTE:
             return self.fail(f"{self.unit['What']}: local machines mount no {self.unit['Type']}")
         what = Path(self.unit["What"])
@@ -41,7 +41,7 @@ class Mount(Runner):
                 return self.fail(f"wrong file system: {what} has {has or 'none'}, not {self.unit['Type'] or 'any'}")
             return self.mount(what / "data" if volume else what, Path(self.unit["Where"]))
         if what.is_relative_to("/dev") and not what.exists() and time.monotonic() < self.deadline:
-            self.alarm = self.owner.loop.after(LOOK_AGAIN_SECONDS, self.look)
+            self.alarm = self.owner.loop.after(LOOK_AGAIN_SECONDS, self.check_device)
             return None
         return self.fail(f"{what} is no folder" if what.exists() else f"{what} does not exist")
 

@@ -1,4 +1,4 @@
-"""A machine's network: pairs of virtual cards between it and the router of its network."""
+"""A machine's network: pairs of virtual interfaces between it and the router of its network."""
 
 import hashlib
 import ipaddress
@@ -43,7 +43,7 @@ def let_go(address: str) -> None:
 def plug(pid: int, interface: Interface, router: Path | None = None, *, number: int = 0) -> str:
     """Gives the machine whose first process is `pid` a card; gives the name of the card's other end.
 
-    That is at the router, a network namespace's file; None: here. Card number 0 leads to everything.
+    That is at the router, a network namespace's file; None: here. Interface number 0 leads to everything.
     """
     end = f"{CARD_PREFIX}{secrets.token_hex(6)}"
     mac = hardware_address(interface)
@@ -68,16 +68,16 @@ def plug(pid: int, interface: Interface, router: Path | None = None, *, number: 
 
 def inside(interface: Interface, number: int) -> list[str]:
     """What is done in the machine."""
-    name, way = interface.name, f"default via {GATEWAY} dev {interface.name} onlink"
+    name, default_route = interface.name, f"default via {GATEWAY} dev {interface.name} onlink"
     lines = ["link set lo up", f"link set {name} addrgenmode none"]
     lines += [f"addr add {address} dev {name} noprefixroute" for address in interface.addresses]
     lines += [f"link set {name} up", f"neigh replace {GATEWAY} lladdr {GATEWAY_HARDWARE} dev {name} nud permanent"]
     if number == 0:
-        return [*lines, f"route replace {way} src {addresses(interface)[0]}"]
+        return [*lines, f"route replace {default_route} src {addresses(interface)[0]}"]
     table = FIRST_TABLE + number
     return [
         *lines,
-        f"route replace {way} table {table}",
+        f"route replace {default_route} table {table}",
         *(f"rule add from {one} lookup {table}" for one in addresses(interface)),
     ]
 
@@ -86,8 +86,8 @@ def addresses(interface: Interface) -> list[str]:
     return [address.partition("/")[0] for address in interface.addresses]
 
 
-def shown(card: str) -> bool:
-    return subprocess.run(["ip", "link", "show", card], capture_output=True, check=False).returncode == 0
+def shown(interface: str) -> bool:
+    return subprocess.run(["ip", "link", "show", interface], capture_output=True, check=False).returncode == 0
 
 
 def unplug(end: str, router: Path | None = None) -> None:

@@ -33,10 +33,10 @@ def read(pid: int) -> Process:
     return Process(pid, int(fields[1]), int(fields[3]), fields[0] in "ZX")
 
 
-def carries(pid: int, mark: bytes) -> bool:
-    """Whether a process inherited the variable `mark`."""
+def carries(pid: int, variable: bytes) -> bool:
+    """Whether a process inherited the variable `variable`."""
     with contextlib.suppress(OSError):
-        return mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        return variable in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     return False
 
 
@@ -47,10 +47,10 @@ def members(first: Iterable[int], invocation: str) -> set[int]:
     """
     everyone = table()
     leaders = set(first)
-    mark = f"INVOCATION_ID={invocation}".encode()
+    variable = f"INVOCATION_ID={invocation}".encode()
     found = {p.pid for p in everyone.values() if p.session in leaders or p.pid in leaders}
     rest = {p.pid for p in everyone.values() if p.pid != 1 and p.pid not in found}
-    found |= {pid for pid in rest if carries(pid, mark)}
+    found |= {pid for pid in rest if carries(pid, variable)}
     grown = True
     while grown:
         born = {p.pid for p in everyone.values() if p.parent in found and p.pid not in found}

@@ -100,23 +100,23 @@ def output(argv: Sequence[str], environment: Mapping[str, str], seconds: float) 
             argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment, timeout=seconds, check=False
         )
         return done.returncode, done.stdout
-    heard, told = os.pipe()
+    heard, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:
         code = 1
         try:
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-            os.dup2(told, 1)
+            os.dup2(write_end, 1)
             code = run(program, argv, environment)
         finally:
             os._exit(code)
-    os.close(told)
+    os.close(write_end)
     with os.fdopen(heard, "rb", buffering=0) as printed:
-        said, deadline = b"", time.monotonic() + seconds
+        stdout, deadline = b"", time.monotonic() + seconds
         while readable(heard, seconds=max(0.0, deadline - time.monotonic())):
             if not (chunk := printed.read(1 << 16)):
-                return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), said
-            said += chunk
+                return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), stdout
+            stdout += chunk
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     raise subprocess.TimeoutExpired(list(argv), seconds)

@@ -21,11 +21,11 @@ class Owner(Protocol):
     loop: Loop
     logs: Logs
     born: float
-    ending: bool
+    stopping: bool
 
     def enqueue_start(self, names: list[str], outcome: Outcome) -> None: ...
     def runner(self, name: str) -> "Runner": ...
-    def lost(self, name: str) -> None: ...
+    def on_unit_exit(self, name: str) -> None: ...
 
 
 class Runner:

@@ -22,19 +22,19 @@ class Service(Runner):
     def __init__(self, owner: Owner, unit: Unit) -> None:
         super().__init__(owner, unit)
         self.group = Group(owner.loop, owner.logs, unit.name)
-        self.told = ""  # what the service itself said of its state
+        self.status_text = ""  # what the service itself said of its state
         self.run = 0  # rises with each start and stop: what an older one waited for no longer counts
         self.alarm = Alarm(lambda: None)
-        self.asked_to_stop = False
+        self.stop_requested = False
 
     # Starting
 
     def go(self) -> None:
         self.alarm.cancel()
         self.run += 1
-        self.group.fresh()
-        self.told = ""
-        self.asked_to_stop = False
+        self.group.reset()
+        self.status_text = ""
+        self.stop_requested = False
         self.enter("activating", "start-pre")
         try:
             context.make_state_folders(self.unit)
@@ -144,7 +144,7 @@ class Service(Runner):
         return "exit-code" if status > 0 else "signal"
 
     def stop(self, outcome: Outcome) -> None:
-        self.asked_to_stop = True
+        self.stop_requested = True
         if self.sub == "auto-restart":
             self.result = "success"
             self.finish()
@@ -194,13 +194,13 @@ class Service(Runner):
         self.owner.logs.of(self.name).drain()
         failed = self.result != "success"
         self.enter(*(("failed", "failed") if failed else ("inactive", "dead")))
-        self.answer("failed" if failed and not self.asked_to_stop else "done")
-        if self.asked_to_stop or self.owner.ending:
+        self.answer("failed" if failed and not self.stop_requested else "done")
+        if self.stop_requested or self.owner.stopping:
             return
         restart = self.restarts()
-        self.owner.lost(self.name)
+        self.owner.on_unit_exit(self.name)
         # Whoever was told may have started or stopped it by now.
-        if restart and self.state in ("failed", "inactive") and not self.asked_to_stop:
+        if restart and self.state in ("failed", "inactive") and not self.stop_requested:
             self.enter("activating", "auto-restart")
             self.alarm = self.owner.loop.after(self.unit["RestartSec"], self.again)
 
@@ -216,5 +216,5 @@ class Service(Runner):
         return [
             *([f"Main PID: {group.main}"] if group.main else []),
             *([f"Last end: {in_words(group.exit_status)}"] if group.exit_status is not None else []),
-            *([f"Says: {self.told}"] if self.told else []),
+            *([f"Says: {self.status_text}"] if self.status_text else []),
         ]

@@ -45,18 +45,18 @@ BROKEN = 255
 
 def start(context: Context) -> tuple[int, str | None]:
     """The new process, and why it could not become the program, in which case it ends with one of `FAILURES`."""
-    heard, told = os.pipe()
+    heard, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:
-        become(context, told)
-    os.close(told)
+        become(context, write_end)
+    os.close(write_end)
     with os.fdopen(heard, "rb") as report:
         # Ends at exec, which closes the other side.
         words = report.read().decode(errors="replace")
     return pid, words or None
 
 
-def become(context: Context, told: int) -> None:
+def become(context: Context, write_end: int) -> None:
     """In the child: never returns."""
     step = BROKEN
     try:
@@ -66,7 +66,7 @@ def become(context: Context, told: int) -> None:
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, set())
         # High enough not to be overwritten by the three streams.
-        told = fcntl.fcntl(told, fcntl.F_DUPFD_CLOEXEC, 10)
+        write_end = fcntl.fcntl(write_end, fcntl.F_DUPFD_CLOEXEC, 10)
         streams = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10) for fd in (context.output, context.error)]
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(streams[0], 1)
@@ -86,7 +86,7 @@ def become(context: Context, told: int) -> None:
         os.execve(context.program, context.argv, context.environment)  # noqa: S606
     except BaseException as error:
         with contextlib.suppress(OSError):
-            os.write(told, f"{FAILURES.get(step, 'starting')}: {error}".encode())
+            os.write(write_end, f"{FAILURES.get(step, 'starting')}: {error}".encode())
     finally:
         os._exit(step)
 

@@ -24,22 +24,22 @@ def netmask(interface: Interface) -> str:
 
 def plug(interface: Interface, router: Path | None) -> str:
     """Makes the TAP, for the machine to take; gives its name. Raises NetworkError, and then there is none."""
-    card = f"{CARD_PREFIX}{secrets.token_hex(6)}"
+    tap = f"{CARD_PREFIX}{secrets.token_hex(6)}"
     address, mac = addresses(interface)[0], hardware_address(interface)
     try:
         batch(
             [
-                f"tuntap add dev {card} mode tap",
-                f"link set {card} address {GATEWAY_HARDWARE} addrgenmode none up",
-                *(f"addr add {own}/32 dev {card} noprefixroute" for own in (gateway(interface), RESOLVER)),
-                f"neigh replace {address} lladdr {mac} dev {card} nud permanent",
-                f"route replace {address}/32 dev {card} scope link",
+                f"tuntap add dev {tap} mode tap",
+                f"link set {tap} address {GATEWAY_HARDWARE} addrgenmode none up",
+                *(f"addr add {own}/32 dev {tap} noprefixroute" for own in (gateway(interface), RESOLVER)),
+                f"neigh replace {address} lladdr {mac} dev {tap} nud permanent",
+                f"route replace {address}/32 dev {tap} scope link",
             ],
             at(router),
         )
         for name, value in SETTINGS.items():
-            write(value, f"/proc/sys/net/ipv4/{name.format(card=card)}", at(router))
+            write(value, f"/proc/sys/net/ipv4/{name.format(card=tap)}", at(router))
     except NetworkError:
-        unplug(card, router)
+        unplug(tap, router)
         raise
-    return card
+    return tap

@@ -107,19 +107,19 @@ def read(name: str, text: str, errors: list[str], kind: str) -> Iterator[Line]:
 
 def logical_lines(text: str) -> Iterator[tuple[int, str]]:
     """Lines with their numbers; a backslash at an end joins the next one, over comments in between."""
-    joined, start = "", 0
+    logical, start = "", 0
     for number, line in enumerate(text.splitlines(), 1):
         stripped = line.strip()
-        if stripped[:1] in ("#", ";") or (not stripped and not joined):
+        if stripped[:1] in ("#", ";") or (not stripped and not logical):
             continue
-        start = start if joined else number
+        start = start if logical else number
         if line.rstrip().endswith("\\"):
-            joined += line.rstrip()[:-1] + " "
+            logical += line.rstrip()[:-1] + " "
             continue
-        yield start, (joined + line).strip()
-        joined = ""
-    if joined:
-        yield start, joined.strip()
+        yield start, (logical + line).strip()
+        logical = ""
+    if logical:
+        yield start, logical.strip()
 
 
 def specified(value: str, name: str, host: str) -> str:

@@ -195,9 +195,9 @@ def condition(value: str) -> tuple[str, bool, bool]:
 
 def output(value: str) -> tuple[str, str]:
     """Where a stream leads: journal, inherit or null; or a file, with how it is opened."""
-    way, colon, path = value.partition(":")
-    if colon and way in ("file", "append", "truncate"):
-        return way, absolute(path)
+    kind, colon, path = value.partition(":")
+    if colon and kind in ("file", "append", "truncate"):
+        return kind, absolute(path)
     return choice("journal", "inherit", "null")(value) if not colon else bad_output(), ""
 
 

@@ -21,7 +21,7 @@ LIBRARY = "argparse base64 datetime hmac http.client http.server ipaddress rando
 LIBRARY += " tempfile tomllib urllib.request xml.etree.ElementTree"
 
 
-def main(asked: socket.socket) -> None:
+def main(requests: socket.socket) -> None:
     for name in (*LIBRARY.split(), *(f"local.{module}" for module, *_ in ready_made.MODULES.values())):
         importlib.import_module(name)
     gc.collect()
@@ -31,16 +31,16 @@ def main(asked: socket.socket) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     while True:
-        said, descriptors, _, _ = socket.recv_fds(asked, 4096, 3)
-        if not said:
+        message, descriptors, _, _ = socket.recv_fds(requests, 4096, 3)
+        if not message:
             return
         if os.fork() == 0:
-            bear(asked, Path(json.loads(said)), *descriptors)
+            bear(requests, Path(json.loads(message)), *descriptors)
         for one in descriptors:
             os.close(one)
 
 
-def bear(asked: socket.socket, folder: Path, console: int, lifeline: int, ready: int) -> None:
+def bear(requests: socket.socket, folder: Path, console: int, lifeline: int, ready: int) -> None:
     """Never returns: answers with the machine's first process, which the zygote inherits, or with why there is none."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
@@ -49,12 +49,12 @@ def bear(asked: socket.socket, folder: Path, console: int, lifeline: int, ready:
         kernel.own_rest()
         pid = os.fork()
     except OSError as error:
-        asked.sendall(json.dumps({"error": f"no namespaces for a machine: {error}"}).encode())
+        requests.sendall(json.dumps({"error": f"no namespaces for a machine: {error}"}).encode())
         os._exit(1)
     if pid:
-        socket.send_fds(asked, [json.dumps({"pid": pid}).encode()], [os.pidfd_open(pid)])
+        socket.send_fds(requests, [json.dumps({"pid": pid}).encode()], [os.pidfd_open(pid)])
         os._exit(0)
-    asked.close()
+    requests.close()
     become(folder, console, lifeline, ready)
 
 

@@ -18,7 +18,7 @@ class ZygoteError(Exception):
     """No first process came. The text says why."""
 
 
-class Births:
+class ZygoteClient:
     """The zygote, one birth at a time; one that has died is followed by another."""
 
     def __init__(self) -> None:
@@ -32,12 +32,12 @@ class Births:
                 line = self._line = self._line or start()
                 with contextlib.suppress(OSError):
                     socket.send_fds(line, [json.dumps(str(folder)).encode()], [console, lifeline, ready])
-                    said, descriptors, _, _ = socket.recv_fds(line, 4096, 1)
-                    if said:
-                        told = json.loads(said)
-                        if "error" in told:
-                            raise ZygoteError(told["error"])
-                        return told["pid"], descriptors[0]
+                    message, descriptors, _, _ = socket.recv_fds(line, 4096, 1)
+                    if message:
+                        reply = json.loads(message)
+                        if "error" in reply:
+                            raise ZygoteError(reply["error"])
+                        return reply["pid"], descriptors[0]
                 line.close()
                 self._line = None
                 if last:
@@ -61,4 +61,4 @@ def start() -> socket.socket:
     return ours
 
 
-BIRTHS = Births()
+ZYGOTE = ZygoteClient()

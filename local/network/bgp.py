@@ -35,8 +35,8 @@ def converged(world: Mapping[str, Any], sites: Iterable[Site], tunnels: list[Tun
         before, heard = heard, {}
         for tunnel in tunnels:
             for speaker, listener in ((tunnel.here, tunnel.there), (tunnel.there, tunnel.here)):
-                told = _tells(talk, speaker, listener, tunnels, before)
-                heard[tunnel.name, listener.router] = _believes(talk, listener, speaker, told)
+                announced = _tells(talk, speaker, listener, tunnels, before)
+                heard[tunnel.name, listener.router] = _believes(talk, listener, speaker, announced)
         if heard == before:
             break
     return heard
@@ -58,9 +58,9 @@ def _tells(talk: Talk, speaker: Side, listener: Side, tunnels: list[Tunnel], hea
     return {cidr: (hub["asn"], *entry.path) for cidr, entry in found.items()}
 
 
-def _believes(talk: Talk, listener: Side, speaker: Side, told: Mapping[str, Path]) -> dict[str, Path]:
+def _believes(talk: Talk, listener: Side, speaker: Side, announced: Mapping[str, Path]) -> dict[str, Path]:
     if listener.router in talk.sites:
         of_azure = speaker.router in talk.gateways
-        return {cidr: path for cidr, path in told.items() if not of_azure or len(path) == 1}
+        return {cidr: path for cidr, path in announced.items() if not of_azure or len(path) == 1}
     number = (talk.hubs.get(listener.router) or talk.gateways[listener.router])["asn"]
-    return {cidr: path for cidr, path in told.items() if number is None or number not in path}
+    return {cidr: path for cidr, path in announced.items() if number is None or number not in path}

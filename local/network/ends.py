@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from .routers import card
+from .routers import short_name
 
 # Numbers on the way.
 Path = tuple[Any, ...]
@@ -39,8 +39,8 @@ class Tunnel(NamedTuple):
     ends: tuple[tuple[str, str], ...]
 
     @property
-    def card(self) -> str:
-        return card("t", self.name)
+    def interface(self) -> str:
+        return short_name("t", self.name)
 
     def at(self, router: str) -> bool:
         return router in (self.here.router, self.there.router)

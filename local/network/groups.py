@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .routers import CLOUD_CARD, METADATA, PLATFORM, card, filtering
+from .routers import CLOUD_INTERFACE, METADATA, PLATFORM, filtering, short_name
 
 EVERYTHING, ANY = "-1", -1
 HTTPS, API = 443, 6443
@@ -16,11 +16,11 @@ DIRECTIONS = {"in": ("saddr", "accept"), "out": ("daddr", "return")}
 
 
 def ruleset(network: Mapping[str, Any], machines: str, hub: str) -> str:
-    """`machines` and `hub` are what names of cards to machines and to hubs begin with."""
-    held: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    """`machines` and `hub` are what names of interfaces to machines and to hubs begin with."""
+    by_groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for one in network["interfaces"]:
-        held[tuple(one["groups"])].append(one["address"])
-    watched = {of: addresses for of, addresses in held.items() if of}
+        by_groups[tuple(one["groups"])].append(one["address"])
+    watched = {of: addresses for of, addresses in by_groups.items() if of}
     definitions = [*_members(network["interfaces"], network["groups"]), *_chains(watched, network["groups"])]
     definitions += answered([address for one in network["endpoints"] for address in one["addresses"]], METADATA)
     lines = [
@@ -28,11 +28,11 @@ def ruleset(network: Mapping[str, Any], machines: str, hub: str) -> str:
         # Metadata and APIs: groups have no say in the one, and our programs open the way to the other.
         f'iifname "{machines}*" ct original ip daddr {{ {METADATA}, {PLATFORM} }} accept',
         # Commands run in the local cloud itself, and stand for a laptop of the fleet's.
-        f'iifname "{CLOUD_CARD}" ip saddr {METADATA} tcp dport {API} accept',
+        f'iifname "{CLOUD_INTERFACE}" ip saddr {METADATA} tcp dport {API} accept',
         _map("out", watched),
         *(
             f"ct original ip daddr {address} accept"
-            for of, found in held.items()
+            for of, found in by_groups.items()
             if not of
             for address in sorted(found)
         ),
@@ -58,7 +58,7 @@ def answered(endpoints: list[str], at: str) -> list[str]:
     if not endpoints:
         return []
     to = f"ip daddr {{ {', '.join(sorted(endpoints))} }} tcp dport {HTTPS} dnat to {at}"
-    back = f'oifname "{CLOUD_CARD}" ct status dnat snat to {min(endpoints)}'
+    back = f'oifname "{CLOUD_INTERFACE}" ct status dnat snat to {min(endpoints)}'
     return [
         f"chain to_cloud {{ type nat hook prerouting priority dstnat; {to}; }}",
         f"chain from_endpoint {{ type nat hook postrouting priority srcnat; {back}; }}",
@@ -102,7 +102,7 @@ def _what(rule: Mapping[str, Any]) -> str:
 
 
 def _chain(direction: str, of: tuple[str, ...]) -> str:
-    return card(f"{direction}_", " ".join(of))
+    return short_name(f"{direction}_", " ".join(of))
 
 
 def _set(group: str) -> str:

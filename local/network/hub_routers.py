@@ -8,17 +8,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from .ends import Heard, Path, Tunnel
-from .routers import Route, Router, Rule, card
+from .routers import Route, Router, Rule, short_name
 
 FIRST_TABLE = 1000
 KINDS = {"vpc": "a", "peering": "p"}
 
 
 class Entry(NamedTuple):
-    """Of a table: the numbers on the way, and the attachments, or cards, that lead there."""
+    """Of a table: the numbers on the way, and the attachments, or interfaces, that lead there."""
 
     path: Path
-    ways: tuple[str, ...]
+    next_hops: tuple[str, ...]
 
 
 def contents(
@@ -42,37 +42,37 @@ def contents(
 
 def best(found: Iterable[tuple[str, Path, str]]) -> dict[str, Entry]:
     """Of prefix, path and way: the shortest paths, with all their ways."""
-    kept: dict[str, Entry] = {}
-    for cidr, path, way in found:
-        before = kept.get(cidr)
+    chosen: dict[str, Entry] = {}
+    for cidr, path, next_hop in found:
+        before = chosen.get(cidr)
         if before is None or len(path) < len(before.path):
-            kept[cidr] = Entry(path, (way,))
-        elif len(path) == len(before.path) and way not in before.ways:
-            kept[cidr] = before._replace(ways=(*before.ways, way))
-    return kept
+            chosen[cidr] = Entry(path, (next_hop,))
+        elif len(path) == len(before.path) and next_hop not in before.next_hops:
+            chosen[cidr] = before._replace(next_hops=(*before.next_hops, next_hop))
+    return chosen
 
 
 def transit_gateway(
     hub: Mapping[str, Any], cidrs: Mapping[str, list[str]], tunnels: Iterable[Tunnel], heard: Heard
 ) -> Router:
     mine = list(tunnels)
-    cards = {one["id"]: list(_cards(hub["id"], one, mine)) for one in hub["attachments"]}
+    interfaces = {one["id"]: list(_interfaces(hub["id"], one, mine)) for one in hub["attachments"]}
     numbers = {name: number for number, name in enumerate(sorted(hub["tables"]), FIRST_TABLE)}
     routes, rules = set(), set()
     for name, table in hub["tables"].items():
         for cidr, entry in contents(hub, table, cidrs, mine, heard).items():
-            ways = sorted(way for end in entry.ways for way in cards.get(end, ()))
-            routes.add(Route(cidr, tuple(ways), numbers[name]))
+            devices = sorted(device for end in entry.next_hops for device in interfaces.get(end, ()))
+            routes.add(Route(cidr, tuple(devices), numbers[name]))
     for one in hub["attachments"]:
         if one["table"]:
-            rules |= {Rule(f"iif {way}", numbers[one["table"]]) for way in cards[one["id"]]}
+            rules |= {Rule(f"iif {device}", numbers[one["table"]]) for device in interfaces[one["id"]]}
     return Router(frozenset(routes), frozenset(rules))
 
 
-def _cards(hub: str, attachment: Mapping[str, Any], tunnels: list[Tunnel]) -> Iterator[str]:
+def _interfaces(hub: str, attachment: Mapping[str, Any], tunnels: list[Tunnel]) -> Iterator[str]:
     if kind := KINDS.get(attachment["kind"]):
-        yield card(kind, attachment["id"])
-    yield from (one.card for one in _of(hub, attachment, tunnels))
+        yield short_name(kind, attachment["id"])
+    yield from (one.interface for one in _of(hub, attachment, tunnels))
 
 
 def _of(hub: str, attachment: Mapping[str, Any], tunnels: list[Tunnel]) -> list[Tunnel]:
@@ -83,16 +83,16 @@ def _of(hub: str, attachment: Mapping[str, Any], tunnels: list[Tunnel]) -> list[
 
 
 def known(gateway: Mapping[str, Any], tunnels: Iterable[Tunnel], heard: Heard) -> dict[str, Entry]:
-    """What a VPN gateway learns by its tunnels: prefix → cards."""
-    told = ((one.card, heard.get((one.name, gateway["id"]), {})) for one in tunnels if one.at(gateway["id"]))
-    return best((cidr, path, way) for way, routes in told for cidr, path in routes.items())
+    """What a VPN gateway learns by its tunnels: prefix → interfaces."""
+    announced = ((one.interface, heard.get((one.name, gateway["id"]), {})) for one in tunnels if one.at(gateway["id"]))
+    return best((cidr, path, interface) for interface, routes in announced for cidr, path in routes.items())
 
 
 def vpn_gateway(
     gateway: Mapping[str, Any], spaces: Mapping[str, list[str]], tunnels: Iterable[Tunnel], heard: Heard
 ) -> Router:
     """`spaces` are networks' prefixes. What is its networks' own is never led elsewhere, whatever it hears."""
-    routes = {Route(cidr, tuple(sorted(entry.ways))) for cidr, entry in known(gateway, tunnels, heard).items()}
-    own = {cidr: card("v", name) for name in gateway["networks"] for cidr in spaces.get(name, ())}
+    routes = {Route(cidr, tuple(sorted(entry.next_hops))) for cidr, entry in known(gateway, tunnels, heard).items()}
+    own = {cidr: short_name("v", name) for name in gateway["networks"] for cidr in spaces.get(name, ())}
     routes = {one for one in routes if one.cidr not in own}
-    return Router(frozenset(routes | {Route(cidr, (way,)) for cidr, way in own.items()}))
+    return Router(frozenset(routes | {Route(cidr, (interface,)) for cidr, interface in own.items()}))

@@ -40,10 +40,10 @@ class Namespaces:
         for file in self.folder.glob("*"):
             subprocess.run(["umount", str(file)], capture_output=True, check=False)
         shutil.rmtree(self.folder, ignore_errors=True)
-        cards = [name for _, name in socket.if_nameindex() if name != "lo"]
+        interfaces = [name for _, name in socket.if_nameindex() if name != "lo"]
         rules = subprocess.run(["ip", "rule"], capture_output=True, text=True, check=False).stdout.splitlines()
         own = [line.partition(":")[0] for line in rules]
-        lines = [f"link delete {card}" for card in cards]
+        lines = [f"link delete {interface}" for interface in interfaces]
         lines += [f"rule delete pref {one}" for one in own if one not in KERNELS_RULES]
         if lines:
             _try(["ip", "-force", "-batch", "-"], lines)
@@ -85,8 +85,8 @@ class Namespaces:
             self.file(name).touch()
             run(["unshare", f"--net={self.file(name)}", "true"])
             settings = SETTINGS
-        said = [f"echo {value} > /proc/sys/net/ipv4/{one}" for one, value in settings.items()]
-        run([*self.through(name), "sh", "-c", " && ".join(["ip link set lo up", *said])])
+        commands = [f"echo {value} > /proc/sys/net/ipv4/{one}" for one, value in settings.items()]
+        run([*self.through(name), "sh", "-c", " && ".join(["ip link set lo up", *commands])])
 
     def _end(self, name: str) -> None:
         run(["umount", str(self.file(name))])
@@ -96,7 +96,7 @@ class Namespaces:
         run([*self.through(name), "nft", "-f", "-"], ruleset or "table ip cloud\ndelete table ip cloud\n")
 
     def _forget(self, wanted: dict[str, Router]) -> None:
-        """Routes and rules that are no more. Those whose card went before are gone already."""
+        """Routes and rules that are no more. Those whose interface went before are gone already."""
         for name, now in self.routers.items():
             then = wanted[name]
             stay = {route.place for route in then.routes}
@@ -113,8 +113,11 @@ class Namespaces:
             batch(lines, self.through(name))
 
     def _rewire(self, wires: frozenset[Wire]) -> None:
-        for name, cards in _by_router((one.here, one.here_card) for one in self.wires - wires).items():
-            _try([*self.through(name), "ip", "-force", "-batch", "-"], [f"link delete {card}" for card in cards])
+        for name, interfaces in _by_router((one.here, one.here_interface) for one in self.wires - wires).items():
+            _try(
+                [*self.through(name), "ip", "-force", "-batch", "-"],
+                [f"link delete {interface}" for interface in interfaces],
+            )
         self.wires = self.wires & wires
         for wire in sorted(wires - self.wires):
             self._wire(wire)
@@ -123,22 +126,24 @@ class Namespaces:
     def _wire(self, wire: Wire) -> None:
         # Made from the end that is no local cloud: that one has no file.
         there = f"address {HARDWARE} netns {self.file(wire.there)}"
-        made = f"link add name {wire.here_card} address {HARDWARE} type veth peer name {wire.there_card} {there}"
+        made = (
+            f"link add name {wire.here_interface} address {HARDWARE} type veth peer name {wire.there_interface} {there}"
+        )
         batch([made], self.through(wire.here))
-        for name, card in ((wire.here, wire.here_card), (wire.there, wire.there_card)):
+        for name, interface in ((wire.here, wire.here_interface), (wire.there, wire.there_interface)):
             batch(
                 [
-                    f"link set {card} addrgenmode none up",
-                    f"neigh replace {NEXT_HOP} lladdr {HARDWARE} dev {card} nud permanent",
+                    f"link set {interface} addrgenmode none up",
+                    f"neigh replace {NEXT_HOP} lladdr {HARDWARE} dev {interface} nud permanent",
                 ],
                 self.through(name),
             )
 
 
-def _by_router(cards: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+def _by_router(interfaces: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for name, card in cards:
-        found.setdefault(name, []).append(card)
+    for name, interface in interfaces:
+        found.setdefault(name, []).append(interface)
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from . import bgp, hub_routers, site_routers, tunnels, vnet_routers
 from .ends import Heard, Site, Tunnel
 from .groups import ruleset
-from .routers import CLOUD, CLOUD_CARD, FIRST, METADATA, PLATFORM, Route, Router, Rule, Wire, card
+from .routers import CLOUD, CLOUD_INTERFACE, FIRST, METADATA, PLATFORM, Route, Router, Rule, Wire, short_name
 
 MACHINE, HUB = "m", "h"
 FIRST_TABLE = 1000
@@ -44,13 +44,13 @@ def plan(world: Mapping[str, Any], there: Iterable[Site]) -> Plan:
         site.router: site_routers.router(site, [one for one in up if one.at(site.router)], heard) for site in standing
     }
     routers[CLOUD] = _cloud([*world["networks"], *azures], standing)
-    seen = _seen(up, heard)
+    counts = _prefix_counts(up, heard)
     return Plan(
         routers,
         frozenset(_wires(world, standing, up)),
-        {one["outside"]: seen.get((c["id"], one["outside"])) for c in world["connections"] for one in c["tunnels"]},
+        {one["outside"]: counts.get((c["id"], one["outside"])) for c in world["connections"] for one in c["tunnels"]},
         {
-            one["id"]: {end["outside"]: seen.get((one["id"], end["outside"])) for end in one["ends"]}
+            one["id"]: {end["outside"]: counts.get((one["id"], end["outside"])) for end in one["ends"]}
             for gateway in gateways
             for one in gateway["connections"]
         },
@@ -62,7 +62,7 @@ def _addresses(machine: Mapping[str, Any]) -> Iterator[str]:
     yield from (address.partition("/")[0] for one in machine.get("cards", ()) for address in one)
 
 
-def _seen(up: Iterable[Tunnel], heard: Heard) -> dict[tuple[str, str], int]:
+def _prefix_counts(up: Iterable[Tunnel], heard: Heard) -> dict[tuple[str, str], int]:
     """By connection and address of the end."""
     found = {}
     for tunnel in up:
@@ -75,43 +75,46 @@ def _seen(up: Iterable[Tunnel], heard: Heard) -> dict[tuple[str, str], int]:
 def _wires(world: Mapping[str, Any], standing: list[Site], up: list[Tunnel]) -> Iterator[Wire]:
     azures = world["vnets"]
     for name in [*(one["id"] for one in [*world["networks"], *azures]), *(one.router for one in standing)]:
-        yield Wire(CLOUD, card("n", name), name, CLOUD_CARD)
+        yield Wire(CLOUD, short_name("n", name), name, CLOUD_INTERFACE)
     networks = {one["id"] for one in world["networks"]}
     there = {one["id"] for one in world["hubs"]}
     for hub in world["hubs"]:
         for one in hub["attachments"]:
             if one["kind"] == "vpc" and one["to"] in networks:
-                yield Wire(hub["id"], card("a", one["id"]), one["to"], card(HUB, hub["id"]))
+                yield Wire(hub["id"], short_name("a", one["id"]), one["to"], short_name(HUB, hub["id"]))
             # Both hubs tell of a peering; it is one wire.
             elif one["kind"] == "peering" and hub["id"] < one["to"] and one["to"] in there:
-                yield Wire(hub["id"], card("p", one["id"]), one["to"], card("p", one["id"]))
+                yield Wire(hub["id"], short_name("p", one["id"]), one["to"], short_name("p", one["id"]))
     yield from vnet_routers.wires(azures, world["gateways"])
     for tunnel in up:
-        yield Wire(tunnel.here.router, tunnel.card, tunnel.there.router, tunnel.card)
+        yield Wire(tunnel.here.router, tunnel.interface, tunnel.there.router, tunnel.interface)
 
 
 def _cloud(networks: Iterable[Mapping[str, Any]], standing: list[Site]) -> Router:
-    ways = {cidr: card("n", one["id"]) for one in networks for cidr in one["cidrs"]}
-    routes = {Route(cidr, (way,)) for cidr, way in [*ways.items(), *((s.lan, card("n", s.router)) for s in standing)]}
+    by_prefix = {cidr: short_name("n", one["id"]) for one in networks for cidr in one["cidrs"]}
+    routes = {
+        Route(cidr, (interface,))
+        for cidr, interface in [*by_prefix.items(), *((s.lan, short_name("n", s.router)) for s in standing)]
+    }
     rules = set()
     # What it says with an address of a network, a balancer's, leaves by that network, wherever it goes.
-    for number, (cidr, way) in enumerate(sorted(ways.items()), FIRST_TABLE):
-        routes.add(Route("default", (way,), number))
+    for number, (cidr, interface) in enumerate(sorted(by_prefix.items()), FIRST_TABLE):
+        routes.add(Route("default", (interface,), number))
         rules.add(Rule(f"from {cidr}", number, FIRST))
     return Router(frozenset(routes), frozenset(rules))
 
 
 def _network(network: Mapping[str, Any], machines: set[str]) -> Router:
-    """Machines' own routes come and go with their cards; other interfaces are answered for by the local cloud."""
+    """Machines' own routes come and go with their interfaces; other interfaces are answered for by the local cloud."""
     here = [one["address"] for one in network["interfaces"] if one["address"] not in machines]
-    routes = {Route(f"{address}/32", (CLOUD_CARD,)) for address in [METADATA, PLATFORM, *here]}
+    routes = {Route(f"{address}/32", (CLOUD_INTERFACE,)) for address in [METADATA, PLATFORM, *here]}
     # What is the network's own never leaves it.
     routes |= {Route(cidr) for cidr in network["cidrs"]}
     rules = set()
     for number, subnet in enumerate(sorted(network["subnets"], key=lambda one: str(one["cidr"])), FIRST_TABLE):
-        ways = {one["cidr"]: card(HUB, one["hub"]) for one in subnet["routes"]}
-        routes |= {Route(cidr, (way,), number) for cidr, way in ways.items()}
-        rules |= {Rule(f"from {of}", number) for of in _speakers(network, subnet["cidr"]) if ways}
+        by_prefix = {one["cidr"]: short_name(HUB, one["hub"]) for one in subnet["routes"]}
+        routes |= {Route(cidr, (interface,), number) for cidr, interface in by_prefix.items()}
+        rules |= {Rule(f"from {of}", number) for of in _speakers(network, subnet["cidr"]) if by_prefix}
     return Router(frozenset(routes), frozenset(rules), ruleset(network, MACHINE, HUB))
 
 

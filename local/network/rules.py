@@ -11,7 +11,7 @@ from ipaddress import IPv4Network, collapse_addresses
 from typing import Any, NamedTuple
 
 from .groups import API, HTTPS, answered
-from .routers import CLOUD_CARD, METADATA, PLATFORM, card, filtering
+from .routers import CLOUD_INTERFACE, METADATA, PLATFORM, filtering, short_name
 
 ANY, NETWORK, INTERNET, PROBES = "*", "VirtualNetwork", "Internet", "AzureLoadBalancer"
 # Tags of services, without a region. In the local cloud all of these answer at one address.
@@ -40,20 +40,20 @@ AT_END = Sight("end", "in", "ct original ip daddr", "th dport")
 SIGHTS = (OUT, IN, AT_END)
 
 
-def ruleset(vnet: Mapping[str, Any], learned: Iterable[str], ways_out: Iterable[str], cards: tuple[str, ...]) -> str:
-    """`cards` are what names of cards to machines, to gateways and to peers begin with; `ways_out` are the addresses
-    that reach the internet: what stands for it here are the addresses of both clouds' APIs, on their port.
+def ruleset(vnet: Mapping[str, Any], learned: Iterable[str], ways_out: Iterable[str], kinds: tuple[str, ...]) -> str:
+    """`kinds` are what names of interfaces to machines, to gateways and to peers begin with; `ways_out` are the
+    addresses that reach the internet: what stands for it here are the addresses of both clouds' APIs, on their port.
     """
-    machine, gateway, peer = cards
+    machine, gateway, peer = kinds
     answering = f"{{ {METADATA}, {PLATFORM} }}"
-    near = ", ".join((f'"{machine}*"', f'"{CLOUD_CARD}"'))
+    near = ", ".join((f'"{machine}*"', f'"{CLOUD_INTERFACE}"'))
     lines = [
         "ct state established,related accept",
         # Metadata, names and health, which no group judges.
         f'iifname "{machine}*" ct original ip daddr {answering} meta l4proto udp accept',
         f'iifname "{machine}*" ct original ip daddr {answering} tcp dport != {HTTPS} accept',
         # Commands run in the local cloud itself, and stand for a laptop of the fleet's.
-        f'iifname "{CLOUD_CARD}" ip saddr {METADATA} tcp dport {API} accept',
+        f'iifname "{CLOUD_INTERFACE}" ip saddr {METADATA} tcp dport {API} accept',
         *_forwarded(vnet, peer),
         _map(OUT, vnet),
         f"ct original ip daddr {answering} tcp dport {HTTPS} ip saddr @{OUTWARD_SET} accept",
@@ -75,7 +75,8 @@ def _forwarded(vnet: Mapping[str, Any], kind: str) -> Iterator[str]:
     """What a peer sends that is not its own, unless the peering takes that as well."""
     for peer in vnet["peers"]:
         if not peer["forwarded"]:
-            yield f'iifname "{card(kind, peer["wire"])}" ip saddr != {{ {_elements(peer["cidrs"])} }} counter drop'
+            cidrs = _elements(peer["cidrs"])
+            yield f'iifname "{short_name(kind, peer["wire"])}" ip saddr != {{ {cidrs} }} counter drop'
 
 
 def _open_peers(vnet: Mapping[str, Any]) -> list[str]:
@@ -202,12 +203,12 @@ def _ranges(ports: Iterable[Iterable[int]]) -> str:
 
 
 def _chain(sight: Sight, groups: tuple[str, ...]) -> str:
-    return card(f"{sight.name}_", " ".join(groups))
+    return short_name(f"{sight.name}_", " ".join(groups))
 
 
 def _group_chain(sight: Sight, group: str) -> str:
-    return card(f"group_{sight.name}_", group)
+    return short_name(f"group_{sight.name}_", group)
 
 
 def _group_set(group: str) -> str:
-    return card("within_", group)
+    return short_name("within_", group)

@@ -7,25 +7,29 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from .ends import Heard, Site, Tunnel
-from .routers import CLOUD_CARD, METADATA, PLATFORM, Route, Router, filtering
+from .routers import CLOUD_INTERFACE, METADATA, PLATFORM, Route, Router, filtering
 
 MACHINE = "m"
 
 
 def router(site: Site, tunnels: Iterable[Tunnel], heard: Heard) -> Router:
-    ways: Mapping[str, list[str]] = defaultdict(list)
+    by_prefix: Mapping[str, list[str]] = defaultdict(list)
     for tunnel in tunnels:
         for cidr in heard.get((tunnel.name, site.router), {}):
-            ways[cidr].append(tunnel.card)
-    routes = {Route(cidr, tuple(sorted(cards))) for cidr, cards in ways.items() if cidr != site.block}
-    routes |= {Route(f"{METADATA}/32", (CLOUD_CARD,)), Route(f"{PLATFORM}/32", (CLOUD_CARD,)), Route(site.block)}
+            by_prefix[cidr].append(tunnel.interface)
+    routes = {Route(cidr, tuple(sorted(interfaces))) for cidr, interfaces in by_prefix.items() if cidr != site.block}
+    routes |= {
+        Route(f"{METADATA}/32", (CLOUD_INTERFACE,)),
+        Route(f"{PLATFORM}/32", (CLOUD_INTERFACE,)),
+        Route(site.block),
+    }
     lines = [
         f'iifname "{MACHINE}*" oifname "{MACHINE}*" accept',
         f'iifname "{MACHINE}*" ip daddr {{ {METADATA}, {PLATFORM} }} accept',
-        f'iifname "{CLOUD_CARD}" ip saddr {{ {METADATA}, {PLATFORM} }} accept',
+        f'iifname "{CLOUD_INTERFACE}" ip saddr {{ {METADATA}, {PLATFORM} }} accept',
     ]
-    for cidr, cards in sorted(ways.items()):
-        named = ", ".join(f'"{one}"' for one in sorted(cards))
+    for cidr, interfaces in sorted(by_prefix.items()):
+        named = ", ".join(f'"{one}"' for one in sorted(interfaces))
         lines.append(f"iifname {{ {named} }} ip saddr {cidr} ip daddr {site.block} accept")
         lines.append(f"oifname {{ {named} }} ip saddr {site.block} ip daddr {cidr} accept")
     return Router(frozenset(routes), ruleset=filtering(*lines))

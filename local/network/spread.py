@@ -9,7 +9,7 @@ stays where it is, whatever becomes of its machine's health.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from .routers import card
+from .routers import short_name
 
 TABLE = "balancers"
 # Of hashes: the same client meets the same machine for as long as the same ones are well.
@@ -21,20 +21,20 @@ def ruleset(rules: Iterable[Mapping[str, Any]]) -> str:
 
     What nobody takes is lost: no balancer answers for itself.
     """
-    told = list(rules)
+    listed = list(rules)
     empty = f"table ip {TABLE}\ndelete table ip {TABLE}\n"
-    if not told:
+    if not listed:
         return empty
     chains, lines = [], []
-    for one in told:
-        names = [card(f"to_{number}_", one["id"]) for number in range(len(one["to"]))]
+    for one in listed:
+        names = [short_name(f"to_{number}_", one["id"]) for number in range(len(one["to"]))]
         chains += [f"chain {name} {{ {_leads(one, *to)}; }}" for name, to in zip(names, one["to"], strict=True)]
         lines += list(_spread(one, names))
-    fronts = ", ".join(sorted({one["address"] for one in told}))
+    fronts = ", ".join(sorted({one["address"] for one in listed}))
     # Ours goes before what endpoints' names lead to; what is still for a frontend afterwards has no machine.
     spread = "type nat hook prerouting priority dstnat - 10; policy accept;"
-    lost = f"type filter hook prerouting priority dstnat + 10; policy accept; ip daddr {{ {fronts} }} drop;"
-    body = [*chains, f"chain spread {{ {' '.join([spread, *lines])} }}", f"chain lost {{ {lost} }}"]
+    drop_rule = f"type filter hook prerouting priority dstnat + 10; policy accept; ip daddr {{ {fronts} }} drop;"
+    body = [*chains, f"chain spread {{ {' '.join([spread, *lines])} }}", f"chain lost {{ {drop_rule} }}"]
     return f"{empty}table ip {TABLE} {{\n" + "".join(f"    {line}\n" for line in body) + "}\n"
 
 
@@ -53,5 +53,5 @@ def _spread(one: Mapping[str, Any], names: list[str]) -> Iterator[str]:
     whom = ["ip saddr", "ip daddr"]
     if not every and not one["sticky"]:
         whom += [f"{protocol} sport", f"{protocol} dport"]
-    ways = ", ".join(f"{number} : goto {name}" for number, name in enumerate(names))
-    yield f"{what} jhash {' . '.join(whom)} mod {len(names)} seed {SEED} vmap {{ {ways} }};"
+    verdicts = ", ".join(f"{number} : goto {name}" for number, name in enumerate(names))
+    yield f"{what} jhash {' . '.join(whom)} mod {len(names)} seed {SEED} vmap {{ {verdicts} }};"

@@ -10,7 +10,7 @@ from ipaddress import IPv4Network
 from typing import Any
 
 from . import rules
-from .routers import CLOUD_CARD, FIRST, METADATA, PLATFORM, Route, Router, Rule, Wire, card
+from .routers import CLOUD_INTERFACE, FIRST, METADATA, PLATFORM, Route, Router, Rule, Wire, short_name
 
 MACHINE, GATEWAY, PEER = "m", "g", "p"
 FIRST_TABLE = 1000
@@ -24,16 +24,18 @@ def router(vnet: Mapping[str, Any], machines: set[str], learned: Iterable[str]) 
 
     Other addresses of the network are answered for by the local cloud.
     """
-    told = [cidr for cidr in learned if not _inside(cidr, _system(vnet))]
+    accepted = [cidr for cidr in learned if not _inside(cidr, _system(vnet))]
     here = [one["address"] for one in vnet["interfaces"] if one["address"] not in machines]
-    routes = {Route(f"{address}/32", (CLOUD_CARD,)) for address in [METADATA, PLATFORM, *here]}
+    routes = {Route(f"{address}/32", (CLOUD_INTERFACE,)) for address in [METADATA, PLATFORM, *here]}
     routes |= {Route(cidr) for cidr in vnet["cidrs"]}
     policies = set()
     for number, subnet in enumerate(sorted(vnet["subnets"], key=lambda one: str(one["cidr"])), FIRST_TABLE):
-        routes |= set(_table(vnet, subnet, told, number))
+        routes |= set(_table(vnet, subnet, accepted, number))
         policies |= {Rule(f"from {of}", number, FIRST) for of in _speakers(vnet, subnet["cidr"])}
     ways_out = [one["address"] for one in vnet["interfaces"] if one["outward"] and _open(vnet, one["address"])]
-    return Router(frozenset(routes), frozenset(policies), rules.ruleset(vnet, told, ways_out, (MACHINE, GATEWAY, PEER)))
+    return Router(
+        frozenset(routes), frozenset(policies), rules.ruleset(vnet, accepted, ways_out, (MACHINE, GATEWAY, PEER))
+    )
 
 
 def _speakers(vnet: Mapping[str, Any], cidr: str) -> Iterator[str]:
@@ -44,8 +46,8 @@ def _speakers(vnet: Mapping[str, Any], cidr: str) -> Iterator[str]:
         yield PLATFORM
 
 
-def peer_card(peer: Mapping[str, Any]) -> str:
-    return card(PEER, peer["wire"])
+def peer_interface(peer: Mapping[str, Any]) -> str:
+    return short_name(PEER, peer["wire"])
 
 
 def wires(vnets: Iterable[Mapping[str, Any]], gateways: Iterable[Mapping[str, Any]]) -> Iterator[Wire]:
@@ -55,11 +57,11 @@ def wires(vnets: Iterable[Mapping[str, Any]], gateways: Iterable[Mapping[str, An
         for peer in vnet["peers"]:
             # Both halves tell of it; it is one wire.
             if vnet["id"] < peer["to"] and peer["to"] in there:
-                yield Wire(vnet["id"], peer_card(peer), peer["to"], peer_card(peer))
+                yield Wire(vnet["id"], peer_interface(peer), peer["to"], peer_interface(peer))
     for gateway in gateways:
         for name in gateway["networks"]:
             if name in there:
-                yield Wire(gateway["id"], card("v", name), name, card(GATEWAY, gateway["id"]))
+                yield Wire(gateway["id"], short_name("v", name), name, short_name(GATEWAY, gateway["id"]))
 
 
 def _system(vnet: Mapping[str, Any]) -> list[str]:
@@ -70,18 +72,18 @@ def _inside(cidr: str, of: Iterable[str]) -> bool:
     return any(IPv4Network(cidr).subnet_of(IPv4Network(one)) for one in of)
 
 
-def _table(vnet: Mapping[str, Any], subnet: Mapping[str, Any], told: list[str], number: int) -> Iterator[Route]:
+def _table(vnet: Mapping[str, Any], subnet: Mapping[str, Any], accepted: list[str], number: int) -> Iterator[Route]:
     """A subnet's effective routes, as they hold for what its addresses send."""
-    gateway = (card(GATEWAY, vnet["gateway"]),) if vnet["gateway"] else ()
+    gateway = (short_name(GATEWAY, vnet["gateway"]),) if vnet["gateway"] else ()
     found = {f"{one}/32": Route(f"{one}/32", table=number, onward=True) for one in (METADATA, PLATFORM)}
     found |= {WORLD: Route(WORLD, table=number)}
     found |= {cidr: Route(cidr, table=number, onward=True) for cidr in vnet["cidrs"]}
-    found |= {cidr: Route(cidr, (peer_card(peer),), number) for peer in vnet["peers"] for cidr in peer["cidrs"]}
+    found |= {cidr: Route(cidr, (peer_interface(peer),), number) for peer in vnet["peers"] for cidr in peer["cidrs"]}
     if subnet["learns"]:
-        found |= {cidr: Route(cidr, gateway, number) for cidr in told}
+        found |= {cidr: Route(cidr, gateway, number) for cidr in accepted}
     for one in subnet["routes"]:
-        ways = gateway if one["hop"] == TO_GATEWAY else ()
-        found[one["cidr"]] = Route(one["cidr"], ways, number, onward=one["hop"] == ONWARD)
+        interfaces = gateway if one["hop"] == TO_GATEWAY else ()
+        found[one["cidr"]] = Route(one["cidr"], interfaces, number, onward=one["hop"] == ONWARD)
     yield from found.values()
 
 

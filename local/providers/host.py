@@ -40,9 +40,9 @@ class _Starter(socketserver.StreamRequestHandler):
         line = self.rfile.readline()
         if not line:  # somebody only looked whether we are here
             return
-        asked = json.loads(line)
+        request = json.loads(line)
         plugins: dict[str, Any] = self.server.plugins  # type: ignore[attr-defined]
-        servicer: Servicer = plugins[asked["plugin"]](asked.get("engine"))
+        servicer: Servicer = plugins[request["plugin"]](request.get("engine"))
         options = [("grpc.max_receive_message_length", MAX_MESSAGE_BYTES), ("grpc.max_send_message_length", -1)]
         server = grpc.server(ThreadPoolExecutor(THREADS), options=options)
         provider_pb2_grpc.add_ResourceProviderServicer_to_server(servicer, server)

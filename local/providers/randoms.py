@@ -43,8 +43,8 @@ def _text(inputs: Properties) -> str:
         )
     if not used:
         raise ProviderError("at least one of lower, upper, numeric and special must be true")
-    if lost := [name for name, count in least.items() if count and name not in used]:
-        raise ProviderError(f"a minimum is set for {', '.join(lost)}, which is off")
+    if unusable := [name for name, count in least.items() if count and name not in used]:
+        raise ProviderError(f"a minimum is set for {', '.join(unusable)}, which is off")
     picked = [secrets.choice(classes[name]) for name, count in least.items() for _ in range(count)]
     picked += [secrets.choice("".join(used.values())) for _ in range(length - len(picked))]
     _random.shuffle(picked)

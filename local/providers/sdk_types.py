@@ -189,8 +189,8 @@ def _is_scalar(choice: type, value: Any) -> bool:
 
 def _is_asset(choice: type, value: Any) -> bool:
     """The engine passes assets and archives as objects with a mark of its own."""
-    marks = {pulumi.Asset: rpc._special_asset_sig, pulumi.Archive: rpc._special_archive_sig}
-    return isinstance(value, dict) and choice in marks and value.get(rpc._special_sig_key) == marks[choice]
+    signatures = {pulumi.Asset: rpc._special_asset_sig, pulumi.Archive: rpc._special_archive_sig}
+    return isinstance(value, dict) and choice in signatures and value.get(rpc._special_sig_key) == signatures[choice]
 
 
 def _word(choice: Any) -> str:

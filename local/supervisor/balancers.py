@@ -27,10 +27,10 @@ class Balancers:
         self.tell, self.log = tell, log
         self.loop = asyncio.new_event_loop()
         self.checks: dict[tuple[str, str, int], Check] = {}
-        self.doors: dict[tuple[str, int], Listener] = {}
+        self.listeners: dict[tuple[str, int], Listener] = {}
         self.groups: dict[str, Any] = {}
-        self.held: set[str] = set()
-        self.told: dict[str, dict[str, Status]] = {}
+        self.addresses: set[str] = set()
+        self.reported: dict[str, dict[str, Status]] = {}
         self.dirty = asyncio.Event()
         threading.Thread(target=self.run, name="balancers", daemon=True).start()
 
@@ -42,18 +42,18 @@ class Balancers:
     def update(self, balancers: list[dict[str, Any]], groups: dict[str, Any]) -> None:
         """Has them as they are told; returns when their addresses answer. Raises NetworkError."""
         addresses = {address for one in balancers for _, address in one["places"]}
-        for address in addresses - self.held:
+        for address in addresses - self.addresses:
             network.hold(address)
-        for address in self.held - addresses:
+        for address in self.addresses - addresses:
             network.let_go(address)
-        self.held = addresses
+        self.addresses = addresses
         asyncio.run_coroutine_threadsafe(self.take(balancers, groups), self.loop).result(10)
 
     def tell_again(self) -> None:
         """The local AWS hears of every target's health once more."""
 
         def again() -> None:
-            self.told = {}
+            self.reported = {}
             self.dirty.set()
 
         self.loop.call_soon_threadsafe(again)
@@ -61,21 +61,21 @@ class Balancers:
     async def take(self, balancers: list[dict[str, Any]], groups: dict[str, Any]) -> None:
         self.groups = groups
         used: dict[str, str] = {}
-        doors: dict[tuple[str, int], tuple[dict[str, Any], str, str]] = {}
+        listeners: dict[tuple[str, int], tuple[dict[str, Any], str, str]] = {}
         for one in balancers:
             for port, protocol, group in one["listeners"]:
                 if group in groups and protocol == "TCP" and one["places"]:
                     used.setdefault(group, one["places"][0][1])
                     for zone, address in one["places"]:
-                        doors[address, port] = (one, zone, group)
+                        listeners[address, port] = (one, zone, group)
         self.check(used)
-        for place in [place for place in self.doors if place not in doors]:
-            await self.doors.pop(place).close()
-        for place, (one, zone, group) in doors.items():
-            if place not in self.doors:
-                self.doors[place] = Listener(self, place)
-                await self.doors[place].open()
-            self.doors[place].leads(zone, group, cross_zone=one["cross_zone"])
+        for place in [place for place in self.listeners if place not in listeners]:
+            await self.listeners.pop(place).close()
+        for place, (one, zone, group) in listeners.items():
+            if place not in self.listeners:
+                self.listeners[place] = Listener(self, place)
+                await self.listeners[place].open()
+            self.listeners[place].leads(zone, group, cross_zone=one["cross_zone"])
 
     def check(self, used: dict[str, str]) -> None:
         """A check for each target of each group that a balancer uses; none for others."""
@@ -84,21 +84,21 @@ class Balancers:
             for arn, source in used.items()
             for target in self.groups[arn]["targets"]
         }
-        now = {key: (check.told, check.target, check.source) for key, check in self.checks.items()}
+        now = {key: (check.settings, check.target, check.source) for key, check in self.checks.items()}
         for key in [key for key in now if wanted.get(key) != now[key]]:
             self.checks.pop(key).task.cancel()
-        for key, (told, target, source) in wanted.items():
+        for key, (settings, target, source) in wanted.items():
             if key not in self.checks:
-                self.checks[key] = Check(told, target, source, lambda key=key: self.turned(key))  # type: ignore[misc]
+                self.checks[key] = Check(settings, target, source, lambda key=key: self.turned(key))  # type: ignore[misc]
         self.dirty.set()
 
     def turned(self, key: tuple[str, str, int]) -> None:
         check = self.checks.get(key)
         if check and not check.healthy:
             # "…sends a TCP RST …, unless the unhealthy target triggers the load balancer to fail open."
-            for door in self.doors.values():
-                if door.group == key[0] and check.target not in door.targets():
-                    door.drop(check.target["address"], check.target["port"])
+            for listener in self.listeners.values():
+                if listener.group == key[0] and check.target not in listener.targets():
+                    listener.drop(check.target["address"], check.target["port"])
         if check:
             arn, id_, port = key
             state, _, why = check.status
@@ -113,8 +113,8 @@ class Balancers:
             health: dict[str, dict[str, Status]] = {arn: {} for arn in self.groups}
             for (arn, id_, _), check in self.checks.items():
                 health.setdefault(arn, {})[id_] = check.status
-            if health != self.told:
-                self.told = health
+            if health != self.reported:
+                self.reported = health
                 await asyncio.to_thread(self.tell, "health", health)
 
     def targets(self, group: str, zone: str, *, cross_zone: bool) -> list[dict[str, Any]]:
@@ -135,7 +135,7 @@ class Listener:
         self.server: asyncio.Server | None = None
         self.zone = self.group = ""
         self.cross_zone = False
-        self.turn = itertools.count()
+        self.counter = itertools.count()
         self.open_ones: dict[asyncio.StreamWriter, tuple[str, int]] = {}
 
     def leads(self, zone: str, group: str, *, cross_zone: bool) -> None:
@@ -163,7 +163,7 @@ class Listener:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         targets = self.targets()
-        first = next(self.turn)
+        first = next(self.counter)
         for number in range(len(targets)):
             target = targets[(first + number) % len(targets)]
             with contextlib.suppress(OSError, TimeoutError):

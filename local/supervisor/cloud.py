@@ -43,8 +43,8 @@ class Cloud:
         found: dict[str, Any] = self.ask("world", None)
         return {**found, "machines": [{**one, "cloud": self.name} for one in found["machines"]]}
 
-    def await_change(self, seen: int, seconds: float) -> int:
-        return int(self.ask("changes", [seen, seconds], SECONDS + seconds))
+    def await_change(self, version: int, seconds: float) -> int:
+        return int(self.ask("changes", [version, seconds], SECONDS + seconds))
 
     def tell(self, name: str, body: Any, patience_seconds: float = 0.0) -> None:
         """`patience_seconds`: how long one that is away is waited for. Raises CloudError."""
@@ -52,10 +52,10 @@ class Cloud:
 
     def ask(self, name: str, body: Any, seconds: float = SECONDS, *, empty: bool = False) -> Any:
         """Raises CloudError for any answer but a good one."""
-        status, told = self.answer(name, body, seconds, empty=empty)
+        status, result = self.answer(name, body, seconds, empty=empty)
         if status != OK:
-            raise CloudError(str(told))
-        return told
+            raise CloudError(str(result))
+        return result
 
     def answer(self, name: str, body: Any, seconds: float = SECONDS, *, empty: bool = False) -> tuple[int, Any]:
         """The status and what was said. Raises CloudGoneError."""

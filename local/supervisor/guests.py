@@ -22,29 +22,33 @@ class Guests:
         self.record = record
         self.disks: dict[str, str] = json.loads(record.read_text()) if record.exists() else {}
 
-    def choose(self, told: dict[str, Any]) -> dict[str, str]:
+    def choose(self, choice: dict[str, Any]) -> dict[str, str]:
         """`stack` is fleet/stack, `disk` a qcow2's path, None: machines of the usual kind. Gives all that is chosen.
 
         Raises ValueError for words of another form, and OSError where this computer can run no guest.
         """
-        if told.keys() != FIELDS or not isinstance(told["stack"], str):
+        if choice.keys() != FIELDS or not isinstance(choice["stack"], str):
             raise ValueError(f"guests are told by {', '.join(sorted(FIELDS))}")
-        if told["disk"] is None:
-            self.disks.pop(told["stack"], None)
+        if choice["disk"] is None:
+            self.disks.pop(choice["stack"], None)
         elif why := lacking():
             raise OSError(why)
         else:
-            self.disks[told["stack"]] = str(told["disk"])
+            self.disks[choice["stack"]] = str(choice["disk"])
         write(self.record, self.disks)
         return dict(self.disks)
 
-    def resident(self, site: Site, told: dict[str, Any], hosts: str) -> Instance:
-        folder = machine_folder(site.home, told)
-        mark = folder / MARK
+    def create(self, site: Site, spec: dict[str, Any], hosts: str) -> Instance:
+        folder = machine_folder(site.home, spec)
+        marker = folder / MARK
         disk = (
-            mark.read_text() if mark.exists() else None if (folder / "disk").exists() else self.disks.get(told["stack"])
+            marker.read_text()
+            if marker.exists()
+            else None
+            if (folder / "disk").exists()
+            else self.disks.get(spec["stack"])
         )
-        return GuestInstance(site, told, hosts, disk=disk) if disk else Instance(site, told, hosts)
+        return GuestInstance(site, spec, hosts, disk=disk) if disk else Instance(site, spec, hosts)
 
 
 @dataclass(kw_only=True)
@@ -59,25 +63,25 @@ class GuestInstance(Instance):
     def start(self) -> None:
         self.note("starting")
         self.begun = self.starts
-        told, self.laid = self.told, self.hosts
+        spec, self.laid = self.spec, self.hosts
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / MARK).write_text(self.disk)
-        hardware = told["hardware"]
+        hardware = spec["hardware"]
         self.machine = Guest(
             self.name,
             self.folder,
-            (f"{told['address']}/{told['prefix']}",),
-            router=self.site.router(told["vpc"]),
+            (f"{spec['address']}/{spec['prefix']}",),
+            router=self.site.router(spec["vpc"]),
             hosts=self.hosts_text(),
             files=self.site.trusted(),
             image=Path(self.disk),
-            domain=f"{told['region']}.compute.internal",
-            kind=told["type"],
+            domain=f"{spec['region']}.compute.internal",
+            kind=spec["type"],
             cpus=hardware["cpus"],
             memory_mib=hardware["memory_mib"],
             disk_gib=hardware["disk_gib"],
         )
-        self.console(f"{self.id} starts as a guest from {self.disk} on {told['address']} in {told['zone']}")
+        self.console(f"{self.id} starts as a guest from {self.disk} on {spec['address']} in {spec['zone']}")
         self.machine.start()
         self.note("running")
 

@@ -18,8 +18,10 @@ Status = tuple[str, str | None, str | None]
 class Check:
     """Looks at one target of one group until it is cancelled; `turned` hears every change."""
 
-    def __init__(self, told: dict[str, Any], target: dict[str, Any], source: str, turned: Callable[[], None]) -> None:
-        self.told, self.target, self.source, self.turned = told, target, source, turned
+    def __init__(
+        self, settings: dict[str, Any], target: dict[str, Any], source: str, turned: Callable[[], None]
+    ) -> None:
+        self.settings, self.target, self.source, self.turned = settings, target, source, turned
         self.status: Status = INITIAL
         self.task = asyncio.get_running_loop().create_task(self.live())
 
@@ -28,9 +30,9 @@ class Check:
         return self.status[0] == "healthy"
 
     async def live(self) -> None:
-        told, began = self.told, time.monotonic()
+        settings, began = self.settings, time.monotonic()
         good = bad = 0
-        patience = told["interval"] * told["down"]
+        patience = settings["interval"] * settings["down"]
         while True:
             problem = await self.probe()
             good, bad = (0, bad + 1) if problem else (good + 1, 0)
@@ -41,19 +43,19 @@ class Check:
                     self.status = HEALTHY
                 elif time.monotonic() - began >= patience:
                     self.status = ("unhealthy", problem[0], problem[1])
-            elif self.healthy and bad >= told["down"]:
+            elif self.healthy and bad >= settings["down"]:
                 assert problem
                 self.status = ("unhealthy", problem[0], problem[1])
-            elif not self.healthy and good >= told["up"]:
+            elif not self.healthy and good >= settings["up"]:
                 self.status = HEALTHY
             if self.status != before:
                 self.turned()
-            await asyncio.sleep(FIRST_SECONDS if self.status[0] == "initial" else told["interval"])
+            await asyncio.sleep(FIRST_SECONDS if self.status[0] == "initial" else settings["interval"])
 
     async def probe(self) -> tuple[str, str] | None:
         """None when all is well, else the reason's code and words."""
         try:
-            async with asyncio.timeout(self.told["seconds"]):
+            async with asyncio.timeout(self.settings["seconds"]):
                 return await self.ask()
         except TimeoutError:
             return "Target.Timeout", "Request timed out"
@@ -61,20 +63,20 @@ class Check:
             return "Target.FailedHealthChecks", "Health checks failed"
 
     async def ask(self) -> tuple[str, str] | None:
-        told = self.told
-        port = self.target["port"] if told["port"] == "traffic-port" else int(told["port"])
-        secure = _context() if told["protocol"] == "HTTPS" else None
+        settings = self.settings
+        port = self.target["port"] if settings["port"] == "traffic-port" else int(settings["port"])
+        secure = _context() if settings["protocol"] == "HTTPS" else None
         reader, writer = await asyncio.open_connection(
             self.target["address"], port, ssl=secure, local_addr=(self.source, 0)
         )
         try:
-            if told["protocol"] not in ("HTTP", "HTTPS"):
+            if settings["protocol"] not in ("HTTP", "HTTPS"):
                 return None
             host = f"{self.target['address']}:{port}"
-            writer.write(f"GET {told['path']} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+            writer.write(f"GET {settings['path']} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
             await writer.drain()
             words = (await reader.readline()).split()
-            if len(words) < 2 or not accepted(told["codes"], int(words[1])):
+            if len(words) < 2 or not accepted(settings["codes"], int(words[1])):
                 code = words[1].decode() if len(words) > 1 else "none"
                 return "Target.ResponseCodeMismatch", f"Health checks failed with these codes: [{code}]"
             return None

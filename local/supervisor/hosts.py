@@ -36,36 +36,36 @@ FIELDS = {
 }
 
 
-def room(told: dict[str, Any]) -> ends.Site:
-    return ends.Site(told["site"], told["block"], told["lan"], tuple(told["gateways"]))
+def room(spec: dict[str, Any]) -> ends.Site:
+    return ends.Site(spec["site"], spec["block"], spec["lan"], tuple(spec["gateways"]))
 
 
 @dataclass
 class Host:
-    """One host. `told` has `FIELDS`: the address is in the prefix `lan`, and that in `block`, which the site's gateways
+    """One host. `spec` has `FIELDS`: the address is in the prefix `lan`, and that in `block`, which the site's gateways
     tell at the tunnels to their public addresses; `hardware` is for workers/hardware.py.
     """
 
     site: Site
-    told: dict[str, Any]
+    spec: dict[str, Any]
     hosts: str
     state: str = "starting"
     why: str = ""
     since: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def __post_init__(self) -> None:
-        self.name: str = self.told["name"]
-        self.folder = self.site.home / "machines" / self.told["site"] / self.name
+        self.name: str = self.spec["name"]
+        self.folder = self.site.home / "machines" / self.spec["site"] / self.name
         self.laid = ""
-        length = self.told["lan"].rpartition("/")[2]
-        version = self.told["kubernetes"]
+        length = self.spec["lan"].rpartition("/")[2]
+        version = self.spec["kubernetes"]
         self.machine = Machine(
             self.name,
             self.folder,
-            (f"{self.told['address']}/{length}",),
-            router=self.site.router(room(self.told).router),
+            (f"{self.spec['address']}/{length}",),
+            router=self.site.router(room(self.spec).router),
             programs=programs.of(version),
-            files={**self.site.trusted(), str(hardware.FILE): hardware.text(self.told["hardware"], version)},
+            files={**self.site.trusted(), str(hardware.FILE): hardware.text(self.spec["hardware"], version)},
         )
 
     def start(self) -> None:
@@ -94,7 +94,7 @@ class Host:
             self.laid = hosts
 
     def hosts_text(self) -> str:
-        return f"{self.told['address']} {self.name}\n{self.hosts}"
+        return f"{self.spec['address']} {self.name}\n{self.hosts}"
 
     def end(self) -> None:
         """Stops its units in order and drops its disk."""
@@ -113,7 +113,7 @@ class Host:
 
     def note(self, state: str, why: str = "") -> None:
         self.state, self.why, self.since = state, why, datetime.now(UTC)
-        self.site.log(f"{self.name} ({self.told['address']}): {state}{f': {why}' if why else ''}")
+        self.site.log(f"{self.name} ({self.spec['address']}): {state}{f': {why}' if why else ''}")
         self.site.noted()
 
     def described(self) -> dict[str, Any]:
@@ -122,10 +122,10 @@ class Host:
         return {
             "machine": self.name,
             "instance": "",
-            "kubernetes": self.told["kubernetes"],
-            "region": self.told["site"],
-            "zone": self.told["site"],
-            "address": self.told["address"],
+            "kubernetes": self.spec["kubernetes"],
+            "region": self.spec["site"],
+            "zone": self.spec["site"],
+            "address": self.spec["address"],
             "state": self.state,
             "why": self.why,
             "since": self.since.isoformat(timespec="seconds"),
@@ -148,18 +148,18 @@ class Hosts:
         self.lock = threading.Lock()
         self.left: list[dict[str, Any]] = json.loads(record.read_text()) if record.exists() else []
 
-    def stand_up(self, told: dict[str, Any]) -> dict[str, Any]:
+    def stand_up(self, spec: dict[str, Any]) -> dict[str, Any]:
         """Has it running, and tells how it is. Raises ValueError for words of another form, and what `start` does."""
-        if told.keys() != FIELDS.keys() or not all(isinstance(told[name], kind) for name, kind in FIELDS.items()):
+        if spec.keys() != FIELDS.keys() or not all(isinstance(spec[name], kind) for name, kind in FIELDS.items()):
             raise ValueError(f"a host is told by {', '.join(FIELDS)}")
-        with self.own(told["name"]):
-            known = self.standing.get(told["name"])
+        with self.own(spec["name"]):
+            known = self.standing.get(spec["name"])
             if known and known.machine.running:
                 return known.described()
             if known:
                 known.machine.let_go()
-            self.enter(room(told))
-            made = Host(self.site, told, self.names())
+            self.enter(room(spec))
+            made = Host(self.site, spec, self.names())
             made.start()
             with self.lock:
                 self.standing[made.name] = made
@@ -188,7 +188,7 @@ class Hosts:
 
     def remember(self) -> None:
         """Under the lock. Those that do not stand again yet stay written down."""
-        write(self.record, [*self.left, *(one.told for one in self.standing.values())])
+        write(self.record, [*self.left, *(one.spec for one in self.standing.values())])
 
     def known(self) -> set[str]:
         """Names of those that stand, and of those that stood before."""
@@ -197,14 +197,14 @@ class Hosts:
 
     def restore(self) -> None:
         """Has those stand again that stood before; returns at once."""
-        for told in list(self.left):
-            threading.Thread(target=self.stand_again, args=(told,), name=told["name"], daemon=True).start()
+        for spec in list(self.left):
+            threading.Thread(target=self.stand_again, args=(spec,), name=spec["name"], daemon=True).start()
 
-    def stand_again(self, told: dict[str, Any]) -> None:
+    def stand_again(self, spec: dict[str, Any]) -> None:
         try:
-            self.stand_up(told)
+            self.stand_up(spec)
         except (MachineError, NetworkError, OSError, ValueError) as error:
-            self.site.log(f"{told['name']} does not stand again: {error}")
+            self.site.log(f"{spec['name']} does not stand again: {error}")
 
     def own(self, name: str) -> threading.Lock:
         with self.lock:

@@ -54,7 +54,7 @@ class Instance:
     """An instance, as the local AWS last told of it, and its machine."""
 
     site: Site
-    told: dict[str, Any]
+    spec: dict[str, Any]
     hosts: str
     state: str = "pending"
     why: str = ""
@@ -64,10 +64,10 @@ class Instance:
     def __post_init__(self) -> None:
         # How often it was started and its disk made anew, as far as this is done.
         self.begun: tuple[int, int] | None = None
-        self.id: str = self.told["id"]
-        self.folder = machine_folder(self.site.home, self.told)
+        self.id: str = self.spec["id"]
+        self.folder = machine_folder(self.site.home, self.spec)
         self.machine: Machine | None = None
-        self.wanted = wanted(self.told)
+        self.wanted = wanted(self.spec)
         self.report_end = self.cut = False
         self.attached: dict[str, str] = {}
         self.agent = Agent(self.id, self.site.tell)
@@ -80,18 +80,18 @@ class Instance:
 
     @property
     def name(self) -> str:
-        return self.told["name"] or f"ip-{self.told['address'].replace('.', '-')}"
+        return self.spec["name"] or f"ip-{self.spec['address'].replace('.', '-')}"
 
     @property
     def pid(self) -> int | None:
         live = self.machine.live if self.machine else None
         return live.pid if live else None
 
-    def tell(self, told: dict[str, Any], hosts: str) -> None:
+    def tell(self, spec: dict[str, Any], hosts: str) -> None:
         """What the local AWS has of it now."""
-        self.told, self.hosts = told, hosts
-        self.report_end = self.report_end or wanted(told) == GONE
-        self.wanted = GONE if self.wanted == GONE else wanted(told)
+        self.spec, self.hosts = spec, hosts
+        self.report_end = self.report_end or wanted(spec) == GONE
+        self.wanted = GONE if self.wanted == GONE else wanted(spec)
         self.wake()
 
     def leave(self) -> None:
@@ -107,7 +107,7 @@ class Instance:
     def note(self, state: str, why: str = "") -> None:
         if (state, why) != (self.state, self.why):
             self.state, self.why, self.since = state, why, datetime.now(UTC)
-            self.site.log(f"{self.name} ({self.id}, {self.told['address']}): {state}{f': {why}' if why else ''}")
+            self.site.log(f"{self.name} ({self.id}, {self.spec['address']}): {state}{f': {why}' if why else ''}")
             self.site.noted()
 
     def live(self) -> None:
@@ -115,7 +115,7 @@ class Instance:
         while self.wanted != GONE:
             busy = False
             try:
-                busy = self.turn()
+                busy = self.step()
             except Exception as error:
                 # It stays as it is, to be looked at: a successor would fail as well.
                 self.console(f"{type(error).__name__}: {error}")
@@ -130,7 +130,7 @@ class Instance:
         if self.heard in readable(*watched, seconds=seconds):
             os.read(self.heard, 4096)
 
-    def turn(self) -> bool:
+    def step(self) -> bool:
         """Brings the machine one step to what is wanted. True if it must be looked at again soon."""
         up = self.machine is not None and self.machine.running
         if self.wanted == DOWN:
@@ -161,7 +161,7 @@ class Instance:
     @property
     def starts(self) -> tuple[int, int]:
         """How often somebody had it started, and had its disk made anew; zero where a cloud does not count."""
-        return self.told.get("starts", 0), self.told.get("renewals", 0)
+        return self.spec.get("starts", 0), self.spec.get("renewals", 0)
 
     def again(self) -> None:
         """Somebody has it start once more, or anew: with an empty disk."""
@@ -177,48 +177,48 @@ class Instance:
     def care(self) -> bool:
         """What a machine that is up is owed: commands and volumes. True if it must be looked at again soon."""
         if self.machine:
-            self.agent.turn(self.machine, self.told["commands"])
-        return self.volumes_turn()
+            self.agent.sync(self.machine, self.spec["commands"])
+        return self.sync_volumes()
 
     def start(self) -> None:
         self.note("starting")
         self.begun = self.starts
-        told, self.laid = self.told, self.hosts
+        spec, self.laid = self.spec, self.hosts
         self.folder.mkdir(parents=True, exist_ok=True)
-        version = told["kubernetes"]
+        version = spec["kubernetes"]
         if missing := programs.missing(version):
             self.console(f"Kubernetes {version}: the machine will lack {', '.join(missing)}, which are not built")
         self.machine = Machine(
             self.name,
             self.folder,
-            (f"{told['address']}/{told['prefix']}",),
-            router=self.site.router(told["vpc"]),
+            (f"{spec['address']}/{spec['prefix']}",),
+            router=self.site.router(spec["vpc"]),
             hosts=self.hosts_text(),
             programs=programs.of(version),
-            files={**self.site.trusted(), str(hardware.FILE): hardware.text(told["hardware"], version)},
+            files={**self.site.trusted(), str(hardware.FILE): hardware.text(spec["hardware"], version)},
         )
-        self.console(f"{self.id} starts as {self.name} on {told['address']} in {told['zone']}")
+        self.console(f"{self.id} starts as {self.name} on {spec['address']} in {spec['zone']}")
         self.machine.start()
-        for number, addresses in enumerate(told.get("cards", ()), 1):
+        for number, addresses in enumerate(spec.get("cards", ()), 1):
             self.machine.plug(Interface(tuple(addresses), f"eth{number}"))
         boots = not (self.machine.disk / FINISHED).exists()
         if not boots:
             self.note("running")
-        self.volumes_turn()
+        self.sync_volumes()
         if boots:
             self.run_user_data()
         else:
             start_enabled(self.machine.pid)
 
     def hosts_text(self) -> str:
-        return f"{self.told['address']} {self.name}\n{self.hosts}"
+        return f"{self.spec['address']} {self.name}\n{self.hosts}"
 
     def run_user_data(self) -> None:
         """As cloud-init does: once in an instance's life, its words on the console."""
         assert self.machine is not None
         script = self.machine.disk / USER_DATA
         script.parent.mkdir(parents=True, exist_ok=True)
-        script.write_bytes(base64.b64decode(self.told["user_data"]))
+        script.write_bytes(base64.b64decode(self.spec["user_data"]))
         script.chmod(0o700)
         self.note("booting")
         self.boot = self.machine
@@ -244,10 +244,10 @@ class Instance:
             return lines[-1].partition(" boot: ")[2] if lines else ""
         return ""
 
-    def volumes_turn(self) -> bool:
+    def sync_volumes(self) -> bool:
         """Lays in what was attached, and takes away what was detached. True while one of them is in use."""
         assert self.machine is not None
-        wanted = {one["id"]: one for one in self.told["volumes"]}
+        wanted = {one["id"]: one for one in self.spec["volumes"]}
         busy = False
         for id_, one in wanted.items():
             if id_ not in self.attached and not one["leaving"]:
@@ -322,14 +322,14 @@ class Instance:
 
     def described(self) -> dict[str, Any]:
         """As `landbridge local machines` shows it."""
-        told = self.told
+        spec = self.spec
         return {
             "machine": self.name,
             "instance": self.id,
-            "kubernetes": told["kubernetes"],
-            "region": told["region"],
-            "zone": told["zone"],
-            "address": told["address"],
+            "kubernetes": spec["kubernetes"],
+            "region": spec["region"],
+            "zone": spec["zone"],
+            "address": spec["address"],
             "state": self.state,
             "why": self.why,
             "since": self.since.isoformat(timespec="seconds"),
@@ -338,20 +338,20 @@ class Instance:
         }
 
 
-def machine_folder(home: Path, told: dict[str, Any]) -> Path:
+def machine_folder(home: Path, spec: dict[str, Any]) -> Path:
     """Where what a machine has lies, of which its cloud tells so."""
-    found: Path = home / "machines" / told["region"] / told["id"]
+    found: Path = home / "machines" / spec["region"] / spec["id"]
     return found
 
 
-def wanted(told: dict[str, Any]) -> str:
-    return {"shutting-down": GONE, "stopped": DOWN, "stopping": DOWN}.get(told["state"], UP)
+def wanted(spec: dict[str, Any]) -> str:
+    return {"shutting-down": GONE, "stopped": DOWN, "stopping": DOWN}.get(spec["state"], UP)
 
 
-def write(file: Path, told: Any) -> None:
+def write(file: Path, content: Any) -> None:
     """JSON, in one step, for those outside and those who come later."""
     draft = file.with_suffix(".new")
-    draft.write_text(json.dumps(told, indent=1))
+    draft.write_text(json.dumps(content, indent=1))
     draft.replace(file)
 
 

@@ -17,11 +17,11 @@ def await_ended(machines: Path) -> None:
     """
     deadline = time.monotonic() + END_SECONDS
     for lock in machines.glob("*/*/lock"):
-        while held(lock) and time.monotonic() < deadline:
+        while is_locked(lock) and time.monotonic() < deadline:
             time.sleep(0.01)
 
 
-def held(lock: Path) -> bool:
+def is_locked(lock: Path) -> bool:
     with contextlib.suppress(FileNotFoundError), lock.open("r+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -16,7 +16,7 @@ Find = Callable[[str], dict[str, Any] | None]
 class Service(Protocol):
     """One cloud's."""
 
-    def serve(self, asked: "Asked", machine: dict[str, Any]) -> None:
+    def serve(self, handler: "Handler", machine: dict[str, Any]) -> None:
         """Answers a call of a machine's."""
 
 
@@ -29,7 +29,7 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
 
     def __init__(self, find: Find, services: Mapping[str, Service]) -> None:
         self.find, self.services = find, services
-        super().__init__((ADDRESS, PORT), Asked)
+        super().__init__((ADDRESS, PORT), Handler)
 
     def server_bind(self) -> None:
         self.socket.setsockopt(socket.SOL_IP, IP_FREEBIND, 1)
@@ -37,7 +37,7 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
         self.server_name, self.server_port = ADDRESS, PORT
 
 
-class Asked(http.server.BaseHTTPRequestHandler):
+class Handler(http.server.BaseHTTPRequestHandler):
     """One call."""
 
     server: Server

@@ -68,7 +68,7 @@ def _records(world: dict[str, Any], vpcs: Set[str] | None) -> Iterator[Any]:
     for rule in world["forwards"]:
         if vpcs.isdisjoint(rule["vpcs"]):
             continue
-        asked = {network for network, at in world["resolvers"] if not set(at).isdisjoint(rule["targets"])}
+        resolving = {network for network, at in world["resolvers"] if not set(at).isdisjoint(rule["targets"])}
         for zone in world["zones"]:
-            if not asked.isdisjoint(zone["vpcs"]):
+            if not resolving.isdisjoint(zone["vpcs"]):
                 yield from (one for one in zone["records"] if f".{one[0]}".endswith(f".{rule['domain']}"))

@@ -88,8 +88,8 @@ def status_server(port: int, supervisor: Supervisor) -> http.server.HTTPServer:
             except (MachineError, NetworkError, OSError, ValueError) as error:
                 self.say(500, str(error))
 
-        def say(self, status: int, told: Any) -> None:
-            body = json.dumps(told).encode()
+        def say(self, status: int, content: Any) -> None:
+            body = json.dumps(content).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))

@@ -40,7 +40,7 @@ class Supervisor:
 
     def __init__(self, home: Path, clouds: Sequence[Cloud]) -> None:
         self.home, self.clouds = home, {one.name: one for one in clouds}
-        self.residents: dict[str, Instance] = {}
+        self.instances: dict[str, Instance] = {}
         self.lock, self.routing = threading.RLock(), threading.Lock()
         self.worlds: dict[str, dict[str, Any]] = {}
         self.applying = threading.Lock()
@@ -76,11 +76,11 @@ class Supervisor:
         threading.Event().wait()
 
     def follow_one(self, cloud: Cloud) -> None:
-        seen = -1
+        version = -1
         while True:
             try:
                 restless = self.worlds.get(cloud.name, {}).get("restless", False)
-                seen = cloud.await_change(seen, RESTLESS_SECONDS if restless else CHANGE_SECONDS)
+                version = cloud.await_change(version, RESTLESS_SECONDS if restless else CHANGE_SECONDS)
                 world = cloud.world()
                 with self.applying:
                     self.take(cloud.name, world)
@@ -88,7 +88,7 @@ class Supervisor:
                 complain(f"{cloud.name} does not answer: {error}. Machines go on, and wait for it")
                 cloud.await_back()
                 complain(f"{cloud.name} answers again")
-                seen = -1
+                version = -1
                 # It may have forgotten how its targets are.
                 self.balancers.tell_again()
             except Exception as error:
@@ -105,35 +105,35 @@ class Supervisor:
         self.apply(self.world)
         if not self.begun:
             self.begun = True
-            told = {one["id"] for one in self.world["machines"]}
-            leftovers.drop(self.home / "machines", told | self.hosts.known())
+            known = {one["id"] for one in self.world["machines"]}
+            leftovers.drop(self.home / "machines", known | self.hosts.known())
             self.hosts.restore()
 
     def apply(self, world: dict[str, Any]) -> None:
         """Has everything as `world` tells it."""
-        told = {one["id"]: one for one in world["machines"]}
-        if told or world["balancers"]:
+        specs = {one["id"]: one for one in world["machines"]}
+        if specs or world["balancers"]:
             self.lead()
         self.attempt("routers", self.route)
-        hosts = {vpc: names.of_network(world, vpc) for vpc in {one["vpc"] for one in told.values()}}
+        hosts = {vpc: names.of_network(world, vpc) for vpc in {one["vpc"] for one in specs.values()}}
         with self.lock:
-            for id_, one in told.items():
-                if id_ in self.residents:
-                    self.residents[id_].tell(one, hosts[one["vpc"]])
+            for id_, one in specs.items():
+                if id_ in self.instances:
+                    self.instances[id_].tell(one, hosts[one["vpc"]])
                 elif one["state"] == "shutting-down":
                     self.teller(one["cloud"])("ended", id_)
                 elif not (holder := self.taken(one["address"])):
-                    self.residents[id_] = self.guests.resident(self.sites[one["cloud"]], one, hosts[one["vpc"]])
+                    self.instances[id_] = self.guests.create(self.sites[one["cloud"]], one, hosts[one["vpc"]])
                 elif (id_, holder) not in self.waiting:
                     self.waiting.add((id_, holder))
                     complain(f"{id_} waits: {holder} has its address {one['address']}")
-            for id_ in [id_ for id_ in self.residents if id_ not in told]:
-                self.residents[id_].leave()
-                if not self.residents[id_].thread.is_alive():
-                    del self.residents[id_]
+            for id_ in [id_ for id_ in self.instances if id_ not in specs]:
+                self.instances[id_].leave()
+                if not self.instances[id_].thread.is_alive():
+                    del self.instances[id_]
         hosts_file.lay(self.home / "cloud.hosts", names.of_cloud(world), "the machines service")
         self.hosts.tell(names.of_sites(world))
-        self.volumes.drop_others(set(world["volumes"]) | self.held())
+        self.volumes.drop_others(set(world["volumes"]) | self.attached_volumes())
         routers = set(self.routers.routers)
         self.attempt("balancers", lambda: self.spread.update(world["spread"], routers))
         self.attempt("balancers", lambda: self.balancers.update(world["balancers"], world["groups"]))
@@ -158,30 +158,32 @@ class Supervisor:
             made = plan(self.world, self.hosts.rooms.values())
             self.routers.apply(made)
             if made.tunnels:
-                ends = {end: {"keys": told is not None, "prefixes": told} for end, told in made.tunnels.items()}
+                ends = {
+                    end: {"keys": prefixes is not None, "prefixes": prefixes} for end, prefixes in made.tunnels.items()
+                }
                 self.teller("aws")("ends", ends)
             if made.ends:
                 self.teller("azure")("ends", made.ends)
 
-    def stand_up(self, told: dict[str, Any]) -> dict[str, Any]:
+    def stand_up(self, spec: dict[str, Any]) -> dict[str, Any]:
         """Has a host of a site running: see `hosts`."""
         self.lead()
-        return self.hosts.stand_up(told)
+        return self.hosts.stand_up(spec)
 
     def taken(self, address: str) -> str | None:
         """Which other machine still has the address: the new one waits for it."""
-        holders = [r.id for r in self.residents.values() if r.told["address"] == address and r.thread.is_alive()]
+        holders = [r.id for r in self.instances.values() if r.spec["address"] == address and r.thread.is_alive()]
         return holders[0] if holders else None
 
-    def held(self) -> set[str]:
-        return {volume for resident in self.residents.values() for volume in resident.attached}
+    def attached_volumes(self) -> set[str]:
+        return {volume for instance in self.instances.values() for volume in instance.attached}
 
     def find(self, address: str) -> dict[str, Any] | None:
         """The instance of the machine with an address."""
         with self.lock:
-            for resident in self.residents.values():
-                if resident.told["address"] == address and resident.thread.is_alive():
-                    return resident.told
+            for instance in self.instances.values():
+                if instance.spec["address"] == address and instance.thread.is_alive():
+                    return instance.spec
         return None
 
     def teller(self, cloud: str) -> Callable[[str, Any], None]:
@@ -201,8 +203,8 @@ class Supervisor:
 
     def described(self) -> list[dict[str, Any]]:
         """Every machine, as `landbridge local machines` shows it."""
-        residents = [one.described() for one in list(self.residents.values())]
-        return residents + [one.described() for one in self.hosts.all()]
+        instances = [one.described() for one in list(self.instances.values())]
+        return instances + [one.described() for one in self.hosts.all()]
 
     def trusted(self) -> dict[str, str]:
         """The authorities' certificates, wherever programs look for one."""
@@ -216,11 +218,11 @@ class Supervisor:
     def end(self) -> None:
         """Ends all machines at once, as a power cut does."""
         with self.lock:
-            kills = [one.kill for one in self.residents.values()] + [one.kill for one in self.hosts.all()]
-        ending = [threading.Thread(target=kill) for kill in kills]
-        for thread in ending:
+            kills = [one.kill for one in self.instances.values()] + [one.kill for one in self.hosts.all()]
+        threads = [threading.Thread(target=kill) for kill in kills]
+        for thread in threads:
             thread.start()
-        for thread in ending:
+        for thread in threads:
             thread.join()
 
 

@@ -45,7 +45,7 @@ class Volumes:
 
 def mounted(pid: int, volume: str) -> bool:
     """Whether the machine with first process `pid` has a mount of the volume besides the device itself."""
-    mark = f"/volumes/{volume}/data"
+    path = f"/volumes/{volume}/data"
     lines = Path(f"/proc/{pid}/mountinfo").read_text().splitlines()
     # The fourth field is the mounted folder in its file system, see proc(5).
-    return any(line.split()[3].endswith(mark) or f"{mark}/" in line.split()[3] for line in lines)
+    return any(line.split()[3].endswith(path) or f"{path}/" in line.split()[3] for line in lines)

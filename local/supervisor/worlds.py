@@ -13,10 +13,10 @@ NOTHING: dict[str, Any] = {
 }
 
 
-def merged(told: Iterable[dict[str, Any]]) -> dict[str, Any]:
+def merged(worlds: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """Lists one behind the other, dicts one in the other; true if one says so. A cloud may have what no other has."""
     found = dict(NOTHING)
-    for world in told:
+    for world in worlds:
         for name, value in world.items():
             before = found.get(name)
             match value:

@@ -40,9 +40,9 @@ class ApiProxy(http.server.ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}{self.secret}"
 
     def narrowed(self, path: str) -> str:
-        asked = urlsplit(path)
-        query = parse_qs(asked.query)
-        if asked.path != NODES or NARROW in query:
+        url = urlsplit(path)
+        query = parse_qs(url.query)
+        if url.path != NODES or NARROW in query:
             return path
         return f"{NODES}?{urlencode({**query, NARROW: f'metadata.name={self.node}'}, doseq=True)}"
 
@@ -122,13 +122,13 @@ def lists_pods(path: str) -> bool:
 
 def played(data: bytes) -> bytes:
     """A list, without the pods that kwok must not play."""
-    told = json.loads(data)
-    if not any(images.real(pod) for pod in told.get("items") or []):
+    listed = json.loads(data)
+    if not any(images.real(pod) for pod in listed.get("items") or []):
         return data
-    return json.dumps({**told, "items": [pod for pod in told["items"] if not images.real(pod)]}).encode()
+    return json.dumps({**listed, "items": [pod for pod in listed["items"] if not images.real(pod)]}).encode()
 
 
 def of_ours(line: bytes) -> bool:
     """Whether a line of a watch tells of a pod that kwok must not play. Bookmarks and errors are for it."""
-    told = json.loads(line)
-    return told["type"] in ("ADDED", "MODIFIED", "DELETED") and images.real(told["object"])
+    event = json.loads(line)
+    return event["type"] in ("ADDED", "MODIFIED", "DELETED") and images.real(event["object"])

@@ -76,8 +76,8 @@ def request(key: str, node: str, kind: Kind) -> str:
 
 def life(pair: Path) -> tuple[float, float]:
     """From when to when it is good, in seconds since 1970. Raises OSError."""
-    told = openssl("x509", "-noout", "-startdate", "-enddate", "-in", str(pair))
-    found = [datetime.strptime(text, "%b %d %H:%M:%S %Y GMT") for text in re.findall(r"=(.*)", told)]
+    output = openssl("x509", "-noout", "-startdate", "-enddate", "-in", str(pair))
+    found = [datetime.strptime(text, "%b %d %H:%M:%S %Y GMT") for text in re.findall(r"=(.*)", output)]
     begin, end = (one.replace(tzinfo=UTC).timestamp() for one in found)
     return begin, end
 
@@ -155,13 +155,13 @@ def awaited(api: Kube, made: Json) -> str:
     """The certificate in PEM, once it is signed. Raises Denied, Answer, OSError."""
     name, deadline = made["metadata"]["name"], time.monotonic() + WAIT_SECONDS
     while time.monotonic() < deadline:
-        if told := _signed(made):
-            return told
+        if certificate := _signed(made):
+            return certificate
         for _, thing in api.watch(
             REQUESTS, made["metadata"]["resourceVersion"], {"fieldSelector": f"metadata.name={name}"}
         ):
-            if told := _signed(thing):
-                return told
+            if certificate := _signed(thing):
+                return certificate
         made = api.ask("GET", f"{REQUESTS}/{name}")
     raise Denied(f"{name}: nobody decided within {WAIT_SECONDS:.0f} s")
 
@@ -171,5 +171,5 @@ def _signed(thing: Json) -> str | None:
     for one in status.get("conditions") or []:
         if one["type"] in ("Denied", "Failed"):
             raise Denied(f"{thing['metadata']['name']} is {one['type'].lower()}: {one.get('message', '')}")
-    told = status.get("certificate")
-    return base64.b64decode(told).decode() if told else None
+    encoded = status.get("certificate")
+    return base64.b64decode(encoded).decode() if encoded else None

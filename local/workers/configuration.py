@@ -61,7 +61,7 @@ class Configuration(NamedTuple):
     most_pods: int
     lease_seconds: int
     taints: list[dict[str, str]]
-    kept: Reserved
+    reserved: Reserved
 
 
 def read(file: Path) -> Configuration:
@@ -69,31 +69,31 @@ def read(file: Path) -> Configuration:
     return understand(json.loads(file.read_text()))
 
 
-def understand(told: dict[str, Any]) -> Configuration:
-    head = {name: told.get(name) for name in HEAD}
+def understand(settings: dict[str, Any]) -> Configuration:
+    head = {name: settings.get(name) for name in HEAD}
     if head != HEAD:
         raise ValueError(f"a configuration is {HEAD}, not {head}")
-    if unknown := set(told) - set(HEAD) - LIVED_BY - WITHOUT_EFFECT:
+    if unknown := set(settings) - set(HEAD) - LIVED_BY - WITHOUT_EFFECT:
         raise ValueError(f"the kubelet of local machines does not know {', '.join(sorted(unknown))}")
-    if other := [name for name, value in NEEDED.items() if told.get(name) != value]:
+    if other := [name for name, value in NEEDED.items() if settings.get(name) != value]:
         raise ValueError(f"the kubelet of local machines needs {', '.join(other)}")
     return Configuration(
-        runtime=Path(told["containerRuntimeEndpoint"].removeprefix("unix://")),
-        most_pods=told["maxPods"],
-        lease_seconds=told["nodeLeaseDurationSeconds"],
-        taints=told["registerWithTaints"],
-        kept=_kept(told),
+        runtime=Path(settings["containerRuntimeEndpoint"].removeprefix("unix://")),
+        most_pods=settings["maxPods"],
+        lease_seconds=settings["nodeLeaseDurationSeconds"],
+        taints=settings["registerWithTaints"],
+        reserved=_reserved(settings),
     )
 
 
-def _kept(told: dict[str, Any]) -> Reserved:
+def _reserved(settings: dict[str, Any]) -> Reserved:
     """As the real kubelet adds it up: both reserves, and what eviction keeps free ("Reserve Compute Resources")."""
-    reserves = [told.get("kubeReserved", {}), told.get("systemReserved", {})]
+    reserves = [settings.get("kubeReserved", {}), settings.get("systemReserved", {})]
 
     def both(name: str) -> Decimal:
         return sum((amount(one.get(name, "0")) for one in reserves), Decimal(0))
 
-    free = told.get("evictionHard", {})
+    free = settings.get("evictionHard", {})
     return Reserved(
         cpus=both("cpu"),
         memory=int(both("memory") + amount(free.get("memory.available", "100Mi"))),

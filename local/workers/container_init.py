@@ -27,36 +27,36 @@ REPOSITORY = Path(__file__).parents[2]
 def main() -> None:
     # With the kubelet's thread, whatever happens to that.
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    given, told = int(sys.argv[1]), int(sys.argv[2])
-    fcntl.fcntl(told, fcntl.F_SETFD, fcntl.FD_CLOEXEC)
+    given, write_end = int(sys.argv[1]), int(sys.argv[2])
+    fcntl.fcntl(write_end, fcntl.F_SETFD, fcntl.FD_CLOEXEC)
     try:
         with os.fdopen(given) as file:
             become(json.load(file))
     except (OSError, ValueError) as error:
-        os.write(told, str(error).encode())
+        os.write(write_end, str(error).encode())
     os._exit(BROKEN)
 
 
-def become(told: dict[str, Any]) -> None:
+def become(spec: dict[str, Any]) -> None:
     """Never returns. Raises OSError."""
-    if told["beside"]:
-        kernel.enter_mounts(told["beside"])
+    if spec["beside"]:
+        kernel.enter_mounts(spec["beside"])
     else:
         kernel.own_mounts()
-        lay(told["mounts"], read_only=told["read_only"])
-    if name := told["host_name"]:
+        lay(spec["mounts"], read_only=spec["read_only"])
+    if name := spec["host_name"]:
         kernel.own_host_name(name)
-    if account := told["account"]:
+    if account := spec["account"]:
         spawn.switch(spawn.Account(account["user"], account["group"], tuple(account["groups"])))
-    if told["no_new_privileges"]:
+    if spec["no_new_privileges"]:
         prctl(PR_SET_NO_NEW_PRIVS, 1)
     # The change of user has cleared it.
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         # Python ignores these, and the program would inherit that.
         signal.signal(number, signal.SIG_DFL)
-    os.chdir(told["folder"])
-    os.execve(told["program"], told["words"], told["environment"])  # noqa: S606
+    os.chdir(spec["folder"])
+    os.execve(spec["program"], spec["words"], spec["environment"])  # noqa: S606
 
 
 def lay(mounts: list[dict[str, Any]], *, read_only: bool) -> None:

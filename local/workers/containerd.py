@@ -25,10 +25,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def address(config: Path) -> Path:
     """Raises OSError, ValueError."""
-    told = tomllib.loads(config.read_text())
-    if told.get("version") != VERSION:
-        raise ValueError(f"{config} is of version {told.get('version')}, not {VERSION}")
-    return Path(told["grpc"]["address"])
+    settings = tomllib.loads(config.read_text())
+    if settings.get("version") != VERSION:
+        raise ValueError(f"{config} is of version {settings.get('version')}, not {VERSION}")
+    return Path(settings["grpc"]["address"])
 
 
 def serve(place: Path) -> None:

@@ -102,16 +102,16 @@ class Running:
         self.pid = found.pid
 
     def live(self, begun: "queue.SimpleQueue[subprocess.Popen[bytes] | Exception]") -> None:
-        heard, told = os.pipe()
+        heard, write_end = os.pipe()
         keeping = threading.Thread(target=keep, args=(heard, self.log), daemon=True)
         # Before the new namespace, with which this thread can start none.
         keeping.start()
         try:
-            process = launch(self.become, told, None)
+            process = launch(self.become, write_end, None)
         except (OSError, Broken) as error:
             return begun.put(error)
         finally:
-            os.close(told)
+            os.close(write_end)
         self.handle = os.pidfd_open(process.pid)
         begun.put(process)
         status = process.wait()
@@ -166,8 +166,8 @@ def last_words(log: Path) -> str:
     return ""
 
 
-def prune(folder: Path, kept: set[str], most: int) -> None:
+def prune(folder: Path, used: set[str], most: int) -> None:
     """Of pods that have gone, the logs of the last few stay."""
-    entries = [one for one in (folder.iterdir() if folder.is_dir() else ()) if one.name.rpartition("_")[2] not in kept]
+    entries = [one for one in (folder.iterdir() if folder.is_dir() else ()) if one.name.rpartition("_")[2] not in used]
     for old in sorted(entries, key=lambda one: one.stat().st_mtime)[: max(0, len(entries) - most)]:
         shutil.rmtree(old, ignore_errors=True)

@@ -42,7 +42,7 @@ class Advertised:
     def __init__(self, api: Kube, node: str, devices: Devices) -> None:
         self.api, self.node, self.devices = api, node, devices
         self.plugins: set[str] = set()
-        self.told: int | None = None
+        self.reported: int | None = None
 
     def listed(self, pods: Iterable[Json]) -> None:
         """All pods of the node. Raises OSError, Answer, as `heard` does."""
@@ -63,12 +63,12 @@ class Advertised:
     def tell(self) -> None:
         count = self.devices.number if self.plugins else 0
         # Before the first plugin nothing is said of its devices at all.
-        if count == self.told or (self.told is None and not count and not self.known()):
+        if count == self.reported or (self.reported is None and not count and not self.known()):
             return
         # None left is a 0 that stays, as the real kubelet leaves it.
         status = {part: {self.devices.resource: str(count)} for part in ("capacity", "allocatable")}
         self.api.ask("PATCH", f"/api/v1/nodes/{self.node}/status", {"status": status}, STRATEGIC)
-        self.told = count
+        self.reported = count
         say(f"advertises {count} of {self.devices.resource}")
 
     def known(self) -> bool:

@@ -156,16 +156,16 @@ def refusals(pod: dict[str, Any]) -> list[str]:
     return [*unknown(pod["spec"], POD, "spec"), *(text for one in images.containers(pod) for text in of_container(one))]
 
 
-def unknown(told: Any, known: Any, place: str) -> Iterator[str]:
+def unknown(field: Any, known: Any, place: str) -> Iterator[str]:
     if isinstance(known, Only):
-        if told not in known.values:
-            yield f"{place}: {told!r} is not honoured, only {', '.join(repr(one) for one in known.values)}"
+        if field not in known.values:
+            yield f"{place}: {field!r} is not honoured, only {', '.join(repr(one) for one in known.values)}"
     elif isinstance(known, Each):
-        for number, one in enumerate(told or []):
+        for number, one in enumerate(field or []):
             name = one["name"] if isinstance(one.get("name"), str) else number
             yield from unknown(one, known.fields, f"{place}[{name}]")
     elif isinstance(known, dict):
-        for name, value in (told or {}).items():
+        for name, value in (field or {}).items():
             if name in known:
                 yield from unknown(value, known[name], f"{place}.{name}")
             elif value:
@@ -174,12 +174,12 @@ def unknown(told: Any, known: Any, place: str) -> Iterator[str]:
 
 def of_container(container: dict[str, Any]) -> Iterator[str]:
     """A command, and those of probes, begin with a program of the image; ports are the machine's own."""
-    asked = {"command": container.get("command") or []}
+    commands = {"command": container.get("command") or []}
     for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
         if "exec" in container.get(probe, {}):
-            asked[f"{probe}.exec.command"] = container[probe]["exec"].get("command") or []
+            commands[f"{probe}.exec.command"] = container[probe]["exec"].get("command") or []
     programs = images.of(container["image"]).programs
-    for place, words in asked.items():
+    for place, words in commands.items():
         if not words or words[0] not in programs:
             yield f"container {container['name']}: its {place} must begin with {' or '.join(programs)}"
     for port in container.get("ports") or []:

@@ -38,15 +38,15 @@ class Hardware(NamedTuple):
 
 def read() -> Hardware:
     """Raises OSError, or ValueError for a file of another form."""
-    told = json.loads(FILE.read_text())
-    if not set(Hardware._fields) - set(Hardware._field_defaults) <= set(told) <= set(Hardware._fields):
-        raise ValueError(f"{FILE} has {', '.join(sorted(told))}, not {', '.join(Hardware._fields)}")
-    return Hardware(**told)
+    fields = json.loads(FILE.read_text())
+    if not set(Hardware._fields) - set(Hardware._field_defaults) <= set(fields) <= set(Hardware._fields):
+        raise ValueError(f"{FILE} has {', '.join(sorted(fields))}, not {', '.join(Hardware._fields)}")
+    return Hardware(**fields)
 
 
-def text(told: dict[str, Any], kubernetes: str) -> str:
+def text(fields: dict[str, Any], kubernetes: str) -> str:
     """The file's, of what the machine has and its image's version."""
-    return json.dumps({**told, "kubernetes": kubernetes}, indent=1, sort_keys=True) + "\n"
+    return json.dumps({**fields, "kubernetes": kubernetes}, indent=1, sort_keys=True) + "\n"
 
 
 def amount(text: str) -> Decimal:

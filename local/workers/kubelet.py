@@ -56,7 +56,7 @@ class Kubelet:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: sys.exit(0))
         answers(self.config.runtime)
-        api = self.joined()
+        api = self.connect()
         # Before it is registered, which may take longer than this certificate lives.
         background(lambda: self.rotate(api))
         made = persist(lambda: self.registered(api))
@@ -73,18 +73,18 @@ class Kubelet:
             player.kill()
             player.wait()
 
-    def joined(self) -> Kube:
+    def connect(self) -> Kube:
         """By the certificate that is there, or else by a new one. Raises Denied."""
         known = kubeconfig.read_own(self.flags.kubeconfig)
         if known and self.client.good():
             return Kube(known[0], known[1], pair=(known[2],), again=AGAIN)
-        way = kubeconfig.joining(self.flags.bootstrap_kubeconfig)
+        access = kubeconfig.joining(self.flags.bootstrap_kubeconfig)
 
         def join() -> Kube:
-            self.client.first(Kube(way.server, way.authority, token=way.token, again=AGAIN))
+            self.client.first(Kube(access.server, access.authority, token=access.token, again=AGAIN))
             self.flags.kubeconfig.parent.mkdir(parents=True, exist_ok=True)
-            private(self.flags.kubeconfig, kubeconfig.own(way, self.client.current))
-            return Kube(way.server, way.authority, pair=(self.client.current,), again=AGAIN)
+            private(self.flags.kubeconfig, kubeconfig.own(access, self.client.current))
+            return Kube(access.server, access.authority, pair=(self.client.current,), again=AGAIN)
 
         return persist(join)
 

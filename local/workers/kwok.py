@@ -19,7 +19,7 @@ def start(server: str, node: str, address: str, folder: Path) -> "subprocess.Pop
     program = shutil.which("kwok")
     if program is None:
         raise OSError("there is no kwok on this machine: `make setup` builds it")
-    told = {
+    config = {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{"name": "door", "cluster": {"server": server}}],
@@ -27,7 +27,7 @@ def start(server: str, node: str, address: str, folder: Path) -> "subprocess.Pop
         "current-context": "door",
     }
     kubeconfig = folder / "kwok.kubeconfig"
-    private(kubeconfig, json.dumps(told))
+    private(kubeconfig, json.dumps(config))
     words = [
         program,
         f"--config={STAGES}",

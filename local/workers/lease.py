@@ -18,16 +18,16 @@ class Lease:
 
     def run(self) -> None:
         """For ever."""
-        told = ""
+        reported = ""
         while True:
             problem = ""
             try:
                 self.renew()
             except (OSError, Answer) as error:
                 problem, self.held = str(error), None
-            if problem and problem != told:
+            if problem and problem != reported:
                 say(f"its lease: {problem}")
-            told = problem
+            reported = problem
             time.sleep(self.seconds / 4)
 
     def renew(self) -> None:

@@ -64,7 +64,7 @@ def status(flags: Flags, config: Configuration, hardware: Hardware) -> dict[str,
             {"type": "Hostname", "address": flags.hostname_override},
         ],
         "capacity": capacity(config.most_pods, hardware),
-        "allocatable": allocatable(config.most_pods, config.kept, hardware),
+        "allocatable": allocatable(config.most_pods, config.reserved, hardware),
         "daemonEndpoints": {"kubeletEndpoint": {"Port": PORT}},
         "nodeInfo": {
             "architecture": hardware.architecture,
@@ -85,13 +85,13 @@ def capacity(most_pods: int, hardware: Hardware) -> dict[str, str]:
     return _amounts(most_pods, str(hardware.cpus), hardware.memory_bytes, hardware.disk_gib * GI)
 
 
-def allocatable(most_pods: int, kept: Reserved, hardware: Hardware) -> dict[str, str]:
+def allocatable(most_pods: int, reserved: Reserved, hardware: Hardware) -> dict[str, str]:
     disk = hardware.disk_gib * GI
     return _amounts(
         most_pods,
-        in_cores(hardware.cpus - kept.cpus),
-        hardware.memory_bytes - kept.memory,
-        disk - kept.disk - int(disk * kept.disk_share),
+        in_cores(hardware.cpus - reserved.cpus),
+        hardware.memory_bytes - reserved.memory,
+        disk - reserved.disk - int(disk * reserved.disk_share),
     )
 
 

@@ -40,17 +40,17 @@ def write(folder: Path, files: Mapping[str, File], owner: Owner) -> bool:
     folder.mkdir(parents=True, exist_ok=True)
     if now(folder) == {path: file.content for path, file in files.items()}:
         return False
-    fresh = Path(tempfile.mkdtemp(prefix="..", dir=folder))
-    fresh.chmod(0o755)
+    draft = Path(tempfile.mkdtemp(prefix="..", dir=folder))
+    draft.chmod(0o755)
     for path, file in files.items():
-        target = fresh / path
+        target = draft / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(file.content)
         own(target, file.mode, owner)
     old = (folder / DATA).readlink() if (folder / DATA).is_symlink() else None
     link = folder / f"{DATA}_tmp"
     link.unlink(missing_ok=True)
-    link.symlink_to(fresh.name)
+    link.symlink_to(draft.name)
     link.replace(folder / DATA)
     names = {Path(path).parts[0] for path in files}
     for name in names:

@@ -15,7 +15,7 @@ from . import fields, images
 from .background import vital
 from .containers import Broken, Running, last_words
 from .environment import Lacking
-from .pod_container import INIT, MAIN, SIDECAR, PodContainer, slots
+from .pod_container import INIT, MAIN, SIDECAR, PodContainer, pod_containers
 from .probes import KINDS, Prober, Verdict
 from .process import become
 from .report import Node, Report
@@ -36,15 +36,15 @@ class Life:
         self.inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self.folder = node.folder / pod["metadata"]["uid"]
         self.volumes = Volumes(node.api, pod, self.folder / "volumes")
-        self.slots = slots(pod)
+        self.containers = pod_containers(pod)
         self.probers: dict[str, list[Prober]] = {}
         self.complete = self.api.closed
         self.initialized = False
         self.laid, self.trouble, self.problems = False, "", [] if self.complete else fields.refusals(pod)
         # By the monotonic clock; `turned` is the last time that everything was looked at.
         self.retry_at = self.kill_at = self.turned = 0.0
-        self.said = ""
-        self.ending = self.gone = self.over = False
+        self.reported_trouble = ""
+        self.stopping = self.gone = self.over = False
         for problem in self.problems:
             say(f"pod {self.title}: refused: {problem}")
 
@@ -60,17 +60,17 @@ class Life:
     # In its own.
 
     def run(self) -> None:
-        self.turn(time.monotonic())
+        self.sync(time.monotonic())
         while not self.over:
             with contextlib.suppress(queue.Empty):
                 self.inbox.get(timeout=self.pause())()
-            self.turn(time.monotonic())
+            self.sync(time.monotonic())
 
     def pause(self) -> float | None:
         """Until something is due; None: nothing is."""
-        moments = [self.retry_at, self.kill_at, *(one.kill_at or 0.0 for one in self.slots)]
-        if not self.ending and not self.complete:
-            moments += [one.not_before for one in self.slots if not one.running and not one.over]
+        moments = [self.retry_at, self.kill_at, *(one.kill_at or 0.0 for one in self.containers)]
+        if not self.stopping and not self.complete:
+            moments += [one.not_before for one in self.containers if not one.running and not one.over]
         due = [moment for moment in moments if moment > self.turned]
         return max(0.0, min(due) - time.monotonic()) if due else None
 
@@ -87,11 +87,11 @@ class Life:
     def pairs(self, pod: Json) -> Any:
         return zip(images.containers(pod), images.containers(self.pod), strict=False)
 
-    def turn(self, now: float) -> None:
+    def sync(self, now: float) -> None:
         self.turned, self.retry_at = now, 0.0
-        for slot in self.slots:
-            if slot.running and slot.kill_at is not None and slot.kill_at <= now:
-                slot.running.send(signal.SIGKILL)
+        for container in self.containers:
+            if container.running and container.kill_at is not None and container.kill_at <= now:
+                container.running.send(signal.SIGKILL)
         if self.leaving:
             if not self.wind_down(now, self.grace()):
                 return self.finish()
@@ -112,38 +112,38 @@ class Life:
             return
         if not self.laid and not self.lay(now):
             return
-        mains = [one for one in self.slots if one.kind == MAIN]
+        mains = [one for one in self.containers if one.kind == MAIN]
         self.initialized = self.initialized or self.initialize(now)
         if self.initialized:
-            for slot in self.slots:
-                self.keep(slot, now)
+            for container in self.containers:
+                self.keep(container, now)
             self.complete = all(one.over for one in mains)
 
     def initialize(self, now: float) -> bool:
         """One after another: init containers to their end, and sidecars until they are up. True once all are."""
-        for slot in (one for one in self.slots if one.kind != MAIN):
-            if slot.kind == INIT and slot.over:
-                self.complete = not slot.done
+        for container in (one for one in self.containers if one.kind != MAIN):
+            if container.kind == INIT and container.over:
+                self.complete = not container.done
             else:
-                self.keep(slot, now)
-            if self.complete or not (slot.done if slot.kind == INIT else slot.started):
+                self.keep(container, now)
+            if self.complete or not (container.done if container.kind == INIT else container.started):
                 return False
         return True
 
     def hold(self, reason: str, message: str) -> None:
         self.trouble = message
-        for slot in self.slots:
-            slot.wait(reason, message)
+        for container in self.containers:
+            container.wait(reason, message)
 
     def without_programs(self, lacking: dict[str, str], now: float) -> None:
         self.trouble = "; ".join(lacking.values())
         self.retry_at = now + NO_PROGRAM_SECONDS
-        for slot in self.slots:
-            if slot.name in lacking:
-                never = slot.container.get("imagePullPolicy") == "Never"
-                slot.wait("ErrImageNeverPull" if never else "ImagePullBackOff", lacking[slot.name])
+        for container in self.containers:
+            if container.name in lacking:
+                never = container.container.get("imagePullPolicy") == "Never"
+                container.wait("ErrImageNeverPull" if never else "ImagePullBackOff", lacking[container.name])
                 if not self.api.sent:
-                    say(f"pod {self.title}: container {slot.name} waits: {lacking[slot.name]}")
+                    say(f"pod {self.title}: container {container.name} waits: {lacking[container.name]}")
 
     def lay(self, now: float) -> bool:
         try:
@@ -151,60 +151,62 @@ class Life:
         except (OSError, ValueError, Answer, Lacking) as error:
             self.trouble = f"its volumes: {error}"
             self.later(self.trouble, now)
-            for slot in self.slots:
-                slot.wait("ContainerCreating" if slot.kind == MAIN else "PodInitializing", self.trouble)
+            for container in self.containers:
+                container.wait("ContainerCreating" if container.kind == MAIN else "PodInitializing", self.trouble)
             return False
         self.laid, self.trouble = True, ""
-        for slot in self.slots:
-            if not slot.over:
-                slot.wait("PodInitializing")
+        for container in self.containers:
+            if not container.over:
+                container.wait("PodInitializing")
         self.volumes.keep(self.title)
         return True
 
     def later(self, trouble: str, now: float) -> None:
         """Says it once, and tries again soon."""
-        if trouble != self.said:
+        if trouble != self.reported_trouble:
             say(f"pod {self.title}: {trouble}")
-        self.said, self.retry_at = trouble, now + RETRY_SECONDS
+        self.reported_trouble, self.retry_at = trouble, now + RETRY_SECONDS
 
-    def keep(self, slot: PodContainer, now: float) -> None:
+    def keep(self, container: PodContainer, now: float) -> None:
         """Starts the container if it is not running, and its time has come."""
-        if slot.running or slot.over or now < slot.not_before:
+        if container.running or container.over or now < container.not_before:
             return None
-        log = self.log(slot)
+        log = self.log(container)
         try:
-            made = become(self.pod, slot.container, self.node.address, self.node.api.server, self.volumes)
+            made = become(self.pod, container.container, self.node.address, self.node.api.server, self.volumes)
             for remark in made.remarks:
-                say(f"pod {self.title}: {slot.name}: {remark}")
-            slot.begin(Running(made.become, log, self.on_end), now)
+                say(f"pod {self.title}: {container.name}: {remark}")
+            container.begin(Running(made.become, log, self.on_end), now)
         except (OSError, Answer, Lacking) as error:
-            slot.wait("CreateContainerConfigError", str(error))
-            self.trouble = f"{slot.name}: {error}"
+            container.wait("CreateContainerConfigError", str(error))
+            self.trouble = f"{container.name}: {error}"
             return self.later(self.trouble, now)
         except Broken as error:
-            say(f"pod {self.title}: {slot.name} did not start: {error}")
-            slot.begun = 0.0
-            slot.end(128, now, str(error), ending=False, reason="StartError")
-            slot.not_before = max(slot.not_before, now + RETRY_SECONDS)
+            say(f"pod {self.title}: {container.name} did not start: {error}")
+            container.begun = 0.0
+            container.end(128, now, str(error), stopping=False, reason="StartError")
+            container.not_before = max(container.not_before, now + RETRY_SECONDS)
             return None
         self.trouble = ""
-        if not slot.started:
-            return self.probe(slot, "startupProbe")
-        return self.probe(slot, "livenessProbe", "readinessProbe")
+        if not container.started:
+            return self.probe(container, "startupProbe")
+        return self.probe(container, "livenessProbe", "readinessProbe")
 
-    def log(self, slot: PodContainer) -> Path:
+    def log(self, container: PodContainer) -> Path:
         """Those of the last two runs stay."""
         meta = self.api.meta
-        folder = self.node.logs / f"{meta['namespace']}_{meta['name']}_{meta['uid']}" / slot.name
-        for old in (f"{slot.restarts - 2}.log", f"{slot.restarts - 2}.log.1"):
+        folder = self.node.logs / f"{meta['namespace']}_{meta['name']}_{meta['uid']}" / container.name
+        for old in (f"{container.restarts - 2}.log", f"{container.restarts - 2}.log.1"):
             (folder / old).unlink(missing_ok=True)
-        return folder / f"{slot.restarts}.log"
+        return folder / f"{container.restarts}.log"
 
-    def probe(self, slot: PodContainer, *kinds: str) -> None:
+    def probe(self, container: PodContainer, *kinds: str) -> None:
         for kind in kinds:
-            if slot.running and kind in slot.container:
-                made = Prober(kind, slot.container, slot.running, self.node.address, slot.begun, self.on_probe)
-                self.probers.setdefault(slot.name, []).append(made)
+            if container.running and kind in container.container:
+                made = Prober(
+                    kind, container.container, container.running, self.node.address, container.begun, self.on_probe
+                )
+                self.probers.setdefault(container.name, []).append(made)
 
     # What containers and probes say, from their threads.
 
@@ -215,34 +217,34 @@ class Life:
         self.inbox.put(lambda: self.probed(kind, running, verdict))
 
     def ended(self, running: Running, code: int) -> None:
-        slot = next(one for one in self.slots if one.running is running)
-        for prober in self.probers.pop(slot.name, []):
+        container = next(one for one in self.containers if one.running is running)
+        for prober in self.probers.pop(container.name, []):
             prober.stopped.set()
         running.close()
-        from_log = slot.container.get("terminationMessagePolicy") == "FallbackToLogsOnError"
+        from_log = container.container.get("terminationMessagePolicy") == "FallbackToLogsOnError"
         message = last_words(running.log) if code and from_log else ""
-        seconds = slot.end(code, time.monotonic(), message, ending=self.ending or self.leaving)
+        seconds = container.end(code, time.monotonic(), message, stopping=self.stopping or self.leaving)
         again = "" if seconds is None else f", and is started again in {seconds:.0f} s"
-        say(f"pod {self.title}: {slot.name} has ended with exit code {code}{again}")
+        say(f"pod {self.title}: {container.name} has ended with exit code {code}{again}")
 
     def probed(self, kind: str, running: Running, verdict: Verdict) -> None:
-        slot = next((one for one in self.slots if one.running is running), None)
-        if slot is None or self.ending:
+        container = next((one for one in self.containers if one.running is running), None)
+        if container is None or self.stopping:
             return
         if not verdict.well:
-            say(f"pod {self.title}: {slot.name}: {KINDS[kind]} probe failed: {verdict.why}")
+            say(f"pod {self.title}: {container.name}: {KINDS[kind]} probe failed: {verdict.why}")
         if kind == "readinessProbe":
-            slot.ready = verdict.well
+            container.ready = verdict.well
         elif not verdict.well:
-            grace = slot.container[kind].get("terminationGracePeriodSeconds")
+            grace = container.container[kind].get("terminationGracePeriodSeconds")
             running.send(signal.SIGTERM)
-            slot.kill_at = time.monotonic() + (self.patience if grace is None else grace)
+            container.kill_at = time.monotonic() + (self.patience if grace is None else grace)
         elif kind == "startupProbe":
-            for prober in self.probers.pop(slot.name, []):
+            for prober in self.probers.pop(container.name, []):
                 prober.stopped.set()
-            slot.started = True
-            slot.ready = "readinessProbe" not in slot.container
-            self.probe(slot, "livenessProbe", "readinessProbe")
+            container.started = True
+            container.ready = "readinessProbe" not in container.container
+            self.probe(container, "livenessProbe", "readinessProbe")
 
     # Its end.
 
@@ -261,22 +263,22 @@ class Life:
 
     def wind_down(self, now: float, grace: float) -> bool:
         """Ends its containers, sidecars last and one by one. True while some are left."""
-        if not self.ending:
-            self.ending = True
+        if not self.stopping:
+            self.stopping = True
             self.volumes.leave()
             for prober in (one for made in self.probers.values() for one in made):
                 prober.stopped.set()
-        left = [one for one in self.slots if one.running]
+        left = [one for one in self.containers if one.running]
         self.kill_at = min(self.kill_at or now + grace, now + grace)
         first = [one for one in left if one.kind != SIDECAR] or left[-1:]
-        for slot in first:
-            if slot.running and not slot.told_to_end:
-                slot.told_to_end = True
-                slot.running.send(signal.SIGTERM)
+        for container in first:
+            if container.running and not container.stop_requested:
+                container.stop_requested = True
+                container.running.send(signal.SIGTERM)
         if now >= self.kill_at:
-            for slot in left:
-                if slot.running:
-                    slot.running.send(signal.SIGKILL)
+            for container in left:
+                if container.running:
+                    container.running.send(signal.SIGKILL)
         return bool(left)
 
     def finish(self) -> None:
@@ -315,5 +317,5 @@ class Life:
 
     def send(self) -> None:
         """Raises OSError, Answer."""
-        ended = self.ending and not any(one.running for one in self.slots)
-        self.api.send(self.slots, laid=self.laid, ended=ended, trouble=self.trouble)
+        ended = self.stopping and not any(one.running for one in self.containers)
+        self.api.send(self.containers, laid=self.laid, ended=ended, trouble=self.trouble)

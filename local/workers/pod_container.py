@@ -45,7 +45,7 @@ class PodContainer:
         self.begun = 0.0  # by the monotonic clock, as `not_before` and `kill_at`
         self.not_before = 0.0
         self.kill_at: float | None = None
-        self.told_to_end = False
+        self.stop_requested = False
         self.backoff = Backoff()
         self.over = False  # it is not started again
         self.ready = self.started = False
@@ -92,26 +92,26 @@ class PodContainer:
         self.state = {"waiting": {"reason": reason, **({"message": message} if message else {})}}
 
     def begin(self, running: Running, now: float) -> None:
-        self.running, self.begun, self.kill_at, self.told_to_end = running, now, None, False
+        self.running, self.begun, self.kill_at, self.stop_requested = running, now, None, False
         self.state = {"running": {"startedAt": stamp()}}
         # Without a probe to wait for.
         self.started = "startupProbe" not in self.container
         self.ready = self.started and "readinessProbe" not in self.container
 
-    def end(self, code: int, now: float, message: str, *, ending: bool, reason: str = "") -> float | None:
+    def end(self, code: int, now: float, message: str, *, stopping: bool, reason: str = "") -> float | None:
         """It has ended, or not begun; in how many seconds it is started again, if it is."""
         begun = self.state.get("running", {}).get("startedAt") or stamp()
-        told: Json = {"exitCode": code, "reason": reason or ("Error" if code else "Completed")}
-        told |= {"startedAt": begun, "finishedAt": stamp(), **({"message": message} if message else {})}
+        terminated: Json = {"exitCode": code, "reason": reason or ("Error" if code else "Completed")}
+        terminated |= {"startedAt": begun, "finishedAt": stamp(), **({"message": message} if message else {})}
         self.running = self.kill_at = None
         self.ready, self.started = self.kind == INIT and code == 0, False
-        self.state = {"terminated": told}
-        if ending or not self.again(code):
+        self.state = {"terminated": terminated}
+        if stopping or not self.again(code):
             self.over = True
             return None
         seconds = self.backoff.after(now - self.begun if self.begun else 0.0)
         self.not_before = now + seconds
-        self.last, self.restarts = {"terminated": told}, self.restarts + 1
+        self.last, self.restarts = {"terminated": terminated}, self.restarts + 1
         if seconds:
             text = f"back-off {seconds:.0f}s restarting failed container={self.name}"
             self.wait("CrashLoopBackOff", text)
@@ -131,10 +131,10 @@ class PodContainer:
         }
 
 
-def slots(pod: Json) -> list[PodContainer]:
+def pod_containers(pod: Json) -> list[PodContainer]:
     """Init containers first, in their order."""
-    told, spec = pod.get("status") or {}, pod["spec"]
-    parts = [*(told.get("initContainerStatuses") or []), *(told.get("containerStatuses") or [])]
+    status, spec = pod.get("status") or {}, pod["spec"]
+    parts = [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]
     before = {one["name"]: one for one in parts}
     first = spec.get("initContainers") or []
     return [

@@ -26,8 +26,8 @@ class Pods:
         background.follow("pods of this node", self.follow)
 
     def follow(self) -> None:
-        asked = {"fieldSelector": f"spec.nodeName={self.node.name}"}
-        listed = self.node.api.ask("GET", f"{PODS}?{urlencode(asked)}")
+        query = {"fieldSelector": f"spec.nodeName={self.node.name}"}
+        listed = self.node.api.ask("GET", f"{PODS}?{urlencode(query)}")
         found = {pod["metadata"]["uid"]: pod for pod in listed["items"]}
         for uid in set(self.lives) - set(found):
             self.lives.pop(uid).tell(None)
@@ -37,7 +37,7 @@ class Pods:
             self.hear(pod)
         for one in self.devices:
             one.listed(found.values())
-        for kind, pod in self.node.api.watch(PODS, listed["metadata"]["resourceVersion"], asked):
+        for kind, pod in self.node.api.watch(PODS, listed["metadata"]["resourceVersion"], query):
             if kind == "DELETED":
                 if life := self.lives.pop(pod["metadata"]["uid"], None):
                     life.tell(None)

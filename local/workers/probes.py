@@ -34,18 +34,18 @@ class Counted:
     """Results in a row: a verdict comes when there are enough of one kind, and again only when it changes. Pure."""
 
     def __init__(self, probe: Mapping[str, Any]) -> None:
-        told = {**DEFAULTS, **probe}
-        self.enough = {True: told["successThreshold"], False: told["failureThreshold"]}
+        settings = {**DEFAULTS, **probe}
+        self.enough = {True: settings["successThreshold"], False: settings["failureThreshold"]}
         self.last: bool | None = None
         self.row = 0
-        self.said: bool | None = None
+        self.reported: bool | None = None
 
     def add(self, *, well: bool) -> bool | None:
         self.row = self.row + 1 if well == self.last else 1
         self.last = well
-        if self.row < self.enough[well] or self.said == well:
+        if self.row < self.enough[well] or self.reported == well:
             return None
-        self.said = well
+        self.reported = well
         return well
 
 
@@ -90,36 +90,36 @@ class Prober:
         except subprocess.TimeoutExpired:
             return Verdict(well=False, why=f"command timed out after {self.probe['timeoutSeconds']} s")
 
-    def place(self, told: Mapping[str, Any]) -> tuple[str, int]:
-        port = told["port"]
+    def place(self, action: Mapping[str, Any]) -> tuple[str, int]:
+        port = action["port"]
         if isinstance(port, str):
             named = [one["containerPort"] for one in self.container.get("ports") or [] if one.get("name") == port]
             if not named:
                 raise OSError(f"no port of the container is named {port}")
             port = named[0]
-        return told.get("host") or self.address, port
+        return action.get("host") or self.address, port
 
-    def http(self, told: Mapping[str, Any]) -> Verdict:
+    def http(self, action: Mapping[str, Any]) -> Verdict:
         """Well from 200 to 399. Certificates are not checked, as the kubelet doesn't."""
-        host, port = self.place(told)
+        host, port = self.place(action)
         seconds = self.probe["timeoutSeconds"]
         line = http.client.HTTPConnection(host, port, timeout=seconds)
-        if told.get("scheme") == "HTTPS":
+        if action.get("scheme") == "HTTPS":
             context = ssl.create_default_context()
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
             line = http.client.HTTPSConnection(host, port, timeout=seconds, context=context)
         headers = {
             "User-Agent": "kube-probe/local",
-            **{one["name"]: one["value"] for one in told.get("httpHeaders", ())},
+            **{one["name"]: one["value"] for one in action.get("httpHeaders", ())},
         }
         with contextlib.closing(line):
-            line.request("GET", told.get("path") or "/", headers=headers)
+            line.request("GET", action.get("path") or "/", headers=headers)
             answer = line.getresponse()
             answer.read(10_000)
         return Verdict(200 <= answer.status < 400, f"HTTP probe failed with statuscode: {answer.status}")
 
-    def tcp(self, told: Mapping[str, Any]) -> Verdict:
-        socket.create_connection(self.place(told), self.probe["timeoutSeconds"]).close()
+    def tcp(self, action: Mapping[str, Any]) -> Verdict:
+        socket.create_connection(self.place(action), self.probe["timeoutSeconds"]).close()
         return Verdict(well=True)
 
     def exec(self, command: list[str]) -> Verdict:

@@ -49,8 +49,8 @@ def mounts(container: Json, volumes: Volumes, writable: Iterable[str]) -> list[J
 def become(pod: Json, container: Json, address: str, server: str, volumes: Volumes) -> Made:
     """Raises environment.Lacking, and what `volumes.lookup` raises."""
     image, who = container["image"], account(pod, container)
-    told = environment.known_variables(pod, container, address, server, volumes.lookup)
-    words = environment.words(container, told)
+    variables = environment.known_variables(pod, container, address, server, volumes.lookup)
+    words = environment.words(container, variables)
     program = images.program(image, container["command"][0])
     if program is None:
         raise environment.Lacking(f"the program of {image} is not on this machine: {images.HINT}")
@@ -62,7 +62,7 @@ def become(pod: Json, container: Json, address: str, server: str, volumes: Volum
     made = Become(
         program=program,
         words=words,
-        environment={**environment.given(pod, image, root=who.user == 0), **told},
+        environment={**environment.given(pod, image, root=who.user == 0), **variables},
         folder=container.get("workingDir") or "/",
         account=containers.account(*who),
         no_new_privileges=context.get("allowPrivilegeEscalation") is False,

@@ -23,35 +23,35 @@ class Node(NamedTuple):
 
 
 class Report:
-    """`meta` and `told` are the API's own, `sent` what was last told of the status; empty if it must be told anew."""
+    """`meta` and `stored` are the API's own, `sent` what was last told of the status; empty if it must be told anew."""
 
     def __init__(self, node: Node, pod: Json) -> None:
         self.node, self.meta = node, pod["metadata"]
-        self.told: Json = pod.get("status") or {}
+        self.stored: Json = pod.get("status") or {}
         self.sent: Json = {}
         self.born = stamp()
         # An earlier kubelet's word, or that of those who evict: nothing is added to it.
-        self.closed = self.told.get("phase") in status.FINAL
+        self.closed = self.stored.get("phase") in status.FINAL
 
     @property
     def path(self) -> str:
         return f"/api/v1/namespaces/{self.meta['namespace']}/pods/{self.meta['name']}"
 
     def hear(self, pod: Json) -> None:
-        self.told, self.meta = pod.get("status") or {}, pod["metadata"]
+        self.stored, self.meta = pod.get("status") or {}, pod["metadata"]
         # Others may have written it, such as the controllers of a node that was out of sight.
-        if self.sent and status.overwritten(self.sent, self.told):
+        if self.sent and status.overwritten(self.sent, self.stored):
             self.sent = {}
 
-    def send(self, slots: Sequence[PodContainer], *, laid: bool, ended: bool, trouble: str) -> None:
+    def send(self, containers: Sequence[PodContainer], *, laid: bool, ended: bool, trouble: str) -> None:
         """Raises OSError, Answer."""
         if self.closed:
             return
         made = status.status(
-            slots,
-            self.told,
+            containers,
+            self.stored,
             laid=laid and not ended,
-            ending=ended,
+            stopping=ended,
             trouble=trouble,
             address=self.node.address,
             started=self.born,
@@ -60,7 +60,7 @@ class Report:
         if made != self.sent:
             patch = {"metadata": {"uid": self.meta["uid"]}, "status": made}
             found = self.node.api.ask("PATCH", f"{self.path}/status", patch, STRATEGIC)
-            self.sent, self.told = made, found["status"]
+            self.sent, self.stored = made, found["status"]
 
     def delete(self) -> None:
         """The pod has ended: its object may go. Raises OSError, Answer."""

@@ -10,32 +10,32 @@ KINDS = ("PodReadyToStartContainers", "Initialized", "ContainersReady", "Ready")
 FINAL = ("Succeeded", "Failed")
 
 
-def phase(slots: Sequence[PodContainer], *, ending: bool) -> str:
-    """`ending`: nothing is started any more. A pod whose containers never ran has failed by then."""
-    mains = [one for one in slots if one.kind == MAIN]
-    if any(one.running for one in slots):
+def phase(containers: Sequence[PodContainer], *, stopping: bool) -> str:
+    """`stopping`: nothing is started any more. A pod whose containers never ran has failed by then."""
+    mains = [one for one in containers if one.kind == MAIN]
+    if any(one.running for one in containers):
         return "Running" if all(begun(one) for one in mains) else "Pending"
-    if any(one.kind == INIT and one.over and not one.done for one in slots):
+    if any(one.kind == INIT and one.over and not one.done for one in containers):
         return "Failed"
-    if ending or all(one.over for one in mains):
+    if stopping or all(one.over for one in mains):
         return "Succeeded" if all(one.done for one in mains) else "Failed"
     return "Running" if all(begun(one) for one in mains) else "Pending"
 
 
-def begun(slot: PodContainer) -> bool:
+def begun(container: PodContainer) -> bool:
     """Now or once."""
-    return bool(slot.running or slot.last or slot.over)
+    return bool(container.running or container.last or container.over)
 
 
-def conditions(slots: Sequence[PodContainer], *, laid: bool, now_phase: str, trouble: str) -> list[Json]:
+def conditions(containers: Sequence[PodContainer], *, laid: bool, now_phase: str, trouble: str) -> list[Json]:
     """Without times. `laid`: its volumes are there; `trouble`: why no container is started."""
     final = now_phase in FINAL
     reason = {"Succeeded": "PodCompleted", "Failed": "PodFailed"}.get(now_phase, "ContainersNotReady")
-    waits = [one.name for one in slots if not (one.done if one.kind == INIT else one.kind == MAIN or one.started)]
-    if now_phase == "Succeeded" or any(one.kind == MAIN and begun(one) for one in slots):
+    waits = [one.name for one in containers if not (one.done if one.kind == INIT else one.kind == MAIN or one.started)]
+    if now_phase == "Succeeded" or any(one.kind == MAIN and begun(one) for one in containers):
         # A sidecar that is started anew later changes nothing of that.
         waits = []
-    serving = [one for one in slots if one.kind in (MAIN, SIDECAR)]
+    serving = [one for one in containers if one.kind in (MAIN, SIDECAR)]
     unready = [one.name for one in serving if not one.ready]
     message = "" if final else trouble or f"containers with unready status: [{' '.join(unready)}]"
     ready = _condition(good=not final and not unready, reason=reason, message=message)
@@ -52,7 +52,7 @@ def _condition(*, good: bool, reason: str, message: str) -> Json:
     return {"status": "True"} if good else {"status": "False", "reason": reason, "message": message}
 
 
-def dated(fresh: Iterable[Json], before: Iterable[Json], now: str) -> list[Json]:
+def dated(current: Iterable[Json], before: Iterable[Json], now: str) -> list[Json]:
     """A condition keeps the moment of its last change. What no longer has a reason is told so, or it would stay."""
     known = {one["type"]: one for one in before}
     return [
@@ -64,41 +64,41 @@ def dated(fresh: Iterable[Json], before: Iterable[Json], now: str) -> list[Json]
             if (found := known.get(one["type"])) and found["status"] == one["status"]
             else now,
         }
-        for one in fresh
+        for one in current
     ]
 
 
 def status(
-    slots: Sequence[PodContainer],
-    told: Json,
+    containers: Sequence[PodContainer],
+    stored: Json,
     *,
     laid: bool,
-    ending: bool,
+    stopping: bool,
     trouble: str,
     address: str,
     started: str,
     now: str,
 ) -> Json:
-    """What is patched into the pod's status, which was `told` before."""
-    how = phase(slots, ending=ending)
-    found = conditions(slots, laid=laid, now_phase=how, trouble=trouble)
+    """What is patched into the pod's status, which was `stored` before."""
+    how = phase(containers, stopping=stopping)
+    found = conditions(containers, laid=laid, now_phase=how, trouble=trouble)
     mine: Json = {
         "phase": how,
-        "startTime": told.get("startTime") or started,
+        "startTime": stored.get("startTime") or started,
         "hostIP": address,
         "hostIPs": [{"ip": address}],
-        "conditions": dated(found, told.get("conditions") or [], now),
-        "containerStatuses": [one.status() for one in slots if one.kind == MAIN],
+        "conditions": dated(found, stored.get("conditions") or [], now),
+        "containerStatuses": [one.status() for one in containers if one.kind == MAIN],
     }
     if laid:
         mine |= {"podIP": address, "podIPs": [{"ip": address}]}
-    if before := [one.status() for one in slots if one.kind != MAIN]:
+    if before := [one.status() for one in containers if one.kind != MAIN]:
         mine["initContainerStatuses"] = before
     return mine
 
 
-def overwritten(sent: Json, told: Json) -> bool:
+def overwritten(sent: Json, stored: Json) -> bool:
     """Whether others wrote over what counts: the phase, or a condition."""
     mine = {one["type"]: one["status"] for one in sent["conditions"]}
-    found = {one["type"]: one["status"] for one in told.get("conditions") or []}
-    return sent["phase"] != told.get("phase") or any(found.get(kind) != value for kind, value in mine.items())
+    found = {one["type"]: one["status"] for one in stored.get("conditions") or []}
+    return sent["phase"] != stored.get("phase") or any(found.get(kind) != value for kind, value in mine.items())

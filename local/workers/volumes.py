@@ -38,7 +38,7 @@ class Volumes:
         self.wanted: list[Json] = pod["spec"].get("volumes") or []
         self.tokens: dict[tuple[str, str], tuple[bytes, float]] = {}
         self.through = threading.Event()
-        self.keeper: threading.Thread | None = None
+        self.follower: threading.Thread | None = None
 
     def of(self, name: str) -> Path:
         return self.folder / name
@@ -60,8 +60,8 @@ class Volumes:
 
     def keep(self, title: str) -> None:
         """Once they are laid. `title` is the pod's, for what is said."""
-        self.keeper = threading.Thread(target=vital, args=(lambda: self.follow(title),), daemon=True)
-        self.keeper.start()
+        self.follower = threading.Thread(target=vital, args=(lambda: self.follow(title),), daemon=True)
+        self.follower.start()
 
     def follow(self, title: str) -> None:
         while not self.through.wait(REFRESH_SECONDS):
@@ -77,8 +77,8 @@ class Volumes:
     def end(self) -> None:
         """Takes them away. Raises OSError."""
         self.leave()
-        if self.keeper:
-            self.keeper.join()
+        if self.follower:
+            self.follower.join()
         drop(self.folder)
 
     def owner(self) -> Owner:
@@ -94,10 +94,10 @@ class Volumes:
         user = users.pop() if len(users) == 1 else None
         return Owner(user=user if user is not None and mapped(user) else None)
 
-    def empty(self, place: Path, told: Json) -> None:
+    def empty(self, place: Path, source: Json) -> None:
         place.mkdir(parents=True, exist_ok=True)
-        if told.get("medium") == "Memory" and not place.is_mount():
-            size = f",size={int(amount(str(told['sizeLimit'])))}" if told.get("sizeLimit") else ""
+        if source.get("medium") == "Memory" and not place.is_mount():
+            size = f",size={int(amount(str(source['sizeLimit'])))}" if source.get("sizeLimit") else ""
             kernel.mount("tmpfs", place, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, f"mode=0777{size}")
         payload.own(place, 0o777, self.owner()._replace(user=None))
         if self.owner().group is not None:
@@ -105,42 +105,42 @@ class Volumes:
 
     def files(self, volume: Json, owner: Owner) -> Iterator[tuple[str, File]]:
         if "projected" in volume:
-            told = volume["projected"]
-            mode = told.get("defaultMode", MODE)
+            source_spec = volume["projected"]
+            mode = source_spec.get("defaultMode", MODE)
             # A token is its user's alone, if all containers have the same one.
             token_mode = TOKEN_MODE if owner != Owner() else mode
-            for source in told.get("sources") or []:
+            for source in source_spec.get("sources") or []:
                 yield from self.source(source, mode, token_mode)
         else:
-            ((kind, told),) = ((kind, volume[kind]) for kind in KINDS if kind in volume)
-            yield from self.data(*KINDS[kind], told, told.get("defaultMode", MODE))
+            ((kind, source_spec),) = ((kind, volume[kind]) for kind in KINDS if kind in volume)
+            yield from self.data(*KINDS[kind], source_spec, source_spec.get("defaultMode", MODE))
 
     def source(self, source: Json, mode: int, token_mode: int) -> Iterator[tuple[str, File]]:
-        ((kind, told),) = source.items()
+        ((kind, projection),) = source.items()
         if kind == "serviceAccountToken":
-            yield told["path"], File(self.token(told), token_mode)
+            yield projection["path"], File(self.token(projection), token_mode)
         elif kind == "downwardAPI":
             own = environment.fields(self.pod, "")
-            for item in told.get("items") or []:
+            for item in projection.get("items") or []:
                 content = own[item["fieldRef"]["fieldPath"]].encode()
                 yield item["path"], File(content, item.get("mode") or mode)
         else:
-            yield from self.data(KINDS[kind][0], "name", told, mode)
+            yield from self.data(KINDS[kind][0], "name", projection, mode)
 
-    def data(self, plural: str, name: str, told: Json, mode: int) -> Iterator[tuple[str, File]]:
+    def data(self, plural: str, name: str, projection: Json, mode: int) -> Iterator[tuple[str, File]]:
         """Of a ConfigMap or Secret: all of it, or the items that are asked for."""
-        data = self.lookup_bytes(plural, told[name])
-        optional = told.get("optional", False)
+        data = self.lookup_bytes(plural, projection[name])
+        optional = projection.get("optional", False)
         if data is None:
             if optional:
                 return
-            raise environment.Lacking(f"{plural.removesuffix('s')} {told[name]!r} not found")
-        items = told.get("items") or [{"key": key, "path": key} for key in data]
+            raise environment.Lacking(f"{plural.removesuffix('s')} {projection[name]!r} not found")
+        items = projection.get("items") or [{"key": key, "path": key} for key in data]
         for item in items:
             if item["key"] in data:
                 yield item["path"], File(data[item["key"]], item.get("mode") or mode)
             elif not optional:
-                what = f"{plural.removesuffix('s')} {told[name]!r}"
+                what = f"{plural.removesuffix('s')} {projection[name]!r}"
                 raise environment.Lacking(f"{what} references non-existent key: {item['key']}")
 
     def lookup_bytes(self, plural: str, name: str) -> dict[str, bytes] | None:
@@ -163,22 +163,22 @@ class Volumes:
         data = self.lookup_bytes(plural, name)
         return None if data is None else {key: value.decode(errors="replace") for key, value in data.items()}
 
-    def token(self, told: Json) -> bytes:
+    def token(self, projection: Json) -> bytes:
         """The one that there is, or a new one when that is old."""
-        which = told.get("audience", ""), told["path"]
+        which = projection.get("audience", ""), projection["path"]
         token, renewal = self.tokens.get(which, (b"", 0.0))
         if time.time() >= renewal:
-            token, renewal = self.request(told)
+            token, renewal = self.request(projection)
             self.tokens[which] = token, renewal
         return token
 
-    def request(self, told: Json) -> tuple[bytes, float]:
+    def request(self, projection: Json) -> tuple[bytes, float]:
         """A token that is bound to the pod, and when to ask for the next."""
         meta = self.pod["metadata"]
         account = self.pod["spec"].get("serviceAccountName") or "default"
         spec: dict[str, Any] = {
-            "audiences": [told["audience"]] if told.get("audience") else [],
-            "expirationSeconds": told.get("expirationSeconds", TOKEN_SECONDS),
+            "audiences": [projection["audience"]] if projection.get("audience") else [],
+            "expirationSeconds": projection.get("expirationSeconds", TOKEN_SECONDS),
             "boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": meta["name"], "uid": meta["uid"]},
         }
         body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}

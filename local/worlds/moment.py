@@ -29,13 +29,13 @@ class Moment(NamedTuple):
     @contextmanager
     def holds(self) -> Iterator["FixedMoment"]:
         """For the calling thread."""
-        kept = _current.kept = FixedMoment(self)
+        fixed = _current.fixed = FixedMoment(self)
         for seed in _seeded:
             seed(self.seed)
         try:
-            yield kept
+            yield fixed
         finally:
-            _current.kept = None
+            _current.fixed = None
 
 
 class FixedMoment:
@@ -56,18 +56,18 @@ def now() -> Moment:
 
 
 def current() -> FixedMoment | None:
-    found: FixedMoment | None = getattr(_current, "kept", None)
+    found: FixedMoment | None = getattr(_current, "fixed", None)
     return found
 
 
 def urandom(count: int) -> bytes:
-    kept = current()
-    return kept.bytes(count) if kept else _random_bytes(count)
+    fixed = current()
+    return fixed.bytes(count) if fixed else _random_bytes(count)
 
 
 def seconds() -> float:
-    kept = current()
-    return kept.at if kept else _time()
+    fixed = current()
+    return fixed.at if fixed else _time()
 
 
 class Datetime(REAL):
@@ -105,8 +105,8 @@ def _keys() -> None:
 
     def telling(make: Any) -> Any:
         def made(*args: Any, **given: Any) -> Any:
-            if kept := current():
-                kept.repeatable = False
+            if fixed := current():
+                fixed.repeatable = False
             return make(*args, **given)
 
         return made

@@ -25,7 +25,7 @@ FORM = 1
 SHARE = 0.06
 FIRST_CPU_SECONDS = 2.0
 JOURNAL_BYTES = 64 << 20
-MOST_TOLD = 20
+MOST_LOGGED = 20
 
 
 class WorldError(Exception):
@@ -33,14 +33,14 @@ class WorldError(Exception):
 
 
 class Answer(NamedTuple):
-    """What a call is answered with. `told` is what stands for the answer in the journal."""
+    """What a call is answered with. `digest` is what stands for the answer in the journal."""
 
     status: str
     headers: list[tuple[str, str]]
     body: bytes
 
     @property
-    def told(self) -> bytes:
+    def digest(self) -> bytes:
         return hashlib.blake2b(self.status.encode() + self.body, digest_size=8).digest()
 
 
@@ -80,16 +80,16 @@ class StoredWorld:
     def version(self) -> str:
         return f"form {FORM}, {self.cloud.version}, Python {platform.python_version()}"
 
-    def turn(self, call: Any) -> Answer:
+    def execute(self, call: Any) -> Answer:
         """Answers a call, which is on disk by then."""
-        with self._turn():
+        with self._exclusive():
             begun, at = time.thread_time(), moment.now()
-            with at.holds() as held:
-                told, answer = self._made(call)
+            with at.holds() as fixed:
+                digest, answer = self._made(call)
             if self.journal:
-                self._write_down((at.at, at.seed, call, told))
+                self._write_down((at.at, at.seed, call, digest))
                 self.since += time.thread_time() - begun
-                if not held.repeatable or self.since > self.wanted or self.journal.size > self.most_bytes:
+                if not fixed.repeatable or self.since > self.wanted or self.journal.size > self.most_bytes:
                     self.picture()
             if isinstance(answer, Exception):
                 raise answer
@@ -101,7 +101,7 @@ class StoredWorld:
             answer = self.cloud.call(call)
         except Exception as error:
             return type(error).__name__.encode(), error
-        return answer.told, answer
+        return answer.digest, answer
 
     def _write_down(self, record: Any) -> None:
         """Ends the process where it can't: what it holds would be ahead of what is kept, for all calls from here on."""
@@ -201,7 +201,7 @@ class StoredWorld:
         self.pause(0)
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
+    def _exclusive(self) -> Iterator[None]:
         """The lock, and no pause: one may have begun while a call waited for the lock."""
         while True:
             self._let()
@@ -217,23 +217,23 @@ class StoredWorld:
 
     def _take(self, file: Path) -> None:
         assert self.folder
-        told, _, data = file.read_bytes().partition(b"\n")
-        if told.decode() != self.version:
-            raise DamagedError(f"it is of {told.decode()}, and here is {self.version}")
+        version, _, data = file.read_bytes().partition(b"\n")
+        if version.decode() != self.version:
+            raise DamagedError(f"it is of {version.decode()}, and here is {self.version}")
         state = pickles.loads(data, pickles.Contents(self.folder / "contents"))
         self.cloud.restore(state)
 
     def _again(self, file: Path) -> int:
         """Makes calls again as they were made; what is answered otherwise is told."""
         count = 0
-        for count, (at, seed, call, told) in enumerate(records(file), 1):
+        for count, (at, seed, call, digest) in enumerate(records(file), 1):
             begun = time.thread_time()
             with moment.Moment(at, seed).holds():
-                same = self._made(call)[0] == told
+                same = self._made(call)[0] == digest
             self.since += time.thread_time() - begun
             if not same:
                 self.strange += 1
-                if self.strange <= MOST_TOLD:
+                if self.strange <= MOST_LOGGED:
                     log.error(
                         "%s: call %d of %s has another answer now: %s", self.cloud.name, count, file.name, named(call)
                     )

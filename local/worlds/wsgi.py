@@ -41,22 +41,22 @@ def call(environ: dict[str, Any], body: bytes) -> Call:
     return Call({name: value for name, value in environ.items() if type(value) in PLAIN}, body)
 
 
-def answer(application: Wsgi, asked: Call) -> Answer:
-    said: list[Any] = []
+def answer(application: Wsgi, request: Call) -> Answer:
+    started: list[Any] = []
     environ = {
-        **asked.environ,
-        "wsgi.input": io.BytesIO(asked.body),
+        **request.environ,
+        "wsgi.input": io.BytesIO(request.body),
         "wsgi.errors": sys.stderr,
         "wsgi.version": (1, 0),
     }
-    parts = application(environ, lambda status, headers, _=None: said.append((status, headers)))
+    parts = application(environ, lambda status, headers, _=None: started.append((status, headers)))
     try:
         body = b"".join(parts)
     finally:
         close = getattr(parts, "close", None)
         if close:
             close()
-    status, headers = said[-1]
+    status, headers = started[-1]
     return Answer(status, headers, body)
 
 

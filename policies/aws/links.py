@@ -51,8 +51,8 @@ PLAN = "Take it from the address plan (`landbridge plan`)"
 POLICY = "Take the fleet's policy (components/links/tunnel_settings.py) for both tunnels"
 # A gateway of a site hears no more from a region (MOST_PREFIXES in components/links/gateway/bgp.py).
 MOST_PREFIXES = 20
-JOINED = "aws:ec2transitgateway/routeTableAssociation:RouteTableAssociation"
-TOLD = ("aws:ec2transitgateway/route:Route", "aws:ec2transitgateway/routeTablePropagation:RouteTablePropagation")
+ASSOCIATION = "aws:ec2transitgateway/routeTableAssociation:RouteTableAssociation"
+ADVERTISED = ("aws:ec2transitgateway/route:Route", "aws:ec2transitgateway/routeTablePropagation:RouteTablePropagation")
 
 
 def findings(found: list[Item], world: World) -> Iterator[Finding]:
@@ -69,7 +69,7 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
         yield from _numbers(item, world)
     for item in of_types(found, ROUTES):
         yield from _route(item, world)
-    yield from _told(found)
+    yield from _advertised(found)
 
 
 def _way(item: Item) -> Iterator[Finding]:
@@ -97,13 +97,13 @@ def _option(item: Item, path: str, allowed: Any) -> Iterator[Finding]:
         yield finding(item, path, f"{path} has {weak[0]}, which is weak or not the fleet's", POLICY)
 
 
-def _inside(item: Item, path: str, world: World, seen: dict[str, str]) -> Iterator[Finding]:
+def _inside(item: Item, path: str, world: World, owners: dict[str, str]) -> Iterator[Finding]:
     cidr = item.props.get(path)
     if cidr is UNKNOWN:
         yield undecidable(item, path)
     elif cidr not in world.plan.tunnels.values():
         yield finding(item, path, f"{path} {cidr} is no tunnel's in the ledger", PLAN)
-    elif (other := seen.setdefault(str(cidr), f"{path} of {item.name}")) != f"{path} of {item.name}":
+    elif (other := owners.setdefault(str(cidr), f"{path} of {item.name}")) != f"{path} of {item.name}":
         yield finding(item, path, f"{path} {cidr} is {other} as well", PLAN)
 
 
@@ -144,11 +144,11 @@ def _route(item: Item, world: World) -> Iterator[Finding]:
         yield finding(item, "destinationCidrBlock", what, "Let BGP tell it; regions' blocks alone stand there")
 
 
-def _told(found: list[Item]) -> Iterator[Finding]:
+def _advertised(found: list[Item]) -> Iterator[Finding]:
     """What a hub tells a site is what the table of their tunnel has; ids are known in an update."""
-    tables = {item.props.get("transitGatewayRouteTableId") for item in of_types(found, [JOINED]) if _tunnel(item)}
+    tables = {item.props.get("transitGatewayRouteTableId") for item in of_types(found, [ASSOCIATION]) if _tunnel(item)}
     count: dict[Any, int] = defaultdict(int)
-    for item in of_types(found, TOLD):
+    for item in of_types(found, ADVERTISED):
         table = item.props.get("transitGatewayRouteTableId")
         if table is not UNKNOWN and table in tables:
             count[table] += 1

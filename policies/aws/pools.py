@@ -51,11 +51,11 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:  # noqa: ARG
 
 
 def _hook(item: Item) -> Iterator[Finding]:
-    wait, result, told = (item.props.get(path) for path in HOOKS[item.type])
+    wait, result, metadata = (item.props.get(path) for path in HOOKS[item.type])
     wrong = {
         "heartbeatTimeout": None if isinstance(wait, int) and wait <= LONGEST_SECONDS else f"is {wait} seconds",
         "defaultResult": None if result == "CONTINUE" else f"is {result}",
-        "notificationMetadata": None if "completer" in str(told) else f"is {told}: nobody ends the pause",
+        "notificationMetadata": None if "completer" in str(metadata) else f"is {metadata}: nobody ends the pause",
     }
     remedies = {
         "heartbeatTimeout": f"A machine is paid for until it goes: {LONGEST_SECONDS} seconds at most",

@@ -21,7 +21,7 @@ READ = {"s3:getobject"}
 WRITE = {"s3:putobject", "s3:deleteobject", "s3:abortmultipartupload", "s3:listmultipartuploadparts"}
 LIST = "s3:listbucket"
 OPENS, SEALS = "kms:decrypt", "kms:generatedatakey"
-LOOKS = {"autoscaling:describeautoscalinggroups", "autoscaling:describescalingactivities"}
+DESCRIBE_ACTIONS = {"autoscaling:describeautoscalinggroups", "autoscaling:describescalingactivities"}
 SIZES = {
     "autoscaling:setdesiredcapacity",
     "autoscaling:terminateinstanceinautoscalinggroup",
@@ -151,14 +151,14 @@ def _of_autoscaler(fleet: Fleet, cluster: str) -> Own:
     arns, tags = autoscaler.group_arns(fleet, cluster), autoscaler.group_tags(fleet, cluster)
     regions = set(autoscaler.regions(fleet, cluster, "aws"))
 
-    def looks(_: str, statement: dict[str, Any]) -> bool:
+    def describes(_: str, statement: dict[str, Any]) -> bool:
         return _only(statement, "StringEquals", "aws:RequestedRegion", regions.__contains__)
 
     def sizes(resource: str, statement: dict[str, Any]) -> bool:
         tagged = all(asks(statement, "StringEquals", f"aws:ResourceTag/{key}", value) for key, value in tags.items())
         return resource in arns and tagged
 
-    return Own(f"the autoscaler of {cluster}", GROUPS, ((LOOKS, looks), (SIZES, sizes)))
+    return Own(f"the autoscaler of {cluster}", GROUPS, ((DESCRIBE_ACTIONS, describes), (SIZES, sizes)))
 
 
 def _fleet_key(fleet: Fleet, resource: str, statement: dict[str, Any]) -> bool:

@@ -48,7 +48,7 @@ def _regions(item: Item, world: World) -> dict[str, RegionPlan]:
 
 def _owned(item: Item, world: World) -> Iterator[Finding]:
     plans = _regions(item, world)
-    seen: dict[str, tuple[str, Block]] = {}
+    prefixes: dict[str, tuple[str, Block]] = {}
     for path in OWNED[item.type]:
         for name, value in _named(item, path):
             if value is UNKNOWN or name is UNKNOWN:
@@ -60,12 +60,12 @@ def _owned(item: Item, world: World) -> Iterator[Finding]:
                 yield finding(item, path, f"{path}: {error}", LEDGER)
                 continue
             if name:
-                seen[f"{name} ({value})"] = (path, block)
+                prefixes[f"{name} ({value})"] = (path, block)
             if wrong := _wrong(name, block, plans):
                 whose = f" of {name}" if name else ""
                 yield finding(item, path, f"{path}{whose} {block} {wrong}", LEDGER)
-    for first, second in overlaps([(name, block) for name, (_, block) in seen.items()]):
-        yield finding(item, seen[second][0], f"subnet {second} overlaps {first}", LEDGER)
+    for first, second in overlaps([(name, block) for name, (_, block) in prefixes.items()]):
+        yield finding(item, prefixes[second][0], f"subnet {second} overlaps {first}", LEDGER)
 
 
 def _named(item: Item, path: str) -> Iterator[tuple[Any, Any]]:

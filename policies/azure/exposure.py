@@ -21,12 +21,12 @@ INGRESS = {
 }
 # Type → where a rule stands that ends what Azure lets in by itself: the whole network and all that is joined with it.
 ENDS = {GROUP: ("securityRules",)}
-CARDS = "networkProfile.networkInterfaceConfigurations.ipConfigurations.publicIPAddressConfiguration"
+PUBLIC_IP_CONFIGURATION = "networkProfile.networkInterfaceConfigurations.ipConfigurations.publicIPAddressConfiguration"
 # Type → what gives a machine a public address.
 PUBLIC_ADDRESS = {
     "azure-native:network:NetworkInterface": ("ipConfigurations.publicIPAddress",),
-    "azure-native:compute:VirtualMachine": (CARDS,),
-    "azure-native:compute:VirtualMachineScaleSet": (f"virtualMachineProfile.{CARDS}",),
+    "azure-native:compute:VirtualMachine": (PUBLIC_IP_CONFIGURATION,),
+    "azure-native:compute:VirtualMachineScaleSet": (f"virtualMachineProfile.{PUBLIC_IP_CONFIGURATION}",),
 }
 # Type → what makes a balancer public.
 FRONTENDS = {BALANCER: ("frontendIPConfigurations.publicIPAddress",)}
@@ -97,10 +97,10 @@ def _foreign(item: Item, path: str, rule: dict[str, Any], source: str, world: Wo
     # Their servers' group, and that of the region's public subnets.
     if any(laptops.served(world.fleet, name) for name in (laptops.region_of(item.stack), item.stack)):
         declared.add(("udp", str(laptops.PORT), EVERYWHERE))
-    asked = [str(port) for port in ports if port]
-    if not asked or any((str(protocol).lower(), port, cidr) not in declared for port in asked):
-        told = "every port" if ANY in asked or not asked else f"{protocol} {', '.join(asked)}"
-        what = f"ingress from {source} to {told} is wider than the plan and not declared"
+    requested = [str(port) for port in ports if port]
+    if not requested or any((str(protocol).lower(), port, cidr) not in declared for port in requested):
+        opened = "every port" if ANY in requested or not requested else f"{protocol} {', '.join(requested)}"
+        what = f"ingress from {source} to {opened} is wider than the plan and not declared"
         yield finding(item, path, what, DECLARE)
 
 

@@ -65,10 +65,10 @@ def _version(item: Item, path: str, reference: dict[str, Any], pool: Any, world:
 
 def _market(item: Item, path: str, reference: dict[str, Any]) -> Iterator[Finding]:
     """One image, whole: `latest` is another one every month."""
-    told = {name: reference.get(name) for name in names.Base._fields}
-    if UNKNOWN in told.values():
+    attributes = {name: reference.get(name) for name in names.Base._fields}
+    if UNKNOWN in attributes.values():
         yield undecidable(item, path)
-    elif any(told.values()) and told != names.BASE.reference():
-        urn = ":".join(str(value or "") for value in told.values())
+    elif any(attributes.values()) and attributes != names.BASE.reference():
+        urn = ":".join(str(value or "") for value in attributes.values())
         remedy = f"Start from the fleet's own gallery, or from {names.BASE.urn}"
         yield finding(item, path, f"the image is {urn} of the market", remedy)

@@ -155,8 +155,8 @@ def _scope(item: Item, path: str, scope: Any, fleet: Fleet) -> Iterator[Finding]
         return
     groups = [buckets.resource_group(fleet, name) for name, one in fleet.regions.items() if one.cloud == "azure"]
     begin = f"{subscription(fleet)}/resourceGroups/"
-    held = f"{str(scope).lower()}/"
-    if not any(held.startswith(f"{begin}{group}/".lower()) for group in groups):
+    scope_prefix = f"{str(scope).lower()}/"
+    if not any(scope_prefix.startswith(f"{begin}{group}/".lower()) for group in groups):
         what = f"{path} {scope} lies in no resource group of the fleet"
         yield finding(item, path, what, f"Scope it to what is in {', '.join(sorted(groups))}")
 

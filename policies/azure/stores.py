@@ -45,7 +45,7 @@ CLOSED = {
         "publicNetworkAccess": Setting((DISABLED,), "Set it to Disabled"),
     },
 }
-KEPT = {
+PROTECTION = {
     "azure-native:storage:BlobServiceProperties": {
         "isVersioningEnabled": Setting((True,), "Set it to true: replaced blobs are lost otherwise"),
         "deleteRetentionPolicy.enabled": Setting((True,), "Set it to true: deleted blobs are lost otherwise"),
@@ -70,7 +70,7 @@ def closed(found: list[Item], world: World) -> Iterator[Finding]:
 
 
 def recoverable(found: list[Item]) -> Iterator[Finding]:
-    yield from judged(found, KEPT)
+    yield from judged(found, PROTECTION)
 
 
 def _issuers(fleet: Fleet) -> Iterator[str]:

@@ -57,7 +57,7 @@ def main() -> int:
         cloud = rehearsed if given.dry_run else clouds.cloud
         scaling = Scaling(settings.read(given.settings), lambda: frozen(given.freeze), cloud, stopped)
         server = serve(Service(scaling), given.listen, credentials(given.pair))
-        told = watched(given.metrics)
+        metrics_server = watched(given.metrics)
     except (settings.SettingsError, ValueError, OSError) as error:
         sys.stderr.write(f"autoscaler's cloud side: {error}\n")
         return 1
@@ -71,7 +71,7 @@ def main() -> int:
             sys.stderr.write("autoscaler's cloud side: its identity in Azure is another now: it begins anew\n")
             break
     server.stop(GRACE_SECONDS).wait()
-    told.shutdown()
+    metrics_server.shutdown()
     return 0
 
 

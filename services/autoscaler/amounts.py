@@ -22,7 +22,7 @@ def amount(text: str) -> Decimal:
     return Decimal(text)
 
 
-def asked(pod: Mapping[str, Any]) -> Amounts:
+def pod_requests(pod: Mapping[str, Any]) -> Amounts:
     """Of all containers together, or of the one that prepares and needs more ("Init containers", "Resources")."""
     spec = pod["spec"]
     total: Amounts = {}

@@ -37,9 +37,9 @@ class AutoscalerStatus(NamedTuple):
 
 def read(text: str) -> AutoscalerStatus:
     """Of the ConfigMap's `status`."""
-    told = YAML(typ="safe").load(io.StringIO(text)) or {}
+    document = YAML(typ="safe").load(io.StringIO(text)) or {}
     return AutoscalerStatus(
-        moment(told.get("time")), {one["name"]: _group(one) for one in told.get("nodeGroups") or []}
+        moment(document.get("time")), {one["name"]: _group(one) for one in document.get("nodeGroups") or []}
     )
 
 
@@ -56,7 +56,7 @@ def _group(one: Mapping[str, Any]) -> GroupStatus:
     )
 
 
-def moment(told: Any) -> float:
+def moment(text: Any) -> float:
     """Seconds of the epoch, of a time in UTC as Go or decisions.py writes it; 0 for none."""
-    found = re.match(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d{1,6})?)", str(told or ""))
+    found = re.match(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d{1,6})?)", str(text or ""))
     return datetime.fromisoformat(f"{found[1]}T{found[2]:0<8}").replace(tzinfo=UTC).timestamp() if found else 0.0

@@ -27,7 +27,7 @@ def seconds(duration: str) -> float:
     return sum(float(number) * UNITS[unit] for number, unit in parts)
 
 
-def begun(said: AutoscalerStatus, decisions: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def begun(status: AutoscalerStatus, decisions: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Backoffs that are not among the decisions yet, as lines like theirs. Before each the group was asked to grow, and
     it begins when a refusal is seen, or else when a status first tells of it.
     """
@@ -35,23 +35,23 @@ def begun(said: AutoscalerStatus, decisions: Sequence[Mapping[str, Any]]) -> Ite
     for one in decisions:
         key = (str(one["decision"]), str(one.get("group", "")))
         last[key] = max(last.get(key, 0.0), moment(one["at"]))
-    for name, group in said.groups.items():
+    for name, group in status.groups.items():
         grown, known = last.get(("grow", name), 0.0), last.get((WORD, name), 0.0)
         # A status from before the group was asked again is of the backoff before.
-        if not group.backs_off or said.at <= grown or known > grown:
+        if not group.backs_off or status.at <= grown or known > grown:
             continue
         refused = last.get(("refused", name), 0.0)
-        at = refused if grown < refused <= said.at else said.at
+        at = refused if grown < refused <= status.at else status.at
         yield {"at": written(at), "decision": WORD, "group": name, "code": group.code, "why": group.sentence}
 
 
-def ends(said: AutoscalerStatus, decisions: Sequence[Mapping[str, Any]], flags: Backoffs) -> dict[str, float]:
+def ends(status: AutoscalerStatus, decisions: Sequence[Mapping[str, Any]], flags: Backoffs) -> dict[str, float]:
     """Group → the end of its backoff, in the epoch. A refusal begins one even if no status was seen that told of it."""
     began: dict[str, list[float]] = {}
     for one in decisions:
         if one["decision"] in (WORD, "refused"):
             began.setdefault(str(one["group"]), []).append(moment(one["at"]))
-    backing = [name for name, group in said.groups.items() if group.backs_off and name in began]
+    backing = [name for name, group in status.groups.items() if group.backs_off and name in began]
     return {name: until(sorted(began[name]), flags) for name in backing}
 
 

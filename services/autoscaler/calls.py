@@ -7,12 +7,12 @@ from . import metrics
 from .cloud import CloudError
 
 # What came of a call, with one word for who counts.
-Told = tuple[CloudError, str]
+CallFailure = tuple[CloudError, str]
 UNREACHABLE = "unreachable"
 
 
 @contextlib.contextmanager
-def counted(region: str, operation: str, problem: Callable[[Exception], Told | None]) -> Iterator[None]:
+def counted(region: str, operation: str, problem: Callable[[Exception], CallFailure | None]) -> Iterator[None]:
     """Raises CloudError: what `problem` makes of a failure, or of one that it does not know the failure's own words."""
     try:
         yield
@@ -20,7 +20,7 @@ def counted(region: str, operation: str, problem: Callable[[Exception], Told | N
         known = problem(error)
         # Such as an answer that can't be read, or a token's file that is not there.
         kind = type(error).__name__
-        told, how = known or (CloudError(f"{region}: {operation}: {kind}: {error}"), kind)
+        failure, how = known or (CloudError(f"{region}: {operation}: {kind}: {error}"), kind)
         metrics.calls.labels(region, operation, how).inc()
-        raise told from None if known else error
+        raise failure from None if known else error
     metrics.calls.labels(region, operation, "ok").inc()

@@ -51,7 +51,7 @@ class Around(NamedTuple):
     """
 
     settings: Settings
-    said: Mapping[str, GroupStatus]
+    statuses: Mapping[str, GroupStatus]
     until: Mapping[str, float]
     nodes: Sequence[Mapping[str, str]] = ()
     buys_from: int = -10
@@ -115,26 +115,26 @@ def _site(pod: Mapping[str, Any], around: Around) -> Iterator[Cause]:
 def _of_group(group: GroupSettings, around: Around) -> Iterator[Cause]:
     """Of a group that would help."""
     name = group.name
-    said = around.said.get(name)
-    if said is None:
+    status = around.statuses.get(name)
+    if status is None:
         yield Cause("no-answer", f"{group.region} has not told of it since the autoscaler started", name)
         return
-    if said.backs_off:
-        refused, why = said.code in REFUSALS, said.sentence or said.code or "nobody said why"
+    if status.backs_off:
+        refused, why = status.code in REFUSALS, status.sentence or status.code or "nobody said why"
         if refused:
-            yield Cause(f"refused-{said.code}", why, name)
+            yield Cause(f"refused-{status.code}", why, name)
         text = "it failed, and is asked again later" + ("" if refused else f": {why}")
         yield Cause("backoff", text, name, around.until.get(name, 0.0))
-    if said.coming:
-        text = f"{said.ready} of {said.target} machines are ready, the others are on their way"
+    if status.coming:
+        text = f"{status.ready} of {status.target} machines are ready, the others are on their way"
         yield Cause("coming", text, name)
-    room = limits.room(around.settings, counted(around.settings, around.said), name)
+    room = limits.room(around.settings, counted(around.settings, around.statuses), name)
     if room.machines == 0:
         yield Cause(room.code, room.why, name)
-    elif not said.backs_off and not said.coming:
+    elif not status.backs_off and not status.coming:
         yield Cause("undecided", f"it may have {room.machines} machines more, and was not asked yet", name)
 
 
-def counted(settings: Settings, said: Mapping[str, GroupStatus]) -> dict[str, int]:
+def counted(settings: Settings, statuses: Mapping[str, GroupStatus]) -> dict[str, int]:
     """What limits count: the sizes that the autoscaler was told."""
-    return {one.name: said[one.name].target for one in settings.groups if one.name in said}
+    return {one.name: statuses[one.name].target for one in settings.groups if one.name in statuses}

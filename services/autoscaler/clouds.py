@@ -4,12 +4,12 @@ from .cloud import Cloud
 from .settings import Settings
 
 
-def cloud(told: Settings, region: str) -> Cloud:
+def cloud(settings: Settings, region: str) -> Cloud:
     """Each is loaded where it is wanted: a cloud's SDK takes as much memory as all else here."""
-    if told.region_clouds[region] == "azure":
+    if settings.region_clouds[region] == "azure":
         from .azure.cloud import Azure
 
-        return Azure.connected(told, region)
+        return Azure.connected(settings, region)
     from .aws.cloud import Aws
 
-    return Aws(region, told.cluster)
+    return Aws(region, settings.cluster)

@@ -7,7 +7,7 @@ scheduler's own sentence stands beside it.
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
-from .amounts import amount, asked, plain
+from .amounts import amount, plain, pod_requests
 
 Node = Mapping[str, Any]
 Pod = Mapping[str, Any]
@@ -31,7 +31,7 @@ def _misfits(pod: Pod, node: Node) -> Iterator[Misfit]:
     if wrong := unmatched(spec, has):
         yield Misfit("selector", wrong)
     tolerations = spec.get("tolerations") or []
-    wanted = asked(pod)
+    wanted = pod_requests(pod)
     for taint in node["spec"].get("taints") or []:
         if taint["effect"] not in HARD or taint["key"].startswith(STARTING):
             continue

@@ -53,9 +53,9 @@ class Refused(NamedTuple):
 
 
 class Group(NamedTuple):
-    """`desired` is what we want of the cloud; with `to_tell` it may want more yet, and has to hear of it.
+    """`desired` is what we want of the cloud; with `unsent` it may want more yet, and has to hear of it.
 
-    `asked` is when it was last asked for more, `judged` the time of the newest failure taken for a refusal, both
+    `requested_at` is when it was last asked for more, `judged` the time of the newest failure taken for a refusal, both
     in seconds of the epoch, as the cloud's times are. `settled` is when the last call that changes it had ended, by the
     monotonic clock; before its end that is infinite.
     `serial` numbers placeholders.
@@ -64,10 +64,10 @@ class Group(NamedTuple):
     name: str
     least: int
     desired: int = 0
-    to_tell: bool = False
+    unsent: bool = False
     machines: tuple[Machine, ...] = ()
     refused: tuple[Refused, ...] = ()
-    asked: float = 0.0
+    requested_at: float = 0.0
     settled: float = 0.0
     judged: float = 0.0
     serial: int = 0
@@ -100,7 +100,7 @@ def grown(group: Group, by: int, now: float) -> Group:
     """With so many more machines asked for: how many there may be limits.py says. Raises NotPossibleError."""
     if by <= 0:
         raise NotPossibleError(f"{group.name} can't grow by {by}")
-    return telling(group, desired=group.wanted + by, asked=now)
+    return in_flight(group, desired=group.wanted + by, requested_at=now)
 
 
 def without_owed(group: Group, by: int) -> Group:
@@ -109,15 +109,15 @@ def without_owed(group: Group, by: int) -> Group:
     The autoscaler counts what has not registered, and stops altogether where it is refused this.
     """
     fewer = min(by, group.desired - max(len(group.live), group.least))
-    return telling(group, desired=group.desired - fewer, to_tell=True) if fewer > 0 else group
+    return in_flight(group, desired=group.desired - fewer, unsent=True) if fewer > 0 else group
 
 
 def taken_over(group: Group, now: float) -> Group:
     """For an autoscaler that has just begun to lead: what was refused before is nobody's who waits now."""
-    return group._replace(asked=now, judged=now, refused=(), to_tell=False)
+    return group._replace(requested_at=now, judged=now, refused=(), unsent=False)
 
 
-def telling(group: Group, **changed: Any) -> Group:
+def in_flight(group: Group, **changed: Any) -> Group:
     """No answer counts before the call to the cloud has ended: one from in between may know of it, or may not."""
     return group._replace(settled=math.inf, **changed)
 
@@ -148,25 +148,27 @@ def ended(group: Group, ids: Collection[str]) -> Group:
             f"{group.name} can't lose {len(going)}: it would have {desired}, and has {group.least} at least"
         )
     machines = tuple(one._replace(state="ending") if one.id in going else one for one in group.machines)
-    return telling(group, machines=machines, desired=desired)
+    return in_flight(group, machines=machines, desired=desired)
 
 
-def observed(group: Group, seen: Observation) -> Group:
+def observed(group: Group, observation: Observation) -> Group:
     """After an answer of the cloud's. What was asked for after the question is kept: the answer can't know of it.
 
     Where launches failed since the last time the group was asked, all that is owed counts as refused: `desired` is then
     what lives, and the cloud has to be told so, or it would go on trying and buy what another pool has bought by then.
     """
-    if seen.at <= group.settled:
+    if observation.at <= group.settled:
         # Machines that have come are there all the same; ones that were told to end do not live again.
         ending = {machine.id for machine in group.machines if machine.state == "ending"}
-        machines = tuple(one._replace(state="ending") if one.id in ending else one for one in seen.machines)
+        machines = tuple(one._replace(state="ending") if one.id in ending else one for one in observation.machines)
         return _without_filled(group, group._replace(machines=machines))
-    after = group._replace(machines=seen.machines)
+    after = group._replace(machines=observation.machines)
     # What it wants beyond ours it has not heard yet that we do not.
-    ahead = group.to_tell and seen.desired > after.wanted
-    after = _without_filled(group, after._replace(desired=after.wanted if ahead else seen.desired, to_tell=ahead))
-    failed = [one for one in seen.failures if one.at >= group.asked - SKEW_SECONDS and one.at > group.judged]
+    ahead = group.unsent and observation.desired > after.wanted
+    after = _without_filled(group, after._replace(desired=after.wanted if ahead else observation.desired, unsent=ahead))
+    failed = [
+        one for one in observation.failures if one.at >= group.requested_at - SKEW_SECONDS and one.at > group.judged
+    ]
     return _with_refused(after, failed) if failed and after.owed else after
 
 
@@ -183,11 +185,11 @@ def _with_refused(group: Group, failed: Sequence[Failure]) -> Group:
     sentence, desired = failed[0].sentence, max(len(group.live), group.least)
     numbers = range(group.serial, group.serial + group.desired - desired)
     # With the time, since another replica counts from 0: the autoscaler takes note of no id that it has seen.
-    made = [Refused(f"refused-{group.name}-{int(group.asked)}-{n}", kind(sentence), sentence) for n in numbers]
+    made = [Refused(f"refused-{group.name}-{int(group.requested_at)}-{n}", kind(sentence), sentence) for n in numbers]
     return group._replace(
         refused=(*group.refused, *made),
         serial=group.serial + len(made),
         desired=desired,
-        to_tell=group.to_tell or bool(made),
+        unsent=group.unsent or bool(made),
         judged=max(one.at for one in failed),
     )

@@ -28,7 +28,7 @@ APART_SECONDS = 300
 
 
 class Waiting(NamedTuple):
-    """A pod without a node as it was seen. `said` are the scheduler's words. Pods of one `shape`, namespace and owner
+    """A pod that was seen without a node. `message` has the scheduler's words. Pods of one `shape`, namespace and owner
     have the same causes.
     """
 
@@ -38,7 +38,7 @@ class Waiting(NamedTuple):
     shape: str
     requests: Mapping[str, str]
     selector: Mapping[str, str]
-    said: str
+    message: str
     causes: Sequence[Cause]
 
     @property
@@ -61,10 +61,10 @@ class Hour:
     def place(self) -> int:
         return self.number % PLACES
 
-    def decide(self, told: Sequence[dict[str, Any]]) -> bool:
+    def decide(self, decisions: Sequence[dict[str, Any]]) -> bool:
         """Whether any is new."""
         known = {json.dumps(one, sort_keys=True) for one in self.decisions}
-        new = [one for one in told if json.dumps(one, sort_keys=True) not in known]
+        new = [one for one in decisions if json.dumps(one, sort_keys=True) not in known]
         before, every = self.decisions, [*self.decisions, *new]
         self.decisions = sorted(every, key=lambda one: str(one["at"]))[-MOST_DECISIONS:]
         return self.decisions != before
@@ -103,7 +103,7 @@ def _timed(times: list[dict[str, Any]], pod: Waiting, at: int) -> bool:
     same = last["causes"] is not None and codes == [(one["code"], one.get("group", "")) for one in last["causes"]]
     if not same:
         times.append({"from": at})
-    times[-1] |= {"to": at, "said": pod.said, "causes": [_plain(one) for one in pod.causes]}
+    times[-1] |= {"to": at, "said": pod.message, "causes": [_plain(one) for one in pod.causes]}
     return not same
 
 

@@ -14,9 +14,9 @@ def encoded(node: dict[str, Any]) -> bytes:
     status = {**node["status"]}
     for part in AMOUNTS:
         status[part] = {name: {"string": amount} for name, amount in status[part].items()}
-    told = {"metadata": node["metadata"], "spec": node["spec"], "status": status}
+    document = {"metadata": node["metadata"], "spec": node["spec"], "status": status}
     try:
-        made: bytes = json_format.ParseDict(told, messages.Node()).SerializeToString(deterministic=True)
+        made: bytes = json_format.ParseDict(document, messages.Node()).SerializeToString(deterministic=True)
     except json_format.ParseError as error:
         raise ValueError(f"the template of {node['metadata'].get('name')}: {error}") from None
     return made

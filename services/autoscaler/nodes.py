@@ -20,7 +20,7 @@ PATH = "/api/v1/nodes?includeObject=None&resourceVersion=0"
 # Whoever ends machines waits for it, and has 30 s for all (aws/cloud.py).
 TIMEOUT_SECONDS = 3
 # Ends of one pass ask once.
-FRESH_SECONDS = 5.0
+MAX_AGE_SECONDS = 5.0
 READY = "Ready"
 # Above this share no machine of the region goes; one or two sick machines are no trouble of the region's.
 SHARE, FEWEST = 0.3, 3
@@ -35,16 +35,16 @@ class Nodes:
 
     def __init__(self, account: Path) -> None:
         self.account, self.one_asks = account, threading.Lock()
-        self.known, self.at = dict[str, bool](), -FRESH_SECONDS
+        self.known, self.at = dict[str, bool](), -MAX_AGE_SECONDS
 
     def ready(self) -> Mapping[str, bool]:
         """Whether each node of the cluster is Ready, by its name. Raises NodesError."""
         with self.one_asks:
-            if time.monotonic() - self.at >= FRESH_SECONDS:
-                self.known, self.at = self._asked(), time.monotonic()
+            if time.monotonic() - self.at >= MAX_AGE_SECONDS:
+                self.known, self.at = self._fetch(), time.monotonic()
             return self.known
 
-    def _asked(self) -> dict[str, bool]:
+    def _fetch(self) -> dict[str, bool]:
         try:
             return read(kube(self.account, TIMEOUT_SECONDS).ask("GET", PATH, accept=TABLE))
         except (Answer, OSError, KeyError, TypeError, ValueError) as error:

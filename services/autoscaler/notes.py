@@ -43,13 +43,13 @@ def main() -> int:
     given = parser.parse_args()
     try:
         flags = Backoffs(*(seconds(part) for part in given.backoff.split(",")))
-        told = settings.read(given.settings)
+        configured = settings.read(given.settings)
     except (settings.SettingsError, TypeError, ValueError, OSError) as error:
         sys.stderr.write(f"autoscaler's notes: {error}\n")
         return 1
     names = Names(given.status, given.lease, given.history, socket.gethostname())
     owners = Owners(given.webhooks, given.owner)
-    book = Recorder(kube(given.account), told, names, given.decisions, flags, given.buys_from, owners)
+    book = Recorder(kube(given.account), configured, names, given.decisions, flags, given.buys_from, owners)
     gc.freeze()
     over = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -58,7 +58,7 @@ def main() -> int:
     while not over.wait(pause):
         began = time.monotonic()
         try:
-            book.turn(time.time())
+            book.step(time.time())
         except (Answer, OSError, ValueError) as error:
             sys.stderr.write(f"autoscaler's notes: {error}\n")
             sys.stderr.flush()

@@ -10,7 +10,7 @@ TELL_SECONDS = 90
 NO_NEWS = {"undecided", "scheduling", "preempting", "gated", "priority"}
 MISFITS = {"selector", "taint", "too-large"}
 # A pod that was not seen for so long waits no more.
-SEEN_SECONDS = 60
+STALE_SECONDS = 60
 # Why machines that should go stay.
 STOPS = ("region-not-ready", "nodes-unknown")
 TEAM = "team-"
@@ -36,14 +36,14 @@ def due(hour: Hour, cluster: str, owner: str, now: float) -> list[Message]:
 def _waits(hour: Hour, cluster: str, owner: str, now: float) -> Iterator[Message]:
     for wait in hour.waits.values():
         news = _news(wait["times"][-1]["causes"])
-        if now - wait["to"] > SEEN_SECONDS or now - wait["from"] < TELL_SECONDS or not news:
+        if now - wait["to"] > STALE_SECONDS or now - wait["from"] < TELL_SECONDS or not news:
             continue
         space = str(wait["namespace"])
         team = space.removeprefix(TEAM) if space.startswith(TEAM) else owner
-        pods = sorted(name for name, (_, to) in wait["pods"].items() if now - to <= SEEN_SECONDS)
+        pods = sorted(name for name, (_, to) in wait["pods"].items() if now - to <= STALE_SECONDS)
         if pods:
             codes = sorted({str(one["code"]) for one in news})
-            yield Message(team, "/".join((space, str(wait["owner"]), *codes)), _told(cluster, wait, pods, news, now))
+            yield Message(team, "/".join((space, str(wait["owner"]), *codes)), _message(cluster, wait, pods, news, now))
 
 
 def _news(causes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -53,7 +53,7 @@ def _news(causes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [one for one in causes if one["code"] in shown]
 
 
-def _told(
+def _message(
     cluster: str, wait: Mapping[str, Any], pods: Sequence[str], news: Sequence[Mapping[str, Any]], now: float
 ) -> str:
     whose = f" of {wait['owner']}" if wait["owner"] else f" ({pods[0]})" if len(pods) == 1 else ""

@@ -1,4 +1,4 @@
-"""What a leader's notes are made of, turn by turn: pods that wait, the autoscaler's status, the service's decisions."""
+"""What a leader's notes are made of, step by step: pods that wait, the autoscaler's status, the service's decisions."""
 
 import contextlib
 import json
@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from kube_http import PAGE, Answer, Kube
 
 from . import autoscaler_status, backoffs, causes, decisions, hours, owners, webhook
-from .amounts import asked, plain
+from .amounts import plain, pod_requests
 from .autoscaler_status import AutoscalerStatus
 from .backoffs import Backoffs
 from .causes import Around
@@ -67,27 +67,27 @@ class Recorder:
         self.dirty = False
         self.nodes: list[dict[str, str]] = []
 
-    def turn(self, now: float) -> None:
-        """Raises Answer, OSError and ValueError; the next turn goes on where this one stopped."""
+    def step(self, now: float) -> None:
+        """Raises Answer, OSError and ValueError; the next step goes on where this one stopped."""
         if not self.leads():
             self.hour = self.before = None
             return
         if self.hour is None:
-            self.before, _ = self.kept(hours.number(now) - 1)
-            self.hour, self.version = self.kept(hours.number(now))
+            self.before, _ = self.stored_hour(hours.number(now) - 1)
+            self.hour, self.version = self.stored_hour(hours.number(now))
         elif self.hour.number != hours.number(now):
             self.write(now)
             self.before = self.hour
-            self.hour, self.version = self.kept(hours.number(now))
+            self.hour, self.version = self.stored_hour(hours.number(now))
         found = self.kube.find(f"{SPACE}/{self.names.status}")
-        told = autoscaler_status.read(str((found or {}).get("data", {}).get("status", "")))
+        status = autoscaler_status.read(str((found or {}).get("data", {}).get("status", "")))
         new = self.hour.decide(self.unwritten(decisions.read_all(self.file)))
-        new = self.hour.decide([*backoffs.begun(told, self.decided)]) or new
-        # Not before its status: a pod of which nobody can say anything is seen again in the next turn.
-        seen = list(self.waiting(told, now)) if told.groups else []
-        new = self.hour.see(seen, now) or new
-        new = self.told_owners(now) or new
-        self.dirty = self.dirty or new or bool(seen)
+        new = self.hour.decide([*backoffs.begun(status, self.decided)]) or new
+        # Not before its status: a pod of which nobody can say anything is seen again in the next step.
+        pending = list(self.waiting(status, now)) if status.groups else []
+        new = self.hour.see(pending, now) or new
+        new = self.notify_owners(now) or new
+        self.dirty = self.dirty or new or bool(pending)
         if new or (self.dirty and now - self.written >= STILL_SECONDS):
             self.write(now)
 
@@ -97,8 +97,8 @@ class Recorder:
             with contextlib.suppress(Answer, OSError):
                 self.write(0.0)
 
-    def told_owners(self, now: float) -> bool:
-        """Whether somebody was. What a webhook did not take is tried again in a later turn."""
+    def notify_owners(self, now: float) -> bool:
+        """Whether somebody was. What a webhook did not take is tried again in a later step."""
         assert self.hour
         if self.owners.folder is None:
             return False
@@ -119,7 +119,7 @@ class Recorder:
     def path(self, number: int) -> str:
         return f"{self.names.history}-{number % hours.PLACES:02}"
 
-    def kept(self, number: int) -> tuple[Hour, str]:
+    def stored_hour(self, number: int) -> tuple[Hour, str]:
         """That hour, with its version; an empty one where its place has another's notes."""
         found = self.kube.find(f"{SPACE}/{self.path(number)}")
         if found is None:
@@ -164,13 +164,13 @@ class Recorder:
         known = {json.dumps(one, sort_keys=True) for one in self.before.decisions}
         return [one for one in found if one["at"] >= since and json.dumps(one, sort_keys=True) not in known]
 
-    def waiting(self, told: AutoscalerStatus, now: float) -> Iterator[Waiting]:
+    def waiting(self, status: AutoscalerStatus, now: float) -> Iterator[Waiting]:
         around: Around | None = None
         known: dict[str, list[causes.Cause]] = {}
         for pod in self.pods():
             if around is None:
-                until = backoffs.ends(told, self.decided, self.flags)
-                around = Around(self.settings, told.groups, until, self.labels(now), self.buys_from)
+                until = backoffs.ends(status, self.decided, self.flags)
+                around = Around(self.settings, status.groups, until, self.labels(now), self.buys_from)
             key = shape(pod)
             if key not in known:
                 known[key] = causes.causes(pod, around)
@@ -192,8 +192,8 @@ class Recorder:
         """Of all nodes, asked for once a minute."""
         if now - self.looked >= NODES_SECONDS:
             # From the API server's own memory.
-            told = self.kube.ask("GET", "/api/v1/nodes?resourceVersion=0", accept=LABELS_ALONE)
-            self.nodes = [one["metadata"].get("labels") or {} for one in told["items"] or ()]
+            answer = self.kube.ask("GET", "/api/v1/nodes?resourceVersion=0", accept=LABELS_ALONE)
+            self.nodes = [one["metadata"].get("labels") or {} for one in answer["items"] or ()]
             self.looked = now
         return self.nodes
 
@@ -203,7 +203,7 @@ def shape(pod: dict[str, Any]) -> str:
     spec, status = pod["spec"], pod.get("status") or {}
     parts = [spec.get(name) for name in ("nodeSelector", "affinity", "tolerations", "priority", "schedulingGates")]
     scheduled = causes.scheduler_says(pod) != ""
-    parts += [plain(asked(pod)), status.get("nominatedNodeName"), scheduled]
+    parts += [plain(pod_requests(pod)), status.get("nominatedNodeName"), scheduled]
     return json.dumps(parts, sort_keys=True)
 
 
@@ -220,7 +220,7 @@ def noted(pod: dict[str, Any], key: str, why: list[causes.Cause]) -> Waiting:
         meta["name"],
         owner(pod),
         key,
-        plain(asked(pod)),
+        plain(pod_requests(pod)),
         spec.get("nodeSelector") or {},
         causes.scheduler_says(pod),
         why,

@@ -55,14 +55,14 @@ class Region:
         self.leads_since = time.time()
         self.ended: set[str] = set()
         # Group → the code of what keeps its spoilt instances: told once.
-        self.kept: dict[str, str] = {}
+        self.blocked: dict[str, str] = {}
 
     @property
     def busy(self) -> bool:
         """Whether something comes, goes, or was refused and is not taken note of."""
         with self.memory:
             return any(
-                one.owed or one.refused or one.to_tell or any(machine.state != "running" for machine in one.machines)
+                one.owed or one.refused or one.unsent or any(machine.state != "running" for machine in one.machines)
                 for one in self.groups.values()
             )
 
@@ -84,28 +84,30 @@ class Region:
                 self._count()
 
     def _look(self, *, leads: bool) -> None:
-        seen, waiting = self.cloud.groups()
-        metrics.seen.labels(self.name).set(time.time())
-        mine = self.settings.keys() & seen.keys()
+        observed, waiting = self.cloud.groups()
+        metrics.region_seen_seconds.labels(self.name).set(time.time())
+        mine = self.settings.keys() & observed.keys()
         with self.memory:
             self.answered = True
-            self.groups = {name: groups.observed(self._known(name), seen[name]) for name in mine}
+            self.groups = {name: groups.observed(self._known(name), observed[name]) for name in mine}
             self.place = {machine.id: one.name for one in self.groups.values() for machine in one.machines}
             self.ended &= self.place.keys()
             short = [name for name, one in self.groups.items() if one.owed]
         # What one group can't be asked or told does not keep the others from it.
         problems: list[CloudError] = []
         todo: list[tuple[Callable[..., None], tuple[object, ...]]] = [
-            (self._judge, (seen[name], name)) for name in short
+            (self._judge, (observed[name], name)) for name in short
         ]
         if leads:
             # After they were judged: with them goes what the cloud says of them.
-            spoilt = {name for name in mine if seen[name].spoilt}
-            self.kept = {name: code for name, code in self.kept.items() if name in spoilt}
+            spoilt = {name for name in mine if observed[name].spoilt}
+            self.blocked = {name: code for name, code in self.blocked.items() if name in spoilt}
             stop = self.stop() if spoilt else ""
-            todo += [(self._keep if stop else self._clear, (seen[name], name, stop)) for name in sorted(spoilt)]
+            todo += [
+                (self._record_blocked if stop else self._clear, (observed[name], name, stop)) for name in sorted(spoilt)
+            ]
             # A size below what stands there would end something.
-            todo += [(self._withdraw, (seen[name], name)) for name in sorted(mine - spoilt if stop else mine)]
+            todo += [(self._withdraw, (observed[name], name)) for name in sorted(mine - spoilt if stop else mine)]
             todo += [(self._let_go, (id_, waiting[id_])) for id_ in sorted(waiting.keys() & self.ended)]
         for do, about in todo:
             try:
@@ -116,11 +118,11 @@ class Region:
             raise CloudError("; ".join(sorted({str(problem) for problem in problems})))
 
     def _known(self, name: str) -> Group:
-        return self.groups.get(name) or Group(name, self.settings[name].least, asked=self.leads_since)
+        return self.groups.get(name) or Group(name, self.settings[name].least, requested_at=self.leads_since)
 
-    def _judge(self, seen: Observation, name: str) -> None:
+    def _judge(self, observed: Observation, name: str) -> None:
         """What a group owes may have been refused."""
-        answer = seen._replace(failures=self.cloud.failures(name))
+        answer = observed._replace(failures=self.cloud.failures(name))
         with self.memory:
             before = self.groups[name]
             one = self.groups[name] = groups.observed(before, answer)
@@ -128,30 +130,30 @@ class Region:
             last = one.refused[-1]
             record("refused", group=name, region=self.name, machines=count, code=last.kind.code, why=last.sentence)
 
-    def _withdraw(self, seen: Observation, name: str) -> None:
+    def _withdraw(self, observed: Observation, name: str) -> None:
         """The cloud goes on trying for what it has refused, and would buy what another region has bought by then."""
         with self.changing:
             with self.memory:
                 one = self.groups[name]
-                if not one.to_tell or seen.at <= one.settled or seen.desired <= one.desired:
+                if not one.unsent or observed.at <= one.settled or observed.desired <= one.desired:
                     return
-                one = self.groups[name] = groups.telling(one)
+                one = self.groups[name] = groups.in_flight(one)
             self._resize(one)
 
-    def _keep(self, seen: Observation, name: str, why: str) -> None:
+    def _record_blocked(self, observed: Observation, name: str, why: str) -> None:
         code = why.partition(":")[0]
-        if self.kept.get(name) != code:
-            self.kept[name] = code
-            record("no-end", group=name, region=self.name, ids=list(seen.spoilt), why=why)
+        if self.blocked.get(name) != code:
+            self.blocked[name] = code
+            record("no-end", group=name, region=self.name, ids=list(observed.spoilt), why=why)
 
-    def _clear(self, seen: Observation, name: str, _: str) -> None:
+    def _clear(self, observed: Observation, name: str, _: str) -> None:
         """What is no machine holds a place, and is paid for. Whoever errs about that ends a machine: so the freeze and
         the region's breaker stop this, too.
         """
-        self.kept.pop(name, None)
+        self.blocked.pop(name, None)
         with self.changing:
-            problems = self.cloud.end(name, seen.spoilt)
-        if gone := [id_ for id_ in seen.spoilt if id_ not in problems]:
+            problems = self.cloud.end(name, observed.spoilt)
+        if gone := [id_ for id_ in observed.spoilt if id_ not in problems]:
             record("cleared", group=name, region=self.name, ids=gone)
         if problems:
             raise next(iter(problems.values()))
@@ -165,7 +167,7 @@ class Region:
         changed: dict[str, Any] = failed
         try:
             self.cloud.resize(one.name, one.desired)
-            changed = {"to_tell": False}
+            changed = {"unsent": False}
         finally:
             self._settle(one.name, **changed)
 
@@ -175,7 +177,7 @@ class Region:
                 self.groups[name] = groups.settled(self.groups[name], time.monotonic(), **changed)
 
     @contextlib.contextmanager
-    def _turn(self, caller: Caller) -> Iterator[None]:
+    def _exclusive(self, caller: Caller) -> Iterator[None]:
         """To change something. Raises CloudError where the caller would have given up before that is done."""
         patience = caller.until - CHANGE_SECONDS - time.monotonic()
         got = patience > 0 and self.changing.acquire(timeout=min(patience, threading.TIMEOUT_MAX))
@@ -189,18 +191,18 @@ class Region:
 
     def grow(self, name: str, change: Callable[[Group], Group], caller: Caller) -> None:
         """Raises CloudError, and then nothing is wanted that was not before; and what `change` raises."""
-        with self._turn(caller):
+        with self._exclusive(caller):
             with self.memory:
                 before = self.groups[name]
                 after = self.groups[name] = change(before)
             try:
                 # The cloud may have heard a call that failed here. What it wants too much the next look takes back.
-                self._resize(after, desired=before.desired, asked=before.asked, to_tell=True)
+                self._resize(after, desired=before.desired, requested_at=before.requested_at, unsent=True)
             except AnswerLostError:
                 # It has launched by then what it heard; and the autoscaler would ask another region for as many.
                 if not self._heard(after, caller):
                     raise
-                self._settle(name, desired=after.desired, asked=after.asked, to_tell=False)
+                self._settle(name, desired=after.desired, requested_at=after.requested_at, unsent=False)
 
     def _heard(self, one: Group, caller: Caller) -> bool:
         """Whether the cloud wants as many as it was told, if that can be found out while the caller waits."""
@@ -215,7 +217,7 @@ class Region:
         tells it: the autoscaler stops altogether where this fails.
         """
         fewer = 0
-        with contextlib.suppress(CloudError), self._turn(caller):
+        with contextlib.suppress(CloudError), self._exclusive(caller):
             with self.memory:
                 before = self.groups[name]
                 after = self.groups[name] = groups.without_owed(before, by)
@@ -228,7 +230,7 @@ class Region:
         if none was tried.
         """
         assert len(ids) <= AT_ONCE
-        with self._turn(caller):
+        with self._exclusive(caller):
             with self.memory:
                 before = self.groups[name]
                 self.groups[name] = groups.ended(before, ids)

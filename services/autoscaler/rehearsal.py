@@ -23,11 +23,11 @@ class Rehearsal:
 
     def groups(self) -> tuple[dict[str, Observation], dict[str, str]]:
         found, _ = self.cloud.groups()
-        self.real = {name: seen.desired for name, seen in found.items()}
-        return {name: self._wished(name, seen) for name, seen in found.items()}, {}
+        self.real = {name: observed.desired for name, observed in found.items()}
+        return {name: self._wished(name, observed) for name, observed in found.items()}, {}
 
-    def _wished(self, name: str, seen: Observation) -> Observation:
-        return seen._replace(desired=seen.desired + self.more.get(name, 0), spoilt=())
+    def _wished(self, name: str, observed: Observation) -> Observation:
+        return observed._replace(desired=observed.desired + self.more.get(name, 0), spoilt=())
 
     def failures(self, group: str) -> tuple[Failure, ...]:  # noqa: ARG002
         """Nobody refuses what nobody is asked for."""
@@ -47,5 +47,5 @@ class Rehearsal:
         """Nobody's end waits for a dry run."""
 
 
-def rehearsed(told: Settings, region: str) -> Rehearsal:
-    return Rehearsal(clouds.cloud(told, region))
+def rehearsed(settings: Settings, region: str) -> Rehearsal:
+    return Rehearsal(clouds.cloud(settings, region))

@@ -91,12 +91,12 @@ class Scaling:
             for region in self.regions.values():
                 region.take_over()
             pool = ThreadPoolExecutor(len(self.regions) or 1)
-            looks = {pool.submit(region.look): name for name, region in self.regions.items()}
-            done, _ = wait(looks, FIRST_LOOK_SECONDS)
+            lookups = {pool.submit(region.look): name for name, region in self.regions.items()}
+            done, _ = wait(lookups, FIRST_LOOK_SECONDS)
             pool.shutdown(wait=False)
             for look in done:
                 if error := look.exception():
-                    record("region-problem", region=looks[look], why=_why(error))
+                    record("region-problem", region=lookups[look], why=_why(error))
         with self.memory:
             alive = sum(len(one.live) for one in self._groups().values())
         recent = [one for one in self.were if self.asked_at - one[0] < LATELY_SECONDS]
@@ -185,7 +185,7 @@ class Scaling:
         if len(going) < len(wanted):
             late = f"too-many-at-once: there were {lately} machines lately, and at most {most} go in one pass"
             problem = NotPossibleError(stop or late)
-            metrics.kept.labels(region.name, str(problem).partition(":")[0]).inc()
+            metrics.incomplete_ends.labels(region.name, str(problem).partition(":")[0]).inc()
         if strangers := sorted(set(ids) - known):
             problem = NotPossibleError(f"{', '.join(strangers)}: not in {name}")
         gone: list[str] = []

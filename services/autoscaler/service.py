@@ -63,9 +63,9 @@ class Service(services.CloudProviderServicer):  # type: ignore[misc]
     def NodeGroups(self, _: Any, __: Any) -> Any:  # noqa: N802
         return messages.NodeGroupsResponse(nodeGroups=self._groups(sorted(self.scaling.groups)))
 
-    def NodeGroupForNode(self, asked: Any, _: Any) -> Any:  # noqa: N802
+    def NodeGroupForNode(self, request: Any, _: Any) -> Any:  # noqa: N802
         """Of a node of a site, or of another cloud: none. The autoscaler keeps each answer until its next pass."""
-        machine = provider_ids.instance(asked.node.providerID)
+        machine = provider_ids.instance(request.node.providerID)
         name = self.scaling.owner(machine) if machine else None
         if name is None:
             return NO_GROUP
@@ -84,31 +84,34 @@ class Service(services.CloudProviderServicer):  # type: ignore[misc]
                 found.append(messages.NodeGroup(id=name, minSize=one.least, maxSize=most, debug=about))
         return found
 
-    def NodeGroupTargetSize(self, asked: Any, _: Any) -> Any:  # noqa: N802
-        return messages.TargetSizeResponse(targetSize=self.scaling.group(asked.id).target)
+    def NodeGroupTargetSize(self, request: Any, _: Any) -> Any:  # noqa: N802
+        return messages.TargetSizeResponse(targetSize=self.scaling.group(request.id).target)
 
-    def NodeGroupNodes(self, asked: Any, _: Any) -> Any:  # noqa: N802
-        one = self.scaling.group(asked.id)
+    def NodeGroupNodes(self, request: Any, _: Any) -> Any:  # noqa: N802
+        one = self.scaling.group(request.id)
         known = self.machines.get(one.name)
         if known is None or known[0] != (one.machines, one.refused):
-            told = [*(_machine(machine) for machine in one.machines), *(_refused(refused) for refused in one.refused)]
-            known = self.machines[one.name] = ((one.machines, one.refused), messages.NodesResponse(instances=told))
+            instances = [
+                *(_machine(machine) for machine in one.machines),
+                *(_refused(refused) for refused in one.refused),
+            ]
+            known = self.machines[one.name] = ((one.machines, one.refused), messages.NodesResponse(instances=instances))
         return known[1]
 
-    def NodeGroupTemplateNodeInfo(self, asked: Any, _: Any) -> Any:  # noqa: N802
-        told = self.templates[asked.id]
-        return messages.TemplateResponse(nodeInfo=messages.Node.FromString(told), nodeBytes=told)
+    def NodeGroupTemplateNodeInfo(self, request: Any, _: Any) -> Any:  # noqa: N802
+        template = self.templates[request.id]
+        return messages.TemplateResponse(nodeInfo=messages.Node.FromString(template), nodeBytes=template)
 
-    def NodeGroupIncreaseSize(self, asked: Any, context: Any) -> Any:  # noqa: N802
-        self.scaling.grow(asked.id, asked.delta, caller(context))
+    def NodeGroupIncreaseSize(self, request: Any, context: Any) -> Any:  # noqa: N802
+        self.scaling.grow(request.id, request.delta, caller(context))
         return NOTHING
 
-    def NodeGroupDecreaseTargetSize(self, asked: Any, context: Any) -> Any:  # noqa: N802
-        self.scaling.shrink(asked.id, -asked.delta, caller(context))
+    def NodeGroupDecreaseTargetSize(self, request: Any, context: Any) -> Any:  # noqa: N802
+        self.scaling.shrink(request.id, -request.delta, caller(context))
         return NOTHING
 
-    def NodeGroupDeleteNodes(self, asked: Any, context: Any) -> Any:  # noqa: N802
-        self.scaling.delete(asked.id, _ids(asked.nodes), caller(context))
+    def NodeGroupDeleteNodes(self, request: Any, context: Any) -> Any:  # noqa: N802
+        self.scaling.delete(request.id, _ids(request.nodes), caller(context))
         return NOTHING
 
 
@@ -117,9 +120,9 @@ def caller(context: Any) -> Caller:
     return Caller(math.inf if left is None else time.monotonic() + left, context.is_active)
 
 
-def _ids(asked: Iterable[Any]) -> list[str]:
+def _ids(nodes: Iterable[Any]) -> list[str]:
     """Of machines, as their cloud calls them, and of placeholders."""
-    return [provider_ids.instance(node.providerID) or node.providerID for node in asked]
+    return [provider_ids.instance(node.providerID) or node.providerID for node in nodes]
 
 
 def _machine(machine: Machine) -> Any:
@@ -128,13 +131,13 @@ def _machine(machine: Machine) -> Any:
 
 
 def _refused(one: Refused) -> Any:
-    told = messages.InstanceErrorInfo(
+    error_info = messages.InstanceErrorInfo(
         errorCode=one.kind.code,
         errorMessage=one.sentence,
         instanceErrorClass=OUT_OF_RESOURCES if one.kind.elsewhere else OTHER,
     )
     return messages.Instance(
-        id=one.id, status=messages.InstanceStatus(instanceState="instanceCreating", errorInfo=told)
+        id=one.id, status=messages.InstanceStatus(instanceState="instanceCreating", errorInfo=error_info)
     )
 
 
@@ -146,15 +149,15 @@ class Judged(grpc.ServerInterceptor):  # type: ignore[misc]
         if handler is None:
             return None
 
-        def answer(asked: Any, context: Any) -> Any:
+        def answer(request: Any, context: Any) -> Any:
             began = time.perf_counter()
             try:
-                return handler.unary_unary(asked, context)
+                return handler.unary_unary(request, context)
             except tuple(STATUS) as error:
                 why = f"no group {error}" if isinstance(error, KeyError) else str(error)
                 context.abort(STATUS[type(error)], why)
             finally:
-                metrics.asked.labels(name).observe(time.perf_counter() - began)
+                metrics.rpc_seconds.labels(name).observe(time.perf_counter() - began)
 
         return grpc.unary_unary_rpc_method_handler(answer, handler.request_deserializer, handler.response_serializer)
 

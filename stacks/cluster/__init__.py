@@ -93,6 +93,6 @@ async def _check(
     published: dict[str, Any] = await last_published(stack.name, "generations") or {}
     before = {name: Generations(tuple(map(int, at["trusted"])), int(at["signing"])) for name, at in published.items()}
     refused += rotation_refusals(before, keys)
-    if told := [f"{world.path.name}: cluster {stack.name}: {why}" for why in refused if why]:
-        raise pulumi.RunError("\n".join(told))
+    if problems := [f"{world.path.name}: cluster {stack.name}: {why}" for why in refused if why]:
+        raise pulumi.RunError("\n".join(problems))
     return before_this

@@ -30,7 +30,7 @@ async def _program(world: World, stack: StackSpec) -> None:
     owner = Owner(fleet.fleet, fleet.owner, stack.name)
     opts = ResourceOptions(providers={"random": random.Provider("random")})
     ends = {region: await _end(world, region) for region, cloud in clouds.items() if cloud == "aws"}
-    joined = [one for one in connections(fleet, world.plan) if one.region in ends]
+    linked = [one for one in connections(fleet, world.plan) if one.region in ends]
     published: dict[str, ConnectionOutputs] = {}
     if ends:
         assert fleet.aws is not None  # fleet.rules: no region in AWS without an account
@@ -38,7 +38,7 @@ async def _program(world: World, stack: StackSpec) -> None:
             "links",
             {
                 "regions": ends,
-                "connections": joined,
+                "connections": linked,
                 "peerings": between(peerings(fleet), ends),
                 "zones": site_zones(fleet),
                 "account_id": fleet.aws.account_id,
@@ -46,7 +46,7 @@ async def _program(world: World, stack: StackSpec) -> None:
             },
             opts,
         )
-        published |= {one.name: _published(fleet.fleet, one, made.sites[one.name].vpn) for one in joined}
+        published |= {one.name: _published(fleet.fleet, one, made.sites[one.name].vpn) for one in linked}
     azure = [region for region, cloud in clouds.items() if cloud == "azure"]
     if azure:
         published |= await links_azure.build(world, azure, ends, owner, opts)

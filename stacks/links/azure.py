@@ -35,7 +35,9 @@ async def build(
                 for end in other_ends(fleet, plan, region)
                 if end.tunnel is None or end.tunnel.aws in aws
             ],
-            "crossed": [one for one in cross_cloud_connections(fleet, plan) if one.aws in aws and one.azure in here],
+            "cross_cloud": [
+                one for one in cross_cloud_connections(fleet, plan) if one.aws in aws and one.azure in here
+            ],
             "peerings": between(peerings(fleet), here),
             "zones": site_zones(fleet),
             "owner": owner,

@@ -21,6 +21,6 @@ BUILDERS: dict[Cloud, Callable[[World, StackSpec], RegionOutputs]] = {
 def program(world: World, stack: StackSpec) -> None:
     """Registers the region's resources, publishes `RegionOutputs`. Raises RunError for a port that nobody reaches."""
     fleet, region = world.fleet, stack.region
-    if lost := unreachable(fleet, world.plan, region):
-        raise pulumi.RunError("\n".join(["by the plan no packet gets through for the port matrix:", *lost]))
+    if failures := unreachable(fleet, world.plan, region):
+        raise pulumi.RunError("\n".join(["by the plan no packet gets through for the port matrix:", *failures]))
     publish(BUILDERS[fleet.regions[region].cloud](world, stack))

@@ -42,7 +42,7 @@ BOTH = [OLD, NEW]
 
 
 def told(moves: Sequence[channels.Move]) -> list[tuple[str, str, str]]:
-    return [(one.place, one.slot.channel, one.name) for one in moves]
+    return [(one.place, one.key.channel, one.name) for one in moves]
 
 
 def test_what_was_stable_retires_before_the_next_one_takes_its_place() -> None:
@@ -166,10 +166,10 @@ def test_what_can_t_be_rolled_back() -> None:
         channels.rollback({"west": place(BOTH, stable="ami-new")}, None, None)
     two = place(BOTH, stable=("ami-new", "ami-old"))
     other = PointerKey("gpu", "1.36.2", "stable")
-    two = There(BOTH, {**two.pointers, other: two.pointers[STABLE]._replace(slot=other)})
+    two = There(BOTH, {**two.pointers, other: two.pointers[STABLE]._replace(key=other)})
     with pytest.raises(ImageError, match=r"--variant cpu --kubernetes 1.36.2, --variant gpu"):
         channels.rollback({"west": two}, None, None)
-    assert channels.rollback({"west": two}, "cpu", None)[0][0].slot == STABLE
+    assert channels.rollback({"west": two}, "cpu", None)[0][0].key == STABLE
 
 
 def steps(there: There, keep: int, users: dict[str, list[str]] | None = None) -> dict[str, tuple[str, str]]:

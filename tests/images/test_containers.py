@@ -138,10 +138,10 @@ def test_a_bake_takes_what_the_fleet_file_names(folder: Path, tmp_path: Path) ->
         shutil.copy(root / name, tmp_path)
     file = tmp_path / "fleet.yaml"
     file.write_text(f"{file.read_text()}\nimages:\n  prepull:\n    - {PAUSE}@{digest}\n")
-    node = recipe.asked(recipe.load(), "debian-13", "cpu")
+    node = recipe.select(recipe.load(), "debian-13", "cpu")
     assert [one.name for one in command.prepulled(node, folder, file)] == [PAUSE]
     with pytest.raises(UsageError, match="gateway run no containers"):
-        command.prepulled(recipe.asked(recipe.load(), "debian-13", "gateway"), folder, file)
+        command.prepulled(recipe.select(recipe.load(), "debian-13", "gateway"), folder, file)
     file.write_text(file.read_text().replace(digest, f"sha256:{'3' * 64}"))
     with pytest.raises(ImageError, match=f"images.prepull asks for {'3' * 64}"):
         command.prepulled(node, folder, file)

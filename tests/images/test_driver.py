@@ -46,7 +46,7 @@ class Site(NamedTuple):
     keyring: Path
     other_keyring: Path
 
-    def asked(self, place: Path, name: str = "nvidia", *, keyring: Path | None = None) -> recipe.Asked:
+    def asked(self, place: Path, name: str = "nvidia", *, keyring: Path | None = None) -> recipe.ImageSpec:
         """What a recipe of a tiny base asks for, with the driver of the repository `name`."""
         told = {
             "bases": {
@@ -73,7 +73,7 @@ class Site(NamedTuple):
         }  # fmt: skip
         file = place / "recipe.yaml"
         file.write_text(yaml.safe_dump(told))
-        return recipe.asked(recipe.load(file), "tiny", "gpu", "lts")
+        return recipe.select(recipe.load(file), "tiny", "gpu", "lts")
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def test_bill_and_provenance_name_the_driver(site: Site, tmp_path: Path) -> None
     assert "nvidia-fabricmanager.service" in made["units"]["enabled"]
     listed = {one["name"]: one["version"] for one in bill.bill(asked, found, {})["components"]}
     assert listed["nvidia-fabricmanager"] == f"{VERSION}-1"
-    driverless = recipe.asked(recipe.load(tmp_path / "recipe.yaml"), "tiny", "gpu")
+    driverless = recipe.select(recipe.load(tmp_path / "recipe.yaml"), "tiny", "gpu")
     found = resolve.resolve(driverless, tmp_path)
     assert bill.provenance(driverless, found, "1.36.2", "6.12")["driver"] is None
     assert {one.name for one in found.packages} == {one.name for one in BASE}
@@ -166,14 +166,14 @@ def test_a_driver_that_fits_nothing_is_told(site: Site, tmp_path: Path) -> None:
         ("tiny", "cpu", "lts", "no GPU and take no driver. Those that do: gpu"),
     ):
         with pytest.raises(ImageError, match=told):
-            recipe.asked(own, base, variant, name)
+            recipe.select(own, base, variant, name)
     with pytest.raises(ImageError, match=r"is for ubuntu-26\.04, and not for debian-13: --base ubuntu-26\.04"):
-        recipe.asked(recipe.load(), "debian-13", "gpu", "ubuntu-580")
+        recipe.select(recipe.load(), "debian-13", "gpu", "ubuntu-580")
 
 
 @pytest.mark.parametrize("name", recipe.load().recipe.drivers)
 def test_our_own_locks_have_their_driver_whole(name: str) -> None:
-    asked = recipe.asked(recipe.load(), recipe.load().recipe.drivers[name].base, "gpu", name)
+    asked = recipe.select(recipe.load(), recipe.load().recipe.drivers[name].base, "gpu", name)
     locked = lock.current(asked)
     driver.check(asked, locked)
     assert set(asked.packages) <= {package.name for package in locked.packages}
@@ -184,7 +184,7 @@ def test_the_guide_s_own_driver_fits_the_recipe(tmp_path: Path) -> None:
     told = guide.partition("```text\ndrivers:\n")[2].partition("```")[0]
     file = tmp_path / "recipe.yaml"
     file.write_text(recipe.RECIPE.read_text().replace("\ndrivers:\n", f"\ndrivers:\n{told}", 1))
-    asked = recipe.asked(recipe.load(file), "debian-13", "gpu", "nvidia-580")
+    asked = recipe.select(recipe.load(file), "debian-13", "gpu", "nvidia-580")
     assert asked.driver is not None
     assert f"Pin: version /^([0-9]+:)?{VERSION.replace('.', '[.]')}(-|$)/" in driver.preferences(asked)
     assert any("/cuda/debian13/x86_64 /" in line for line in resolve.sources(asked.base))

@@ -27,7 +27,7 @@ def changed(tmp_path: Path, old: str, new: str) -> Path:
 
 
 def test_every_part_of_the_recipe_says_where_it_is_asked_for() -> None:
-    asked = recipe.asked(recipe.load(), "debian-13", "cpu")
+    asked = recipe.select(recipe.load(), "debian-13", "cpu")
     lines = recipe.RECIPE.read_text().splitlines()
     assert {"chrony", "runc", asked.kernel} <= set(asked.packages)
     for name, origin in asked.origins.items():
@@ -56,12 +56,12 @@ def test_a_mistake_in_the_recipe_has_its_line(tmp_path: Path, old: str, new: str
 @pytest.mark.parametrize(("base", "variant"), [("debian-13", "gpus"), ("debian-99", "cpu")])
 def test_a_name_that_the_recipe_lacks(base: str, variant: str) -> None:
     with pytest.raises(ImageError, match=r"It has: (cpu|debian-13)"):
-        recipe.asked(recipe.load(), base, variant)
+        recipe.select(recipe.load(), base, variant)
 
 
 @pytest.mark.parametrize("variant", recipe.load().recipe.variants)
 def test_the_lock_is_that_of_the_recipe(variant: str) -> None:
-    asked = recipe.asked(recipe.load(), "debian-13", variant)
+    asked = recipe.select(recipe.load(), "debian-13", variant)
     locked = lock.current(asked)
     assert set(asked.packages) <= {package.name for package in locked.packages}
     assert "apt" not in {package.name for package in locked.packages}
@@ -72,7 +72,7 @@ def test_a_lock_of_another_recipe_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         ImageError, match=r"made of another recipe .*`landbridge image lock --base debian-13 --variant cpu`"
     ):
-        lock.current(recipe.asked(loaded, "debian-13", "cpu"))
+        lock.current(recipe.select(loaded, "debian-13", "cpu"))
 
 
 def test_a_lock_reads_as_it_was_written(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_only_a_whole_image_of_the_same_inputs_is_taken(tmp_path: Path) -> None:
 
 
 def test_whatever_an_image_is_made_of_changes_its_key(tmp_path: Path) -> None:
-    asked = recipe.asked(recipe.load(), "debian-13", "cpu")
+    asked = recipe.select(recipe.load(), "debian-13", "cpu")
     locked, program = Lock(tmp_path / "some.lock", DIGEST, 1, (BASH,)), tmp_path / "kubelet"
     program.write_text("one")
     keys = [inputs.key(asked, locked, {"kubernetes": "1.36.2"}, {"kubelet": program})]

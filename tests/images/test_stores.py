@@ -34,7 +34,7 @@ def test_an_image_is_the_same_in_every_region_with_its_tags(bed: StoreBed, tmp_p
     folder, image = bake(tmp_path, "whole", "gpu", "580.178.04")
     store, lines = bed.store(tmp_path / "journals", "whole-fleet"), list[str]()
     moves = channels.publish(store, folder, image, "alice", lines.append)
-    assert [(one.place, str(one.slot)) for one in moves] == [(r, "gpu/1.36.2/candidate") for r in bed.regions]
+    assert [(one.place, str(one.key)) for one in moves] == [(r, "gpu/1.36.2/candidate") for r in bed.regions]
     bed.assert_whole(store, folder, image)
     assert any(f"{bed.blocks} blocks put" in line for line in lines)
     for region in bed.regions:
@@ -158,12 +158,12 @@ def test_channels_go_forth_and_back_and_whichever_write_a_rollback_ends_after_th
 
     promoted(store, old, new, who="alice@example.com " + "x" * 200)
     assert stable() == ([new] * 2, [old] * 2)
-    pointer = next(one for one in store.pointers(place) if one.slot == STABLE)
+    pointer = next(one for one in store.pointers(place) if one.key == STABLE)
     assert (pointer.record.before, pointer.record.why) == (old, "promote")
     assert pointer.record.who.startswith("alice@example.com xxx")
     assert pointer.previous == next(one.id for one in store.published(place) if one.name == old)
     store.point(place, STABLE, pointer.image, pointer.record)
-    again = next(one for one in store.pointers(place) if one.slot == STABLE)
+    again = next(one for one in store.pointers(place) if one.key == STABLE)
     assert (again.image, again.previous) == (pointer.image, pointer.previous), "who says the same loses no way back"
     for writes in (1, 2, 3):
         promoted(store, new)

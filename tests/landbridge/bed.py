@@ -69,7 +69,7 @@ class Bed:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
-    def reach(self) -> Local:
+    def remote(self) -> Local:
         return Local(self.command)
 
     def command(self, machine: str, argv: Sequence[str]) -> list[str]:
@@ -81,7 +81,7 @@ class Bed:
 
     def around(self, argv: Sequence[str]) -> list[str]:
         """The same, inside the namespace."""
-        return namespace.enter_command(namespace.usable_way(), self.host.process.pid, argv, ROOT)
+        return namespace.enter_command(namespace.usable_mode(), self.host.process.pid, argv, ROOT)
 
     @property
     def break_glass(self) -> kubeconfig.Credential:
@@ -136,7 +136,7 @@ def make(folder: Path, *, api: bool = True, fleet: Path = ROOT / "fleet.yaml") -
     if not api:
         spec = spec._replace(api=())
     made = material(spec)
-    host = Host(folder, ["unshare", *namespace.usable_way().make])
+    host = Host(folder, ["unshare", *namespace.usable_mode().make])
     store = folder / "store"
     store.mkdir()
     try:

@@ -91,7 +91,7 @@ class SiteBed:
         """The pool's bundle with other files, signed."""
         files = {**bundle(self.spec, self.authority).files, **changes}
         self.published = self.signed(self.spec.prefix, files, key)
-        (self.store / "manifest.json").write_text(json.dumps(self.published.sealed))
+        (self.store / "manifest.json").write_text(json.dumps(self.published.signed_manifest))
         (self.store / f"{self.published.version}.json").write_text(json.dumps(files))
         return self.published
 
@@ -167,12 +167,12 @@ class SiteBed:
         return self.around(machines.enter_command(pid, argv))
 
     def around(self, argv: Sequence[str]) -> list[str]:
-        return namespace.enter_command(namespace.usable_way(), self.host.process.pid, argv, ROOT)
+        return namespace.enter_command(namespace.usable_mode(), self.host.process.pid, argv, ROOT)
 
 
 def make(folder: Path) -> Iterator[SiteBed]:
     world = current(ROOT / "fleet.yaml")
-    host = Host(folder, ["unshare", *namespace.usable_way().make])
+    host = Host(folder, ["unshare", *namespace.usable_mode().make])
     (folder / "store").mkdir()
     (folder / "bed").mkdir()
     try:
@@ -187,7 +187,7 @@ def make(folder: Path) -> Iterator[SiteBed]:
         credential = kubeconfig.Credential("admin", crt, key)
         config = kubeconfig.kubeconfig(info, credential, MachineInfo("a", "api", "a", "127.0.0.1", "a", "a"))
         # Both are made when they are first asked for.
-        session.__dict__.update(admin=Kube(config, bed.around), reach=Local(bed.command))
+        session.__dict__.update(admin=Kube(config, bed.around), remote=Local(bed.command))
         yield bed
     finally:
         host.close()

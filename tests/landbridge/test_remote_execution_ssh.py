@@ -134,7 +134,7 @@ def test_an_operator_runs_commands_as_root(door: Door, become: Become) -> None:
 
 def test_the_etcd_commands_work_and_give_what_the_local_way_gives(door: Door, become: Become) -> None:
     become("alice")
-    ours, local = Ctl(door.way, door.bed.info), Ctl(door.bed.reach, door.bed.info)
+    ours, local = Ctl(door.way, door.bed.info), Ctl(door.bed.remote, door.bed.info)
     for ring in ("main", "events"):
         eventually(lambda ring=ring: local.look(ring).ails(door.bed.info.etcd) == [])
     names = [(member.name, member.id, member.leader) for member in local.look("main").members]

@@ -66,7 +66,7 @@ def test_a_machine_that_lacks_a_program_is_told_the_package(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(network, "SYSTEM", "")
     with pytest.raises(namespace.NamespaceError, match=told) as refused:
-        namespace.usable_way()
+        namespace.usable_mode()
     assert "sudo apt-get install" in str(refused.value)
 
 
@@ -76,7 +76,7 @@ def test_a_refusal_carries_the_kernels_words_and_the_remedy(monkeypatch: pytest.
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     with pytest.raises(namespace.NamespaceError, match=r"(?s)Operation not permitted.*root"):
-        namespace.usable_way()
+        namespace.usable_mode()
 
 
 NOBODY = 65534
@@ -89,7 +89,7 @@ home = Path(sys.argv[1])
 cloud = client.ensure(home)
 say = client.enter_command(cloud, ["sh", "-c", "id -u; cat /etc/hosts"])
 inside = subprocess.run(say, env=scrubbed(os.environ), capture_output=True, text=True)
-print(cloud.way.name, os.getuid(), inside.stdout.split()[0], "localhost" in inside.stdout, inside.returncode)
+print(cloud.mode.name, os.getuid(), inside.stdout.split()[0], "localhost" in inside.stdout, inside.returncode)
 print(client.stop(home))
 """
 

@@ -16,7 +16,7 @@ BY_SSM = """\
 import sys
 from landbridge import remote_execution as remote
 from landbridge.cluster.session import Session
-Session.reach = property(lambda self: remote.Ssm(self.of("ssm"), lambda: remote.running(self.of("ec2"), self.info.name)))
+Session.remote = property(lambda self: remote.Ssm(self.of("ssm"), lambda: remote.running(self.of("ec2"), self.info.name)))
 from landbridge.cli import main
 sys.argv = ["landbridge", *sys.argv[1:]]
 sys.exit(main())

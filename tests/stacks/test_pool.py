@@ -1,8 +1,4 @@
-"""A pool's stack on the engine: what it makes, that sizes are not its own, that its machines boot, that nothing stays.
-
-The region is real. The cluster is a stack that publishes what a pool reads, for machines of a control plane take
-minutes and no pool's stack asks them anything.
-"""
+"""A pool's stack in AWS: what only its resources have, sizes that are not its own, machines that boot, a site's pool."""
 
 import base64
 import json
@@ -11,7 +7,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,82 +14,32 @@ from cryptography.hazmat.primitives.serialization import load_der_public_key
 
 from local import client
 from local.environment import scrubbed
-from stacks.outputs import ClusterOutputs, PoolOutputs, SitePoolOutputs
 from tests.local.machines.inside import eventually
-from tests.local.providers.test_engine import Project
+from tests.stacks.pool_bed import AUTHORITY, BOOT_SECONDS, STACKS, Pools, brought_up
+from tests.stacks.pool_cases import *  # noqa: F403
+from tests.stacks.pool_cases import destroying_asks_and_leaves_nothing, for_each_pool
 from tests.stacks.pool_fleet import FLEET
-from tests.support import cloud as clouds
-from tests.support import golden
-from tests.support.cloud import COMMAND, ROOT, Cloud
-from tests.support.node_certificates import certificate
+from tests.support.cloud import ROOT
 
 # Four pools one after the other: minutes where others work on the machine, too.
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1200)]
-HERE = Path(__file__).parent
 REGION = "us-west-2"
-BOOT_SECONDS = 180
-IN_CLOUD = ("west-gpu", "cpu", "system", "shell")
-POOLS = (*IN_CLOUD, "room-gpu")
-STACKS = """\
-import runpy, sys
-sys.path.insert(0, {root!r})
-runpy.run_path({root!r} + "/stacks", run_name="__main__")
-"""
 HIGHER = """\
 from components.pools import names
 scaling = names.Names.scaling
 names.Names.scaling = lambda self, pool: tuple(one._replace(most=51) for one in scaling(self, pool))
 """
-AUTHORITY = certificate("kubernetes", organization="landbridge", ca=True).pem
 
 
-class Pools:
-    """The region with its cluster's outputs, and the program of every stack.
+class AwsPools(Pools):
+    region, imageless = REGION, "cpu"
+    pools = ("west-gpu", "cpu", "system", "shell", "room-gpu")
+    judged = ("west-gpu", "shell", "room-gpu")
 
-    `before` is what stood without pools; `previewed` what previews said while nothing at all stood.
-    """
-
-    before: dict[str, Any]
-    previewed: dict[str, str]
-    without_image: str
-
-    def __init__(self, folder: Path, cloud: Cloud) -> None:
-        self.cloud, self.backend = cloud, cloud.home / "local/test/state"
-        self.project = Project(folder, cloud, name="landbridge", state=self.backend, phrase="local")
-        self.program(STACKS.format(root=str(ROOT)))
-
-    def program(self, text: str) -> None:
-        (self.project.folder / "__main__.py").write_text(text)
-
-    def publish(self) -> None:
-        """The cluster's outputs."""
-        told = {**dict.fromkeys(ClusterOutputs.__annotations__, "-"), "authority": AUTHORITY}
-        self.program("import pulumi\n" + "".join(f"pulumi.export({key!r}, {told[key]!r})\n" for key in told))
-        self.run("up", "--yes", "--skip-preview", "-s", "main")
-        self.program(STACKS.format(root=str(ROOT)))
-
-    def run(self, *arguments: str, code: int | None = 0) -> str:
-        return self.project.pulumi(*arguments, code=code, before=[f"LANDBRIDGE_FLEET={self.cloud.fleet}"])
-
-    def up(self, pool: str, *arguments: str, code: int | None = 0) -> str:
-        return self.run("up", "--yes", "--skip-preview", "-s", pool, *arguments, code=code)
-
-    def preview(self, pool: str, code: int | None = 0) -> str:
-        """Under the policies."""
-        return self.run("preview", "--policy-pack", str(ROOT / "policies"), "-s", pool, code=code)
-
-    def state(self, stack: str) -> dict[str, Any]:
-        return dict(json.loads((self.backend / f".pulumi/stacks/landbridge/{stack}.json").read_text()))
-
-    def outputs(self, stack: str) -> dict[str, Any]:
-        return dict(json.loads(self.run("stack", "output", "--json", "-s", stack)))
-
-    def local(self, *arguments: str) -> str:
-        """The output of `landbridge local`."""
-        words = [COMMAND, "local", *arguments]
-        return subprocess.run(
-            words, capture_output=True, text=True, env=self.cloud._environment(), check=False, timeout=60
-        ).stdout
+    def publish_images(self) -> None:
+        for variant, image in (("cpu", "ami-0c00000000000c001"), ("gpu", "ami-0c00000000000c002")):
+            name = f"/test/images/{variant}/1.36.2/stable"
+            self.asks(f"ssm.put_parameter(Name={name!r}, Value={image!r}, Type='String')")
 
     def standing(self) -> dict[str, Any]:
         """What the region and the whole account hold, but for keys: the account's own for disks comes with the first."""
@@ -116,52 +61,20 @@ class Pools:
         ]
         return dict(found)
 
+    def cluster_of(self, group: str) -> str:
+        return {tag["Key"]: str(tag["Value"]) for tag in self.group(group)["Tags"]}["landbridge:cluster"]
+
 
 @pytest.fixture(scope="module")
 def pools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pools]:
-    cloud = clouds.make(tmp_path_factory.mktemp("pools"), FLEET)
-    try:
-        cloud.run("preview", "--local", REGION)  # makes the region's stack, and nothing in it
-        made = Pools(tmp_path_factory.mktemp("program") / "p", cloud)
-        made.run("stack", "init", "main")
-        for pool in POOLS:
-            made.run("stack", "init", pool)
-        made.without_image = made.preview("cpu", code=None)
-        for kind, image in (("cpu", "ami-0c00000000000c001"), ("gpu", "ami-0c00000000000c002")):
-            name = f"/test/images/{kind}/1.36.2/stable"
-            made.asks(f"ssm.put_parameter(Name={name!r}, Value={image!r}, Type='String')")
-        made.previewed = {pool: made.preview(pool) for pool in ("west-gpu", "shell", "room-gpu")}
-        cloud.run("up", "--local", "--yes", REGION)
-        made.publish()
-        made.before = made.standing()
-        for pool in POOLS:
-            made.up(pool)
-        yield made
-    finally:
-        cloud.stop()
+    yield from brought_up(AwsPools, tmp_path_factory, FLEET)
 
 
-@pytest.mark.golden
-@pytest.mark.parametrize("pool", ["west-gpu", "cpu", "room-gpu"])
-def test_a_pool_s_resources_are_those_of_the_golden_file(pools: Pools, pool: str) -> None:
-    golden.compare(
-        HERE / f"golden/pool.{pool}.yaml", golden.resources(pools.state(pool), {REGION: pools.state(REGION)})
-    )
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    for_each_pool(metafunc, AwsPools.pools, golden=("west-gpu", "cpu", "room-gpu"))
 
 
-@pytest.mark.parametrize("pool", POOLS)
-def test_a_second_up_changes_nothing(pools: Pools, pool: str) -> None:
-    pools.up(pool, "--refresh", "--expect-no-changes")
-
-
-def test_policies_can_judge_a_pool_before_anything_stands_and_find_no_fault(pools: Pools) -> None:
-    for said in pools.previewed.values():
-        assert "landbridge@" in said, "the pack ran"
-        assert "mandatory" not in said
-        assert re.search(r"\+ \d+ to create", said)
-
-
-def test_policies_see_what_a_pool_lacks(pools: Pools) -> None:
+def test_policies_see_what_a_pool_lacks(pools: AwsPools) -> None:
     """A maximum that only the stack's program knows, not the fleet file."""
     pools.program(STACKS.format(root=str(ROOT)).replace("runpy.run", HIGHER + "runpy.run"))
     said = " ".join(pools.preview("cpu", code=None).split())
@@ -169,14 +82,11 @@ def test_policies_see_what_a_pool_lacks(pools: Pools) -> None:
     assert "maxSize of pool cpu is 51, above the fleet file's 50" in said
 
 
-def test_a_pool_without_an_image_is_refused_at_preview(pools: Pools) -> None:
-    said = " ".join(pools.without_image.split())
-    assert "pool cpu in us-west-2: there is no image: /test/images/cpu/1.36.2/stable is not set" in said
-    assert "Bake one and promote it there." in said
-    assert "Traceback" not in said
+def test_the_refusal_without_an_image_names_the_parameter(pools: AwsPools) -> None:
+    assert "there is no image: /test/images/cpu/1.36.2/stable is not set" in " ".join(pools.without_image.split())
 
 
-def test_a_pool_whose_image_has_another_minor_or_no_driver_is_refused_at_preview(pools: Pools) -> None:
+def test_a_pool_whose_image_has_another_minor_or_no_driver_is_refused_at_preview(pools: AwsPools) -> None:
     def point(image: str) -> None:
         name = "/test/images/cpu/1.36.2/stable"
         pools.asks(f"ssm.put_parameter(Name={name!r}, Value={image!r}, Type='String', Overwrite=True)")
@@ -200,21 +110,10 @@ def test_a_pool_whose_image_has_another_minor_or_no_driver_is_refused_at_preview
     assert "does not say (landbridge:driver) which driver, and the machines have 8 GPUs" in driverless
 
 
-@pytest.mark.parametrize("pool", POOLS)
-def test_it_publishes_the_contract_and_no_secret(pools: Pools, pool: str) -> None:
-    told = pools.outputs(pool)
-    contract = PoolOutputs if pool in IN_CLOUD else SitePoolOutputs
-    assert told.keys() == contract.__annotations__.keys()
-    assert "[secret]" not in json.dumps(told)
-    assert "PRIVATE KEY" not in json.dumps(pools.state(pool))
-    for name in told.get("groups", {}).values():
-        assert pools.group(name)["AutoScalingGroupName"] == name
-
-
 MACHINES = "[i for r in ec2.describe_instances()['Reservations'] for i in r['Instances']]"
 
 
-def running(pools: Pools, pool: str) -> list[dict[str, Any]]:
+def running(pools: AwsPools, pool: str) -> list[dict[str, Any]]:
     found = [(one, {tag["Key"]: tag["Value"] for tag in one["Tags"]}) for one in pools.asks(MACHINES)]
     return [
         {**one, "tags": tags}
@@ -223,7 +122,7 @@ def running(pools: Pools, pool: str) -> list[dict[str, Any]]:
     ]
 
 
-def test_system_machines_stand_in_two_zones_and_boot_a_bundle_without_a_secret(pools: Pools) -> None:
+def test_system_machines_stand_in_two_zones_and_boot_a_bundle_without_a_secret(pools: AwsPools) -> None:
     """Their role may read no secret: the boot ends because it asks for none."""
     machines = running(pools, "system")
     assert sorted(one["Placement"]["AvailabilityZone"] for one in machines) == [f"{REGION}a", f"{REGION}b"]
@@ -234,7 +133,7 @@ def test_system_machines_stand_in_two_zones_and_boot_a_bundle_without_a_secret(p
         )
         assert (one["tags"]["landbridge:cluster"], one["tags"]["landbridge:owner"]) == ("main", "ops")
         assert one["tags"]["landbridge:kubernetes"] == "1.36.2"
-        log = eventually(lambda one=one: _booted(pools.local("logs", one["InstanceId"])), BOOT_SECONDS)
+        log = eventually(lambda one=one: pools.booted(one["InstanceId"]), BOOT_SECONDS)
         assert "waits" not in log
     (disk, *_) = pools.asks("ec2.describe_volumes(Filters=[{'Name': 'tag:landbridge:pool', 'Values': ['system']}])")[
         "Volumes"
@@ -242,11 +141,7 @@ def test_system_machines_stand_in_two_zones_and_boot_a_bundle_without_a_secret(p
     assert disk["Encrypted"] is True
 
 
-def _booted(log: str) -> str:
-    return log if "boot: done" in log else ""
-
-
-def test_a_machine_to_log_in_to_comes_up_with_its_mounts_and_says_that_none_is_there(pools: Pools) -> None:
+def test_a_machine_to_log_in_to_comes_up_with_its_mounts_and_says_that_none_is_there(pools: AwsPools) -> None:
     """A local machine has no autofs and mounts no server: systemd's own conditions hold there, and nothing fails."""
     pools.asks("scaling.set_desired_capacity(AutoScalingGroupName='test-shell-all', DesiredCapacity=1)")
     (machine,) = eventually(lambda: running(pools, "shell"))
@@ -259,7 +154,7 @@ def test_a_machine_to_log_in_to_comes_up_with_its_mounts_and_says_that_none_is_t
         done = subprocess.run(run, capture_output=True, text=True, env=scrubbed(os.environ), check=False, timeout=60)
         return done.stdout + done.stderr
 
-    eventually(lambda: _booted(pools.local("logs", name)), BOOT_SECONDS)
+    eventually(lambda: pools.booted(name), BOOT_SECONDS)
     targets = ("landbridge.target", "landbridge-mounts.target", "landbridge-mounts.timer", "landbridge-people.service")
     eventually(lambda: set(on_machine("systemctl", "is-active", *targets).split()) == {"active"}, BOOT_SECONDS)
     user = next(line for line in on_machine("cat", "/etc/passwd").splitlines() if line.startswith("ann:"))
@@ -279,7 +174,7 @@ def test_a_machine_to_log_in_to_comes_up_with_its_mounts_and_says_that_none_is_t
     assert [one["failed"] for one in told if one["instance"] == name] == [["homes.mount"]]
 
 
-def test_the_bundle_bears_the_signature_of_the_key_in_the_user_data(pools: Pools) -> None:
+def test_the_bundle_bears_the_signature_of_the_key_in_the_user_data(pools: AwsPools) -> None:
     place, bucket = "test/main/cpu", "test-us-west-2-123456789012"
     get = f"json.loads(s3.get_object(Bucket={bucket!r}, Key={place!r} + '/' + {{}})['Body'].read())".format
     signed = pools.asks(get("'manifest.json'"))
@@ -310,12 +205,12 @@ from local import client
 world = current(Path({fleet!r}))
 session = Session(world, places.local_place(world, client.status(Path({home!r}))), None)
 both = store.read(session, "room-gpu", ["host-1", "host-2"])
-told = {{host: [store.pointer(session, one, 600)._asdict(), one.told["prefix"], sorted(one.files)] for host, one in both.items()}}
+told = {{host: [store.pointer(session, one, 600)._asdict(), one.manifest["prefix"], sorted(one.files)] for host, one in both.items()}}
 print(json.dumps(told))
 """
 
 
-def test_a_bare_host_reads_the_bundle_of_its_site_by_the_addresses_of_an_enrolment(pools: Pools) -> None:
+def test_a_bare_host_reads_the_bundle_of_its_site_by_the_addresses_of_an_enrolment(pools: AwsPools) -> None:
     """And by no others: without their signature the bucket gives nothing."""
     assert "host-1.room is running" in pools.local("host", "start", "room", "host-1", "--fleet", str(pools.cloud.fleet))
     paths = {"root": str(ROOT), "fleet": str(pools.cloud.fleet), "home": str(pools.cloud.home / "local")}
@@ -343,7 +238,7 @@ def test_a_bare_host_reads_the_bundle_of_its_site_by_the_addresses_of_an_enrolme
     assert "host-1.room" not in pools.local("machines")
 
 
-def test_a_size_set_by_hand_stays_whatever_else_an_up_changes(pools: Pools) -> None:
+def test_a_size_set_by_hand_stays_whatever_else_an_up_changes(pools: AwsPools) -> None:
     pools.asks("scaling.set_desired_capacity(AutoScalingGroupName='test-west-gpu-a', DesiredCapacity=1)")
     (machine,) = eventually(lambda: running(pools, "west-gpu"))
     assert (machine["Placement"]["GroupName"], len(machine["NetworkInterfaces"])) == ("test-west-gpu-a", 1)
@@ -361,7 +256,7 @@ def test_a_size_set_by_hand_stays_whatever_else_an_up_changes(pools: Pools) -> N
     assert pools.group("test-west-gpu-b")["DesiredCapacity"] == 0
 
 
-def test_a_machine_that_goes_waits_for_whoever_puts_its_node_away(pools: Pools) -> None:
+def test_a_machine_that_goes_waits_for_whoever_puts_its_node_away(pools: AwsPools) -> None:
     """After the one above, whose machine it takes: removal is by terminate with decrement alone."""
     (one,) = pools.group("test-west-gpu-a")["Instances"]
     go = "scaling.terminate_instance_in_auto_scaling_group(InstanceId={!r}, ShouldDecrementDesiredCapacity=True)"
@@ -372,12 +267,7 @@ def test_a_machine_that_goes_waits_for_whoever_puts_its_node_away(pools: Pools) 
     assert json.loads(hook["NotificationMetadata"])["completer"] == pools.outputs("west-gpu")["completer"]
 
 
-def test_destroying_asks_and_leaves_nothing(pools: Pools) -> None:
+def test_destroying_asks_and_leaves_nothing(pools: AwsPools) -> None:
     """The last of all."""
-    refused = pools.run("destroy", "--yes", "--skip-preview", "-s", "system", code=None)
-    assert "is protected" in " ".join(refused.split()) or "cannot be deleted" in refused
     assert len(running(pools, "system")) == 2
-    for pool in POOLS:
-        pools.run("state", "unprotect", "--all", "--yes", "-s", pool)
-        pools.run("destroy", "--yes", "--skip-preview", "-s", pool)
-    eventually(lambda: pools.standing() == pools.before, BOOT_SECONDS)
+    destroying_asks_and_leaves_nothing(pools, "system")

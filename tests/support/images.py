@@ -35,8 +35,8 @@ def document(home: Path, *words: str) -> dict[str, Any]:
     return dict(json.loads(done.stdout))
 
 
-def asked(variant: str = "cpu") -> recipe.Asked:
-    return recipe.asked(recipe.load(), "debian-13", variant)
+def asked(variant: str = "cpu") -> recipe.ImageSpec:
+    return recipe.select(recipe.load(), "debian-13", variant)
 
 
 @cache

@@ -81,9 +81,9 @@ def facts() -> dict[str, dict[str, str]]:
         told = Api(here.info, credential, machine.host).surely("GET", "/version", seconds=30)
         found[machine.name] = {"serves": told["gitVersion"].removeprefix("v")}
         for program in PROGRAMS:
-            said = here.reach.run(machine.name, [program, "--version"])
+            said = here.remote.run(machine.name, [program, "--version"])
             found[machine.name][program] = said.out.strip().rpartition("v")[2] or said.why
-            state = here.reach.run(machine.name, ["systemctl", "status", program]).out
+            state = here.remote.run(machine.name, ["systemctl", "status", program]).out
             if "estart" in state or "active" not in state:
                 found[machine.name][f"{program} unwell"] = state
     return found

@@ -19,7 +19,7 @@ class Wires:
     """Its process is the local cloud of a folder, as far as packets see; all goes with it."""
 
     def __init__(self, folder: Path) -> None:
-        command = ["unshare", *namespace.usable_way().make, sys.executable, "-m", "tests.support.wires", str(folder)]
+        command = ["unshare", *namespace.usable_mode().make, sys.executable, "-m", "tests.support.wires", str(folder)]
         environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(REPOSITORY), "PYTHONDONTWRITEBYTECODE": "1"}
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         self.process = subprocess.Popen(command, cwd=REPOSITORY, env=environment, **pipes)

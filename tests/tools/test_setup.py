@@ -108,7 +108,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import pathlib, running, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs this beside something else may ignore it
-running.ENDING_SECONDS = 0.1
+running.STOP_SECONDS = 0.1
 words = ["sh", "-c", "trap '' INT; touch begun; sleep 0.5; touch whole"]
 running.run(words, pathlib.Path("log"), to_the_end=sys.argv[2] == "True")
 """

@@ -15,7 +15,7 @@ from .team_roles import ROLE, trusted
 Document = dict[str, Any]
 # Both are about no group in particular, as AWS has it ("Actions, resources, and condition keys for Amazon EC2 Auto
 # Scaling").
-LOOKS = ["autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribeScalingActivities"]
+DESCRIBE_ACTIONS = ["autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribeScalingActivities"]
 # The last ends the pause before a machine's end, once its node is put away: components/pools/aws/hooks.py.
 ACTS = [
     "autoscaling:SetDesiredCapacity",
@@ -41,10 +41,10 @@ def trust(fleet: Fleet, cluster: str) -> Document:
 
 def permissions(fleet: Fleet, cluster: str) -> Document:
     tags = {f"aws:ResourceTag/{key}": value for key, value in autoscaler.group_tags(fleet, cluster).items()}
-    looks = {
+    describes = {
         "Sid": "Look",
         "Effect": "Allow",
-        "Action": [*LOOKS],
+        "Action": [*DESCRIBE_ACTIONS],
         "Resource": "*",
         "Condition": {"StringEquals": {"aws:RequestedRegion": autoscaler.regions(fleet, cluster, "aws")}},
     }
@@ -55,4 +55,4 @@ def permissions(fleet: Fleet, cluster: str) -> Document:
         "Resource": autoscaler.group_arns(fleet, cluster),
         "Condition": {"StringEquals": tags},
     }
-    return {"Version": "2012-10-17", "Statement": [looks, acts]}
+    return {"Version": "2012-10-17", "Statement": [describes, acts]}

@@ -35,5 +35,5 @@ class PeopleAuthority(AnyPeopleAuthority):
             tags=args["owner"].tags(f"{PLACE}-authority"),
             opts=self.child,
         )
-        aws.secretsmanager.SecretVersion(PLACE, secret_id=secret.id, secret_string=self.kept, opts=self.child)
+        aws.secretsmanager.SecretVersion(PLACE, secret_id=secret.id, secret_string=self.secret_value, opts=self.child)
         self.register_outputs({})

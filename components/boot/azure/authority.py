@@ -34,7 +34,7 @@ class PeopleAuthority(AnyPeopleAuthority):
             resource_group(fleet, args["region"]),
             vault_name(fleet, args["region"]),
             self.place.apply(vaulted),
-            self.kept,
+            self.secret_value,
             args["owner"].tags(f"{PLACE}-authority"),
             pulumi.ResourceOptions(parent=self, depends_on=[args["operators"]]),
         )

@@ -34,10 +34,12 @@ async def version(fleet: Fleet, wanted: Wanted, provider: pulumi.ProviderResourc
     at = {"resourceGroupName": names.group(fleet.fleet), "galleryName": names.gallery(fleet.fleet)}
     at["galleryImageName"] = names.definition(wanted.kubernetes, wanted.variant)
     what = f"{at['galleryImageName']}, channel {wanted.channel}"
-    told = await _get("getGalleryImage", at, provider)
-    if isinstance(told, str):
-        raise _refused(wanted, f"there is no image ({what}): {image} can't be read ({told})", f"{PROMOTE}: {PUBLISH}")
-    number = names.channel_version(told.get("tags") or {}, wanted.region, wanted.channel)
+    response = await _get("getGalleryImage", at, provider)
+    if isinstance(response, str):
+        raise _refused(
+            wanted, f"there is no image ({what}): {image} can't be read ({response})", f"{PROMOTE}: {PUBLISH}"
+        )
+    number = names.channel_version(response.get("tags") or {}, wanted.region, wanted.channel)
     if not number:
         raise _refused(wanted, f"there is no image: {what} says none in {wanted.region}", f"{PROMOTE}: {PUBLISH}")
     made = await _get("getGalleryImageVersion", {**at, "galleryImageVersionName": number}, provider)

@@ -35,11 +35,11 @@ class RevocationList:
     """`refresh` does once what is to be done every twenty seconds."""
 
     def __init__(self, told: Any, home: Cloud) -> None:
-        self.told, self.home = told, home
+        self.settings, self.home = told, home
         self.file = Path(told["revoked"])
         # Beside the list itself: the number that it bears.
         self.number_file = self.file.with_name(self.file.name + ".json")
-        self.etag, self.said = "", ""
+        self.etag, self.reported = "", ""
 
     def refresh(self) -> None:
         problem = ""
@@ -52,15 +52,15 @@ class RevocationList:
             problem = "" if missing and not self.etag else f"the list can't be fetched: {refused}"
         except OSError as error:
             problem = f"the list can't be fetched: {error}"
-        if problem and problem != self.said:
+        if problem and problem != self.reported:
             say(f"ERROR: {problem}")
-        if self.said and not problem:
+        if self.reported and not problem:
             say("the list is fetched again")
-        self.said = problem
+        self.reported = problem
 
     def fetch(self) -> None:
         """Raises BadList, Refused, OSError."""
-        text = self.home.newer(self.told["bucket"], self.told["object"], self.etag)
+        text = self.home.newer(self.settings["bucket"], self.settings["object"], self.etag)
         if text is None:
             return
         etag = self.home.headers.get("ETag", "")
@@ -70,7 +70,7 @@ class RevocationList:
     def take(self, text: str) -> None:
         """Raises BadList."""
         body, _, _ = text.partition(BEGIN)
-        authority = Path(self.told["authority"])
+        authority = Path(self.settings["authority"])
         with tempfile.TemporaryDirectory() as made:
             folder = Path(made)
             (folder / "signers").write_text(f"{SIGNER} {authority.read_text()}")

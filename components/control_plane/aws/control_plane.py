@@ -47,7 +47,7 @@ class ControlPlane(AnyControlPlane):
         self.break_glass = self.credential("break-glass", break_glass(self.spec))
         self.admin = self.credential("admin", admin(self.spec))
         self.recovery = self._recovery()
-        Issuer("issuer", self.told_issuer(), self.child)
+        Issuer("issuer", self.issuer_args(), self.child)
         self.register_outputs({})
 
     def _security_group(self, part: Part) -> aws.ec2.SecurityGroup:
@@ -150,10 +150,10 @@ class ControlPlane(AnyControlPlane):
         )
 
     def _machine(self, machine: Machine) -> ControlPlaneMachine:
-        told = self.told(self.args, machine, {role: group.id for role, group in self.groups.items()})
+        machine_args = self.machine_args(self.args, machine, {role: group.id for role, group in self.groups.items()})
         keys = self.args["key_arn"], self.args["copies_key_arn"]
         return ControlPlaneMachine(
-            self.short(machine), {**told, "key_arn": keys[0], "copies_key_arn": keys[1]}, self.child
+            self.short(machine), {**machine_args, "key_arn": keys[0], "copies_key_arn": keys[1]}, self.child
         )
 
     def _keep(self, name: str, description: str, text: pulumi.Output[str]) -> str:
@@ -166,7 +166,7 @@ class ControlPlane(AnyControlPlane):
 
         With them stays the replica in the second region, which can be made a secret of its own there.
         """
-        place = pulumi.Output.concat(self.spec.prefix("recovery-"), self.authority.birth)
+        place = pulumi.Output.concat(self.spec.prefix("recovery-"), self.authority.life)
         stays = pulumi.ResourceOptions(parent=self, retain_on_delete=True)
         replicas: list[aws.secretsmanager.SecretReplicaArgsDict] | None = None
         if self.spec.copies and self.args["copies_key_arn"] is not None:

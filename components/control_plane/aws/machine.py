@@ -46,7 +46,7 @@ class ControlPlaneMachine(AnyMachine):
         store = Store(self.spec.bucket, self.key_arn, self.owner, self.tags(name))
         bundle = self.signed(args["people_authority"], args["hosts"])
         granted, profile = self._role()
-        ready = [*granted, publish(name, bundle, store, self.child, self.kept), *self._disks()]
+        ready = [*granted, publish(name, bundle, store, self.child, self.protected), *self._disks()]
         self.group = keep_alive(name, self._one(profile), self.child, ready)
         self.register_outputs({})
 

@@ -19,7 +19,7 @@ def recovered(
 
     def read(one: Origin) -> pulumi.Output[str]:
         options = pulumi.InvokeOutputOptions(provider=provider)
-        kept = aws.secretsmanager.get_secret_version_output(secret_id=one.secret, opts=options)
-        return pulumi.Output.secret(kept.secret_string)
+        version = aws.secretsmanager.get_secret_version_output(secret_id=one.secret, opts=options)
+        return pulumi.Output.secret(version.secret_string)
 
     return found(origin, generations, read)

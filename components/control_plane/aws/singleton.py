@@ -27,9 +27,9 @@ class Store(NamedTuple):
 
 
 def publish(
-    name: str, given: Signed, store: Store, child: pulumi.ResourceOptions, kept: pulumi.ResourceOptions
+    name: str, given: Signed, store: Store, child: pulumi.ResourceOptions, protected: pulumi.ResourceOptions
 ) -> aws.s3.BucketObjectv2:
-    """`kept` are the secret's options. Gives the manifest's object."""
+    """`protected` are the secret's options. Gives the manifest's object."""
     secret = aws.secretsmanager.Secret(
         name,
         name=given.prefix,
@@ -39,7 +39,7 @@ def publish(
         # coming up.
         recovery_window_in_days=0,
         tags=store.tags,
-        opts=kept,
+        opts=protected,
     )
     current = aws.secretsmanager.SecretVersion(
         name, secret_id=secret.id, secret_string=given.keys.apply(json.dumps), opts=child

@@ -42,7 +42,7 @@ class ControlPlane(AnyControlPlane):
         self.break_glass = self.credential("break-glass", break_glass(self.spec))
         self.admin = self.credential("admin", admin(self.spec))
         self.recovery = self._recovery()
-        Issuer("issuer", self.told_issuer(), self.child)
+        Issuer("issuer", self.issuer_args(), self.child)
         self.register_outputs({})
 
     def _group(self, part: Role, rules: tuple[Ruled, ...]) -> azure.network.NetworkSecurityGroup:
@@ -69,10 +69,10 @@ class ControlPlane(AnyControlPlane):
         )
 
     def _machine(self, machine: Machine) -> ControlPlaneMachine:
-        told = self.told(self.args, machine, {role: group.id for role, group in self.groups.items()})
+        machine_args = self.machine_args(self.args, machine, {role: group.id for role, group in self.groups.items()})
         pool_id = self.balancer.pool_id if machine.role == "api" else None
         return ControlPlaneMachine(
-            self.short(machine), {**told, "pool_id": pool_id, "image": self.args["image"]}, self.child
+            self.short(machine), {**machine_args, "pool_id": pool_id, "image": self.args["image"]}, self.child
         )
 
     def _keep(self, name: str, description: str, text: pulumi.Output[str]) -> pulumi.Output[str]:  # noqa: ARG002
@@ -82,7 +82,7 @@ class ControlPlane(AnyControlPlane):
         return place
 
     def _place(self, name: str) -> pulumi.Output[str]:
-        place: pulumi.Output[str] = self.authority.birth.apply(lambda life: self.spec.prefix(f"{name}/{life}"))
+        place: pulumi.Output[str] = self.authority.life.apply(lambda life: self.spec.prefix(f"{name}/{life}"))
         return place
 
     def _recovery(self) -> pulumi.Output[str]:
@@ -106,6 +106,8 @@ class ControlPlane(AnyControlPlane):
         opts: pulumi.ResourceOptions,
     ) -> None:
         fleet = self.fleet
-        kept = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(protect=True))
+        protected = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(protect=True))
         tags = self.owner.tags(name)
-        secret(name, resource_group(fleet, region), vault_name(fleet, region), place.apply(vaulted), text, tags, kept)
+        secret(
+            name, resource_group(fleet, region), vault_name(fleet, region), place.apply(vaulted), text, tags, protected
+        )

@@ -13,7 +13,7 @@ from components.network.azure.groups import ANY, FIRST, PROBES, REST, STEP
 from ..firewall import Rule, rules
 from ..machines import API_PORT, ClusterSpec, Role
 
-WAYS: Mapping[str, Literal["Inbound", "Outbound"]] = {"in": "Inbound", "out": "Outbound"}
+DIRECTIONS: Mapping[str, Literal["Inbound", "Outbound"]] = {"in": "Inbound", "out": "Outbound"}
 BALANCER = "balancer"
 
 
@@ -42,17 +42,24 @@ def _ruled(spec: ClusterSpec, part: Role, own: list[Rule]) -> Iterable[Ruled]:
         name: tuple(f"{machine.address}/32" for machine in machines)
         for name, machines in (("etcd", spec.etcd), ("api", spec.api))
     }
-    for word, way in WAYS.items():
+    for word, direction in DIRECTIONS.items():
         ours = sorted(rule for rule in own if rule.direction == word)
         for number, rule in enumerate(sorted(ours, key=lambda rule: rule.name)):
             peers = addresses.get(rule.peer, (rule.peer,))
             ports = str(rule.first) if rule.first == rule.last else f"{rule.first}-{rule.last}"
-            yield Ruled(rule.name, FIRST + number * STEP, way, "Allow", "Tcp", peers, ports, rule.why)
+            yield Ruled(rule.name, FIRST + number * STEP, direction, "Allow", "Tcp", peers, ports, rule.why)
         if part == "api" and word == "in":
             yield Ruled(
-                "api-in-probes", PROBES, way, "Allow", "Tcp", ("AzureLoadBalancer",), str(API_PORT), "checks by Azure"
+                "api-in-probes",
+                PROBES,
+                direction,
+                "Allow",
+                "Tcp",
+                ("AzureLoadBalancer",),
+                str(API_PORT),
+                "checks by Azure",
             )
-        yield Ruled(f"{part}-{word}-rest", REST, way, "Deny", ANY, (ANY,), ANY, "nothing else")
+        yield Ruled(f"{part}-{word}-rest", REST, direction, "Deny", ANY, (ANY,), ANY, "nothing else")
 
 
 def written(found: Iterable[Ruled]) -> list[dict[str, Any]]:

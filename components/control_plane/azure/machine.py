@@ -53,10 +53,10 @@ class ControlPlaneMachine(AnyMachine):
         self.interface = self._interface(args)
         self.identity = identity(name, self._named(128), self.group, self.spec.region, self.tags(name), self.child)
         disks = self._disks()
-        secret = self.authority.birth.apply(lambda life: secret_name(self.prefix, life))
+        secret = self.authority.life.apply(lambda life: secret_name(self.prefix, life))
         store = Store(self.group, self.spec.bucket, self.spec.vault, secret, self.tags(name))
         bundle = self.signed(args["people_authority"], args["hosts"])
-        keys, manifest = publish(name, bundle, store, self.child, self.kept)
+        keys, manifest = publish(name, bundle, store, self.child, self.protected)
         ready: list[pulumi.Resource] = [*self._granted(keys), manifest, *disks.values()]
         one = self._one({lun: made.id for lun, made in disks.items()})
         self.machine = virtual_machine(name, one, self.child, ready)
@@ -93,7 +93,7 @@ class ControlPlaneMachine(AnyMachine):
             self.name,
             grants(fleet, spec, self.of),
             lambda life: key_grant(fleet, spec, self.of, secret_name(self.prefix, life)),
-            self.authority.birth,
+            self.authority.life,
             self.identity,
             self,
             secret,
@@ -126,7 +126,7 @@ class ControlPlaneMachine(AnyMachine):
     def _of_life(self, name: str) -> pulumi.Output[str]:
         """A disk's name: those of an earlier life of the cluster stay, with all that is on them."""
         named = self._named(DISK_NAME - len(f"--{NO_LIFE}"), name)
-        return pulumi.Output.concat(named, "--", known_in_preview(self.authority.birth, NO_LIFE))
+        return pulumi.Output.concat(named, "--", known_in_preview(self.authority.life, NO_LIFE))
 
     def _one(self, disks: dict[int, pulumi.Input[str]]) -> One:
         spec, authority = self.spec, self.authority
@@ -145,7 +145,7 @@ class ControlPlaneMachine(AnyMachine):
             interface_id=self.interface.id,
             disks=disks,
             root_gib=ROOT_GIB,
-            script=script(spec.region, spec.bucket, self.prefix, authority.verify_key, spec.vault, authority.birth),
+            script=script(spec.region, spec.bucket, self.prefix, authority.verify_key, spec.vault, authority.life),
             # Whose holder is root there anyway; sshd takes no key of this account.
             admin_key=authority.signing.public.apply(login_line),
             tags=self.tags(self.name),

@@ -84,8 +84,8 @@ def writing(pattern: str, *, lists: bool) -> str:
     # What is laid down anew Azure may judge by either ("Put Blob", permissions).
     writes = " AND ".join(f"(!({_matches(action)}) OR {fit})" for action in ("write", "add/action"))
     never = " AND ".join(f"!({_matches(action)})" for action in ("delete", "move/action"))
-    seen = f"(!({reads}) OR {PREFIX} StringLike '{pattern}')" if lists else f"!({reads} AND {LISTS})"
-    return f"{writes} AND !({reads} AND NOT {LISTS}) AND {seen} AND {never}"
+    listing = f"(!({reads}) OR {PREFIX} StringLike '{pattern}')" if lists else f"!({reads} AND {LISTS})"
+    return f"{writes} AND !({reads} AND NOT {LISTS}) AND {listing} AND {never}"
 
 
 def _matches(action: str) -> str:

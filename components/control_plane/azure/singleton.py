@@ -43,11 +43,11 @@ class Store(NamedTuple):
 
 
 def publish(
-    name: str, given: Signed, store: Store, child: pulumi.ResourceOptions, kept: pulumi.ResourceOptions
+    name: str, given: Signed, store: Store, child: pulumi.ResourceOptions, protected: pulumi.ResourceOptions
 ) -> tuple[pulumi.Resource, pulumi.Resource]:
-    """`kept` are the secret's options. Gives the secret and the manifest's blob."""
+    """`protected` are the secret's options. Gives the secret and the manifest's blob."""
     text = given.keys.apply(json.dumps)
-    current = secret(name, store.group, store.vault, store.secret, text, store.tags, kept)
+    current = secret(name, store.group, store.vault, store.secret, text, store.tags, protected)
     number = current.properties.secret_uri_with_version.apply(version_of)
 
     def lay(
@@ -135,7 +135,7 @@ def granted(
     name: str,
     found: Iterable[Grant],
     key: Callable[[str], Grant],
-    birth: pulumi.Output[str],
+    life_output: pulumi.Output[str],
     whose: azure.managedidentity.UserAssignedIdentity,
     parent: pulumi.Resource,
     secret: pulumi.Resource,
@@ -147,15 +147,15 @@ def granted(
         return assigned(f"{name}-{grant.what}", assignment, whose, parent, *after)
 
     # Named by what is known before it is made: policies judge scopes.
-    scope = known_in_preview(birth, NO_LIFE).apply(lambda life: key(life).scope)
+    scope = known_in_preview(life_output, NO_LIFE).apply(lambda life: key(life).scope)
     return [*(assign(grant, grant.scope) for grant in found), assign(key(""), scope, secret)]
 
 
 def script(
-    region: str, bucket: str, prefix: str, verify_key: pulumi.Output[str], vault: str, birth: pulumi.Output[str]
+    region: str, bucket: str, prefix: str, verify_key: pulumi.Output[str], vault: str, life_output: pulumi.Output[str]
 ) -> pulumi.Output[str]:
     """The boot stub, which a preview knows, too."""
-    known = pulumi.Output.all(known_in_preview(verify_key, VERIFY_KEY), known_in_preview(birth, NO_LIFE))
+    known = pulumi.Output.all(known_in_preview(verify_key, VERIFY_KEY), known_in_preview(life_output, NO_LIFE))
     return known.apply(lambda both: user_data(region, bucket, prefix, both[0], vault, both[1]))
 
 

@@ -24,13 +24,13 @@ class Disk:
 
     def __init__(self, told: dict[str, Any]) -> None:
         self.name: str = told["name"]
-        self.said = ""
+        self.reported = ""
 
     def say(self, text: str) -> None:
         """Once, however often it is found."""
-        if text != self.said:
+        if text != self.reported:
             say(f"{self.name}: {text}")
-        self.said = text
+        self.reported = text
 
     def attach(self) -> None:
         """Asks for the attachment, where that is the machine's own work. Raises NotYet."""
@@ -56,7 +56,7 @@ class Disk:
         deadline = time.monotonic() + seconds
         while not until():
             if time.monotonic() > deadline:
-                raise NotYet(f"still so after {seconds:.0f} s: {self.said}")
+                raise NotYet(f"still so after {seconds:.0f} s: {self.reported}")
             time.sleep(LOOK_SECONDS)
 
 

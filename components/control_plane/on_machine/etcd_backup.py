@@ -23,7 +23,7 @@ from machine import CHUNK_BYTES, Refused, say
 from ring import Ring
 
 FOLDER = Path("/var/lib/landbridge/backup")
-TURN_SECONDS = 60.0
+STAGGER_SECONDS = 60.0
 DIGEST_BYTES = 32
 STAMP = "%Y-%m-%dT%H%M%SZ"
 SNAPSHOT, NOTE = ".db", ".copied"
@@ -104,7 +104,7 @@ def main() -> None:
     home, bucket, prefix = cloud(told["region"]), told["bucket"], f"{told['backups']}/{ring.name}/"
     status = ring.status()
     if not at_once and status.leader != status.member:
-        time.sleep(TURN_SECONDS * (1 + told["members"].index(told["host"])))
+        time.sleep(STAGGER_SECONDS * (1 + told["members"].index(told["host"])))
         end = NOTE if told.get("copies") else SNAPSHOT
         if is_done(home, bucket, prefix, told["rings"][ring.name]["backup_minutes"] / 2, end):
             return

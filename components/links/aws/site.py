@@ -59,5 +59,5 @@ class SiteLink(pulumi.ComponentResource):
             tags=self.owner.tags(self.name),
             opts=child,
         )
-        text = pulumi.Output.all(**keys).apply(lambda told: json.dumps(told, sort_keys=True))
+        text = pulumi.Output.all(**keys).apply(lambda values: json.dumps(values, sort_keys=True))
         aws.secretsmanager.SecretVersion(self.name, secret_id=secret.id, secret_string=text, opts=child)

@@ -51,12 +51,12 @@ def vpn(name: str, args: VpnArgs, parent: pulumi.Resource) -> aws.ec2.VpnConnect
         tags=owner.tags(name),
         opts=child,
     )
-    told = {"log_enabled": True, "log_group_arn": logs.arn, "log_output_format": "json"}
+    options = {"log_enabled": True, "log_group_arn": logs.arn, "log_output_format": "json"}
     made: dict[str, Any] = dict(args["options"])
     for number, one in enumerate(args["keys"], 1):
         made[f"tunnel{number}_preshared_key"] = one
         # Switched on later they would interrupt the tunnel.
-        made[f"tunnel{number}_log_options"] = {"cloudwatch_log_options": told}
+        made[f"tunnel{number}_log_options"] = {"cloudwatch_log_options": options}
     connection = aws.ec2.VpnConnection(
         name,
         customer_gateway_id=gateway.id,

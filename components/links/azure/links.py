@@ -27,7 +27,7 @@ class LinksArgs(TypedDict):
     regions: Mapping[str, AzureEnd]
     aws: Mapping[str, RegionEnd]
     ends: Sequence[OtherEnd]
-    crossed: Sequence[CrossCloudConnection]
+    cross_cloud: Sequence[CrossCloudConnection]
     peerings: Sequence[Peering]
     zones: Sequence[SiteZone]
     owner: Owner
@@ -51,11 +51,11 @@ class Links(pulumi.ComponentResource):
             here, there = regions[peering.here], regions[peering.there]
             name = f"{peering.here}-{peering.there}"
             RegionLink(name, {"peering": peering, "here": here, "there": there, "owner": owner}, child)
-        for pair in dict.fromkeys((one.aws, one.azure) for one in args["crossed"]):
+        for pair in dict.fromkeys((one.aws, one.azure) for one in args["cross_cloud"]):
             CrossingLink(
                 "-".join(pair),
                 {
-                    "connections": [one for one in args["crossed"] if (one.aws, one.azure) == pair],
+                    "connections": [one for one in args["cross_cloud"] if (one.aws, one.azure) == pair],
                     "ends": [end for end in args["ends"] if end.tunnel and (end.tunnel.aws, end.region) == pair],
                     "aws": args["aws"][pair[0]],
                     "azure": regions[pair[1]],

@@ -41,7 +41,9 @@ class SiteLink(pulumi.ComponentResource):
         )
         names = [tunnel.name for tunnel in connection.tunnels]
         # A vault keeps the name of what was deleted for as long as its purge protection says.
-        self.secret = pulumi.Output.unsecret(one.apply(lambda told: key_name(owner.fleet, connection, told)))
+        self.secret = pulumi.Output.unsecret(
+            one.apply(lambda pre_shared_key: key_name(owner.fleet, connection, pre_shared_key))
+        )
         azure.keyvault.Secret(
             name,
             secret_name=self.secret,
@@ -49,7 +51,9 @@ class SiteLink(pulumi.ComponentResource):
             resource_group_name=here["group"],
             properties={
                 "content_type": "application/json",
-                "value": one.apply(lambda told: json.dumps(dict.fromkeys(names, told), sort_keys=True)),
+                "value": one.apply(
+                    lambda pre_shared_key: json.dumps(dict.fromkeys(names, pre_shared_key), sort_keys=True)
+                ),
             },
             tags=owner.tags(name),
             opts=pulumi.ResourceOptions(parent=self, provider=here["provider"]),

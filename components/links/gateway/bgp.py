@@ -39,9 +39,9 @@ def config(spec: GatewaySpec) -> str:
     by_region = groupby(sorted(spec.ends), key=lambda end: (end.region, f"{end.region_cidr} {end.rules.believed}"))
     believed = "\n".join(f"ip prefix-list {region} seq 10 permit {what}".rstrip() for (region, what), _ in by_region)
     block = IPv4Network(spec.block_cidr)
-    told = [str(one) for one in (block, *block.subnets())]
-    nowhere = "\n".join(f"ip route {one} Null0 250" for one in told)
-    networks = "\n".join(f"  network {one}" for one in told)
+    prefixes = [str(one) for one in (block, *block.subnets())]
+    nowhere = "\n".join(f"ip route {one} Null0 250" for one in prefixes)
+    networks = "\n".join(f"  network {one}" for one in prefixes)
     sessions = "\n".join(line for end in spec.ends for line in _session(spec, end))
     families = "\n".join(_family(end) for end in spec.ends)
     return f"""\

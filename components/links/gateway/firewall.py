@@ -91,9 +91,10 @@ def _smaller(spec: GatewaySpec) -> str:
     if not spec.azure:
         return ""
     devices, mss = ", ".join(f'"{end.device}"' for end in spec.azure), spec.azure[0].rules.mss
-    ways = ("oifname", "iifname")
+    directions = ("oifname", "iifname")
     return "".join(
-        f"        {way} {{ {devices} }} tcp flags syn / syn,rst tcp option maxseg size set {mss}\n" for way in ways
+        f"        {direction} {{ {devices} }} tcp flags syn / syn,rst tcp option maxseg size set {mss}\n"
+        for direction in directions
     )
 
 

@@ -29,10 +29,10 @@ def stamped(spec: GatewaySpec, made: Mapping[str, str]) -> dict[str, str]:
 
 def listed(spec: GatewaySpec, made: Mapping[str, str]) -> dict[str, str]:
     """What verify.py compares: every file with its digest."""
-    told = {
+    record = {
         "site": spec.site,
         "gateway": spec.address,
         "plan": plan(spec),
         "files": {path: digest(text) for path, text in sorted(made.items())},
     }
-    return {LIST: json.dumps(told, indent=1) + "\n"}
+    return {LIST: json.dumps(record, indent=1) + "\n"}

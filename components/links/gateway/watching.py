@@ -71,8 +71,14 @@ def watchdog(spec: GatewaySpec) -> str:
 def firewall(spec: GatewaySpec) -> str:
     """Debian's own nftables.service empties all tables when it starts."""
     before = [("Before", "network-pre.target"), ("Wants", "network-pre.target"), ("After", "nftables.service")]
-    kept = [("Type", "oneshot"), ("RemainAfterExit", "yes"), ("ExecStart", f"/usr/sbin/nft --file {FIREWALL}")]
-    return unit({"Unit": [("Description", f"Who may pass the tunnels of {spec.site}"), *before], "Service": kept})
+    service_section = [
+        ("Type", "oneshot"),
+        ("RemainAfterExit", "yes"),
+        ("ExecStart", f"/usr/sbin/nft --file {FIREWALL}"),
+    ]
+    return unit(
+        {"Unit": [("Description", f"Who may pass the tunnels of {spec.site}"), *before], "Service": service_section}
+    )
 
 
 def state(spec: GatewaySpec) -> str:

@@ -66,8 +66,8 @@ class Listed(NamedTuple):
 
 def read(text: str) -> Authority:
     """The secret's text. Raises ValueError and KeyError for one that is none of ours."""
-    told = json.loads(text)
-    return Authority(told["crt"], told["key"], told["wrapping"])
+    stored = json.loads(text)
+    return Authority(stored["crt"], stored["key"], stored["wrapping"])
 
 
 def common_name(person: str, serial: str) -> str:

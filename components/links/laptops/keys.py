@@ -49,10 +49,10 @@ class Keys(pulumi.ComponentResource):
         self.verify_key: Text = pair.public_key_pem.apply(lambda pem: "".join(pem.strip().splitlines()[1:-1]))
 
     @property
-    def kept(self) -> Text:
+    def secret_value(self) -> Text:
         """What the secret holds: authority.read."""
-        told = {"crt": self.certificate, "key": self.key.private_key_pem, "wrapping": self.wrapping}
-        return pulumi.Output.json_dumps(told)
+        secrets = {"crt": self.certificate, "key": self.key.private_key_pem, "wrapping": self.wrapping}
+        return pulumi.Output.json_dumps(secrets)
 
     def material(
         self, server: Server, cluster: pulumi.Input[str], parent: pulumi.Resource
@@ -80,4 +80,4 @@ class Keys(pulumi.ComponentResource):
         public = (self.certificate, signed.cert_pem)
         open_ = pulumi.Output.all(*public, "", "", cluster)
         whole = pulumi.Output.all(*public, key.private_key_pem, self.wrapping.apply(server_key), cluster)
-        return open_.apply(lambda told: Material(*told)), whole.apply(lambda told: Material(*told))
+        return open_.apply(lambda fields: Material(*fields)), whole.apply(lambda fields: Material(*fields))

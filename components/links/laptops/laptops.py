@@ -39,7 +39,7 @@ class AnyLaptops(pulumi.ComponentResource):
         self.child = pulumi.ResourceOptions(parent=self)
         self.hosts = host_authority(self.fleet, self.spec.logins, self.child)
 
-    def told(self, args: AnyLaptopsArgs, server: Server, group_id: pulumi.Input[str]) -> AnyLaptopServerArgs:
+    def server_args(self, args: AnyLaptopsArgs, server: Server, group_id: pulumi.Input[str]) -> AnyLaptopServerArgs:
         """What a server is told on every cloud; `group_id` is their security group."""
         return {
             "fleet": self.fleet,

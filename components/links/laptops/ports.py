@@ -11,7 +11,7 @@ from .spec import PORT, LaptopsSpec
 DESCRIPTION = "Servers for laptops"
 WORLD = "0.0.0.0/0"
 HTTP_PORT, HTTPS_PORT = 80, 443
-NEEDS_FRAGMENTS = (3, 4)  # ICMP: type and code of "fragmentation needed", without which large packets vanish
+FRAGMENTATION_NEEDED = (3, 4)  # ICMP: type and code of "fragmentation needed", without which large packets vanish
 
 
 class Rule(NamedTuple):
@@ -34,7 +34,7 @@ def rules(spec: LaptopsSpec, supernet: str) -> tuple[Rule, ...]:
     """The one port of a fleet that is open to the world by itself; beside it only operators come in."""
     found = [
         Rule("in", "udp", PORT, PORT, WORLD, "world", "laptops, from wherever people are"),
-        Rule("in", "icmp", *NEEDS_FRAGMENTS, supernet, "large-packets", "tunnels say how large a packet may be"),
+        Rule("in", "icmp", *FRAGMENTATION_NEEDED, supernet, "large-packets", "tunnels say how large a packet may be"),
         Rule("out", "tcp", HTTPS_PORT, HTTPS_PORT, WORLD, "https", "APIs of the cloud, some without an endpoint here"),
     ]
     if spec.cloud == "azure":

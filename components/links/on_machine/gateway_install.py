@@ -20,7 +20,7 @@ from gateway_state import LIST
 # This script lies in FOLDER/usr/local/lib/landbridge.
 FOLDER = Path(__file__).resolve().parents[4]
 BEFORE = "var/lib/landbridge/gateway-before"
-UP_SECONDS, TURN_SECONDS, COMMAND_SECONDS = 60.0, 2.0, 120.0
+UP_SECONDS, POLL_SECONDS, COMMAND_SECONDS = 60.0, 2.0, 120.0
 SECRET = "landbridge-keys.conf"  # noqa: S105
 DEVICE = "etc/systemd/network/50-"
 # What only a gateway of a pair has.
@@ -207,7 +207,9 @@ def install(
     except OSError as error:
         raise Failed(f"what is there now can't be kept, and nothing was changed: {error}") from None
     why = (
-        _laid(folder, root, differ, gone) or next(act(root, differ, gone, run), "") or _lost(before, root, up, seconds)
+        _laid(folder, root, differ, gone)
+        or next(act(root, differ, gone, run), "")
+        or _tunnels_down(before, root, up, seconds)
     )
     if why:
         back(root, differ, gone, run)
@@ -227,14 +229,14 @@ def _laid(folder: Path, root: Path, differ: Sequence[str], gone: Sequence[str]) 
     return ""
 
 
-def _lost(before: set[str], root: Path, up: Callable[[Path], set[str]], seconds: float) -> str:
+def _tunnels_down(before: set[str], root: Path, up: Callable[[Path], set[str]], seconds: float) -> str:
     """Which tunnels were up and do not come back. One that has left the plan is not waited for."""
     wanted = before & {one["name"] for one in json.loads((root / gateway_state.SETTINGS).read_text())["tunnels"]}
     end = time.monotonic() + seconds
     while lost := wanted - up(root):
         if time.monotonic() > end:
             return f"after {seconds:.0f} s {', '.join(sorted(lost))} is not up, and was before"
-        time.sleep(min(TURN_SECONDS, seconds))
+        time.sleep(min(POLL_SECONDS, seconds))
     return ""
 
 

@@ -56,9 +56,9 @@ class RevocationList:
     """`refresh` does once what is to be done every twenty seconds."""
 
     def __init__(self, told: Any, home: Cloud) -> None:
-        self.told, self.home = told, home
+        self.settings, self.home = told, home
         self.file = Path(told["revoked"])
-        self.etag, self.said, self.text = "", "", ""
+        self.etag, self.reported, self.text = "", "", ""
         self.revoked: set[str] = set()
 
     def refresh(self) -> None:
@@ -79,22 +79,22 @@ class RevocationList:
 
     def note(self, problem: str) -> None:
         """Says what is wrong, once. Without a problem the bucket was heard just now."""
-        if problem and problem != self.said:
+        if problem and problem != self.reported:
             say(f"ERROR: {problem}")
-        if self.said and not problem:
+        if self.reported and not problem:
             say("the list is fetched again")
-        self.said = problem
+        self.reported = problem
         if not problem:
             write(self.file.with_name(HEARD), json.dumps({"at": time.time()}))
 
     def fetch(self) -> None:
         """Raises BadList, Refused, OSError."""
-        text = self.home.newer(self.told["bucket"], self.told["object"], self.etag)
+        text = self.home.newer(self.settings["bucket"], self.settings["object"], self.etag)
         if text is None:
             return
         etag = self.home.headers.get("ETag", "")
         present = self.file.read_text() if self.file.exists() else ""
-        check(text, self.told["authority"], present)
+        check(text, self.settings["authority"], present)
         if text != present:
             self.install(text)
         self.revoked, self.etag = serials(text), etag
@@ -106,9 +106,9 @@ class RevocationList:
 
     def send_away(self) -> None:
         """At each refresh: a session may have begun with an old list."""
-        if not self.revoked or not Path(self.told["management"]).exists():
+        if not self.revoked or not Path(self.settings["management"]).exists():
             return
-        with Sessions(self.told["management"]) as sessions:
+        with Sessions(self.settings["management"]) as sessions:
             for name in sessions.names():
                 if name.rpartition(".")[2] in self.revoked:
                     say(f"{name} is revoked: {sessions.end(name)} session ended")

@@ -44,20 +44,20 @@ class Partner:
         self.own, self.address, self.draws = own, address, draws
         self.known = Known()
         self.word: frozenset[str] = frozenset()
-        self.heard, self.said = -SILENT_SECONDS, -SAY_SECONDS
-        self.told: frozenset[str] = frozenset()
+        self.heard, self.sent_at = -SILENT_SECONDS, -SAY_SECONDS
+        self.sent: frozenset[str] = frozenset()
         self.carries = -1
         self._socket: socket.socket | None = None
 
-    def turn(self, reached: Set[str], now: float) -> Set[str]:
+    def exchange(self, reached: Set[str], now: float) -> Set[str]:
         """Says which regions this gateway reaches, and hears the other; those that are to be drawn. Raises OSError
         where keepalived can't be told.
         """
         self._note(len(reached))
         try:
             line = self._line()
-            if now - self.said >= SAY_SECONDS or reached != self.told:
-                self.said, self.told = now, frozenset(reached)
+            if now - self.sent_at >= SAY_SECONDS or reached != self.sent:
+                self.sent_at, self.sent = now, frozenset(reached)
                 line.sendto(" ".join(sorted(reached)).encode(), (self.address, PORT))
             self._hear(line, now)
         except OSError:

@@ -19,7 +19,7 @@ from partner import Partner
 
 SETTINGS = File("/etc/landbridge/gateway.json")
 DEVICES = File("/sys/class/net")
-ASK_SECONDS, TURN_SECONDS, BELIEVED_SECONDS, VTYSH_SECONDS = 0.5, 0.25, 0.5, 5.0
+ASK_SECONDS, POLL_SECONDS, BELIEVED_SECONDS, VTYSH_SECONDS = 0.5, 0.25, 0.5, 5.0
 # Of a pair, while all is well: the other gateway has to know when FRR falls.
 CALM_SECONDS = 1.0
 MOST_BYTES = 2048
@@ -137,7 +137,7 @@ class Watch:
         self.socket.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, CONTROL)
         self.hearing = hearing
 
-    def turn(self, now: float) -> None:
+    def poll_once(self, now: float) -> None:
         """Raises what `believed` raises, and then nothing has changed."""
         self.look(now)
         self.hear()
@@ -148,12 +148,12 @@ class Watch:
             paths = self.paths(now)
         except (OSError, subprocess.SubprocessError, ValueError):
             if self.partner:
-                self.partner.turn(frozenset(), now)
+                self.partner.exchange(frozenset(), now)
             raise
         memory = step(paths, self.memory, now)
         draws: Set[str] = drawn(paths, memory, now)
         if self.partner:
-            draws |= self.partner.turn(reached(paths, memory, now), now)
+            draws |= self.partner.exchange(reached(paths, memory, now), now)
         self.decide(memory, draws)
 
     def paths(self, now: float) -> list[Path]:
@@ -229,13 +229,13 @@ def main() -> None:
             if not begun:
                 vtysh(*commands(gateway, {}, frozenset()))
                 begun = True
-            watch.turn(time.monotonic())
+            watch.poll_once(time.monotonic())
             troubled = ""
         except (OSError, subprocess.SubprocessError, ValueError) as error:
             if troubled != str(error):
                 say(f"FRR can't be asked or told: {error}")
             troubled = str(error)
-        time.sleep(TURN_SECONDS)
+        time.sleep(POLL_SECONDS)
 
 
 if __name__ == "__main__":

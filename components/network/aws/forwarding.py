@@ -12,10 +12,10 @@ from ..resolver import DNS, Answering, Forward
 
 
 class ForwardingArgs(TypedDict):
-    """`asking` are the endpoint's own addresses; `subnet_ids` the private subnets' by zone."""
+    """`outbound` are the endpoint's own addresses; `subnet_ids` the private subnets' by zone."""
 
     forwards: Sequence[Forward]
-    asking: Sequence[Answering]
+    outbound: Sequence[Answering]
     network_id: pulumi.Input[str]
     subnet_ids: Mapping[str, pulumi.Input[str]]
     owner: Owner
@@ -32,7 +32,7 @@ class Forwarding(pulumi.ComponentResource):
             "questions",
             name=self.owner.name("questions", 64),
             direction="OUTBOUND",
-            ip_addresses=[{"subnet_id": args["subnet_ids"][one.zone], "ip": one.address} for one in args["asking"]],
+            ip_addresses=[{"subnet_id": args["subnet_ids"][one.zone], "ip": one.address} for one in args["outbound"]],
             security_group_ids=[self._group().id],
             tags=self.owner.tags("questions"),
             opts=self.child,

@@ -72,7 +72,7 @@ class Network(pulumi.ComponentResource):
                 "forwarding",
                 {
                     "forwards": self.spec.forwards,
-                    "asking": self.spec.asking,
+                    "outbound": self.spec.outbound,
                     "network_id": self.vpc.id,
                     "subnet_ids": {zone: subnet.id for zone, subnet in self.private_subnets().items()},
                     "owner": self.owner,

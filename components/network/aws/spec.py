@@ -13,7 +13,7 @@ from . import endpoints, subnets
 class NetworkSpec(NamedTuple):
     """`block` is the region's one route.
 
-    `resolver` is where the region is asked for names, `asking` from where it asks for those in `forwards`.
+    `resolver` is where the region is asked for names, `outbound` from where it asks for those in `forwards`.
     """
 
     region: str
@@ -26,7 +26,7 @@ class NetworkSpec(NamedTuple):
     groups: tuple[ports.Group, ...]
     endpoints: tuple[endpoints.Endpoint, ...]
     resolver: tuple[resolver.Answering, ...]
-    asking: tuple[resolver.Answering, ...]
+    outbound: tuple[resolver.Answering, ...]
     forwards: tuple[resolver.Forward, ...]
 
 
@@ -44,6 +44,6 @@ def network_spec(fleet: Fleet, plan: AddressPlan, region_name: str) -> NetworkSp
         groups=tuple(ports.groups(prefixes, fleet.ingress)),
         endpoints=endpoints.ENDPOINTS,
         resolver=resolver.answering(region_plan),
-        asking=resolver.outbound(region_plan),
+        outbound=resolver.outbound(region_plan),
         forwards=resolver.forwards(fleet, plan, region_name),
     )

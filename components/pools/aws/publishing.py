@@ -13,7 +13,7 @@ from ..publishing import Publishing, Tags
 class AwsPublishing(Publishing):
     """Keys, if it has any, are a secret of the same name."""
 
-    def _kept(
+    def _store_keys(
         self, prefix: str, keys: pulumi.Output[dict[str, str]], tags: Tags, own: pulumi.ResourceOptions
     ) -> pulumi.Output[str]:
         """The keys' version in the secrets store."""
@@ -30,8 +30,8 @@ class AwsPublishing(Publishing):
         current = aws.secretsmanager.SecretVersion(
             "keys", secret_id=secret.id, secret_string=keys.apply(json.dumps), opts=own
         )
-        kept: pulumi.Output[str] = current.version_id
-        return kept
+        version: pulumi.Output[str] = current.version_id
+        return version
 
     def _object(
         self,

@@ -14,11 +14,11 @@ class SizeError(Exception):
     """The text is for the user."""
 
 
-def checked(name: str, said: int, there: int) -> None:
-    """Raises SizeError where an update would change the size of a set that has `there` machines to `said`."""
-    if said != there:
+def checked(name: str, planned: int, there: int) -> None:
+    """Raises SizeError where an update would change the size of a set that has `there` machines to `planned`."""
+    if planned != there:
         raise SizeError(
-            f"{name} was sized meanwhile: it has {there} machines, and this run would make it {said}. Nothing was "
+            f"{name} was sized meanwhile: it has {there} machines, and this run would make it {planned}. Nothing was "
             "changed of it. Run `landbridge up` again, or `pulumi up --refresh`, which read sizes first"
         )
 
@@ -30,8 +30,8 @@ def keep_capacity(group: str, name: str, parent: pulumi.Resource) -> pulumi.Reso
         at = {"resourceGroupName": group, "vmScaleSetName": name}
         # The last moment: Azure takes the whole set right after.
         there = await pulumi.runtime.invoke_async(GET, at, pulumi.InvokeOptions(parent=parent))
-        said, now = (args.new_inputs or {})["sku"], (there or {})["sku"]
-        checked(name, int(said.get("capacity") or 0), int(now.get("capacity") or 0))
+        planned, now = (args.new_inputs or {})["sku"], (there or {})["sku"]
+        checked(name, int(planned.get("capacity") or 0), int(now.get("capacity") or 0))
 
     # In a preview, too: better told before anything was changed.
     options = pulumi.ResourceHookOptions(on_dry_run=True)

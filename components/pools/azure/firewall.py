@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from components.network.azure import groups
 from components.network.azure.groups import ANY, FIRST, PROBES, REST, STEP
 
-from ..firewall import EVERYTHING, OWN, Rule
+from ..firewall import ALL_PROTOCOLS, OWN, Rule
 
 DIRECTIONS: dict[str, Literal["Inbound", "Outbound"]] = {"in": "Inbound", "out": "Outbound"}
 
@@ -31,15 +31,28 @@ class Ruled(NamedTuple):
 def ruled(rules: Iterable[Rule]) -> tuple[Ruled, ...]:
     """By name, each direction with priorities of its own. A new rule moves those behind it, all in one write."""
     found: list[Ruled] = []
-    for direction, way in DIRECTIONS.items():
+    for direction, azure_direction in DIRECTIONS.items():
         ours = sorted((rule for rule in rules if rule.direction == direction), key=lambda rule: rule.name)
         found += [
-            Ruled(rule.name, FIRST + n * STEP, way, "Allow", _protocol(rule), rule.peer, _ports(rule), rule.why)
+            Ruled(
+                rule.name,
+                FIRST + n * STEP,
+                azure_direction,
+                "Allow",
+                _protocol(rule),
+                rule.peer,
+                _ports(rule),
+                rule.why,
+            )
             for n, rule in enumerate(ours)
         ]
         if direction == "in":
-            found.append(Ruled("in-probes", PROBES, way, "Allow", ANY, "AzureLoadBalancer", ANY, "health of balancers"))
-        found.append(Ruled(f"{direction}-rest", REST, way, "Deny", ANY, ANY, ANY, "nothing else"))
+            found.append(
+                Ruled(
+                    "in-probes", PROBES, azure_direction, "Allow", ANY, "AzureLoadBalancer", ANY, "health of balancers"
+                )
+            )
+        found.append(Ruled(f"{direction}-rest", REST, azure_direction, "Deny", ANY, ANY, ANY, "nothing else"))
     return tuple(found)
 
 
@@ -53,7 +66,7 @@ def _far(peer: str, own_id: Any) -> dict[str, Any]:
 
 
 def _protocol(rule: Rule) -> str:
-    return ANY if rule.protocol == EVERYTHING else rule.protocol.capitalize()
+    return ANY if rule.protocol == ALL_PROTOCOLS else rule.protocol.capitalize()
 
 
 def _ports(rule: Rule) -> str:

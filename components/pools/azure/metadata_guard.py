@@ -22,9 +22,9 @@ def wanted(spec: PoolSpec) -> bool:
 
 def files(pods_cidr: str) -> dict[str, str]:
     """Path → content. No kubelet starts without it."""
-    told = [f"to {METADATA}", *(f"to {PLATFORM} ipproto tcp dport {port}" for port in PLATFORM_PORTS)]
+    targets = [f"to {METADATA}", *(f"to {PLATFORM} ipproto tcp dport {port}" for port in PLATFORM_PORTS)]
     # systemd-networkd takes all other rules away when it starts ("networkd.conf", ManageForeignRoutingPolicyRules).
-    rules = [f"from {pods_cidr} {one} prohibit protocol kernel" for one in told]
+    rules = [f"from {pods_cidr} {one} prohibit protocol kernel" for one in targets]
     commands = [f"/usr/sbin/ip rule add preference {PREFERENCE + n} {rule}" for n, rule in enumerate(rules)]
     # What an earlier start has left.
     removed = [f"-/usr/sbin/ip rule del preference {PREFERENCE + n}" for n in range(len(rules))]

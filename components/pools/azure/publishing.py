@@ -27,7 +27,7 @@ class AzurePublishing(Publishing):
         made: pulumi.Resource = blob(name, self.bucket, group, key, content, opts)
         return made
 
-    def _kept(
+    def _store_keys(
         self,
         prefix: str,
         keys: pulumi.Output[dict[str, str]],
@@ -45,8 +45,8 @@ class AzurePublishing(Publishing):
             own,
         )
         self.secret = made
-        kept: pulumi.Output[str] = made.properties.secret_uri_with_version.apply(version_of)
-        return kept
+        version: pulumi.Output[str] = made.properties.secret_uri_with_version.apply(version_of)
+        return version
 
     @property
     def life(self) -> pulumi.Output[str]:

@@ -68,7 +68,7 @@ def interfaces(subnets: Sequence[Any], firewall_id: Any, own_id: Any | None = No
     address: dict[str, Any] = {"name": "main", "primary": True, "subnet": {"id": subnets[0]}}
     if own_id is not None:
         address["application_security_groups"] = [{"id": own_id}]
-    card = {
+    interface = {
         "name": "main",
         "primary": True,
         "enable_accelerated_networking": True,
@@ -77,4 +77,4 @@ def interfaces(subnets: Sequence[Any], firewall_id: Any, own_id: Any | None = No
         "network_security_group": {"id": firewall_id},
         "ip_configurations": [address],
     }
-    return {"network_interface_configurations": [card]}
+    return {"network_interface_configurations": [interface]}

@@ -19,7 +19,7 @@ from kube_http import Answer, Json, Kube
 CONFIG_MAPS = "/api/v1/namespaces/kube-system/configmaps"
 FREEZE, DEPARTED = f"{CONFIG_MAPS}/landbridge-freeze", f"{CONFIG_MAPS}/landbridge-departed"
 # kube-controller-manager signs for a week; a request that was approved in the last moment is signed a little later.
-KEPT = timedelta(days=7, hours=2)
+RETENTION = timedelta(days=7, hours=2)
 LEAST, SHARE = 3, 10
 # A ConfigMap holds 1 MiB, an entry 45 bytes.
 MOST_ENTRIES = 20_000
@@ -43,7 +43,7 @@ def bounded(gone: Iterable[str], nodes: int) -> Pass:
 
 def merged(data: Mapping[str, str] | None, names: Collection[str], now: datetime) -> dict[str, str]:
     """Name → until when it is shut out; those whose time is over are left out, and bad times count as new ones."""
-    until = (now + KEPT).strftime(STAMP)
+    until = (now + RETENTION).strftime(STAMP)
     kept = {name: text if _is_stamp(text) else until for name, text in (data or {}).items()}
     kept = {name: text for name, text in kept.items() if text > now.strftime(STAMP)} | dict.fromkeys(names, until)
     latest = sorted(kept.items(), key=lambda one: one[1])[-MOST_ENTRIES:]
@@ -75,7 +75,7 @@ class Departures:
     def __init__(self, kube: Kube, nodes: Nodes, instances: Instances, gone_seconds: float) -> None:
         self.kube, self.nodes, self.instances, self.gone_seconds = kube, nodes, instances, gone_seconds
         self.shut: frozenset[str] = frozenset()
-        self.told = ""
+        self.reported = ""
 
     def run(self, seconds: float) -> None:
         """For ever."""
@@ -150,6 +150,6 @@ class Departures:
 
     def tell(self, text: str) -> None:
         """Once, until it is another."""
-        if text and text != self.told:
+        if text and text != self.reported:
             say(text)
-        self.told = text
+        self.reported = text

@@ -49,7 +49,7 @@ class Region:
         self.known: set[str] = set()
         self.wanted: set[str] = set()
         # When the last listing was tried, and when one came.
-        self.listed, self.told, self.problem = 0.0, -1e9, "it was not asked yet"
+        self.listed, self.answered_at, self.problem = 0.0, -1e9, "it was not asked yet"
 
     def look(self, instance: str) -> Instance | Unsure | None:
         """None if the cloud has just said that there is none."""
@@ -86,7 +86,7 @@ class Region:
                 self.answered()
             if due:
                 self.learn(self.source.all(), ())
-                self.told = time.monotonic()
+                self.answered_at = time.monotonic()
             problem = ""
         except (OSError, Refused) as error:
             problem = str(error)[:300]
@@ -94,7 +94,7 @@ class Region:
             self.listed = time.monotonic()
         if problem and problem != self.problem:
             say(f"{self.source.what} in {self.name} does not tell its instances: {problem}")
-        if self.problem and not problem and self.told > -1e9:
+        if self.problem and not problem and self.answered_at > -1e9:
             say(f"{self.source.what} in {self.name} tells its instances again")
         self.problem = problem
 
@@ -123,7 +123,9 @@ class Region:
         now = time.monotonic()
         with self.lock:
             one, seen = self.found.get(instance, (None, 0.0))
-            if now - self.told > BELIEVED_SECONDS or (one and one.state in ALIVE and now - seen < BELIEVED_SECONDS):
+            if now - self.answered_at > BELIEVED_SECONDS or (
+                one and one.state in ALIVE and now - seen < BELIEVED_SECONDS
+            ):
                 return False
             self.wanted.add(instance)
             self.wake.set()

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from attest_azure import PREFIX, WINDOW, nonce
-from join_token import BadToken, Machine, shown, told_once
+from join_token import BadToken, Machine, decoded_once, shown
 
 MOST_CHARACTERS, MOST_ISSUERS, MOST_ISSUER_BYTES = 24 << 10, 3, 4096
 # A node's name is its computer's: the scale set's, a hyphen, and six signs of a number in base 36.
@@ -50,7 +50,7 @@ def read(token: str, pools: Mapping[str, str]) -> Shown:
     """`pools` are those in Azure, pool → region. Raises BadToken."""
     if len(token) > MOST_CHARACTERS:
         raise BadToken(f"{len(token)} characters are more than {MOST_CHARACTERS}")
-    told = told_once(token.removeprefix(PREFIX))
+    told = decoded_once(token.removeprefix(PREFIX))
     if told.keys() != {"pool", "node", "document", "issuers"}:
         raise BadToken("it is not just a pool, a node, a document and issuers")
     pool, node, issuers = told["pool"], told["node"], told["issuers"]

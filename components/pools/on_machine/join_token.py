@@ -21,7 +21,7 @@ from attest_aws import BODY, CLUSTER_HEADER, PREFIX
 # Session tokens of AWS take 2 KB, and may grow ("Comparing AWS STS API operations": no fixed size).
 MOST_CHARACTERS = 16 << 10
 # AWS itself takes a signature for five minutes ("Signature Version 4": how old a request may be); clocks may differ.
-FRESH = timedelta(minutes=5)
+MAX_AGE = timedelta(minutes=5)
 SIGNED = ("content-type", "host", "x-amz-content-sha256", "x-amz-date", "x-amz-security-token", CLUSTER_HEADER)
 AUTHORIZATION = re.compile(
     r"AWS4-HMAC-SHA256 Credential=[A-Z0-9]{16,128}/(\d{8})/([a-z0-9-]+)/sts/aws4_request, "
@@ -39,7 +39,7 @@ class BadToken(ValueError):
     """Why a token is worth nothing: for the log, never for whoever showed it."""
 
 
-class Asked(NamedTuple):
+class IdentityRequest(NamedTuple):
     """The request to STS; after `ends` it is worth nothing."""
 
     host: str
@@ -59,23 +59,23 @@ def is_ours(token: str) -> bool:
     return token.startswith(PREFIX)
 
 
-def read(token: str, cluster: str, regions: Collection[str], now: datetime) -> Asked:
+def read(token: str, cluster: str, regions: Collection[str], now: datetime) -> IdentityRequest:
     """Raises BadToken."""
     if len(token) > MOST_CHARACTERS:
         raise BadToken(f"{len(token)} characters are more than {MOST_CHARACTERS}")
-    region, headers = _told(token)
+    region, headers = _decoded(token)
     if region not in regions:
         raise BadToken(f"its region {shown(region)} is none of the cluster's pools'")
     _check(headers, region, cluster)
     made = _moment(headers["x-amz-date"])
-    if abs(now - made) > FRESH:
-        raise BadToken(f"it was made at {made:%FT%TZ}, which is not within {FRESH} of now, {now:%FT%TZ}")
+    if abs(now - made) > MAX_AGE:
+        raise BadToken(f"it was made at {made:%FT%TZ}, which is not within {MAX_AGE} of now, {now:%FT%TZ}")
     found = AUTHORIZATION.fullmatch(headers["authorization"])
     if not found:
         raise BadToken("its header authorization is no signature of version 4 for STS")
     if found.groups() != (f"{made:%Y%m%d}", region, ";".join(sorted(SIGNED))):
         raise BadToken(f"it is signed for {shown(found.groups())}, not for its own day and region and all its headers")
-    return Asked(headers["host"], headers, made + FRESH)
+    return IdentityRequest(headers["host"], headers, made + MAX_AGE)
 
 
 def _check(headers: Mapping[str, str], region: str, cluster: str) -> None:
@@ -97,7 +97,7 @@ def _check(headers: Mapping[str, str], region: str, cluster: str) -> None:
             raise BadToken(f"its header {name} is {shown(headers[name])}, not {value}")
 
 
-def told_once(text: str) -> dict[str, Any]:
+def decoded_once(text: str) -> dict[str, Any]:
     """A token's table, in which no name stands twice. Raises BadToken."""
     if not re.fullmatch(r"[A-Za-z0-9_-]+", text, re.ASCII):
         raise BadToken("it is not base64url")
@@ -108,8 +108,8 @@ def told_once(text: str) -> dict[str, Any]:
     return told if isinstance(told, dict) else {}
 
 
-def _told(token: str) -> tuple[str, dict[str, str]]:
-    told = told_once(token.removeprefix(PREFIX))
+def _decoded(token: str) -> tuple[str, dict[str, str]]:
+    told = decoded_once(token.removeprefix(PREFIX))
     if told.keys() != {"region", "headers"}:
         raise BadToken("it is not just a region and headers")
     region, headers = told["region"], told["headers"]

@@ -18,7 +18,7 @@ import join_document
 import join_table
 import join_token
 from attest_aws import BODY
-from join_token import Asked, BadToken, Machine
+from join_token import BadToken, IdentityRequest, Machine
 from machine import say, settings
 
 from kube_http import Kube
@@ -32,14 +32,14 @@ MOST_BYTES, MOST_ANSWER = 64 << 10, 64 << 10
 CHECKS_AT_ONCE = 8
 # Questions to STS at a time. From another continent an answer takes half a second: so many are more than 100 a second.
 AT_ONCE, WAIT_SECONDS, STS_SECONDS, IDLE_SECONDS = 64, 10.0, 5.0, 90.0
-GOOD_SECONDS, BAD_SECONDS, MOST_KEPT = 60.0, 10.0, 4096
+GOOD_SECONDS, BAD_SECONDS, MAX_CACHED = 60.0, 10.0, 4096
 
 
 class Unavailable(Exception):
     """Nobody knows yet: the API server asks again, and keeps no such answer."""
 
 
-def ask_sts(asked: Asked, trust: ssl.SSLContext) -> bytes:
+def ask_sts(asked: IdentityRequest, trust: ssl.SSLContext) -> bytes:
     """Sends the request as it was signed and follows nothing. Raises BadToken, Unavailable."""
     line = http.client.HTTPSConnection(asked.host, timeout=STS_SECONDS, context=trust)
     try:
@@ -70,9 +70,9 @@ class Reviewer:
         self.in_azure, self.subscription = dict[str, str](), ""
         # Once: to read all authorities of the world takes 40 ms of a processor.
         self.trust = ssl.create_default_context()
-        self.slots, self.checks = threading.BoundedSemaphore(AT_ONCE), threading.BoundedSemaphore(CHECKS_AT_ONCE)
+        self.in_flight, self.checks = threading.BoundedSemaphore(AT_ONCE), threading.BoundedSemaphore(CHECKS_AT_ONCE)
         self.lock = threading.Lock()
-        self.kept: dict[bytes, tuple[float, dict[str, Any] | None]] = {}
+        self.cached: dict[bytes, tuple[float, dict[str, Any] | None]] = {}
 
     def learn(self, table: Any) -> bool:
         """Takes the table of pools; False: there may be another one later."""
@@ -90,7 +90,7 @@ class Reviewer:
             return None
         key, now = hashlib.sha256(token.encode(errors="replace")).digest(), time.monotonic()
         with self.lock:
-            if (found := self.kept.get(key)) and found[0] > now:
+            if (found := self.cached.get(key)) and found[0] > now:
                 return found[1]
         try:
             machine, ends = self._of_azure(token) if join_document.is_ours(token) else self._of_aws(token)
@@ -120,22 +120,22 @@ class Reviewer:
         now = datetime.now(UTC)
         return join_document.who(content, told, self.cluster, self.subscription, now), join_document.ends(now)
 
-    def _answer(self, asked: Asked) -> bytes:
-        if not self.slots.acquire(timeout=WAIT_SECONDS):
+    def _answer(self, asked: IdentityRequest) -> bytes:
+        if not self.in_flight.acquire(timeout=WAIT_SECONDS):
             raise Unavailable(f"{AT_ONCE} questions to STS wait for their answers")
         try:
             return ask_sts(asked, self.trust)
         finally:
-            self.slots.release()
+            self.in_flight.release()
 
     def _keep(self, key: bytes, user: dict[str, Any] | None, seconds: float) -> None:
         now = time.monotonic()
         with self.lock:
-            if len(self.kept) >= MOST_KEPT:
-                self.kept = {name: one for name, one in self.kept.items() if one[0] > now}
-            while len(self.kept) >= MOST_KEPT:
-                self.kept.pop(next(iter(self.kept)))
-            self.kept[key] = (now + seconds, user)
+            if len(self.cached) >= MAX_CACHED:
+                self.cached = {name: one for name, one in self.cached.items() if one[0] > now}
+            while len(self.cached) >= MAX_CACHED:
+                self.cached.pop(next(iter(self.cached)))
+            self.cached[key] = (now + seconds, user)
 
     def answer(self, body: bytes) -> tuple[int, dict[str, Any]]:
         """HTTP's status and the TokenReview with its status."""

@@ -18,9 +18,9 @@ class Lease:
 
     def __init__(self, kube: Kube, path: str, name: str) -> None:
         self.kube, self.path, self.name = kube, path, name
-        self.seen, self.since = "", time.monotonic()
+        self.version, self.since = "", time.monotonic()
         self.leads = False
-        self.kept = 0.0
+        self.renewed_at = 0.0
         self.lock = threading.Lock()
 
     def step(self) -> bool:
@@ -28,8 +28,8 @@ class Lease:
         with self.lock:
             found = self.kube.ask("GET", self.path)
             spec, version = found.get("spec") or {}, found["metadata"]["resourceVersion"]
-            if version != self.seen:
-                self.seen, self.since = version, time.monotonic()
+            if version != self.version:
+                self.version, self.since = version, time.monotonic()
             holder = spec.get("holderIdentity") or ""
             if holder not in ("", self.name) and time.monotonic() - self.since < HELD_SECONDS:
                 self.leads = False
@@ -37,13 +37,13 @@ class Lease:
             wish = _held(found, self.name, datetime.now(UTC), taken=holder != self.name)
             began = time.monotonic()
             try:
-                self.seen = self.kube.ask("PUT", self.path, wish)["metadata"]["resourceVersion"]
+                self.version = self.kube.ask("PUT", self.path, wish)["metadata"]["resourceVersion"]
             except Answer as answer:
                 if answer.status != 409:
                     raise
                 self.leads = False
                 return False
-            self.since, self.kept, self.leads = time.monotonic(), began, True
+            self.since, self.renewed_at, self.leads = time.monotonic(), began, True
             return True
 
     def release(self) -> None:
@@ -82,7 +82,7 @@ class Lease:
                     continue
             except (Answer, OSError) as error:
                 why = str(error)
-                if time.monotonic() - self.kept < GIVE_UP_SECONDS:
+                if time.monotonic() - self.renewed_at < GIVE_UP_SECONDS:
                     continue
             lost(why)
             return

@@ -17,7 +17,7 @@ from machine import Refused, say, settings, write
 
 HOST = Path("/etc/landbridge/host.json")
 FACTS = Path("/run/landbridge/node.env")
-JOINED = Path("/var/lib/kubelet/kubeconfig")
+KUBECONFIG = Path("/var/lib/kubelet/kubeconfig")
 ZONE = "topology.kubernetes.io/zone"
 DISCOVERY = Path("/etc/kubernetes/discovery.kubeconfig")
 # The first that is there has the servers' own addresses. Where systemd-resolved runs, the other names 127.0.0.53, which
@@ -107,7 +107,7 @@ def main() -> None:
     FACTS.parent.mkdir(parents=True, exist_ok=True)
     write(FACTS, text(facts))
     say(" ".join(f"{name}={value}" for name, value in facts.items()))
-    if not JOINED.exists():
+    if not KUBECONFIG.exists():
         time.sleep(random.uniform(0, float(str(told["jitter_seconds"]))))  # noqa: S311  (no secret)
 
 

@@ -25,10 +25,10 @@ Json = dict[str, Any]
 MANIFEST, KEY = Path("/etc/landbridge/manifest.json"), Path("/etc/landbridge/verify-key")
 HOST, TOKEN = Path("/etc/landbridge/host.json"), Path("/etc/kubernetes/enrolment-token")
 DISCOVERY = "/etc/kubernetes/discovery.kubeconfig"
-JOINED, CERTIFICATE = Path("/var/lib/kubelet/kubeconfig"), Path("/var/lib/kubelet/pki/kubelet-client-current.pem")
+KUBECONFIG, CERTIFICATE = Path("/var/lib/kubelet/kubeconfig"), Path("/var/lib/kubelet/pki/kubelet-client-current.pem")
 # Whole bundles, as they came: what runs, and what ran before.
-KEPT = Path("/var/lib/landbridge")
-CURRENT, PREVIOUS = KEPT / "bundle.json", KEPT / "bundle-before.json"
+STATE = Path("/var/lib/landbridge")
+CURRENT, PREVIOUS = STATE / "bundle.json", STATE / "bundle-before.json"
 UNITS, TARGET, KUBELET = "/etc/systemd/system/", "landbridge.target", "kubelet.service"
 PROGRAMS = {KUBELET: "/usr/local/bin/kubelet", "containerd.service": "/usr/local/bin/containerd"}
 API_SECONDS, JOIN_SECONDS = 20.0, 180.0
@@ -240,7 +240,7 @@ def ask(discovery: str, token: str) -> None:
 def valid() -> bool:
     """Whether the kubelet has a certificate that is good now."""
     look = ["openssl", "x509", "-noout", "-checkend", "0", "-in", str(CERTIFICATE)]
-    return JOINED.exists() and subprocess.run(look, capture_output=True, check=False).returncode == 0
+    return KUBECONFIG.exists() and subprocess.run(look, capture_output=True, check=False).returncode == 0
 
 
 def known_to(discovery: str) -> bool:
@@ -259,7 +259,7 @@ def refuse(now: "Json | None", told: Json, host: Json, leaves: Json) -> None:
         raise Refused(
             f"this machine is of {pool_of(now)}, not of {pool_of(told)}, and who made this command could not see what "
             f"it does there: drain it there, then `systemctl disable --now {TARGET} {KUBELET}` and remove {MANIFEST}, "
-            f"{HOST} and {JOINED.parent} here. Nothing was changed"
+            f"{HOST} and {KUBECONFIG.parent} here. Nothing was changed"
         )
     if now and HOST.exists() and json.loads(HOST.read_text())["host"] != host["host"]:
         raise Refused(
@@ -279,14 +279,14 @@ def may_leave(pool: str, leaves: Json) -> bool:
 def forget() -> None:
     """Who it was to another cluster or pool. Its pods end with that: the next one knows none of them."""
     subprocess.run(["systemctl", "stop", KUBELET], check=False, capture_output=True)
-    JOINED.unlink(missing_ok=True)
+    KUBECONFIG.unlink(missing_ok=True)
     shutil.rmtree(CERTIFICATE.parent, ignore_errors=True)
 
 
 def shown() -> str:
     """The kubelet's certificate, without its key; empty if there is none."""
     look = ["openssl", "x509", "-in", str(CERTIFICATE)]
-    return subprocess.run(look, capture_output=True, text=True, check=False).stdout if JOINED.exists() else ""
+    return subprocess.run(look, capture_output=True, text=True, check=False).stdout if KUBECONFIG.exists() else ""
 
 
 def wait_joined() -> None:
@@ -357,7 +357,7 @@ def write(path: Path, text: str, mode: str = "0644") -> None:
 
 
 def keep(path: Path, bundle: Json) -> None:
-    KEPT.mkdir(parents=True, exist_ok=True, mode=0o700)
+    STATE.mkdir(parents=True, exist_ok=True, mode=0o700)
     write(path, json.dumps(bundle), "0600")
 
 

@@ -100,7 +100,7 @@ def command(
         "token": token.text if token else None,
         "leaves": dict(leaves),
     }
-    told = "{\n" + "".join(f"    {name!r}: {value!r},\n" for name, value in given.items()) + "}"
-    text = (OWN_SCRIPTS / "enrol.py").read_text().replace("= {}\n", f"= {told}\n", 1)
+    values = "{\n" + "".join(f"    {name!r}: {value!r},\n" for name, value in given.items()) + "}"
+    text = (OWN_SCRIPTS / "enrol.py").read_text().replace("= {}\n", f"= {values}\n", 1)
     text = text.replace("HOST", node_name(site, host["host"])).replace("UNTIL", f"{until.astimezone(UTC):%F %H:%M} UTC")
     return f"python3 - <<'{END}'\n{text}{END}\n"

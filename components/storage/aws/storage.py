@@ -30,7 +30,7 @@ class Bucket(pulumi.ComponentResource):
     def __init__(self, name: str, args: BucketArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:storage:Bucket", name, None, opts)
         fleet, region, owner = args["fleet"], args["region"], args["owner"]
-        child, kept = pulumi.ResourceOptions(parent=self), pulumi.ResourceOptions(parent=self, protect=True)
+        child, protected = pulumi.ResourceOptions(parent=self), pulumi.ResourceOptions(parent=self, protect=True)
         self.arn = bucket_arn(fleet, region)
         self.key = aws.kms.Key(
             "key",
@@ -39,10 +39,12 @@ class Bucket(pulumi.ComponentResource):
             deletion_window_in_days=30,
             policy=json.dumps(key_policy(fleet)),
             tags=owner.tags("key"),
-            opts=kept,
+            opts=protected,
         )
         aws.kms.Alias("key", name=key_alias(fleet, region), target_key_id=self.key.id, opts=child)
-        self.bucket = aws.s3.Bucket("bucket", bucket=bucket_name(fleet, region), tags=owner.tags("bucket"), opts=kept)
+        self.bucket = aws.s3.Bucket(
+            "bucket", bucket=bucket_name(fleet, region), tags=owner.tags("bucket"), opts=protected
+        )
         name_only = self.bucket.bucket
         aws.s3.BucketOwnershipControls(
             "bucket", bucket=name_only, rule={"object_ownership": "BucketOwnerEnforced"}, opts=child

@@ -51,7 +51,7 @@ def newest(vault: str, name: str, token: str, absent: str = NOT_YET) -> str:
 
 
 def _refusal(vault: str, name: str, error: urllib.error.HTTPError, absent: str) -> str:
-    said = f"vault {vault} does not tell secret {name}: {error.code} {error.reason}"
+    message = f"vault {vault} does not tell secret {name}: {error.code} {error.reason}"
     if error.code == 403:
-        return f"{said}. Whoever runs this needs the role Key Vault Secrets Officer there: see azure.operators"
-    return f"{said}. {absent}" if error.code == 404 else said
+        return f"{message}. Whoever runs this needs the role Key Vault Secrets Officer there: see azure.operators"
+    return f"{message}. {absent}" if error.code == 404 else message

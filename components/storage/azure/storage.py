@@ -36,7 +36,7 @@ class Bucket(pulumi.ComponentResource):
         fleet, region, owner, group = args["fleet"], args["region"], args["owner"], args["group"]
         assert fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
         child = pulumi.ResourceOptions(parent=self)
-        kept = pulumi.ResourceOptions(parent=self, protect=True)
+        protected = pulumi.ResourceOptions(parent=self, protect=True)
         self.account = azure.storage.StorageAccount(
             "bucket",
             account_name=bucket_name(fleet, region),
@@ -55,7 +55,7 @@ class Bucket(pulumi.ComponentResource):
                 "services": {"blob": {"enabled": True, "key_type": "Account"}},
             },
             tags=owner.tags("bucket"),
-            opts=kept,
+            opts=protected,
             **CLOSED,
         )
         azure.storage.BlobServiceProperties(
@@ -74,7 +74,7 @@ class Bucket(pulumi.ComponentResource):
             account_name=self.account.name,
             resource_group_name=group,
             public_access="None",
-            opts=kept,
+            opts=protected,
         )
         azure.storage.ManagementPolicy(
             "bucket-lifecycle",
@@ -106,7 +106,9 @@ class Bucket(pulumi.ComponentResource):
                 "network_acls": {"default_action": "Allow", "bypass": "None"},
             },
             tags=owner.tags("vault"),
-            opts=pulumi.ResourceOptions.merge(kept, pulumi.ResourceOptions(hooks=_told(vault_name(fleet, region)))),
+            opts=pulumi.ResourceOptions.merge(
+                protected, pulumi.ResourceOptions(hooks=_soft_delete_hint(vault_name(fleet, region)))
+            ),
         )
         self.vault_operators, _ = self._operators(fleet, region)
         self.register_outputs({})
@@ -138,7 +140,7 @@ class Bucket(pulumi.ComponentResource):
         return made
 
 
-def _told(vault: str) -> pulumi.ResourceHookBinding:
+def _soft_delete_hint(vault: str) -> pulumi.ResourceHookBinding:
     """Says what to do where Azure refuses a vault because it still keeps one of that name."""
 
     def tell(args: pulumi.ErrorHookArgs) -> bool:
@@ -173,7 +175,7 @@ class Shares(pulumi.ComponentResource):
         super().__init__("landbridge:storage:Shares", name, None, opts)
         fleet, region, owner, group = args["fleet"], args["region"], args["owner"], args["group"]
         child = pulumi.ResourceOptions(parent=self)
-        kept = pulumi.ResourceOptions(parent=self, protect=True)
+        protected = pulumi.ResourceOptions(parent=self, protect=True)
         self.account = azure.storage.StorageAccount(
             "shares",
             account_name=shares_account(fleet, region),
@@ -187,7 +189,7 @@ class Shares(pulumi.ComponentResource):
             public_network_access="Disabled",
             network_rule_set={"default_action": "Deny", "bypass": "None"},
             tags=owner.tags("shares"),
-            opts=kept,
+            opts=protected,
             **CLOSED,
         )
         azure.storage.FileServiceProperties(
@@ -210,7 +212,7 @@ class Shares(pulumi.ComponentResource):
                 enabled_protocols="NFS",
                 root_squash="RootSquash",
                 share_quota=SHARE_GIB,
-                opts=kept,
+                opts=protected,
             )
             for share in args["spec"].shares
         }

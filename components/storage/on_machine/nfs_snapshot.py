@@ -21,7 +21,7 @@ STAMP = "%Y-%m-%dT%H%M%SZ"
 INDEX = ".index.gz"
 DRAFT = ".draft-"
 # The newest of each of so many hours, days and weeks that have one.
-KEPT = ((24, "%Y-%m-%dT%H"), (14, "%Y-%m-%d"), (8, "%G-W%V"))
+RETENTION = ((24, "%Y-%m-%dT%H"), (14, "%Y-%m-%d"), (8, "%G-W%V"))
 FICLONE = 0x40049409  # ioctl_ficlone(2)
 
 
@@ -100,10 +100,10 @@ def _like(source: Path, target: Path) -> None:
         pass
 
 
-def kept(found: list[str]) -> set[str]:
+def retained(found: list[str]) -> set[str]:
     """Which of the stamps stay."""
     stay: set[str] = set(found[-1:])
-    for most, form in KEPT:
+    for most, form in RETENTION:
         newest = {datetime.datetime.strptime(stamp, STAMP).strftime(form): stamp for stamp in sorted(found)}
         stay.update(stamp for _, stamp in sorted(newest.items())[-most:])
     return stay
@@ -112,7 +112,7 @@ def kept(found: list[str]) -> set[str]:
 def let_go(folder: Path) -> list[str]:
     """Removes what is old; gives which."""
     found = stamps(folder)
-    gone = [stamp for stamp in found if stamp not in kept(found)]
+    gone = [stamp for stamp in found if stamp not in retained(found)]
     for stamp in gone:
         (folder / f"{stamp}{INDEX}").unlink()
         (folder / stamp).rename(folder / f"{DRAFT}{stamp}")

@@ -20,9 +20,9 @@ def clear_errors(region: str, more: str = "") -> Iterator[None]:
     try:
         yield
     except ClientError as error:
-        said = error.response["Error"]
+        details = error.response["Error"]
         raise ImageError(
-            f"{region}: {error.operation_name} was refused ({said['Code']}): {said.get('Message', '')}{more}"
+            f"{region}: {error.operation_name} was refused ({details['Code']}): {details.get('Message', '')}{more}"
         ) from None
     except BotoCoreError as error:
         raise ImageError(f"{region} can't be reached: {error}{more}") from None

@@ -66,8 +66,8 @@ def _there(account: Account, region: str, image: Baked) -> tuple[str | None, str
     found = ec2.describe_images(Owners=["self"], Filters=filters, IncludeDisabled=True)["Images"]
     if not found:
         return None, ""
-    one, held = found[0], {tag["Key"]: tag["Value"] for tag in found[0].get("Tags", [])}
-    refuse_other(held, image, "raw", f"{region} has another image with the name {name} ({one['ImageId']})")
+    one, found_tags = found[0], {tag["Key"]: tag["Value"] for tag in found[0].get("Tags", [])}
+    refuse_other(found_tags, image, "raw", f"{region} has another image with the name {name} ({one['ImageId']})")
     if one["State"] in ("failed", "error", "invalid"):
         ec2.deregister_image(ImageId=one["ImageId"], DeleteAssociatedSnapshots=True)
         return None, str(one["ImageId"])
@@ -183,8 +183,8 @@ def _wait(account: Account, region: str, what: str, **given: Any) -> None:
     try:
         account.of(region)("ec2").get_waiter(what).wait(**given, WaiterConfig=config)
     except WaiterError as error:
-        held = next(iter(given.values()))[0]
-        raise ImageError(f"{region}: {held} is not {what.replace('_', ' ')}: {error}{GOES_ON}") from None
+        resource = next(iter(given.values()))[0]
+        raise ImageError(f"{region}: {resource} is not {what.replace('_', ' ')}: {error}{GOES_ON}") from None
 
 
 def _description(image: Baked) -> str:

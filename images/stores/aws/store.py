@@ -58,17 +58,19 @@ class Aws(Account):
         with clear_errors(place):
             ssm = self.of(place)("ssm")
             pages = ssm.get_paginator("get_parameters_by_path").paginate(Path=f"/{self.fleet}/images", Recursive=True)
-            found = [(slot, one) for page in pages for one in page["Parameters"] if (slot := self._slot(one["Name"]))]
-            return [_pointer(ssm, place, slot, one) for slot, one in found]
+            found = [
+                (key, one) for page in pages for one in page["Parameters"] if (key := self._pointer_key(one["Name"]))
+            ]
+            return [_pointer(ssm, place, key, one) for key, one in found]
 
-    def point(self, place: str, slot: PointerKey, image: str, record: Record) -> None:
-        variant = next(variant for variant in get_args(ImageVariant) if variant == slot.variant)
-        name = parameter(self.fleet, slot.kubernetes, slot.channel, variant)
-        said = json.dumps({"who": record.who, "why": record.why, "before": record.before}, separators=(",", ":"))
+    def point(self, place: str, key: PointerKey, image: str, record: Record) -> None:
+        variant = next(variant for variant in get_args(ImageVariant) if variant == key.variant)
+        name = parameter(self.fleet, key.kubernetes, key.channel, variant)
+        description = json.dumps({"who": record.who, "why": record.why, "before": record.before}, separators=(",", ":"))
         with clear_errors(place):
             # Of type text: that of an image's id is written later than the call, if at all.
             self.of(place)("ssm").put_parameter(
-                Name=name, Value=image, Type="String", Overwrite=True, Description=said[:LONGEST_DESCRIPTION]
+                Name=name, Value=image, Type="String", Overwrite=True, Description=description[:LONGEST_DESCRIPTION]
             )
 
     def users(self, place: str) -> Mapping[str, Sequence[str]]:
@@ -95,7 +97,7 @@ class Aws(Account):
         with clear_errors(image.place):
             self.of(image.place)("ec2").deregister_image(ImageId=image.id, DeleteAssociatedSnapshots=True)
 
-    def _slot(self, name: str) -> PointerKey | None:
+    def _pointer_key(self, name: str) -> PointerKey | None:
         """None for a parameter that is no channel's."""
         found = re.fullmatch(rf"/{re.escape(self.fleet)}/images/([^/]+)/([^/]+)/([^/]+)", name)
         known = found and found[1] in get_args(ImageVariant) and found[3] in CHANNELS
@@ -103,7 +105,7 @@ class Aws(Account):
 
 
 def _published(place: str, one: Mapping[str, Any]) -> Published:
-    held = {tag["Key"]: tag["Value"] for tag in one.get("Tags", [])}
+    found_tags = {tag["Key"]: tag["Value"] for tag in one.get("Tags", [])}
     created, now = datetime.datetime.fromisoformat(one["CreationDate"]), datetime.datetime.now(datetime.UTC)
     state, since = STATES.get(one["State"], "failed"), created
     deprecated = one.get("DeprecationTime")
@@ -112,20 +114,22 @@ def _published(place: str, one: Mapping[str, Any]) -> Published:
         state, since = "deprecated", min(when, now)
     if state == "disabled":
         # One that somebody disabled by hand counts from now on, and so stays.
-        since = datetime.datetime.fromisoformat(held.get(DISABLED) or now.isoformat())
-    return published(place, one["ImageId"], held, created, state, since)
+        since = datetime.datetime.fromisoformat(found_tags.get(DISABLED) or now.isoformat())
+    return published(place, one["ImageId"], found_tags, created, state, since)
 
 
-def _pointer(ssm: Any, place: str, slot: PointerKey, one: Mapping[str, Any]) -> Pointer:
+def _pointer(ssm: Any, place: str, key: PointerKey, one: Mapping[str, Any]) -> Pointer:
     """With what the parameter's history says of its last move; nothing is known of one that was set by hand."""
     pages = ssm.get_paginator("get_parameter_history").paginate(Name=one["Name"])
     history = sorted((version for page in pages for version in page["Parameters"]), key=lambda v: int(v["Version"]))
     previous = next((v["Value"] for v in reversed(history) if v["Value"] != one["Value"]), "")
     try:
-        said = json.loads(history[-1].get("Description") or "{}")
+        description = json.loads(history[-1].get("Description") or "{}")
     except ValueError:
-        said = {}
-    said = said if isinstance(said, dict) else {}
-    who = str(said.get("who") or history[-1].get("LastModifiedUser") or "")
-    record = Record(who, history[-1]["LastModifiedDate"], str(said.get("why", "")), str(said.get("before", "")))
-    return Pointer(place, slot, str(one["Value"]), str(previous), record)
+        description = {}
+    description = description if isinstance(description, dict) else {}
+    who = str(description.get("who") or history[-1].get("LastModifiedUser") or "")
+    record = Record(
+        who, history[-1]["LastModifiedDate"], str(description.get("why", "")), str(description.get("before", ""))
+    )
+    return Pointer(place, key, str(one["Value"]), str(previous), record)

@@ -38,8 +38,8 @@ def _templates(ec2: Any) -> Iterator[tuple[str, str]]:
     for page in ec2.get_paginator("describe_launch_templates").paginate():
         for template in page["LaunchTemplates"]:
             versions = ec2.get_paginator("describe_launch_template_versions")
-            for told in versions.paginate(LaunchTemplateId=template["LaunchTemplateId"]):
-                for one in told["LaunchTemplateVersions"]:
+            for batch in versions.paginate(LaunchTemplateId=template["LaunchTemplateId"]):
+                for one in batch["LaunchTemplateVersions"]:
                     if image := one["LaunchTemplateData"].get("ImageId"):
                         yield image, f"launch template {template['LaunchTemplateName']}, version {one['VersionNumber']}"
 

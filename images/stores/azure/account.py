@@ -56,12 +56,12 @@ class Account:
             return None
 
     def unmark(self, place: str, version: str) -> None:
-        held = {names.tag(step, place): "" for step in (names.DEPRECATED, names.DISABLED)}
-        self.tag(place, version, "Delete", held)
+        markers = {names.tag(step, place): "" for step in (names.DEPRECATED, names.DISABLED)}
+        self.tag(place, version, "Delete", markers)
 
-    def tag(self, place: str, scope: str, operation: str, held: dict[str, str]) -> None:
+    def tag(self, place: str, scope: str, operation: str, markers: dict[str, str]) -> None:
         """One write of a few tags: others, which somebody else writes meanwhile, stay as they are."""
         with clear_errors(place):
             self.clients.resources.tags.begin_update_at_scope(
-                scope, {"operation": operation, "properties": {"tags": held}}
+                scope, {"operation": operation, "properties": {"tags": markers}}
             ).result()

@@ -21,8 +21,8 @@ def clear_errors(place: str, more: str = "") -> Iterator[None]:
     except ClientAuthenticationError as error:
         raise ImageError(f"{place}: nobody is signed in to Azure: {_line(error)}{CREDENTIALS}") from None
     except HttpResponseError as error:
-        said = getattr(error, "error", None)
-        code, message = (said.code, said.message) if said else (error.status_code, _line(error))
+        details = getattr(error, "error", None)
+        code, message = (details.code, details.message) if details else (error.status_code, _line(error))
         raise ImageError(f"{place}: Azure has refused ({code}): {message}{more}") from None
     except AzureError as error:
         raise ImageError(f"{place}: Azure can't be reached: {_line(error)}{more}") from None

@@ -53,15 +53,17 @@ def publish(account: Account, folder: Path, image: Baked, tell: Tell) -> dict[st
 
 def gallery(account: Account, variant: str, kubernetes: str) -> str:
     """The region of the gallery, which is made where there is none, with an image for these. Raises AzureError."""
-    compute, marks = account.clients.compute, {FLEET: account.fleet}
+    compute, fleet_tags = account.clients.compute, {FLEET: account.fleet}
     try:
         home = str(compute.galleries.get(account.group, account.gallery).location)
     except ResourceNotFoundError:
         home = account.places[0]
-        account.clients.resources.resource_groups.create_or_update(account.group, {"location": home, "tags": marks})
+        account.clients.resources.resource_groups.create_or_update(
+            account.group, {"location": home, "tags": fleet_tags}
+        )
         told_ = {
             "location": home,
-            "tags": marks,
+            "tags": fleet_tags,
             "properties": {"description": f"Node images of fleet {account.fleet}"},
         }
         compute.galleries.begin_create_or_update(account.group, account.gallery, told_).result()
@@ -77,7 +79,7 @@ def gallery(account: Account, variant: str, kubernetes: str) -> str:
             "identifier": {"publisher": account.fleet, "offer": variant, "sku": kubernetes},
             "features": [{"name": name, "value": value} for name, value in FEATURES.items()],
         }
-        body = {"location": home, "tags": marks, "properties": properties}
+        body = {"location": home, "tags": fleet_tags, "properties": properties}
         compute.gallery_images.begin_create_or_update(account.group, account.gallery, definition, body).result()
     return home
 
@@ -87,16 +89,16 @@ def _there(account: Account, definition: str, version: str, image: Baked) -> Any
     one = account.version(definition, version)
     if one is None:
         return None
-    held = one.tags or {}
+    found_tags = one.tags or {}
     refuse_other(
-        held, image, "vhd", f"Gallery {account.gallery} has another image with the name {definition}/{version}"
+        found_tags, image, "vhd", f"Gallery {account.gallery} has another image with the name {definition}/{version}"
     )
     if state(one) == "Failed" and "Completed" not in replicas(one).values():
         at = (account.group, account.gallery, definition, version)
         account.clients.compute.gallery_image_versions.begin_delete(*at).result()
         return None
     for place in account.places:
-        if any(names.tag(step, place) in held for step in (names.DEPRECATED, names.DISABLED)):
+        if any(names.tag(step, place) in found_tags for step in (names.DEPRECATED, names.DISABLED)):
             account.unmark(place, account.id(definition, version))
     return one
 
@@ -214,7 +216,7 @@ def _everywhere(account: Account, definition: str, version: str, one: Any, tell:
         account.clients.compute.gallery_image_versions.begin_update(*at, change, polling=False)
         one = _settled(account, definition, version, tell)
     if state(one) != "Succeeded":
-        failed = ", ".join(place for place, said in replicas(one).items() if said == "Failed") or "no region"
+        failed = ", ".join(place for place, replica in replicas(one).items() if replica == "Failed") or "no region"
         raise ImageError(f"{failed}: copying {version} of {definition} has failed{GOES_ON}")
     return one
 
@@ -227,7 +229,7 @@ def _settled(account: Account, definition: str, version: str, tell: Tell) -> Any
         if one is None or state(one) not in BUSY:
             break
         now = dict(replicas(one))
-        for place in sorted(place for place, said in now.items() if said != known.get(place)):
+        for place in sorted(place for place, replica in now.items() if replica != known.get(place)):
             tell(f"{place}: {now[place]}")
         known = now
         time.sleep(account.waits.delay_seconds)

@@ -61,12 +61,12 @@ class Azure(Account):
             ]
 
     def _published(self, place: str, definition: str, version: Any) -> Published:
-        held, created = dict(version.tags), version.publishing_profile.published_date
+        found_tags, created = dict(version.tags), version.publishing_profile.published_date
         found, since = _state(version, place), created
         for step in (names.DEPRECATED, names.DISABLED):
-            if found != "failed" and (when := held.get(names.tag(step, place))):
+            if found != "failed" and (when := found_tags.get(names.tag(step, place))):
                 found, since = step, datetime.datetime.fromisoformat(when)  # type: ignore[assignment]
-        return published(place, self.id(definition, version.name), held, created, found, since)
+        return published(place, self.id(definition, version.name), found_tags, created, found, since)
 
     def exists(self, place: str, image: str) -> bool:
         found = names.VERSION.match(image)
@@ -83,34 +83,34 @@ class Azure(Account):
         for one in definitions:
             variant, _, kubernetes = one.name.partition("-")
             for name, value in (one.tags or {}).items():
-                slot = names.pointer(name)
-                if slot and slot[1] == place and variant in get_args(ImageVariant):
-                    found.append(self._pointer(place, PointerKey(variant, kubernetes, slot[0]), value))
+                channel = names.pointer(name)
+                if channel and channel[1] == place and variant in get_args(ImageVariant):
+                    found.append(self._pointer(place, PointerKey(variant, kubernetes, channel[0]), value))
         return found
 
-    def _pointer(self, place: str, slot: PointerKey, value: str) -> Pointer:
+    def _pointer(self, place: str, key: PointerKey, value: str) -> Pointer:
         """Nothing but the version is known of one that was set by hand."""
-        said, previous, when, why, before, who = [*value.split(" ", 5), *[""] * 6][:6]
+        current, previous, when, why, before, who = [*value.split(" ", 5), *[""] * 6][:6]
         try:
             at = datetime.datetime.fromisoformat(when)
         except ValueError:
             at = datetime.datetime.fromtimestamp(0, datetime.UTC)
 
         def of(version: str) -> str:
-            return self.id(names.definition(slot.kubernetes, slot.variant), version) if version.strip("-") else ""
+            return self.id(names.definition(key.kubernetes, key.variant), version) if version.strip("-") else ""
 
-        named = of(before) if "." in before else _named(slot, before)
+        named = of(before) if "." in before else _named(key, before)
         record = Record(who, at, why, named)
-        return Pointer(place, slot, of(said), of(previous), record)
+        return Pointer(place, key, of(current), of(previous), record)
 
-    def point(self, place: str, slot: PointerKey, image: str, record: Record) -> None:
-        now = next((one for one in self.pointers(place) if one.slot == slot), None)
+    def point(self, place: str, key: PointerKey, image: str, record: Record) -> None:
+        now = next((one for one in self.pointers(place) if one.key == key), None)
         previous = "" if now is None else now.image if now.image != image else now.previous
         words = [_number(image), _number(previous), record.when.isoformat(timespec="milliseconds"), record.why]
         words += [_digits(record.before), record.who[:LONGEST_WHO]]
         value = " ".join(word or "-" for word in words)
-        scope = f"{self.images}/{names.definition(slot.kubernetes, slot.variant)}"
-        self.tag(place, scope, "Merge", {names.tag(slot.channel, place): value})
+        scope = f"{self.images}/{names.definition(key.kubernetes, key.variant)}"
+        self.tag(place, scope, "Merge", {names.tag(key.channel, place): value})
 
     def users(self, place: str) -> Mapping[str, Sequence[str]]:
         with clear_errors(place):
@@ -169,5 +169,5 @@ def _digits(name: str) -> str:
     return _number(name) if "/" in name else name.rpartition("-")[2]
 
 
-def _named(slot: PointerKey, digits: str) -> str:
-    return name_of(slot.variant, slot.kubernetes, digits) if digits.strip("-") else ""
+def _named(key: PointerKey, digits: str) -> str:
+    return name_of(key.variant, key.kubernetes, digits) if digits.strip("-") else ""

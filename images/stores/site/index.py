@@ -93,9 +93,9 @@ def public_key(file: Path) -> Ed25519PublicKey:
 def opened(text: bytes, key: Ed25519PublicKey, where: str) -> Index:
     """Raises ImageError for an index that this key has not signed."""
     try:
-        sealed = SignedIndex.model_validate_json(text)
-        key.verify(base64.b64decode(sealed.signature, validate=True), sealed.index.encode())
-        return Index.model_validate_json(sealed.index)
+        signed = SignedIndex.model_validate_json(text)
+        key.verify(base64.b64decode(signed.signature, validate=True), signed.index.encode())
+        return Index.model_validate_json(signed.index)
     except InvalidSignature:
         raise ImageError(f"{where} is not signed by this key: it was changed, or another key signs it") from None
     except (ValidationError, ValueError):

@@ -63,33 +63,33 @@ class Site:
         return [
             Pointer(
                 place,
-                PointerKey(*slot.split("/")),
+                PointerKey(*key.split("/")),
                 one.image,
                 one.previous,
                 Record(one.who, one.when, one.why, one.before),
             )
-            for slot, one in self._index().pointers.items()
+            for key, one in self._index().pointers.items()
         ]
 
-    def point(self, place: str, slot: PointerKey, image: str, record: Record) -> None:  # noqa: ARG002
+    def point(self, place: str, key: PointerKey, image: str, record: Record) -> None:  # noqa: ARG002
         with self._changing() as index:
-            before = index.pointers.get(str(slot))
+            before = index.pointers.get(str(key))
             previous = "" if before is None else before.image if before.image != image else before.previous
-            said = ChannelState(image=image, previous=previous, **record._asdict())
-            self._write(index, pointers={str(slot): said})
+            channel = ChannelState(image=image, previous=previous, **record._asdict())
+            self._write(index, pointers={str(key): channel})
 
     def users(self, place: str) -> Mapping[str, Sequence[str]]:  # noqa: ARG002
         """A folder does not know who has read it: its channels alone hold images."""
         return {}
 
     def restore(self, image: Published) -> None:
-        self._turn(image, "available")
+        self._set_state(image, "available")
 
     def deprecate(self, image: Published) -> None:
-        self._turn(image, "deprecated")
+        self._set_state(image, "deprecated")
 
     def disable(self, image: Published) -> None:
-        self._turn(image, "disabled")
+        self._set_state(image, "disabled")
 
     def remove(self, image: Published) -> None:
         with self._changing() as index:
@@ -97,7 +97,7 @@ class Site:
             self._write(index, images={image.name: None})
             shutil.rmtree(self.folder / IMAGES / image.name, ignore_errors=True)
 
-    def _turn(self, image: Published, state: State) -> None:
+    def _set_state(self, image: Published, state: State) -> None:
         with self._changing() as index:
             one = index.images[image.name]
             now = datetime.datetime.now(datetime.UTC)
@@ -124,12 +124,12 @@ class Site:
         images: Mapping[str, Listed | None] | None = None,
         pointers: Mapping[str, ChannelState] | None = None,
     ) -> None:
-        kept = {name: one for name, one in {**index.images, **(images or {})}.items() if one is not None}
+        merged = {name: one for name, one in {**index.images, **(images or {})}.items() if one is not None}
         changed = Index(
             site=index.site,
             number=index.number + 1,
             written=datetime.datetime.now(datetime.UTC),
-            images=kept,
+            images=merged,
             pointers={**index.pointers, **(pointers or {})},
         )
         site_index.write(changed, self.key, self.folder / site_index.FILE)

@@ -48,8 +48,8 @@ def verify(where: str, index: Index, name: str | None = None, keep: Path | None 
     """
     named = index.pointers[name].image if name and name in index.pointers else name
     if named is not None and named not in index.images:
-        held = ", ".join([*index.pointers, *index.images]) or "nothing"
-        raise ImageError(f"{where} has no image or channel {name}. It has: {held}")
+        available = ", ".join([*index.pointers, *index.images]) or "nothing"
+        raise ImageError(f"{where} has no image or channel {name}. It has: {available}")
     if named is not None and index.images[named].state == "disabled":
         raise ImageError(
             f"{named} is disabled: it was taken back, and no machine may start from it. Name another one, or promote "
@@ -58,7 +58,7 @@ def verify(where: str, index: Index, name: str | None = None, keep: Path | None 
     for image in [named] if named else [one for one, listed in index.images.items() if listed.state != "disabled"]:
         what = index.images[image].image.disks[DISK]
         place = f"{where.rstrip('/')}/{IMAGES}/{image}/{what.file}"
-        with _kept(keep) as copy:
+        with _atomic_copy(keep) as copy:
             size, found = _digest(place, copy)
             if (size, found) != (what.size_bytes, what.sha256):
                 raise ImageError(
@@ -73,7 +73,7 @@ class _Unkept(Exception):
 
 
 @contextmanager
-def _kept(file: Path | None) -> Iterator[IO[bytes] | None]:
+def _atomic_copy(file: Path | None) -> Iterator[IO[bytes] | None]:
     """A copy that is the file once all went well; else nothing is left of it. Raises ImageError."""
     if file is None:
         yield None

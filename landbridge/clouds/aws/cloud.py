@@ -11,7 +11,7 @@ from fleet.image_names import parameter
 from landbridge.cluster.info import ClusterInfo, MachineInfo
 from landbridge.etcd.store import URL_SECONDS, Snapshot
 from landbridge.image.machine_images import wanted
-from landbridge.remote_execution import KEPT, Instance, running
+from landbridge.remote_execution import REPLACED_BY_GROUP, Instance, running
 
 from ..cloud import CloudError
 from .lookups import ClientOf
@@ -45,14 +45,14 @@ class S3:
         return str(self.signer.generate_presigned_url("get_object", Params=what, ExpiresIn=seconds))
 
     def read(self, key: str) -> bytes | None:
-        data, mark = self.marked(key)
-        return data if mark else None
+        data, etag = self.read_with_etag(key)
+        return data if etag else None
 
     def put(self, key: str, data: bytes) -> None:
         with aws_errors(f"{self.where(key)} can't be written", "You need s3:PutObject on it and kms:GenerateDataKey"):
             self.client.put_object(Bucket=self.bucket, Key=key, Body=data)
 
-    def marked(self, key: str) -> tuple[bytes, str]:
+    def read_with_etag(self, key: str) -> tuple[bytes, str]:
         with aws_errors(f"{self.where(key)} can't be read", "You need s3:GetObject on it and kms:Decrypt"):
             try:
                 found = self.client.get_object(Bucket=self.bucket, Key=key)
@@ -62,8 +62,8 @@ class S3:
                     return b"", ""
                 raise
 
-    def put_over(self, key: str, data: bytes, mark: str, kind: str) -> bool:
-        only = {"IfMatch": mark} if mark else {"IfNoneMatch": "*"}
+    def put_over(self, key: str, data: bytes, etag: str, kind: str) -> bool:
+        only = {"IfMatch": etag} if etag else {"IfNoneMatch": "*"}
         with aws_errors(f"{self.where(key)} can't be written", "You need s3:PutObject on it and kms:GenerateDataKey"):
             try:
                 self.client.put_object(Bucket=self.bucket, Key=key, Body=data, ContentType=kind, **only)
@@ -96,7 +96,7 @@ def signer(region: str) -> Any:
 class Aws:
     """One region."""
 
-    successor, heals = KEPT, True
+    successor, heals = REPLACED_BY_GROUP, True
 
     def __init__(self, of: ClientOf, region: str) -> None:
         self.of, self.region = of, region
@@ -109,7 +109,7 @@ class Aws:
         with aws_errors(f"Secret {name} cannot be read from the secrets manager", needs):
             return str(self.of("secretsmanager").get_secret_value(SecretId=name)["SecretString"])
 
-    def is_kept(self, name: str) -> bool:
+    def has_secret(self, name: str) -> bool:
         try:
             with aws_errors(f"Secret {name} can't be asked after", "You need secretsmanager:DescribeSecret on it"):
                 self.of("secretsmanager").describe_secret(SecretId=name)
@@ -130,8 +130,8 @@ class Aws:
         """A replica hangs on the secret of its primary region; AWS wants this call in the replica's."""
         needs = "You need secretsmanager:DescribeSecret and StopReplicationToReplica on it"
         with aws_errors(f"Secret {name} can't be parted from its primary region's", needs):
-            told = self.of("secretsmanager").describe_secret(SecretId=name)
-            if told.get("PrimaryRegion", self.region) == self.region:
+            secret = self.of("secretsmanager").describe_secret(SecretId=name)
+            if secret.get("PrimaryRegion", self.region) == self.region:
                 return False
             self.of("secretsmanager").stop_replication_to_replica(SecretId=name)
             return True
@@ -164,8 +164,8 @@ class Aws:
     def unbalanced(self, info: ClusterInfo, machine: MachineInfo) -> str:
         elb = self.of("elbv2")
         for targets in self._targets(info):
-            told = elb.describe_target_health(TargetGroupArn=targets["TargetGroupArn"])["TargetHealthDescriptions"]
-            ours = [one["TargetHealth"]["State"] for one in told if one["Target"]["Id"] == machine.address]
+            health = elb.describe_target_health(TargetGroupArn=targets["TargetGroupArn"])["TargetHealthDescriptions"]
+            ours = [one["TargetHealth"]["State"] for one in health if one["Target"]["Id"] == machine.address]
             if "healthy" not in ours:
                 return f"the balancer sends it nothing: {', '.join(ours) or 'it is no target'}"
         return ""

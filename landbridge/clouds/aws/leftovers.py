@@ -3,7 +3,7 @@
 import datetime
 from typing import Any
 
-from ..leftovers import CLUSTER, DISK, FLEET, KEPT, MACHINE
+from ..leftovers import CLUSTER, DISK, FLEET, MACHINE, RETAINED
 from .lookups import ClientOf
 
 
@@ -16,17 +16,17 @@ def settle(of: ClientOf, fleet: str, cluster: str, *, delete: bool, today: datet
         {"Name": "tag-key", "Values": [DISK]},
     ]
     found = ec2.describe_volumes(Filters=filters)["Volumes"]
-    told = []
+    done = []
     for volume in sorted(found, key=_name):
         id_ = volume["VolumeId"]
-        told.append(f"{id_} ({_name(volume)})")
+        done.append(f"{id_} ({_name(volume)})")
         if delete:
             ec2.delete_volume(VolumeId=id_)
             continue
         # In this order: a volume that has lost the one and not got the other would be nobody's.
-        ec2.create_tags(Resources=[id_], Tags=[{"Key": KEPT, "Value": f"{_tags(volume)[DISK]} {today}"}])
+        ec2.create_tags(Resources=[id_], Tags=[{"Key": RETAINED, "Value": f"{_tags(volume)[DISK]} {today}"}])
         ec2.delete_tags(Resources=[id_], Tags=[{"Key": DISK}])
-    return [f"{'deleted' if delete else 'kept, with its data'}: {one}" for one in told]
+    return [f"{'deleted' if delete else 'kept, with its data'}: {one}" for one in done]
 
 
 def _tags(volume: Any) -> dict[str, str]:

@@ -324,11 +324,11 @@ def clients(region: str, account: str | None, config: Config | None = None) -> C
         if service not in made:
             made[service] = boto3.client(service, region_name=region, config=config)
             if account:  # the local cloud is many accounts at once, and this names one
-                made[service].meta.events.register("before-send.*", lambda request, **_: mark(request, account))
+                made[service].meta.events.register("before-send.*", lambda request, **_: set_account(request, account))
         return made[service]
 
     return of
 
 
-def mark(request: Any, account: str) -> None:
+def set_account(request: Any, account: str) -> None:
     request.headers["x-moto-account-id"] = account

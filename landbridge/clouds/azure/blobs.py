@@ -8,7 +8,7 @@ from components.storage.azure.spec import CONTAINER
 from landbridge.etcd.store import URL_SECONDS, Snapshot
 
 from .clients import Clients
-from .refusals import asked
+from .refusals import call_azure
 
 # Clocks differ, and an address that is not good yet is none.
 EARLY = timedelta(minutes=5)
@@ -41,7 +41,7 @@ class Blobs:
 
         now = datetime.now(UTC)
         begins, ends = now - EARLY, now + timedelta(seconds=seconds)
-        key_ = asked(
+        key_ = call_azure(
             f"No address for {self.where(key)} can be made",
             READS,
             lambda: self.service.get_user_delegation_key(begins, ends),
@@ -59,10 +59,10 @@ class Blobs:
         return f"{self.where(key)}?{signed}"
 
     def read(self, key: str) -> bytes | None:
-        data, mark = self.marked(key)
-        return data if mark else None
+        data, etag = self.read_with_etag(key)
+        return data if etag else None
 
-    def marked(self, key: str) -> tuple[bytes, str]:
+    def read_with_etag(self, key: str) -> tuple[bytes, str]:
         from azure.core.exceptions import ResourceNotFoundError
 
         def body() -> tuple[bytes, str]:
@@ -74,16 +74,16 @@ class Blobs:
                     return b"", ""
                 raise
 
-        return asked(f"{self.where(key)} can't be read", READS, body)
+        return call_azure(f"{self.where(key)} can't be read", READS, body)
 
-    def put_over(self, key: str, data: bytes, mark: str, kind: str) -> bool:
+    def put_over(self, key: str, data: bytes, etag: str, kind: str) -> bool:
         from azure.core import MatchConditions
         from azure.core.exceptions import ResourceExistsError, ResourceModifiedError
         from azure.storage.blob import ContentSettings
 
         only: dict[str, Any] = {"overwrite": False}
-        if mark:
-            only = {"overwrite": True, "etag": mark, "match_condition": MatchConditions.IfNotModified}
+        if etag:
+            only = {"overwrite": True, "etag": etag, "match_condition": MatchConditions.IfNotModified}
 
         def written() -> bool:
             try:
@@ -95,11 +95,11 @@ class Blobs:
                 raise
             return True
 
-        return asked(f"{self.where(key)} can't be written", WRITES, written)
+        return call_azure(f"{self.where(key)} can't be written", WRITES, written)
 
     def put(self, key: str, data: bytes) -> None:
         what = f"{self.where(key)} can't be written"
-        asked(what, WRITES, lambda: self.container.upload_blob(key, data, overwrite=True))
+        call_azure(what, WRITES, lambda: self.container.upload_blob(key, data, overwrite=True))
 
     def delete(self, key: str) -> None:
         from azure.core.exceptions import ResourceNotFoundError
@@ -111,10 +111,10 @@ class Blobs:
                 if error.error_code != "BlobNotFound":
                     raise
 
-        asked(f"{self.where(key)} can't be deleted", WRITES, gone)
+        call_azure(f"{self.where(key)} can't be deleted", WRITES, gone)
 
     def listed(self, prefix: str) -> list[Snapshot]:
-        found = asked(
+        found = call_azure(
             f"{self.where(prefix)} can't be listed",
             READS,
             lambda: list(self.container.list_blobs(name_starts_with=prefix)),

@@ -16,11 +16,11 @@ from landbridge.remote_execution import Instance
 from ..cloud import CloudError
 from .blobs import Blobs
 from .clients import Clients
-from .refusals import asked
+from .refusals import call_azure
 
 CLUSTER, MACHINE = "landbridge:cluster", "landbridge:machine"
 RUNS = ("PowerState/starting", "PowerState/running")
-HANDS = 8
+WORKERS = 8
 VARIANT: ImageVariant = "cpu"
 SECRETS = "You need the role Key Vault Secrets User on the region's vault: owning it is not enough"
 READS, WRITES = "You need the role Reader on {}", "You need the role Virtual Machine Contributor on {}"
@@ -45,9 +45,9 @@ class Azure:
 
     def secret(self, name: str) -> str:
         what = f"Secret {vaulted(name)} cannot be read from the vault of {self.region}"
-        return str(asked(what, SECRETS, lambda: self._vault.get_secret(vaulted(name))).value)
+        return str(call_azure(what, SECRETS, lambda: self._vault.get_secret(vaulted(name))).value)
 
-    def is_kept(self, name: str) -> bool:
+    def has_secret(self, name: str) -> bool:
         """By the list of its versions: that is read without what it holds."""
         from azure.core.exceptions import ResourceNotFoundError
 
@@ -58,11 +58,11 @@ class Azure:
                 return []
 
         what = f"Secret {vaulted(name)} can't be asked after in {self.region}"
-        return bool(asked(what, SECRETS, versions))
+        return bool(call_azure(what, SECRETS, versions))
 
     def secrets(self, prefix: str) -> list[str]:
         what = f"Secrets of {self.region} can't be listed"
-        found = asked(what, SECRETS, lambda: list(self._vault.list_properties_of_secrets()))
+        found = call_azure(what, SECRETS, lambda: list(self._vault.list_properties_of_secrets()))
         return sorted(one.name for one in found if one.name.startswith(vaulted(prefix)))
 
     def adopt(self, name: str) -> bool:  # noqa: ARG002
@@ -71,10 +71,10 @@ class Azure:
 
     def machines(self, info: ClusterInfo) -> Mapping[str, Instance]:
         what, needs = f"The machines of {info.name} can't be listed", READS.format(self.group)
-        listed = asked(what, needs, lambda: list(self.clients.compute.virtual_machines.list(self.group)))
+        listed = call_azure(what, needs, lambda: list(self.clients.compute.virtual_machines.list(self.group)))
         mine = [one for one in listed if _of(one, info)]
-        with ThreadPoolExecutor(HANDS) as hands:
-            powers = list(hands.map(self._power, (one.name for one in mine)))
+        with ThreadPoolExecutor(WORKERS) as threads:
+            powers = list(threads.map(self._power, (one.name for one in mine)))
         there = zip(mine, powers, strict=True)
         return {one.tags[MACHINE]: instance(one, info) for one, power in there if power in RUNS}
 
@@ -88,7 +88,7 @@ class Azure:
             except ResourceNotFoundError:
                 return ()
 
-        found = asked(f"{name} can't be looked at", READS.format(self.group), view)
+        found = call_azure(f"{name} can't be looked at", READS.format(self.group), view)
         return next((one.code for one in found if (one.code or "").startswith("PowerState/")), "")
 
     def replace(self, info: ClusterInfo, machine: str, instance: str) -> None:  # noqa: ARG002
@@ -98,19 +98,19 @@ class Azure:
     def end(self, info: ClusterInfo, machines: Sequence[str]) -> None:
         """The whole virtual machine: its system disk goes along, its interface and other disks stay."""
         what, needs = f"The machines of {info.name} can't be listed", READS.format(self.group)
-        listed = asked(what, needs, lambda: list(self.clients.compute.virtual_machines.list(self.group)))
+        listed = call_azure(what, needs, lambda: list(self.clients.compute.virtual_machines.list(self.group)))
         mine = {str(one.tags[MACHINE]): one.name for one in listed if _of(one, info)}
         if unknown := [name for name in machines if name not in mine]:
             raise CloudError(f"{', '.join(unknown)}: {self.group} has no such machine. `landbridge up {info.name}`")
 
         def gone(name: str) -> None:
             deleting = self.clients.compute.virtual_machines.begin_delete
-            asked(
+            call_azure(
                 f"{name} can't be ended", WRITES.format(self.group), lambda: deleting(self.group, mine[name]).result()
             )
 
-        with ThreadPoolExecutor(HANDS) as hands:
-            list(hands.map(gone, machines))
+        with ThreadPoolExecutor(WORKERS) as threads:
+            list(threads.map(gone, machines))
 
     def revive(self, info: ClusterInfo, machine: str) -> None:
         self.recreate(info, machine)
@@ -122,8 +122,8 @@ class Azure:
         pools = [pool for one in self._balancers(info) for pool in one.backend_address_pools or ()]
         members = {str(one.id).lower() for pool in pools for one in pool.backend_ip_configurations or ()}
         what, needs = f"The interfaces of {info.name} can't be listed", READS.format(self.group)
-        cards = asked(what, needs, lambda: list(self.clients.network.network_interfaces.list(self.group)))
-        ends = [one for card in cards for one in card.ip_configurations or ()]
+        interfaces = call_azure(what, needs, lambda: list(self.clients.network.network_interfaces.list(self.group)))
+        ends = [one for interface in interfaces for one in interface.ip_configurations or ()]
         mine = [one for one in ends if one.private_ip_address == machine.address]
         if any(str(one.id).lower() in members for one in mine):
             return ""
@@ -137,7 +137,7 @@ class Azure:
         """The version of the fleet's gallery that the channel says in this region."""
         from azure.core.exceptions import ResourceNotFoundError
 
-        def told() -> Any:
+        def read_tags() -> Any:
             try:
                 return self.clients.compute.gallery_images.get(
                     names.group(fleet), names.gallery(fleet), names.definition(kubernetes, VARIANT)
@@ -146,7 +146,7 @@ class Azure:
                 return {}
 
         needs = READS.format(names.group(fleet))
-        found = asked(f"{self.channel(fleet, kubernetes)} can't be read", needs, told)
+        found = call_azure(f"{self.channel(fleet, kubernetes)} can't be read", needs, read_tags)
         version = names.channel_version(found or {}, self.region)
         return f"{names.image_id(self.fleet, kubernetes, VARIANT)}/versions/{version}" if version else ""
 
@@ -156,7 +156,7 @@ class Azure:
 
     def _balancers(self, info: ClusterInfo) -> list[Any]:
         what, needs = f"The balancer of {info.name} can't be found", READS.format(self.group)
-        listed = asked(what, needs, lambda: list(self.clients.network.load_balancers.list(self.group)))
+        listed = call_azure(what, needs, lambda: list(self.clients.network.load_balancers.list(self.group)))
         found = [one for one in listed if (one.tags or {}).get("landbridge:stack") == info.name]
         if not found:
             raise CloudError(f"{info.name} has no balancer in {self.group}: `landbridge up {info.name} --refresh`.")
@@ -168,20 +168,20 @@ def vaulted(name: str) -> str:
     return name.replace("/", "--")
 
 
-def instance(told: Any, info: ClusterInfo) -> Instance:
+def instance(vm: Any, info: ClusterInfo) -> Instance:
     """Of a VirtualMachine. Its id is the one that no other machine ever has, also none of its name."""
-    known = info.machines.get(told.tags[MACHINE])
-    return Instance(str(told.vm_id), known.address if known else "", image(told), told.tags.get(KUBERNETES, ""))
+    known = info.machines.get(vm.tags[MACHINE])
+    return Instance(str(vm.vm_id), known.address if known else "", image(vm), vm.tags.get(KUBERNETES, ""))
 
 
-def _of(told: Any, info: ClusterInfo) -> bool:
-    tags = told.tags or {}
+def _of(vm: Any, info: ClusterInfo) -> bool:
+    tags = vm.tags or {}
     return tags.get(CLUSTER) == info.name and MACHINE in tags
 
 
-def image(told: Any) -> str:
+def image(vm: Any) -> str:
     """The id of the version that it started from; of Azure's market, its name."""
-    profile = told.storage_profile
+    profile = vm.storage_profile
     reference = profile.image_reference if profile else None
     if reference is None:
         return ""

@@ -79,7 +79,7 @@ def ensure(
     definition = names.definition(kubernetes, variant)
     at = store(fleet, [region], Path(), Waits(0.2, 600))
     with _making, clear_errors(region):
-        if _said(at, definition, region, channel):
+        if _channel_version(at, definition, region, channel):
             return None
         if place.world != "local":
             raise LandbridgeError(
@@ -98,7 +98,7 @@ def ensure(
     return at.id(definition, number)
 
 
-def _said(at: Azure, definition: str, region: str, channel: Channel) -> str:
+def _channel_version(at: Azure, definition: str, region: str, channel: Channel) -> str:
     try:
         found = at.clients.compute.gallery_images.get(at.group, at.gallery, definition)
     except ResourceNotFoundError:

@@ -4,27 +4,27 @@ import datetime
 from functools import partial
 from typing import Any
 
-from ..leftovers import CLUSTER, DISK, FLEET, KEPT, MACHINE
+from ..leftovers import CLUSTER, DISK, FLEET, MACHINE, RETAINED
 from .clients import Clients
-from .refusals import asked
+from .refusals import call_azure
 
-NEEDS = "You need the role Contributor on {}"
+PERMISSION = "You need the role Contributor on {}"
 
 
 def settle(clients: Clients, group: str, fleet: str, cluster: str, *, delete: bool, today: datetime.date) -> list[str]:
     """Sets the disks of a cluster that is gone aside, or deletes them; what was done, for people. Raises CloudError."""
-    disks, needs = clients.compute.disks, NEEDS.format(group)
-    listed = asked(
+    disks, needs = clients.compute.disks, PERMISSION.format(group)
+    listed = call_azure(
         f"Disks that {cluster} leaves can't be listed", needs, lambda: list(disks.list_by_resource_group(group))
     )
-    told = []
+    done = []
     for disk in sorted((one for one in listed if _of(one, fleet, cluster)), key=lambda one: str(one.name)):
-        told.append(f"{disk.name} ({disk.tags.get(MACHINE)} {disk.tags[DISK]})")
+        done.append(f"{disk.name} ({disk.tags.get(MACHINE)} {disk.tags[DISK]})")
         if delete:
-            asked(f"{disk.name} can't be deleted", needs, partial(_delete, clients, group, disk))
+            call_azure(f"{disk.name} can't be deleted", needs, partial(_delete, clients, group, disk))
         else:
-            asked(f"{disk.name} can't be set aside", needs, partial(_aside, clients, disk, today))
-    return [f"{'deleted' if delete else 'kept, with its data'}: {one}" for one in told]
+            call_azure(f"{disk.name} can't be set aside", needs, partial(_aside, clients, disk, today))
+    return [f"{'deleted' if delete else 'kept, with its data'}: {one}" for one in done]
 
 
 def _delete(clients: Clients, group: str, disk: Any) -> None:
@@ -36,8 +36,8 @@ def _aside(clients: Clients, disk: Any, today: datetime.date) -> None:
     from azure.mgmt.resource.resources.models import Tags, TagsPatchResource
 
     left = {name: value for name, value in disk.tags.items() if name != DISK}
-    kept = Tags(tags={**left, KEPT: f"{disk.tags[DISK]} {today}"})
-    patch = TagsPatchResource(operation="Replace", properties=kept)
+    tags = Tags(tags={**left, RETAINED: f"{disk.tags[DISK]} {today}"})
+    patch = TagsPatchResource(operation="Replace", properties=tags)
     clients.resources.tags.begin_update_at_scope(disk.id, patch).result()
 
 

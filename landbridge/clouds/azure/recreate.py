@@ -50,8 +50,8 @@ def recreate(place: Place, stack: str, machine: str) -> None:
         with ThreadPoolExecutor(1) as hand:
             hand.submit(engine.up_only, found, report.hear, {ROLLED: machine}).result()
     except CommandError as error:
-        told = worth_telling(report, error, place)
-        why = "; ".join(problem.message for problem in told) or last_error(str(error))
+        problems = worth_telling(report, error, place)
+        why = "; ".join(problem.message for problem in problems) or last_error(str(error))
         raise CloudError(
             f"{machine} could not be made anew: {why}. {remedy_of(why)}. Its interface and disks stay; `{again}` or "
             f"the same command again makes it."

@@ -60,7 +60,7 @@ REMEDIES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 
 
-def asked(what: str, needs: str, call: Callable[[], Answer]) -> Answer:
+def call_azure(what: str, needs: str, call: Callable[[], Answer]) -> Answer:
     """What the call gives. `what` can't be done if it fails, `needs` is what whoever asks must be allowed to.
 
     A call that Azure puts off is made again when it says so, if that is soon. Raises CloudError.
@@ -88,33 +88,33 @@ def put_off(error: Any) -> float | None:
     """In how many seconds Azure takes the call; None if it does not say that it will."""
     if error.status_code not in (TOO_MANY, CONFLICT) or error.response is None:
         return None
-    told = str(error.response.headers.get("Retry-After", ""))
-    return float(told) if told.isdigit() else None
+    header = str(error.response.headers.get("Retry-After", ""))
+    return float(header) if header.isdigit() else None
 
 
 def sentence(error: Any) -> str:
     """Azure's code and message, with those behind them, in one line."""
-    told = getattr(error, "error", None)
-    if told is None or not told.message:
+    body = getattr(error, "error", None)
+    if body is None or not body.message:
         code, text = getattr(error, "error_code", "") or "", str(error.message or error).strip().partition("\n")[0]
         return f"{code}: {text}".removeprefix(": ").rstrip(".")
-    said = f"{told.code}: {told.message}"
-    behind = [f"{one.code}: {one.message}" for one in told.details or () if one.message]
-    return " ".join([said, *(one for one in behind if one not in said)]).replace("\n", " ").rstrip(".")
+    message = f"{body.code}: {body.message}"
+    behind = [f"{one.code}: {one.message}" for one in body.details or () if one.message]
+    return " ".join([message, *(one for one in behind if one not in message)]).replace("\n", " ").rstrip(".")
 
 
-def remedy_of(said: str) -> str:
+def remedy_of(message: str) -> str:
     """By Azure's sentence alone, as the engine hands it on."""
-    found = next((told for pattern, told in REMEDIES if pattern.search(said)), "")
+    found = next((advice for pattern, advice in REMEDIES if pattern.search(message)), "")
     return found.format(needs="You need the role Contributor on the resource group") if found else "See the log of it"
 
 
 def remedy(error: Any, needs: str) -> str:
-    said = sentence(error)
+    message = sentence(error)
     # Throttling has OperationNotAllowed for its code, as quotas have: the status comes first.
     if error.status_code == TOO_MANY:
         seconds = put_off(error)
         when = f"for another {seconds:.0f} s" if seconds is not None else "for some minutes"
         return f"Azure takes no more such calls {when}: run this again then"
-    found = next((told for pattern, told in REMEDIES if pattern.search(said)), "")
+    found = next((advice for pattern, advice in REMEDIES if pattern.search(message)), "")
     return (found or BY_STATUS.get(error.status_code, "Azure says no more")).format(needs=needs)

@@ -12,5 +12,5 @@ def credential() -> Any:
     # A second of imports that few runs need.
     from azure.identity import ClientSecretCredential, DefaultAzureCredential
 
-    told = [os.environ.get(name, "") for name in SECRET]
-    return ClientSecretCredential(*told) if all(told) else DefaultAzureCredential()
+    secret = [os.environ.get(name, "") for name in SECRET]
+    return ClientSecretCredential(*secret) if all(secret) else DefaultAzureCredential()

@@ -22,9 +22,9 @@ def main(real: str, arguments: list[str]) -> None:
             there.connect("\0" + os.environ[ADDRESS])
         except (KeyError, OSError):
             os.execv(real, [real, *arguments])  # noqa: S606
-        asked = json.dumps([arguments, dict(os.environ), os.getcwd()]).encode()  # noqa: PTH109
-        socket.send_fds(there, [len(asked).to_bytes(8, "big")], [0, 1, 2])
-        there.sendall(asked)
+        request = json.dumps([arguments, dict(os.environ), os.getcwd()]).encode()  # noqa: PTH109
+        socket.send_fds(there, [len(request).to_bytes(8, "big")], [0, 1, 2])
+        there.sendall(request)
         code = there.recv(1)
     # Without a code it was killed, or its interpreter was.
     sys.exit(code[0] if code else 137)

@@ -44,12 +44,12 @@ def main(listener: socket.socket) -> None:
     while True:
         if 0 in dict(poll.poll()):
             sys.exit(0)
-        asking, _ = listener.accept()
+        client, _ = listener.accept()
         if os.fork() == 0:
             listener.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            return mind(asking, listed)
-        asking.close()
+            return mind(client, listed)
+        client.close()
 
 
 def listing() -> bytes:
@@ -65,32 +65,32 @@ def listing() -> bytes:
         return b"" if status else out.read()
 
 
-def mind(asking: socket.socket, listed: bytes) -> None:
+def mind(client: socket.socket, listed: bytes) -> None:
     """Forks the program, tells how it ended, and ends it if whoever asked goes first; returns in the program."""
-    _, user, _ = struct.unpack("3i", asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
+    _, user, _ = struct.unpack("3i", client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
     if user != os.getuid():
         os._exit(1)
-    size, fds, _, _ = socket.recv_fds(asking, 8, 3)
-    with asking.makefile("rb") as stream:
+    size, fds, _, _ = socket.recv_fds(client, 8, 3)
+    with client.makefile("rb") as stream:
         arguments, environment, folder = json.loads(stream.read(int.from_bytes(size, "big")))
     if arguments == LISTING and listed:
         with open(fds[1], "wb") as out:  # noqa: PTH123
             out.write(listed)
-        asking.sendall(bytes([0]))
+        client.sendall(bytes([0]))
         os._exit(0)
     program = os.fork()
     if program == 0:
-        asking.close()
+        client.close()
         return become(arguments, environment, folder, fds)
     for fd in (0, 1, 2, *fds):
         os.close(fd)
     ended = os.pidfd_open(program)
-    ready, _, _ = select.select([asking.fileno(), ended], [], [])
+    ready, _, _ = select.select([client.fileno(), ended], [], [])
     if ended not in ready:
         os.kill(program, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])
     with contextlib.suppress(OSError):
-        asking.sendall(bytes([code if code >= 0 else 128 - code]))
+        client.sendall(bytes([code if code >= 0 else 128 - code]))
     os._exit(0)
 
 

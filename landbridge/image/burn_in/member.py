@@ -38,14 +38,14 @@ def chosen(nodes: Iterable[Node], names: Set[str]) -> Node | None:
     """Raises LandbridgeError where more than one is meant: a taint must not hit another's node."""
     found = [node for node in nodes if names & _names(node)]
     if len(found) > 1:
-        told = ", ".join(sorted(node["metadata"]["name"] for node in found))
-        raise LandbridgeError(f"More than one node is called {' or '.join(sorted(names))}: {told}.")
+        listed = ", ".join(sorted(node["metadata"]["name"] for node in found))
+        raise LandbridgeError(f"More than one node is called {' or '.join(sorted(names))}: {listed}.")
     return found[0] if found else None
 
 
 def _names(node: Node) -> set[str]:
-    told = {one["address"] for one in node.get("status", {}).get("addresses", ())}
-    return {node["metadata"]["name"], *told}
+    addresses = {one["address"] for one in node.get("status", {}).get("addresses", ())}
+    return {node["metadata"]["name"], *addresses}
 
 
 def gpus(world: World, node: Node) -> int | None:

@@ -54,10 +54,12 @@ def span(some: Sequence[Finding]) -> str:
 
 def lines(node: str, found: Result) -> Iterator[str]:
     """What follows the table: each bad part by its serial number, and the verdict."""
-    yield from (one.told for one in found.bad)
+    yield from (one.summary for one in found.bad)
     gpus = f"{len(found.gpus)} {found.gpus[0].name}, driver {found.driver}" if found.gpus else "no GPU that answers"
-    told = f"{node}: {found.kind} burn-in {WORDS[found.outcome]} in {found.seconds:.0f} s ({gpus}), {found.digest[:12]}"
-    yield told
+    summary = (
+        f"{node}: {found.kind} burn-in {WORDS[found.outcome]} in {found.seconds:.0f} s ({gpus}), {found.digest[:12]}"
+    )
+    yield summary
 
 
 def document(node: str, found: Result, marked: str | None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ HERE = "localhost"
 GRACE_SECONDS = 45
 
 
-def way(node: str) -> Run:
+def runner(node: str) -> Run:
     return here if node == HERE else over_ssh(node)
 
 
@@ -47,7 +47,7 @@ def over_ssh(node: str) -> Run:
 
 def _ran(command: list[str], seconds: float, environment: Mapping[str, str]) -> Ran:
     try:
-        said = remote_execution.ran(command, b"", seconds + GRACE_SECONDS, environment)
+        result = remote_execution.ran(command, b"", seconds + GRACE_SECONDS, environment)
     except subprocess.TimeoutExpired:
         return Ran(LATE[0], "", "")
-    return Ran(said.code, said.out, said.err)
+    return Ran(result.code, result.out, result.err)

@@ -9,14 +9,14 @@ from landbridge.cluster.session import clients_at
 from landbridge.errors import LandbridgeError
 from landbridge.places import Place
 
-NEEDS = "You need secretsmanager:GetSecretValue on it, and kms:Decrypt with its region's key"
+PERMISSION = "You need secretsmanager:GetSecretValue on it, and kms:Decrypt with its region's key"
 
 
-def kept(world: World, place: Place, region: str, secret: str) -> dict[str, str]:
+def stored_keys(world: World, place: Place, region: str, secret: str) -> dict[str, str]:
     """By tunnels' names. Raises LandbridgeError."""
     try:
         secrets = clients_at(world, place, region)("secretsmanager")
         found: dict[str, str] = json.loads(secrets.get_secret_value(SecretId=secret)["SecretString"])
     except (ClientError, BotoCoreError) as error:
-        raise LandbridgeError(f"Secret {secret} in {region} can't be read: {error}. {NEEDS}.") from None
+        raise LandbridgeError(f"Secret {secret} in {region} can't be read: {error}. {PERMISSION}.") from None
     return found

@@ -10,29 +10,35 @@ from components.tags import Owner
 from stacks.catalogue import LINKS
 
 from ..info import Connections
-from ..seen import AVAILABLE, DOWN, UNKNOWN, UP, Published, Seen, States, whose
+from ..tunnel_status import AVAILABLE, DOWN, UNKNOWN, UP, Published, States, TunnelStatus, whose
 
 
-def tunnels(links: Connections, region: str, mine: Published) -> Iterator[Seen]:
+def tunnels(links: Connections, region: str, mine: Published) -> Iterator[TunnelStatus]:
     try:
         found = links.of(region)("ec2").describe_vpn_connections(VpnConnectionIds=sorted(mine))["VpnConnections"]
     except (ClientError, BotoCoreError) as error:
         why = f"{region} can't be asked: {error}"
         for one in mine.values():
-            yield from (_seen(name, one, at, {}, why) for name, at in one["hub_addresses"].items())
+            yield from (_tunnel_status(name, one, at, {}, why) for name, at in one["hub_addresses"].items())
         return
     states = {one["VpnConnectionId"]: {t["OutsideIpAddress"]: t for t in one.get("VgwTelemetry", ())} for one in found}
     for id_, one in mine.items():
         for name, at in one["hub_addresses"].items():
-            yield _seen(name, one, at, states.get(id_, {}).get(at, {}), f"{region} has no such connection any more")
+            yield _tunnel_status(
+                name, one, at, states.get(id_, {}).get(at, {}), f"{region} has no such connection any more"
+            )
 
 
-def _seen(name: str, one: Mapping[str, Any], address: str, told: Mapping[str, Any], why: str) -> Seen:
+def _tunnel_status(
+    name: str, one: Mapping[str, Any], address: str, telemetry: Mapping[str, Any], why: str
+) -> TunnelStatus:
     head = whose(name, one, address)
-    if not told:
-        return Seen(*head, UNKNOWN, why)
-    state, message = UP if told["Status"] == "UP" else DOWN, str(told.get("StatusMessage", ""))
-    return Seen(*head, state, message, told.get("LastStatusChange"), int(told.get("AcceptedRouteCount", 0)))
+    if not telemetry:
+        return TunnelStatus(*head, UNKNOWN, why)
+    state, message = UP if telemetry["Status"] == "UP" else DOWN, str(telemetry.get("StatusMessage", ""))
+    return TunnelStatus(
+        *head, state, message, telemetry.get("LastStatusChange"), int(telemetry.get("AcceptedRouteCount", 0))
+    )
 
 
 def peerings(links: Connections, planned: Collection[Peering]) -> States:

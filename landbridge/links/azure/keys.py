@@ -8,10 +8,10 @@ from landbridge.clouds.azure.sign_in import credential
 from landbridge.errors import LandbridgeError
 from landbridge.places import Place
 
-NEEDS = "You need the role Key Vault Secrets User on its vault"
+PERMISSION = "You need the role Key Vault Secrets User on its vault"
 
 
-def kept(world: World, place: Place, region: str, secret: str) -> dict[str, str]:  # noqa: ARG001
+def stored_keys(world: World, place: Place, region: str, secret: str) -> dict[str, str]:  # noqa: ARG001
     """By tunnels' names. Raises LandbridgeError."""
     # A second of imports that few runs need.
     from azure.core.exceptions import AzureError
@@ -21,5 +21,5 @@ def kept(world: World, place: Place, region: str, secret: str) -> dict[str, str]
         client = SecretClient(f"https://{vault_name(world.fleet, region)}.vault.azure.net", credential())
         found: dict[str, str] = json.loads(client.get_secret(secret).value or "{}")
     except AzureError as error:
-        raise LandbridgeError(f"Secret {secret} in {region} can't be read: {error}. {NEEDS}.") from None
+        raise LandbridgeError(f"Secret {secret} in {region} can't be read: {error}. {PERMISSION}.") from None
     return found

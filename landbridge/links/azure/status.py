@@ -16,12 +16,25 @@ from landbridge.clouds.azure.sign_in import credential
 from stacks.catalogue import LINKS
 
 from ..info import Connections
-from ..seen import AGREED, AVAILABLE, DOWN, NONE, SILENT, UNKNOWN, UNTOLD, UP, Published, Seen, States, whose
+from ..tunnel_status import (
+    AGREED,
+    AVAILABLE,
+    DOWN,
+    NONE,
+    SILENT,
+    UNKNOWN,
+    UNTOLD,
+    UP,
+    Published,
+    States,
+    TunnelStatus,
+    whose,
+)
 
 CONNECTED = "Connected"
 
 
-class Told(NamedTuple):
+class TunnelHealth(NamedTuple):
     """A tunnel by Azure's word: `prefixes` are those that its instance took of the other end, None without BGP.
 
     `apart` is false where `keys` are by the state of the connection, whose tunnels are not told apart.
@@ -39,7 +52,7 @@ class Ends(NamedTuple):
     far: str
 
 
-def tunnels(links: Connections, region: str, mine: Published) -> Iterator[Seen]:
+def tunnels(links: Connections, region: str, mine: Published) -> Iterator[TunnelStatus]:
     """Azure has a state of keys and one of BGP, which AWS tells as one with a message."""
     from azure.core.exceptions import AzureError
 
@@ -47,17 +60,17 @@ def tunnels(links: Connections, region: str, mine: Published) -> Iterator[Seen]:
     inside = {one.name: one for one in plan.tunnels(fleet, links.world.plan) if one.region == region}
     for id_, one in mine.items():
         addresses = {name: at for name, at in one["hub_addresses"].items() if name in inside}
-        told, why = dict[str, Told](), f"{region} has no such tunnel any more"
+        health, why = dict[str, TunnelHealth](), f"{region} has no such tunnel any more"
         try:
             ends = {inside[name].hub_address: Ends(at, inside[name].gateway_address) for name, at in addresses.items()}
-            told = _told(fleet, region, id_, ends)
+            health = _tunnel_health(fleet, region, id_, ends)
         except AzureError as error:
             why = f"{region} can't be asked: {error}"
         for name, at in addresses.items():
-            yield seen(name, one, at, told.get(inside[name].hub_address), why)
+            yield tunnel_status(name, one, at, health.get(inside[name].hub_address), why)
 
 
-def _told(fleet: Fleet, region: str, id_: str, ends: Mapping[str, Ends]) -> dict[str, Told]:
+def _tunnel_health(fleet: Fleet, region: str, id_: str, ends: Mapping[str, Ends]) -> dict[str, TunnelHealth]:
     """Of a connection, by instances' inside addresses, as `ends` are.
 
     Raises AzureError.
@@ -75,7 +88,7 @@ def _told(fleet: Fleet, region: str, id_: str, ends: Mapping[str, Ends]) -> dict
     return read(states, peers, ends, connection.connection_status or "")
 
 
-def read(states: Sequence[Any], peers: Iterable[Any], ends: Mapping[str, Ends], whole: str) -> dict[str, Told]:
+def read(states: Sequence[Any], peers: Iterable[Any], ends: Mapping[str, Ends], whole: str) -> dict[str, TunnelHealth]:
     """`states` are TunnelConnectionHealth, whose names end in the instance's public address; `peers` BgpPeerStatus;
     `whole` is the connection's own status. Azure's own examples have no states where that is Connected.
     """
@@ -90,20 +103,22 @@ def read(states: Sequence[Any], peers: Iterable[Any], ends: Mapping[str, Ends], 
         status = by_address.get(public) if states else whole
         if status:
             prefixes = heard.get(far, heard.get(inside))
-            found[inside] = Told(status == CONNECTED, prefixes, apart=bool(states))
+            found[inside] = TunnelHealth(status == CONNECTED, prefixes, apart=bool(states))
     return found
 
 
-def seen(name: str, one: Mapping[str, Any], address: str, told: Told | None, why: str) -> Seen:
+def tunnel_status(
+    name: str, one: Mapping[str, Any], address: str, health: TunnelHealth | None, why: str
+) -> TunnelStatus:
     """`one` is the tunnel's connection as it was published; `why` nothing is told of it."""
     head = whose(name, one, address)
-    if told is None:
-        return Seen(*head, UNKNOWN, why)
-    if told.keys and told.prefixes is not None:
-        return Seen(*head, UP, "", prefixes=told.prefixes)
-    if not told.keys:
-        return Seen(*head, DOWN, SILENT)
-    return Seen(*head, DOWN, AGREED if told.apart else UNTOLD)
+    if health is None:
+        return TunnelStatus(*head, UNKNOWN, why)
+    if health.keys and health.prefixes is not None:
+        return TunnelStatus(*head, UP, "", prefixes=health.prefixes)
+    if not health.keys:
+        return TunnelStatus(*head, DOWN, SILENT)
+    return TunnelStatus(*head, DOWN, AGREED if health.apart else UNTOLD)
 
 
 def peerings(links: Connections, planned: Collection[Peering]) -> States:

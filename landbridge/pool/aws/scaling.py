@@ -30,7 +30,7 @@ NAMES, PARAMETERS, IDS = 50, 10, 200
 JUST = timedelta(minutes=15)
 LAUNCH, ACTIVITIES = "Launching a new EC2 instance", 20
 # What EC2 says of an instance whose kubelet writes no more.
-ENDING = {"shutting-down", "terminated"}
+TERMINATING = {"shutting-down", "terminated"}
 
 
 def chunks(names: Iterable[str], size: int) -> Iterator[list[str]]:
@@ -55,16 +55,18 @@ class AwsScaling:
 
     def groups(self, pools: Collection[str]) -> dict[str, list[Group]]:
         scaling, wanted = self.patient("autoscaling"), {pool: self.names.groups(pool) for pool in pools}
-        told: dict[str, Mapping[str, Any]] = {}
+        described: dict[str, Mapping[str, Any]] = {}
         with aws_errors(self.region):
             for some in chunks((name for group in wanted.values() for name in group), NAMES):
                 pages = scaling.get_paginator("describe_auto_scaling_groups").paginate(AutoScalingGroupNames=some)
-                told |= {one["AutoScalingGroupName"]: one for page in pages for one in page["AutoScalingGroups"]}
+                described |= {one["AutoScalingGroupName"]: one for page in pages for one in page["AutoScalingGroups"]}
             with ThreadPoolExecutor(8) as threads:
-                activities = dict(zip(told, threads.map(lambda name: launches(scaling, name), told), strict=True))
+                activities = dict(
+                    zip(described, threads.map(lambda name: launches(scaling, name), described), strict=True)
+                )
         now = datetime.now(UTC)
         return {
-            pool: [read(told[name], activities[name], now) for name in groups if name in told]
+            pool: [read(described[name], activities[name], now) for name in groups if name in described]
             for pool, groups in wanted.items()
         }
 
@@ -80,7 +82,7 @@ class AwsScaling:
                 chosen = [{"Name": "instance-id", "Values": some}]
                 pages = self.of("ec2").get_paginator("describe_instances").paginate(Filters=chosen)
                 for one in (i for page in pages for r in page["Reservations"] for i in r["Instances"]):
-                    ends = one["State"]["Name"] in ENDING
+                    ends = one["State"]["Name"] in TERMINATING
                     found[one["InstanceId"]] = About(str(one["ImageId"]), one["LaunchTime"], ends)
         return found
 
@@ -146,8 +148,8 @@ class AwsScaling:
         """Of its launch template."""
         name = self.names.template(pool)
         with aws_errors(self.region):
-            told = self.of("ec2").describe_launch_template_versions(LaunchTemplateName=name, Versions=["$Latest"])
-        (newest,) = told["LaunchTemplateVersions"]
+            response = self.of("ec2").describe_launch_template_versions(LaunchTemplateName=name, Versions=["$Latest"])
+        (newest,) = response["LaunchTemplateVersions"]
         return str(newest["VersionNumber"]), str(newest["LaunchTemplateData"].get("ImageId", ""))
 
     def starts(self, parameter: str, id_: str) -> str:  # noqa: ARG002
@@ -157,24 +159,30 @@ class AwsScaling:
 
 def launches(scaling: Any, group: str) -> list[Mapping[str, Any]]:
     """The last ones, newest first."""
-    told = scaling.describe_scaling_activities(AutoScalingGroupName=group, MaxRecords=ACTIVITIES)["Activities"]
-    return [one for one in told if one["Description"].startswith(LAUNCH)]
+    activities = scaling.describe_scaling_activities(AutoScalingGroupName=group, MaxRecords=ACTIVITIES)["Activities"]
+    return [one for one in activities if one["Description"].startswith(LAUNCH)]
 
 
-def read(told: Mapping[str, Any], activities: Sequence[Mapping[str, Any]], now: datetime) -> Group:
+def read(described: Mapping[str, Any], activities: Sequence[Mapping[str, Any]], now: datetime) -> Group:
     """Out of AWS's answers; `activities` are launches, newest first."""
     machines = tuple(
         Machine(one["InstanceId"], one["AvailabilityZone"], one["LifecycleState"], template(one))
-        for one in told.get("Instances", ())
+        for one in described.get("Instances", ())
     )
-    group = Group(told["AutoScalingGroupName"], told["MinSize"], told["MaxSize"], told["DesiredCapacity"], machines)
+    group = Group(
+        described["AutoScalingGroupName"],
+        described["MinSize"],
+        described["MaxSize"],
+        described["DesiredCapacity"],
+        machines,
+    )
     failed = next((str(one["ActivityId"]) for one in activities if one["StatusCode"] == "Failed"), "")
     return group._replace(failure=failure(activities, now, owed=group.desired > len(group.live)), failed=failed)
 
 
-def template(told: Mapping[str, Any]) -> str:
+def template(described: Mapping[str, Any]) -> str:
     """The version of the launch template that a machine came of."""
-    return str(told.get("LaunchTemplate", {}).get("Version", ""))
+    return str(described.get("LaunchTemplate", {}).get("Version", ""))
 
 
 def failure(activities: Sequence[Mapping[str, Any]], now: datetime, *, owed: bool) -> str:
@@ -187,10 +195,10 @@ def failure(activities: Sequence[Mapping[str, Any]], now: datetime, *, owed: boo
     return str(last.get("StatusMessage") or "AWS does not say why").strip()
 
 
-def image(told: Mapping[str, Any]) -> Image:
-    tags = {tag["Key"]: tag["Value"] for tag in told.get("Tags", ())}
-    name = tags.get(NAME) or str(told.get("Name") or told["ImageId"])
-    return Image(name, tags.get(TAG), tags.get(DRIVER), str(told.get("CreationDate", "")))
+def image(described: Mapping[str, Any]) -> Image:
+    tags = {tag["Key"]: tag["Value"] for tag in described.get("Tags", ())}
+    name = tags.get(NAME) or str(described.get("Name") or described["ImageId"])
+    return Image(name, tags.get(TAG), tags.get(DRIVER), str(described.get("CreationDate", "")))
 
 
 def ours(hook: Mapping[str, Any]) -> bool:

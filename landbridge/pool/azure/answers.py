@@ -13,47 +13,47 @@ ON = ("running", "starting")
 OFF = ("deallocated", "deallocating", "stopped", "stopping")
 
 
-def name(told: Any) -> str:
+def name(vm: Any) -> str:
     """Its computer's, which its node has in small letters."""
-    profile = told.properties.os_profile
-    return str((profile and profile.computer_name) or told.name or "").lower()
+    profile = vm.properties.os_profile
+    return str((profile and profile.computer_name) or vm.name or "").lower()
 
 
-def _statuses(told: Any) -> list[Any]:
-    view = told.properties.instance_view
+def _statuses(vm: Any) -> list[Any]:
+    view = vm.properties.instance_view
     return list((view and view.statuses) or ())
 
 
-def power(told: Any) -> str:
+def power(vm: Any) -> str:
     """Empty where Azure does not say."""
-    codes = (one.code or "" for one in _statuses(told))
+    codes = (one.code or "" for one in _statuses(vm))
     return next((code.removeprefix(POWER) for code in codes if code.startswith(POWER)), "")
 
 
-def making(told: Any) -> str:
-    return str(told.properties.provisioning_state or "Succeeded")
+def making(vm: Any) -> str:
+    return str(vm.properties.provisioning_state or "Succeeded")
 
 
-def spoilt(told: Any) -> bool:
+def spoilt(vm: Any) -> bool:
     """It holds a place in its set, and is no machine: it never came, or is off."""
-    if making(told) == "Deleting":
+    if making(vm) == "Deleting":
         return False
-    return power(told) in OFF or (making(told) == "Failed" and power(told) not in ON)
+    return power(vm) in OFF or (making(vm) == "Failed" and power(vm) not in ON)
 
 
-def life(told: Any) -> str:
+def life(vm: Any) -> str:
     """Of one that is not spoilt, in AWS's words."""
-    if making(told) == "Deleting":
+    if making(vm) == "Deleting":
         return "Terminating"
-    if making(told) in ("Creating", "Updating") and power(told) != "running":
+    if making(vm) in ("Creating", "Updating") and power(vm) != "running":
         return "Pending"
     return "InService"
 
 
-def failure(told: Any) -> str:
+def failure(vm: Any) -> str:
     """Why it never came; empty for one that came and went off."""
-    found = failures(_statuses(told))
-    if not found and making(told) == "Failed":
+    found = failures(_statuses(vm))
+    if not found and making(vm) == "Failed":
         return "Azure does not say why"
     return found[0] if found else ""
 

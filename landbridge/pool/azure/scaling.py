@@ -16,7 +16,7 @@ from fleet.image_names import ImageVariant
 from fleet.images import DRIVER, NAME, TAG
 from landbridge.clouds.azure.cloud import Azure
 from landbridge.clouds.azure.cloud import image as image_of
-from landbridge.clouds.azure.refusals import asked
+from landbridge.clouds.azure.refusals import call_azure
 from landbridge.clouds.cloud import CloudError
 from landbridge.cluster.session import Session
 from landbridge.cluster.waiting import Tell
@@ -37,7 +37,7 @@ class There(NamedTuple):
 
     group: str
     number: str
-    told: Any
+    vm: Any
 
 
 class AzureScaling:
@@ -49,9 +49,9 @@ class AzureScaling:
         self.fleet, self.region, self.names = session.world.fleet, region, Names(session.world.fleet)
         self.group, self.compute = cloud.group, cloud.clients.compute
 
-    def _asked(self, what: str, call: Callable[[], Answer], *, needs: str = READS) -> Answer:
+    def _call(self, what: str, call: Callable[[], Answer], *, needs: str = READS) -> Answer:
         try:
-            return asked(f"{self.region}: {what}", needs.format(self.group), call)
+            return call_azure(f"{self.region}: {what}", needs.format(self.group), call)
         except CloudError as error:
             raise RegionError(str(error)) from None
 
@@ -59,41 +59,41 @@ class AzureScaling:
         """All of the region, by name."""
         sets = self.compute.virtual_machine_scale_sets
         return {
-            one.name: one for one in self._asked("its scale sets can't be listed", lambda: list(sets.list(self.group)))
+            one.name: one for one in self._call("its scale sets can't be listed", lambda: list(sets.list(self.group)))
         }
 
     def _machines(self, group: str) -> list[Any]:
         machines, what = self.compute.virtual_machine_scale_set_vms, f"machines of {group} can't be listed"
-        return self._asked(what, lambda: list(machines.list(self.group, group, expand="instanceView")))
+        return self._call(what, lambda: list(machines.list(self.group, group, expand="instanceView")))
 
     def groups(self, pools: Collection[str]) -> dict[str, list[Group]]:
         there = self._sets()
         found = {}
         for pool in pools:
-            told = [one for one in self.names.scaling(pool) if one.name in there]
-            newest = model([there[one.name] for one in told])
-            found[pool] = [self._group(there[one.name], one, newest) for one in told]
+            planned = [one for one in self.names.scaling(pool) if one.name in there]
+            newest = model([there[one.name] for one in planned])
+            found[pool] = [self._group(there[one.name], one, newest) for one in planned]
         return found
 
-    def _group(self, scale_set: Any, told: Told, newest: str) -> Group:
+    def _group(self, scale_set: Any, planned: Told, newest: str) -> Group:
         capacity, listed = int(scale_set.sku.capacity or 0), self._machines(scale_set.name)
         spoilt = [one for one in listed if answers.spoilt(one)]
         machines = tuple(self._machine(one, newest) for one in listed if one not in spoilt)
-        group = Group(scale_set.name, told.least, told.most, capacity, machines)
+        group = Group(scale_set.name, planned.least, planned.most, capacity, machines)
         whys = [why for one in spoilt if (why := answers.failure(one))]
         failed = ",".join(sorted(str(one.instance_id) for one in spoilt))
         if not whys and scale_set.properties.provisioning_state == "Failed":
-            view = self._asked(
+            view = self._call(
                 f"{scale_set.name} does not tell why it failed",
                 lambda: self.compute.virtual_machine_scale_sets.get_instance_view(self.group, scale_set.name),
             )
             whys, failed = answers.failures(view.statuses or ()), str(scale_set.etag)
         return group._replace(failure=whys[0] if whys else "", failed=failed)
 
-    def _machine(self, told: Any, newest: str) -> Machine:
-        zone = zone_name(self.fleet, self.region, (told.zones or [""])[0])
-        made_by = newest if told.properties.latest_model_applied else OLDER
-        return Machine(answers.name(told), zone, answers.life(told), made_by)
+    def _machine(self, vm: Any, newest: str) -> Machine:
+        zone = zone_name(self.fleet, self.region, (vm.zones or [""])[0])
+        made_by = newest if vm.properties.latest_model_applied else OLDER
+        return Machine(answers.name(vm), zone, answers.life(vm), made_by)
 
     def set_desired(self, wanted: Mapping[str, int]) -> None:
         """Machines that failed, or that were evicted, hold a place: they go first, or they would be tried again."""
@@ -106,7 +106,7 @@ class AzureScaling:
         from azure.mgmt.compute.models import Sku, VirtualMachineScaleSetUpdate
 
         sets, size = self.compute.virtual_machine_scale_sets, VirtualMachineScaleSetUpdate(sku=Sku(capacity=number))
-        self._asked(
+        self._call(
             f"{name} can't be asked for {number} machines",
             # What becomes of it its machines tell.
             lambda: sets.begin_update(self.group, name, size, polling=False),
@@ -118,7 +118,7 @@ class AzureScaling:
 
         ids = VirtualMachineScaleSetVMInstanceRequiredIDs(instance_ids=list(numbers))
         sets = self.compute.virtual_machine_scale_sets
-        self._asked(
+        self._call(
             f"machines {', '.join(numbers)} of {name} can't be ended",
             lambda: sets.begin_delete_instances(self.group, name, ids).result(),
             needs=WRITES,
@@ -135,9 +135,9 @@ class AzureScaling:
     def about(self, names: Iterable[str]) -> dict[str, About]:
         return {
             name: About(
-                image_of(one.told.properties).lower(),
-                one.told.properties.time_created or datetime.max.replace(tzinfo=UTC),
-                answers.spoilt(one.told),
+                image_of(one.vm.properties).lower(),
+                one.vm.properties.time_created or datetime.max.replace(tzinfo=UTC),
+                answers.spoilt(one.vm),
             )
             for name, one in self._there(set(names))
         }
@@ -153,8 +153,8 @@ class AzureScaling:
             return
         try:
             sets = self.compute.virtual_machine_scale_sets
-            told = self._asked(f"{group} can't be read", lambda: sets.get(self.group, group))
-            self._resize(group, int(told.sku.capacity or 0) + 1)
+            scale_set = self._call(f"{group} can't be read", lambda: sets.get(self.group, group))
+            self._resize(group, int(scale_set.sku.capacity or 0) + 1)
         except RegionError as error:
             raise RegionError(f"{name} has ended, and nobody comes in its place: {error}") from None
 
@@ -170,18 +170,18 @@ class AzureScaling:
 
     def parameter(self, pool: str) -> str:
         """The channel of an image in the fleet's gallery: IMAGE:CHANNEL."""
-        told = self.fleet.pools[pool]
-        variant: ImageVariant = "gpu" if told.gpus else "cpu"
-        return f"{names.definition(self.fleet.clusters[told.cluster].kubernetes, variant)}:{told.channel}"
+        spec = self.fleet.pools[pool]
+        variant: ImageVariant = "gpu" if spec.gpus else "cpu"
+        return f"{names.definition(self.fleet.clusters[spec.cluster].kubernetes, variant)}:{spec.channel}"
 
     def values(self, parameters: Iterable[str]) -> dict[str, str]:
         found = {}
         for parameter in set(parameters):
             definition, _, channel = parameter.partition(":")
-            told = self._in_gallery(self.compute.gallery_images, definition)
-            tags = (told.tags if told else None) or {}
-            if told and (version := tags.get(names.tag(channel, self.region), "").partition(" ")[0]):
-                found[parameter] = f"{told.id}/versions/{version}".lower()
+            image = self._in_gallery(self.compute.gallery_images, definition)
+            tags = (image.tags if image else None) or {}
+            if image and (version := tags.get(names.tag(channel, self.region), "").partition(" ")[0]):
+                found[parameter] = f"{image.id}/versions/{version}".lower()
         return found
 
     def _in_gallery(self, kind: Any, *of: str) -> Any:
@@ -194,19 +194,19 @@ class AzureScaling:
             except ResourceNotFoundError:
                 return None
 
-        return self._asked(f"{' '.join(of)} can't be read in the gallery", there)
+        return self._call(f"{' '.join(of)} can't be read in the gallery", there)
 
     def images(self, ids: Collection[str]) -> dict[str, Image]:
         found = {}
-        for id_, told in ((id_, names.VERSION.match(id_)) for id_ in ids):
-            if told is None:
+        for id_, match in ((id_, names.VERSION.match(id_)) for id_ in ids):
+            if match is None:
                 continue
-            definition = told["image"].rpartition("/")[2]
-            made = self._in_gallery(self.compute.gallery_image_versions, definition, told["version"])
+            definition = match["image"].rpartition("/")[2]
+            made = self._in_gallery(self.compute.gallery_image_versions, definition, match["version"])
             if made is not None:
                 tags, profile = made.tags or {}, made.properties.publishing_profile
                 published = profile.published_date if profile else None
-                name = tags.get(NAME) or f"{definition}/{told['version']}"
+                name = tags.get(NAME) or f"{definition}/{match['version']}"
                 created = published.isoformat() if published else ""
                 found[id_] = Image(name, tags.get(TAG), tags.get(DRIVER), created)
         return found
@@ -225,5 +225,5 @@ class AzureScaling:
 
 def model(sets: Sequence[Any]) -> str:
     """What all machines of these are made by, in a few digits."""
-    told = [[one.name, one.sku.name, one.properties.virtual_machine_profile.as_dict()] for one in sets]
-    return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()[:DIGITS]
+    models = [[one.name, one.sku.name, one.properties.virtual_machine_profile.as_dict()] for one in sets]
+    return hashlib.sha256(json.dumps(models, sort_keys=True, default=str).encode()).hexdigest()[:DIGITS]

@@ -40,7 +40,7 @@ class Known:
     engines: Mapping[str, StackEngine]
     command: str
     full: bool = False
-    held: dict[str, Record] = field(default_factory=dict)
+    valid: dict[str, Record] = field(default_factory=dict)
     why: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -56,7 +56,7 @@ class Known:
         return self.around | settings_of(self.place, name)
 
     def look(self) -> None:
-        """Finds out whose records hold: `held` has them, `why` says what keeps the others from it."""
+        """Finds out whose records hold: `valid` has them, `why` says what keeps the others from it."""
         if self.full:
             self.why = dict.fromkeys(self.engines, "asked for by --full or --refresh")
             return
@@ -66,7 +66,7 @@ class Known:
             found = records.read(self.file(name))
             self.why[name] = self.against(name, found, state)
             if found and not self.why[name]:
-                self.held[name] = found
+                self.valid[name] = found
         self.compare_others(states)
         self.ask_again(states)
         self.follow()
@@ -79,34 +79,34 @@ class Known:
         return records.changed(found, self.world, self.passed, self.around_of(name), state)
 
     def compare_others(self, states: Mapping[str, State]) -> None:
-        referred = {stack for one in self.held.values() for stack in one.references}
-        told = {stack: outputs_digest(states[stack] if stack in states else self.state(stack)) for stack in referred}
-        self.drop({name: records.others(one, told) for name, one in self.held.items()})
+        referred = {stack for one in self.valid.values() for stack in one.references}
+        digests = {stack: outputs_digest(states[stack] if stack in states else self.state(stack)) for stack in referred}
+        self.drop({name: records.others(one, digests) for name, one in self.valid.items()})
 
     def ask_again(self, states: Mapping[str, State]) -> None:
-        lookups = {text: states[name] or {} for name, one in self.held.items() for text in one.lookups}
+        lookups = {text: states[name] or {} for name, one in self.valid.items() for text in one.lookups}
         if not lookups:
             return
         from . import plugins  # imports gRPC
 
-        told = plugins.again(self.place, self.passed, lookups)
+        answers = plugins.again(self.place, self.passed, lookups)
 
         def changed(one: Record) -> str:
-            lost = (text for text, before in one.lookups.items() if told[text] != before)
+            lost = (text for text, before in one.lookups.items() if answers[text] != before)
             return next((f"{json.loads(text)['tok']} says something else" for text in lost), "")
 
-        self.drop({name: changed(one) for name, one in self.held.items()})
+        self.drop({name: changed(one) for name, one in self.valid.items()})
 
     def follow(self) -> None:
         """What may change in this run is changed before those that read it, and these have to be judged, too."""
         for name, spec in self.stacks.items():
-            if name in self.held and (before := [one for one in spec.depends_on if self.why.get(one)]):
+            if name in self.valid and (before := [one for one in spec.depends_on if self.why.get(one)]):
                 self.drop({name: f"it reads from {before[0]}, which is looked at again"})
 
     def drop(self, why: Mapping[str, str]) -> None:
         for name, text in why.items():
             if text:
-                del self.held[name]
+                del self.valid[name]
                 self.why[name] = text
 
     def state(self, stack: str) -> State:
@@ -136,8 +136,8 @@ class Known:
             return
         lines = records.read_witness(self.witness(name))
         referred = {what.rpartition("/")[2] for kind, what, _ in lines if kind == engine_calls.REFERENCE}
-        told = {stack: outputs_digest(self.state(stack)) for stack in referred}
-        made = records.made(lines, self.world, self.passed, self.around_of(name), state, told, warnings)
+        digests = {stack: outputs_digest(self.state(stack)) for stack in referred}
+        made = records.made(lines, self.world, self.passed, self.around_of(name), state, digests, warnings)
         records.write(self.file(name), made)
 
     def file(self, name: str) -> Path:

@@ -25,14 +25,14 @@ class PluginError(Exception):
     """A look-up that could not be made again. The text says why."""
 
 
-def again(place: Place, passed: Mapping[str, str], asked: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Digests of what look-ups give now, by themselves (JSON of stacks.engine_calls); `asked` has each one's state.
+def again(place: Place, passed: Mapping[str, str], lookups: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Digests of what look-ups give now, by themselves (JSON of stacks.engine_calls); `lookups` has each one's state.
 
     One that can't be made has a text of its own for a digest, which is never equal.
     """
     groups: dict[tuple[str, str], list[str]] = {}
     found: dict[str, str] = {}
-    for text, state in asked.items():
+    for text, state in lookups.items():
         try:
             groups.setdefault(provider_of(json.loads(text)["provider"], state), []).append(text)
         except PluginError as error:
@@ -104,10 +104,10 @@ def program(place: Place, package: str, inputs: Mapping[str, Any]) -> str:
             return str(place.project / one["path"] / name)
     version = inputs.get("version") or (inputs.get("__internal") or {}).get("version")
     home = Path(os.environ.get("PULUMI_HOME") or Path.home() / ".pulumi") / "plugins"
-    kept = sorted(home.glob(f"resource-{package}-v{version or '*'}/{name}"))
-    if len(kept) != 1:
+    installed = sorted(home.glob(f"resource-{package}-v{version or '*'}/{name}"))
+    if len(installed) != 1:
         raise PluginError(f"there is not one plugin of {package} in {home}")
-    return str(kept[0])
+    return str(installed[0])
 
 
 def struct(values: Mapping[str, Any]) -> struct_pb2.Struct:

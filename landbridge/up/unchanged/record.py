@@ -64,10 +64,10 @@ def read_witness(file: Path) -> list[tuple[str, Any, str]]:
     found: list[tuple[str, Any, str]] = []
     for line in lines:
         try:
-            kind, what, told = json.loads(line)
+            kind, what, was = json.loads(line)
         except ValueError:
-            kind, what, told = witness.UNKNOWN, "a line that was not finished", ""
-        found.append((kind, what, told))
+            kind, what, was = witness.UNKNOWN, "a line that was not finished", ""
+        found.append((kind, what, was))
     if not any(kind == witness.PART for kind, _, _ in found):
         found.append((witness.UNKNOWN, "all of it: no program of ours", ""))
     return found
@@ -86,20 +86,20 @@ def made(
     record = Record(today(), surroundings, state_digest(state), warnings=list(warnings))
     # Parts of these two are told one by one.
     whole = {str(world.path), str(ledger_path(world.path))}
-    for kind, what, told in lines:
+    for kind, what, was in lines:
         if kind == witness.PART:
-            record.parts.append((what, told))
+            record.parts.append((what, was))
         elif kind == witness.FILE and what not in whole:
-            record.files[what] = told
+            record.files[what] = was
         elif kind == witness.STAT and what not in whole:
-            record.looks[what] = told
+            record.looks[what] = was
         elif kind == witness.VARIABLE:
             record.variables[what] = variable(passed, what)
         elif kind == REFERENCE:
             stack = what.rpartition("/")[2]
             record.references[stack] = references[stack]
         elif kind == LOOKUP:
-            record.lookups[json.dumps(what, sort_keys=True)] = told
+            record.lookups[json.dumps(what, sort_keys=True)] = was
         elif kind == witness.UNKNOWN:
             record.unknown.append(what)
     return record
@@ -124,7 +124,7 @@ def changed(
         around(record, surroundings),
         of_fleet(record, world),
         of_files(record),
-        (f"${name} changed" for name, told in record.variables.items() if variable(passed, name) != told),
+        (f"${name} changed" for name, value in record.variables.items() if variable(passed, name) != value),
     )
     return next(found, "")
 
@@ -147,24 +147,24 @@ def around(record: Record, surroundings: Mapping[str, str]) -> Iterator[str]:
 
 
 def of_fleet(record: Record, world: World) -> Iterator[str]:
-    for read_, told in record.parts:
-        if reads.digest_of(world.fleet, world.plan, tuple(read_)) != told:
+    for read_, was in record.parts:
+        if reads.digest_of(world.fleet, world.plan, tuple(read_)) != was:
             yield f"{world.path.name}: {'.'.join(read_[1:]) or 'the address plan'} changed"
 
 
 def of_files(record: Record) -> Iterator[str]:
-    for path, told in record.files.items():
-        if witness.digest_of_file(path) != told:
+    for path, was in record.files.items():
+        if witness.digest_of_file(path) != was:
             yield f"{path} changed"
-    for path, told in record.looks.items():
-        if (witness.THERE if os.path.lexists(path) else "") != told:
-            yield f"{path} {'is gone' if told else 'is there now'}"
+    for path, was in record.looks.items():
+        if (witness.THERE if os.path.lexists(path) else "") != was:
+            yield f"{path} {'is gone' if was else 'is there now'}"
 
 
 def others(record: Record, references: Mapping[str, str]) -> str:
     """The stack whose outputs are other ones, in words."""
     return next(
-        (f"outputs of {stack} changed" for stack, told in record.references.items() if references.get(stack) != told),
+        (f"outputs of {stack} changed" for stack, was in record.references.items() if references.get(stack) != was),
         "",
     )
 

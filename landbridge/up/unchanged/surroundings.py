@@ -49,12 +49,12 @@ def settings_of(place: Place, stack: str) -> dict[str, str]:
 @cache
 def code(root: Path) -> str:
     """Of every file that is no compiled one, below the folders of programs; `landbridge` decides nothing in them."""
-    told = hashlib.sha256()
+    sha256 = hashlib.sha256()
     for folder in witness.FOLDERS:
         for path in files(root / folder):
-            told.update(f"{path.removeprefix(str(root))}\n".encode())
-            told.update(hashlib.sha256(Path(path).read_bytes()).digest())
-    return told.hexdigest()[:32]
+            sha256.update(f"{path.removeprefix(str(root))}\n".encode())
+            sha256.update(hashlib.sha256(Path(path).read_bytes()).digest())
+    return sha256.hexdigest()[:32]
 
 
 def files(folder: Path) -> Iterator[str]:
@@ -73,7 +73,7 @@ def packages() -> str:
 
 def identity(program: Path) -> list[object]:
     try:
-        told = program.resolve().stat()
+        status = program.resolve().stat()
     except OSError:
         return []
-    return [told.st_size, told.st_mtime_ns]
+    return [status.st_size, status.st_mtime_ns]

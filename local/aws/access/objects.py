@@ -10,8 +10,8 @@ from urllib.parse import parse_qs, unquote
 import xmltodict
 
 from .conditions import Context
-from .policy import Asked
-from .required_actions import Need, key_need
+from .policy import Request
+from .required_actions import RequiredAction, key_need
 
 # Operation → action, where it is not its own name.
 ACTIONS = {
@@ -52,7 +52,7 @@ def operation(response: Any) -> str | None:
     return str(found) if found else None
 
 
-def required(response: Any, context: Context) -> Iterator[Need]:
+def required(response: Any, context: Context) -> Iterator[RequiredAction]:
     """What the call that `response` answers needs."""
     name = operation(response)
     bucket = _bucket(response, response.bucket_name)
@@ -65,7 +65,7 @@ def required(response: Any, context: Context) -> Iterator[Need]:
     arn = f"arn:aws:s3:::{response.bucket_name}" if response.bucket_name else "*"
     keys = _names(response, name)
     for resource in [f"{arn}/{key}" for key in keys] or [arn]:
-        yield Need(Asked(f"s3:{action}", resource, more), policy)
+        yield RequiredAction(Request(f"s3:{action}", resource, more), policy)
     for key in keys:
         yield from _opening(response, bucket, name, key, context)
     if name in ("CopyObject", "UploadPartCopy"):
@@ -73,7 +73,7 @@ def required(response: Any, context: Context) -> Iterator[Need]:
         there = _bucket(response, source)
         key = key.partition("?")[0]
         text = there.policy.decode() if there is not None and there.policy else None
-        yield Need(Asked("s3:GetObject", f"arn:aws:s3:::{source}/{key}", more), text)
+        yield RequiredAction(Request("s3:GetObject", f"arn:aws:s3:::{source}/{key}", more), text)
         yield from _opening(response, there, "GetObject", key, context)
 
 
@@ -93,7 +93,7 @@ def _keys(response: Any, asked_for: dict[str, list[str]]) -> dict[str, list[str]
     return found | ({"s3:versionid": asked_for["versionId"]} if "versionId" in asked_for else {})
 
 
-def _opening(response: Any, bucket: Any, name: str | None, key: str, context: Context) -> Iterator[Need]:
+def _opening(response: Any, bucket: Any, name: str | None, key: str, context: Context) -> Iterator[RequiredAction]:
     """The key that an object is, or will be, encrypted with: S3 uses it in the caller's name."""
     if bucket is None:
         return

@@ -23,7 +23,7 @@ class Caller(NamedTuple):
         return not (self.names or self.service or self.federated)
 
 
-class Asked(NamedTuple):
+class Request(NamedTuple):
     """One action on one resource, with the context's keys in lower case."""
 
     action: str
@@ -39,7 +39,7 @@ class Verdict(NamedTuple):
     named: bool = False
 
 
-def verdict(policies: Iterable[str], asked: Asked, caller: Caller | None = None) -> Verdict:
+def verdict(policies: Iterable[str], request: Request, caller: Caller | None = None) -> Verdict:
     """What the texts say. `caller` is given for policies of resources, whose statements name principals."""
     denied = allowed = named = False
     for statement in _statements(policies):
@@ -47,7 +47,7 @@ def verdict(policies: Iterable[str], asked: Asked, caller: Caller | None = None)
         try:
             who = _whom(statement, caller) if caller else "named"
             concerned = (
-                bool(who) and _concerns(statement, asked) and holds(statement.get("Condition", {}), asked.context)
+                bool(who) and _concerns(statement, request) and holds(statement.get("Condition", {}), request.context)
             )
         except Undecidable:
             who, concerned = "named", effect == "Deny"
@@ -83,15 +83,17 @@ def _whom(statement: dict[str, Any], caller: Caller) -> str:
     return "account" if not caller.anonymous and whole & set(given) else ""
 
 
-def _concerns(statement: dict[str, Any], asked: Asked) -> bool:
+def _concerns(statement: dict[str, Any], request: Request) -> bool:
     actions = _list(statement.get("Action", statement.get("NotAction", [])))
-    fits = any(matches(pattern, asked.action, any_case=True) for pattern in actions)
+    fits = any(matches(pattern, request.action, any_case=True) for pattern in actions)
     if fits == ("NotAction" in statement):
         return False
     if "Resource" not in statement and "NotResource" not in statement:  # a trust policy
         return True
-    patterns = [put_in(text, asked.context) for text in _list(statement.get("Resource", statement.get("NotResource")))]
-    return any(matches(pattern, asked.resource) for pattern in patterns) != ("NotResource" in statement)
+    patterns = [
+        put_in(text, request.context) for text in _list(statement.get("Resource", statement.get("NotResource")))
+    ]
+    return any(matches(pattern, request.resource) for pattern in patterns) != ("NotResource" in statement)
 
 
 def _list(value: Any) -> list[str]:

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from .conditions import Context
-from .policy import Asked
+from .policy import Request
 
 
-class Need(NamedTuple):
+class RequiredAction(NamedTuple):
     """An action on a resource; its own policy, if it has one; whether that must consent to what IAM allows (KMS)."""
 
-    asked: Asked
+    request: Request
     policy: str | None = None
     must_consent: bool = False
 
@@ -32,7 +32,7 @@ class Thing(NamedTuple):
 Things = Callable[[Any], Iterable[Thing]]
 
 
-def required(response: Any, context: Context) -> Iterator[Need]:
+def required(response: Any, context: Context) -> Iterator[RequiredAction]:
     """What the call that `response` answers needs; `context` is what all calls of its caller have."""
     service, operation = response.boto3_service_name, response._get_action()
     prefix = PREFIXES.get(service, service)
@@ -43,8 +43,8 @@ def required(response: Any, context: Context) -> Iterator[Need]:
             for name in ("aws", prefix)
             for key, value in thing.tags.items()
         }
-        asked = Asked(f"{prefix}:{operation}", thing.arn, {**context, **tagged, **thing.more})
-        yield Need(asked, thing.policy, must_consent=service == "kms" and thing.policy is not None)
+        request = Request(f"{prefix}:{operation}", thing.arn, {**context, **tagged, **thing.more})
+        yield RequiredAction(request, thing.policy, must_consent=service == "kms" and thing.policy is not None)
         if (service, operation) == ("ec2", "AttachVolume") and (key := thing.more.get("key")):
             # EBS user guide, "Required IAM permissions": EBS is lent the key by a grant.
             yield from key_need(response, key[0], "kms:CreateGrant", context, service)
@@ -52,7 +52,7 @@ def required(response: Any, context: Context) -> Iterator[Need]:
             yield from key_need(response, key[0], "kms:Decrypt", context, service)
 
 
-def key_need(response: Any, name: str, action: str, context: Context, via: str) -> Iterator[Need]:
+def key_need(response: Any, name: str, action: str, context: Context, via: str) -> Iterator[RequiredAction]:
     """What a service needs of a key in its caller's name."""
     for thing in _key(response, name):
         more = {
@@ -60,7 +60,7 @@ def key_need(response: Any, name: str, action: str, context: Context, via: str) 
             "kms:viaservice": [f"{via}.{response.region}.amazonaws.com"],
             "kms:grantisforawsresource": [str(action == "kms:CreateGrant").lower()],
         }
-        yield Need(Asked(action, thing.arn, {**context, **more}), thing.policy, must_consent=True)
+        yield RequiredAction(Request(action, thing.arn, {**context, **more}), thing.policy, must_consent=True)
 
 
 def _machine_or(kind: str, found: str) -> Things:

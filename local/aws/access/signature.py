@@ -36,5 +36,5 @@ def problem(response: Any, session: Any) -> str | None:
     again.context["timestamp"] = headers["x-amz-date"]
     keys = Credentials(session.access_key_id, session.secret_access_key, session.session_token)
     auth = (S3SigV4Auth if service == "s3" else SigV4Auth)(keys, service, region)
-    asked = auth.canonical_request(again)
-    return None if auth.signature(auth.string_to_sign(again, asked), again) == mark else WRONG
+    canonical = auth.canonical_request(again)
+    return None if auth.signature(auth.string_to_sign(again, canonical), again) == mark else WRONG

@@ -45,7 +45,7 @@ class Token(NamedTuple):
 
 def verified(text: str, clients: Mapping[str, list[str]], read: Read, now: float) -> Token:
     """`clients` are client ids by registered issuer, `now` seconds since 1970. Raises BadToken."""
-    head, claims, signed, signature = _parts(text)
+    head, claims, signed, signature = _decoded_jwt(text)
     for name, types in CLAIMS.items():
         if not isinstance(claims.get(name), types) or isinstance(claims[name], bool):
             raise BadToken(INVALID, f"Missing a required claim: {name}")
@@ -65,7 +65,7 @@ def verified(text: str, clients: Mapping[str, list[str]], read: Read, now: float
     return Token(issuer, claims["sub"], audiences[0])
 
 
-def _parts(text: str) -> tuple[dict[str, Any], dict[str, Any], bytes, bytes]:
+def _decoded_jwt(text: str) -> tuple[dict[str, Any], dict[str, Any], bytes, bytes]:
     parts = text.split(".")
     if len(parts) != 3:
         raise BadToken(INVALID, "The ID Token provided is not a valid JWT. (You may see this error if you sent none)")
@@ -86,10 +86,10 @@ def _decoded(text: str) -> bytes:
 
 def _keys(issuer: str, read: Read) -> list[dict[str, Any]]:
     try:
-        told = json.loads(read(f"{issuer}{CONFIGURATION}"))
-        if told["issuer"] != issuer:
+        configuration = json.loads(read(f"{issuer}{CONFIGURATION}"))
+        if configuration["issuer"] != issuer:
             raise LookupError("the documents are of another issuer")
-        return list(json.loads(read(told["jwks_uri"]))["keys"])
+        return list(json.loads(read(configuration["jwks_uri"]))["keys"])
     except (LookupError, ValueError, TypeError) as error:
         raise BadToken(INVALID, f"{NO_KEY}: {error}") from None
 

@@ -21,7 +21,7 @@ from .. import clock
 from ..access import objects, required_actions, signature
 from ..access.conditions import Context
 from ..access.policy import Caller, verdict
-from ..access.required_actions import Need
+from ..access.required_actions import RequiredAction
 from ..front import MARK
 from . import accounts
 from .outages import Refusal, Refused, answer
@@ -92,9 +92,9 @@ def _judge(response: Any) -> None:
     context = _context(response, session, caller)
     wanted = objects.required(response, context) if service == "s3" else required_actions.required(response, context)
     identity, boundary = (_policies(session), _boundary(session)) if session is not None else ([], [])
-    for need in wanted:
-        if refusal := _verdict(need, caller, session, identity, boundary):
-            _refuse(response, need, caller, refusal)
+    for required in wanted:
+        if refusal := _verdict(required, caller, session, identity, boundary):
+            _refuse(response, required, caller, refusal)
 
 
 def _session(response: Any) -> Any:
@@ -217,36 +217,39 @@ def _default(policy: Any) -> str:
     return next(str(version.document) for version in policy.versions if version.is_default)
 
 
-def _verdict(need: Need, caller: Caller, session: Any, identity: list[str], boundary: list[str]) -> str | None:
+def _verdict(
+    required: RequiredAction, caller: Caller, session: Any, identity: list[str], boundary: list[str]
+) -> str | None:
     """Why the need is not granted."""
-    own = verdict([need.policy] if need.policy else [], need.asked, caller)
+    own = verdict([required.policy] if required.policy else [], required.request, caller)
     if own.denied:
         return "with an explicit deny in a resource-based policy"
     if session is None:
         if not caller.anonymous:
             # "No AWS principal, including the account root user …, has any permissions to a KMS key unless they are
             # explicitly allowed" (KMS developer guide, "Key policies in AWS KMS").
-            return "because no resource-based policy allows it" if need.must_consent and not own.allowed else None
+            return "because no resource-based policy allows it" if required.must_consent and not own.allowed else None
         _request.public = own.allowed
         return None  # moto looks at the object's ACL, and at get_permission
-    given = verdict(identity, need.asked)
+    given = verdict(identity, required.request)
     if given.denied:
         return "with an explicit deny in an identity-based policy"
     for text in boundary:
-        limit = verdict([text], need.asked)
+        limit = verdict([text], required.request)
         if limit.denied or not limit.allowed:
             return "because no permissions boundary or session policy allows it"
-    if own.named or (given.allowed and (own.allowed or not need.must_consent)):
+    if own.named or (given.allowed and (own.allowed or not required.must_consent)):
         return None
     if given.allowed:
         return "because no resource-based policy allows it"
     return "because no identity-based policy allows it"
 
 
-def _refuse(response: Any, need: Need, caller: Caller, why: str) -> NoReturn:
+def _refuse(response: Any, required: RequiredAction, caller: Caller, why: str) -> NoReturn:
     service = response.boto3_service_name
     protocol = get_service_model(service).metadata["protocol"]
     code, status = DENIED.get(service) or BY_PROTOCOL.get(protocol) or OTHERWISE
     who = min(caller.names) if caller.names else "anonymous"
-    message = f"User: {who} is not authorized to perform: {need.asked.action} on resource: {need.asked.resource} {why}"
+    request = required.request
+    message = f"User: {who} is not authorized to perform: {request.action} on resource: {request.resource} {why}"
     raise Refused(response=answer(response, Refusal(code, status, message)))

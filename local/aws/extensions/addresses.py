@@ -22,7 +22,7 @@ from .patching import override
 
 FIRST_KEPT, LAST_KEPT = 4, 1
 # Two calls at once must not be given the same address.
-_giving = threading.RLock()
+_allocating = threading.RLock()
 
 
 def install() -> None:
@@ -97,14 +97,14 @@ def _several(subnet: Any, count: int) -> list[str]:
 def _give() -> None:
     @override(Subnet, "get_available_subnet_ip")
     def get_available_subnet_ip(self: Any, original: Any, instance: Any) -> str:  # noqa: ARG001
-        with _giving:
+        with _allocating:
             (address,) = _several(self, 1)
             self._subnet_ips[address] = instance
         return address
 
     @override(Subnet, "request_ip")
     def request_ip(self: Any, original: Any, ip: str, instance: Any) -> None:
-        with _giving:
+        with _allocating:
             if ipaddress.ip_address(ip) in self.cidr:  # else moto's own error, which EFS knows
                 check(self, ip)
                 self._subnet_ips.pop(ip, None)
@@ -129,18 +129,18 @@ def _interfaces() -> None:
         named = [a if isinstance(a, str) else a["PrivateIpAddress"] for a in private_ip_addresses or []]
         primary = primary or [a["PrivateIpAddress"] for a in private_ip_addresses or [] if _is_primary(a)]
         more = int(given.pop("secondary_ips_count", None) or 0)
-        with _giving:
-            asked = list(dict.fromkeys([*primary, *named]))
-            asked += _several(subnet, more + (0 if asked else 1))
-            addresses = [{"PrivateIpAddress": address, "Primary": not n} for n, address in enumerate(asked)]
-            return original(subnet, asked[0], addresses, *args, **given)
+        with _allocating:
+            wanted = list(dict.fromkeys([*primary, *named]))
+            wanted += _several(subnet, more + (0 if wanted else 1))
+            addresses = [{"PrivateIpAddress": address, "Primary": not n} for n, address in enumerate(wanted)]
+            return original(subnet, wanted[0], addresses, *args, **given)
 
     @override(EC2Backend, "assign_private_ip_addresses")
     def assign_private_ip_addresses(
         self: Any, original: Any, eni_id: str, private_ip_addresses: Any = None, secondary_ips_count: Any = None
     ) -> Any:
         subnet = self.get_network_interface(eni_id).subnet
-        with _giving:
+        with _allocating:
             for address in private_ip_addresses or []:
                 check(subnet, address)
             return original(eni_id, private_ip_addresses or _several(subnet, int(secondary_ips_count or 0)))
@@ -158,7 +158,7 @@ def _instances() -> None:
     @override(EC2Backend, "run_instances")
     def run_instances(self: Any, original: Any, image_id: str, count: int, *args: Any, **given: Any) -> Any:
         """All or none: what does not fit starts nothing."""
-        with _giving:
+        with _allocating:
             for name, number in _wanted(count, given).items():
                 _several(self.get_subnet(name), number)
             for name, address in _named(given):
@@ -173,10 +173,10 @@ def _instances() -> None:
     @override(Instance, "prep_nics")
     def prep_nics(self: Any, original: Any, nic_spec: list[dict[str, Any]], *args: Any, **given: Any) -> None:
         """RunInstances: DeleteOnTermination is true by default for the interfaces that it makes."""
-        asked = {int(nic["DeviceIndex"]): dict(nic) for nic in nic_spec}
+        interfaces = {int(nic["DeviceIndex"]): dict(nic) for nic in nic_spec}
         original(nic_spec, *args, **given)
         for index, nic in self.nics.items():
-            if not {"NetworkInterfaceId", "DeleteOnTermination"} & set(asked.get(index, {})):
+            if not {"NetworkInterfaceId", "DeleteOnTermination"} & set(interfaces.get(index, {})):
                 nic.delete_on_termination = True
 
     @override(Instance, "terminate")

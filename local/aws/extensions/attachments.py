@@ -73,9 +73,13 @@ def _detach_volumes() -> None:
     @override(EC2Response, "detach_volume")
     def asked(self: Any, original: Any) -> Any:
         volume = self.ec2_backend.get_volume(self._get_param("VolumeId"))
-        held = volume.attachment
-        if held and held.device == held.instance.root_device_name and held.instance.state == "running":
-            message = f"Unable to detach root volume '{volume.id}' from instance '{held.instance.id}'"
+        attachment = volume.attachment
+        if (
+            attachment
+            and attachment.device == attachment.instance.root_device_name
+            and attachment.instance.state == "running"
+        ):
+            message = f"Unable to detach root volume '{volume.id}' from instance '{attachment.instance.id}'"
             raise EC2ClientError("OperationNotPermitted", message)
         return original()
 
@@ -125,9 +129,9 @@ def _keep_interfaces() -> None:
     @override(Instance, "terminate")
     def terminate(self: Any, original: Any) -> Any:
         """DeleteOnTermination is false for what was attached later: it is there for the next machine to take."""
-        kept = [eni for eni in self.nics.values() if not eni.delete_on_termination]
+        staying = [eni for eni in self.nics.values() if not eni.delete_on_termination]
         before = original()
-        for eni in kept:
+        for eni in staying:
             if eni.instance is self:
                 index = eni.device_index
                 self.detach_eni(eni)

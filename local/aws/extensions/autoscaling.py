@@ -116,9 +116,9 @@ def _record(group: Any, status: str, description: str, message: str | None) -> N
     }
     if message:
         activity["StatusMessage"] = message
-    told = vars(group).setdefault("activities", [])
-    told.insert(0, activity)
-    del told[KEPT_ACTIVITIES:]
+    activities = vars(group).setdefault("activities", [])
+    activities.insert(0, activity)
+    del activities[KEPT_ACTIVITIES:]
 
 
 def _bound() -> None:
@@ -148,10 +148,10 @@ def _activities() -> None:
     def describe_scaling_activities(self: Any, original: Any) -> ActionResult:  # noqa: ARG001
         name = self._get_param("AutoScalingGroupName")
         groups = self.autoscaling_backend.autoscaling_groups.values()
-        told = [a for group in groups if name in (None, group.name) for a in vars(group).get("activities", [])]
-        told.sort(key=lambda activity: activity["StartTime"], reverse=True)
+        activities = [a for group in groups if name in (None, group.name) for a in vars(group).get("activities", [])]
+        activities.sort(key=lambda activity: activity["StartTime"], reverse=True)
         start, most = int(self._get_param("NextToken") or 0), self._get_int_param("MaxRecords", 100)
-        page: dict[str, Any] = {"Activities": told[start : start + most]}
-        if len(told) > start + most:
+        page: dict[str, Any] = {"Activities": activities[start : start + most]}
+        if len(activities) > start + most:
             page["NextToken"] = str(start + most)
         return ActionResult(page)

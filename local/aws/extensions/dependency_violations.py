@@ -68,9 +68,9 @@ def _named(backend: Any, group: str) -> bool:
 def _addresses() -> None:
     @override(EC2Backend, "release_address")
     def release(self: Any, original: Any, address: str | None = None, allocation_id: str | None = None) -> Any:
-        held = next((one for one in self.addresses if one.allocation_id == allocation_id), None)
-        if allocation_id and held is not None and held.association_id:
-            raise EC2ClientError("InvalidIPAddress.InUse", f"Address {held.public_ip} is in use.")
+        allocation = next((one for one in self.addresses if one.allocation_id == allocation_id), None)
+        if allocation_id and allocation is not None and allocation.association_id:
+            raise EC2ClientError("InvalidIPAddress.InUse", f"Address {allocation.public_ip} is in use.")
         return original(address, allocation_id)
 
 

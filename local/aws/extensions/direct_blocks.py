@@ -120,10 +120,10 @@ def _start() -> None:
         if key and not encrypted:
             raise _error("INVALID_PARAMETER_VALUE", "KmsKeyArn needs Encrypted.")
         backend, token = self.ebs_backend, self._get_param("ClientToken")
-        asked = (size, key, encrypted, description, tuple(sorted(tags.items())))
+        parameters = (size, key, encrypted, description, tuple(sorted(tags.items())))
         tokens: dict[str, Direct] = vars(backend).setdefault("tokens", {})
         if token in tokens:
-            if tokens[token].asked != asked:
+            if tokens[token].asked != parameters:
                 message = f"The client token '{token}' was used before, for another request."
                 raise _error("", message, "ConflictException")
             return ActionResult(vars(backend)["answers"][token])
@@ -142,7 +142,7 @@ def _start() -> None:
             "KmsKeyArn": snapshot.kms_key_id,
         }
         if token:
-            tokens[token] = Direct(snapshot.id, asked)
+            tokens[token] = Direct(snapshot.id, parameters)
             vars(backend).setdefault("answers", {})[token] = answer
         return ActionResult(answer)
 
@@ -174,8 +174,8 @@ def _complete() -> None:
         if int(self._get_param("ChangedBlocksCount")) != len(written):
             message = f"The changed blocks count does not match the {len(written)} blocks that were written."
             raise _error("INVALID_PARAMETER_VALUE", message)
-        told = self._get_param("ChecksumAlgorithm"), self._get_param("ChecksumAggregationMethod")
-        if checksum and (told != ("SHA256", "LINEAR") or checksum != linear(written)):
+        algorithms = self._get_param("ChecksumAlgorithm"), self._get_param("ChecksumAggregationMethod")
+        if checksum and (algorithms != ("SHA256", "LINEAR") or checksum != linear(written)):
             raise _error("INVALID_PARAMETER_VALUE", "The checksum is not the LINEAR SHA256 of the blocks' checksums.")
         snapshot.status, snapshot.write_until = COMPLETED, None
         return ActionResult({"Status": COMPLETED})

@@ -79,7 +79,7 @@ def forget(backend: AutoScalingBackend, group: str) -> None:
         backend.lifecycle_hooks.pop(f"{group}_{hook.name}", None)
 
 
-def tell(backend: AutoScalingBackend, hook: Any, **told: str) -> None:
+def tell(backend: AutoScalingBackend, hook: Any, **message: str) -> None:
     """Sends the hook's target a message; a target that is gone gets none, as AWS goes on without it, too."""
     if not hook.notification_target_arn:
         return
@@ -89,7 +89,7 @@ def tell(backend: AutoScalingBackend, hook: Any, **told: str) -> None:
         "RequestId": str(uuid.uuid4()),
         "AccountId": backend.account_id,
         "AutoScalingGroupName": hook.auto_scaling_group_name,
-        **told,
+        **message,
     }
     if hook.notification_metadata:
         body["NotificationMetadata"] = hook.notification_metadata

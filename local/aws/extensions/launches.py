@@ -94,10 +94,10 @@ def _data(backend: Any, named: Any) -> dict[str, Any]:
 def _profile(backend: Any, data: dict[str, Any]) -> dict[str, str]:
     """The instance profile, looked up before anything is launched."""
     named = data.get("IamInstanceProfile", {})
-    asked = {f"iam_instance_profile_{key}": named[part] for key, part in PROFILE.items() if named.get(part)}
-    parts = {f"iam_instance_profile_{key}": None for key in PROFILE} | asked
+    given = {f"iam_instance_profile_{key}": named[part] for key, part in PROFILE.items() if named.get(part)}
+    parts = {f"iam_instance_profile_{key}": None for key in PROFILE} | given
     try:
-        if asked and filter_iam_instance_profiles(backend.account_id, partition=backend.partition, **parts) is None:
+        if given and filter_iam_instance_profiles(backend.account_id, partition=backend.partition, **parts) is None:
             raise NotFoundException("no such profile")
     except NotFoundException:
         (part, value), *_ = named.items()
@@ -105,7 +105,7 @@ def _profile(backend: Any, data: dict[str, Any]) -> dict[str, str]:
         raise EC2ClientError(
             "InvalidParameterValue", f"{message} Invalid IAM Instance Profile {part.lower()}"
         ) from None
-    return asked
+    return given
 
 
 PROFILE = {"name": "Name", "arn": "Arn"}
@@ -113,8 +113,8 @@ PROFILE = {"name": "Name", "arn": "Arn"}
 
 def _nics(data: dict[str, Any], subnet: str | None) -> Iterator[dict[str, Any]]:
     """An interface for EFA alone has no address and carries no packet that a network here could see: it is left out."""
-    seen = [nic for nic in data.get("NetworkInterfaces") or [] if nic.get("InterfaceType") != "efa-only"]
-    for number, nic in enumerate(seen):
+    listed = [nic for nic in data.get("NetworkInterfaces") or [] if nic.get("InterfaceType") != "efa-only"]
+    for number, nic in enumerate(listed):
         # A scaling group says the subnet: "you can't specify a subnet in the launch template" that it would ignore.
         named = subnet and "NetworkInterfaceId" not in nic
         yield {"DeviceIndex": number, **nic, **({"SubnetId": subnet} if named else {})}
@@ -165,8 +165,8 @@ def _volumes(backend: Any, instance: Any, mappings: list[dict[str, Any]], tags: 
     for device, mapping in devices.items():
         if mapping.get("NoDevice") is not None:
             continue
-        told = {key: value for key, value in mapping.get("Ebs", {}).items() if value is not None}
-        ebs = {"VolumeSize": ROOT_GIB, **told}
+        ebs_given = {key: value for key, value in mapping.get("Ebs", {}).items() if value is not None}
+        ebs = {"VolumeSize": ROOT_GIB, **ebs_given}
         volume = backend.create_volume(
             size=int(ebs["VolumeSize"]),
             zone_name=instance.placement.zone,

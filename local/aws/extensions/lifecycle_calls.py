@@ -28,7 +28,7 @@ def install() -> None:
 
     @add(AutoScalingResponse)
     def complete_lifecycle_action(self: Any) -> EmptyResult:
-        group, state, name = _asked(self)
+        group, state, name = _pending_action(self)
         result = self._get_param("LifecycleActionResult")
         if result not in hooks.RESULTS:
             raise ValidationError(f"Lifecycle action result must be one of {', '.join(hooks.RESULTS)}")
@@ -37,12 +37,12 @@ def install() -> None:
 
     @add(AutoScalingResponse)
     def record_lifecycle_action_heartbeat(self: Any) -> EmptyResult:
-        _, state, name = _asked(self)
+        _, state, name = _pending_action(self)
         lifecycle.actions(state)[name].beat(clock.now())
         return EmptyResult()
 
 
-def _asked(response: Any) -> tuple[Any, Any, str]:
+def _pending_action(response: Any) -> tuple[Any, Any, str]:
     """The action that a call names by its token or by its instance. Raises ValidationError when there is none."""
     group_name, name = response._get_param("AutoScalingGroupName"), response._get_param("LifecycleHookName")
     group = response.autoscaling_backend.autoscaling_groups.get(group_name)
@@ -53,5 +53,5 @@ def _asked(response: Any) -> tuple[Any, Any, str]:
         action = lifecycle.actions(state).get(name)
         if action and (action.token == token if token else state.instance.id == instance):
             return group, state, name
-    asked = f"token {token}" if token else f"instance ID {instance}"
-    raise ValidationError(f"No active Lifecycle Action found with {asked}")
+    named = f"token {token}" if token else f"instance ID {instance}"
+    raise ValidationError(f"No active Lifecycle Action found with {named}")

@@ -170,11 +170,11 @@ def listing() -> dict[str, int]:
 
 def put(body: bytes) -> dict[str, int]:
     """Replaces what was granted; the quotas then. Raises TypeError or ValueError for anything but {what: number}."""
-    asked = {str(what): int(most) for what, most in dict(json.loads(body)).items()}
-    if unknown := set(asked) - {quota.what for quota in QUOTAS}:
+    wanted = {str(what): int(most) for what, most in dict(json.loads(body)).items()}
+    if unknown := set(wanted) - {quota.what for quota in QUOTAS}:
         raise ValueError(f"no quota on {', '.join(sorted(unknown))}")
     _granted.clear()
-    _granted.update(asked)
+    _granted.update(wanted)
     return listing()
 
 

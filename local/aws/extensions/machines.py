@@ -162,20 +162,24 @@ def _detach() -> None:
 
     @override(EC2Backend, "detach_volume")
     def detach_volume(self: Any, original: Any, volume_id: str, instance_id: str | None, device: Any) -> Any:
-        held = self.get_volume(volume_id).attachment
-        running = held and held.instance.state == "running" and held.device != held.instance.root_device_name
+        attachment = self.get_volume(volume_id).attachment
+        running = (
+            attachment
+            and attachment.instance.state == "running"
+            and attachment.device != attachment.instance.root_device_name
+        )
         if (
             not machine_reports.kept
             or not running
-            or not is_machine(held.instance)
+            or not is_machine(attachment.instance)
             or volume_id in machine_reports.detachments
         ):
             return original(volume_id, instance_id, device)
-        if instance_id and instance_id != held.instance.id:
+        if instance_id and instance_id != attachment.instance.id:
             return original(volume_id, instance_id, device)  # which says what is wrong
         machine_reports.detachments.put(volume_id, self.account_id, self.region_name, instance_id, device)
-        held.status = "detaching"
-        return held
+        attachment.status = "detaching"
+        return attachment
 
     @override(EC2Response, "detach_volume")
     def asked(self: Any, original: Any) -> Any:
@@ -210,12 +214,12 @@ def _statuses() -> None:
         if not machine_reports.kept or target["Id"] not in self.targets or found.status != "healthy":
             return found
         port = str(self.targets[target["Id"]].get("Port", self.port))
-        told = machine_reports.health.get(self.arn, {}).get(target["Id"])
+        status = machine_reports.health.get(self.arn, {}).get(target["Id"])
         if not self.load_balancer_arns:
-            told = (
+            status = (
                 "unused",
                 "Target.NotInUse",
                 "Target group is not configured to receive traffic from the load balancer",
             )
-        told = told or ("initial", "Elb.RegistrationInProgress", "Target registration is in progress")
-        return FakeHealthStatus(target["Id"], port, self.health_check_port, *told)
+        status = status or ("initial", "Elb.RegistrationInProgress", "Target registration is in progress")
+        return FakeHealthStatus(target["Id"], port, self.health_check_port, *status)

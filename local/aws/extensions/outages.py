@@ -81,13 +81,13 @@ def _refusal(response: Any) -> Refusal | None:
 
 def _operation(response: Any) -> str | None:
     """S3 alone does not say it in its request: moto has its routes."""
-    asked = response._get_action() if response.service_name != "s3" else None
-    name = asked or response._get_action_from_method_and_request_uri(response.normalized_request)
+    action = response._get_action() if response.service_name != "s3" else None
+    name = action or response._get_action_from_method_and_request_uri(response.normalized_request)
     return str(name) if name else None
 
 
 def answer(response: Any, refusal: Refusal) -> Response:
     """The refusal in the words of the service and the form of its protocol."""
     _, headers, body = response.serialized(ActionResult(ServiceError(refusal.code, refusal.message)))
-    kept = {key: str(value) for key, value in headers.items() if key.lower() not in ("status", "content-length")}
-    return Response(body, status=refusal.status, headers=kept)
+    passed = {key: str(value) for key, value in headers.items() if key.lower() not in ("status", "content-length")}
+    return Response(body, status=refusal.status, headers=passed)

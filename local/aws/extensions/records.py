@@ -31,24 +31,24 @@ def install() -> None:
 
 
 def _wrong(zone: Any, change: dict[str, Any]) -> str | None:
-    asked, action = change["ResourceRecordSet"], change["Action"]
-    name = asked["Name"].rstrip(".") + "."
+    wanted, action = change["ResourceRecordSet"], change["Action"]
+    name = wanted["Name"].rstrip(".") + "."
     there = next(
         (
             record
             for record in zone.rrsets
-            if (record.name.rstrip(".") + ".", record.type) == (name, asked["Type"])
-            and record.set_identifier == asked.get("SetIdentifier")
+            if (record.name.rstrip(".") + ".", record.type) == (name, wanted["Type"])
+            and record.set_identifier == wanted.get("SetIdentifier")
         ),
         None,
     )
-    said = f"resource record set [name='{name}', type='{asked['Type']}']"
+    label = f"resource record set [name='{name}', type='{wanted['Type']}']"
     if action == "CREATE" and there:
-        return f"Tried to create {said} but it already exists"
+        return f"Tried to create {label} but it already exists"
     if action == "DELETE" and there is None:
-        return f"Tried to delete {said} but it was not found"
-    if action == "DELETE" and _values(there) != _asked(asked):
-        return f"Tried to delete {said} but the values provided do not match the current values"
+        return f"Tried to delete {label} but it was not found"
+    if action == "DELETE" and _values(there) != _record_data(wanted):
+        return f"Tried to delete {label} but the values provided do not match the current values"
     return None
 
 
@@ -56,9 +56,9 @@ def _values(record: Any) -> tuple[Any, ...]:
     return str(record.ttl), sorted(record.records or []), _alias(record.alias_target)
 
 
-def _asked(asked: dict[str, Any]) -> tuple[Any, ...]:
-    records = sorted(record["Value"] for record in asked.get("ResourceRecords") or [])
-    return str(asked.get("TTL")), records, _alias(asked.get("AliasTarget"))
+def _record_data(record_set: dict[str, Any]) -> tuple[Any, ...]:
+    records = sorted(record["Value"] for record in record_set.get("ResourceRecords") or [])
+    return str(record_set.get("TTL")), records, _alias(record_set.get("AliasTarget"))
 
 
 def _alias(target: Any) -> tuple[Any, ...] | None:

@@ -55,8 +55,8 @@ def _made(backend: Any, name: str, snapshot: Any, ebs: dict[str, Any], tags: dic
     del backend.snapshots[image.ebs_snapshot.id]
     image.ebs_snapshot, image.state = snapshot, "pending"
     vars(image)["available_at"] = clock.now() + PENDING_SECONDS
-    told = {"VolumeSize": snapshot.volume_size, "VolumeType": "gp2", "DeleteOnTermination": True, **ebs}
-    shown = {**told, "SnapshotId": snapshot.id, "Encrypted": snapshot.encrypted}
+    ebs_defaults = {"VolumeSize": snapshot.volume_size, "VolumeType": "gp2", "DeleteOnTermination": True, **ebs}
+    shown = {**ebs_defaults, "SnapshotId": snapshot.id, "Encrypted": snapshot.encrypted}
     vars(image)["mappings"] = [{"DeviceName": image.root_device_name, "Ebs": shown}]
     image.add_tags(tags)
     backend.amis[image.id] = image
@@ -153,9 +153,9 @@ def _copy() -> None:
         wanted = self._get_param("SourceImageId"), self._get_param("SourceRegion"), self._get_param("Name")
         tags = self._parse_tag_specification()
         self.error_on_dryrun()
-        asked = (*wanted, encrypted, key, str(tags))
+        parameters = (*wanted, encrypted, key, str(tags))
         before = vars(backend).setdefault("copies", {}).get(token)
-        if before and before[1] != asked:
+        if before and before[1] != parameters:
             _refuse("IdempotentParameterMismatch", f"The client token {token} was used for another request")
         if before:
             return ActionResult({"ImageId": before[0]})
@@ -176,12 +176,14 @@ def _copy() -> None:
         direct_blocks.contents(snapshot).update(direct_blocks.contents(source.ebs_snapshot))
         own = {tag["key"]: tag["value"] for tag in source.get_tags()}
         copied = own if self._get_bool_param("CopyImageTags", if_none=False) else {}
-        kept = {k: v for k, v in source.block_device_mappings[0]["Ebs"].items() if k not in ("SnapshotId", "Encrypted")}
+        properties = {
+            k: v for k, v in source.block_device_mappings[0]["Ebs"].items() if k not in ("SnapshotId", "Encrypted")
+        }
         image = _made(
             backend,
             wanted[2],
             snapshot,
-            kept,
+            properties,
             {**copied, **tags.get("image", {})},
             description=self._get_param("Description") or source.description,
             architecture=source.architecture,
@@ -192,7 +194,7 @@ def _copy() -> None:
             vars(image)[name] = vars(source).get(name)
         vars(image).update(source_image_id=source.id, source_image_region=wanted[1])
         if token:
-            vars(backend)["copies"][token] = (image.id, asked)
+            vars(backend)["copies"][token] = (image.id, parameters)
         return ActionResult({"ImageId": image.id})
 
 

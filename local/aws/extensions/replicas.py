@@ -61,9 +61,9 @@ def _keep_keys() -> None:
 
     @override(ReplicaSecret, "to_dict")
     def to_dict(self: Any, original: Any) -> dict[str, Any]:
-        told: dict[str, Any] = original()
-        told.pop("KmsKeyId", None)
-        return told | ({"KmsKeyId": self.kms_key_id} if self.kms_key_id else {})
+        description: dict[str, Any] = original()
+        description.pop("KmsKeyId", None)
+        return description | ({"KmsKeyId": self.kms_key_id} if self.kms_key_id else {})
 
     # What moto asks of every secret, and whoever judges a call: a replica has its primary's policy.
     more: Any = ReplicaSecret

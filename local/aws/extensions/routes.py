@@ -24,10 +24,10 @@ def install() -> None:
         local = (
             [] if given.get("local") else [r for r in self.get_route_table(route_table_id)._routes.values() if r.local]
         )
-        asked = {_network(cidr) for cidr in (destination_cidr_block, given.get("destination_ipv6_cidr_block")) if cidr}
+        wanted = {_network(cidr) for cidr in (destination_cidr_block, given.get("destination_ipv6_cidr_block")) if cidr}
         for route in local:
             own = route.destination_cidr_block or route.destination_ipv6_cidr_block
-            if own and _network(own) in asked:
+            if own and _network(own) in wanted:
                 raise RouteAlreadyExistsError(own)
         return original(route_table_id, destination_cidr_block, *args, **given)
 

@@ -17,7 +17,7 @@ from moto.ssm.exceptions import SSMException
 from moto.ssm.responses import SimpleSystemManagerResponse
 
 from .. import clock, commands, machine_reports
-from ..access.policy import Asked, verdict
+from ..access.policy import Request, verdict
 from ..commands import Command, Invocation
 from . import machines
 from .access import of_role
@@ -79,7 +79,7 @@ def _get(response: Any) -> Any:
     if (plugin := response._get_param("PluginName")) not in (None, "aws:runShellScript"):
         raise SSMException("InvalidPluginName", f"The plugin name {plugin} isn't valid.")
     command = next((c for c in _sent(response) if c.id == response._get_param("CommandId")), None)
-    one = commands.asked(command, response._get_param("InstanceId")) if command else None
+    one = commands.invocation_of(command, response._get_param("InstanceId")) if command else None
     if command is None or one is None:
         raise SSMException("InvocationDoesNotExist", "")
     return ActionResult(_invocation(command, one))
@@ -125,7 +125,7 @@ def managed(instance: Any) -> bool:
     role = next(iter(association.iam_instance_profile.roles), None) if association else None
     if role is None:
         return False
-    verdicts = [verdict(of_role(role), Asked(action, "*", {})) for action in AGENT]
+    verdicts = [verdict(of_role(role), Request(action, "*", {})) for action in AGENT]
     return all(one.allowed and not one.denied for one in verdicts)
 
 

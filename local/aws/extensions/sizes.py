@@ -103,10 +103,10 @@ def _limit_parameters() -> None:
         return original(*args, **given)
 
 
-def _tier(asked: str, before: str | None, size: int) -> str:
+def _tier(tier: str, before: str | None, size: int) -> str:
     """Intelligent-Tiering "evaluates each request"; what is advanced can't be made standard again."""
-    if asked == "Intelligent-Tiering":
+    if tier == "Intelligent-Tiering":
         return "Advanced" if before == "Advanced" or size > PARAMETER_BYTES["Standard"] else "Standard"
-    if before == "Advanced" and asked == "Standard":
+    if before == "Advanced" and tier == "Standard":
         raise ParameterRefused(f"This parameter uses the advanced-parameter tier and can't be downgraded: {TIERS}")
-    return asked
+    return tier

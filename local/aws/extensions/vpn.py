@@ -58,7 +58,7 @@ ANSWERED = {
     "DPDTimeoutAction": "DpdTimeoutAction",
     "IKEVersions": "IkeVersions",
 }
-ASKED = {answered: asked for asked, answered in ANSWERED.items()}
+ASKED = {answered: name for name, answered in ANSWERED.items()}
 
 
 def install() -> None:
@@ -71,45 +71,45 @@ def refuse(message: str) -> EC2ClientError:
     return EC2ClientError("InvalidParameterValue", message)
 
 
-def checked(asked: dict[str, Any], taken: set[str]) -> dict[str, Any]:
+def checked(options: dict[str, Any], taken: set[str]) -> dict[str, Any]:
     """One tunnel's options with AWS's defaults filled in. `taken` are inside prefixes in use at the same gateway."""
-    _known(asked)
+    _known(options)
     tunnel: dict[str, Any] = {}
     for name, (low, high, default) in NUMBERS.items():
-        tunnel[name] = int(asked.get(name, default))
+        tunnel[name] = int(options.get(name, default))
         if not low <= tunnel[name] <= high:
             raise refuse(f"Invalid value {tunnel[name]} for {name}: it must be between {low} and {high}.")
     for name, allowed in CHOICES.items():
-        tunnel[name] = asked.get(name, allowed[0])
+        tunnel[name] = options.get(name, allowed[0])
         if tunnel[name] not in allowed:
             raise refuse(f"Invalid value {tunnel[name]} for {name}: it must be one of {', '.join(allowed)}.")
     for name, known in LISTS.items():
-        values = [_number(entry["Value"]) for entry in asked.get(name, [])]
+        values = [_number(entry["Value"]) for entry in options.get(name, [])]
         if wrong := [value for value in values if value not in known]:
             raise refuse(f"Invalid value {wrong[0]} for {name}.")
         if values:
             tunnel[name] = [{"Value": value} for value in values]
     if tunnel["Phase2LifetimeSeconds"] >= tunnel["Phase1LifetimeSeconds"]:
         raise refuse("The phase 2 lifetime must be lower than the phase 1 lifetime.")
-    tunnel["TunnelInsideCidr"] = _inside(asked.get("TunnelInsideCidr"), taken)
-    tunnel["PreSharedKey"] = asked.get("PreSharedKey") or "k" + "".join(
+    tunnel["TunnelInsideCidr"] = _inside(options.get("TunnelInsideCidr"), taken)
+    tunnel["PreSharedKey"] = options.get("PreSharedKey") or "k" + "".join(
         secrets.choice(string.ascii_letters + string.digits) for _ in range(31)
     )
     if not KEY.fullmatch(tunnel["PreSharedKey"]):
         raise refuse("Invalid PreSharedKey: 8 to 64 letters, digits, periods and underscores, not starting with 0.")
-    tunnel["EnableTunnelLifecycleControl"] = str(asked.get("EnableTunnelLifecycleControl", False)).lower() == "true"
-    tunnel["LogOptions"] = {"CloudWatchLogOptions": _logs(asked.get("LogOptions") or {})}
+    tunnel["EnableTunnelLifecycleControl"] = str(options.get("EnableTunnelLifecycleControl", False)).lower() == "true"
+    tunnel["LogOptions"] = {"CloudWatchLogOptions": _logs(options.get("LogOptions") or {})}
     return tunnel
 
 
-def _known(asked: dict[str, Any]) -> None:
+def _known(options: dict[str, Any]) -> None:
     known = {*NUMBERS, *CHOICES, *LISTS, *OTHERS, *ANSWERED.values(), "OutsideIpAddress"}
-    if strange := sorted(asked.keys() - known):
+    if strange := sorted(options.keys() - known):
         raise EC2ClientError("UnsupportedOperation", f"The local cloud has no tunnel option {', '.join(strange)}.")
 
 
-def _logs(asked: dict[str, Any]) -> dict[str, Any]:
-    given = dict(asked.get("CloudWatchLogOptions") or {})
+def _logs(options: dict[str, Any]) -> dict[str, Any]:
+    given = dict(options.get("CloudWatchLogOptions") or {})
     for switch, group in LOGS.items():
         given[switch] = str(given.get(switch, False)).lower() == "true"
         if given[switch] and ":log-group:" not in given.get(group, ""):
@@ -125,21 +125,21 @@ def _number(value: Any) -> Any:
     return int(value) if str(value).isdigit() else value
 
 
-def _inside(asked: str | None, taken: set[str]) -> str:
-    if asked is None:
+def _inside(cidr: str | None, taken: set[str]) -> str:
+    if cidr is None:
         free = (str(net) for net in INSIDE.subnets(new_prefix=30) if net not in KEPT and str(net) not in taken)
         return next(free)
     try:
-        network = ipaddress.ip_network(asked)
+        network = ipaddress.ip_network(cidr)
     except ValueError:
-        raise refuse(f"Invalid TunnelInsideCidr {asked}.") from None
+        raise refuse(f"Invalid TunnelInsideCidr {cidr}.") from None
     if network.prefixlen != 30 or network.version != 4 or not network.subnet_of(INSIDE):  # type: ignore[arg-type]
-        raise refuse(f"TunnelInsideCidr {asked} must be a /30 of {INSIDE}.")
+        raise refuse(f"TunnelInsideCidr {cidr} must be a /30 of {INSIDE}.")
     if network in KEPT:
-        raise refuse(f"TunnelInsideCidr {asked} is reserved.")
-    if asked in taken:
-        raise refuse(f"TunnelInsideCidr {asked} is in use by another tunnel of the gateway.")
-    return asked
+        raise refuse(f"TunnelInsideCidr {cidr} is reserved.")
+    if cidr in taken:
+        raise refuse(f"TunnelInsideCidr {cidr} is in use by another tunnel of the gateway.")
+    return cidr
 
 
 def _taken(backend: Any, connection: Any) -> set[str]:
@@ -164,8 +164,8 @@ def _outside() -> Iterator[str]:
 def _create() -> None:
     @override(EC2Response, "create_vpn_connection")
     def create_vpn_connection(self: Any, original: Any) -> Any:
-        asked = self._get_param("Options") or {}
-        wanted = [*asked.get("TunnelOptions", []), {}, {}][:TUNNELS]
+        options = self._get_param("Options") or {}
+        wanted = [*options.get("TunnelOptions", []), {}, {}][:TUNNELS]
         for tunnel in wanted:
             checked(tunnel, set())  # before anything is made
         answer = original()
@@ -181,9 +181,9 @@ def _create() -> None:
             raise
         connection.options = {
             "EnableAcceleration": False,
-            "StaticRoutesOnly": bool(asked.get("StaticRoutesOnly", False)),
-            "LocalIpv4NetworkCidr": asked.get("LocalIpv4NetworkCidr", "0.0.0.0/0"),
-            "RemoteIpv4NetworkCidr": asked.get("RemoteIpv4NetworkCidr", "0.0.0.0/0"),
+            "StaticRoutesOnly": bool(options.get("StaticRoutesOnly", False)),
+            "LocalIpv4NetworkCidr": options.get("LocalIpv4NetworkCidr", "0.0.0.0/0"),
+            "RemoteIpv4NetworkCidr": options.get("RemoteIpv4NetworkCidr", "0.0.0.0/0"),
             "TunnelInsideIpVersion": "ipv4",
             "TunnelOptions": tunnels,
         }
@@ -196,33 +196,35 @@ def _create() -> None:
 
 
 # By outside address: what is seen of that end, and what somebody wants to be seen there.
-_told: dict[str, dict[str, Any]] = {}
-_asked: dict[str, bool] = {}
+_tunnel_states: dict[str, dict[str, Any]] = {}
+_overrides: dict[str, bool] = {}
 
 
 def telemetry(connection: Any) -> list[dict[str, Any]]:
     """What AWS sees of each tunnel: nothing until somebody speaks there."""
     ends = [tunnel["OutsideIpAddress"] for tunnel in (connection.options or {}).get("TunnelOptions", [])]
     quiet = {"Status": "DOWN", "StatusMessage": "IPSEC IS DOWN", "AcceptedRouteCount": 0}
-    return [{"OutsideIpAddress": end, "LastStatusChange": connection.made, **_told.get(end, quiet)} for end in ends]
+    return [
+        {"OutsideIpAddress": end, "LastStatusChange": connection.made, **_tunnel_states.get(end, quiet)} for end in ends
+    ]
 
 
-def asked(end: str) -> bool | None:
+def wanted_state(end: str) -> bool | None:
     """Whether somebody wants the tunnel with this outside address to be up; None: nobody said a word."""
-    return _asked.get(end)
+    return _overrides.get(end)
 
 
 def ask(states: dict[str, dict[str, Any] | None]) -> int:
     """Has tunnels seen as `tell` takes them, whoever is at the other end; None lets that decide again."""
     for end, state in states.items():
-        _asked.pop(end, None)
+        _overrides.pop(end, None)
         if state is None:
-            _told.pop(end, None)
+            _tunnel_states.pop(end, None)
         else:
             tell({end: state})
-            _asked[end] = bool(state["keys"]) and state["prefixes"] is not None
+            _overrides[end] = bool(state["keys"]) and state["prefixes"] is not None
     machine_reports.changed()
-    return len(_asked)
+    return len(_overrides)
 
 
 def tell(states: dict[str, dict[str, Any]]) -> int:
@@ -231,10 +233,10 @@ def tell(states: dict[str, dict[str, Any]]) -> int:
         keys, prefixes = bool(state["keys"]), state["prefixes"]
         up = keys and prefixes is not None
         message = f"{prefixes} BGP ROUTES" if up else "IPSEC IS UP" if keys else "IPSEC IS DOWN"
-        told = {"Status": "UP" if up else "DOWN", "StatusMessage": message, "AcceptedRouteCount": prefixes or 0}
-        if end not in _asked and {**_told.get(end, {}), **told} != _told.get(end):
-            _told[end] = {**told, "LastStatusChange": utcnow()}
-    return len(_told)
+        status = {"Status": "UP" if up else "DOWN", "StatusMessage": message, "AcceptedRouteCount": prefixes or 0}
+        if end not in _overrides and {**_tunnel_states.get(end, {}), **status} != _tunnel_states.get(end):
+            _tunnel_states[end] = {**status, "LastStatusChange": utcnow()}
+    return len(_tunnel_states)
 
 
 def configuration(connection: Any) -> str:
@@ -272,8 +274,8 @@ def _change() -> None:
         if number is None:
             raise refuse(f"The tunnel {address} does not belong to {connection.id}.")
         others = _taken(self.ec2_backend, connection) | {tunnels[1 - number]["TunnelInsideCidr"]}
-        kept = {ASKED.get(name, name): value for name, value in tunnels[number].items()}
-        wanted = checked({**kept, **self._get_param("TunnelOptions")}, others)
+        present = {ASKED.get(name, name): value for name, value in tunnels[number].items()}
+        wanted = checked({**present, **self._get_param("TunnelOptions")}, others)
         tunnels[number] = answered({**wanted, "OutsideIpAddress": address})
         return ActionResult({"VpnConnection": connection})
 

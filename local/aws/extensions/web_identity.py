@@ -14,8 +14,8 @@ from moto.sts.responses import TokenResponse
 
 from .. import clock, faults
 from ..access.conditions import Context
-from ..access.policy import Asked, Caller
-from ..access.policy import verdict as said
+from ..access.policy import Caller, Request
+from ..access.policy import verdict as decide
 from ..access.tokens import BadToken, Token, verified
 from .outages import ServiceError
 from .patching import override
@@ -88,7 +88,7 @@ def _trusted(response: Any, role: Any, provider: str, token: Token) -> bool:
         **{f"{token.issuer}:{claim}".lower(): [value] for claim, value in _claims(token).items()},
     }
     caller = Caller(response.current_account, federated=provider)
-    verdict = said([_text(role.assume_role_policy_document)], Asked(ACTION, role.arn, context), caller)
+    verdict = decide([_text(role.assume_role_policy_document)], Request(ACTION, role.arn, context), caller)
     return verdict.allowed and not verdict.denied
 
 
@@ -118,8 +118,8 @@ def _read(response: Any, url: str) -> bytes:
     bucket = s3_backends[response.current_account]["aws"].buckets.get(found[1]) if found else None
     if found is None or bucket is None or bucket.region_name != found[2] or faults.out(found[2]):
         raise LookupError(f"{url} is not there")
-    asked = Asked("s3:GetObject", f"arn:aws:s3:::{found[1]}/{found[3]}", {"aws:securetransport": ["true"]})
-    public = said([bucket.policy.decode()] if bucket.policy else [], asked, Caller(""))
+    request = Request("s3:GetObject", f"arn:aws:s3:::{found[1]}/{found[3]}", {"aws:securetransport": ["true"]})
+    public = decide([bucket.policy.decode()] if bucket.policy else [], request, Caller(""))
     closed = bucket.public_access_block and str(bucket.public_access_block.restrict_public_buckets).lower() == "true"
     if public.denied or not public.allowed or closed:
         raise LookupError(f"{url} is not public")

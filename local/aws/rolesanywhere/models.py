@@ -26,16 +26,16 @@ class Invalid(ServiceException):
 class Thing:
     """A trust anchor or a profile. `told` is as the API shows it."""
 
-    def __init__(self, kind: str, id_key: str, region: str, account: str, told: Mapping[str, Any]) -> None:
+    def __init__(self, kind: str, id_key: str, region: str, account: str, attributes: Mapping[str, Any]) -> None:
         self.id = str(uuid.uuid4())
         self.arn = f"arn:aws:{SERVICE}:{region}:{account}:{kind}/{self.id}"
         now = datetime.now(UTC)
         named = {f"{id_key}Id": self.id, f"{id_key}Arn": self.arn, "createdAt": now, "updatedAt": now}
-        self.told: dict[str, Any] = {**told, **named}
+        self.told: dict[str, Any] = {**attributes, **named}
         self.tags: dict[str, str] = {}
 
-    def change(self, told: Mapping[str, Any]) -> None:
-        self.told |= {**told, "updatedAt": datetime.now(UTC)}
+    def change(self, attributes: Mapping[str, Any]) -> None:
+        self.told |= {**attributes, "updatedAt": datetime.now(UTC)}
 
 
 class RolesAnywhereBackend(BaseBackend):
@@ -46,13 +46,13 @@ class RolesAnywhereBackend(BaseBackend):
         self.trust_anchors: dict[str, Thing] = {}
         self.profiles: dict[str, Thing] = {}
 
-    def create_trust_anchor(self, told: Mapping[str, Any], tags: list[dict[str, str]]) -> Thing:
-        checked(told)
-        given = {"enabled": True, **told}
+    def create_trust_anchor(self, attributes: Mapping[str, Any], tags: list[dict[str, str]]) -> Thing:
+        checked(attributes)
+        given = {"enabled": True, **attributes}
         return self._made(self.trust_anchors, Thing("trust-anchor", "trustAnchor", *self._here, given), tags)
 
-    def create_profile(self, told: Mapping[str, Any], tags: list[dict[str, str]]) -> Thing:
-        given = {"enabled": True, "durationSeconds": DURATION_SECONDS, "acceptRoleSessionName": False, **told}
+    def create_profile(self, attributes: Mapping[str, Any], tags: list[dict[str, str]]) -> Thing:
+        given = {"enabled": True, "durationSeconds": DURATION_SECONDS, "acceptRoleSessionName": False, **attributes}
         made = Thing("profile", "profile", *self._here, given)
         made.told["createdBy"] = f"arn:aws:iam::{self.account_id}:root"
         return self._made(self.profiles, made, tags)
@@ -84,9 +84,9 @@ def found(things: Mapping[str, Thing], name: str, what: str) -> Thing:
     return thing
 
 
-def checked(told: Mapping[str, Any]) -> None:
+def checked(attributes: Mapping[str, Any]) -> None:
     """Raises Invalid for a source that vouches for nobody."""
-    source = told.get("source")
+    source = attributes.get("source")
     if source is None:
         return
     if source.get("sourceType") != BUNDLE:

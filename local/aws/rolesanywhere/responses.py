@@ -40,9 +40,9 @@ class RolesAnywhereResponse(BaseResponse):
         return anchor(self.own.trust_anchor(self._get_param("trustAnchorId")))
 
     def update_trust_anchor(self) -> ActionResult:
-        thing, told = self.own.trust_anchor(self._get_param("trustAnchorId")), self.given(ANCHOR)
-        checked(told)
-        thing.change(told)
+        thing, attributes = self.own.trust_anchor(self._get_param("trustAnchorId")), self.given(ANCHOR)
+        checked(attributes)
+        thing.change(attributes)
         return anchor(thing)
 
     def enable_trust_anchor(self) -> ActionResult:

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from .. import clock, faults
-from ..access.policy import Asked, Caller, verdict
+from ..access.policy import Caller, Request, verdict
 from . import certificates, signature
 from .models import SERVICE, Missing, RolesAnywhereBackend, Thing, rolesanywhere_backends
 
@@ -30,7 +30,7 @@ class Denied(Exception):
 def create_session(request: Any, full_url: str, headers: Any) -> Answer:  # noqa: ARG001
     """As moto calls it."""
     try:
-        return _answer(201, session(_asked(request)))
+        return _answer(201, session(_signed_request(request)))
     except (Denied, signature.Wrong, certificates.Untrusted, Missing) as error:
         return _refused(403, "AccessDeniedException", str(error))
     except _Out as error:
@@ -48,24 +48,24 @@ class _Out(Exception):
         self.status, self.code = status, code
 
 
-def _asked(request: Any) -> signature.Asked:
+def _signed_request(request: Any) -> signature.SignedRequest:
     given = {str(name).lower(): str(value) for name, value in request.headers.items()}
     query = request.environ.get("QUERY_STRING", "")
-    return signature.Asked(request.method, request.environ["PATH_INFO"], query, given, request.get_data())
+    return signature.SignedRequest(request.method, request.environ["PATH_INFO"], query, given, request.get_data())
 
 
-def session(asked: signature.Asked) -> dict[str, Any]:
+def session(request: signature.SignedRequest) -> dict[str, Any]:
     """What the answer holds. Raises Denied, Wrong, Untrusted or Missing."""
     now = clock.now()
-    leaf, region = signature.signer(asked, now)
-    host = asked.headers.get("host", "")
+    leaf, region = signature.signer(request, now)
+    host = request.headers.get("host", "")
     if host.startswith(SERVICE) and not host.startswith(f"{SERVICE}.{region}."):
         raise Denied(f"The call is signed for {region}")
     _faults(region)
-    if asked.method != "POST":
+    if request.method != "POST":
         raise Denied("Sessions are made by POST")
-    body = json.loads(asked.body or b"{}")
-    query = {name: values[0] for name, values in parse_qs(asked.query).items()}
+    body = json.loads(request.body or b"{}")
+    query = {name: values[0] for name, values in parse_qs(request.query).items()}
     arns = {name: str(query.get(name) or body.get(name) or "") for name in ARNS}
     backend = _backend(arns["trustAnchorArn"], region)
     anchor, profile = backend.trust_anchor(arns["trustAnchorArn"]), backend.profile(arns["profileArn"])
@@ -79,7 +79,7 @@ def session(asked: signature.Asked) -> dict[str, Any]:
     _trusted(role, backend.account_id, anchor, tags)
     seconds = _seconds(body, query, profile, role)
     made = _assumed(backend, role, f"{leaf.serial_number:x}", profile, seconds, tags)
-    return _told(made, role, tags, anchor, leaf)
+    return _response(made, role, tags, anchor, leaf)
 
 
 def _faults(region: str) -> None:
@@ -119,7 +119,7 @@ def _trusted(role: Any, account: str, anchor: Thing, tags: dict[str, str]) -> No
     }
     for action in ACTIONS:
         heard = verdict(
-            [role.assume_role_policy_document], Asked(action, role.arn, context), Caller(account, service=PRINCIPAL)
+            [role.assume_role_policy_document], Request(action, role.arn, context), Caller(account, service=PRINCIPAL)
         )
         if heard.denied or not heard.allowed:
             raise Denied(f"Unable to assume role for {role.arn}: its trust policy does not allow {action}")
@@ -150,7 +150,7 @@ def _assumed(
     return made
 
 
-def _told(made: Any, role: Any, tags: dict[str, str], anchor: Thing, leaf: Any) -> dict[str, Any]:
+def _response(made: Any, role: Any, tags: dict[str, str], anchor: Thing, leaf: Any) -> dict[str, Any]:
     credentials = {
         "accessKeyId": made.access_key_id,
         "secretAccessKey": made.secret_access_key,
@@ -172,5 +172,5 @@ def _refused(status: int, code: str, message: str) -> Answer:
     return _answer(status, {"message": message}, {"x-amzn-errortype": code})
 
 
-def _answer(status: int, told: dict[str, Any], more: dict[str, str] | None = None) -> Answer:
-    return status, {"content-type": "application/json", **(more or {})}, json.dumps(told)
+def _answer(status: int, body: dict[str, Any], more: dict[str, str] | None = None) -> Answer:
+    return status, {"content-type": "application/json", **(more or {})}, json.dumps(body)

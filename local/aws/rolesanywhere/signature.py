@@ -25,7 +25,7 @@ class Wrong(Exception):
     """What is wrong with a signature."""
 
 
-class Asked(NamedTuple):
+class SignedRequest(NamedTuple):
     """A call as it came; headers in lower case, `query` as in its address."""
 
     method: str
@@ -35,33 +35,33 @@ class Asked(NamedTuple):
     body: bytes
 
 
-def signer(asked: Asked, now: float) -> tuple[x509.Certificate, str]:
+def signer(request: SignedRequest, now: float) -> tuple[x509.Certificate, str]:
     """The certificate whose key has signed the call, and the region it was signed for. Raises Wrong."""
-    found = HEADER.fullmatch(asked.headers.get("authorization", ""))
+    found = HEADER.fullmatch(request.headers.get("authorization", ""))
     if found is None:
         raise Wrong("Missing or malformed Authorization header")
-    kind, serial, day, region, names, mark = found.groups()
+    kind, serial, day, region, names, signature = found.groups()
     signed = names.split(";")
     if signed != sorted(signed) or MUST - set(signed):
         raise Wrong(f"{', '.join(sorted(MUST))} must be signed")
     # Whoever has no need of it sends none: authorities sign for nodes themselves.
-    if "x-amz-x509-chain" in asked.headers:
+    if "x-amz-x509-chain" in request.headers:
         raise Wrong("The local cloud takes no chains: the trust anchor's own authority must have signed")
-    moment = asked.headers["x-amz-date"]
+    moment = request.headers["x-amz-date"]
     _recent(moment, day, now)
     try:
-        certificate = x509.load_der_x509_certificate(base64.b64decode(asked.headers["x-amz-x509"], validate=True))
+        certificate = x509.load_der_x509_certificate(base64.b64decode(request.headers["x-amz-x509"], validate=True))
     except ValueError:
         raise Wrong("Malformed certificate in X-Amz-X509") from None
     if certificate.serial_number != int(serial):
         raise Wrong("The credential names another certificate")
-    lines = "".join(f"{name}:{' '.join(asked.headers.get(name, '').split())}\n" for name in signed)
-    query = urlencode(sorted(parse_qsl(asked.query, keep_blank_values=True)), quote_via=quote, safe="-_.~")
-    digest = hashlib.sha256(asked.body).hexdigest()
-    canonical = "\n".join([asked.method, quote(asked.path), query, lines, names, digest])
+    lines = "".join(f"{name}:{' '.join(request.headers.get(name, '').split())}\n" for name in signed)
+    query = urlencode(sorted(parse_qsl(request.query, keep_blank_values=True)), quote_via=quote, safe="-_.~")
+    digest = hashlib.sha256(request.body).hexdigest()
+    canonical = "\n".join([request.method, quote(request.path), query, lines, names, digest])
     scope = f"{day}/{region}/rolesanywhere/aws4_request"
     text = f"AWS4-X509-{kind}-SHA256\n{moment}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
-    _verify(certificate, kind, bytes.fromhex(mark) if len(mark) % 2 == 0 else b"", text.encode())
+    _verify(certificate, kind, bytes.fromhex(signature) if len(signature) % 2 == 0 else b"", text.encode())
     return certificate, region
 
 
@@ -74,13 +74,13 @@ def _recent(moment: str, day: str, now: float) -> None:
         raise Wrong("Signature expired or not yet valid")
 
 
-def _verify(certificate: x509.Certificate, kind: str, mark: bytes, text: bytes) -> None:
+def _verify(certificate: x509.Certificate, kind: str, signature: bytes, text: bytes) -> None:
     key = certificate.public_key()
     try:
         if kind == "RSA" and isinstance(key, rsa.RSAPublicKey):
-            return key.verify(mark, text, padding.PKCS1v15(), hashes.SHA256())
+            return key.verify(signature, text, padding.PKCS1v15(), hashes.SHA256())
         if kind == "ECDSA" and isinstance(key, ec.EllipticCurvePublicKey):
-            return key.verify(mark, text, ec.ECDSA(hashes.SHA256()))
+            return key.verify(signature, text, ec.ECDSA(hashes.SHA256()))
     except InvalidSignature:
         raise Wrong("Invalid signature") from None
     raise Wrong("The certificate's key is of another kind than the signature")

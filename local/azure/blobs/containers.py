@@ -27,12 +27,12 @@ def create(ask: Ask) -> Response:
     made = Resource(ids.parse(ask.container_id), {"properties": properties})
     settle_container(Write(ask.world, made, None, {}))
     ask.world.store.put(made)
-    return _told(201, made)
+    return _response(201, made)
 
 
 def properties(ask: Ask) -> Response:
     ask.grant.require_container("read", ask.container_id)
-    return _told(200, ask.place)
+    return _response(200, ask.place)
 
 
 def set_metadata(ask: Ask) -> Response:
@@ -40,7 +40,7 @@ def set_metadata(ask: Ask) -> Response:
     place = ask.place
     place.properties["metadata"] = ask.metadata()
     place.changed()
-    return _told(200, place)
+    return _response(200, place)
 
 
 def delete(ask: Ask) -> Response:
@@ -49,8 +49,8 @@ def delete(ask: Ask) -> Response:
     return answer(202)
 
 
-def _told(status: int, container: Resource) -> Response:
-    told: dict[str, str | None] = {
+def _response(status: int, container: Resource) -> Response:
+    headers: dict[str, str | None] = {
         "ETag": f'"{container.etag}"',
         "Last-Modified": web_time(changed(container)),
         "x-ms-lease-status": "unlocked",
@@ -59,17 +59,17 @@ def _told(status: int, container: Resource) -> Response:
         "x-ms-has-legal-hold": "false",
     }
     public = str(container.properties.get("publicAccess", "None")).lower()
-    told["x-ms-blob-public-access"] = public if public in PUBLIC else None
-    told |= {f"x-ms-meta-{name}": value for name, value in (container.properties.get("metadata") or {}).items()}
-    return answer(status, b"", told)
+    headers["x-ms-blob-public-access"] = public if public in PUBLIC else None
+    headers |= {f"x-ms-meta-{name}": value for name, value in (container.properties.get("metadata") or {}).items()}
+    return answer(status, b"", headers)
 
 
 def delegation_key(ask: Ask) -> Response:
     if not ask.grant.principal:
         raise ArmError(403, "AuthenticationFailed", "Only a principal of the directory gets a user delegation key.")
     ask.grant.require_action(DELEGATE, ask.account.id.text)
-    told = {node.tag: node.text or "" for node in parsed(ask.body)}
+    fields = {node.tag: node.text or "" for node in parsed(ask.body)}
     version, tenant = ask.headers["x-ms-version"], directories.of(ask.account.id.text)
-    key = sas.delegation(ask.grant.principal, tenant, told.get("Start", ""), told.get("Expiry", ""), version)
+    key = sas.delegation(ask.grant.principal, tenant, fields.get("Start", ""), fields.get("Expiry", ""), version)
     inside = "".join(f"<{name}>{escape(value)}</{name}>" for name, value in key.items())
     return xml(f"<UserDelegationKey>{inside}</UserDelegationKey>")

@@ -121,9 +121,11 @@ class Keeping:
 
     @classmethod
     def of(cls, service: Resource) -> "Keeping":
-        told = service.properties
-        kept = told.get("deleteRetentionPolicy") or {}
-        return cls(bool(told.get("isVersioningEnabled")), int(kept["days"]) if kept.get("enabled") else 0)
+        properties = service.properties
+        retention = properties.get("deleteRetentionPolicy") or {}
+        return cls(
+            bool(properties.get("isVersioningEnabled")), int(retention["days"]) if retention.get("enabled") else 0
+        )
 
 
 _last = datetime.fromtimestamp(0, UTC)

@@ -28,8 +28,8 @@ def copy(ask: Ask) -> Response:
     if "x-ms-blob-type" in ask.headers:
         return written(201, ask.blobs.put(made))
     size = str(whole.size)
-    told = ask.headers["x-ms-copy-source"].partition("?")[0]
-    made.copied = {"id": str(uuid.uuid4()), "status": "success", "source": told, "progress": f"{size}/{size}"}
+    source_url = ask.headers["x-ms-copy-source"].partition("?")[0]
+    made.copied = {"id": str(uuid.uuid4()), "status": "success", "source": source_url, "progress": f"{size}/{size}"}
     made.copied["completion-time"] = web_time(made.modified)
     blob = ask.blobs.put(made)
     return written(202, blob, {"x-ms-copy-id": made.copied["id"], "x-ms-copy-status": "success"})
@@ -60,8 +60,8 @@ def source(ask: Ask) -> Blob:
         grant = ask.grant if account is ask.account else Grant(ask.world, account)
     if not grant.may("read", place, name):
         raise denied
-    kept = Blobs(place, Keeping.of(ask.world.store.get(service_id)))
-    found = kept.find(name, query.get("versionid"), query.get("snapshot"))
+    blobs = Blobs(place, Keeping.of(ask.world.store.get(service_id)))
+    found = blobs.find(name, query.get("versionid"), query.get("snapshot"))
     if found is None:
         raise missing
     return found

@@ -70,8 +70,8 @@ def _answer(world: World, incoming: Incoming, headers: dict[str, str]) -> Respon
     act = ACTS.get((incoming.method, query.get("comp", "").lower()))
     strange = [name for name in UNKNOWN if name in headers]
     if act is None or blob != disk_access.BLOB or strange:
-        told = strange[0] if strange else f"comp={query.get('comp', '')} of '{blob}'"
-        message = f"The local Azure does not know {incoming.method} of a disk with {told}."
+        unknown = strange[0] if strange else f"comp={query.get('comp', '')} of '{blob}'"
+        message = f"The local Azure does not know {incoming.method} of a disk with {unknown}."
         raise ArmError(400, "UnsupportedQueryParameter", message)
     disk = disk_access.find(world, (DISK, SNAPSHOT), container, query.get("sig", ""), writes=incoming.method == "PUT")
     grant: Any = _Open()

@@ -7,7 +7,7 @@ from typing import Any
 from .. import access, directories, firewall, tokens
 from ..errors import ArmError
 from ..kinds import World
-from ..roles.conditions import Asked, attribute
+from ..roles.conditions import Request, attribute
 from ..roles.evaluation import allowed
 from ..store import Resource
 from . import sas, shared_key
@@ -50,17 +50,17 @@ class Grant:
             return True
         if not who:
             return what in _public(self.account, container)
-        told = {
+        attributes = {
             attribute("Resource", "Microsoft.Storage/storageAccounts:name"): self.account.id.name,
             attribute("Resource", "containers:name"): container.id.name,
         }
         if blob:
-            told[attribute("Resource", "containers/blobs:path")] = blob
+            attributes[attribute("Resource", "containers/blobs:path")] = blob
         if prefix is not None:
-            told[attribute("Request", "containers/blobs:prefix")] = prefix
+            attributes[attribute("Request", "containers/blobs:prefix")] = prefix
         part = LIST if what == "list" else ""
         return any(
-            access.data_allowed(self.world, who, f"{BLOBS}/{action}", container.id.text, told, part)
+            access.data_allowed(self.world, who, f"{BLOBS}/{action}", container.id.text, attributes, part)
             for action in actions
         )
 
@@ -88,7 +88,7 @@ class Grant:
     def require_action(self, action: str, scope: str) -> None:
         """Of what stands among a role's actions, not among its data actions. Raises ArmError."""
         owner = self.principal == tokens.DEPLOYER
-        if not self.principal or not (owner or allowed(self.world, self.principal, scope, Asked(action, {}))):
+        if not self.principal or not (owner or allowed(self.world, self.principal, scope, Request(action, {}))):
             raise mismatch(self.signature)
 
     def _signed(self, letters: str, container: Resource, blob: str) -> bool:
@@ -144,7 +144,7 @@ def bearer(world: World, account: Resource, header: str) -> Grant:
     try:
         return Grant(world, account, principal=tokens.read(header, tokens.STORAGE).principal)
     except ArmError as error:
-        way = f"https://login.microsoftonline.com/{directories.of(account.id.text)}/oauth2/authorize"
-        challenge = f"Bearer authorization_uri={way} resource_id={tokens.STORAGE}"
+        url = f"https://login.microsoftonline.com/{directories.of(account.id.text)}/oauth2/authorize"
+        challenge = f"Bearer authorization_uri={url} resource_id={tokens.STORAGE}"
         marked: Any = (("WWW-Authenticate", challenge),)
         raise ArmError(401, "InvalidAuthenticationInfo", error.message, headers=marked) from None

@@ -22,17 +22,17 @@ def blobs(ask: Ask) -> Response:
     include = {one for one in ask.query.get("include", "").lower().split(",") if one}
     if strange := include - INCLUDES:
         raise ArmError(400, "InvalidQueryParameterValue", f"The local Azure lists no {sorted(strange)[0]}.")
-    kept, most = ask.blobs, _most(ask)
+    stored, most = ask.blobs, _most(ask)
     delimiter, marker = ask.query.get("delimiter", ""), ask.query.get("marker", "")
     items: list[str] = []
-    count, following, seen = 0, "", set()
-    for name, entry in sorted(kept.entries.items()):
+    count, following, groups = 0, "", set()
+    for name, entry in sorted(stored.entries.items()):
         if not name.startswith(prefix or "") or name < marker:
             continue
         at = name.find(delimiter, len(prefix or "")) if delimiter else -1
         group = name[: at + len(delimiter)] if at >= 0 else None
         found = [] if group else list(_shown(entry, include))
-        if group in seen or not (group or found):
+        if group in groups or not (group or found):
             continue
         if group and not any(True for _ in _shown(entry, include)):
             continue
@@ -40,7 +40,7 @@ def blobs(ask: Ask) -> Response:
             following = group or name
             break
         if group:
-            seen.add(group)
+            groups.add(group)
             items.append(f"<BlobPrefix><Name>{escape(group)}</Name></BlobPrefix>")
             count += 1
         else:
@@ -68,7 +68,7 @@ def _shown(entry: Entry, include: set[str]) -> Iterable[Blob]:
 
 
 def _item(ask: Ask, blob: Blob, entry: Entry, include: set[str]) -> str:
-    told = {
+    fields = {
         "Creation-Time": web_time(blob.created),
         "Last-Modified": web_time(blob.modified),
         "Etag": blob.etag.strip('"'),
@@ -82,24 +82,24 @@ def _item(ask: Ask, blob: Blob, entry: Entry, include: set[str]) -> str:
         "LeaseState": "available",
         "ServerEncrypted": "true",
     }
-    marks = ""
+    flags = ""
     if blob.deleted is not None:
         days = ask.blobs.keeping.deleted_days
         left = days - int((time.time() - blob.deleted) / DAY_SECONDS)
         gone = web_time(datetime.fromtimestamp(blob.deleted, UTC))
-        told |= {"DeletedTime": gone, "RemainingRetentionDays": str(max(left, 0))}
-        marks += "<Deleted>true</Deleted>"
+        fields |= {"DeletedTime": gone, "RemainingRetentionDays": str(max(left, 0))}
+        flags += "<Deleted>true</Deleted>"
     if blob.snapshot:
-        marks += f"<Snapshot>{blob.snapshot}</Snapshot>"
+        flags += f"<Snapshot>{blob.snapshot}</Snapshot>"
     if blob.version and include & {"versions", "deletedwithversions"}:
-        marks += f"<VersionId>{blob.version}</VersionId>"
-        marks += "<IsCurrentVersion>true</IsCurrentVersion>" if blob is entry.current else ""
+        flags += f"<VersionId>{blob.version}</VersionId>"
+        flags += "<IsCurrentVersion>true</IsCurrentVersion>" if blob is entry.current else ""
     metadata = ""
     if "metadata" in include:
         metadata = "".join(f"<{name}>{escape(value)}</{name}>" for name, value in blob.metadata.items())
         metadata = f"<Metadata>{metadata}</Metadata>"
-    properties = "".join(f"<{name}>{escape(value)}</{name}>" for name, value in told.items() if value)
-    return f"<Blob><Name>{escape(blob.name)}</Name>{marks}<Properties>{properties}</Properties>{metadata}</Blob>"
+    properties = "".join(f"<{name}>{escape(value)}</{name}>" for name, value in fields.items() if value)
+    return f"<Blob><Name>{escape(blob.name)}</Name>{flags}<Properties>{properties}</Properties>{metadata}</Blob>"
 
 
 def containers(ask: Ask) -> Response:

@@ -39,17 +39,17 @@ def get(ask: Ask) -> Response:
     ask.grant.require("read", ask.place, ask.blob)
     blob = ask.found()
     conditions(ask, blob, reading=True)
-    told = headers(ask, blob)
-    asked = span(ask, blob.content.size)
-    if asked is None:
-        return answer(200, blob.content.read(), told)
-    start, end = asked
+    sent = headers(ask, blob)
+    wanted = span(ask, blob.content.size)
+    if wanted is None:
+        return answer(200, blob.content.read(), sent)
+    start, end = wanted
     data = blob.content.read(start, end - start + 1)
-    if whole := told.pop("Content-MD5", None):
-        told["x_ms_blob_content_md5"] = whole
+    if whole := sent.pop("Content-MD5", None):
+        sent["x_ms_blob_content_md5"] = whole
     if ask.headers.get("x-ms-range-get-content-md5") == "true":
-        told["Content-MD5"] = base64.b64encode(md5(data)).decode()
-    return answer(206, data, {"Content-Range": f"bytes {start}-{end}/{blob.content.size}", **told})
+        sent["Content-MD5"] = base64.b64encode(md5(data)).decode()
+    return answer(206, data, {"Content-Range": f"bytes {start}-{end}/{blob.content.size}", **sent})
 
 
 def span(ask: Ask, size: int) -> tuple[int, int] | None:

@@ -66,11 +66,11 @@ class Ask:
 
     def metadata(self) -> dict[str, str]:
         """Raises ArmError."""
-        told = {name[10:]: value for name, value in self.headers.items() if name.lower().startswith("x-ms-meta-")}
-        for name in told:
+        metadata = {name[10:]: value for name, value in self.headers.items() if name.lower().startswith("x-ms-meta-")}
+        for name in metadata:
             if not METADATA.fullmatch(name):
                 raise ArmError(400, "InvalidMetadata", f"The metadata specified is invalid: {name}.")
-        return told
+        return metadata
 
     def settings(self) -> dict[str, str]:
         """The headers that a blob is answered with from now on."""
@@ -133,13 +133,13 @@ def answer(status: int, body: bytes = b"", headers: Mapping[str, str | None] | N
 
 def written(status: int, blob: Blob, headers: Mapping[str, str | None] | None = None) -> Response:
     """What a write of a blob is answered with."""
-    told = {
+    standard = {
         "ETag": blob.etag,
         "Last-Modified": web_time(blob.modified),
         "x-ms-version-id": blob.version,
         "x-ms-request-server-encrypted": "true",
     }
-    return answer(status, b"", {**told, **(headers or {})})
+    return answer(status, b"", {**standard, **(headers or {})})
 
 
 def xml(text: str, headers: Mapping[str, str | None] | None = None) -> Response:

@@ -106,7 +106,7 @@ def delegation(principal: str, tenant: str, start: str, expiry: str, version: st
         raise ArmError(400, "InvalidXmlNodeValue", "Start or Expiry is no time.") from None
     if not timedelta() < span <= timedelta(days=LONGEST_DAYS):
         raise ArmError(400, "InvalidXmlNodeValue", f"Expiry is at most {LONGEST_DAYS} days from now.")
-    told = {"skoid": principal, "sktid": tenant, "skt": start, "ske": expiry, "sks": "b", "skv": version}
+    fields = {"skoid": principal, "sktid": tenant, "skt": start, "ske": expiry, "sks": "b", "skv": version}
     return {
         "SignedOid": principal,
         "SignedTid": tenant,
@@ -114,7 +114,7 @@ def delegation(principal: str, tenant: str, start: str, expiry: str, version: st
         "SignedExpiry": expiry,
         "SignedService": "b",
         "SignedVersion": version,
-        "Value": base64.b64encode(_delegated_key(told)).decode(),
+        "Value": base64.b64encode(_delegated_key(fields)).decode(),
     }
 
 

@@ -86,9 +86,9 @@ def _answer(world: World, incoming: Incoming, name: str, headers: Mapping[str, s
     target = str(incoming.environ.get("REQUEST_URI") or incoming.full_path)
     grant = grants.of(world, account, incoming.method, target, headers, query, (container, blob))
     service = world.store.get(f"{account.id.text}/blobServices/default")
-    told: Any = {**headers, "x-ms-version": version}
+    given: Any = {**headers, "x-ms-version": version}
     ask = Ask(
-        world, account, service, incoming.method, container, blob, query, told, incoming.get_data(cache=True), grant
+        world, account, service, incoming.method, container, blob, query, given, incoming.get_data(cache=True), grant
     )
     level = "blob" if blob else "container" if container else "service"
     act = ACTS.get((level, incoming.method, query.get("restype", "").lower(), query.get("comp", "").lower()))
@@ -104,5 +104,9 @@ def refusal(method: str, error: ArmError) -> Response:
     inside = f"<Code>{error.code}</Code><Message>{escape(error.message)}</Message>"
     body = f'<?xml version="1.0" encoding="utf-8"?><Error>{inside}</Error>'
     empty = method == "HEAD" or error.status == 304
-    told = {"x-ms-error-code": error.code, "Content-Type": None if empty else "application/xml", **dict(error.headers)}
-    return answer(error.status, b"" if empty else body.encode(), told)
+    headers = {
+        "x-ms-error-code": error.code,
+        "Content-Type": None if empty else "application/xml",
+        **dict(error.headers),
+    }
+    return answer(error.status, b"" if empty else body.encode(), headers)

@@ -68,11 +68,11 @@ def _string(account: str, method: str, target: str, headers: Mapping[str, str]) 
     # The service passes over hyphens when it sorts.
     own = sorted((name for name in headers if name.startswith("x-ms-")), key=lambda name: (name.replace("-", ""), name))
     path, _, query = target.partition("?")
-    asked: dict[str, list[str]] = {}
+    parameters: dict[str, list[str]] = {}
     for part in query.split("&") if query else ():
         key, _, value = part.partition("=")
-        asked.setdefault(unquote(key).lower(), []).append(unquote(value))
+        parameters.setdefault(unquote(key).lower(), []).append(unquote(value))
     lines = [method, *(plain.get(name, "") for name in SIGNED), *(f"{name}:{headers[name].strip()}" for name in own)]
     lines.append(f"/{account}{path}")
-    lines += [f"{key}:{','.join(sorted(values))}" for key, values in sorted(asked.items())]
+    lines += [f"{key}:{','.join(sorted(values))}" for key, values in sorted(parameters.items())]
     return "\n".join(lines)

@@ -111,15 +111,15 @@ def put_page(ask: Ask) -> Response:
     conditions(ask, blob)
     if blob.kind != "PageBlob":
         raise ArmError(409, "InvalidBlobType", "The blob type is invalid for this operation.")
-    asked = span(ask, blob.content.size)
-    if asked is None or asked[0] % PAGE_BYTES or (asked[1] + 1) % PAGE_BYTES:
+    wanted = span(ask, blob.content.size)
+    if wanted is None or wanted[0] % PAGE_BYTES or (wanted[1] + 1) % PAGE_BYTES:
         raise ArmError(400, "InvalidPageRange", f"The page range is in pages of {PAGE_BYTES} bytes.")
-    pages = range(asked[0] // PAGE_BYTES, (asked[1] + 1) // PAGE_BYTES)
+    pages = range(wanted[0] // PAGE_BYTES, (wanted[1] + 1) // PAGE_BYTES)
     clear = ask.headers.get("x-ms-page-write") == "clear"
     data = bytes(len(pages) * PAGE_BYTES) if clear else ask.checked_body()
     if len(data) != len(pages) * PAGE_BYTES:
         raise ArmError(400, "InvalidPageRange", "The body has not as many bytes as the range.")
-    blob.content.write(asked[0], data)
+    blob.content.write(wanted[0], data)
     blob.pages = blob.pages - set(pages) if clear else blob.pages | set(pages)
     blob.touched()
     return written(201, blob, {"x-ms-blob-sequence-number": "0"})
@@ -170,9 +170,9 @@ def delete(ask: Ask) -> Response:
     if of_version and blob is ask.blobs.find(ask.blob):
         message = "The operation is not allowed on the root blob: the version is the current one."
         raise ArmError(403, "OperationNotAllowedOnRootBlob", message)
-    kept = ask.blobs
-    kept.delete(blob, ask.headers.get("x-ms-delete-snapshots"))
-    return answer(202, b"", {"x-ms-delete-type-permanent": "false" if kept.keeping.deleted_days else "true"})
+    blobs = ask.blobs
+    blobs.delete(blob, ask.headers.get("x-ms-delete-snapshots"))
+    return answer(202, b"", {"x-ms-delete-type-permanent": "false" if blobs.keeping.deleted_days else "true"})
 
 
 def undelete(ask: Ask) -> Response:

@@ -32,7 +32,7 @@ STEPS = {
 BLOB = "abcd"  # as Azure calls every disk's
 
 
-def prepare(turn: Write, size_bytes: int) -> int:
+def prepare(write: Write, size_bytes: int) -> int:
     """A new disk waits for so many bytes; gives its size in GiB. Raises ArmError."""
     if not LEAST_BYTES <= size_bytes <= MOST_BYTES or (size_bytes - vhd.FOOTER_BYTES) % vhd.ALIGNED_BYTES:
         message = (
@@ -40,8 +40,8 @@ def prepare(turn: Write, size_bytes: int) -> int:
             f"{MOST_BYTES}, or no whole number of MiB and {vhd.FOOTER_BYTES} bytes of a footer."
         )
         raise bad_request("InvalidParameter", message)
-    turn.properties["diskState"] = READY
-    turn.new.state["contents"] = Blob(BLOB, Content(size=size_bytes), "PageBlob")
+    write.properties["diskState"] = READY
+    write.new.state["contents"] = Blob(BLOB, Content(size=size_bytes), "PageBlob")
     return -(-(size_bytes - vhd.FOOTER_BYTES) // vhd.GIB)
 
 
@@ -55,12 +55,12 @@ def refuse_open(disk: Resource) -> None:
         raise conflict("OperationNotAllowed", message)
 
 
-def begin(turn: Write) -> Later:
-    told, disk = turn.body, turn.new
-    access, seconds = told.get("access"), told.get("durationInSeconds")
+def begin(write: Write) -> Later:
+    body, disk = write.body, write.new
+    access, seconds = body.get("access"), body.get("durationInSeconds")
     if access not in ("Read", "Write") or not isinstance(seconds, int) or not 0 < seconds <= LONGEST_SECONDS:
         raise bad_request("InvalidParameter", f"'access' {access} or 'durationInSeconds' {seconds} is invalid.")
-    if strange := [name for name in ("fileFormat", "getSecureVMGuestStateSAS") if told.get(name) not in (None, "VHD")]:
+    if strange := [name for name in ("fileFormat", "getSecureVMGuestStateSAS") if body.get(name) not in (None, "VHD")]:
         raise bad_request("InvalidParameter", f"The local Azure does not do what {strange[0]} asks for.")
     before = str(disk.properties.get("diskState"))
     if (before, access) not in STEPS or disk.body.get("managedBy"):
@@ -79,8 +79,8 @@ def begin(turn: Write) -> Later:
     return Later(over)
 
 
-def end(turn: Write) -> Later:
-    disk = turn.new
+def end(write: Write) -> Later:
+    disk = write.new
 
     def over() -> None:
         if disk.properties.get("diskState") == UPLOADING and (why := vhd.problem(disk.state["contents"].content)):

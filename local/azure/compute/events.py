@@ -42,7 +42,7 @@ def settle_due(world: World) -> None:
 def document(world: World, machine: str) -> dict[str, Any]:
     """What a machine is told: of its own events, and in a scale set of all the set's."""
     scope = _scope(world, world.store.get(machine))
-    found = [_told(one) for one in waiting(world) if _scope(world, one) is scope]
+    found = [_event(one) for one in waiting(world) if _scope(world, one) is scope]
     return {"DocumentIncarnation": scope.state.get("incarnation", 1), "Events": found}
 
 
@@ -56,7 +56,7 @@ def start(world: World, machine: str, events: list[str]) -> None:
         _carry_out(world, known[id_])
 
 
-def _told(machine: Resource) -> dict[str, Any]:
+def _event(machine: Resource) -> dict[str, Any]:
     event = machine.state["event"]
     return {
         "EventId": event["id"],

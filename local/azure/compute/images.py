@@ -52,9 +52,9 @@ def resolve(world: World, reference: dict[str, Any], location: str) -> dict[str,
         return {"id": reference["id"], "exactVersion": version.id.name}
     name = tuple(str(reference.get(part, "")).lower() for part in ("publisher", "offer"))
     if str(reference.get("sku", "")).lower() not in MARKET.get(name, ()):  # type: ignore[arg-type]
-        told = ":".join(str(reference.get(part)) for part in ("publisher", "offer", "sku", "version"))
+        urn = ":".join(str(reference.get(part)) for part in ("publisher", "offer", "sku", "version"))
         message = (
-            f"The platform image '{told}' is not available. Verify that all fields in the storage profile are correct."
+            f"The platform image '{urn}' is not available. Verify that all fields in the storage profile are correct."
         )
         raise ArmError(404, "PlatformImageNotFound", message)
     version_told = str(reference.get("version", "latest"))
@@ -69,8 +69,8 @@ def require_security(world: World, resolved: dict[str, Any], security: str, loca
         fit = str(resolved.get("sku", "")).lower() not in FIRST_GENERATION
     else:
         definition = world.store.get(gallery_version(world, str(resolved["id"]), location).id.parent or "")
-        told = {one["name"]: one["value"] for one in definition.properties.get("features") or ()}
-        fit = told.get("SecurityType") in TRUSTED
+        features = {one["name"]: one["value"] for one in definition.properties.get("features") or ()}
+        fit = features.get("SecurityType") in TRUSTED
     if not fit:
         message = "The provided image only supports creation of VMs and VM Scale Sets with 'Standard' security type."
         raise bad_request("BadRequest", message)
@@ -150,9 +150,9 @@ def disk_reference(world: World, resolved: dict[str, Any], location: str) -> dic
     """`creationData`'s part that says from which image a disk is."""
     if resolved.get("id"):
         return {"galleryImageReference": {"id": gallery_version(world, str(resolved["id"]), location).id.text}}
-    told = {**resolved, "location": location}
+    values = {**resolved, "location": location}
     path = (
         "/Subscriptions/00000000-0000-0000-0000-000000000000/Providers/Microsoft.Compute/Locations/{location}/Publishers/"
         "{publisher}/ArtifactTypes/VMImage/Offers/{offer}/Skus/{sku}/Versions/{exactVersion}"
     )
-    return {"imageReference": {"id": path.format(**told)}}
+    return {"imageReference": {"id": path.format(**values)}}

@@ -11,11 +11,14 @@ def of(scale_set: Resource, instance: Resource, given: list[str]) -> list[dict[s
     """The virtual network interfaces, as …/networkInterfaces lists them."""
     found, left = [], list(given)
     network = scale_set.properties["virtualMachineProfile"]["networkProfile"]
-    for n, told in enumerate(network["networkInterfaceConfigurations"]):
-        id_, properties = f"{instance.id.text}/networkInterfaces/{told['name']}", told.get("properties") or {}
+    for n, configuration in enumerate(network["networkInterfaceConfigurations"]):
+        id_, properties = (
+            f"{instance.id.text}/networkInterfaces/{configuration['name']}",
+            configuration.get("properties") or {},
+        )
         found.append(
             {
-                "name": told["name"],
+                "name": configuration["name"],
                 "id": id_,
                 "etag": f'W/"{uuid.uuid4()}"',
                 "properties": {
@@ -38,21 +41,21 @@ def of(scale_set: Resource, instance: Resource, given: list[str]) -> list[dict[s
     return found
 
 
-def held(interfaces: list[dict[str, Any]]) -> list[addresses.Held]:
+def allocations(interfaces: list[dict[str, Any]]) -> list[addresses.Held]:
     """What nobody else in their subnets gets."""
     found = []
     for nic in interfaces:
         for one in nic["properties"]["ipConfigurations"]:
-            told = one["properties"]
-            found.append(addresses.Held(told["subnet"]["id"].lower(), told["privateIPAddress"], one["id"]))
+            properties = one["properties"]
+            found.append(addresses.Held(properties["subnet"]["id"].lower(), properties["privateIPAddress"], one["id"]))
     return found
 
 
-def _address(nic: str, told: dict[str, Any], address: str, *, first: bool) -> dict[str, Any]:
-    properties = told["properties"]
+def _address(nic: str, configuration: dict[str, Any], address: str, *, first: bool) -> dict[str, Any]:
+    properties = configuration["properties"]
     return {
-        "name": told["name"],
-        "id": f"{nic}/ipConfigurations/{told['name']}",
+        "name": configuration["name"],
+        "id": f"{nic}/ipConfigurations/{configuration['name']}",
         "properties": {
             **properties,
             "provisioningState": "Succeeded",

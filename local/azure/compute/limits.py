@@ -42,27 +42,27 @@ class Hardware(NamedTuple):
     spot: bool
 
 
-def put_quotas(told: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+def put_quotas(quotas: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
     """Replaces all. Raises ValueError."""
-    for location, limits in told.items():
+    for location, limits in quotas.items():
         if location not in regions.NAMES:
             raise ValueError(f"Azure has no location {location}")
         known = {TOTAL, SPOT, *sizes.FAMILIES, *(name for name, _ in COUNTED.values())}
         if strange := sorted(limits.keys() - known):
             raise ValueError(f"there is no quota {', '.join(strange)}")
     _quotas.clear()
-    _quotas.update(told)
+    _quotas.update(quotas)
     return _quotas
 
 
-def put_capacity(told: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def put_capacity(capacity: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Replaces all. Raises ValueError."""
-    for one in told:
+    for one in capacity:
         if strange := sorted(one.keys() - FIELDS):
             raise ValueError(f"a capacity has no {', '.join(strange)}")
         if "most" not in one:
             raise ValueError("a capacity needs most")
-    _capacity[:] = told
+    _capacity[:] = capacity
     return _capacity
 
 
@@ -101,7 +101,7 @@ def used(world: World, location: str, subscription: str) -> Counter[str]:
 
 
 def quota(location: str, name: str) -> int:
-    counts = name in {told for told, _ in COUNTED.values()}
+    counts = name in {counted for counted, _ in COUNTED.values()}
     return _quotas.get(location, {}).get(name, DEFAULT_COUNT if counts else DEFAULT_CORES)
 
 
@@ -113,9 +113,9 @@ def require_quota(world: World, location: str, subscription: str, size: sizes.Si
     for name in (SPOT,) if spot else (TOTAL, size.family):
         most, cores = quota(location, name), more * size.cpus
         if now[name] + cores > most:
-            said = {TOTAL: "Total Regional Cores", SPOT: "LowPriorityCores"}.get(name, f"{name} Cores")
+            title = {TOTAL: "Total Regional Cores", SPOT: "LowPriorityCores"}.get(name, f"{name} Cores")
             message = (
-                f"Operation could not be completed as it results in exceeding approved {said} quota. "
+                f"Operation could not be completed as it results in exceeding approved {title} quota. "
                 f"Additional details - Deployment Model: Resource Manager, Location: {location}, "
                 f"Current Limit: {most}, Current Usage: {now[name]}, Additional Required: {cores}, "
                 f"(Minimum) New Limit Required: {now[name] + cores}."
@@ -157,13 +157,18 @@ class Room:
         self.held[wanted] += 1
         return None
 
-    def give(self, held: Hardware) -> None:
-        self.held[held] -= 1
+    def give(self, freed: Hardware) -> None:
+        self.held[freed] -= 1
 
 
 def _fits(limit: dict[str, Any], one: Hardware) -> bool:
-    told = {"location": one.location, "zone": one.zone, "size": one.size, "priority": "Spot" if one.spot else "Regular"}
-    return all(ids.same(str(limit[field]), value) for field, value in told.items() if field in limit)
+    values = {
+        "location": one.location,
+        "zone": one.zone,
+        "size": one.size,
+        "priority": "Spot" if one.spot else "Regular",
+    }
+    return all(ids.same(str(limit[field]), value) for field, value in values.items() if field in limit)
 
 
 def failure(limit: dict[str, Any], size: str, location: str) -> ArmError:

@@ -17,17 +17,17 @@ def machines(world: World) -> list[dict[str, Any]]:
 
 
 def machine(world: World, one: Resource) -> dict[str, Any]:
-    held, identity = limits.hardware(one), one.body.get("identity") or {}
+    hardware, identity = limits.hardware(one), one.body.get("identity") or {}
     storage = one.properties.get("storageProfile") or {}
     return {
         "id": one.id.text,
         "name": one.body.get("name", one.id.name),
         "computer_name": (one.properties.get("osProfile") or {}).get("computerName", ""),
         "vm_id": one.properties.get("vmId"),
-        "location": held.location,
-        "zone": held.zone,
-        "size": held.size,
-        "spot": held.spot,
+        "location": hardware.location,
+        "zone": hardware.zone,
+        "size": hardware.size,
+        "spot": hardware.spot,
         "addresses": addresses(world, one),
         "custom_data": one.secret.get("customData") or (one.properties.get("osProfile") or {}).get("customData"),
         "identities": list(identity.get("userAssignedIdentities") or {}),
@@ -44,10 +44,10 @@ def addresses(world: World, one: Resource) -> list[dict[str, str]]:
     """Of all its interfaces, the first the primary one's: its address, subnet's id and interface's id."""
     found = []
     for nic in interfaces(world, one):
-        for told in nic["properties"]["ipConfigurations"]:
+        for configuration in nic["properties"]["ipConfigurations"]:
             where = {
-                "address": told["properties"].get("privateIPAddress"),
-                "subnet": told["properties"]["subnet"]["id"],
+                "address": configuration["properties"].get("privateIPAddress"),
+                "subnet": configuration["properties"]["subnet"]["id"],
             }
             found.append({**where, "interface": nic["id"]})
     return found
@@ -57,26 +57,26 @@ def interfaces(world: World, one: Resource) -> list[dict[str, Any]]:
     if "interfaces" in one.state:
         return list(one.state["interfaces"])
     listed = (one.properties.get("networkProfile") or {}).get("networkInterfaces") or ()
-    found = [world.store.find(str(told["id"])) for told in listed]
+    found = [world.store.find(str(reference["id"])) for reference in listed]
     return [{"id": nic.id.text, "properties": nic.properties} for nic in found if nic is not None]
 
 
-def evict(world: World, told: dict[str, Any]) -> dict[str, Any]:
+def evict(world: World, body: dict[str, Any]) -> dict[str, Any]:
     """POST evict {"id": …}: a spot machine loses its hardware, as `events` has it."""
     world.operations.settle_due()
-    found = world.store.find(str(told["id"]))
+    found = world.store.find(str(body["id"]))
     if found is None or found.id.type.lower() not in (limits.INSTANCE.lower(), limits.MACHINE.lower()):
-        raise ValueError(f"there is no machine {told['id']}")
+        raise ValueError(f"there is no machine {body['id']}")
     try:
         events.evict(world, found)
     except ArmError as error:
         raise ValueError(error.message) from None
-    return told
+    return body
 
 
-def start(world: World, machine: str, told: Any) -> None:
+def start(world: World, machine: str, body: Any) -> None:
     """POST start_events [ID, {"StartRequests": [{"EventId": …}]}]: a machine is ready for what it was told of."""
-    events.start(world, machine, list(events.started(told)))
+    events.start(world, machine, list(events.started(body)))
 
 
 ANSWERS: Mapping[tuple[str, str], Callable[[World, bytes], Any]] = {

@@ -57,13 +57,13 @@ def not_honoured(member: str) -> ArmError:
     return bad_request("InvalidParameter", f"The local Azure does not do what {member} asks for.")
 
 
-def _os(told: dict[str, Any]) -> None:
-    if not told:
+def _os(os_profile: dict[str, Any]) -> None:
+    if not os_profile:
         return
-    _encoded(told.get("customData"), "customData")
-    if not told.get("adminUsername"):
+    _encoded(os_profile.get("customData"), "customData")
+    if not os_profile.get("adminUsername"):
         raise missing("osProfile.adminUsername")
-    linux = told.get("linuxConfiguration") or {}
+    linux = os_profile.get("linuxConfiguration") or {}
     keys = (linux.get("ssh") or {}).get("publicKeys") or ()
     if linux.get("disablePasswordAuthentication") and not keys:
         message = (
@@ -71,7 +71,7 @@ def _os(told: dict[str, Any]) -> None:
             "osProfile.linuxConfiguration.disablePasswordAuthentication."
         )
         raise bad_request("InvalidParameter", message)
-    if not linux.get("disablePasswordAuthentication") and not told.get("adminPassword") and not keys:
+    if not linux.get("disablePasswordAuthentication") and not os_profile.get("adminPassword") and not keys:
         raise missing("osProfile.adminPassword")
     for key in keys:
         if not str(key.get("keyData", "")).startswith("ssh-"):
@@ -94,8 +94,8 @@ def _encoded(text: str | None, what: str) -> None:
     except (binascii.Error, ValueError):
         right = False
     if not right:
-        said = "Custom data in OSProfile" if what == "customData" else "User data"
-        message = f"{said} must be in Base64 encoding and with a maximum length of {CUSTOM_DATA_LETTERS} characters."
+        title = "Custom data in OSProfile" if what == "customData" else "User data"
+        message = f"{title} must be in Base64 encoding and with a maximum length of {CUSTOM_DATA_LETTERS} characters."
         raise bad_request("InvalidParameter", message)
 
 
@@ -164,9 +164,9 @@ def check_network(world: World, configurations: list[dict[str, Any]], by: str, l
         raise bad_request("SubnetsNotInSameVnet", f"The subnets of {by} are not in the same virtual network.")
 
 
-def _check_address(world: World, nic: dict[str, Any], told: dict[str, Any], by: str, location: str) -> str:
+def _check_address(world: World, nic: dict[str, Any], configuration: dict[str, Any], by: str, location: str) -> str:
     """Gives the key of its network."""
-    properties = told.get("properties") or {}
+    properties = configuration.get("properties") or {}
     id_ = (properties.get("subnet") or {}).get("id")
     if not id_:
         raise missing(f"networkInterfaceConfigurations.{nic.get('name')}.ipConfigurations.subnet")

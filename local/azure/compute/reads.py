@@ -33,10 +33,10 @@ def _usages(world: World, _: Request, found: re.Match[str]) -> Any:
 
 def _skus(_: World, request: Request, __: re.Match[str]) -> Any:
     """With $filter "location eq 'NAME'", as `az vm list-skus -l` asks; of all locations without."""
-    asked = re.fullmatch(r"location eq '([^']+)'", request.query.get("$filter", ""))
-    if request.query.get("$filter") and not asked:
+    match = re.fullmatch(r"location eq '([^']+)'", request.query.get("$filter", ""))
+    if request.query.get("$filter") and not match:
         raise ArmError(400, "InvalidParameter", f"The filter {request.query['$filter']!r} is not valid.")
-    places = [asked[1].lower()] if asked else sorted(regions.NAMES)
+    places = [match[1].lower()] if match else sorted(regions.NAMES)
     return {
         "value": [sizes.sku(size, place) for place in places if place in regions.NAMES for size in sizes.SIZES.values()]
     }

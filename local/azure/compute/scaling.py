@@ -38,16 +38,16 @@ def model(scale_set: Resource) -> dict[str, Any]:
     return {"profile": scale_set.properties["virtualMachineProfile"], "size": scale_set.body["sku"]["name"]}
 
 
-def grow(turn: Write, count: int) -> list[Resource]:
+def grow(write: Write, count: int) -> list[Resource]:
     """So many more, being created. Zones as even as can be; addresses out of their subnets. Raises ArmError."""
-    world, scale_set = turn.world, turn.new
-    held = [one.body.get("zones", [""])[0] for one in staying(world, scale_set)]
+    world, scale_set = write.world, write.new
+    used_zones = [one.body.get("zones", [""])[0] for one in staying(world, scale_set)]
     zones = scale_set.body.get("zones") or []
     given = _addresses(world, scale_set, count)
     made = []
     for n in range(count):
-        zone = min(zones, key=held.count) if zones else ""
-        held.append(zone)
+        zone = min(zones, key=used_zones.count) if zones else ""
+        used_zones.append(zone)
         number = scale_set.state.get("next", 0)
         scale_set.state["next"] = number + 1
         made.append(_instance(world, scale_set, number, zone, [one[n] for one in given]))
@@ -60,11 +60,14 @@ def _addresses(world: World, scale_set: Resource, count: int) -> list[list[str]]
     network = scale_set.properties["virtualMachineProfile"]["networkProfile"]
     wanted: dict[str, int] = {}
     listed = list(profile.subnets(network["networkInterfaceConfigurations"]))
-    for _, told in listed:
-        key = told["properties"]["subnet"]["id"].lower()
+    for _, configuration in listed:
+        key = configuration["properties"]["subnet"]["id"].lower()
         wanted[key] = wanted.get(key, 0) + count
     free = {key: addresses.free(world, world.store.get(key), n) for key, n in wanted.items()}
-    return [[free[told["properties"]["subnet"]["id"].lower()].pop(0) for _ in range(count)] for _, told in listed]
+    return [
+        [free[configuration["properties"]["subnet"]["id"].lower()].pop(0) for _ in range(count)]
+        for _, configuration in listed
+    ]
 
 
 def _instance(world: World, scale_set: Resource, number: int, zone: str, given: list[str]) -> Resource:
@@ -78,7 +81,7 @@ def _instance(world: World, scale_set: Resource, number: int, zone: str, given: 
     instance = Resource(id_, body)
     instance.properties.update({"vmId": str(uuid.uuid4()), "timeCreated": now(), "provisioningState": "Creating"})
     instance.state.update({"power": "starting", "interfaces": interfaces.of(scale_set, instance, given)})
-    instance.state["addresses"] = interfaces.held(instance.state["interfaces"])
+    instance.state["addresses"] = interfaces.allocations(instance.state["interfaces"])
     take_model(world, scale_set, instance)
     instance.properties["networkProfile"] = {
         "networkInterfaces": [
@@ -91,14 +94,14 @@ def _instance(world: World, scale_set: Resource, number: int, zone: str, given: 
 
 def take_model(world: World, scale_set: Resource, instance: Resource) -> None:
     """Makes it by the scale set's model of now."""
-    told = copy.deepcopy(scale_set.properties["virtualMachineProfile"])
-    number, os = int(instance.body["instanceId"]), told.get("osProfile") or {}
+    machine_profile = copy.deepcopy(scale_set.properties["virtualMachineProfile"])
+    number, os = int(instance.body["instanceId"]), machine_profile.get("osProfile") or {}
     secret = {name: os.pop(name) for name in ("customData", "adminPassword") if name in os}
-    if "userData" in told:
-        secret["userData"] = told.pop("userData")
+    if "userData" in machine_profile:
+        secret["userData"] = machine_profile.pop("userData")
     instance.secret.update(secret)
     os["computerName"] = f"{os.pop('computerNamePrefix', '')}{_base36(number)}"
-    storage = told.get("storageProfile") or {}
+    storage = machine_profile.get("storageProfile") or {}
     if storage.get("imageReference"):
         storage["imageReference"] = images.resolve(world, storage["imageReference"], scale_set.location)
     name = f"{scale_set.id.name}_{number}"
@@ -108,11 +111,11 @@ def take_model(world: World, scale_set: Resource, instance: Resource) -> None:
     for disk in storage.get("dataDisks") or ():
         disk["name"] = f"{name}_disk{disk['lun']}_{instance.properties['vmId']}"
     instance.properties.update({"osProfile": os, "storageProfile": storage, "hardwareProfile": {}})
-    instance.properties["networkProfileConfiguration"] = told["networkProfile"]
+    instance.properties["networkProfileConfiguration"] = machine_profile["networkProfile"]
     instance.properties["modelDefinitionApplied"] = "VirtualMachineScaleSet"
     instance.body["sku"] = {key: value for key, value in scale_set.body["sku"].items() if key != "capacity"}
     instance.state["model"] = copy.deepcopy(model(scale_set))
-    instance.state["priority"] = "Spot" if profile.is_spot(told) else "Regular"
+    instance.state["priority"] = "Spot" if profile.is_spot(machine_profile) else "Regular"
 
 
 def _base36(number: int) -> str:
@@ -123,9 +126,9 @@ def _base36(number: int) -> str:
     return digits.rjust(6, "0")
 
 
-def allocate(turn: Write) -> ArmError | None:
+def allocate(write: Write) -> ArmError | None:
     """Gives hardware to those that are being created. The failure that some ended in, if they did."""
-    world, scale_set = turn.world, turn.new
+    world, scale_set = write.world, write.new
     room = limits.Room(world)
     waiting = [one for one in staying(world, scale_set) if one.properties["provisioningState"] == "Creating"]
     for one in waiting:
@@ -139,7 +142,7 @@ def allocate(turn: Write) -> ArmError | None:
         failed = limits.failure(limit, one.body["sku"]["name"], scale_set.location)
         if limit.get("leaves_failed"):
             one.properties["provisioningState"], one.state["power"] = "Failed", "none"
-            one.state["failure"] = failed.told()
+            one.state["failure"] = failed.as_json()
         else:
             world.store.drop(one)
     return failed
@@ -184,9 +187,9 @@ def choose(world: World, scale_set: Resource, count: int) -> list[Resource]:
                 f"{scale_set.id.name} cannot scale in by {count}: its other instances are protected from scale-in."
             )
             raise conflict("OperationNotAllowed", message)
-        held = [one.body.get("zones", [""])[0] for one in left]
-        most = max(held.count(one.body.get("zones", [""])[0]) for one in free)
-        crowded = [one for one in free if held.count(one.body.get("zones", [""])[0]) == most]
+        used_zones = [one.body.get("zones", [""])[0] for one in left]
+        most = max(used_zones.count(one.body.get("zones", [""])[0]) for one in free)
+        crowded = [one for one in free if used_zones.count(one.body.get("zones", [""])[0]) == most]
         pick = min if "OldestVM" in rules else max
         gone = pick(crowded, key=lambda one: int(one.body["instanceId"]))
         chosen.append(gone)

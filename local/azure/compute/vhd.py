@@ -19,10 +19,10 @@ ALIGNED_BYTES, GIB = 1 << 20, 1 << 30
 
 def size_gib(world: World, account: Resource, uri: str) -> int:
     """How large its disk is. Raises ArmError for what is no VHD of the account."""
-    told = urlsplit(uri)
-    if told.scheme != "https" or not (told.hostname or "").startswith(f"{account.id.name.lower()}.blob."):
+    url = urlsplit(uri)
+    if url.scheme != "https" or not (url.hostname or "").startswith(f"{account.id.name.lower()}.blob."):
         raise _wrong(uri, f"it is no blob of {account.id.text}")
-    container, _, name = unquote(told.path).removeprefix("/").partition("/")
+    container, _, name = unquote(url.path).removeprefix("/").partition("/")
     place = world.store.find(f"{account.id.text}/blobServices/default/containers/{container}")
     entry = place.state.get("blobs", {}).get(name) if place else None
     blob = entry.current if entry else None
@@ -41,15 +41,15 @@ def problem(content: Content) -> str:
     footer = content.read(max(0, size), FOOTER_BYTES)
     if footer[: len(COOKIE)] != COOKIE:
         return f"its footer's cookie is not '{COOKIE.decode()}'"
-    (told,), (type_,), (checksum,) = (
+    (stated,), (type_,), (checksum,) = (
         struct.unpack_from(form, footer, at) for form, at in ((">Q", SIZE), (">I", TYPE), (">I", CHECKSUM))
     )
     if ~(sum(footer) - sum(footer[CHECKSUM : CHECKSUM + 4])) & 0xFFFFFFFF != checksum:
         return "its footer's checksum is wrong"
     if type_ != FIXED:
         return "it is no fixed VHD"
-    if told != size:
-        return f"its footer says {told} bytes, and its disk has {size}"
+    if stated != size:
+        return f"its footer says {stated} bytes, and its disk has {size}"
     return "its disk is not a whole number of MiB" if size % ALIGNED_BYTES else ""
 
 

@@ -40,53 +40,53 @@ METRICS: dict[str, dict[str, frozenset[str]]] = {
 }
 
 
-def _check(turn: Write) -> None:
-    if turn.new.location != GLOBAL:
-        message = f"{turn.id.text} is in '{turn.new.location}'; it must be in 'global'."
+def _check(write: Write) -> None:
+    if write.new.location != GLOBAL:
+        message = f"{write.id.text} is in '{write.new.location}'; it must be in 'global'."
         raise bad_request("LocationNotAvailableForResourceType", message)
-    if not NAME.fullmatch(turn.id.name):
-        raise common.invalid(f"'{turn.id.name}' is no name of a metric alert.")
-    told = turn.properties
-    common.number(turn, told, "severity", 0, 4)
-    if not isinstance(told.get("enabled"), bool):
-        raise common.invalid(f"{turn.id.text}: enabled is {told.get('enabled')!r}; it must be true or false.")
-    told.setdefault("autoMitigate", True)
-    told["actions"] = told.get("actions") or []
-    if told["actions"]:
-        raise common.invalid(f"{turn.id.text}: the local Azure has no action groups; actions must be empty.")
-    every = common.pick(turn, told, "evaluationFrequency", FREQUENCIES)
-    window = common.pick(turn, told, "windowSize", WINDOWS)
+    if not NAME.fullmatch(write.id.name):
+        raise common.invalid(f"'{write.id.name}' is no name of a metric alert.")
+    properties = write.properties
+    common.number(write, properties, "severity", 0, 4)
+    if not isinstance(properties.get("enabled"), bool):
+        raise common.invalid(f"{write.id.text}: enabled is {properties.get('enabled')!r}; it must be true or false.")
+    properties.setdefault("autoMitigate", True)
+    properties["actions"] = properties.get("actions") or []
+    if properties["actions"]:
+        raise common.invalid(f"{write.id.text}: the local Azure has no action groups; actions must be empty.")
+    every = common.pick(write, properties, "evaluationFrequency", FREQUENCIES)
+    window = common.pick(write, properties, "windowSize", WINDOWS)
     if WINDOWS.index(window) < WINDOWS.index(every):
-        raise common.invalid(f"{turn.id.text}: windowSize {window} is shorter than evaluationFrequency {every}.")
-    if len(told.get("scopes") or ()) != 1:
-        raise common.invalid(f"{turn.id.text}: the local Azure has alerts with one of scopes.")
-    target = require(turn, {"id": told["scopes"][0]}, "properties.scopes", *METRICS, near=False)
-    told["targetResourceType"], told["targetResourceRegion"] = target.id.type, target.location
-    criteria = told.get("criteria") or {}
+        raise common.invalid(f"{write.id.text}: windowSize {window} is shorter than evaluationFrequency {every}.")
+    if len(properties.get("scopes") or ()) != 1:
+        raise common.invalid(f"{write.id.text}: the local Azure has alerts with one of scopes.")
+    target = require(write, {"id": properties["scopes"][0]}, "properties.scopes", *METRICS, near=False)
+    properties["targetResourceType"], properties["targetResourceRegion"] = target.id.type, target.location
+    criteria = properties.get("criteria") or {}
     if criteria.get("odata.type") != SINGLE or criteria.keys() - {"odata.type", "allOf"} or not criteria.get("allOf"):
-        raise common.invalid(f"{turn.id.text}: criteria are of {SINGLE}, with allOf.")
+        raise common.invalid(f"{write.id.text}: criteria are of {SINGLE}, with allOf.")
     names = [one.get("name") for one in criteria["allOf"]]
     if len(set(names)) < len(names):
-        raise common.invalid(f"{turn.id.text}: two of its criteria have one name.")
+        raise common.invalid(f"{write.id.text}: two of its criteria have one name.")
     for one in criteria["allOf"]:
-        _criterion(turn, one, target.id.type)
+        _criterion(write, one, target.id.type)
 
 
-def _criterion(turn: Write, told: dict[str, Any], type_: str) -> None:
-    if strange := sorted(told.keys() - CRITERION):
-        raise common.invalid(f"Could not find member '{strange[0]}' at 'properties.criteria.allOf' of {turn.id.text}.")
-    common.pick(turn, told, "criterionType", ("StaticThresholdCriterion",))
-    common.pick(turn, told, "metricNamespace", (type_,), type_)
-    metric = common.pick(turn, told, "metricName", METRICS[type_])
-    common.pick(turn, told, "operator", OPERATORS)
-    common.pick(turn, told, "timeAggregation", AGGREGATIONS)
-    if not isinstance(told.get("threshold"), int | float):
-        raise common.invalid(f"{turn.id.text}: threshold is {told.get('threshold')!r}; it must be a number.")
-    for one in told.get("dimensions") or ():
-        common.pick(turn, one, "name", METRICS[type_][metric])
-        common.pick(turn, one, "operator", ("Include", "Exclude"))
+def _criterion(write: Write, criterion: dict[str, Any], type_: str) -> None:
+    if strange := sorted(criterion.keys() - CRITERION):
+        raise common.invalid(f"Could not find member '{strange[0]}' at 'properties.criteria.allOf' of {write.id.text}.")
+    common.pick(write, criterion, "criterionType", ("StaticThresholdCriterion",))
+    common.pick(write, criterion, "metricNamespace", (type_,), type_)
+    metric = common.pick(write, criterion, "metricName", METRICS[type_])
+    common.pick(write, criterion, "operator", OPERATORS)
+    common.pick(write, criterion, "timeAggregation", AGGREGATIONS)
+    if not isinstance(criterion.get("threshold"), int | float):
+        raise common.invalid(f"{write.id.text}: threshold is {criterion.get('threshold')!r}; it must be a number.")
+    for one in criterion.get("dimensions") or ():
+        common.pick(write, one, "name", METRICS[type_][metric])
+        common.pick(write, one, "operator", ("Include", "Exclude"))
         if not one.get("values"):
-            raise common.invalid(f"{turn.id.text}: dimension {one['name']} has no values.")
+            raise common.invalid(f"{write.id.text}: dimension {one['name']} has no values.")
 
 
 KINDS = (

@@ -33,86 +33,86 @@ FIELDS = {
 READ_ONLY = (RULES, "backendIPConfigurations", *EMPTY)
 
 
-def _check(turn: Write) -> None:
-    common.name(turn)
-    common.sku(turn, "Standard", default="Standard")
+def _check(write: Write) -> None:
+    common.name(write)
+    common.sku(write, "Standard", default="Standard")
     for at in EMPTY:
-        if turn.properties.get(at):
-            raise common.invalid(f"{turn.id.text}: an internal load balancer of the local Azure has no {at}.")
-        turn.properties[at] = []
-    listed = {at: common.listed(turn, at, fields, READ_ONLY) for at, fields in FIELDS.items()}
+        if write.properties.get(at):
+            raise common.invalid(f"{write.id.text}: an internal load balancer of the local Azure has no {at}.")
+        write.properties[at] = []
+    listed = {at: common.listed(write, at, fields, READ_ONLY) for at, fields in FIELDS.items()}
     if not listed[FRONTENDS]:
-        raise common.invalid(f"{turn.id.text} has no {FRONTENDS}.")
-    wishes = [_frontend(turn, one) for one in listed[FRONTENDS]]
-    for one, held in zip(listed[FRONTENDS], addresses.allot(turn.world, turn.new, wishes), strict=True):
-        one["properties"]["privateIPAddress"] = held.address
+        raise common.invalid(f"{write.id.text} has no {FRONTENDS}.")
+    wishes = [_frontend(write, one) for one in listed[FRONTENDS]]
+    for one, allotted in zip(listed[FRONTENDS], addresses.allot(write.world, write.new, wishes), strict=True):
+        one["properties"]["privateIPAddress"] = allotted.address
     for one in listed[POOLS]:
         if one["properties"].get("loadBalancerBackendAddresses"):
             raise common.invalid(f"{one['id']}: the local Azure's pools have interfaces and scale sets, no addresses.")
     for one in listed[PROBES]:
-        _probe(turn, one["properties"])
+        _probe(write, one["properties"])
     for one in listed[RULES]:
-        _rule(turn, one["properties"], listed)
-    _rules_apart(turn, listed[RULES])
-    common.guid(turn)
+        _rule(write, one["properties"], listed)
+    _rules_apart(write, listed[RULES])
+    common.guid(write)
 
 
-def _frontend(turn: Write, one: dict[str, Any]) -> tuple[Resource, str | None, str]:
-    allowed = regions.zones(turn.new.location)
+def _frontend(write: Write, one: dict[str, Any]) -> tuple[Resource, str | None, str]:
+    allowed = regions.zones(write.new.location)
     if any(zone not in allowed for zone in one.get("zones") or ()):
-        raise common.invalid(f"{one['id']}: zones {one['zones']} are not zones of {turn.new.location}.")
-    for before in turn.old.properties[FRONTENDS] if turn.old else ():
+        raise common.invalid(f"{one['id']}: zones {one['zones']} are not zones of {write.new.location}.")
+    for before in write.old.properties[FRONTENDS] if write.old else ():
         if ids.same(before["id"], one["id"]):
             common.same_zones(one["id"], before.get("zones"), one.get("zones"))
-    subnet = settle_subnet(turn, one["properties"], f"properties.{FRONTENDS}")
-    return wish(turn, one["properties"], subnet, one["id"])
+    subnet = settle_subnet(write, one["properties"], f"properties.{FRONTENDS}")
+    return wish(write, one["properties"], subnet, one["id"])
 
 
-def _probe(turn: Write, of: dict[str, Any]) -> None:
-    protocol = common.pick(turn, of, "protocol", ("Tcp", "Http", "Https"))
-    common.number(turn, of, "port", 1, 65_535)
-    common.number(turn, of, "intervalInSeconds", 5, 2_147_483_646, 15)
-    common.number(turn, of, "numberOfProbes", 1, 2_147_483_646, 1)
-    common.number(turn, of, "probeThreshold", 1, 100, 1)
+def _probe(write: Write, of: dict[str, Any]) -> None:
+    protocol = common.pick(write, of, "protocol", ("Tcp", "Http", "Https"))
+    common.number(write, of, "port", 1, 65_535)
+    common.number(write, of, "intervalInSeconds", 5, 2_147_483_646, 15)
+    common.number(write, of, "numberOfProbes", 1, 2_147_483_646, 1)
+    common.number(write, of, "probeThreshold", 1, 100, 1)
     if bool(of.get("requestPath")) != (protocol != "Tcp"):
         raise common.invalid(
-            f"{turn.id.text}: a probe by {protocol} has {'no' if protocol == 'Tcp' else 'a'} requestPath."
+            f"{write.id.text}: a probe by {protocol} has {'no' if protocol == 'Tcp' else 'a'} requestPath."
         )
 
 
-def _own(turn: Write, value: Any, at: str, listed: dict[str, list[dict[str, Any]]]) -> dict[str, str]:
+def _own(write: Write, value: Any, at: str, listed: dict[str, list[dict[str, Any]]]) -> dict[str, str]:
     """A reference to one of its own configurations."""
-    id_ = id_of(turn, value, f"properties.{RULES}.{at}.id")
+    id_ = id_of(write, value, f"properties.{RULES}.{at}.id")
     if not any(ids.same(one["id"], id_.text) for one in listed[at]):
         message = (
-            f"Resource {id_.text} referenced by resource {turn.id.text} was not found. Please make sure that the "
+            f"Resource {id_.text} referenced by resource {write.id.text} was not found. Please make sure that the "
             "referenced resource exists, and that both resources are in the same region."
         )
         raise bad_request("InvalidResourceReference", message)
     return {"id": id_.text}
 
 
-def _rule(turn: Write, of: dict[str, Any], listed: dict[str, list[dict[str, Any]]]) -> None:
-    of["frontendIPConfiguration"] = _own(turn, of.get("frontendIPConfiguration"), FRONTENDS, listed)
+def _rule(write: Write, of: dict[str, Any], listed: dict[str, list[dict[str, Any]]]) -> None:
+    of["frontendIPConfiguration"] = _own(write, of.get("frontendIPConfiguration"), FRONTENDS, listed)
     pools = of.get("backendAddressPools") or [of.get("backendAddressPool")]
     if len(pools) != 1:
-        raise common.invalid(f"{turn.id.text}: a rule of an internal load balancer has one pool.")
-    of["backendAddressPool"] = _own(turn, pools[0], POOLS, listed)
+        raise common.invalid(f"{write.id.text}: a rule of an internal load balancer has one pool.")
+    of["backendAddressPool"] = _own(write, pools[0], POOLS, listed)
     of["backendAddressPools"] = [dict(of["backendAddressPool"])]
     if of.get("probe"):
-        of["probe"] = _own(turn, of["probe"], PROBES, listed)
-    every = common.pick(turn, of, "protocol", ("Tcp", "Udp", "All")) == "All"
+        of["probe"] = _own(write, of["probe"], PROBES, listed)
+    every = common.pick(write, of, "protocol", ("Tcp", "Udp", "All")) == "All"
     for at in ("frontendPort", "backendPort"):  # 0 on both, and only with All: all ports ("HA ports")
-        common.number(turn, of, at, 0 if every else 1, 0 if every else 65_535, of.get("frontendPort"))
-    common.pick(turn, of, "loadDistribution", ("Default", "SourceIP", "SourceIPProtocol"), "Default")
-    common.number(turn, of, "idleTimeoutInMinutes", 4, 100, 4)
+        common.number(write, of, at, 0 if every else 1, 0 if every else 65_535, of.get("frontendPort"))
+    common.pick(write, of, "loadDistribution", ("Default", "SourceIP", "SourceIPProtocol"), "Default")
+    common.number(write, of, "idleTimeoutInMinutes", 4, 100, 4)
     for at in ("enableFloatingIP", "enableTcpReset"):
         if not isinstance(of.setdefault(at, False), bool):
-            raise common.invalid(f"{turn.id.text}: {at} must be true or false.")
+            raise common.invalid(f"{write.id.text}: {at} must be true or false.")
     of.setdefault("disableOutboundSnat", False)
 
 
-def _rules_apart(turn: Write, rules: list[dict[str, Any]]) -> None:
+def _rules_apart(write: Write, rules: list[dict[str, Any]]) -> None:
     for n, one in enumerate(rules):
         for other in rules[:n]:
             a, b = one["properties"], other["properties"]
@@ -120,7 +120,7 @@ def _rules_apart(turn: Write, rules: list[dict[str, Any]]) -> None:
             alike = len(protocols) == 1 or "All" in protocols
             if alike and _same_end(a, b, "frontendIPConfiguration", "frontendPort"):
                 raise common.invalid(
-                    f"Rules {other['name']} and {one['name']} of {turn.id.text} have one frontend port."
+                    f"Rules {other['name']} and {one['name']} of {write.id.text} have one frontend port."
                 )
             floating = a["enableFloatingIP"] and b["enableFloatingIP"]
             if alike and not floating and _same_end(a, b, "backendAddressPool", "backendPort"):
@@ -137,7 +137,7 @@ def _same_end(one: dict[str, Any], other: dict[str, Any], at: str, port: str) ->
     return ids.same(one[at]["id"], other[at]["id"]) and (len(ports) == 1 or 0 in ports)
 
 
-def _told(world: World, balancer: Resource) -> dict[str, Any]:
+def _computed(world: World, balancer: Resource) -> dict[str, Any]:
     """Who refers to each of its configurations."""
     found: dict[str, Any] = {at: copy.deepcopy(balancer.properties.get(at, [])) for at in (FRONTENDS, POOLS, PROBES)}
     rules = balancer.properties.get(RULES, ())
@@ -154,14 +154,16 @@ def _told(world: World, balancer: Resource) -> dict[str, Any]:
 
 def _members(world: World, pool: str) -> list[str]:
     """Configurations of interfaces, and of those that a scale set's machine keeps in `state["interfaces"]`."""
-    cards = [one.properties for one in world.store.all(INTERFACE)]
-    cards += [card["properties"] for one in world.store.all() for card in one.state.get("interfaces", ())]
+    interfaces = [one.properties for one in world.store.all(INTERFACE)]
+    interfaces += [
+        interface["properties"] for one in world.store.all() for interface in one.state.get("interfaces", ())
+    ]
     return [
         str(one["id"])
-        for card in cards
-        for one in card.get("ipConfigurations") or ()
+        for interface in interfaces
+        for one in interface.get("ipConfigurations") or ()
         if any(ids.same(of["id"], pool) for of in one["properties"].get("loadBalancerBackendAddressPools") or ())
     ]
 
 
-KINDS = (Kind(BALANCER, check=_check, told=_told, known=KNOWN, read_only=("resourceGuid",), slow=SLOW),)
+KINDS = (Kind(BALANCER, check=_check, computed=_computed, known=KNOWN, read_only=("resourceGuid",), slow=SLOW),)

@@ -9,26 +9,32 @@ from ..kinds import Write
 CONNECTION = "Microsoft.Network/connections"
 
 
-def status(turn: Write) -> dict[str, Any]:
+def status(write: Write) -> dict[str, Any]:
     """Each instance with the other end of each connection, by the state of the tunnel that leads there."""
-    return {"value": [one for connection in turn.world.store.all(CONNECTION) for one in _of(turn, connection)]}
+    return {"value": [one for connection in write.world.store.all(CONNECTION) for one in _of(write, connection)]}
 
 
 def tunnels(connection: Any) -> dict[str, str]:
     """How they are, by public address of the gateway's end: as somebody asked for, or as their ends are."""
     ends: dict[str, int | None] = connection.state.get("ends", {})
-    seen = {address: "NotConnected" if prefixes is None else "Connected" for address, prefixes in ends.items()}
-    return {**seen, **connection.state.get("asked", {})}
+    states = {address: "NotConnected" if prefixes is None else "Connected" for address, prefixes in ends.items()}
+    return {**states, **connection.state.get("asked", {})}
 
 
-def _of(turn: Write, connection: Any) -> Iterator[dict[str, Any]]:
-    told = connection.properties
-    other = turn.world.store.find((told.get("localNetworkGateway2") or {}).get("id") or "")
-    if not told["enableBgp"] or other is None or not ids.same(told["virtualNetworkGateway1"]["id"], turn.id.text):
+def _of(write: Write, connection: Any) -> Iterator[dict[str, Any]]:
+    properties = connection.properties
+    other = write.world.store.find((properties.get("localNetworkGateway2") or {}).get("id") or "")
+    if (
+        not properties["enableBgp"]
+        or other is None
+        or not ids.same(properties["virtualNetworkGateway1"]["id"], write.id.text)
+    ):
         return
-    instances = {one["ipconfigurationId"].lower(): one for one in turn.properties["bgpSettings"]["bgpPeeringAddresses"]}
+    instances = {
+        one["ipconfigurationId"].lower(): one for one in write.properties["bgpSettings"]["bgpPeeringAddresses"]
+    }
     states, heard = tunnels(connection), connection.state.get("ends", {})
-    for one in told["gatewayCustomBgpIpAddresses"]:
+    for one in properties["gatewayCustomBgpIpAddresses"]:
         outside = instances[one["ipConfigurationId"].lower()]["tunnelIpAddresses"]
         up = any(states.get(address) == "Connected" for address in outside)
         yield {

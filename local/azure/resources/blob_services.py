@@ -23,18 +23,18 @@ ACTIONS = {
 }
 
 
-def _service(turn: Write) -> None:
-    default_only(turn)
+def _service(write: Write) -> None:
+    default_only(write)
     for name in ("deleteRetentionPolicy", "containerDeleteRetentionPolicy"):
-        check_retention(name, turn.properties.get(name))
-    if (turn.properties.get("restorePolicy") or {}).get("enabled"):
-        kept = turn.properties.get("deleteRetentionPolicy") or {}
-        if not (turn.properties.get("isVersioningEnabled") and kept.get("enabled")):
+        check_retention(name, write.properties.get(name))
+    if (write.properties.get("restorePolicy") or {}).get("enabled"):
+        retention = write.properties.get("deleteRetentionPolicy") or {}
+        if not (write.properties.get("isVersioningEnabled") and retention.get("enabled")):
             raise bad_request("InvalidRequest", "A restore policy needs versioning and a delete retention policy.")
 
 
-def _container(turn: Write) -> None:
-    check_container(turn.world, turn.id.names[0], turn.id.name, turn.properties)
+def _container(write: Write) -> None:
+    check_container(write.world, write.id.names[0], write.id.name, write.properties)
 
 
 def check_container(world: World, account: str, name: str, properties: dict[str, Any]) -> None:
@@ -52,13 +52,13 @@ def check_container(world: World, account: str, name: str, properties: dict[str,
         raise conflict("PublicAccessNotPermitted", "Public access is not permitted on this storage account.")
 
 
-def settle_container(turn: Write) -> None:
-    turn.new.state.setdefault("blobs", {})
-    turn.properties.setdefault("publicAccess", "None")
-    turn.properties["lastModifiedTime"] = now()
+def settle_container(write: Write) -> None:
+    write.new.state.setdefault("blobs", {})
+    write.properties.setdefault("publicAccess", "None")
+    write.properties["lastModifiedTime"] = now()
 
 
-def _container_told(_: World, __: Resource) -> dict[str, Any]:
+def _computed_container(_: World, __: Resource) -> dict[str, Any]:
     return {
         "leaseStatus": "Unlocked",
         "leaseState": "Available",
@@ -70,10 +70,10 @@ def _container_told(_: World, __: Resource) -> dict[str, Any]:
     }
 
 
-def _policy(turn: Write) -> None:
-    if turn.id.name.lower() != "default":
+def _policy(write: Write) -> None:
+    if write.id.name.lower() != "default":
         raise bad_request("InvalidValuesForRequestParameters", "A management policy has one name alone: default.")
-    rules = (turn.properties.get("policy") or {}).get("rules") or []
+    rules = (write.properties.get("policy") or {}).get("rules") or []
     names = [rule.get("name") for rule in rules]
     if not 1 <= len(rules) <= MOST_RULES or len({str(name).lower() for name in names}) != len(names) or not all(names):
         raise bad_request("InvalidRequestPropertyValue", f"A policy has 1 to {MOST_RULES} rules, each of its own name.")
@@ -82,9 +82,9 @@ def _policy(turn: Write) -> None:
 
 
 def _rule(rule: dict[str, Any]) -> None:
-    told = rule.get("definition") or {}
-    actions = told.get("actions") or {}
-    filters = told.get("filters") or {}
+    definition = rule.get("definition") or {}
+    actions = definition.get("actions") or {}
+    filters = definition.get("filters") or {}
     strange = [
         f"{part}.{name}" for part, named in actions.items() for name in named or () if name not in ACTIONS.get(part, ())
     ]
@@ -99,15 +99,22 @@ def _rule(rule: dict[str, Any]) -> None:
         raise bad_request("InvalidRequestPropertyValue", f"The rule {rule['name']} is not valid: {wrong}.")
 
 
-def _policy_settled(turn: Write) -> None:
-    turn.properties["lastModifiedTime"] = now()
-    for rule in turn.properties["policy"]["rules"]:
+def _policy_settled(write: Write) -> None:
+    write.properties["lastModifiedTime"] = now()
+    for rule in write.properties["policy"]["rules"]:
         rule.setdefault("enabled", True)
 
 
 KINDS = (
     service_of_account(BLOBS, _service, blob_defaults),
-    Kind(CONTAINER, stateless=True, tracked=False, check=_container, settle=settle_container, told=_container_told),
+    Kind(
+        CONTAINER,
+        stateless=True,
+        tracked=False,
+        check=_container,
+        settle=settle_container,
+        computed=_computed_container,
+    ),
     Kind(
         POLICIES,
         untagged=True,

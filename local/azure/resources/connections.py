@@ -38,120 +38,120 @@ LIFETIMES = {"saLifeTimeSeconds": (300, 172_799), "saDataSizeKilobytes": (1_024,
 KEY_MOST = 128
 
 
-def _check(turn: Write) -> None:
-    common.name(turn)
-    told = turn.properties
-    kind = common.pick(turn, told, "connectionType", ("IPsec", "Vnet2Vnet"))
-    gateway = require(turn, told.get("virtualNetworkGateway1"), "properties.virtualNetworkGateway1.id", GATEWAY)
+def _check(write: Write) -> None:
+    common.name(write)
+    properties = write.properties
+    kind = common.pick(write, properties, "connectionType", ("IPsec", "Vnet2Vnet"))
+    gateway = require(write, properties.get("virtualNetworkGateway1"), "properties.virtualNetworkGateway1.id", GATEWAY)
     at = "localNetworkGateway2" if kind == "IPsec" else "virtualNetworkGateway2"
     near = kind == "IPsec"
-    other = require(turn, told.get(at), f"properties.{at}.id", LOCAL if near else GATEWAY, near=near)
+    other = require(write, properties.get(at), f"properties.{at}.id", LOCAL if near else GATEWAY, near=near)
     if gateway.id.key == other.id.key:
-        raise common.invalid(f"{turn.id.text} connects a gateway with itself.")
+        raise common.invalid(f"{write.id.text} connects a gateway with itself.")
     for property_ in ("virtualNetworkGateway1", at):
-        common.only_id(told, property_)
-    for one in turn.world.store.all(CONNECTION):
+        common.only_id(properties, property_)
+    for one in write.world.store.all(CONNECTION):
         ends = [(one.properties.get(end) or {}).get("id") for end in ("virtualNetworkGateway1", at)]
-        if one.id.key != turn.id.key and [str(end).lower() for end in ends] == [gateway.id.key, other.id.key]:
+        if one.id.key != write.id.key and [str(end).lower() for end in ends] == [gateway.id.key, other.id.key]:
             raise common.invalid(f"{gateway.id.text} and {other.id.text} are connected already, by {one.id.text}.")
-    common.pick(turn, told, "connectionProtocol", ("IKEv2", "IKEv1"), "IKEv2")
-    common.pick(turn, told, "connectionMode", ("Default", "InitiatorOnly", "ResponderOnly"), "Default")
-    common.number(turn, told, "routingWeight", 0, 32_000, 0)
-    if told.get("dpdTimeoutSeconds"):  # 0 is Azure's 45
-        common.number(turn, told, "dpdTimeoutSeconds", 9, 3_600)
-    told.setdefault("dpdTimeoutSeconds", 0)
+    common.pick(write, properties, "connectionProtocol", ("IKEv2", "IKEv1"), "IKEv2")
+    common.pick(write, properties, "connectionMode", ("Default", "InitiatorOnly", "ResponderOnly"), "Default")
+    common.number(write, properties, "routingWeight", 0, 32_000, 0)
+    if properties.get("dpdTimeoutSeconds"):  # 0 is Azure's 45
+        common.number(write, properties, "dpdTimeoutSeconds", 9, 3_600)
+    properties.setdefault("dpdTimeoutSeconds", 0)
     for flag in ("enableBgp", "useLocalAzureIpAddress", "usePolicyBasedTrafficSelectors"):
-        if not isinstance(told.setdefault(flag, False), bool):
-            raise common.invalid(f"{turn.id.text}: {flag} must be true or false.")
-    told.setdefault("trafficSelectorPolicies", [])
-    _policies(turn)
-    _routes(turn, gateway, other)
-    _custom(turn, gateway)
-    _key(turn, told.get("sharedKey"))
-    common.guid(turn)
+        if not isinstance(properties.setdefault(flag, False), bool):
+            raise common.invalid(f"{write.id.text}: {flag} must be true or false.")
+    properties.setdefault("trafficSelectorPolicies", [])
+    _policies(write)
+    _routes(write, gateway, other)
+    _custom(write, gateway)
+    _key(write, properties.get("sharedKey"))
+    common.guid(write)
 
 
-def _policies(turn: Write) -> None:
-    policies = turn.properties.setdefault("ipsecPolicies", [])
+def _policies(write: Write) -> None:
+    policies = write.properties.setdefault("ipsecPolicies", [])
     if len(policies) > 1:
-        raise common.invalid(f"{turn.id.text} has {len(policies)} ipsecPolicies; a connection has one at most.")
+        raise common.invalid(f"{write.id.text} has {len(policies)} ipsecPolicies; a connection has one at most.")
     for one in policies:
         if strange := sorted(one.keys() - POLICY.keys() - LIFETIMES.keys()):
             raise common.invalid(
-                f"Could not find member '{strange[0]}' at 'properties.ipsecPolicies' of {turn.id.text}."
+                f"Could not find member '{strange[0]}' at 'properties.ipsecPolicies' of {write.id.text}."
             )
         for at, allowed in POLICY.items():
-            common.pick(turn, one, at, allowed)
+            common.pick(write, one, at, allowed)
         for at, (least, most) in LIFETIMES.items():
-            common.number(turn, one, at, least, most)
+            common.number(write, one, at, least, most)
         gcm = [one[at] for at in ("ipsecEncryption", "ipsecIntegrity") if one[at].startswith("GCM")]
         if gcm and one["ipsecEncryption"] != one["ipsecIntegrity"]:
-            raise common.invalid(f"{turn.id.text}: {gcm[0]} must be both ipsecEncryption and ipsecIntegrity.")
+            raise common.invalid(f"{write.id.text}: {gcm[0]} must be both ipsecEncryption and ipsecIntegrity.")
 
 
-def _routes(turn: Write, gateway: Resource, other: Resource) -> None:
+def _routes(write: Write, gateway: Resource, other: Resource) -> None:
     """How it knows what is behind the other end."""
-    if turn.properties["enableBgp"]:
+    if write.properties["enableBgp"]:
         for one in (gateway, other):
             has = (
                 one.properties.get("enableBgp") if ids.same(one.id.type, GATEWAY) else one.properties.get("bgpSettings")
             )
             if not has:
-                raise common.invalid(f"{turn.id.text} has enableBgp, and {one.id.text} has no BGP.")
+                raise common.invalid(f"{write.id.text} has enableBgp, and {one.id.text} has no BGP.")
         if gateway.properties["bgpSettings"]["asn"] == other.properties["bgpSettings"]["asn"]:
-            raise common.invalid(f"{turn.id.text}: both ends have the ASN {gateway.properties['bgpSettings']['asn']}.")
+            raise common.invalid(f"{write.id.text}: both ends have the ASN {gateway.properties['bgpSettings']['asn']}.")
         return
     if not ids.same(other.id.type, LOCAL):
         return
     behind = [IPv4Network(one) for one in other.properties["localNetworkAddressSpace"]["addressPrefixes"]]
     if not behind:
-        raise common.invalid(f"{turn.id.text} has no BGP, and {other.id.text} no address prefixes.")
-    network = vpn_gateways.network_of(turn.world, gateway)
+        raise common.invalid(f"{write.id.text} has no BGP, and {other.id.text} no address prefixes.")
+    network = vpn_gateways.network_of(write.world, gateway)
     for text in network.properties["addressSpace"]["addressPrefixes"]:
         if any(IPv4Network(text).overlaps(one) for one in behind):
-            raise common.invalid(f"{turn.id.text}: prefixes of {other.id.text} overlap {text} of {network.id.text}.")
+            raise common.invalid(f"{write.id.text}: prefixes of {other.id.text} overlap {text} of {network.id.text}.")
 
 
-def _custom(turn: Write, gateway: Resource) -> None:
+def _custom(write: Write, gateway: Resource) -> None:
     """One address for each of the gateway's instances, of those that the gateway has for it."""
-    told = turn.properties.setdefault("gatewayCustomBgpIpAddresses", [])
-    if not told:
+    custom = write.properties.setdefault("gatewayCustomBgpIpAddresses", [])
+    if not custom:
         return
-    if not turn.properties["enableBgp"]:
-        raise common.invalid(f"{turn.id.text} has gatewayCustomBgpIpAddresses without enableBgp.")
+    if not write.properties["enableBgp"]:
+        raise common.invalid(f"{write.id.text} has gatewayCustomBgpIpAddresses without enableBgp.")
     has = {
         one["ipconfigurationId"].lower(): one["customBgpIpAddresses"]
         for one in gateway.properties["bgpSettings"]["bgpPeeringAddresses"]
     }
-    said = [str(one.get("ipConfigurationId")).lower() for one in told]
-    if sorted(said) != sorted(has):
-        raise common.invalid(f"{turn.id.text} needs a custom BGP address for each of: {', '.join(sorted(has))}.")
-    for one in told:
+    named = [str(one.get("ipConfigurationId")).lower() for one in custom]
+    if sorted(named) != sorted(has):
+        raise common.invalid(f"{write.id.text} needs a custom BGP address for each of: {', '.join(sorted(has))}.")
+    for one in custom:
         id_, address = one["ipConfigurationId"], one.get("customBgpIpAddress")
         if address not in has[id_.lower()]:
-            raise common.invalid(f"{turn.id.text}: {address} is no custom BGP address of {id_}.")
+            raise common.invalid(f"{write.id.text}: {address} is no custom BGP address of {id_}.")
 
 
-def _key(turn: Write, key: Any) -> None:
-    if key is None and turn.old is None:
-        turn.properties["sharedKey"] = secrets.token_urlsafe(32)
+def _key(write: Write, key: Any) -> None:
+    if key is None and write.old is None:
+        write.properties["sharedKey"] = secrets.token_urlsafe(32)
     elif key is not None and not (isinstance(key, str) and 1 <= len(key) <= KEY_MOST and key.isascii()):
-        raise common.invalid(f"{turn.id.text}: a sharedKey has 1 to {KEY_MOST} characters of ASCII.")
+        raise common.invalid(f"{write.id.text}: a sharedKey has 1 to {KEY_MOST} characters of ASCII.")
 
 
-def shared_key(turn: Write, method: str) -> dict[str, Any]:
+def shared_key(write: Write, method: str) -> dict[str, Any]:
     """…/sharedkey: the one thing that tells the key."""
     if method == "PUT":
-        value = turn.body.get("value")
+        value = write.body.get("value")
         if value is None:
-            raise common.invalid(f"{turn.id.text}: a shared key needs a value.")
-        _key(turn, value)
-        turn.new.properties["sharedKey"] = value
-        turn.new.changed()
-    return {"value": turn.new.properties["sharedKey"], "id": f"{turn.id.text}/sharedkey"}
+            raise common.invalid(f"{write.id.text}: a shared key needs a value.")
+        _key(write, value)
+        write.new.properties["sharedKey"] = value
+        write.new.changed()
+    return {"value": write.new.properties["sharedKey"], "id": f"{write.id.text}/sharedkey"}
 
 
-def _told(world: World, connection: Resource) -> dict[str, Any]:
+def _computed(world: World, connection: Resource) -> dict[str, Any]:
     gateway = world.store.find(connection.properties["virtualNetworkGateway1"]["id"])
     tunnels = bgp_peers.tunnels(connection)
     addresses = [
@@ -197,7 +197,7 @@ KINDS = (
     Kind(
         CONNECTION,
         check=_check,
-        told=_told,
+        computed=_computed,
         known=KNOWN,
         read_only=READ_ONLY,
         hidden=("sharedKey",),

@@ -15,28 +15,30 @@ SMALLEST_PREMIUM_GIB, SMALLEST_V2_GIB = 100, 32
 PROTOCOLS, SQUASHES = ("SMB", "NFS"), ("NoRootSquash", "RootSquash", "AllSquash")
 
 
-def _service(turn: Write) -> None:
-    default_only(turn)
-    check_retention("shareDeleteRetentionPolicy", turn.properties.get("shareDeleteRetentionPolicy"))
+def _service(write: Write) -> None:
+    default_only(write)
+    check_retention("shareDeleteRetentionPolicy", write.properties.get("shareDeleteRetentionPolicy"))
 
 
-def _share(turn: Write) -> None:
-    if not NAME.fullmatch(turn.id.name):
-        raise bad_request("InvalidResourceName", f"'{turn.id.name}' is no share's name.")
-    told = turn.properties
-    account = turn.world.store.get("/".join(turn.id.text.split("/")[:-4]))
+def _share(write: Write) -> None:
+    if not NAME.fullmatch(write.id.name):
+        raise bad_request("InvalidResourceName", f"'{write.id.name}' is no share's name.")
+    properties = write.properties
+    account = write.world.store.get("/".join(write.id.text.split("/")[:-4]))
     premium, sku = account.body["kind"] == "FileStorage", account.body["sku"]["name"]
     smallest = 1 if not premium else SMALLEST_V2_GIB if sku.startswith("PremiumV2") else SMALLEST_PREMIUM_GIB
-    quota = told.setdefault("shareQuota", turn.old.properties["shareQuota"] if turn.old else LARGEST_GIB)
+    quota = properties.setdefault("shareQuota", write.old.properties["shareQuota"] if write.old else LARGEST_GIB)
     if not isinstance(quota, int) or not smallest <= quota <= LARGEST_GIB:
         message = f"shareQuota is {quota}: a share of this account has {smallest} to {LARGEST_GIB} GiB."
         raise bad_request("InvalidHeaderValue", message)
-    protocol = told.setdefault("enabledProtocols", turn.old.properties["enabledProtocols"] if turn.old else "SMB")
-    if turn.old and protocol != turn.old.properties["enabledProtocols"]:
-        raise conflict("ShareProtocolCannotBeChanged", f"Share {turn.id.name} keeps the protocol it was made with.")
-    if protocol not in PROTOCOLS or told.get("rootSquash", SQUASHES[0]) not in SQUASHES:
+    protocol = properties.setdefault(
+        "enabledProtocols", write.old.properties["enabledProtocols"] if write.old else "SMB"
+    )
+    if write.old and protocol != write.old.properties["enabledProtocols"]:
+        raise conflict("ShareProtocolCannotBeChanged", f"Share {write.id.name} keeps the protocol it was made with.")
+    if protocol not in PROTOCOLS or properties.get("rootSquash", SQUASHES[0]) not in SQUASHES:
         raise bad_request("InvalidHeaderValue", f"enabledProtocols is of {PROTOCOLS}, rootSquash of {SQUASHES}.")
-    if protocol != "NFS" and "rootSquash" in told:
+    if protocol != "NFS" and "rootSquash" in properties:
         raise bad_request("InvalidHeaderValue", "rootSquash is for NFS shares alone.")
     if protocol == "NFS" and not premium:
         message = "NFS shares are in accounts of kind FileStorage with a premium SKU alone."
@@ -46,13 +48,13 @@ def _share(turn: Write) -> None:
         raise bad_request("FeatureNotSupportedForAccount", message)
 
 
-def _share_settled(turn: Write) -> None:
-    told = turn.properties
-    if told["enabledProtocols"] == "NFS":
-        told.setdefault("rootSquash", SQUASHES[0])
-    premium = turn.world.store.get("/".join(turn.id.text.split("/")[:-4])).body["kind"] == "FileStorage"
-    told.setdefault("accessTier", "Premium" if premium else "TransactionOptimized")
-    told |= {"lastModifiedTime": now(), "leaseStatus": "Unlocked", "leaseState": "Available"}
+def _share_settled(write: Write) -> None:
+    properties = write.properties
+    if properties["enabledProtocols"] == "NFS":
+        properties.setdefault("rootSquash", SQUASHES[0])
+    premium = write.world.store.get("/".join(write.id.text.split("/")[:-4])).body["kind"] == "FileStorage"
+    properties.setdefault("accessTier", "Premium" if premium else "TransactionOptimized")
+    properties |= {"lastModifiedTime": now(), "leaseStatus": "Unlocked", "leaseState": "Available"}
 
 
 KINDS = (

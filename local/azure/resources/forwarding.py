@@ -20,66 +20,68 @@ DNS, LAST_PORT = 53, 65535
 SERVER = frozenset(("ipAddress", "port"))
 
 
-def _outbound(turn: Write) -> None:
-    common.name(turn)
-    end(turn, turn.properties, "properties", None)
-    common.guid(turn)
+def _outbound(write: Write) -> None:
+    common.name(write)
+    end(write, write.properties, "properties", None)
+    common.guid(write)
 
 
-def _ruleset(turn: Write) -> None:
-    common.name(turn)
-    told = turn.properties.get("dnsResolverOutboundEndpoints") or []
-    if not 1 <= len(told) <= MOST_ENDPOINTS:
-        raise common.invalid(f"{turn.id.text} has 1 to {MOST_ENDPOINTS} of dnsResolverOutboundEndpoints.")
-    for one in told:
-        require(turn, one, "properties.dnsResolverOutboundEndpoints.id", OUTBOUND)
-    common.guid(turn)
+def _ruleset(write: Write) -> None:
+    common.name(write)
+    endpoints = write.properties.get("dnsResolverOutboundEndpoints") or []
+    if not 1 <= len(endpoints) <= MOST_ENDPOINTS:
+        raise common.invalid(f"{write.id.text} has 1 to {MOST_ENDPOINTS} of dnsResolverOutboundEndpoints.")
+    for one in endpoints:
+        require(write, one, "properties.dnsResolverOutboundEndpoints.id", OUTBOUND)
+    common.guid(write)
 
 
-def _rule(turn: Write) -> None:
-    if not NAME.fullmatch(turn.id.name):
-        raise common.invalid(f"'{turn.id.name}' is no name of a forwarding rule.")
-    told = turn.properties
-    domain = str(told.get("domainName") or "")
+def _rule(write: Write) -> None:
+    if not NAME.fullmatch(write.id.name):
+        raise common.invalid(f"'{write.id.name}' is no name of a forwarding rule.")
+    properties = write.properties
+    domain = str(properties.get("domainName") or "")
     labels = domain.removesuffix(".").split(".") if domain != "." else []
     if not domain.endswith(".") or not all(LABEL.fullmatch(one) for one in labels):
-        raise common.invalid(f"{turn.id.text}: '{domain}' at 'domainName' is no domain's name that ends in a period.")
-    if turn.old and not ids.same(turn.old.properties["domainName"], domain):
-        raise common.invalid(f"{turn.id.text}: 'domainName' cannot be changed.")
-    for other in turn.siblings:
+        raise common.invalid(f"{write.id.text}: '{domain}' at 'domainName' is no domain's name that ends in a period.")
+    if write.old and not ids.same(write.old.properties["domainName"], domain):
+        raise common.invalid(f"{write.id.text}: 'domainName' cannot be changed.")
+    for other in write.siblings:
         if ids.same(other.properties["domainName"], domain):
             raise conflict("Conflict", f"{other.id.text} is for {domain} already.")
-    if len(turn.siblings) >= MOST_RULES:
-        raise common.invalid(f"{turn.parent.id.text} has {MOST_RULES} rules already.")
-    common.pick(turn, told, "forwardingRuleState", ("Enabled", "Disabled"), "Enabled")
-    servers = told.get("targetDnsServers") or []
+    if len(write.siblings) >= MOST_RULES:
+        raise common.invalid(f"{write.parent.id.text} has {MOST_RULES} rules already.")
+    common.pick(write, properties, "forwardingRuleState", ("Enabled", "Disabled"), "Enabled")
+    servers = properties.get("targetDnsServers") or []
     if not 1 <= len(servers) <= MOST_SERVERS or any(set(one) - SERVER for one in servers):
-        raise common.invalid(f"{turn.id.text} has 1 to {MOST_SERVERS} of targetDnsServers, each ipAddress and port.")
+        raise common.invalid(f"{write.id.text} has 1 to {MOST_SERVERS} of targetDnsServers, each ipAddress and port.")
     for one in servers:
-        common.number(turn, one, "port", 1, LAST_PORT, DNS)
+        common.number(write, one, "port", 1, LAST_PORT, DNS)
         try:
             IPv4Address(one.get("ipAddress"))
         except AddressValueError as error:
-            raise common.invalid(f"{turn.id.text}: {error}.") from None
+            raise common.invalid(f"{write.id.text}: {error}.") from None
 
 
-def _link(turn: Write) -> None:
-    common.name(turn)
-    network = require(turn, turn.properties.get("virtualNetwork"), "properties.virtualNetwork.id", NETWORK, near=False)
-    common.only_id(turn.properties, "virtualNetwork")
-    if network.location != turn.parent.location:
-        raise common.invalid(f"{turn.id.text}: {network.id.text} is not in the ruleset's region.")
-    if turn.old and not ids.same(turn.old.properties["virtualNetwork"]["id"], network.id.text):
-        raise common.invalid(f"The network of {turn.id.text} cannot be changed.")
-    if len(turn.siblings) >= MOST_LINKS:
-        raise common.invalid(f"{turn.parent.id.text} has {MOST_LINKS} links already.")
-    for other in turn.world.store.all(LINK):
-        if other.id.key != turn.id.key and ids.same(other.properties["virtualNetwork"]["id"], network.id.text):
+def _link(write: Write) -> None:
+    common.name(write)
+    network = require(
+        write, write.properties.get("virtualNetwork"), "properties.virtualNetwork.id", NETWORK, near=False
+    )
+    common.only_id(write.properties, "virtualNetwork")
+    if network.location != write.parent.location:
+        raise common.invalid(f"{write.id.text}: {network.id.text} is not in the ruleset's region.")
+    if write.old and not ids.same(write.old.properties["virtualNetwork"]["id"], network.id.text):
+        raise common.invalid(f"The network of {write.id.text} cannot be changed.")
+    if len(write.siblings) >= MOST_LINKS:
+        raise common.invalid(f"{write.parent.id.text} has {MOST_LINKS} links already.")
+    for other in write.world.store.all(LINK):
+        if other.id.key != write.id.key and ids.same(other.properties["virtualNetwork"]["id"], network.id.text):
             raise conflict("Conflict", f"{network.id.text} is linked by {other.id.text} already.")
 
 
-def _keep(turn: Write) -> None:
-    common.refuse_nested(turn, LINK)
+def _keep(write: Write) -> None:
+    common.refuse_nested(write, LINK)
 
 
 KINDS = (

@@ -26,21 +26,21 @@ FIXED = ("osType", "osState", "hyperVGeneration", "architecture", "identifier")
 ACCOUNT = "Microsoft.Storage/storageAccounts"
 
 
-def _named(turn: Write, form: re.Pattern[str], what: str) -> None:
-    if not form.fullmatch(turn.id.name):
+def _named(write: Write, form: re.Pattern[str], what: str) -> None:
+    if not form.fullmatch(write.id.name):
         raise bad_request(
-            "InvalidParameter", f"The {what} name '{turn.id.name}' is invalid: it must match {form.pattern}."
+            "InvalidParameter", f"The {what} name '{write.id.name}' is invalid: it must match {form.pattern}."
         )
 
 
-def _gallery(turn: Write) -> None:
-    _named(turn, NAME, "gallery")
-    turn.properties["identifier"] = {"uniqueName": f"{turn.id.subscription}-{turn.id.name.upper()}"}
+def _gallery(write: Write) -> None:
+    _named(write, NAME, "gallery")
+    write.properties["identifier"] = {"uniqueName": f"{write.id.subscription}-{write.id.name.upper()}"}
 
 
-def _empty(turn: Write) -> None:
+def _empty(write: Write) -> None:
     """A gallery or an image with something in it stays."""
-    inside = next(turn.world.store.children(turn.new), None)
+    inside = next(write.world.store.children(write.new), None)
     if inside:
         message = (
             f"Cannot delete resource while nested resources exist. Some existing nested resource IDs include: "
@@ -49,44 +49,46 @@ def _empty(turn: Write) -> None:
         raise conflict("CannotDeleteResource", message)
 
 
-def _image(turn: Write) -> None:
-    _named(turn, IMAGE_NAME, "gallery image")
-    told, old = turn.properties, turn.old
-    told.setdefault("hyperVGeneration", "V1")
-    told.setdefault("architecture", "x64")
+def _image(write: Write) -> None:
+    _named(write, IMAGE_NAME, "gallery image")
+    properties, old = write.properties, write.old
+    properties.setdefault("hyperVGeneration", "V1")
+    properties.setdefault("architecture", "x64")
     for name, allowed in {
         "osType": ("Linux", "Windows"),
         "osState": ("Generalized", "Specialized"),
         "hyperVGeneration": ("V1", "V2"),
         "architecture": ("x64", "Arm64"),
     }.items():
-        if told.get(name) not in allowed:
-            raise bad_request("InvalidParameter", f"The value '{told.get(name)}' of parameter '{name}' is invalid.")
-    identifier = told.get("identifier") or {}
+        if properties.get(name) not in allowed:
+            raise bad_request(
+                "InvalidParameter", f"The value '{properties.get(name)}' of parameter '{name}' is invalid."
+            )
+    identifier = properties.get("identifier") or {}
     for name in ("publisher", "offer", "sku"):
         if not identifier.get(name):
             raise profile.missing(f"identifier.{name}")
-    images.check_features(told)
-    _fixed(old, told, FIXED)
-    for other in turn.world.store.children(turn.world.store.get(turn.id.parent), images.IMAGE):  # type: ignore[arg-type]
-        if other.id.key != turn.id.key and other.properties["identifier"] == identifier:
-            message = f"The identifier of gallery image {turn.id.name} is that of {other.id.name} already."
+    images.check_features(properties)
+    _fixed(old, properties, FIXED)
+    for other in write.world.store.children(write.world.store.get(write.id.parent), images.IMAGE):  # type: ignore[arg-type]
+        if other.id.key != write.id.key and other.properties["identifier"] == identifier:
+            message = f"The identifier of gallery image {write.id.name} is that of {other.id.name} already."
             raise conflict("Conflict", message)
 
 
-def _fixed(old: Resource | None, told: dict[str, Any], names: tuple[str, ...]) -> None:
+def _fixed(old: Resource | None, properties: dict[str, Any], names: tuple[str, ...]) -> None:
     for name in names if old else ():
         assert old
-        if told.get(name) != old.properties.get(name):
+        if properties.get(name) != old.properties.get(name):
             raise conflict(
                 "PropertyChangeNotAllowed", f"Changing property 'galleryImage.properties.{name}' is not allowed."
             )
 
 
-def _version(turn: Write) -> None:
-    _named(turn, VERSION_NAME, "gallery image version")
-    told, old = turn.properties, turn.old
-    publishing = told.setdefault("publishingProfile", {})
+def _version(write: Write) -> None:
+    _named(write, VERSION_NAME, "gallery image version")
+    properties, old = write.properties, write.old
+    publishing = properties.setdefault("publishingProfile", {})
     publishing.setdefault("replicaCount", 1)
     publishing.setdefault("excludeFromLatest", False)
     publishing.setdefault("storageAccountType", "Standard_LRS")
@@ -94,16 +96,16 @@ def _version(turn: Write) -> None:
     publishing["publishedDate"] = old.properties["publishingProfile"]["publishedDate"] if old else now()
     if end := publishing.get("endOfLifeDate"):
         _date(end)
-    _targets(turn, publishing)
-    safety = told.setdefault("safetyProfile", {})
+    _targets(write, publishing)
+    safety = properties.setdefault("safetyProfile", {})
     safety.setdefault("allowDeletionOfReplicatedLocations", True)
     safety.setdefault("blockDeletionBeforeEndOfLife", False)
     safety.setdefault("reportedForPolicyViolation", False)
-    told.pop("replicationStatus", None)
+    properties.pop("replicationStatus", None)
     if old is None:
-        _source(turn, told.get("storageProfile") or {})
+        _source(write, properties.get("storageProfile") or {})
     else:
-        _same_source(old.properties["storageProfile"], told)
+        _same_source(old.properties["storageProfile"], properties)
 
 
 def _date(text: str) -> datetime:
@@ -114,8 +116,8 @@ def _date(text: str) -> datetime:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def _targets(turn: Write, publishing: dict[str, Any]) -> None:
-    targets = publishing.setdefault("targetRegions", [{"name": turn.new.location}])
+def _targets(write: Write, publishing: dict[str, Any]) -> None:
+    targets = publishing.setdefault("targetRegions", [{"name": write.new.location}])
     names = [ids.location(str(one.get("name", ""))) for one in targets]
     for one, name in zip(targets, names, strict=True):
         if name not in regions.NAMES or names.count(name) > 1:
@@ -124,37 +126,37 @@ def _targets(turn: Write, publishing: dict[str, Any]) -> None:
         one.setdefault("storageAccountType", publishing["storageAccountType"])
         one.setdefault("excludeFromLatest", False)
         if not 1 <= one["regionalReplicaCount"] <= MOST_REPLICAS or one["storageAccountType"] not in STORAGE:
-            raise bad_request("InvalidParameter", f"The target region {one} of {turn.id.name} is invalid.")
-    if turn.new.location not in names:
+            raise bad_request("InvalidParameter", f"The target region {one} of {write.id.name} is invalid.")
+    if write.new.location not in names:
         message = (
-            f"The target regions of gallery image version {turn.id.name} lack its own location, {turn.new.location}."
+            f"The target regions of gallery image version {write.id.name} lack its own location, {write.new.location}."
         )
         raise bad_request("InvalidParameter", message)
 
 
-def _source(turn: Write, storage: dict[str, Any]) -> None:
+def _source(write: Write, storage: dict[str, Any]) -> None:
     """A disk, a snapshot or a machine, or a blob of an account, and how large its OS disk is. Raises ArmError."""
     whole, disk = storage.get("source") or {}, storage.setdefault("osDiskImage", {})
     source = disk.get("source") or {}
     if id_ := whole.get("virtualMachineId") or whole.get("id") or (not source.get("uri") and source.get("id")):
-        found = profile.require(turn.world, id_, turn.id.text, None, turn.new.location)
-        size = _size(turn, found)
+        found = profile.require(write.world, id_, write.id.text, None, write.new.location)
+        size = _size(write, found)
     elif source.get("uri"):
-        account = profile.require(turn.world, source.get("storageAccountId") or source.get("id") or "", turn.id.text)
+        account = profile.require(write.world, source.get("storageAccountId") or source.get("id") or "", write.id.text)
         if not ids.same(account.id.type, ACCOUNT):
             raise bad_request("InvalidParameter", f"{account.id.text} is no storage account.")
-        size = vhd.size_gib(turn.world, account, str(source["uri"]))
+        size = vhd.size_gib(write.world, account, str(source["uri"]))
     else:
         raise profile.missing("storageProfile.source")
     disk.setdefault("hostCaching", "ReadWrite")
     disk["sizeInGB"] = size
-    turn.properties["storageProfile"] = storage
+    write.properties["storageProfile"] = storage
 
 
-def _size(turn: Write, found: Resource) -> int:
+def _size(write: Write, found: Resource) -> int:
     if found.id.type.lower() == limits.MACHINE.lower():
         disk = found.properties["storageProfile"]["osDisk"]["managedDisk"]["id"]
-        return int(turn.world.store.get(disk).properties["diskSizeGB"])
+        return int(write.world.store.get(disk).properties["diskSizeGB"])
     if found.id.type.lower() not in (DISK.lower(), SNAPSHOT.lower(), images.VERSION.lower()):
         raise bad_request("InvalidParameter", f"{found.id.text} is nothing that an image can be made from.")
     if found.id.type.lower() == images.VERSION.lower():
@@ -164,18 +166,18 @@ def _size(turn: Write, found: Resource) -> int:
     return int(found.properties["diskSizeGB"])
 
 
-def _same_source(before: dict[str, Any], told: dict[str, Any]) -> None:
-    new = told.get("storageProfile") or {}
+def _same_source(before: dict[str, Any], properties: dict[str, Any]) -> None:
+    new = properties.get("storageProfile") or {}
     for member in ("source", "osDiskImage"):
         wanted, is_ = new.get(member) or {}, before.get(member) or {}
         if any(is_.get(name) != value for name, value in wanted.items()):
             raise conflict("PropertyChangeNotAllowed", f"Changing property 'storageProfile.{member}' is not allowed.")
-    told["storageProfile"] = before
+    properties["storageProfile"] = before
 
 
-def _copied(turn: Write) -> None:
+def _copied(write: Write) -> None:
     """Its copies are where it is wanted, and no more elsewhere."""
-    turn.new.state["replicas"] = [ids.location(str(one["name"])) for one in _target_regions(turn.new)]
+    write.new.state["replicas"] = [ids.location(str(one["name"])) for one in _target_regions(write.new)]
 
 
 def _target_regions(version: Resource) -> list[dict[str, Any]]:
@@ -197,18 +199,18 @@ def _status(_: World, version: Resource) -> dict[str, Any]:
     return {"replicationStatus": {"aggregatedState": aggregated, "summary": summary}}
 
 
-def _removing_version(turn: Write) -> None:
-    told = turn.properties
-    if not told["safetyProfile"]["blockDeletionBeforeEndOfLife"]:
+def _removing_version(write: Write) -> None:
+    properties = write.properties
+    if not properties["safetyProfile"]["blockDeletionBeforeEndOfLife"]:
         return
-    end = told["publishingProfile"].get("endOfLifeDate")
+    end = properties["publishingProfile"].get("endOfLifeDate")
     if end is None or _date(end) > datetime.now(UTC):
-        raise _blocked(turn, end)
+        raise _blocked(write, end)
 
 
-def _blocked(turn: Write, end: str | None) -> ArmError:
+def _blocked(write: Write, end: str | None) -> ArmError:
     message = (
-        f"Gallery image version {turn.id.text} cannot be deleted before its end of life, {end}: "
+        f"Gallery image version {write.id.text} cannot be deleted before its end of life, {end}: "
         f"safetyProfile.blockDeletionBeforeEndOfLife is true."
     )
     return conflict("OperationNotAllowed", message)

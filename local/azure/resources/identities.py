@@ -15,34 +15,34 @@ FEDERATED_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{2,119}")
 MOST_FEDERATED = 20
 
 
-def _identity(turn: Write) -> None:
-    if not NAME.fullmatch(turn.id.name):
-        message = f"The resource name {turn.id.name} is invalid: 3 to 128 letters, digits, - and _."
+def _identity(write: Write) -> None:
+    if not NAME.fullmatch(write.id.name):
+        message = f"The resource name {write.id.name} is invalid: 3 to 128 letters, digits, - and _."
         raise bad_request("InvalidResourceName", message)
 
 
-def _settle(turn: Write) -> None:
-    old = turn.old.properties if turn.old else {}
+def _settle(write: Write) -> None:
+    old = write.old.properties if write.old else {}
     for name in ("principalId", "clientId"):
-        turn.properties[name] = old.get(name) or str(uuid.uuid4())
-    turn.properties["tenantId"] = directories.of(turn.id.text)
+        write.properties[name] = old.get(name) or str(uuid.uuid4())
+    write.properties["tenantId"] = directories.of(write.id.text)
 
 
-def _federated(turn: Write) -> None:
-    told, name = turn.properties, turn.id.name
+def _federated(write: Write) -> None:
+    properties, name = write.properties, write.id.name
     if not FEDERATED_NAME.fullmatch(name):
         raise bad_request("InvalidResourceName", f"The name {name} is invalid: 3 to 120 letters, digits, - and _.")
-    if not all(isinstance(told.get(key), str) and told[key] for key in ("issuer", "subject")):
+    if not all(isinstance(properties.get(key), str) and properties[key] for key in ("issuer", "subject")):
         raise bad_request("BadRequest", "A federated identity credential has an issuer and a subject.")
-    if not told["issuer"].startswith("https://"):
+    if not properties["issuer"].startswith("https://"):
         raise bad_request("BadRequest", "The issuer is a URL of https.")
-    if not isinstance(told.get("audiences"), list) or len(told["audiences"]) != 1:
+    if not isinstance(properties.get("audiences"), list) or len(properties["audiences"]) != 1:
         raise bad_request("BadRequest", "A federated identity credential has one audience.")
-    parent = turn.world.store.get(turn.id.parent) if turn.id.parent else turn.new
-    others = [one for one in turn.world.store.children(parent, FEDERATED) if one.id.key != turn.id.key]
+    parent = write.world.store.get(write.id.parent) if write.id.parent else write.new
+    others = [one for one in write.world.store.children(parent, FEDERATED) if one.id.key != write.id.key]
     if len(others) >= MOST_FEDERATED:
         raise bad_request("BadRequest", f"Too many federated identity credentials: an identity has {MOST_FEDERATED}.")
-    if any(all(one.properties[key] == told[key] for key in ("issuer", "subject")) for one in others):
+    if any(all(one.properties[key] == properties[key] for key in ("issuer", "subject")) for one in others):
         raise conflict("Conflict", "Issuer and subject combination already exists for this managed identity.")
 
 

@@ -31,49 +31,49 @@ CONFIGURATION = frozenset(
 )
 
 
-def settle_subnet(turn: Write, of: dict[str, Any], at: str, service: str | None = None) -> Resource:
+def settle_subnet(write: Write, of: dict[str, Any], at: str, service: str | None = None) -> Resource:
     """The subnet of a configuration, kept as its id. `service`: to whom it may, and must, be delegated."""
-    subnet = require(turn, of.get("subnet"), f"{at}.subnet.id", SUBNET)
+    subnet = require(write, of.get("subnet"), f"{at}.subnet.id", SUBNET)
     common.only_id(of, "subnet")
     given = delegated_to(subnet)
     if service is None and given:
-        message = f"{turn.id.text} cannot be in subnet {subnet.id.text}, which is delegated to {given[0]}."
+        message = f"{write.id.text} cannot be in subnet {subnet.id.text}, which is delegated to {given[0]}."
         raise bad_request("SubnetIsDelegatedAndCannotBeUsed", message)
     if service is not None and service not in given:
-        raise common.invalid(f"{turn.id.text}: subnet {subnet.id.text} is not delegated to {service}.")
+        raise common.invalid(f"{write.id.text}: subnet {subnet.id.text} is not delegated to {service}.")
     return subnet
 
 
-def wish(turn: Write, of: dict[str, Any], subnet: Resource, by: str) -> tuple[Resource, str | None, str]:
+def wish(write: Write, of: dict[str, Any], subnet: Resource, by: str) -> tuple[Resource, str | None, str]:
     """What a configuration wants of its subnet, for `addresses.allot`."""
-    static = common.pick(turn, of, "privateIPAllocationMethod", ("Static", "Dynamic"), "Dynamic") == "Static"
+    static = common.pick(write, of, "privateIPAllocationMethod", ("Static", "Dynamic"), "Dynamic") == "Static"
     if static and not of.get("privateIPAddress"):
         raise common.invalid(f"{by} is Static and has no privateIPAddress.")
-    common.pick(turn, of, "privateIPAddressVersion", ("IPv4",), "IPv4")
+    common.pick(write, of, "privateIPAddressVersion", ("IPv4",), "IPv4")
     return subnet, of["privateIPAddress"] if static else None, by
 
 
-def _check(turn: Write) -> None:
-    common.name(turn)
-    told = turn.properties
-    listed = common.listed(turn, "ipConfigurations", CONFIGURATION)
+def _check(write: Write) -> None:
+    common.name(write)
+    properties = write.properties
+    listed = common.listed(write, "ipConfigurations", CONFIGURATION)
     if not listed:
-        raise common.invalid(f"Network interface {turn.id.text} has no ipConfigurations.")
-    if told.get("networkSecurityGroup"):
-        require(turn, told["networkSecurityGroup"], "properties.networkSecurityGroup.id", *_groups())
-        common.only_id(told, "networkSecurityGroup")
-    wishes = [_configuration(turn, one["properties"], one["id"]) for one in listed]
+        raise common.invalid(f"Network interface {write.id.text} has no ipConfigurations.")
+    if properties.get("networkSecurityGroup"):
+        require(write, properties["networkSecurityGroup"], "properties.networkSecurityGroup.id", *_groups())
+        common.only_id(properties, "networkSecurityGroup")
+    wishes = [_configuration(write, one["properties"], one["id"]) for one in listed]
     if len({subnet.id.parent for subnet, _, _ in wishes}) > 1:
-        raise common.invalid(f"The configurations of {turn.id.text} are in several virtual networks.")
-    _one_primary(turn, listed)
-    for one, held in zip(listed, addresses.allot(turn.world, turn.new, wishes), strict=True):
-        one["properties"]["privateIPAddress"] = held.address
+        raise common.invalid(f"The configurations of {write.id.text} are in several virtual networks.")
+    _one_primary(write, listed)
+    for one, allotted in zip(listed, addresses.allot(write.world, write.new, wishes), strict=True):
+        one["properties"]["privateIPAddress"] = allotted.address
     for at in ("enableAcceleratedNetworking", "enableIPForwarding"):
-        told.setdefault(at, False)
-    told.setdefault("dnsSettings", {}).setdefault("dnsServers", [])
-    told.setdefault("nicType", "Standard")
-    told["macAddress"] = turn.old.properties["macAddress"] if turn.old else mac()
-    common.guid(turn)
+        properties.setdefault(at, False)
+    properties.setdefault("dnsSettings", {}).setdefault("dnsServers", [])
+    properties.setdefault("nicType", "Standard")
+    properties["macAddress"] = write.old.properties["macAddress"] if write.old else mac()
+    common.guid(write)
 
 
 def _groups() -> tuple[str, ...]:
@@ -82,42 +82,42 @@ def _groups() -> tuple[str, ...]:
     return (GROUP,)
 
 
-def _configuration(turn: Write, of: dict[str, Any], by: str) -> tuple[Resource, str | None, str]:
-    subnet = settle_subnet(turn, of, "properties.ipConfigurations")
+def _configuration(write: Write, of: dict[str, Any], by: str) -> tuple[Resource, str | None, str]:
+    subnet = settle_subnet(write, of, "properties.ipConfigurations")
     if ids.same(subnet.id.name, GATEWAY):
         raise common.invalid(f"{by} is in {subnet.id.text}, which is a gateway's.")
     if of.get("publicIPAddress"):
-        require_public(turn, of["publicIPAddress"], "properties.ipConfigurations.publicIPAddress.id")
+        require_public(write, of["publicIPAddress"], "properties.ipConfigurations.publicIPAddress.id")
         common.only_id(of, "publicIPAddress")
     for pool in of.get("loadBalancerBackendAddressPools") or ():
         require_part(
-            turn, pool, "properties.ipConfigurations.loadBalancerBackendAddressPools.id", "backendAddressPools"
+            write, pool, "properties.ipConfigurations.loadBalancerBackendAddressPools.id", "backendAddressPools"
         )
     for group in of.get("applicationSecurityGroups") or ():
-        require(turn, group, "properties.ipConfigurations.applicationSecurityGroups.id")
-    return wish(turn, of, subnet, by)
+        require(write, group, "properties.ipConfigurations.applicationSecurityGroups.id")
+    return wish(write, of, subnet, by)
 
 
-def _one_primary(turn: Write, listed: list[dict[str, Any]]) -> None:
+def _one_primary(write: Write, listed: list[dict[str, Any]]) -> None:
     primary = [one for one in listed if one["properties"].get("primary")]
     if len(primary) > 1 or (len(listed) > 1 and not primary):
-        raise common.invalid(f"Of the configurations of {turn.id.text} one must be primary, and no more.")
+        raise common.invalid(f"Of the configurations of {write.id.text} one must be primary, and no more.")
     for one in listed:
         one["properties"]["primary"] = not primary or one is primary[0]
 
 
-def require_part(turn: Write, value: Any, at: str, property_: str) -> None:
+def require_part(write: Write, value: Any, at: str, property_: str) -> None:
     """A named configuration in what another resource lists, such as a balancer's pool. Raises ArmError."""
-    id_ = id_of(turn, value, at)
-    owner = turn.world.store.find(id_.parent) if id_.parent else None
+    id_ = id_of(write, value, at)
+    owner = write.world.store.find(id_.parent) if id_.parent else None
     listed = owner.properties.get(property_, ()) if owner else ()
     if owner is None or not any(ids.same(one.get("id"), id_.text) for one in listed):
         message = (
-            f"Resource {id_.text} referenced by resource {turn.id.text} was not found. Please make sure that the "
+            f"Resource {id_.text} referenced by resource {write.id.text} was not found. Please make sure that the "
             "referenced resource exists, and that both resources are in the same region."
         )
         raise bad_request("InvalidResourceReference", message)
-    refuse_busy(turn, owner)
+    refuse_busy(write, owner)
 
 
 def mac() -> str:
@@ -125,7 +125,7 @@ def mac() -> str:
     return "-".join(("00", "0D", "3A", *(uuid.uuid4().hex[n : n + 2].upper() for n in (0, 2, 4))))
 
 
-def _told(world: World, interface: Resource) -> dict[str, Any]:
+def _computed(world: World, interface: Resource) -> dict[str, Any]:
     """Whose it is: Microsoft.Compute/virtualMachines list theirs, and endpoints theirs."""
     for other in world.store.users(interface):
         if ids.same(other.id.type, "Microsoft.Compute/virtualMachines"):
@@ -139,7 +139,7 @@ KINDS = (
     Kind(
         INTERFACE,
         check=_check,
-        told=_told,
+        computed=_computed,
         known=KNOWN,
         read_only=READ_ONLY,
         slow=SLOW,

@@ -14,15 +14,15 @@ MOST_LUN = 63
 OPTIONS = ("Delete", "Detach")
 
 
-def check(turn: Write, size: sizes.Size, resolved: dict[str, Any]) -> None:
-    """Refuses what Azure refuses, and makes ready in `turn.new.state["made"]` the disks that come with it. Raises."""
-    storage, made = turn.properties["storageProfile"], []
+def check(write: Write, size: sizes.Size, resolved: dict[str, Any]) -> None:
+    """Refuses what Azure refuses, and makes ready in `write.new.state["made"]` the disks that come with it. Raises."""
+    storage, made = write.properties["storageProfile"], []
     os = storage.setdefault("osDisk", {})
-    before = turn.old.properties["storageProfile"] if turn.old else {}
-    if turn.old:
+    before = write.old.properties["storageProfile"] if write.old else {}
+    if write.old:
         _same_os_disk(os, before["osDisk"])
     else:
-        made += _os_disk(turn, os, resolved)
+        made += _os_disk(write, os, resolved)
     listed = storage.setdefault("dataDisks", copy.deepcopy(before.get("dataDisks") or []))
     if len(listed) > size.disks:
         message = (
@@ -37,8 +37,8 @@ def check(turn: Write, size: sizes.Size, resolved: dict[str, Any]) -> None:
                 "InvalidParameter", f"The LUN {lun!r} of a data disk is not from 0 to {MOST_LUN}, or twice."
             )
         luns.add(lun)
-        made += _data_disk(turn, one, before.get("dataDisks") or [])
-    turn.new.state["made"] = made
+        made += _data_disk(write, one, before.get("dataDisks") or [])
+    write.new.state["made"] = made
 
 
 def _same_os_disk(os: dict[str, Any], before: dict[str, Any]) -> None:
@@ -50,30 +50,30 @@ def _same_os_disk(os: dict[str, Any], before: dict[str, Any]) -> None:
     os["managedDisk"] = {**before["managedDisk"], **(os["managedDisk"] or {}), "id": before["managedDisk"]["id"]}
 
 
-def _os_disk(turn: Write, os: dict[str, Any], resolved: dict[str, Any]) -> list[Resource]:
+def _os_disk(write: Write, os: dict[str, Any], resolved: dict[str, Any]) -> list[Resource]:
     _option(os)
     os.setdefault("osType", "Linux")
     os.setdefault("caching", "ReadWrite")
     if os.get("createOption") == "Attach":
-        _attach(turn, os)
+        _attach(write, os)
         return []
     if os.get("createOption") != "FromImage" or not resolved:
         raise bad_request("InvalidParameter", "An OS disk is made FromImage, of an imageReference, or it is to Attach.")
-    os.setdefault("name", f"{turn.id.name}_OsDisk_1_{turn.properties['vmId'].replace('-', '')}")
-    creation = {"createOption": "FromImage", **images.disk_reference(turn.world, resolved, turn.new.location)}
-    size = images.size_gib(turn.world, resolved, turn.new.location)
+    os.setdefault("name", f"{write.id.name}_OsDisk_1_{write.properties['vmId'].replace('-', '')}")
+    creation = {"createOption": "FromImage", **images.disk_reference(write.world, resolved, write.new.location)}
+    size = images.size_gib(write.world, resolved, write.new.location)
     if os.get("diskSizeGB", size) < size:
         message = f"The specified disk size {os['diskSizeGB']} GB is smaller than the size of the image, {size} GB."
         raise conflict("OperationNotAllowed", message)
     if (os.get("managedDisk") or {}).get("storageAccountType") in disks.ZONAL:
         raise bad_request("InvalidParameter", f"No OS disk can be of {' or '.join(disks.ZONAL)}.")
-    made = disks.make(turn.world, turn.new, os, creation, size)
+    made = disks.make(write.world, write.new, os, creation, size)
     made.properties["osType"] = os["osType"]
     _name(os, made)
     return [made]
 
 
-def _data_disk(turn: Write, one: dict[str, Any], before: list[dict[str, Any]]) -> list[Resource]:
+def _data_disk(write: Write, one: dict[str, Any], before: list[dict[str, Any]]) -> list[Resource]:
     """Keeps one that it has, attaches one that is there, or makes an empty one."""
     _option(one)
     one.pop("toBeDetached", None)
@@ -86,13 +86,13 @@ def _data_disk(turn: Write, one: dict[str, Any], before: list[dict[str, Any]]) -
         return []
     match one.get("createOption"):
         case "Attach":
-            _attach(turn, one)
+            _attach(write, one)
             return []
         case "Empty":
             if not one.get("diskSizeGB"):
                 raise profile.missing("dataDisks.diskSizeGB")
-            one.setdefault("name", f"{turn.id.name}_DataDisk_{one['lun']}")
-            made = disks.make(turn.world, turn.new, one, {"createOption": "Empty"}, one["diskSizeGB"])
+            one.setdefault("name", f"{write.id.name}_DataDisk_{one['lun']}")
+            made = disks.make(write.world, write.new, one, {"createOption": "Empty"}, one["diskSizeGB"])
             _name(one, made)
             return [made]
     raise bad_request(
@@ -111,16 +111,16 @@ def _name(one: dict[str, Any], disk: Resource) -> None:
     one.update({"name": disk.id.name, "diskSizeGB": disk.properties["diskSizeGB"], "managedDisk": managed})
 
 
-def _attach(turn: Write, one: dict[str, Any]) -> None:
+def _attach(write: Write, one: dict[str, Any]) -> None:
     id_ = (one.get("managedDisk") or {}).get("id")
     if not id_:
         raise profile.missing("managedDisk.id")
-    disk = profile.require(turn.world, id_, turn.id.text, disks.DISK, turn.new.location)
+    disk = profile.require(write.world, id_, write.id.text, disks.DISK, write.new.location)
     owner = disk.body.get("managedBy")
-    if owner and not ids.same(owner, turn.id.text):
+    if owner and not ids.same(owner, write.id.text):
         message = f"Disk '{disk.id.text}' cannot be attached as the disk is already owned by VM '{owner}'."
         raise conflict("ConflictingUserInput", message)
-    mine, its = turn.new.body.get("zones") or [], disk.body.get("zones") or []
+    mine, its = write.new.body.get("zones") or [], disk.body.get("zones") or []
     if its and its != mine:
         message = (
             f"Disk {disk.id.text} cannot be attached to the VM because it is in zone '{its[0]}' and the VM in "
@@ -146,17 +146,17 @@ def all_of(machine: Resource) -> list[dict[str, Any]]:
     return [storage["osDisk"], *storage.get("dataDisks", ())]
 
 
-def take(turn: Write) -> None:
+def take(write: Write) -> None:
     """Its disks are its own from now on; those that it has no more are free."""
-    for one in turn.new.state.pop("made", ()):
-        turn.world.store.put(one)
-    have = {one["managedDisk"]["id"].lower() for one in all_of(turn.new)}
-    for one in all_of(turn.old) if turn.old else ():
-        gone = turn.world.store.find(one["managedDisk"]["id"])
+    for one in write.new.state.pop("made", ()):
+        write.world.store.put(one)
+    have = {one["managedDisk"]["id"].lower() for one in all_of(write.new)}
+    for one in all_of(write.old) if write.old else ():
+        gone = write.world.store.find(one["managedDisk"]["id"])
         if gone and gone.id.key not in have:
             disks.attach(gone, None)
     for id_ in have:
-        disks.attach(turn.world.store.get(id_), turn.new)
+        disks.attach(write.world.store.get(id_), write.new)
 
 
 def leave(world: World, machine: Resource) -> None:

@@ -24,49 +24,49 @@ FIXED = ("osProfile.adminUsername", "osProfile.computerName", "priority", "stora
 ONCE = ("osProfile.customData", "osProfile.adminPassword", "osProfile.linuxConfiguration")
 
 
-def _check(turn: Write) -> None:
-    body, told, old = turn.new.body, turn.properties, turn.old
+def _check(write: Write) -> None:
+    body, properties, old = write.new.body, write.properties, write.old
     for member in NOT_HONOURED:
-        if told.get(member):
+        if properties.get(member):
             raise profile.not_honoured(member)
-    told.pop("instanceView", None)
-    size = _size(turn, told)
-    profile.check_zones(body.get("zones"), turn.new.location)
+    properties.pop("instanceView", None)
+    size = _size(write, properties)
+    profile.check_zones(body.get("zones"), write.new.location)
     if len(body.get("zones") or ()) > 1:
-        raise bad_request("InvalidParameter", f"VM {turn.id.name} can be in one zone, not in {body['zones']}.")
+        raise bad_request("InvalidParameter", f"VM {write.id.name} can be in one zone, not in {body['zones']}.")
     if old is None:
-        told.update({"vmId": str(uuid.uuid4()), "timeCreated": now()})
+        properties.update({"vmId": str(uuid.uuid4()), "timeCreated": now()})
     else:
-        told.update({name: old.properties[name] for name in COMPUTED})
-        _fixed(turn, old)
-    storage = told.setdefault("storageProfile", {})
-    if told.get("osProfile"):
-        told["osProfile"].setdefault("computerName", turn.id.name)
+        properties.update({name: old.properties[name] for name in COMPUTED})
+        _fixed(write, old)
+    storage = properties.setdefault("storageProfile", {})
+    if properties.get("osProfile"):
+        properties["osProfile"].setdefault("computerName", write.id.name)
     elif (storage.get("osDisk") or {}).get("createOption") != "Attach":
         raise profile.missing("osProfile")
-    resolved = profile.check(turn.world, told, turn.new.location, turn.id.text, image=old is None)
+    resolved = profile.check(write.world, properties, write.new.location, write.id.text, image=old is None)
     if old is None and resolved:
         storage["imageReference"] = resolved
     elif old and old.properties["storageProfile"].get("imageReference"):
         storage["imageReference"] = old.properties["storageProfile"]["imageReference"]
-    machine_disks.check(turn, size, resolved)
-    _interfaces(turn)
-    _quota(turn, size)
+    machine_disks.check(write, size, resolved)
+    _interfaces(write)
+    _quota(write, size)
 
 
-def _quota(turn: Write, size: sizes.Size) -> None:
-    spot = profile.is_spot(turn.properties)
-    if turn.old is None or limits.hardware(turn.old).size != size.name:
-        limits.require_quota(turn.world, turn.new.location, turn.id.subscription, size, 1, spot=spot)
-    if turn.old is None:
-        turn.new.state.update({"priority": "Spot" if spot else "Regular", "power": "starting"})
+def _quota(write: Write, size: sizes.Size) -> None:
+    spot = profile.is_spot(write.properties)
+    if write.old is None or limits.hardware(write.old).size != size.name:
+        limits.require_quota(write.world, write.new.location, write.id.subscription, size, 1, spot=spot)
+    if write.old is None:
+        write.new.state.update({"priority": "Spot" if spot else "Regular", "power": "starting"})
 
 
-def _size(turn: Write, told: dict[str, Any]) -> sizes.Size:
-    hardware = told.setdefault("hardwareProfile", {})
+def _size(write: Write, properties: dict[str, Any]) -> sizes.Size:
+    hardware = properties.setdefault("hardwareProfile", {})
     if not hardware.get("vmSize"):
         raise profile.missing("hardwareProfile.vmSize")
-    size = limits.require_size(str(hardware["vmSize"]), turn.new.location)
+    size = limits.require_size(str(hardware["vmSize"]), write.new.location)
     hardware["vmSize"] = size.name
     return size
 
@@ -78,11 +78,11 @@ def _at(properties: dict[str, Any], path: str) -> Any:
     return found
 
 
-def _fixed(turn: Write, old: Resource) -> None:
-    if (turn.new.body.get("zones") or []) != (old.body.get("zones") or []):
+def _fixed(write: Write, old: Resource) -> None:
+    if (write.new.body.get("zones") or []) != (old.body.get("zones") or []):
         raise conflict("PropertyChangeNotAllowed", "Changing property 'zones' is not allowed.")
     for path in (*FIXED, *ONCE):
-        before, after = _at(old.properties, path), _at(turn.properties, path)
+        before, after = _at(old.properties, path), _at(write.properties, path)
         if isinstance(before, dict) and isinstance(after, dict):
             after = {**before, **after}
         if after is not None and after != before:
@@ -91,14 +91,14 @@ def _fixed(turn: Write, old: Resource) -> None:
         if old.properties.get(member) is None:
             continue
         if isinstance(old.properties[member], dict):
-            turn.properties[member] = {**copy.deepcopy(old.properties[member]), **(turn.properties.get(member) or {})}
+            write.properties[member] = {**copy.deepcopy(old.properties[member]), **(write.properties.get(member) or {})}
         else:
-            turn.properties.setdefault(member, old.properties[member])
+            write.properties.setdefault(member, old.properties[member])
 
 
-def _interfaces(turn: Write) -> None:
+def _interfaces(write: Write) -> None:
     """They are there, of the same network, and nobody else's. Raises ArmError."""
-    network = turn.properties.setdefault("networkProfile", {})
+    network = write.properties.setdefault("networkProfile", {})
     if network.get("networkInterfaceConfigurations"):
         raise profile.not_honoured("networkInterfaceConfigurations")
     listed = network.get("networkInterfaces") or []
@@ -107,59 +107,59 @@ def _interfaces(turn: Write) -> None:
     primaries = sum(bool((one.get("properties") or {}).get("primary")) for one in listed)
     if len(listed) > 1 and primaries != 1:
         raise bad_request(
-            "VirtualMachineMustHaveOneNetworkInterfaceAsPrimary", f"{turn.id.name} has {primaries} primary."
+            "VirtualMachineMustHaveOneNetworkInterfaceAsPrimary", f"{write.id.name} has {primaries} primary."
         )
     for one in listed:
-        found = profile.require(turn.world, str(one.get("id", "")), turn.id.text, INTERFACE, turn.new.location)
-        for user in turn.world.store.users(found):
-            if user.id.type == MACHINE and user.id.key != turn.id.key:
+        found = profile.require(write.world, str(one.get("id", "")), write.id.text, INTERFACE, write.new.location)
+        for user in write.world.store.users(found):
+            if user.id.type == MACHINE and user.id.key != write.id.key:
                 message = f"Network Interface {found.id.text} is used by existing resource {user.id.text}."
                 raise bad_request("NicInUse", message)
-    if turn.old and limits.holds(turn.old):
-        before = {one["id"].lower() for one in turn.old.properties["networkProfile"]["networkInterfaces"]}
+    if write.old and limits.holds(write.old):
+        before = {one["id"].lower() for one in write.old.properties["networkProfile"]["networkInterfaces"]}
         if before != {str(one["id"]).lower() for one in listed}:
             code = "AddingOrDeletingNetworkInterfacesOnARunningVirtualMachineNotAllowed"
-            raise conflict(code, f"Interfaces of {turn.id.name} can change only while it is deallocated.")
+            raise conflict(code, f"Interfaces of {write.id.name} can change only while it is deallocated.")
 
 
-def _begun(turn: Write) -> None:
-    machine_disks.take(turn)
-    for told in turn.properties["networkProfile"]["networkInterfaces"]:
-        told["id"] = turn.world.store.get(str(told["id"])).id.text
+def _begun(write: Write) -> None:
+    machine_disks.take(write)
+    for reference in write.properties["networkProfile"]["networkInterfaces"]:
+        reference["id"] = write.world.store.get(str(reference["id"])).id.text
 
 
-def _settle(turn: Write) -> None:
-    machine = turn.new
+def _settle(write: Write) -> None:
+    machine = write.new
     if machine.state["power"] not in ("starting", "none"):
         return
-    room, wanted = limits.Room(turn.world), limits.hardware(machine)
+    room, wanted = limits.Room(write.world), limits.hardware(machine)
     if limits.holds(machine):
         room.give(wanted)  # it is counted as if it had it already
     if limit := room.take(wanted):
         failed = limits.failure(limit, wanted.size, machine.location)
-        machine.state.update({"power": "none", "failure": failed.told()})
+        machine.state.update({"power": "none", "failure": failed.as_json()})
         raise failed
     machine.state.pop("failure", None)
     machine.state.update({"power": "running", "settled": now()})
 
 
-def _failed(turn: Write) -> None:
-    if turn.new.state["power"] == "starting":
-        turn.new.state["power"] = "none"
+def _failed(write: Write) -> None:
+    if write.new.state["power"] == "starting":
+        write.new.state["power"] = "none"
 
 
-def _removed(turn: Write) -> None:
+def _removed(write: Write) -> None:
     """What is to go with it goes; the rest is free again."""
-    machine_disks.leave(turn.world, turn.new)
-    for told in turn.properties["networkProfile"].get("networkInterfaces") or ():
-        found = turn.world.store.find(told["id"])
-        if found and (told.get("properties") or {}).get("deleteOption") == "Delete":
-            turn.world.store.drop(found)
+    machine_disks.leave(write.world, write.new)
+    for reference in write.properties["networkProfile"].get("networkInterfaces") or ():
+        found = write.world.store.find(reference["id"])
+        if found and (reference.get("properties") or {}).get("deleteOption") == "Delete":
+            write.world.store.drop(found)
 
 
 def _power(action: str) -> Any:
-    def act(turn: Write) -> Later:
-        return Later(lambda: power.act(turn.world, [turn.new], action))
+    def act(write: Write) -> Later:
+        return Later(lambda: power.act(write.world, [write.new], action))
 
     return act
 
@@ -175,8 +175,8 @@ def evict(world: World, machine: Resource) -> None:
         machine.changed()
 
 
-def _simulate_eviction(turn: Write) -> None:
-    events.evict(turn.world, turn.new)
+def _simulate_eviction(write: Write) -> None:
+    events.evict(write.world, write.new)
 
 
 ACTIONS = {name: _power(name) for name in ("start", "powerOff", "deallocate", "restart", "redeploy")}

@@ -31,37 +31,37 @@ def prefixes(network: Resource) -> list[IPv4Network]:
     return [IPv4Network(one) for one in network.properties.get("addressSpace", {}).get("addressPrefixes", ())]
 
 
-def _check(turn: Write) -> None:
-    common.name(turn)
-    told = turn.properties.get("addressSpace", {}).get("addressPrefixes") or ()
-    spaces = [common.network(one, turn.id.text) for one in told]
+def _check(write: Write) -> None:
+    common.name(write)
+    address_prefixes = write.properties.get("addressSpace", {}).get("addressPrefixes") or ()
+    spaces = [common.network(one, write.id.text) for one in address_prefixes]
     if not spaces:
-        raise bad_request("MissingAddressSpace", f"Virtual network {turn.id.name} has no address prefix.")
+        raise bad_request("MissingAddressSpace", f"Virtual network {write.id.name} has no address prefix.")
     for n, one in enumerate(spaces):
         if not LARGEST <= one.prefixlen <= SMALLEST or any(one.overlaps(never) for never in FORBIDDEN):
-            raise common.invalid(f"The address prefix {one} of virtual network {turn.id.name} is not allowed.")
+            raise common.invalid(f"The address prefix {one} of virtual network {write.id.name} is not allowed.")
         if any(one.overlaps(other) for other in spaces[:n]):
-            raise common.invalid(f"The address prefix {one} of virtual network {turn.id.name} overlaps another of it.")
-    if turn.properties.get("subnets") is None:
-        for subnet in turn.world.store.children(turn.new, SUBNET):
-            inside(turn.new, subnet, prefixes_of(subnet, subnet.id.text))
-    turn.properties.setdefault("enableDdosProtection", False)
-    turn.properties.setdefault("privateEndpointVNetPolicies", "Disabled")
-    common.guid(turn)
+            raise common.invalid(f"The address prefix {one} of virtual network {write.id.name} overlaps another of it.")
+    if write.properties.get("subnets") is None:
+        for subnet in write.world.store.children(write.new, SUBNET):
+            inside(write.new, subnet, prefixes_of(subnet, subnet.id.text))
+    write.properties.setdefault("enableDdosProtection", False)
+    write.properties.setdefault("privateEndpointVNetPolicies", "Disabled")
+    common.guid(write)
 
 
-def _removed(turn: Write) -> None:
+def _removed(write: Write) -> None:
     """Flow logs go with what they watch."""
-    for log in list(turn.world.store.all(FLOW_LOG)):
+    for log in list(write.world.store.all(FLOW_LOG)):
         target = str(log.properties["targetResourceId"]).lower()
-        if f"{target}/".startswith(f"{turn.id.key}/"):
-            turn.world.store.drop(log)
-    for other in turn.world.store.all(PEERING):
-        if str(other.properties["remoteVirtualNetwork"]["id"]).lower() == turn.id.key:
+        if f"{target}/".startswith(f"{write.id.key}/"):
+            write.world.store.drop(log)
+    for other in write.world.store.all(PEERING):
+        if str(other.properties["remoteVirtualNetwork"]["id"]).lower() == write.id.key:
             other.properties["peeringState"] = "Disconnected"
 
 
-def _told(world: World, network: Resource) -> dict[str, Any]:
+def _computed(world: World, network: Resource) -> dict[str, Any]:
     logs = [
         {"id": log.id.text}
         for log in world.store.all(FLOW_LOG)
@@ -76,9 +76,9 @@ KINDS = (
         check=_check,
         settle=watchers.watch_region,
         removed=_removed,
-        told=_told,
-        parts={"subnets": SUBNET, "virtualNetworkPeerings": PEERING},
-        keeps_parts=True,
+        computed=_computed,
+        subresources={"subnets": SUBNET, "virtualNetworkPeerings": PEERING},
+        keeps_subresources=True,
         known=KNOWN,
         read_only=READ_ONLY,
         slow=SLOW,

@@ -62,46 +62,46 @@ def has_gateway(world: World, network: Resource) -> bool:
     return False
 
 
-def _check(turn: Write) -> None:
-    common.name(turn)
+def _check(write: Write) -> None:
+    common.name(write)
     remote = require(
-        turn, turn.properties.get("remoteVirtualNetwork"), "properties.remoteVirtualNetwork.id", NETWORK, near=False
+        write, write.properties.get("remoteVirtualNetwork"), "properties.remoteVirtualNetwork.id", NETWORK, near=False
     )
-    common.only_id(turn.properties, "remoteVirtualNetwork")
+    common.only_id(write.properties, "remoteVirtualNetwork")
     for at, default in FLAGS.items():
-        if not isinstance(turn.properties.setdefault(at, default), bool):
-            raise common.invalid(f"{turn.id.text}: {at} must be true or false.")
-    start = f"Cannot create or update peering {turn.id.text}."
-    if remote.id.key == turn.parent.id.key:
+        if not isinstance(write.properties.setdefault(at, default), bool):
+            raise common.invalid(f"{write.id.text}: {at} must be true or false.")
+    start = f"Cannot create or update peering {write.id.text}."
+    if remote.id.key == write.parent.id.key:
         raise common.invalid(f"{start} A virtual network cannot be peered with itself.")
-    for other in turn.siblings:
+    for other in write.siblings:
         if ids.same(other.properties["remoteVirtualNetwork"]["id"], remote.id.text):
             message = f"{start} Peering {other.id.text} references the same remote virtual network {remote.id.text}."
             raise bad_request("AnotherPeeringAlreadyReferencesRemoteVnet", message)
-    _spaces_apart(turn, remote, start)
-    half = back(turn.world, turn.new)
+    _spaces_apart(write, remote, start)
+    half = back(write.world, write.new)
     if half is not None and half.properties.get("peeringState") == "Disconnected":
         message = (
-            f"Cannot create or update peering {turn.id.text} because remote peering {half.id.text} referencing parent "
-            f"virtual network {turn.parent.id.text} is in Disconnected state. Update or re-create the remote peering "
+            f"Cannot create or update peering {write.id.text} because remote peering {half.id.text} referencing parent "
+            f"virtual network {write.parent.id.text} is in Disconnected state. Update or re-create the remote peering "
             "to get it back to Initiated state."
         )
         raise bad_request("RemotePeeringIsDisconnected", message)
-    _gateways(turn, remote, half)
-    common.guid(turn)
-    turn.new.state = {**turn.new.state, "remote": _space(remote)}
+    _gateways(write, remote, half)
+    common.guid(write)
+    write.new.state = {**write.new.state, "remote": _space(remote)}
 
 
-def _spaces_apart(turn: Write, remote: Resource, start: str) -> None:
-    here = turn.parent
+def _spaces_apart(write: Write, remote: Resource, start: str) -> None:
+    here = write.parent
     if both := _overlap(here, remote):
         message = (
             f"{start} Virtual networks {here.id.text} and {remote.id.text} cannot be peered because their address "
             f"spaces overlap. Overlapping address prefixes: {', '.join(both)}"
         )
         raise bad_request("VnetAddressSpacesOverlap", message)
-    for other in turn.siblings:
-        third = remote_of(turn.world, other)
+    for other in write.siblings:
+        third = remote_of(write.world, other)
         if third and (both := _overlap(remote, third)):
             message = (
                 f"{start} Virtual networks {here.id.text} and {remote.id.text} cannot be peered because address space "
@@ -111,42 +111,42 @@ def _spaces_apart(turn: Write, remote: Resource, start: str) -> None:
             raise bad_request("VnetAddressSpaceOverlapsWithAlreadyPeeredVnet", message)
 
 
-def _gateways(turn: Write, remote: Resource, half: Resource | None) -> None:
-    if not turn.properties["useRemoteGateways"]:
+def _gateways(write: Write, remote: Resource, half: Resource | None) -> None:
+    if not write.properties["useRemoteGateways"]:
         return
-    if not has_gateway(turn.world, remote):
+    if not has_gateway(write.world, remote):
         message = (
-            f"Peering {turn.id.text} cannot have UseRemoteGateway flag set to true because remote virtual network "
+            f"Peering {write.id.text} cannot have UseRemoteGateway flag set to true because remote virtual network "
             f"{remote.id.text} referenced by the peering does not have any gateways."
         )
         raise bad_request("RemoteVnetHasNoGateways", message)
-    if turn.properties["allowGatewayTransit"] or has_gateway(turn.world, turn.parent):
-        message = f"{turn.id.text} cannot use remote gateways: its network has a gateway of its own, or gives transit."
+    if write.properties["allowGatewayTransit"] or has_gateway(write.world, write.parent):
+        message = f"{write.id.text} cannot use remote gateways: its network has a gateway of its own, or gives transit."
         raise common.invalid(message)
     if half is not None and not half.properties["allowGatewayTransit"]:
-        message = f"{turn.id.text} cannot use remote gateways: {half.id.text} does not allow gateway transit."
+        message = f"{write.id.text} cannot use remote gateways: {half.id.text} does not allow gateway transit."
         raise common.invalid(message)
 
 
-def _settle(turn: Write) -> None:
-    half = back(turn.world, turn.new)
-    turn.properties["peeringState"] = "Connected" if half else "Initiated"
+def _settle(write: Write) -> None:
+    half = back(write.world, write.new)
+    write.properties["peeringState"] = "Connected" if half else "Initiated"
     if half:
         half.properties["peeringState"] = "Connected"
 
 
-def _removed(turn: Write) -> None:
-    half = back(turn.world, turn.new)
+def _removed(write: Write) -> None:
+    half = back(write.world, write.new)
     if half and half.properties.get("peeringState") == "Connected":
         half.properties["peeringState"] = "Disconnected"
 
 
-def _told(world: World, peering: Resource) -> dict[str, Any]:
+def _computed(world: World, peering: Resource) -> dict[str, Any]:
     assert peering.id.parent is not None
     found: dict[str, Any] = {"doNotVerifyRemoteGateways": False, "peerCompleteVnets": True}
-    seen, remote = peering.state["remote"], remote_of(world, peering)
-    now = _space(remote) if remote else seen
-    found["remoteAddressSpace"] = {"addressPrefixes": seen}
+    synced, remote = peering.state["remote"], remote_of(world, peering)
+    now = _space(remote) if remote else synced
+    found["remoteAddressSpace"] = {"addressPrefixes": synced}
     found["remoteVirtualNetworkAddressSpace"] = {"addressPrefixes": now}
     half = back(world, peering)
     here = _space(world.store.get(peering.id.parent))
@@ -156,7 +156,7 @@ def _told(world: World, peering: Resource) -> dict[str, Any]:
         (False, True): "LocalNotInSync",
         (False, False): "LocalAndRemoteNotInSync",
     }
-    found["peeringSyncLevel"] = levels[seen == now, half is not None and half.state["remote"] == here]
+    found["peeringSyncLevel"] = levels[synced == now, half is not None and half.state["remote"] == here]
     return found
 
 
@@ -167,7 +167,7 @@ KINDS = (
         check=_check,
         settle=_settle,
         removed=_removed,
-        told=_told,
+        computed=_computed,
         known=KNOWN,
         read_only=READ_ONLY,
         serial=True,

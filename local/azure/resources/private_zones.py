@@ -42,29 +42,29 @@ SOA = {
 }
 
 
-def _global(turn: Write) -> None:
-    if turn.new.location != GLOBAL:
+def _global(write: Write) -> None:
+    if write.new.location != GLOBAL:
         raise bad_request(
             "LocationNotAvailableForResourceType",
-            f"{turn.id.text} is in '{turn.new.location}'; it must be in 'global'.",
+            f"{write.id.text} is in '{write.new.location}'; it must be in 'global'.",
         )
 
 
-def _zone(turn: Write) -> None:
-    _global(turn)
-    labels = turn.id.name.split(".")
+def _zone(write: Write) -> None:
+    _global(write)
+    labels = write.id.name.split(".")
     if not 2 <= len(labels) <= 34 or not all(LABEL.fullmatch(one) for one in labels):
-        raise common.invalid(f"'{turn.id.name}' is no name of a private DNS zone.")
+        raise common.invalid(f"'{write.id.name}' is no name of a private DNS zone.")
 
 
-def _begin(turn: Write) -> None:
-    soa = ids.parse(f"{turn.id.text}/SOA/@")
-    if turn.world.store.find(soa) is None:
-        turn.world.store.put(Resource(soa, {"properties": {"ttl": 3600, "soaRecord": dict(SOA)}}))
+def _begin(write: Write) -> None:
+    soa = ids.parse(f"{write.id.text}/SOA/@")
+    if write.world.store.find(soa) is None:
+        write.world.store.put(Resource(soa, {"properties": {"ttl": 3600, "soaRecord": dict(SOA)}}))
 
 
-def _keep_zone(turn: Write) -> None:
-    common.refuse_nested(turn, LINK)
+def _keep_zone(write: Write) -> None:
+    common.refuse_nested(write, LINK)
 
 
 def sets(world: World, zone: Resource) -> Iterator[Resource]:
@@ -73,7 +73,7 @@ def sets(world: World, zone: Resource) -> Iterator[Resource]:
             yield one
 
 
-def _told_zone(world: World, zone: Resource) -> dict[str, Any]:
+def _computed_zone(world: World, zone: Resource) -> dict[str, Any]:
     return {
         "maxNumberOfRecordSets": MOST_SETS,
         "numberOfRecordSets": len(list(sets(world, zone))),
@@ -84,28 +84,30 @@ def _told_zone(world: World, zone: Resource) -> dict[str, Any]:
     }
 
 
-def _all(turn: Write, method: str) -> dict[str, Any]:
+def _all(write: Write, method: str) -> dict[str, Any]:
     """…/ALL: the record sets of every type."""
     if method != "GET":
         raise ArmError(405, "MethodNotAllowed", f"{method} is not allowed on all of a zone.")
-    return {"value": [tell(turn.world, one) for one in sets(turn.world, turn.new)]}
+    return {"value": [tell(write.world, one) for one in sets(write.world, write.new)]}
 
 
-def _link(turn: Write) -> None:
-    _global(turn)
-    network = require(turn, turn.properties.get("virtualNetwork"), "properties.virtualNetwork.id", NETWORK, near=False)
-    common.only_id(turn.properties, "virtualNetwork")
-    if turn.properties.setdefault("registrationEnabled", False) is not False:
+def _link(write: Write) -> None:
+    _global(write)
+    network = require(
+        write, write.properties.get("virtualNetwork"), "properties.virtualNetwork.id", NETWORK, near=False
+    )
+    common.only_id(write.properties, "virtualNetwork")
+    if write.properties.setdefault("registrationEnabled", False) is not False:
         raise common.invalid(
-            f"{turn.id.text}: the local Azure registers no machine's name; registrationEnabled is false."
+            f"{write.id.text}: the local Azure registers no machine's name; registrationEnabled is false."
         )
-    common.pick(turn, turn.properties, "resolutionPolicy", ("Default", "NxDomainRedirect"), "Default")
-    if turn.old and not ids.same(turn.old.properties["virtualNetwork"]["id"], network.id.text):
-        raise common.invalid(f"The network of {turn.id.text} cannot be changed.")
-    for other in turn.world.store.all(LINK):
-        if other.id.key == turn.id.key or not ids.same(other.properties["virtualNetwork"]["id"], network.id.text):
+    common.pick(write, write.properties, "resolutionPolicy", ("Default", "NxDomainRedirect"), "Default")
+    if write.old and not ids.same(write.old.properties["virtualNetwork"]["id"], network.id.text):
+        raise common.invalid(f"The network of {write.id.text} cannot be changed.")
+    for other in write.world.store.all(LINK):
+        if other.id.key == write.id.key or not ids.same(other.properties["virtualNetwork"]["id"], network.id.text):
             continue
-        if ids.same(other.id.names[0], turn.id.names[0]):
+        if ids.same(other.id.names[0], write.id.names[0]):
             message = (
                 "A virtual network cannot be linked to multiple zones with overlapping namespaces. "
                 f"{network.id.text} is linked by {other.id.text}."
@@ -113,57 +115,57 @@ def _link(turn: Write) -> None:
             raise conflict("Conflict", message)
 
 
-def _linked(turn: Write) -> None:
-    turn.properties["virtualNetworkLinkState"] = "Completed"
+def _linked(write: Write) -> None:
+    write.properties["virtualNetworkLinkState"] = "Completed"
 
 
-def _record(turn: Write) -> None:
-    sort = turn.id.types[-1].upper()
+def _record(write: Write) -> None:
+    sort = write.id.types[-1].upper()
     at, fields = RECORDS[sort]
-    told = turn.properties
-    labels = turn.id.name.split(".")
-    if turn.id.name != "@" and not all(LABEL.fullmatch(one) or one == "*" for one in labels):
-        raise common.invalid(f"'{turn.id.name}' is no name of a record set.")
-    if strange := sorted(told.keys() - {at, "ttl", "metadata", "provisioningState"}):
+    properties = write.properties
+    labels = write.id.name.split(".")
+    if write.id.name != "@" and not all(LABEL.fullmatch(one) or one == "*" for one in labels):
+        raise common.invalid(f"'{write.id.name}' is no name of a record set.")
+    if strange := sorted(properties.keys() - {at, "ttl", "metadata", "provisioningState"}):
         raise common.invalid(f"Could not find member '{strange[0]}' on a record set of type {sort}.")
-    common.number(turn, told, "ttl", 1, MOST_TTL, 3600)
-    records: list[Any] = (told.get(at) or []) if at.endswith("s") else [told.get(at)]
+    common.number(write, properties, "ttl", 1, MOST_TTL, 3600)
+    records: list[Any] = (properties.get(at) or []) if at.endswith("s") else [properties.get(at)]
     if not records or not all(isinstance(one, dict) and set(one) == set(fields) for one in records):
-        raise common.invalid(f"{turn.id.text} needs '{at}', with {', '.join(fields)} each.")
+        raise common.invalid(f"{write.id.text} needs '{at}', with {', '.join(fields)} each.")
     for one in records:
-        _valid(turn, sort, one)
-    _alone(turn, sort)
+        _valid(write, sort, one)
+    _alone(write, sort)
 
 
-def _valid(turn: Write, sort: str, record: dict[str, Any]) -> None:
+def _valid(write: Write, sort: str, record: dict[str, Any]) -> None:
     try:
         if sort == "A":
             IPv4Address(record["ipv4Address"])
         elif sort == "AAAA":
             IPv6Address(record["ipv6Address"])
     except ValueError as error:
-        raise common.invalid(f"{turn.id.text}: {error}.") from None
+        raise common.invalid(f"{write.id.text}: {error}.") from None
     if sort == "TXT" and not all(isinstance(one, str) and len(one) <= 255 for one in record["value"]):
-        raise common.invalid(f"{turn.id.text}: a string of a TXT record has 255 characters at most.")
+        raise common.invalid(f"{write.id.text}: a string of a TXT record has 255 characters at most.")
 
 
-def _alone(turn: Write, sort: str) -> None:
+def _alone(write: Write, sort: str) -> None:
     """A CNAME has its name to itself (RFC 1034, 3.6.2)."""
-    if sort == "CNAME" and turn.id.name == "@":
-        raise common.invalid(f"{turn.id.text}: there is no CNAME at a zone's beginning.")
-    for other in sets(turn.world, turn.parent):
+    if sort == "CNAME" and write.id.name == "@":
+        raise common.invalid(f"{write.id.text}: there is no CNAME at a zone's beginning.")
+    for other in sets(write.world, write.parent):
         both = (sort, other.id.types[-1].upper())
-        if ids.same(other.id.name, turn.id.name) and both[0] != both[1] and "CNAME" in both:
-            message = f"{turn.id.text} and {other.id.text} have one name, and one of them is a CNAME."
+        if ids.same(other.id.name, write.id.name) and both[0] != both[1] and "CNAME" in both:
+            message = f"{write.id.text} and {other.id.text} have one name, and one of them is a CNAME."
             raise conflict("Conflict", message)
 
 
-def _keep_soa(turn: Write) -> None:
-    if ids.same(turn.id.types[-1], "SOA"):
-        raise bad_request("BadRequest", f"The SOA record set of {turn.parent.id.name} cannot be deleted.")
+def _keep_soa(write: Write) -> None:
+    if ids.same(write.id.types[-1], "SOA"):
+        raise bad_request("BadRequest", f"The SOA record set of {write.parent.id.name} cannot be deleted.")
 
 
-def _told_record(_: World, record: Resource) -> dict[str, Any]:
+def _computed_record(_: World, record: Resource) -> dict[str, Any]:
     zone = record.id.names[0]
     name = f"{zone}." if record.id.name == "@" else f"{record.id.name}.{zone}."
     return {"fqdn": name, "isAutoRegistered": False}
@@ -180,7 +182,7 @@ KINDS = (
         check=_zone,
         settle=_begin,
         removing=_keep_zone,
-        told=_told_zone,
+        computed=_computed_zone,
         views={"ALL": _all},
         known=frozenset(("provisioningState",)),
         read_only=READ_ONLY,
@@ -201,7 +203,7 @@ KINDS = (
             tracked=False,
             check=_record,
             removing=_keep_soa,
-            told=_told_record,
+            computed=_computed_record,
             read_only=("fqdn", "isAutoRegistered"),
             stateless=True,
         )

@@ -23,25 +23,25 @@ KNOWN = frozenset(
 READ_ONLY = ("ipAddress", "ipConfiguration", "natGateway", "resourceGuid")
 
 
-def _address(turn: Write) -> None:
-    common.name(turn)
-    told = turn.properties
-    if common.sku(turn, "Standard", "Basic", default="Basic") == "Basic":
+def _address(write: Write) -> None:
+    common.name(write)
+    properties = write.properties
+    if common.sku(write, "Standard", "Basic", default="Basic") == "Basic":
         message = (
             "Cannot create more than 0 IPv4 Basic SKU public IP addresses for this subscription in this region. Basic "
             "SKU public IP addresses were retired on 30 September 2025."
         )
         raise bad_request("IPv4BasicSkuPublicIpCountLimitReached", message)
-    common.pick(turn, told, "publicIPAddressVersion", ("IPv4",), "IPv4")
-    if common.pick(turn, told, "publicIPAllocationMethod", ("Static", "Dynamic"), "Dynamic") == "Dynamic":
-        raise common.invalid(f"Standard sku publicIp {turn.id.text} must have AllocationMethod set to Static.")
-    common.zones(turn)
-    common.number(turn, told, "idleTimeoutInMinutes", 4, 30, 4)
-    told.setdefault("ipTags", [])
-    common.guid(turn)
-    told["ipAddress"] = turn.old.properties["ipAddress"] if turn.old else _free(turn.world)
-    if dns := told.get("dnsSettings"):
-        dns["fqdn"] = f"{dns.get('domainNameLabel')}.{turn.new.location}.cloudapp.azure.com"
+    common.pick(write, properties, "publicIPAddressVersion", ("IPv4",), "IPv4")
+    if common.pick(write, properties, "publicIPAllocationMethod", ("Static", "Dynamic"), "Dynamic") == "Dynamic":
+        raise common.invalid(f"Standard sku publicIp {write.id.text} must have AllocationMethod set to Static.")
+    common.zones(write)
+    common.number(write, properties, "idleTimeoutInMinutes", 4, 30, 4)
+    properties.setdefault("ipTags", [])
+    common.guid(write)
+    properties["ipAddress"] = write.old.properties["ipAddress"] if write.old else _free(write.world)
+    if dns := properties.get("dnsSettings"):
+        dns["fqdn"] = f"{dns.get('domainNameLabel')}.{write.new.location}.cloudapp.azure.com"
 
 
 def _free(world: World) -> str:
@@ -71,48 +71,48 @@ def _uses(resource: Resource) -> Iterator[tuple[str, str]]:
         yield resource.id.text, str(public["id"])
 
 
-def require_public(turn: Write, value: Any, at: str) -> Resource:
+def require_public(write: Write, value: Any, at: str) -> Resource:
     """A free one, or one's own. Raises ArmError."""
-    found = require(turn, value, at, ADDRESS)
-    has = user(turn.world, found)
-    if has and has[1].id.key != turn.id.key:
+    found = require(write, value, at, ADDRESS)
+    has = user(write.world, found)
+    if has and has[1].id.key != write.id.key:
         message = (
-            f"Resource {turn.id.text} is referencing public IP address {found.id.text} that is already allocated to "
+            f"Resource {write.id.text} is referencing public IP address {found.id.text} that is already allocated to "
             f"resource {has[0]}."
         )
         raise bad_request("PublicIPAddressInUse", message)
     return found
 
 
-def _told(world: World, address: Resource) -> dict[str, Any]:
+def _computed(world: World, address: Resource) -> dict[str, Any]:
     has = user(world, address)
     if has is None:
         return {}
     return {"natGateway" if ids.same(has[1].id.type, NAT) else "ipConfiguration": {"id": has[0]}}
 
 
-def _nat(turn: Write) -> None:
-    common.name(turn)
-    common.sku(turn, "Standard", default="Standard")
-    turn.new.body["sku"].pop("tier")
-    zones = common.zones(turn)
+def _nat(write: Write) -> None:
+    common.name(write)
+    common.sku(write, "Standard", default="Standard")
+    write.new.body["sku"].pop("tier")
+    zones = common.zones(write)
     if len(zones) > 1:
         raise common.invalid(
-            f"NAT gateway {turn.id.text} has {len(zones)} zones: a Standard one is in one zone or none."
+            f"NAT gateway {write.id.text} has {len(zones)} zones: a Standard one is in one zone or none."
         )
-    common.number(turn, turn.properties, "idleTimeoutInMinutes", 4, 120, 4)
-    told = turn.properties.get("publicIpAddresses") or []
-    turn.properties["publicIpAddresses"] = []
-    for one in told:
-        address = require_public(turn, one, "properties.publicIpAddresses.id")
+    common.number(write, write.properties, "idleTimeoutInMinutes", 4, 120, 4)
+    references = write.properties.get("publicIpAddresses") or []
+    write.properties["publicIpAddresses"] = []
+    for one in references:
+        address = require_public(write, one, "properties.publicIpAddresses.id")
         theirs: list[str] = address.body.get("zones") or []
         if zones and len(theirs) == 1 and list(theirs) != zones:
-            raise common.invalid(f"NAT gateway {turn.id.text} is in zone {zones}, {address.id.text} in {theirs}.")
-        turn.properties["publicIpAddresses"].append({"id": address.id.text})
-    common.guid(turn)
+            raise common.invalid(f"NAT gateway {write.id.text} is in zone {zones}, {address.id.text} in {theirs}.")
+        write.properties["publicIpAddresses"].append({"id": address.id.text})
+    common.guid(write)
 
 
-def _told_nat(world: World, nat: Resource) -> dict[str, Any]:
+def _computed_nat(world: World, nat: Resource) -> dict[str, Any]:
     users = [
         {"id": one.id.text}
         for one in world.store.all("Microsoft.Network/virtualNetworks/subnets")
@@ -125,7 +125,7 @@ KINDS = (
     Kind(
         ADDRESS,
         check=_address,
-        told=_told,
+        computed=_computed,
         known=KNOWN,
         read_only=READ_ONLY,
         slow=SLOW,
@@ -134,7 +134,7 @@ KINDS = (
     Kind(
         NAT,
         check=_nat,
-        told=_told_nat,
+        computed=_computed_nat,
         known=frozenset(("idleTimeoutInMinutes", "publicIpAddresses")),
         read_only=("subnets", "resourceGuid"),
         slow=SLOW,

@@ -16,56 +16,58 @@ LARGEST, SMALLEST = 24, 28
 CONFIGURATION = frozenset(("subnet", "privateIpAddress", "privateIpAllocationMethod"))
 
 
-def _resolver(turn: Write) -> None:
-    common.name(turn)
-    network = require(turn, turn.properties.get("virtualNetwork"), "properties.virtualNetwork.id", NETWORK)
-    common.only_id(turn.properties, "virtualNetwork")
-    for other in turn.world.store.all(RESOLVER):
-        if other.id.key != turn.id.key and ids.same(other.properties["virtualNetwork"]["id"], network.id.text):
+def _resolver(write: Write) -> None:
+    common.name(write)
+    network = require(write, write.properties.get("virtualNetwork"), "properties.virtualNetwork.id", NETWORK)
+    common.only_id(write.properties, "virtualNetwork")
+    for other in write.world.store.all(RESOLVER):
+        if other.id.key != write.id.key and ids.same(other.properties["virtualNetwork"]["id"], network.id.text):
             raise common.invalid(f"{network.id.text} has a resolver already: {other.id.text}.")
-    turn.properties["dnsResolverState"] = "Connected"
-    common.guid(turn)
+    write.properties["dnsResolverState"] = "Connected"
+    common.guid(write)
 
 
-def _keep(turn: Write) -> None:
-    common.refuse_nested(turn, INBOUND)
-    common.refuse_nested(turn, OUTBOUND)
+def _keep(write: Write) -> None:
+    common.refuse_nested(write, INBOUND)
+    common.refuse_nested(write, OUTBOUND)
 
 
-def _inbound(turn: Write) -> None:
-    common.name(turn)
-    told = turn.properties.get("ipConfigurations") or []
-    if len(told) != 1 or set(told[0]) - CONFIGURATION:
-        raise common.invalid(f"{turn.id.text} needs one of ipConfigurations, with {', '.join(sorted(CONFIGURATION))}.")
-    one = told[0]
+def _inbound(write: Write) -> None:
+    common.name(write)
+    configurations = write.properties.get("ipConfigurations") or []
+    if len(configurations) != 1 or set(configurations[0]) - CONFIGURATION:
+        raise common.invalid(f"{write.id.text} needs one of ipConfigurations, with {', '.join(sorted(CONFIGURATION))}.")
+    one = configurations[0]
     other = {"privateIPAllocationMethod": one.get("privateIpAllocationMethod")} | {
         "privateIPAddress": one.get("privateIpAddress")
     }
     if other["privateIPAllocationMethod"] is None:
         other.pop("privateIPAllocationMethod")
-    one["privateIpAddress"] = end(turn, one, "properties.ipConfigurations", other)
+    one["privateIpAddress"] = end(write, one, "properties.ipConfigurations", other)
     one["privateIpAllocationMethod"] = other["privateIPAllocationMethod"]
-    common.guid(turn)
+    common.guid(write)
 
 
-def end(turn: Write, of: dict[str, Any], at: str, wanted: dict[str, Any] | None) -> str:
+def end(write: Write, of: dict[str, Any], at: str, wanted: dict[str, Any] | None) -> str:
     """The address of an endpoint in the subnet that `of` names, which nobody else may be in. Raises ArmError.
 
     `wanted` is as a network interface's configuration says it; None: any.
     """
-    subnet = settle_subnet(turn, of, at, service=RESOLVER)
-    if not ids.same(turn.parent.properties["virtualNetwork"]["id"], subnet.id.parent and subnet.id.parent.text):
-        raise common.invalid(f"{turn.id.text}: subnet {subnet.id.text} is not in the resolver's network.")
+    subnet = settle_subnet(write, of, at, service=RESOLVER)
+    if not ids.same(write.parent.properties["virtualNetwork"]["id"], subnet.id.parent and subnet.id.parent.text):
+        raise common.invalid(f"{write.id.text}: subnet {subnet.id.text} is not in the resolver's network.")
     prefix = addresses.prefix(subnet)
     if not LARGEST <= prefix.prefixlen <= SMALLEST:
-        raise common.invalid(f"{turn.id.text}: subnet {subnet.id.text} has a prefix outside /{LARGEST} to /{SMALLEST}.")
-    if other := next(addresses.held(turn.world, subnet, turn.id), None):
-        raise common.invalid(f"{turn.id.text}: {other.by} is in subnet {subnet.id.text} already.")
-    by = f"{turn.id.text}/ipConfigurations/ipConfiguration"
-    held = addresses.allot(
-        turn.world, turn.new, [wish(turn, wanted, subnet, by) if wanted is not None else (subnet, None, by)]
+        raise common.invalid(
+            f"{write.id.text}: subnet {subnet.id.text} has a prefix outside /{LARGEST} to /{SMALLEST}."
+        )
+    if other := next(addresses.allocated(write.world, subnet, write.id), None):
+        raise common.invalid(f"{write.id.text}: {other.by} is in subnet {subnet.id.text} already.")
+    by = f"{write.id.text}/ipConfigurations/ipConfiguration"
+    allotted = addresses.allot(
+        write.world, write.new, [wish(write, wanted, subnet, by) if wanted is not None else (subnet, None, by)]
     )
-    return held[0].address
+    return allotted[0].address
 
 
 KINDS = (

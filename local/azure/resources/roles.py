@@ -67,9 +67,11 @@ def _definitions(world: World, scope: str, query: Mapping[str, str]) -> Iterator
     wanted = {key.lower(): value for key, value in _filters(query)}
     every: list[Resource] = [_builtin(role, _subscription(scope)) for role in ROLES]
     for one in (*every, *world.store.all(DEFINITION)):
-        told = one.properties
-        near = any(_covers(at, scope) or _covers(scope, at) for at in told["assignableScopes"])
-        right = all(ids.same(told["roleName" if key == "rolename" else key], value) for key, value in wanted.items())
+        properties = one.properties
+        near = any(_covers(at, scope) or _covers(scope, at) for at in properties["assignableScopes"])
+        right = all(
+            ids.same(properties["roleName" if key == "rolename" else key], value) for key, value in wanted.items()
+        )
         if near and right:
             yield one
 
@@ -86,58 +88,62 @@ def _filters(query: Mapping[str, str]) -> list[tuple[str, str]]:
     return [(found[1], found[2]) for found in FILTER.finditer(text) if found[1]]
 
 
-def _definition(turn: Write) -> None:
-    _guid(turn.id.name, "role definition")
-    told = turn.properties
-    if turn.id.name.lower() in BY_GUID:
+def _definition(write: Write) -> None:
+    _guid(write.id.name, "role definition")
+    properties = write.properties
+    if write.id.name.lower() in BY_GUID:
         raise ArmError(403, "RoleDefinitionCannotBeUpdated", "Built-in roles cannot be changed.")
-    scopes = told.get("assignableScopes") or []
-    if not scopes or not told.get("roleName"):
+    scopes = properties.get("assignableScopes") or []
+    if not scopes or not properties.get("roleName"):
         raise bad_request("InvalidRoleDefinition", "A role has a roleName and at least one of assignableScopes.")
     for scope in scopes:
-        _require_scope(turn.world, scope)
-    said = [key for one in told.get("permissions") or () for key, value in one.items() if value is not None]
-    if "condition" in said or "conditionVersion" in said:
+        _require_scope(write.world, scope)
+    keys = [key for one in properties.get("permissions") or () for key, value in one.items() if value is not None]
+    if "condition" in keys or "conditionVersion" in keys:
         # Azure has them in some built-in roles alone ("Understand Azure role definitions").
         raise bad_request("InvalidRoleDefinition", "A custom role's permission has no condition; its assignment may.")
-    if strange := [key for key in said if key not in MARKED]:
+    if strange := [key for key in keys if key not in MARKED]:
         raise bad_request("InvalidRoleDefinition", f"A permission has no {strange[0]}.")
-    for other in (*(_builtin(role, "") for role in ROLES), *turn.world.store.all(DEFINITION)):
-        if other.id.name.lower() != turn.id.name.lower() and ids.same(other.properties["roleName"], told["roleName"]):
-            message = f"A custom role with the same name already exists in this directory: {told['roleName']}."
+    for other in (*(_builtin(role, "") for role in ROLES), *write.world.store.all(DEFINITION)):
+        if other.id.name.lower() != write.id.name.lower() and ids.same(
+            other.properties["roleName"], properties["roleName"]
+        ):
+            message = f"A custom role with the same name already exists in this directory: {properties['roleName']}."
             raise conflict("RoleDefinitionWithSameNameExists", message)
 
 
-def _definition_settled(turn: Write) -> None:
-    told = turn.properties
-    told["type"] = "CustomRole"
-    told["permissions"] = [{key: one.get(key) or [] for key in sorted(MARKED)} for one in told.get("permissions") or ()]
+def _definition_settled(write: Write) -> None:
+    properties = write.properties
+    properties["type"] = "CustomRole"
+    properties["permissions"] = [
+        {key: one.get(key) or [] for key in sorted(MARKED)} for one in properties.get("permissions") or ()
+    ]
 
 
-def _definition_removing(turn: Write) -> None:
-    for one in turn.world.store.all(ASSIGNMENT):
-        if ids.same(one.properties["roleDefinitionId"].rpartition("/")[2], turn.id.name):
+def _definition_removing(write: Write) -> None:
+    for one in write.world.store.all(ASSIGNMENT):
+        if ids.same(one.properties["roleDefinitionId"].rpartition("/")[2], write.id.name):
             message = f"There are existing role assignments referencing role: {one.id.text}"
             raise bad_request("RoleDefinitionHasAssignments", message)
 
 
-def _assignment(turn: Write) -> None:
-    _guid(turn.id.name, "role assignment")
-    told, scope = turn.properties, turn.id.scope
-    _require_scope(turn.world, scope)
-    _guid(str(told.get("principalId", "")), "principal")
-    _require_assignable(turn.world, scope, str(told.get("roleDefinitionId", "")).rpartition("/")[2])
-    kind = told.get("principalType")
+def _assignment(write: Write) -> None:
+    _guid(write.id.name, "role assignment")
+    properties, scope = write.properties, write.id.scope
+    _require_scope(write.world, scope)
+    _guid(str(properties.get("principalId", "")), "principal")
+    _require_assignable(write.world, scope, str(properties.get("roleDefinitionId", "")).rpartition("/")[2])
+    kind = properties.get("principalType")
     if kind is not None and kind not in KINDS_OF_PRINCIPALS:
         raise bad_request("InvalidPrincipalType", f"principalType is one of {KINDS_OF_PRINCIPALS}.")
-    if kind is None and not identities.known(turn.world, told["principalId"]):
+    if kind is None and not identities.known(write.world, properties["principalId"]):
         message = (
-            f"Principal {told['principalId'].replace('-', '')} does not exist in the directory. If it was made just "
-            "now, set principalType: Azure does not look for it then."
+            f"Principal {properties['principalId'].replace('-', '')} does not exist in the directory. If it was made "
+            "just now, set principalType: Azure does not look for it then."
         )
         raise bad_request("PrincipalNotFound", message)
-    _conditions(turn)
-    _unique(turn)
+    _conditions(write)
+    _unique(write)
 
 
 def _require_assignable(world: World, scope: str, guid: str) -> None:
@@ -149,8 +155,8 @@ def _require_assignable(world: World, scope: str, guid: str) -> None:
         raise ArmError(404, "RoleDefinitionDoesNotExist", message)
 
 
-def _conditions(turn: Write) -> None:
-    text, version = turn.properties.get("condition"), turn.properties.get("conditionVersion")
+def _conditions(write: Write) -> None:
+    text, version = write.properties.get("condition"), write.properties.get("conditionVersion")
     if not text:
         return
     if version != "2.0":
@@ -161,29 +167,33 @@ def _conditions(turn: Write) -> None:
         raise bad_request("InvalidCondition", f"The condition is not valid: {error}.") from None
 
 
-def _unique(turn: Write) -> None:
-    def said(one: Resource) -> tuple[str, ...]:
-        told = one.properties
-        return (one.id.scope.lower(), told["principalId"].lower(), told["roleDefinitionId"].rpartition("/")[2].lower())
+def _unique(write: Write) -> None:
+    def grant(one: Resource) -> tuple[str, ...]:
+        properties = one.properties
+        return (
+            one.id.scope.lower(),
+            properties["principalId"].lower(),
+            properties["roleDefinitionId"].rpartition("/")[2].lower(),
+        )
 
-    if turn.old and said(turn.old) != said(turn.new):
+    if write.old and grant(write.old) != grant(write.new):
         message = "Tenant ID, application ID, principal ID, and scope are not allowed to be updated."
         raise bad_request("RoleAssignmentUpdateNotPermitted", message)
-    for one in turn.world.store.all(ASSIGNMENT):
-        if one.id.key != turn.id.key and said(one) == said(turn.new):
+    for one in write.world.store.all(ASSIGNMENT):
+        if one.id.key != write.id.key and grant(one) == grant(write.new):
             message = f"The role assignment already exists. The ID of the existing role assignment is {one.id.name}."
             raise conflict("RoleAssignmentExists", message)
 
 
-def _assignment_settled(turn: Write) -> None:
-    told, old = turn.properties, turn.old.properties if turn.old else {}
-    told["scope"] = turn.id.scope
-    told.setdefault("principalType", "ServicePrincipal")
-    told["roleDefinitionId"] = (
-        f"{_subscription(turn.id.scope)}/providers/{DEFINITION}/{told['roleDefinitionId'].rpartition('/')[2]}"
+def _assignment_settled(write: Write) -> None:
+    properties, old = write.properties, write.old.properties if write.old else {}
+    properties["scope"] = write.id.scope
+    properties.setdefault("principalType", "ServicePrincipal")
+    properties["roleDefinitionId"] = (
+        f"{_subscription(write.id.scope)}/providers/{DEFINITION}/{properties['roleDefinitionId'].rpartition('/')[2]}"
     )
-    told |= {"createdOn": old.get("createdOn", now()), "updatedOn": now()}
-    told |= {"createdBy": old.get("createdBy", turn.caller), "updatedBy": turn.caller}
+    properties |= {"createdOn": old.get("createdOn", now()), "updatedOn": now()}
+    properties |= {"createdBy": old.get("createdBy", write.caller), "updatedBy": write.caller}
 
 
 def _assignments(world: World, scope: str, query: Mapping[str, str]) -> Iterable[Resource]:

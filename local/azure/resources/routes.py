@@ -12,33 +12,33 @@ TABLE, ROUTE = "Microsoft.Network/routeTables", "Microsoft.Network/routeTables/r
 HOPS = ("VirtualNetworkGateway", "VnetLocal", "Internet", "VirtualAppliance", "None")
 
 
-def _table(turn: Write) -> None:
-    common.name(turn)
-    turn.properties.setdefault("disableBgpRoutePropagation", False)
-    common.guid(turn)
+def _table(write: Write) -> None:
+    common.name(write)
+    write.properties.setdefault("disableBgpRoutePropagation", False)
+    common.guid(write)
 
 
-def _route(turn: Write) -> None:
-    common.name(turn)
-    told = turn.properties
-    prefix = str(told.get("addressPrefix") or "")
+def _route(write: Write) -> None:
+    common.name(write)
+    properties = write.properties
+    prefix = str(properties.get("addressPrefix") or "")
     if not TAG.fullmatch(prefix):
-        common.network(prefix, turn.id.text)
-    hop = common.pick(turn, told, "nextHopType", HOPS)
-    address = told.get("nextHopIpAddress")
+        common.network(prefix, write.id.text)
+    hop = common.pick(write, properties, "nextHopType", HOPS)
+    address = properties.get("nextHopIpAddress")
     if (hop == "VirtualAppliance") != bool(address):
         raise common.invalid(
-            f"{turn.id.text}: nextHopIpAddress goes with nextHopType VirtualAppliance, and with it only."
+            f"{write.id.text}: nextHopIpAddress goes with nextHopType VirtualAppliance, and with it only."
         )
     if address:
-        common.network(f"{address}/32", turn.id.text)
-    for other in turn.siblings:
+        common.network(f"{address}/32", write.id.text)
+    for other in write.siblings:
         if other.properties["addressPrefix"] == prefix:
-            raise common.invalid(f"{turn.id.text} and {other.id.name} have the same address prefix {prefix}.")
-    told["hasBgpOverride"] = False
+            raise common.invalid(f"{write.id.text} and {other.id.name} have the same address prefix {prefix}.")
+    properties["hasBgpOverride"] = False
 
 
-def _told(world: World, table: Resource) -> dict[str, Any]:
+def _computed(world: World, table: Resource) -> dict[str, Any]:
     users = [
         {"id": one.id.text}
         for one in world.store.all("Microsoft.Network/virtualNetworks/subnets")
@@ -51,8 +51,8 @@ KINDS = (
     Kind(
         TABLE,
         check=_table,
-        told=_told,
-        parts={"routes": ROUTE},
+        computed=_computed,
+        subresources={"routes": ROUTE},
         known=frozenset(("routes", "disableBgpRoutePropagation")),
         read_only=("subnets", "resourceGuid"),
         slow=SLOW,

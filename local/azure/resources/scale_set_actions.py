@@ -15,25 +15,25 @@ def upgrade(world: World, scale_set: Resource, chosen: list[Resource]) -> None:
             one.changed()
 
 
-def _named(turn: Write, *, required: bool) -> list[Resource]:
+def _named(write: Write, *, required: bool) -> list[Resource]:
     """Those that a call's instanceIds name; all, without. Raises ArmError."""
-    told, have = turn.body.get("instanceIds"), scaling.staying(turn.world, turn.new)
-    if told is None and required:
+    ids_given, have = write.body.get("instanceIds"), scaling.staying(write.world, write.new)
+    if ids_given is None and required:
         raise profile.missing("instanceIds")
-    if told is None or "*" in told:
+    if ids_given is None or "*" in ids_given:
         return have
     by_id = {one.body["instanceId"]: one for one in have}
-    if unknown := [str(one) for one in told if str(one) not in by_id]:
+    if unknown := [str(one) for one in ids_given if str(one) not in by_id]:
         message = (
             f"The provided instanceId {unknown[0]} is not an active Virtual Machine Scale Set VM instanceId of "
-            f"{turn.id.name}."
+            f"{write.id.name}."
         )
         raise bad_request("InvalidParameter", message)
-    return [by_id[one] for one in dict.fromkeys(str(one) for one in told)]
+    return [by_id[one] for one in dict.fromkeys(str(one) for one in ids_given)]
 
 
-def _delete(turn: Write) -> Later:
-    return going_away(turn.world, turn.new, _named(turn, required=True))
+def _delete(write: Write) -> Later:
+    return going_away(write.world, write.new, _named(write, required=True))
 
 
 def going_away(world: World, scale_set: Resource, chosen: list[Resource]) -> Later:
@@ -57,26 +57,26 @@ def going_away(world: World, scale_set: Resource, chosen: list[Resource]) -> Lat
 
 
 def _power(action: str) -> Any:
-    def act(turn: Write) -> Later:
-        chosen = _named(turn, required=False)
+    def act(write: Write) -> Later:
+        chosen = _named(write, required=False)
         for one in chosen:
             power.require_not_protected(one, action)
 
         def over() -> None:
-            power.act(turn.world, chosen, action)
+            power.act(write.world, chosen, action)
             if action.lower().startswith("reimage"):
-                upgrade(turn.world, turn.new, chosen)
+                upgrade(write.world, write.new, chosen)
 
         return Later(over)
 
     return act
 
 
-def _manual_upgrade(turn: Write) -> Later:
-    chosen = _named(turn, required=True)
+def _manual_upgrade(write: Write) -> Later:
+    chosen = _named(write, required=True)
     for one in chosen:
         power.require_not_protected(one, "Upgrade")
-    return Later(lambda: upgrade(turn.world, turn.new, chosen))
+    return Later(lambda: upgrade(write.world, write.new, chosen))
 
 
 POWER = ("start", "restart", "poweroff", "deallocate", "redeploy", "reimage", "reimageall")

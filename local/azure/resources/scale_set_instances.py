@@ -17,37 +17,37 @@ def scale_set(world: World, instance: Resource) -> Resource:
     return world.store.get(instance.id.parent)
 
 
-def _check(turn: Write) -> None:
-    if turn.old is None:
-        message = f"The VM instance '{turn.id.name}' is not there: a scale set makes its own, by its capacity."
+def _check(write: Write) -> None:
+    if write.old is None:
+        message = f"The VM instance '{write.id.name}' is not there: a scale set makes its own, by its capacity."
         raise bad_request("InvalidParameter", message)
-    changed = {name: turn.properties.get(name) for name in OWN}
+    changed = {name: write.properties.get(name) for name in OWN}
     policy = changed["protectionPolicy"] or {}
     if policy.get("protectFromScaleSetActions") and not policy.get("protectFromScaleIn", True):
         message = "protectFromScaleSetActions is allowed only together with protectFromScaleIn."
         raise bad_request("InvalidParameter", message)
-    if scaling.going(turn.old):
-        raise conflict("OperationNotAllowed", f"VM instance {turn.id.name} is being deleted.")
-    told = {key: value for key, value in turn.old.properties.items() if key not in OWN}
-    told |= {name: value for name, value in changed.items() if value is not None}
-    turn.new.body = {**turn.old.body, "properties": told}
+    if scaling.going(write.old):
+        raise conflict("OperationNotAllowed", f"VM instance {write.id.name} is being deleted.")
+    properties = {key: value for key, value in write.old.properties.items() if key not in OWN}
+    properties |= {name: value for name, value in changed.items() if value is not None}
+    write.new.body = {**write.old.body, "properties": properties}
 
 
-def _settle(turn: Write) -> None:
-    turn.properties.setdefault("vmId", "")
+def _settle(write: Write) -> None:
+    write.properties.setdefault("vmId", "")
 
 
-def _removing(turn: Write) -> None:
-    if not scaling.going(turn.new):
-        going_away(turn.world, scale_set(turn.world, turn.new), [turn.new])
+def _removing(write: Write) -> None:
+    if not scaling.going(write.new):
+        going_away(write.world, scale_set(write.world, write.new), [write.new])
 
 
 def _power(action: str) -> Any:
-    def act(turn: Write) -> Later:
+    def act(write: Write) -> Later:
         def over() -> None:
-            power.act(turn.world, [turn.new], action)
+            power.act(write.world, [write.new], action)
             if action.lower().startswith("reimage"):
-                scaling.take_model(turn.world, scale_set(turn.world, turn.new), turn.new)
+                scaling.take_model(write.world, scale_set(write.world, write.new), write.new)
 
         return Later(over)
 
@@ -66,11 +66,11 @@ def evict(world: World, instance: Resource) -> None:
         instance.changed()
 
 
-def _simulate_eviction(turn: Write) -> None:
-    events.evict(turn.world, turn.new)
+def _simulate_eviction(write: Write) -> None:
+    events.evict(write.world, write.new)
 
 
-def _told(world: World, instance: Resource) -> dict[str, Any]:
+def _computed(world: World, instance: Resource) -> dict[str, Any]:
     owner = scale_set(world, instance)
     return {"latestModelApplied": instance.state["model"] == scaling.model(owner)}
 
@@ -91,6 +91,6 @@ KINDS = (
         preempts=True,
         expands={"instanceview": power.expanded},
         evict=evict,
-        told=_told,
+        computed=_computed,
     ),
 )

@@ -42,51 +42,51 @@ DEFAULTS = (
 )
 
 
-def _group(turn: Write) -> None:
-    common.name(turn)
-    common.guid(turn)
+def _group(write: Write) -> None:
+    common.name(write)
+    common.guid(write)
 
 
-def _rule(turn: Write) -> None:
-    common.name(turn)
-    told = turn.properties
-    common.pick(turn, told, "protocol", PROTOCOLS)
-    common.pick(turn, told, "access", ("Allow", "Deny"))
-    common.pick(turn, told, "direction", ("Inbound", "Outbound"))
-    common.number(turn, told, "priority", FIRST, LAST)
-    for other in turn.siblings:
-        if all(other.properties.get(at) == told[at] for at in ("priority", "direction")):
+def _rule(write: Write) -> None:
+    common.name(write)
+    properties = write.properties
+    common.pick(write, properties, "protocol", PROTOCOLS)
+    common.pick(write, properties, "access", ("Allow", "Deny"))
+    common.pick(write, properties, "direction", ("Inbound", "Outbound"))
+    common.number(write, properties, "priority", FIRST, LAST)
+    for other in write.siblings:
+        if all(other.properties.get(at) == properties[at] for at in ("priority", "direction")):
             message = (
-                f"Security rule {other.id.name} conflicts with rule {turn.id.name}. Rules cannot have the same "
+                f"Security rule {other.id.name} conflicts with rule {write.id.name}. Rules cannot have the same "
                 "Priority and Direction. To learn more, see aka.ms/nsgrules."
             )
             raise bad_request("SecurityRuleConflict", message)
-    if len(str(told.get("description") or "")) > 140:
-        raise common.invalid(f"{turn.id.text}: the description is longer than 140 characters.")
+    if len(str(properties.get("description") or "")) > 140:
+        raise common.invalid(f"{write.id.text}: the description is longer than 140 characters.")
     for side in SIDES:
-        _ports(turn, side)
-        _addresses(turn, side)
+        _ports(write, side)
+        _addresses(write, side)
 
 
-def _one_of(turn: Write, singular: str, plural: str, also: str | None = None) -> list[str]:
+def _one_of(write: Write, singular: str, plural: str, also: str | None = None) -> list[str]:
     """Azure takes one field of them, and the singular as one that is not empty."""
-    told = turn.properties
-    if told.get(singular) and told.get(plural):
-        raise common.invalid(f"Security rule {turn.id.name} has both {singular} and {plural}.")
-    if not told.get(singular) and not told.get(plural) and not (also and told.get(also)):
-        raise common.invalid(f"Security rule {turn.id.name} has neither {singular} nor {plural}.")
-    told.setdefault(plural, [])
-    return [told[singular]] if told.get(singular) else list(told[plural])
+    properties = write.properties
+    if properties.get(singular) and properties.get(plural):
+        raise common.invalid(f"Security rule {write.id.name} has both {singular} and {plural}.")
+    if not properties.get(singular) and not properties.get(plural) and not (also and properties.get(also)):
+        raise common.invalid(f"Security rule {write.id.name} has neither {singular} nor {plural}.")
+    properties.setdefault(plural, [])
+    return [properties[singular]] if properties.get(singular) else list(properties[plural])
 
 
-def _ports(turn: Write, side: str) -> None:
+def _ports(write: Write, side: str) -> None:
     plural = f"{side}PortRanges"
-    many = bool(turn.properties.get(plural))
-    for text in _one_of(turn, f"{side}PortRange", plural):
+    many = bool(write.properties.get(plural))
+    for text in _one_of(write, f"{side}PortRange", plural):
         if text == "*" and not many:
             continue
         if text == "*":
-            message = f"Security rule {turn.id.name} has '*' in {plural}, which takes ports and ranges."
+            message = f"Security rule {write.id.name} has '*' in {plural}, which takes ports and ranges."
             raise bad_request("SecurityRuleParameterContainsInvalidPortRanges", message)
         least, _, most = str(text).partition("-")
         numbers = [int(one) if one.isdigit() else -1 for one in (least, most or least)]
@@ -98,25 +98,25 @@ def _ports(turn: Write, side: str) -> None:
             raise bad_request("SecurityRuleInvalidPortRange", message)
 
 
-def _addresses(turn: Write, side: str) -> None:
+def _addresses(write: Write, side: str) -> None:
     plural, groups = f"{side}AddressPrefixes", f"{side}ApplicationSecurityGroups"
-    many = bool(turn.properties.get(plural))
-    for text in _one_of(turn, f"{side}AddressPrefix", plural, groups):
+    many = bool(write.properties.get(plural))
+    for text in _one_of(write, f"{side}AddressPrefix", plural, groups):
         if _is_prefix(text):
             continue
         if not many and (text == "*" or TAG.fullmatch(text)):
             continue
         if many and (text == "*" or TAG.fullmatch(text)):
             message = (
-                f"Security rule parameter {plural[0].upper()}{plural[1:]} for rule with Id {turn.id.text} cannot "
+                f"Security rule parameter {plural[0].upper()}{plural[1:]} for rule with Id {write.id.text} cannot "
                 "specify existing VIRTUALNETWORK, INTERNET, AZURELOADBALANCER, '*' or system tags. Unsupported value "
                 f"used: {text}."
             )
             raise bad_request("SecurityRuleParameterContainsUnsupportedValue", message)
-        message = f"Security rule {turn.id.name} has invalid Address prefix. Value provided: {text}"
+        message = f"Security rule {write.id.name} has invalid Address prefix. Value provided: {text}"
         raise bad_request("SecurityRuleInvalidAddressPrefix", message)
-    for one in turn.properties.get(groups) or ():
-        require(turn, one, f"properties.{groups}", APPLICATION_GROUP)
+    for one in write.properties.get(groups) or ():
+        require(write, one, f"properties.{groups}", APPLICATION_GROUP)
 
 
 def _is_prefix(text: str) -> bool:
@@ -127,7 +127,7 @@ def _is_prefix(text: str) -> bool:
     return True
 
 
-def _told(world: World, group: Resource) -> dict[str, Any]:
+def _computed(world: World, group: Resource) -> dict[str, Any]:
     found: dict[str, Any] = {"defaultSecurityRules": [_default(group, *one) for one in DEFAULTS]}
     for at, type_ in (("subnets", "virtualNetworks/subnets"), ("networkInterfaces", "networkInterfaces")):
         users = [
@@ -154,8 +154,8 @@ KINDS = (
     Kind(
         GROUP,
         check=_group,
-        told=_told,
-        parts={"securityRules": RULE},
+        computed=_computed,
+        subresources={"securityRules": RULE},
         known=frozenset(("securityRules", "flushConnection")),
         read_only=("defaultSecurityRules", "subnets", "networkInterfaces", "flowLogs", "resourceGuid"),
         slow=SLOW,

@@ -63,18 +63,18 @@ def find(world: World, name: str) -> Resource | None:
     return next((one for one in world.store.all(ACCOUNT) if ids.same(one.id.name, name)), None)
 
 
-def _check(turn: Write) -> None:
-    name, body = turn.id.name, turn.new.body
+def _check(write: Write) -> None:
+    name, body = write.id.name, write.new.body
     if not NAME.fullmatch(name):
         message = (
             f"{name} is not a valid storage account name. Storage account name must be between 3 and 24 characters in "
             "length and use numbers and lower-case letters only."
         )
         raise bad_request("AccountNameInvalid", message)
-    _check_name_free(turn)
-    if turn.old and turn.old.body.get("kind"):
-        body.setdefault("kind", turn.old.body["kind"])
-        body.setdefault("sku", turn.old.body["sku"])
+    _check_name_free(write)
+    if write.old and write.old.body.get("kind"):
+        body.setdefault("kind", write.old.body["kind"])
+        body.setdefault("sku", write.old.body["sku"])
     sku, kind = (body.get("sku") or {}).get("name", ""), body.get("kind", "")
     for what, fits in (("sku", SKUS.fullmatch(sku)), ("kind", kind in SERVICES)):
         if not fits:
@@ -85,31 +85,31 @@ def _check(turn: Write) -> None:
     if (kind in PREMIUM_ONLY and not premium) or (kind in STANDARD_ONLY and premium):
         raise bad_request("InvalidAccountSku", f"The account kind {kind} does not come with the SKU {sku}.")
     for property_, allowed in ENUMS.items():
-        if (value := turn.properties.get(property_)) is not None and value not in allowed:
+        if (value := write.properties.get(property_)) is not None and value not in allowed:
             message = f"Values for request parameters are invalid: {property_}. It is one of {allowed}."
             raise bad_request("InvalidValuesForRequestParameters", message)
-    if turn.old:
-        _check_change(turn, sku)
-        _carry(turn.old.properties, turn.properties)
+    if write.old:
+        _check_change(write, sku)
+        _carry(write.old.properties, write.properties)
 
 
-def _check_name_free(turn: Write) -> None:
-    if turn.old or (other := find(turn.world, turn.id.name)) is None:
+def _check_name_free(write: Write) -> None:
+    if write.old or (other := find(write.world, write.id.name)) is None:
         return
-    if ids.same(other.id.subscription, turn.id.subscription):
-        message = f"The account {turn.id.name} is already in another resource group in this subscription."
+    if ids.same(other.id.subscription, write.id.subscription):
+        message = f"The account {write.id.name} is already in another resource group in this subscription."
         raise conflict("StorageAccountInAnotherResourceGroup", message)
-    raise conflict("StorageAccountAlreadyTaken", f"The storage account named {turn.id.name} is already taken.")
+    raise conflict("StorageAccountAlreadyTaken", f"The storage account named {write.id.name} is already taken.")
 
 
-def _check_change(turn: Write, sku: str) -> None:
-    assert turn.old is not None
-    was, old = turn.old.body["sku"]["name"], turn.old.properties
+def _check_change(write: Write, sku: str) -> None:
+    assert write.old is not None
+    was, old = write.old.body["sku"]["name"], write.old.properties
     if sku.partition("_")[0] != was.partition("_")[0]:
-        message = f"Storage account {turn.id.name}: a change from SKU {was} to {sku} is not allowed."
+        message = f"Storage account {write.id.name}: a change from SKU {was} to {sku} is not allowed."
         raise conflict("SkuUpdateNotAllowed", message)
     for name in FIXED:
-        if turn.properties.get(name, old.get(name)) != old.get(name):
+        if write.properties.get(name, old.get(name)) != old.get(name):
             raise bad_request(
                 "AccountPropertyCannotBeUpdated", f"The property '{name}' was specified, but is read-only."
             )
@@ -122,12 +122,12 @@ def _carry(old: dict[str, Any], new: dict[str, Any]) -> None:
             new[name] = old[name]
 
 
-def _settle(turn: Write) -> None:
-    body, old = turn.new.body, turn.old.properties if turn.old else {}
+def _settle(write: Write) -> None:
+    body, old = write.new.body, write.old.properties if write.old else {}
     sku, kind = body["sku"]["name"], body["kind"]
     sku_tier = "Premium" if sku.startswith("Premium") else "Standard"
     body["sku"] = {"name": sku, "tier": sku_tier}
-    given = {name: value for name, value in turn.properties.items() if value is not None}
+    given = {name: value for name, value in write.properties.items() if value is not None}
     defaults: dict[str, Any] = {
         "supportsHttpsTrafficOnly": True,
         "minimumTlsVersion": "TLS1_0",
@@ -136,28 +136,28 @@ def _settle(turn: Write) -> None:
         "networkAcls": ACLS,
         "encryption": {"keySource": "Microsoft.Storage", "services": _encrypted(kind, old)},
         "creationTime": now(),
-        "primaryLocation": turn.new.location,
+        "primaryLocation": write.new.location,
         "statusOfPrimary": "available",
         "primaryEndpoints": {
-            service: f"https://{turn.id.name}.{service}.core.windows.net/" for service in SERVICES[kind]
+            service: f"https://{write.id.name}.{service}.core.windows.net/" for service in SERVICES[kind]
         },
     }
     if sku_tier == "Standard":
         defaults["accessTier"] = "Hot"
     computed = {name: old.get(name, defaults[name]) for name in ("creationTime", "primaryLocation")}
     body["properties"] = merged(merged(defaults, given), computed)
-    if not turn.new.secret.get("keys"):
-        turn.new.secret["keys"] = [_key(name) for name in ("key1", "key2")]
+    if not write.new.secret.get("keys"):
+        write.new.secret["keys"] = [_key(name) for name in ("key1", "key2")]
     for service, type_, settings in (("blob", BLOBS, blob_defaults()), ("file", FILES, file_defaults())):
-        id_ = ids.parse(f"{turn.id.text}/{type_.rpartition('/')[2]}/default")
-        if service in SERVICES[kind] and turn.world.store.find(id_) is None:
-            turn.world.store.put(Resource(id_, {"properties": settings}))
+        id_ = ids.parse(f"{write.id.text}/{type_.rpartition('/')[2]}/default")
+        if service in SERVICES[kind] and write.world.store.find(id_) is None:
+            write.world.store.put(Resource(id_, {"properties": settings}))
 
 
 def _encrypted(kind: str, old: dict[str, Any]) -> dict[str, Any]:
     since = old.get("creationTime") or now()
-    told = {"enabled": True, "keyType": "Account", "lastEnabledTime": since}
-    return {service: dict(told) for service in ("blob", "file") if service in SERVICES[kind]}
+    encryption = {"enabled": True, "keyType": "Account", "lastEnabledTime": since}
+    return {service: dict(encryption) for service in ("blob", "file") if service in SERVICES[kind]}
 
 
 def _key(name: str) -> dict[str, str]:
@@ -165,13 +165,13 @@ def _key(name: str) -> dict[str, str]:
     return {"keyName": name, "value": value, "permissions": "FULL", "creationTime": now()}
 
 
-def _list_keys(turn: Write) -> Any:
-    return {"keys": turn.new.secret["keys"]}
+def _list_keys(write: Write) -> Any:
+    return {"keys": write.new.secret["keys"]}
 
 
-def _regenerate(turn: Write) -> Any:
-    keys = turn.new.secret["keys"]
-    at = next((n for n, one in enumerate(keys) if one["keyName"] == turn.body.get("keyName")), None)
+def _regenerate(write: Write) -> Any:
+    keys = write.new.secret["keys"]
+    at = next((n for n, one in enumerate(keys) if one["keyName"] == write.body.get("keyName")), None)
     if at is None:
         raise bad_request("InvalidValuesForRequestParameters", "Values for request parameters are invalid: keyName.")
     keys[at] = _key(keys[at]["keyName"])
@@ -187,15 +187,15 @@ def connections(world: World, resource: Resource) -> dict[str, Any]:
             ("manualPrivateLinkServiceConnections", False),
         ):
             for one in endpoint.properties.get(sort) or ():
-                told = one.get("properties", {})
-                if ids.same(told.get("privateLinkServiceId"), resource.id.text):
+                properties = one.get("properties", {})
+                if ids.same(properties.get("privateLinkServiceId"), resource.id.text):
                     status = "Approved" if automatic else "Pending"
-                    state = told.get("privateLinkServiceConnectionState", {}).get("status", status)
-                    found.append(_connection(resource, endpoint, told, state))
+                    state = properties.get("privateLinkServiceConnectionState", {}).get("status", status)
+                    found.append(_connection(resource, endpoint, properties, state))
     return {"privateEndpointConnections": found}
 
 
-def _connection(resource: Resource, endpoint: Resource, told: dict[str, Any], status: str) -> dict[str, Any]:
+def _connection(resource: Resource, endpoint: Resource, properties: dict[str, Any], status: str) -> dict[str, Any]:
     name = f"{resource.id.name}.{endpoint.etag[:8]}"
     return {
         "id": f"{resource.id.text}/privateEndpointConnections/{name}",
@@ -204,7 +204,7 @@ def _connection(resource: Resource, endpoint: Resource, told: dict[str, Any], st
         "properties": {
             "provisioningState": "Succeeded",
             "privateEndpoint": {"id": endpoint.id.text},
-            "groupIds": told.get("groupIds", []),
+            "groupIds": properties.get("groupIds", []),
             "privateLinkServiceConnectionState": {"status": status, "actionRequired": "None"},
         },
     }
@@ -227,6 +227,6 @@ KINDS = (
         slow=SLOW - {"DELETE", "PATCH"},
         statuses=(202, 200),
         free=frozenset((ENDPOINT,)),
-        told=connections,
+        computed=connections,
     ),
 )

@@ -44,8 +44,8 @@ POLICIES = ("Enabled", "Disabled", "NetworkSecurityGroupEnabled", "RouteTableEna
 
 def prefixes_of(subnet: Resource, at: str) -> list[IPv4Network]:
     """Raises ArmError."""
-    told = subnet.properties.get("addressPrefixes") or [subnet.properties.get("addressPrefix")]
-    return [common.network(one, at) for one in told]
+    prefixes = subnet.properties.get("addressPrefixes") or [subnet.properties.get("addressPrefix")]
+    return [common.network(one, at) for one in prefixes]
 
 
 def inside(network: Resource, subnet: Resource, prefixes: list[IPv4Network]) -> None:
@@ -59,49 +59,49 @@ def inside(network: Resource, subnet: Resource, prefixes: list[IPv4Network]) -> 
             raise bad_request("NetcfgSubnetRangeOutsideVnet", message)
 
 
-def _check(turn: Write) -> None:
-    common.name(turn)
-    if turn.properties.get("addressPrefix") and turn.properties.get("addressPrefixes"):
-        raise common.invalid(f"{turn.id.text} has both addressPrefix and addressPrefixes.")
-    prefixes = prefixes_of(turn.new, turn.id.text)
+def _check(write: Write) -> None:
+    common.name(write)
+    if write.properties.get("addressPrefix") and write.properties.get("addressPrefixes"):
+        raise common.invalid(f"{write.id.text} has both addressPrefix and addressPrefixes.")
+    prefixes = prefixes_of(write.new, write.id.text)
     if len(prefixes) != 1:
-        raise common.invalid(f"{turn.id.text} has {len(prefixes)} prefixes: the local Azure has one a subnet.")
-    network = turn.parent
+        raise common.invalid(f"{write.id.text} has {len(prefixes)} prefixes: the local Azure has one a subnet.")
+    network = write.parent
     if not LARGEST <= prefixes[0].prefixlen <= SMALLEST:
-        message = f"Subnet '{turn.id.name}' is not valid in virtual network '{network.id.name}'."
+        message = f"Subnet '{write.id.name}' is not valid in virtual network '{network.id.name}'."
         raise bad_request("NetcfgInvalidSubnet", message)
-    inside(network, turn.new, prefixes)
-    for other in turn.siblings:
+    inside(network, write.new, prefixes)
+    for other in write.siblings:
         if prefixes[0].overlaps(prefixes_of(other, other.id.text)[0]):
             message = (
-                f"Subnet '{turn.id.name}' is not valid because its IP address range overlaps with that of an existing "
+                f"Subnet '{write.id.name}' is not valid because its IP address range overlaps with that of an existing "
                 f"subnet in virtual network '{network.id.name}'."
             )
             raise bad_request("NetcfgSubnetRangesOverlap", message)
-    _keeps_its_prefix(turn, prefixes[0])
+    _keeps_its_prefix(write, prefixes[0])
     for at, type_ in REFERENCES.items():
-        if turn.properties.get(at) is not None:
-            require(turn, turn.properties[at], f"properties.{at}.id", type_)
-            common.only_id(turn.properties, at)
-    _gateway(turn)
-    _delegations(turn)
-    common.pick(turn, turn.properties, "privateEndpointNetworkPolicies", POLICIES, "Disabled")
-    common.pick(turn, turn.properties, "privateLinkServiceNetworkPolicies", ("Enabled", "Disabled"), "Enabled")
+        if write.properties.get(at) is not None:
+            require(write, write.properties[at], f"properties.{at}.id", type_)
+            common.only_id(write.properties, at)
+    _gateway(write)
+    _delegations(write)
+    common.pick(write, write.properties, "privateEndpointNetworkPolicies", POLICIES, "Disabled")
+    common.pick(write, write.properties, "privateLinkServiceNetworkPolicies", ("Enabled", "Disabled"), "Enabled")
 
 
-def _keeps_its_prefix(turn: Write, prefix: IPv4Network) -> None:
-    if turn.old and addresses.prefix(turn.old) != prefix and any(addresses.held(turn.world, turn.old)):
+def _keeps_its_prefix(write: Write, prefix: IPv4Network) -> None:
+    if write.old and addresses.prefix(write.old) != prefix and any(addresses.allocated(write.world, write.old)):
         message = (
-            f"IpPrefix {addresses.prefix(turn.old)} on Subnet {turn.id.name} has active allocations and cannot be "
+            f"IpPrefix {addresses.prefix(write.old)} on Subnet {write.id.name} has active allocations and cannot be "
             "deleted."
         )
         raise bad_request("InUsePrefixCannotBeDeleted", message)
 
 
-def _gateway(turn: Write) -> None:
-    if not ids.same(turn.id.name, GATEWAY):
+def _gateway(write: Write) -> None:
+    if not ids.same(write.id.name, GATEWAY):
         return
-    if group := turn.properties.get("networkSecurityGroup"):
+    if group := write.properties.get("networkSecurityGroup"):
         message = (
             f"The operation failed because the network security group {group['id'].rpartition('/')[2]} can not be "
             "associated to the GatewaySubnet. Please remove the network security group associated to the "
@@ -109,21 +109,21 @@ def _gateway(turn: Write) -> None:
         )
         raise bad_request("NetworkSecurityGroupCannotBeAttachedToGatewaySubnet", message)
     for at in ("natGateway", "delegations"):
-        if turn.properties.get(at):
-            raise common.invalid(f"{turn.id.text} is a gateway's subnet, which can have no {at}.")
+        if write.properties.get(at):
+            raise common.invalid(f"{write.id.text} is a gateway's subnet, which can have no {at}.")
 
 
-def _delegations(turn: Write) -> None:
-    told = common.listed(turn, "delegations", ("serviceName",), ("actions",))
-    for one in told:
-        service = common.pick(turn, one["properties"], "serviceName", DELEGATIONS)
+def _delegations(write: Write) -> None:
+    delegations = common.listed(write, "delegations", ("serviceName",), ("actions",))
+    for one in delegations:
+        service = common.pick(write, one["properties"], "serviceName", DELEGATIONS)
         one["properties"]["actions"] = DELEGATIONS[service]
     before = (
-        [one["properties"]["serviceName"] for one in turn.old.properties.get("delegations", ())] if turn.old else []
+        [one["properties"]["serviceName"] for one in write.old.properties.get("delegations", ())] if write.old else []
     )
-    gone = set(before) - {one["properties"]["serviceName"] for one in told}
-    if gone and turn.old and any(addresses.held(turn.world, turn.old)):
-        message = f"Subnet {turn.id.text} requires the delegation {min(gone)}, which is in use."
+    gone = set(before) - {one["properties"]["serviceName"] for one in delegations}
+    if gone and write.old and any(addresses.allocated(write.world, write.old)):
+        message = f"Subnet {write.id.text} requires the delegation {min(gone)}, which is in use."
         raise bad_request("SubnetMissingRequiredDelegation", message)
 
 
@@ -131,10 +131,10 @@ def delegated_to(subnet: Resource) -> list[str]:
     return [one["properties"]["serviceName"] for one in subnet.properties.get("delegations", ())]
 
 
-def _told(world: World, subnet: Resource) -> dict[str, Any]:
+def _computed(world: World, subnet: Resource) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    if held := [{"id": entry.by} for entry in addresses.held(world, subnet)]:
-        found["ipConfigurations"] = held
+    if allocations := [{"id": entry.by} for entry in addresses.allocated(world, subnet)]:
+        found["ipConfigurations"] = allocations
     endpoints = [
         {"id": one.id.text}
         for one in world.store.all("Microsoft.Network/privateEndpoints")
@@ -150,7 +150,7 @@ KINDS = (
         SUBNET,
         tracked=False,
         check=_check,
-        told=_told,
+        computed=_computed,
         known=KNOWN,
         read_only=READ_ONLY,
         serial=True,

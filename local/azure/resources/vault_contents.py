@@ -65,65 +65,69 @@ def refuse_deleted(vault: Resource, sort: str, name: str) -> None:
         raise conflict("ObjectIsDeletedButRecoverable", message)
 
 
-def _secret(turn: Write) -> None:
-    assert turn.id.parent is not None
-    check_name(turn.id.name)
-    refuse_deleted(turn.world.store.get(turn.id.parent), "secret", turn.id.name)
-    if turn.old is None or "value" in turn.properties:
-        check_value(turn.properties.get("value"))
+def _secret(write: Write) -> None:
+    assert write.id.parent is not None
+    check_name(write.id.name)
+    refuse_deleted(write.world.store.get(write.id.parent), "secret", write.id.name)
+    if write.old is None or "value" in write.properties:
+        check_value(write.properties.get("value"))
 
 
-def _secret_settled(turn: Write) -> None:
-    versions: list[Version] = turn.new.state.setdefault("versions", [])
-    told = turn.properties
-    given = {key: (told.get("attributes") or {})[key] for key in ATTRIBUTES if key in (told.get("attributes") or {})}
-    value = told.pop("value", None)
+def _secret_settled(write: Write) -> None:
+    versions: list[Version] = write.new.state.setdefault("versions", [])
+    properties = write.properties
+    given = {
+        key: (properties.get("attributes") or {})[key]
+        for key in ATTRIBUTES
+        if key in (properties.get("attributes") or {})
+    }
+    value = properties.pop("value", None)
     if value is not None:
-        versions.append(Version(value, given, told.get("contentType"), dict(turn.new.body.get("tags") or {})))
+        versions.append(Version(value, given, properties.get("contentType"), dict(write.new.body.get("tags") or {})))
         return
     newest = versions[-1]
     newest.attributes, newest.updated = {**newest.attributes, **given}, int(time.time())
-    newest.tags = dict(turn.new.body.get("tags") or {})
-    newest.content_type = told.get("contentType")
+    newest.tags = dict(write.new.body.get("tags") or {})
+    newest.content_type = properties.get("contentType")
 
 
-def _secret_told(_: World, secret: Resource) -> dict[str, Any]:
+def _computed_secret(_: World, secret: Resource) -> dict[str, Any]:
     newest: Version = secret.state["versions"][-1]
     uri = f"https://{secret.id.names[0].lower()}.vault.azure.net/secrets/{secret.id.name}"
-    told = {
+    computed = {
         "secretUri": uri,
         "secretUriWithVersion": f"{uri}/{newest.id}",
         "attributes": {"enabled": True, **newest.attributes, "created": newest.created, "updated": newest.updated},
     }
-    return {**told, "contentType": newest.content_type} if newest.content_type else told
+    return {**computed, "contentType": newest.content_type} if newest.content_type else computed
 
 
-def _key(turn: Write) -> None:
-    told = turn.old.properties if turn.old else turn.properties
-    if turn.old:  # "Create If Not Exist": what is there stays as it is
-        turn.new.body["properties"] = turn.old.properties
+def _key(write: Write) -> None:
+    properties = write.old.properties if write.old else write.properties
+    if write.old:  # "Create If Not Exist": what is there stays as it is
+        write.new.body["properties"] = write.old.properties
         return
-    check_name(turn.id.name)
-    if told.get("kty") not in TYPES:
+    check_name(write.id.name)
+    if properties.get("kty") not in TYPES:
         raise bad_request("BadParameter", f"kty is one of {TYPES}.")
-    rsa = told["kty"].startswith("RSA")
-    if rsa and told.get("keySize", SIZES[0]) not in SIZES:
+    rsa = properties["kty"].startswith("RSA")
+    if rsa and properties.get("keySize", SIZES[0]) not in SIZES:
         raise bad_request("BadParameter", f"keySize is one of {SIZES}.")
-    if not rsa and told.get("curveName", CURVES[0]) not in CURVES:
+    if not rsa and properties.get("curveName", CURVES[0]) not in CURVES:
         raise bad_request("BadParameter", f"curveName is one of {CURVES}.")
 
 
-def _key_settled(turn: Write) -> None:
-    if turn.old:
+def _key_settled(write: Write) -> None:
+    if write.old:
         return
-    told, at = turn.properties, int(time.time())
-    rsa = told["kty"].startswith("RSA")
-    told.setdefault("keySize" if rsa else "curveName", SIZES[0] if rsa else CURVES[0])
-    told.setdefault("keyOps", OPERATIONS["RSA" if rsa else "EC"])
-    told["attributes"] = {"enabled": True, "exportable": False, **(told.get("attributes") or {})}
-    told["attributes"] |= {"created": at, "updated": at, "recoveryLevel": "Recoverable+Purgeable"}
-    uri = f"https://{turn.id.names[0].lower()}.vault.azure.net/keys/{turn.id.name}"
-    told |= {"keyUri": uri, "keyUriWithVersion": f"{uri}/{uuid.uuid4().hex}"}
+    properties, at = write.properties, int(time.time())
+    rsa = properties["kty"].startswith("RSA")
+    properties.setdefault("keySize" if rsa else "curveName", SIZES[0] if rsa else CURVES[0])
+    properties.setdefault("keyOps", OPERATIONS["RSA" if rsa else "EC"])
+    properties["attributes"] = {"enabled": True, "exportable": False, **(properties.get("attributes") or {})}
+    properties["attributes"] |= {"created": at, "updated": at, "recoveryLevel": "Recoverable+Purgeable"}
+    uri = f"https://{write.id.names[0].lower()}.vault.azure.net/keys/{write.id.name}"
+    properties |= {"keyUri": uri, "keyUriWithVersion": f"{uri}/{uuid.uuid4().hex}"}
 
 
 KINDS = (
@@ -134,7 +138,7 @@ KINDS = (
         tracked=False,
         check=_secret,
         settle=_secret_settled,
-        told=_secret_told,
+        computed=_computed_secret,
         hidden=("value",),
         methods=frozenset(("GET", "PUT", "PATCH")),
     ),

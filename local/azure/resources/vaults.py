@@ -39,50 +39,50 @@ def find_deleted(world: World, name: str) -> Resource | None:
     return next((one for one in world.store.all(DELETED) if ids.same(one.id.name, name)), None)
 
 
-def _check(turn: Write) -> None:
-    name, told = turn.id.name, turn.properties
+def _check(write: Write) -> None:
+    name, properties = write.id.name, write.properties
     if not NAME.fullmatch(name):
         message = (
             f"The vault name '{name}' is invalid. A vault's name must be between 3-24 alphanumeric characters. The "
             "name must begin with a letter, end with a letter or digit, and not contain consecutive hyphens."
         )
         raise bad_request("VaultNameNotValid", message)
-    mode = told.pop("createMode", "default")
-    if turn.old is None:
-        _check_name_free(turn, mode)
+    mode = properties.pop("createMode", "default")
+    if write.old is None:
+        _check_name_free(write, mode)
     if mode == "recover":
         return
-    tenant = directories.of(turn.id.text)
-    if not ids.same(told.get("tenantId"), tenant):
-        message = f"The tenant ID '{told.get('tenantId')}' in request is not the directory's: {tenant}."
+    tenant = directories.of(write.id.text)
+    if not ids.same(properties.get("tenantId"), tenant):
+        message = f"The tenant ID '{properties.get('tenantId')}' in request is not the directory's: {tenant}."
         raise bad_request("BadRequest", message)
-    sku = told.get("sku") or {}
+    sku = properties.get("sku") or {}
     if str(sku.get("name", "")).lower() not in ("standard", "premium") or sku.get("family", "A") != "A":
         raise bad_request("BadRequest", "The vault's sku has the family A and the name standard or premium.")
-    if told.get("enableSoftDelete") is False:
+    if properties.get("enableSoftDelete") is False:
         raise bad_request("BadRequest", "The property 'enableSoftDelete' can't be set to false.")
-    if told.get("enablePurgeProtection") is False:
+    if properties.get("enablePurgeProtection") is False:
         message = (
             'The property "enablePurgeProtection" cannot be set to false. Enabling the purge protection for a vault '
             "is an irreversible action."
         )
         raise bad_request("BadRequest", message)
-    _check_days(turn)
-    by_role = told.get("enableRbacAuthorization", turn.version >= ROLES_FIRST)
-    if not by_role and not isinstance(told.get("accessPolicies"), list):
+    _check_days(write)
+    by_role = properties.get("enableRbacAuthorization", write.version >= ROLES_FIRST)
+    if not by_role and not isinstance(properties.get("accessPolicies"), list):
         raise bad_request("BadRequest", "The parameter accessPolicies is not specified.")
 
 
-def _check_name_free(turn: Write, mode: str) -> None:
-    name = turn.id.name
-    if find(turn.world, name):
+def _check_name_free(write: Write, mode: str) -> None:
+    name = write.id.name
+    if find(write.world, name):
         message = (
             f"The vault name '{name}' is already in use. Vault names are globally unique so it is possible that the "
             "name is already taken."
         )
         raise conflict("VaultAlreadyExists", message)
-    deleted = find_deleted(turn.world, name)
-    own = deleted is not None and ids.same(deleted.properties["vaultId"], turn.id.text)
+    deleted = find_deleted(write.world, name)
+    own = deleted is not None and ids.same(deleted.properties["vaultId"], write.id.text)
     if deleted and not own:
         message = f"The vault name '{name}' is already in use by a deleted vault: {deleted.properties['vaultId']}."
         raise conflict("VaultAlreadyExists", message)
@@ -96,45 +96,45 @@ def _check_name_free(turn: Write, mode: str) -> None:
         raise ArmError(404, "DeletedVaultNotFound", f"The deleted vault '{name}' does not exist.")
 
 
-def _check_days(turn: Write) -> None:
-    days = turn.properties.get("softDeleteRetentionInDays")
+def _check_days(write: Write) -> None:
+    days = write.properties.get("softDeleteRetentionInDays")
     if days is not None and not SHORTEST_DAYS <= int(days) <= LONGEST_DAYS:
         message = f"softDeleteRetentionInDays is {days}: it is {SHORTEST_DAYS} to {LONGEST_DAYS}."
         raise bad_request("BadRequest", message)
-    if turn.old and days not in (None, turn.old.properties["softDeleteRetentionInDays"]):
+    if write.old and days not in (None, write.old.properties["softDeleteRetentionInDays"]):
         message = "The property 'softDeleteRetentionInDays' has been set already and it can't be modified."
         raise bad_request("BadRequest", message)
 
 
-def _settle(turn: Write) -> None:
-    if turn.old is None and (deleted := find_deleted(turn.world, turn.id.name)):
-        _recover(turn, deleted)
+def _settle(write: Write) -> None:
+    if write.old is None and (deleted := find_deleted(write.world, write.id.name)):
+        _recover(write, deleted)
         return
-    told, old = turn.properties, turn.old.properties if turn.old else {}
-    told.setdefault("enableRbacAuthorization", turn.version >= ROLES_FIRST)
-    told.setdefault("accessPolicies", [])
-    told.setdefault("networkAcls", {**ACLS})
-    told.setdefault("publicNetworkAccess", "Enabled")
-    told["sku"] = {"family": "A", **told["sku"]}
-    told["enableSoftDelete"] = True
-    told.setdefault("softDeleteRetentionInDays", old.get("softDeleteRetentionInDays", LONGEST_DAYS))
+    properties, old = write.properties, write.old.properties if write.old else {}
+    properties.setdefault("enableRbacAuthorization", write.version >= ROLES_FIRST)
+    properties.setdefault("accessPolicies", [])
+    properties.setdefault("networkAcls", {**ACLS})
+    properties.setdefault("publicNetworkAccess", "Enabled")
+    properties["sku"] = {"family": "A", **properties["sku"]}
+    properties["enableSoftDelete"] = True
+    properties.setdefault("softDeleteRetentionInDays", old.get("softDeleteRetentionInDays", LONGEST_DAYS))
     if old.get("enablePurgeProtection"):
-        told["enablePurgeProtection"] = True
-    told["vaultUri"] = f"https://{turn.id.name.lower()}.vault.azure.net/"
+        properties["enablePurgeProtection"] = True
+    properties["vaultUri"] = f"https://{write.id.name.lower()}.vault.azure.net/"
 
 
-def _recover(turn: Write, deleted: Resource) -> None:
+def _recover(write: Write, deleted: Resource) -> None:
     was: Resource = deleted.state["vault"]
-    turn.new.body = {**was.body, **({"tags": turn.new.body["tags"]} if "tags" in turn.new.body else {})}
-    turn.new.state.update(was.state)
-    turn.world.store.drop(deleted)
+    write.new.body = {**was.body, **({"tags": write.new.body["tags"]} if "tags" in write.new.body else {})}
+    write.new.state.update(was.state)
+    write.world.store.drop(deleted)
     for one in deleted.state["parts"]:
-        turn.world.store.put(one)
+        write.world.store.put(one)
 
 
-def _removed(turn: Write) -> None:
+def _removed(write: Write) -> None:
     """What is deleted is kept for days, with all its secrets and keys."""
-    vault, at = turn.new, datetime.now(UTC)
+    vault, at = write.new, datetime.now(UTC)
     until = at + timedelta(days=vault.properties["softDeleteRetentionInDays"])
     id_ = ids.parse(
         f"/subscriptions/{vault.id.subscription}/providers/Microsoft.KeyVault/locations/{vault.location}"
@@ -148,17 +148,17 @@ def _removed(turn: Write) -> None:
         "scheduledPurgeDate": f"{until:%Y-%m-%dT%H:%M:%SZ}",
         "purgeProtectionEnabled": bool(vault.properties.get("enablePurgeProtection")),
     }
-    parts = list(turn.world.store.children(vault))
+    parts = list(write.world.store.children(vault))
     state = {"vault": vault, "parts": parts}
-    turn.world.store.put(Resource(id_, {"properties": properties}, state=state))
+    write.world.store.put(Resource(id_, {"properties": properties}, state=state))
 
 
-def _purge(turn: Write) -> Any:
-    turn.world.store.drop(turn.new)
+def _purge(write: Write) -> Any:
+    write.world.store.drop(write.new)
 
 
-def _may_purge(turn: Write) -> None:
-    if turn.properties["purgeProtectionEnabled"]:
+def _may_purge(write: Write) -> None:
+    if write.properties["purgeProtectionEnabled"]:
         raise ArmError(405, "MethodNotAllowed", 'Operation "DeletedVaultPurge" is not allowed.')
 
 
@@ -183,7 +183,7 @@ KINDS = (
         removed=_removed,
         slow=SLOW - {"DELETE", "PATCH"},
         free=frozenset((ENDPOINT, DELETED)),
-        told=connections,
+        computed=connections,
     ),
     Kind(
         DELETED,

@@ -25,17 +25,17 @@ KNOWN = frozenset(
 LONGEST_DAYS = 365
 
 
-def watch_region(turn: Write) -> None:
+def watch_region(write: Write) -> None:
     """What Azure does in a subscription that has a network in a region and no watcher there.
 
     Azure docs, "Enable or disable Azure Network Watcher": NetworkWatcher_REGION in the group NetworkWatcherRG.
     """
-    region, store = turn.new.location, turn.world.store
-    if any(_same_place(turn.id.subscription, region, one) for one in store.all(WATCHER)):
+    region, store = write.new.location, write.world.store
+    if any(_same_place(write.id.subscription, region, one) for one in store.all(WATCHER)):
         return
-    group = ids.group_id(turn.id.subscription, GROUP)
+    group = ids.group_id(write.id.subscription, GROUP)
     if group.lower() not in store.groups:
-        groups.put(turn.world, group, {"location": region})
+        groups.put(write.world, group, {"location": region})
     id_ = ids.parse(f"{group}/providers/{WATCHER}/NetworkWatcher_{region}")
     store.put(Resource(id_, {"location": region, "properties": {"provisioningState": "Succeeded"}}))
 
@@ -48,10 +48,10 @@ def _same_place(subscription: str, region: str, watcher: Resource) -> bool:
     return ids.same(watcher.id.subscription, subscription) and watcher.location == region
 
 
-def _watcher(turn: Write) -> None:
-    common.name(turn)
-    for one in turn.world.store.all(WATCHER):
-        if one.id.key != turn.id.key and _same_place(turn.id.subscription, turn.new.location, one):
+def _watcher(write: Write) -> None:
+    common.name(write)
+    for one in write.world.store.all(WATCHER):
+        if one.id.key != write.id.key and _same_place(write.id.subscription, write.new.location, one):
             message = (
                 "Cannot create more than 1 network watchers for this subscription in this region. There is "
                 f"{one.id.text}."
@@ -59,25 +59,27 @@ def _watcher(turn: Write) -> None:
             raise bad_request("NetworkWatcherCountLimitReached", message)
 
 
-def _log(turn: Write) -> None:
-    common.name(turn)
-    if turn.new.location != turn.parent.location:
-        raise common.invalid(f"{turn.id.text} is in {turn.new.location}, its watcher in {turn.parent.location}.")
-    told = turn.properties
-    target = require(turn, told.get("targetResourceId"), "properties.targetResourceId", *TARGETS)
-    require(turn, told.get("storageId"), "properties.storageId", "Microsoft.Storage/storageAccounts")
-    for other in turn.siblings:
+def _log(write: Write) -> None:
+    common.name(write)
+    if write.new.location != write.parent.location:
+        raise common.invalid(f"{write.id.text} is in {write.new.location}, its watcher in {write.parent.location}.")
+    properties = write.properties
+    target = require(write, properties.get("targetResourceId"), "properties.targetResourceId", *TARGETS)
+    require(write, properties.get("storageId"), "properties.storageId", "Microsoft.Storage/storageAccounts")
+    for other in write.siblings:
         if ids.same(other.properties["targetResourceId"], target.id.text):
             raise common.invalid(f"{target.id.text} has a flow log already: {other.id.text}.")
-    retention: dict[str, Any] = told.setdefault("retentionPolicy", {"days": 0, "enabled": False})
+    retention: dict[str, Any] = properties.setdefault("retentionPolicy", {"days": 0, "enabled": False})
     if strange := sorted(retention.keys() - {"days", "enabled"}):
-        raise common.invalid(f"Could not find member '{strange[0]}' at 'properties.retentionPolicy' of {turn.id.text}.")
-    common.number(turn, retention, "days", 0, LONGEST_DAYS, 0)
-    told.setdefault("enabled", True)
-    format_: dict[str, Any] = told.setdefault("format", {"type": "JSON", "version": 2})
-    common.pick(turn, format_, "type", ("JSON",), "JSON")
-    common.number(turn, format_, "version", 1, 2, 2)
-    told["targetResourceGuid"] = target.properties.get("resourceGuid", "")
+        raise common.invalid(
+            f"Could not find member '{strange[0]}' at 'properties.retentionPolicy' of {write.id.text}."
+        )
+    common.number(write, retention, "days", 0, LONGEST_DAYS, 0)
+    properties.setdefault("enabled", True)
+    format_: dict[str, Any] = properties.setdefault("format", {"type": "JSON", "version": 2})
+    common.pick(write, format_, "type", ("JSON",), "JSON")
+    common.number(write, format_, "version", 1, 2, 2)
+    properties["targetResourceGuid"] = target.properties.get("resourceGuid", "")
 
 
 KINDS = (

@@ -27,10 +27,10 @@ TEXT = re.compile(r"'((?:[^'\\]|\\.)*)'")
 TEXTS = re.compile(rf"\s*{TEXT.pattern}\s*(?:,\s*{TEXT.pattern}\s*)*")
 # Of those that Azure has, the one that the blobs' service tells.
 PARTS = frozenset(("blob.list",))
-Test = Callable[["Asked"], bool]
+Test = Callable[["Request"], bool]
 
 
-class Asked(NamedTuple):
+class Request(NamedTuple):
     """`attributes`: names in small letters; what a call has not is not in it. `part` is the suboperation, if any."""
 
     action: str
@@ -108,18 +108,18 @@ class _Reader:
         tests = [self._all_of()]
         while self._takes("OR", "||"):
             tests.append(self._all_of())
-        return lambda asked: any(test(asked) for test in tests)
+        return lambda request: any(test(request) for test in tests)
 
     def _all_of(self) -> Test:
         tests = [self._one()]
         while self._takes("AND", "&&"):
             tests.append(self._one())
-        return lambda asked: all(test(asked) for test in tests)
+        return lambda request: all(test(request) for test in tests)
 
     def _one(self) -> Test:
         if self._takes("!", "NOT"):
             inner = self._one()
-            return lambda asked: not inner(asked)
+            return lambda request: not inner(request)
         if self._takes("("):
             inner = self.any_of()
             if not self._takes(")"):
@@ -133,7 +133,7 @@ class _Reader:
             return _function(found["function"].lower(), found["argument"])
         if found["exists"]:
             name, there = _known(found["of"]), not found["exists"].lower().startswith("not")
-            return lambda asked: (name in asked.attributes) == there
+            return lambda request: (name in request.attributes) == there
         if found["attribute"]:
             return self._comparison(_known(found["attribute"]))
         raise BadCondition(f"no test begins with {found[0].strip()}")
@@ -154,8 +154,8 @@ class _Reader:
             raise BadCondition(f"{{{value['set']}}} is no set of texts with commas between them")
         wanted = TEXT.findall(value["set"]) if several else [value["text"]]
         test = OPERATORS[bare]
-        return lambda asked: (
-            name in asked.attributes and any(test(asked.attributes[name], _plain(bare, one)) for one in wanted)
+        return lambda request: (
+            name in request.attributes and any(test(request.attributes[name], _plain(bare, one)) for one in wanted)
         )
 
 
@@ -172,10 +172,10 @@ def _known(name: str) -> str:
 
 def _function(name: str, argument: Any) -> Test:
     if name == "actionmatches":
-        return lambda asked: action_fits(argument, asked.action)
+        return lambda request: action_fits(argument, request.action)
     if argument.lower() not in PARTS:
         raise BadCondition(f"the local Azure does not know the suboperation {argument}")
-    return lambda asked: asked.part.lower() == argument.lower()
+    return lambda request: request.part.lower() == argument.lower()
 
 
 def action_fits(pattern: str, action: str) -> bool:

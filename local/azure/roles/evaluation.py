@@ -11,7 +11,7 @@ from ..kinds import World
 from ..store import Resource
 from . import conditions
 from .builtin import BY_GUID
-from .conditions import Asked, action_fits
+from .conditions import Request, action_fits
 
 ASSIGNMENT = "Microsoft.Authorization/roleAssignments"
 DEFINITION = "Microsoft.Authorization/roleDefinitions"
@@ -35,16 +35,18 @@ def assignments(world: World, principal: str, scope: str) -> Iterator[Resource]:
             yield one
 
 
-def allowed(world: World, principal: str, scope: str, asked: Asked, *, data: bool = False) -> bool:
+def allowed(world: World, principal: str, scope: str, request: Request, *, data: bool = False) -> bool:
     names = ("dataActions", "notDataActions") if data else ("actions", "notActions")
     for one in assignments(world, principal, scope):
-        for told in permissions(world, one.properties["roleDefinitionId"]):
-            yes, no = ([action_fits(pattern, asked.action) for pattern in told.get(name) or ()] for name in names)
-            if any(yes) and not any(no) and _holds(one, asked):
+        for permission in permissions(world, one.properties["roleDefinitionId"]):
+            yes, no = (
+                [action_fits(pattern, request.action) for pattern in permission.get(name) or ()] for name in names
+            )
+            if any(yes) and not any(no) and _holds(one, request):
                 return True
     return False
 
 
-def _holds(assignment: Resource, asked: Asked) -> bool:
+def _holds(assignment: Resource, request: Request) -> bool:
     text = assignment.properties.get("condition")
-    return not text or conditions.parsed(text)(asked)
+    return not text or conditions.parsed(text)(request)

@@ -59,25 +59,25 @@ class Secrets:
         last: Version = found[-1]
         return last
 
-    def put(self, name: str, told: Mapping[str, Any]) -> tuple[Resource, Version]:
+    def put(self, name: str, body: Mapping[str, Any]) -> tuple[Resource, Version]:
         check_name(name)
-        check_value(told.get("value"))
+        check_value(body.get("value"))
         refuse_deleted(self.vault, "secret", name)
         id_ = ids.parse(f"{self.vault.id.text}/secrets/{name}")
         secret = self.world.store.find(id_) or Resource(id_, {"properties": {}}, state={"versions": []})
-        made = Version(told["value"], _attributes(told), told.get("contentType"), dict(told.get("tags") or {}))
+        made = Version(body["value"], _attributes(body), body.get("contentType"), dict(body.get("tags") or {}))
         secret.state["versions"].append(made)
         secret.body["tags"] = made.tags
         secret.changed()
         self.world.store.put(secret)
         return secret, made
 
-    def change(self, name: str, id_: str, told: Mapping[str, Any]) -> tuple[Resource, Version]:
+    def change(self, name: str, id_: str, body: Mapping[str, Any]) -> tuple[Resource, Version]:
         secret = self.get(name)
         found = self.version(secret, id_)
-        found.attributes = {**found.attributes, **_attributes(told)}
-        found.content_type = told.get("contentType", found.content_type)
-        found.tags = dict(told["tags"]) if told.get("tags") is not None else found.tags
+        found.attributes = {**found.attributes, **_attributes(body)}
+        found.content_type = body.get("contentType", found.content_type)
+        found.tags = dict(body["tags"]) if body.get("tags") is not None else found.tags
         found.updated = int(time.time())
         secret.changed()
         return secret, found
@@ -118,18 +118,18 @@ class Secrets:
             ("" if days == LONGEST_DAYS else "Customized") + "Recoverable" + ("" if self.protected else "+Purgeable")
         )
         attributes = {"enabled": True, **version.attributes, "created": version.created, "updated": version.updated}
-        told: dict[str, Any] = {
+        bundle: dict[str, Any] = {
             "id": f"{self.uri('secrets', secret.id.name)}{'/' + version.id if id_ else ''}",
             "attributes": {**attributes, "recoveryLevel": level, "recoverableDays": days},
         }
-        told |= {"tags": version.tags} if version.tags else {}
-        told |= {"contentType": version.content_type} if version.content_type else {}
-        return {**told, "value": version.value} if value else told
+        bundle |= {"tags": version.tags} if version.tags else {}
+        bundle |= {"contentType": version.content_type} if version.content_type else {}
+        return {**bundle, "value": version.value} if value else bundle
 
     def deleted_bundle(self, one: Deleted, *, id_: bool = True) -> dict[str, Any]:
-        told = self.bundle(one.secret, self.version(one.secret), id_=id_)
+        bundle = self.bundle(one.secret, self.version(one.secret), id_=id_)
         return {
-            **told,
+            **bundle,
             "recoveryId": self.uri("deletedsecrets", one.secret.id.name),
             "deletedDate": one.at,
             "scheduledPurgeDate": self._purged_at(one),
@@ -139,6 +139,6 @@ class Secrets:
         return f"https://{self.vault.id.name.lower()}.vault.azure.net/{sort}/{name}"
 
 
-def _attributes(told: Mapping[str, Any]) -> dict[str, Any]:
-    given = told.get("attributes") or {}
+def _attributes(body: Mapping[str, Any]) -> dict[str, Any]:
+    given = body.get("attributes") or {}
     return {key: given[key] for key in ATTRIBUTES if given.get(key) is not None}

@@ -131,15 +131,15 @@ ACTS = (
 
 def serve(world: World, incoming: Incoming, name: str) -> Response:
     try:
-        told = _answer(world, incoming, name)
+        body = _answer(world, incoming, name)
     except ArmError as error:
-        made = _said(error.status, {"error": error.told()})
+        made = _json_response(error.status, {"error": error.as_json()})
         if error.status == 401:
             vault = find(world, name)
             tenant = directories.of(vault.id.text) if vault else TENANT
             made.headers["WWW-Authenticate"] = CHALLENGE.format(tenant=tenant, audience=tokens.VAULT)
         return made
-    return Response("", 204) if told is None else _said(200, told)
+    return Response("", 204) if body is None else _json_response(200, body)
 
 
 def _answer(world: World, incoming: Incoming, name: str) -> Any:
@@ -168,12 +168,12 @@ def _answer(world: World, incoming: Incoming, name: str) -> Any:
 def _body(incoming: Incoming) -> Mapping[str, Any]:
     text = incoming.get_data(cache=True)
     try:
-        told = json.loads(text) if text else {}
+        body = json.loads(text) if text else {}
     except ValueError:
-        told = None
-    if not isinstance(told, dict):
+        body = None
+    if not isinstance(body, dict):
         raise ArmError(400, "BadParameter", "The request body is no JSON object.")
-    return told
+    return body
 
 
 def _require(world: World, vault: Resource, principal: str, act: Act, name: str) -> None:
@@ -196,5 +196,5 @@ def _require(world: World, vault: Resource, principal: str, act: Act, name: str)
         raise ArmError(403, "Forbidden", message)
 
 
-def _said(status: int, body: Any) -> Response:
+def _json_response(status: int, body: Any) -> Response:
     return Response(json.dumps(body), status, content_type="application/json; charset=utf-8")

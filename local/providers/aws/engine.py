@@ -15,7 +15,7 @@ from ..codec import Properties
 from ..compare import changed_paths
 from ..servicer import ProviderError
 from .drift import overlay
-from .kinds import Added, Arn, Call, Each, Found, Kind, Mark, Out, P, Removed, Template
+from .kinds import Added, Arn, Call, Each, Found, Kind, Marker, Out, P, Removed, Template
 
 GONE = ("NotFound", "NotFoundException", "NoSuchEntity", "ResourceNotFoundException")
 # The official provider waits a quarter of an hour and more for what holds a security group, a subnet or a gateway.
@@ -29,7 +29,7 @@ class Engine:
         self.kind, self.client, self.region, self.account = kind, client, region, account
 
     def create(self, inputs: Properties) -> tuple[str, Properties]:
-        kind, asked = self.kind, inputs
+        kind, properties = self.kind, inputs
         inputs = {"region": self.region, **inputs}
         asks = kind.create._replace(params={**kind.create.params, **self._tagged(inputs)})
         answer = self._call(asks, {"inputs": inputs, "token": _token(inputs)})
@@ -55,7 +55,7 @@ class Engine:
             raise
         if found is None:
             raise ProviderError(f"{id_} was created and is not there")
-        return id_, {**asked, **found}
+        return id_, {**properties, **found}
 
     def read(self, id_: str, inputs: Properties, state: Properties) -> tuple[Properties, Properties] | None:
         """Inputs as the cloud has them now, and the state; None when the resource is gone."""
@@ -89,7 +89,7 @@ class Engine:
 
     def _patiently(self, call: Call, context: Mapping[str, Any]) -> None:
         """As the real provider: what holds a resource may be on its way out, such as machines of a deleted group."""
-        persist(lambda: self._call(call, context), HELD_SECONDS, HELD_PAUSE_SECONDS, _Held)
+        persist(lambda: self._call(call, context), HELD_SECONDS, HELD_PAUSE_SECONDS, _InUse)
 
     def describe(self, id_: str, inputs: Properties) -> Properties | None:
         """Every output that the table names, as the cloud has it; None when the resource is gone."""
@@ -163,7 +163,7 @@ class Engine:
         source = context.get("state") or context["inputs"]
         if call.when and not (context["inputs"].get(call.when) or source.get(call.when)):
             return {}
-        if call.held and not (context.get("state") or {}).get(call.held):
+        if call.when_recorded and not (context.get("state") or {}).get(call.when_recorded):
             return {}
         params = render(call.params, {**context, "region": self.region, "account": self.account})
         try:
@@ -173,7 +173,7 @@ class Engine:
             code = details.get("Code", "Unknown")
             if code in self.kind.missing or code.endswith(GONE):
                 raise _Gone(f"{code}: {details.get('Message', '')}") from None
-            refused = _Held if code == HELD else ProviderError
+            refused = _InUse if code == HELD else ProviderError
             raise refused(f"{code}: {details.get('Message', '')} ({call.operation})") from None
         except ParamValidationError as error:
             raise ProviderError(f"{call.operation}: {_without_values(str(error))}") from None
@@ -185,7 +185,7 @@ class _Gone(ProviderError):
     pass
 
 
-class _Held(ProviderError):
+class _InUse(ProviderError):
     pass
 
 
@@ -197,7 +197,7 @@ def render(template: Template, context: Mapping[str, Any]) -> Any:
         return template.convert(value) if template.convert and value is not None else value
     if isinstance(template, Out):
         return context["state"].get(template.name)
-    if isinstance(template, Mark):
+    if isinstance(template, Marker):
         return context.get(template.name)
     if isinstance(template, Arn):
         return template.form.format(**{key: context.get(key) for key in ("region", "account", "id")})

@@ -50,8 +50,8 @@ def _instances(aws: Any, arguments: Properties) -> Properties:
 
 def _secret_version(aws: Any, arguments: Properties) -> Properties:
     wanted = {"VersionId": arguments.get("versionId"), "VersionStage": arguments.get("versionStage")}
-    asked = {"SecretId": arguments["secretId"], **{name: value for name, value in wanted.items() if value}}
-    answer = aws.client("secretsmanager", arguments.get("region")).get_secret_value(**asked)
+    parameters = {"SecretId": arguments["secretId"], **{name: value for name, value in wanted.items() if value}}
+    answer = aws.client("secretsmanager", arguments.get("region")).get_secret_value(**parameters)
     return {
         "arn": answer["ARN"],
         "id": f"{arguments['secretId']}|{answer['VersionId']}",
@@ -69,8 +69,8 @@ def _secret_version(aws: Any, arguments: Properties) -> Properties:
 def _parameters(aws: Any, arguments: Properties) -> Properties:
     """Those right below a path; none is no error."""
     pages = aws.client("ssm", arguments.get("region")).get_paginator("get_parameters_by_path")
-    asked = {"Path": arguments["path"], "Recursive": bool(arguments.get("recursive"))}
-    found = [one for page in pages.paginate(**asked) for one in page["Parameters"]]
+    parameters = {"Path": arguments["path"], "Recursive": bool(arguments.get("recursive"))}
+    found = [one for page in pages.paginate(**parameters) for one in page["Parameters"]]
     return {
         "id": arguments["path"],
         "path": arguments["path"],

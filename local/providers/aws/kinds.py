@@ -41,7 +41,7 @@ class Each(NamedTuple):
     only: type = Added
 
 
-class Mark(NamedTuple):
+class Marker(NamedTuple):
     """A value the engine knows: the resource's id, its tags, their keys, a token that makes creation idempotent."""
 
     name: str
@@ -53,7 +53,7 @@ class Arn(NamedTuple):
     form: str
 
 
-ID, TAGS, TAG_KEYS, TOKEN = Mark("id"), Mark("tags"), Mark("tag_keys"), Mark("token")
+ID, TAGS, TAG_KEYS, TOKEN = Marker("id"), Marker("tags"), Marker("tag_keys"), Marker("token")
 
 
 class Call(NamedTuple):
@@ -64,7 +64,7 @@ class Call(NamedTuple):
     take: str = "@"
     optional: bool = False  # "not found" means nothing here rather than that the resource is gone
     when: str | None = None  # only if this property of inputs (create, update) or state (delete) is set
-    held: str | None = None  # only if this property of the recorded state is set
+    when_recorded: str | None = None  # only if this property of the recorded state is set
 
 
 @dataclass(frozen=True)

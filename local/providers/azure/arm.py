@@ -47,8 +47,8 @@ class Arm:
 
     def put(self, id_: str, version: str, body: Mapping[str, Any], query: Mapping[str, str]) -> dict[str, Any]:
         """Made or changed, to the end. Gives ARM's first answer. Raises Refused."""
-        asked = {"api-version": version, **query}
-        answer = _checked(self._ask("PUT", id_, asked, body), 200, 201, 202)
+        parameters = {"api-version": version, **query}
+        answer = _checked(self._ask("PUT", id_, parameters, body), 200, 201, 202)
         first = answer.json or {}
         if not self._follow(answer):
             self._settle(id_, version, first)
@@ -90,25 +90,25 @@ class Arm:
         while time.monotonic() < deadline:
             time.sleep(_pause(answer, 1.0))
             answer = self._ask("GET", target, None)
-            told = answer.json if isinstance(answer.json, dict) else {}
+            body = answer.json if isinstance(answer.json, dict) else {}
             if not status and answer.status not in (200, 201, 202, 204):
                 raise _refusal(answer, began=True)
-            state = str(told.get("status", "")).lower() if status else "" if answer.status == 202 else "succeeded"
+            state = str(body.get("status", "")).lower() if status else "" if answer.status == 202 else "succeeded"
             if state == "succeeded":
                 return True
             if state in OVER:
-                error = told.get("error") or {}
+                error = body.get("error") or {}
                 code, message = error.get("code", state), error.get("message", "the operation ended so")
                 raise Refused(answer.status, code, message, began=True)
         raise Refused(202, "Timeout", f"the operation is not over after {OPERATION_SECONDS:.0f} seconds", began=True)
 
-    def _settle(self, id_: str, version: str, told: Mapping[str, Any]) -> None:
+    def _settle(self, id_: str, version: str, body: Mapping[str, Any]) -> None:
         """Waits for a resource whose own state says that it is not done."""
         deadline, pause = time.monotonic() + OPERATION_SECONDS, FIRST_PAUSE_SECONDS
-        while (state := _state(told)) and state.lower() not in OVER and time.monotonic() < deadline:
+        while (state := _state(body)) and state.lower() not in OVER and time.monotonic() < deadline:
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
-            told = self.get(id_, version) or {}
+            body = self.get(id_, version) or {}
         if state and state.lower() != "succeeded":
             raise Refused(200, "ResourceNotReady", f"its provisioningState is {state}", began=True)
 
@@ -118,8 +118,8 @@ def patiently(once: Callable[[], Answer]) -> Answer:
     deadline, pause, failures = time.monotonic() + PATIENCE_SECONDS, FIRST_PAUSE_SECONDS, 0
     while True:
         answer = once()
-        told = answer.json if answer.status == 409 else None
-        code = (told.get("error") or {}).get("code") if isinstance(told, dict) else None
+        body = answer.json if answer.status == 409 else None
+        code = (body.get("error") or {}).get("code") if isinstance(body, dict) else None
         failures += answer.status >= 500
         if answer.status not in BUSY and code != "AnotherOperationInProgress":
             return answer
@@ -132,9 +132,9 @@ def patiently(once: Callable[[], Answer]) -> Answer:
 
 def _pause(answer: Answer, otherwise: float) -> float:
     for name, factor in (("retry-after-ms", 0.001), ("x-ms-retry-after-ms", 0.001), ("retry-after", 1.0)):
-        told = answer.headers.get(name, "")
-        if told.isdigit():
-            return int(told) * factor
+        after = answer.headers.get(name, "")
+        if after.isdigit():
+            return int(after) * factor
     return otherwise
 
 
@@ -146,8 +146,8 @@ def _path(url: str) -> str:
     return f"{parts.path}?{parts.query}" if parts.query else parts.path
 
 
-def _state(told: Mapping[str, Any]) -> str:
-    properties = told.get("properties")
+def _state(body: Mapping[str, Any]) -> str:
+    properties = body.get("properties")
     return str(properties.get("provisioningState") or "") if isinstance(properties, dict) else ""
 
 
@@ -158,10 +158,10 @@ def _checked(answer: Answer, *good: int) -> Answer:
 
 
 def _refusal(answer: Answer, *, began: bool = False) -> Refused:
-    told = answer.json if isinstance(answer.json, dict) else {}
-    error = told.get("error") if isinstance(told.get("error"), dict) else {}
+    body = answer.json if isinstance(answer.json, dict) else {}
+    error = body.get("error") if isinstance(body.get("error"), dict) else {}
     assert isinstance(error, dict)
-    said = answer.data[:200].decode(errors="replace")
+    text = answer.data[:200].decode(errors="replace")
     details = [str(one.get("message")) for one in error.get("details", ())]
-    message = "; ".join([str(error.get("message", said)), *details])
+    message = "; ".join([str(error.get("message", text)), *details])
     return Refused(answer.status, str(error.get("code", "Unknown")), message, began=began)

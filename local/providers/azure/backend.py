@@ -75,8 +75,8 @@ class Azure:
     def _location(self, olds: Properties, news: Properties) -> str | None:
         """As it was, else the provider's, else the resource group's."""
         group = news.get("resourceGroupName")
-        if told := olds.get("location") or self.settings.location:
-            return str(told)
+        if location := olds.get("location") or self.settings.location:
+            return str(location)
         if group is None or group == UNKNOWN:
             return UNKNOWN if group else None
         if group not in self._places:

@@ -81,8 +81,8 @@ class Blobs(Engine):
     def _write(self, id_: str, inputs: Properties, data: bytes, headers: Mapping[str, str]) -> None:
         if len(data) > LARGEST_BYTES:
             raise ProviderError(f"{id_} has {len(data)} bytes: the local cloud takes no more than {LARGEST_BYTES}")
-        told = {header: inputs[name] for name, header in HEADERS.items() if inputs.get(name)}
-        self._checked(self._ask("PUT", id_, {}, {**headers, **told, **metadata(inputs)}, data), id_)
+        content_headers = {header: inputs[name] for name, header in HEADERS.items() if inputs.get(name)}
+        self._checked(self._ask("PUT", id_, {}, {**headers, **content_headers, **metadata(inputs)}, data), id_)
 
     def _tier(self, id_: str, inputs: Properties) -> None:
         if inputs.get("accessTier"):
@@ -104,15 +104,17 @@ class Blobs(Engine):
             raise
         if answer.status == 404:
             return None
-        told = self._checked(answer, id_).headers
+        headers = self._checked(answer, id_).headers
         found = {
             "name": values["blobName"],
-            "contentMd5": told.get("content-md5"),
-            "contentType": told.get("content-type"),
-            "metadata": {key.removeprefix("x-ms-meta-"): v for key, v in told.items() if key.startswith("x-ms-meta-")},
-            "type": told.get("x-ms-blob-type", "BlockBlob").removesuffix("Blob"),
+            "contentMd5": headers.get("content-md5"),
+            "contentType": headers.get("content-type"),
+            "metadata": {
+                key.removeprefix("x-ms-meta-"): v for key, v in headers.items() if key.startswith("x-ms-meta-")
+            },
+            "type": headers.get("x-ms-blob-type", "BlockBlob").removesuffix("Blob"),
             "url": f"https://{values['accountName']}.{SUFFIX}/{values['containerName']}/{values['blobName']}",
-            "accessTier": told.get("x-ms-access-tier"),
+            "accessTier": headers.get("x-ms-access-tier"),
         }
         return {name: value for name, value in found.items() if value is not None}
 
@@ -127,11 +129,11 @@ class Blobs(Engine):
             data = b""
 
         def once() -> Answer:
-            told = {"x-ms-date": formatdate(usegmt=True), "x-ms-version": VERSION, **headers}
+            signed = {"x-ms-date": formatdate(usegmt=True), "x-ms-version": VERSION, **headers}
             if data is not None:
-                told |= {"Content-Length": str(len(data)), "Content-Type": "application/octet-stream"}
-            told["Authorization"] = f"SharedKey {account}:{signature(method, account, path, query, told, key)}"
-            return self.arm.transport.ask(method, host, path, query=query, headers=told, body=data)
+                signed |= {"Content-Length": str(len(data)), "Content-Type": "application/octet-stream"}
+            signed["Authorization"] = f"SharedKey {account}:{signature(method, account, path, query, signed, key)}"
+            return self.arm.transport.ask(method, host, path, query=query, headers=signed, body=data)
 
         return patiently(once)
 
@@ -143,8 +145,8 @@ class Blobs(Engine):
         if answer.status in (200, 201, 202):
             return answer
         code = answer.headers.get("x-ms-error-code", "Unknown")
-        told = re.search(r"<Message>([^<]*)", answer.data.decode(errors="replace"))
-        message = told[1].partition("\n")[0] if told else f"the account answered {answer.status}"
+        match = re.search(r"<Message>([^<]*)", answer.data.decode(errors="replace"))
+        message = match[1].partition("\n")[0] if match else f"the account answered {answer.status}"
         raise Refused(answer.status, code, f"{message} ({id_})")
 
 

@@ -16,11 +16,11 @@ def drifted(inputs: Properties, before: Properties, now: Properties) -> Properti
     """`inputs` with the differences between two answers, both as a program could say them."""
     found = dict(inputs)
     for name in sorted(before.keys() | now.keys()):
-        old, new, asked = before.get(name), now.get(name), inputs.get(name)
+        old, new, wanted = before.get(name), now.get(name), inputs.get(name)
         if same(old, new):
             continue
         if isinstance(old, dict) and isinstance(new, dict):
-            found[name] = drifted(asked if isinstance(asked, dict) else {}, old, new)
+            found[name] = drifted(wanted if isinstance(wanted, dict) else {}, old, new)
         elif new is None:
             found.pop(name, None)
         else:

@@ -23,8 +23,8 @@ WITH_SLASHES = frozenset(("scope", "blobName"))
 @cache
 def version(token: str) -> str:
     """The API version that the installed SDK uses for a type, which it tells in its documentation."""
-    told = typing.get_overloads(sdk_types.resource_class(token).__init__)
-    found = re.search(r"Uses Azure REST API version ([\w-]+)", "\n".join(one.__doc__ or "" for one in told))
+    overloads = typing.get_overloads(sdk_types.resource_class(token).__init__)
+    found = re.search(r"Uses Azure REST API version ([\w-]+)", "\n".join(one.__doc__ or "" for one in overloads))
     if found is None:
         raise ProviderError(f"{token} has no API version")
     return found[1]
@@ -47,7 +47,7 @@ class Engine:
         if not self.kind.singleton and self.arm.get(id_, self.version):
             raise ProviderError(f"cannot create already existing resource '{id_}'")
         body = self.body(id_, inputs)
-        for part in self.kind.parts:
+        for part in self.kind.subresources:
             if not has(inputs, part.split(".")):
                 _put_in(body, self._place(part), [])
         self._put(id_, inputs, body)
@@ -64,18 +64,18 @@ class Engine:
         taken = self._takes()
         before, now = as_inputs(state, taken), as_inputs(found[1], taken)
         if not inputs:  # an import: what Azure says is all there is
-            said = {name: value for name, value in now.items() if name not in OWN}
-            return {**said, **self.path_values(id_), "azureApiVersion": self.version}, found[1]
+            properties = {name: value for name, value in now.items() if name not in OWN}
+            return {**properties, **self.path_values(id_), "azureApiVersion": self.version}, found[1]
         # Azure does not tell what the id holds; a state that a killed run has left may have it all the same.
         apart = [[name] for name in self.kind.in_path if name not in now]
-        apart += [path for part in self.kind.parts if not has(inputs, path := part.split("."))]
+        apart += [path for part in self.kind.subresources if not has(inputs, path := part.split("."))]
         for path in apart:
             before, now = without(before, path), without(now, path)
         return drifted(inputs, before, now), found[1]
 
     def update(self, id_: str, olds: Properties, news: Properties, state: Properties) -> Properties:  # noqa: ARG002
         body = self.body(id_, news)
-        unset = [part for part in self.kind.parts if not has(news, part.split("."))]
+        unset = [part for part in self.kind.subresources if not has(news, part.split("."))]
         if unset:
             current = self.arm.get(id_, self.version)
             if current is None:
@@ -115,8 +115,8 @@ class Engine:
 
     def body(self, id_: str, inputs: Properties) -> dict[str, Any]:
         apart = (*self.kind.in_path, *self.kind.query)
-        said = {name: value for name, value in inputs.items() if name not in apart}
-        return dict(_absolute(to_wire(said, self._takes(), self.model, top=True), id_))
+        properties = {name: value for name, value in inputs.items() if name not in apart}
+        return dict(_absolute(to_wire(properties, self._takes(), self.model, top=True), id_))
 
     def outputs(self, found: Mapping[str, Any]) -> Properties:
         return {**to_sdk(found, output_types(self.token), self.answer, top=True), "azureApiVersion": self.version}

@@ -15,11 +15,11 @@ KEYS_VERSION = "2024-01-01"
 
 def _client(azure: Any, arguments: Properties) -> Properties:  # noqa: ARG001
     claims = azure.arm.token().split(".")[1]
-    told = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))
+    payload = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))
     account = azure.settings.account
     return {
         "clientId": account.client,
-        "objectId": told["oid"],
+        "objectId": payload["oid"],
         "subscriptionId": azure.settings.subscription,
         "tenantId": account.tenant,
     }

@@ -14,7 +14,8 @@ class Kind:
     model: of what a PUT takes, below azure.mgmt; None: no installed package has one, and ARM's envelope tells places.
     answer: of what a GET answers, where that is another one.
     replace: properties that make another resource of it, beside those in the path and what the model knows as such.
-    parts: properties that list resources of other types; left alone, as they are, while the program does not set them.
+    subresources: properties that list resources of other types; left alone, as they are, while the program does not
+        set them.
     query: properties that go into a PUT's query.
     singleton: it comes and goes with its parent; a delete only puts this body.
     """
@@ -23,7 +24,7 @@ class Kind:
     model: str | None
     answer: str | None = None
     replace: frozenset[str] = frozenset()
-    parts: tuple[str, ...] = ()
+    subresources: tuple[str, ...] = ()
     query: tuple[str, ...] = ()
     singleton: bool = False
 

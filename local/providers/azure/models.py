@@ -95,10 +95,10 @@ def place(of: type | None, name: str, *, top: bool = False) -> Place:
 
 def _old(of: Any) -> Iterator[Place]:
     home = importlib.import_module(of.__module__)
-    for told in of._attribute_map.values():
-        path = tuple(part.replace("\\", "") for part in re.split(r"(?<!\\)\.", told["key"]))
-        inner = getattr(home, told["type"].strip("[]{}"), None)
-        yield Place(path, inner if hasattr(inner, "_attribute_map") else None, told["type"].startswith("{"))
+    for attribute in of._attribute_map.values():
+        path = tuple(part.replace("\\", "") for part in re.split(r"(?<!\\)\.", attribute["key"]))
+        inner = getattr(home, attribute["type"].strip("[]{}"), None)
+        yield Place(path, inner if hasattr(inner, "_attribute_map") else None, attribute["type"].startswith("{"))
 
 
 def _new(of: Any) -> Iterator[Place]:

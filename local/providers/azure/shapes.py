@@ -129,14 +129,14 @@ def _outputs(of: type) -> Types:
 
 
 def is_mapping(expected: Any) -> bool:
-    return any(sdk_types._is_mapping(origin) for origin in _origins(expected))
+    return any(sdk_types._is_mapping(origin) for origin in _generic_origins(expected))
 
 
 def is_sequence(expected: Any) -> bool:
-    return any(sdk_types._is_sequence(origin) for origin in _origins(expected))
+    return any(sdk_types._is_sequence(origin) for origin in _generic_origins(expected))
 
 
-def _origins(expected: Any) -> Iterator[Any]:
+def _generic_origins(expected: Any) -> Iterator[Any]:
     return (origin for choice in sdk_types._choices(expected) if (origin := typing.get_origin(choice)) is not None)
 
 

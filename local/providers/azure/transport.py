@@ -96,13 +96,13 @@ class Transport:
             content = {"Content-Type": "application/x-www-form-urlencoded"}
             path = f"/{account.tenant}/oauth2/v2.0/token"
             answer = self.ask("POST", LOGIN, path, headers=content, body=urlencode(form).encode())
-            told = answer.json or {}
+            body = answer.json or {}
             if answer.status != 200:
-                reason = told.get("error_description", f"{LOGIN} answered {answer.status}")
+                reason = body.get("error_description", f"{LOGIN} answered {answer.status}")
                 raise ProviderError(f"Azure signs the provider in for nothing: {reason}")
-            until = time.monotonic() + told["expires_in"] - SPARE_SECONDS
-            self._tokens[account, audience] = (until, told["access_token"])
-            return str(told["access_token"])
+            until = time.monotonic() + body["expires_in"] - SPARE_SECONDS
+            self._tokens[account, audience] = (until, body["access_token"])
+            return str(body["access_token"])
 
     def _pool(self, name: str) -> urllib3.HTTPSConnectionPool:
         if name not in self._pools:  # two that make one at once leave one behind unused

@@ -75,11 +75,11 @@ class Api:
         """Raises ApiError and Unreachable."""
         url = f"{urlsplit(self.access.server).path}{path}" + (f"?{urlencode(query)}" if query else "")
         data = None if body is None else json.dumps(body).encode()
-        deadline, pause, fresh = time.monotonic() + patience, 0.2, False
+        deadline, pause, renewed = time.monotonic() + patience, 0.2, False
         while True:
             last = time.monotonic() >= deadline or self.cancelled.is_set()
             try:
-                answer = self._send(method, url, data, content, fresh=fresh)
+                answer = self._send(method, url, data, content, fresh=renewed)
             except SSLError as error:
                 raise Unreachable(f"{self.access.server} can't be trusted: {_cause(error)}") from None
             except (HTTPError, OSError) as error:
@@ -92,8 +92,8 @@ class Api:
                     warn(_warning(line))
                 if answer.status < 400:
                     return parsed
-                if answer.status == 401 and self._command and not fresh:
-                    fresh = True
+                if answer.status == 401 and self._command and not renewed:
+                    renewed = True
                     continue
                 if last or not _passing(answer.status, parsed):
                     raise ApiError(answer.status, parsed)

@@ -42,10 +42,10 @@ def apply(
             return api.call("PATCH", path, query, thing, APPLY, warn=warn)
         except ApiError as error:
             clashes = conflicts(error)
-            if clashes and not force and all(held.startswith(PEOPLE) for _, held in clashes):
+            if clashes and not force and all(owner.startswith(PEOPLE) for _, owner in clashes):
                 query["force"] = "true"
                 if warn:
-                    warn("takes back " + ", ".join(f"{field.lstrip('.')} from {held}" for field, held in clashes))
+                    warn("takes back " + ", ".join(f"{field.lstrip('.')} from {owner}" for field, owner in clashes))
             # A plain conflict is a race between two writers of the object: the next attempt sees both.
             elif clashes or error.code != 409 or error.reason != "Conflict" or attempt == ATTEMPTS - 1:
                 raise

@@ -53,8 +53,8 @@ def mistakes(token: str, inputs: Properties) -> list[Mistake]:
     found = []
     if known:
         # Types of values are the API's to judge: it takes 1 for "1" where a quantity stands.
-        told = sdk_types.mistakes(token, renamed(inputs, UNDERSCORED))
-        found = [one for one in told if one.reason.startswith(("no such property", "required"))]
+        reported = sdk_types.mistakes(token, renamed(inputs, UNDERSCORED))
+        found = [one for one in reported if one.reason.startswith(("no such property", "required"))]
     found += _wrong_identity(type_, inputs)
     return found + list(_wrong_annotations(inputs))
 

@@ -26,15 +26,15 @@ class Command:
 
     def __init__(self, entry: Mapping[str, Any]) -> None:
         self._entry, self._lock = entry, threading.Lock()
-        self._kept: Credential | None = None
+        self._cached: Credential | None = None
         self._until = 0.0
 
     def credential(self, *, fresh: bool = False) -> Credential:
         """`fresh` when the server has refused the last one. Raises ProviderError."""
         with self._lock:
-            if self._kept is None or fresh or time.time() > self._until:
-                self._kept, self._until = self._fetch()
-            return self._kept
+            if self._cached is None or fresh or time.time() > self._until:
+                self._cached, self._until = self._fetch()
+            return self._cached
 
     def _fetch(self) -> tuple[Credential, float]:
         argv = [str(self._entry.get("command")), *map(str, self._entry.get("args") or [])]
@@ -52,10 +52,10 @@ class Command:
             last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
             raise ProviderError(f"the kubeconfig's command {argv[0]} ended with status {done.returncode}: {last}")
         try:
-            told = json.loads(done.stdout)["status"]
-            until = told.get("expirationTimestamp")
+            status = json.loads(done.stdout)["status"]
+            until = status.get("expirationTimestamp")
             ends = datetime.fromisoformat(until).timestamp() - EARLY_SECONDS if until else float("inf")
             names = ("clientCertificateData", "clientKeyData", "token")
-            return Credential(*(str(told.get(name) or "") for name in names)), ends
+            return Credential(*(str(status.get(name) or "") for name in names)), ends
         except (ValueError, KeyError, TypeError, AttributeError):
             raise ProviderError(f"the kubeconfig's command {argv[0]} printed no ExecCredential") from None

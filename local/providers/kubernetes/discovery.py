@@ -28,7 +28,7 @@ class Discovery:
     def __init__(self, api: Api) -> None:
         self._api, self._lock = api, threading.Lock()
         self._known: dict[str, tuple[float, dict[str, Kind]]] = {}
-        self._lost: tuple[float, Unreachable] | None = None
+        self._failure: tuple[float, Unreachable] | None = None
 
     def find(self, api_version: str, kind: str) -> Kind | None:
         """None when the server does not know it. Raises ApiError and Unreachable."""
@@ -36,12 +36,12 @@ class Discovery:
             when, kinds = self._known.get(api_version, (-STALE_SECONDS, {}))
             if kind not in kinds and time.monotonic() - when > STALE_SECONDS:
                 # Those who waited for the lock need not wait for the same silence once more.
-                if self._lost and time.monotonic() - self._lost[0] < PATIENCE_SECONDS:
-                    raise self._lost[1]
+                if self._failure and time.monotonic() - self._failure[0] < PATIENCE_SECONDS:
+                    raise self._failure[1]
                 try:
-                    kinds, self._lost = self._ask(api_version), None
+                    kinds, self._failure = self._ask(api_version), None
                 except Unreachable as error:
-                    self._lost = time.monotonic(), error
+                    self._failure = time.monotonic(), error
                     raise
                 self._known[api_version] = time.monotonic(), kinds
             return kinds.get(kind)

@@ -16,14 +16,14 @@ class Log:
     def __init__(self, address: str | None) -> None:
         self._address, self._lock = address, threading.Lock()
         self._stub: engine_pb2_grpc.EngineStub | None = None
-        self._said: dict[str, str] = {}
+        self._logged: dict[str, str] = {}
         self._warned: set[tuple[str, str]] = set()
 
     def status(self, urn: str, text: str) -> None:
         with self._lock:
-            if self._said.get(urn) == text:
+            if self._logged.get(urn) == text:
                 return
-            self._said[urn] = text
+            self._logged[urn] = text
         self._send(urn, text, engine_pb2.INFO, ephemeral=True)
 
     def info(self, urn: str, text: str) -> None:

@@ -133,15 +133,15 @@ def live_in(state: Mapping[str, Any]) -> Properties:
 
 def foreseen(dry: Properties, inputs: Properties) -> Properties:
     """Outputs of a dry run, with what only the real run can tell marked unknown."""
-    seen = copy.deepcopy(dry)
-    seen.pop("status", None)
+    expected = copy.deepcopy(dry)
+    expected.pop("status", None)
     for name in ("uid", "resourceVersion", "creationTimestamp", "generation"):
-        seen["metadata"][name] = UNKNOWN
-    seen["metadata"].pop("managedFields", None)
-    if seen.get("kind") == "Service" and seen.get("apiVersion") == "v1":
-        asked = inputs.get("spec") or {}
+        expected["metadata"][name] = UNKNOWN
+    expected["metadata"].pop("managedFields", None)
+    if expected.get("kind") == "Service" and expected.get("apiVersion") == "v1":
+        spec = inputs.get("spec") or {}
         # A dry run draws an address, and gives it back.
         for name in ("clusterIP", "clusterIPs"):
-            if name in seen["spec"] and name not in asked and asked.get("clusterIP") != "None":
-                seen["spec"][name] = UNKNOWN
-    return dict(renamed(seen, UNDERSCORED))
+            if name in expected["spec"] and name not in spec and spec.get("clusterIP") != "None":
+                expected["spec"][name] = UNKNOWN
+    return dict(renamed(expected, UNDERSCORED))

@@ -40,8 +40,8 @@ def _reason(found: Object) -> str:
 
 
 def _observed(thing: Object) -> bool:
-    seen = (thing.get("status") or {}).get("observedGeneration") or 0
-    return bool(seen >= ((thing.get("metadata") or {}).get("generation") or 0))
+    observed = (thing.get("status") or {}).get("observedGeneration") or 0
+    return bool(observed >= ((thing.get("metadata") or {}).get("generation") or 0))
 
 
 UNSEEN = Verdict(ready=False, text="waiting for its controller to take notice")

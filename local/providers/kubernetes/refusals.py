@@ -26,10 +26,10 @@ def refusal(error: ApiError, thing: Mapping[str, Any], doing: str) -> ProviderEr
     """`doing` is what we were at: create, update, delete, read."""
     which = at_least_names(thing)
     if clashes := conflicts(error):
-        held = "; ".join(f"{field.lstrip('.')} is managed by {manager}" for field, manager in clashes)
+        managed = "; ".join(f"{field.lstrip('.')} is managed by {manager}" for field, manager in clashes)
         return ProviderError(
-            f"conflict: {which} was not changed: {held}. Take the field out of the program to leave it to its manager, "
-            f'or set the annotation {PATCH_FORCE}: "true" on the resource to take it over ({GUIDE})'
+            f"conflict: {which} was not changed: {managed}. Take the field out of the program to leave it to its "
+            f'manager, or set the annotation {PATCH_FORCE}: "true" on the resource to take it over ({GUIDE})'
         )
     why = _unsaid(_why(error), thing)
     text = f"the API server refused to {doing} {which}: {why}"
@@ -39,13 +39,13 @@ def refusal(error: ApiError, thing: Mapping[str, Any], doing: str) -> ProviderEr
 
 def _why(error: ApiError) -> str:
     """Cause by cause where there are any: the message itself repeats object and causes in one long line."""
-    told = [
+    reasons = [
         f"{cause['field']}: {cause['message']}" if cause.get("field") else str(cause.get("message"))
         for cause in error.causes
         if cause.get("message")
     ]
-    if told:
-        return "; ".join(dict.fromkeys(told))
+    if reasons:
+        return "; ".join(dict.fromkeys(reasons))
     return _without_values(str(error))
 
 
@@ -53,8 +53,8 @@ def _unsaid(text: str, thing: Mapping[str, Any]) -> str:
     """A refusal may quote what it refuses; a Secret's values are not for a terminal."""
     if thing.get("kind") == "Secret":
         for name in ("data", "stringData"):
-            held = thing.get(name)
-            for value in held.values() if isinstance(held, dict) else ():
+            section = thing.get(name)
+            for value in section.values() if isinstance(section, dict) else ():
                 if isinstance(value, str) and value:
                     text = text.replace(value, "[secret]")
     return text

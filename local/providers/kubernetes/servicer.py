@@ -58,7 +58,7 @@ class KubernetesServicer(Servicer):
         return _diff_response(changed, replaces(_parsed(olds), _parsed(news), changed), delete_first=False)
 
     def Configure(self, request: Any, context: Any) -> Any:  # noqa: N802
-        with _told(context, "provider"):
+        with _aborting_on_error(context, "provider"):
             self.cluster = Cluster(settings(_parsed(decode(request.args))), self.log)
         return provider_pb2.ConfigureResponse(
             acceptSecrets=False, supportsPreview=True, supports_autonaming_configuration=True
@@ -74,7 +74,7 @@ class KubernetesServicer(Servicer):
         disabled = request.autonaming.mode == Autonaming.Mode.Value("DISABLE")
         naming = Naming(name, request.randomSeed, request.autonaming.proposed_name, disabled)
         default = self.cluster.settings.namespace
-        with _told(context, _what(request.urn)):
+        with _aborting_on_error(context, _what(request.urn)):
             namespaced = lambda thing: self.cluster.namespaced(request.urn, thing)  # noqa: E731
             checked = check.filled(token, olds, news, naming, default, namespaced)
         return provider_pb2.CheckResponse(inputs=encode(checked))
@@ -87,7 +87,7 @@ class KubernetesServicer(Servicer):
         if not changed:
             return _diff_response({}, [], delete_first=False)
         job = _job(request, news)
-        with _told(context, _what(request.urn)):
+        with _aborting_on_error(context, _what(request.urn)):
             replacing = self._replacing(job, request.id, news, state, list(changed))
         namespace, name = parse_id(request.id)
         same = name_of(news) == name and (namespace_of(news) or namespace or "default") == (namespace or "default")
@@ -111,7 +111,7 @@ class KubernetesServicer(Servicer):
 
     def Create(self, request: Any, context: Any) -> Any:  # noqa: N802
         inputs = decode(request.properties)
-        with _told(context, _what(request.urn)):
+        with _aborting_on_error(context, _what(request.urn)):
             job = _job(request, inputs, request.timeout)
             if request.preview:
                 return provider_pb2.CreateResponse(id="", properties=encode(self.work.preview_create(job, inputs)))
@@ -120,7 +120,7 @@ class KubernetesServicer(Servicer):
 
     def Read(self, request: Any, context: Any) -> Any:  # noqa: N802
         inputs, state = decode(request.inputs), decode(request.properties)
-        with _told(context, _what(request.urn), hint=GONE_FOR_GOOD):
+        with _aborting_on_error(context, _what(request.urn), hint=GONE_FOR_GOOD):
             if self._given_up(request.urn):
                 return provider_pb2.ReadResponse(id="")
             found = self.work.read(_job(request, inputs or state), request.id, inputs, state)
@@ -132,7 +132,7 @@ class KubernetesServicer(Servicer):
     def Update(self, request: Any, context: Any) -> Any:  # noqa: N802
         state, news = decode(request.olds), decode(request.news)
         ignored = list(request.ignoreChanges)
-        with _told(context, _what(request.urn)):
+        with _aborting_on_error(context, _what(request.urn)):
             job = _job(request, news, request.timeout)
             update = self.work.preview_update if request.preview else self.work.update
             updated = update(job, request.id, news, state, ignored)
@@ -140,14 +140,14 @@ class KubernetesServicer(Servicer):
 
     def Delete(self, request: Any, context: Any) -> Any:  # noqa: N802
         inputs, state = decode(request.old_inputs), decode(request.properties)
-        with _told(context, _what(request.urn), hint=GONE_FOR_GOOD):
+        with _aborting_on_error(context, _what(request.urn), hint=GONE_FOR_GOOD):
             if not self._given_up(request.urn):
                 job = _job(request, inputs or live_in(state), request.timeout)
                 self.work.delete(job, request.id, inputs, state)
         return empty_pb2.Empty()
 
     def Invoke(self, request: Any, context: Any) -> Any:  # noqa: N802
-        with _told(context, request.tok):
+        with _aborting_on_error(context, request.tok):
             raise ProviderError(f"the local cloud can't answer {request.tok} yet")
 
     def _given_up(self, urn: str) -> bool:
@@ -162,7 +162,7 @@ def _job(request: Any, inputs: Properties, timeout: float = 0.0) -> Job:
 
 
 @contextmanager
-def _told(
+def _aborting_on_error(
     context: Any, what: str, hint: str = "Bring the cluster up, or correct the provider's kubeconfig"
 ) -> Iterator[None]:
     """Turns a failure into what the user reads, and an unfinished object into state that the engine keeps."""

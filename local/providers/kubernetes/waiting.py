@@ -71,10 +71,10 @@ def until_ready(
             raise NotReady(text, live)
         api.cancelled.wait(min(pause, max(0.0, deadline - time.monotonic())))
         pause = min(pause * 1.5, LONGEST_PAUSE)
-        seen = _get(api, path)
-        if seen is None:
+        observed = _get(api, path)
+        if observed is None:
             raise NotReady("somebody deleted it while it was waited for", live)
-        live = seen
+        live = observed
 
 
 def until_gone(
@@ -91,13 +91,13 @@ def until_gone(
     deadline, pause = time.monotonic() + seconds(inputs, timeout), FIRST_PAUSE
     uid = live["metadata"]["uid"]
     while True:
-        seen = _get(api, path)
-        if seen is None or seen["metadata"]["uid"] != uid:
+        observed = _get(api, path)
+        if observed is None or observed["metadata"]["uid"] != uid:
             return
-        obstacle = _obstacle(seen)
+        obstacle = _obstacle(observed)
         tell(f"waiting until it is gone{obstacle}")
         if why := _end(api.cancelled, deadline, seconds(inputs, timeout)):
-            raise NotReady(f"it is marked for deletion and not gone yet ({why}){obstacle}", seen)
+            raise NotReady(f"it is marked for deletion and not gone yet ({why}){obstacle}", observed)
         api.cancelled.wait(min(pause, max(0.0, deadline - time.monotonic())))
         pause = min(pause * 1.5, LONGEST_PAUSE)
 
@@ -110,14 +110,14 @@ def _end(cancelled: threading.Event, deadline: float, all_seconds: float) -> str
 
 def _obstacle(live: Mapping[str, Any]) -> str:
     finalizers = live["metadata"].get("finalizers") or []
-    told = [f"finalizers {', '.join(finalizers)} hold it: their controllers must run"] if finalizers else []
+    reasons = [f"finalizers {', '.join(finalizers)} hold it: their controllers must run"] if finalizers else []
     if live.get("kind") == "Namespace":  # what is left in it
-        told += [
+        reasons += [
             str(one.get("message"))
             for one in (live.get("status") or {}).get("conditions") or []
             if one.get("status") == "True"
         ]
-    return f": {'; '.join(told)}" if told else ""
+    return f": {'; '.join(reasons)}" if reasons else ""
 
 
 def _trouble(api: Api, live: Mapping[str, Any]) -> str:
@@ -126,10 +126,10 @@ def _trouble(api: Api, live: Mapping[str, Any]) -> str:
     if not namespace:
         return ""
     try:
-        told = [*_pods(api, live, namespace), *_warnings(api, live, namespace)]
+        lines = [*_pods(api, live, namespace), *_warnings(api, live, namespace)]
     except (ApiError, Unreachable):
         return ""
-    return "".join(f"\n  {line}" for line in dict.fromkeys(told))
+    return "".join(f"\n  {line}" for line in dict.fromkeys(lines))
 
 
 def _pods(api: Api, live: Mapping[str, Any], namespace: str) -> list[str]:

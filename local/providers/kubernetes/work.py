@@ -56,7 +56,7 @@ class Work:
 
     def preview_create(self, job: Job, thing: Properties) -> Properties:
         """Outputs as far as they can be told."""
-        kind = self._asked(job, thing)
+        kind = self._kind_for_dry_run(job, thing)
         if kind is None or job.type.patch:
             return thing
         try:
@@ -105,7 +105,7 @@ class Work:
         return id_of(live), self._awaited(job, kinds[0], thing, live, manager)
 
     def preview_update(self, job: Job, id_: str, news: Properties, state: Properties, ignored: list[str]) -> Properties:
-        kind = self._asked(job, news)
+        kind = self._kind_for_dry_run(job, news)
         if kind is None:
             return {**state, **news}
         manager = str(state.get("__fieldManager") or MANAGER)
@@ -122,7 +122,7 @@ class Work:
 
     def refused_as_immutable(self, job: Job, id_: str, news: Properties, state: Properties) -> list[Mapping[str, Any]]:
         """Causes of an update's refusal as invalid; none when it passes, or nobody can tell."""
-        kind = self._asked(job, news)
+        kind = self._kind_for_dry_run(job, news)
         if kind is None or job.type.patch:
             return []
         manager = str(state.get("__fieldManager") or MANAGER)
@@ -207,7 +207,7 @@ class Work:
             if live.get("kind") == DEFINITION:
                 self.cluster.discovery.forget()
 
-    def _asked(self, job: Job, thing: Properties) -> Kind | None:
+    def _kind_for_dry_run(self, job: Job, thing: Properties) -> Kind | None:
         """The kind, when a dry run can be made of the manifest at all."""
         if has_unknown(thing) or self.cluster.settings.access is None or not self.cluster.answers(job.urn):
             return None

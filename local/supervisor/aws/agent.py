@@ -32,7 +32,7 @@ class Agent:
         self.stopped: set[str] = set()
         self.running: dict[str, subprocess.Popen[bytes]] = {}
 
-    def turn(self, machine: Machine, wanted: list[dict[str, Any]]) -> None:
+    def sync(self, machine: Machine, wanted: list[dict[str, Any]]) -> None:
         """Starts what is new and kills what was cancelled."""
         for one in wanted:
             if one["stop"]:
@@ -50,8 +50,8 @@ class Agent:
         if live is None:
             return
         with contextlib.closing(Handle(live.handle)) as handle:
-            told = {"id": one["id"], "instance": self.instance}
-            self.tell("command", {**told, "state": "started"})
+            command_id = {"id": one["id"], "instance": self.instance}
+            self.tell("command", {**command_id, "state": "started"})
             (machine.disk / PLACE).mkdir(parents=True, exist_ok=True, mode=0o700)
             folder.mkdir(parents=True, exist_ok=True)
             script = folder / "_script.sh"
@@ -73,8 +73,11 @@ class Agent:
             code = 128 - code if code < 0 else code
             if code > 128 and handle.gone(GONE_SECONDS):
                 return
-            said = {name: read(folder / name) for name in ("stdout", "stderr")}
-            self.tell("command", {**told, "state": state, "code": code, "out": said["stdout"], "err": said["stderr"]})
+            output = {name: read(folder / name) for name in ("stdout", "stderr")}
+            self.tell(
+                "command",
+                {**command_id, "state": state, "code": code, "out": output["stdout"], "err": output["stderr"]},
+            )
 
     def ended(self, process: subprocess.Popen[bytes], one: dict[str, Any]) -> str:
         """Waits for the end, which comes by force when the time is over."""

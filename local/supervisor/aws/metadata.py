@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..cloud import CloudError
-from ..metadata import Asked
+from ..metadata import Handler
 from .cloud import Aws
 
 TTL, TOKEN = "X-aws-ec2-metadata-token-ttl-seconds", "X-aws-ec2-metadata-token"
@@ -35,7 +35,7 @@ class Tokens:
     def make(self, instance: str, seconds: int) -> str:
         token, now = secrets.token_urlsafe(42), time.monotonic()
         with self._lock:
-            self._known = {name: kept for name, kept in self._known.items() if kept[1] > now}
+            self._known = {name: entry for name, entry in self._known.items() if entry[1] > now}
             self._known[token] = (instance, now + seconds)
         return token
 
@@ -63,8 +63,8 @@ class Credentials:
                     made, until = {"Code": "Success", **self._aws.credentials(instance)}, now + LASTING - RENEW_SECONDS
                 except CloudError as error:
                     made, until = {"Code": str(error).removeprefix("credentials: ")}, now
-                told = {"LastUpdated": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now)), "Type": "AWS-HMAC"}
-                made = {**made, **told}
+                envelope = {"LastUpdated": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now)), "Type": "AWS-HMAC"}
+                made = {**made, **envelope}
                 self._known[(instance, role)] = made, until
             return made
 
@@ -113,44 +113,44 @@ class AwsMetadata:
     def __init__(self, aws: Aws) -> None:
         self.tokens, self.credentials = Tokens(), Credentials(aws)
 
-    def serve(self, asked: Asked, machine: dict[str, Any]) -> None:
+    def serve(self, handler: Handler, machine: dict[str, Any]) -> None:
         if not machine["metadata"]["enabled"]:
-            asked.say(403, "Forbidden")
-        elif asked.command == "PUT":
-            self.put(asked, machine)
-        elif asked.command in ("GET", "HEAD"):
-            self.get(asked, machine)
+            handler.say(403, "Forbidden")
+        elif handler.command == "PUT":
+            self.put(handler, machine)
+        elif handler.command in ("GET", "HEAD"):
+            self.get(handler, machine)
         else:
-            asked.say(405, "Method Not Allowed")
+            handler.say(405, "Method Not Allowed")
 
-    def put(self, asked: Asked, machine: dict[str, Any]) -> None:
-        if asked.path != "/latest/api/token":
-            return asked.say(404, "Not Found")
-        seconds = asked.headers.get(TTL, "")
+    def put(self, handler: Handler, machine: dict[str, Any]) -> None:
+        if handler.path != "/latest/api/token":
+            return handler.say(404, "Not Found")
+        seconds = handler.headers.get(TTL, "")
         # "The PUT request … with an X-Forwarded-For header" is refused: it came through a proxy.
-        if "X-Forwarded-For" in asked.headers:
-            return asked.say(403, "Forbidden")
+        if "X-Forwarded-For" in handler.headers:
+            return handler.say(403, "Forbidden")
         if not seconds.isdecimal() or not 1 <= int(seconds) <= LONGEST:
-            return asked.say(400, "Bad Request")
+            return handler.say(400, "Bad Request")
         # Between here and the machine is its network's router.
-        asked.connection.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, machine["metadata"]["hops"] + 1)
-        return asked.say(200, self.tokens.make(machine["id"], int(seconds)), headers={TTL: seconds})
+        handler.connection.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, machine["metadata"]["hops"] + 1)
+        return handler.say(200, self.tokens.make(machine["id"], int(seconds)), headers={TTL: seconds})
 
-    def get(self, asked: Asked, machine: dict[str, Any]) -> None:
-        if not self.tokens.good(asked.headers.get(TOKEN, ""), machine["id"]):
-            return asked.say(401, "Unauthorized")
-        version, _, path = asked.path.lstrip("/").partition("/")
+    def get(self, handler: Handler, machine: dict[str, Any]) -> None:
+        if not self.tokens.good(handler.headers.get(TOKEN, ""), machine["id"]):
+            return handler.say(401, "Unauthorized")
+        version, _, path = handler.path.lstrip("/").partition("/")
         if version not in VERSIONS:
-            return asked.say(404, "Not Found")
+            return handler.say(404, "Not Found")
         if path == "user-data":
             data = base64.b64decode(machine["user_data"]).decode(errors="replace")
-            return asked.say(200, data, "application/octet-stream")
+            return handler.say(200, data, "application/octet-stream")
         known = tree(machine, self.credentials)
         if found := known.get(path):
-            return asked.say(200, found if isinstance(found, str) else found())
+            return handler.say(200, found if isinstance(found, str) else found())
         folder = path.rstrip("/") + "/" if path.strip("/") else ""
         below = {name.removeprefix(folder) for name in known if name.startswith(folder)}
         if not below:
-            return asked.say(404, "Not Found")
+            return handler.say(404, "Not Found")
         listed = sorted({name.partition("/")[0] + "/" * ("/" in name) for name in below})
-        return asked.say(200, "\n".join(listed))
+        return handler.say(200, "\n".join(listed))

@@ -19,7 +19,7 @@ class Spread:
 
     def __init__(self, through: Callable[[str], Sequence[str]], log: Callable[[str], None]) -> None:
         self.through, self.log = through, log
-        self.told: list[dict[str, Any]] = []
+        self.rules: list[dict[str, Any]] = []
         self.checks: dict[tuple[str, str], Check] = {}
         self.laid: set[str] = set()
         self.lock = threading.Lock()
@@ -27,23 +27,23 @@ class Spread:
         self.loop = asyncio.new_event_loop()
         threading.Thread(target=self.loop.run_forever, name="spread", daemon=True).start()
 
-    def update(self, told: list[dict[str, Any]], networks: set[str]) -> None:
+    def update(self, rules: list[dict[str, Any]], networks: set[str]) -> None:
         """Has them as they are told, at those of `networks`, whose routers are there. Raises NetworkError."""
         try:
-            asyncio.run_coroutine_threadsafe(self.take(told), self.loop).result(SECONDS)
+            asyncio.run_coroutine_threadsafe(self.take(rules), self.loop).result(SECONDS)
         except TimeoutError:
             raise NetworkError(f"its own thread did not answer within {SECONDS:.0f} s") from None
-        wanted = {one["network"] for one in told}
+        wanted = {one["network"] for one in rules}
         for network in sorted((wanted | self.laid) & networks):
             self.lay(network)
         self.laid = wanted & networks
 
-    async def take(self, told: list[dict[str, Any]]) -> None:
+    async def take(self, rules: list[dict[str, Any]]) -> None:
         """A check for each machine behind each rule that has a probe."""
-        self.told = told
-        wanted = {(one["id"], to["id"]): (one["check"], to) for one in told if one["check"] for to in one["targets"]}
+        self.rules = rules
+        wanted = {(one["id"], to["id"]): (one["check"], to) for one in rules if one["check"] for to in one["targets"]}
         for key, check in list(self.checks.items()):
-            if wanted.get(key) != (check.told, check.target):
+            if wanted.get(key) != (check.settings, check.target):
                 self.checks.pop(key).task.cancel()
         for key, (told_check, target) in wanted.items():
             if key not in self.checks:
@@ -58,7 +58,7 @@ class Spread:
         state, _, why = check.status
         name = "/".join(key[0].split("/")[-3::2])
         self.log(f"{check.target['address']} behind {name} is {state}{f': {why}' if why else ''}")
-        for network in {one["network"] for one in self.told if one["id"] == key[0]}:
+        for network in {one["network"] for one in self.rules if one["id"] == key[0]}:
             task = self.loop.create_task(asyncio.to_thread(self.attempt, network))
             # A loop alone does not keep a task.
             self.again.add(task)
@@ -73,7 +73,7 @@ class Spread:
     def lay(self, network: str) -> None:
         """Raises NetworkError."""
         with self.lock:
-            mine = [{**one, "to": self.well(one)} for one in self.told if one["network"] == network]
+            mine = [{**one, "to": self.well(one)} for one in self.rules if one["network"] == network]
             run([*self.through(network), "nft", "-f", "-"], ruleset(mine))
 
     def well(self, one: dict[str, Any]) -> list[tuple[str, int]]:

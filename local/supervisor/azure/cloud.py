@@ -18,9 +18,9 @@ class Azure(Cloud):
         """What is about to happen to a machine."""
         return self.answer("events", machine)
 
-    def start_events(self, machine: str, told: Any) -> tuple[int, Any]:
+    def start_events(self, machine: str, body: Any) -> tuple[int, Any]:
         """A machine is ready for some of it."""
-        return self.answer("start_events", [machine, told])
+        return self.answer("start_events", [machine, body])
 
     def attested(self, machine: str, nonce: str) -> tuple[int, Any]:
         """A document about a machine, signed."""

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from ..cloud import OK
-from ..metadata import Asked
+from ..metadata import Handler
 from .cloud import Azure
 
 VERSIONS = (
@@ -41,91 +41,93 @@ class AzureMetadata:
             ("versions", "GET"): versions,
         }
 
-    def serve(self, asked: Asked, machine: dict[str, Any]) -> None:
-        told = urlsplit(asked.path)
-        root, _, path = told.path.strip("/").partition("/")
-        query = {name: values[-1] for name, values in parse_qs(told.query, keep_blank_values=True).items()}
+    def serve(self, handler: Handler, machine: dict[str, Any]) -> None:
+        url = urlsplit(handler.path)
+        root, _, path = url.path.strip("/").partition("/")
+        query = {name: values[-1] for name, values in parse_qs(url.query, keep_blank_values=True).items()}
         if root != "metadata":
-            return tell(asked, 404, {"error": "Not found"})
-        if why := refused(asked):
+            return tell(handler, 404, {"error": "Not found"})
+        if why := refused(handler):
             # The identity endpoint says it in OAuth's form.
             whose = {"error": "invalid_request", "error_description": why}
-            return tell(asked, 400, whose if path.startswith("identity") else {"error": f"Bad request. {why}"})
-        method = "GET" if asked.command == "HEAD" else asked.command
+            return tell(handler, 400, whose if path.startswith("identity") else {"error": f"Bad request. {why}"})
+        method = "GET" if handler.command == "HEAD" else handler.command
         if call := self.calls.get((path, method)):
-            return call(asked, machine, query)
+            return call(handler, machine, query)
         if method != "GET":
-            return tell(asked, 405, {"error": f"The method {method} is not allowed"})
+            return tell(handler, 405, {"error": f"The method {method} is not allowed"})
         if path.partition("/")[0] != "instance":
-            return tell(asked, 404, {"error": "Not found"})
-        return instance(asked, machine, path.partition("/")[2], query)
+            return tell(handler, 404, {"error": "Not found"})
+        return instance(handler, machine, path.partition("/")[2], query)
 
-    def token(self, asked: Asked, machine: dict[str, Any], query: dict[str, str]) -> None:
+    def token(self, handler: Handler, machine: dict[str, Any], query: dict[str, str]) -> None:
         if not query.get("api-version"):
-            return tell(asked, 400, invalid("Required query variable 'api-version' is missing"))
+            return tell(handler, 400, invalid("Required query variable 'api-version' is missing"))
         if query["api-version"] not in VERSIONS:
-            return tell(asked, 400, invalid(f"The api-version {query['api-version']} is not supported"))
+            return tell(handler, 400, invalid(f"The api-version {query['api-version']} is not supported"))
         if not query.get("resource"):
-            return tell(asked, 400, invalid("Required query variable 'resource' is missing"))
+            return tell(handler, 400, invalid("Required query variable 'resource' is missing"))
         chosen = {CHOICES[name]: value for name, value in query.items() if name in CHOICES and value}
         if len(chosen) > 1:
-            return tell(asked, 400, invalid(f"Only one of {', '.join(sorted(chosen))} may be specified"))
-        return tell(asked, *self.azure.token(machine["resource"], query["resource"], chosen))
+            return tell(handler, 400, invalid(f"Only one of {', '.join(sorted(chosen))} may be specified"))
+        return tell(handler, *self.azure.token(machine["resource"], query["resource"], chosen))
 
-    def attested(self, asked: Asked, machine: dict[str, Any], query: dict[str, str]) -> None:
+    def attested(self, handler: Handler, machine: dict[str, Any], query: dict[str, str]) -> None:
         if problem := version_refused(query):
-            return tell(asked, 400, problem)
-        status, told = self.azure.attested(machine["resource"], query.get("nonce", ""))
+            return tell(handler, 400, problem)
+        status, answer = self.azure.attested(machine["resource"], query.get("nonce", ""))
         # Its own errors have one member.
-        return tell(asked, status, told if status == OK else {"error": f"Bad request. {told['error_description']}"})
+        return tell(
+            handler, status, answer if status == OK else {"error": f"Bad request. {answer['error_description']}"}
+        )
 
-    def events(self, asked: Asked, machine: dict[str, Any], query: dict[str, str]) -> None:
+    def events(self, handler: Handler, machine: dict[str, Any], query: dict[str, str]) -> None:
         if problem := version_refused(query, EVENTS):
-            return tell(asked, 400, problem)
-        return tell(asked, *self.azure.events(machine["resource"]))
+            return tell(handler, 400, problem)
+        return tell(handler, *self.azure.events(machine["resource"]))
 
-    def start_events(self, asked: Asked, machine: dict[str, Any], query: dict[str, str]) -> None:
+    def start_events(self, handler: Handler, machine: dict[str, Any], query: dict[str, str]) -> None:
         if problem := version_refused(query, EVENTS):
-            return tell(asked, 400, problem)
+            return tell(handler, 400, problem)
         try:
-            told = json.loads(asked.body())
+            body = json.loads(handler.body())
         except ValueError:
-            return tell(asked, 400, {"error": "Bad request. The body is no JSON"})
-        status, said = self.azure.start_events(machine["resource"], told)
-        return tell(asked, status, {} if status == OK else {"error": f"Bad request. {said}"})
+            return tell(handler, 400, {"error": "Bad request. The body is no JSON"})
+        status, answer = self.azure.start_events(machine["resource"], body)
+        return tell(handler, status, {} if status == OK else {"error": f"Bad request. {answer}"})
 
 
-def refused(asked: Asked) -> str:
+def refused(handler: Handler) -> str:
     """Why a call is none of a program of the machine's own; empty if it is one."""
-    if asked.headers.get("Metadata", "").lower() != "true":
+    if handler.headers.get("Metadata", "").lower() != "true":
         return NO_HEADER
-    return FORWARDED if "X-Forwarded-For" in asked.headers else ""
+    return FORWARDED if "X-Forwarded-For" in handler.headers else ""
 
 
 def invalid(why: str) -> dict[str, str]:
     return {"error": "invalid_request", "error_description": why}
 
 
-def versions(asked: Asked, _: dict[str, Any], __: dict[str, str]) -> None:
-    tell(asked, 200, {"apiVersions": list(VERSIONS)})
+def versions(handler: Handler, _: dict[str, Any], __: dict[str, str]) -> None:
+    tell(handler, 200, {"apiVersions": list(VERSIONS)})
 
 
 def version_refused(query: dict[str, str], known: Sequence[str] = VERSIONS) -> dict[str, Any] | None:
     """The answer to a call without a version that there is."""
-    told = query.get("api-version")
-    if told in known:
+    version = query.get("api-version")
+    if version in known:
         return None
-    what = "api-version is invalid" if told else "api-version was not specified in the request"
+    what = "api-version is invalid" if version else "api-version was not specified in the request"
     return {
         "error": f"Bad request. {what}. For more information refer to aka.ms/azureimds",
         "newest-versions": list(known[: -NEWEST - 1 : -1]),
     }
 
 
-def instance(asked: Asked, machine: dict[str, Any], path: str, query: dict[str, str]) -> None:
+def instance(handler: Handler, machine: dict[str, Any], path: str, query: dict[str, str]) -> None:
     """The whole tree, a branch as JSON, or, with format=text, a leaf or a branch's names."""
     if problem := version_refused(query):
-        return tell(asked, 400, problem)
+        return tell(handler, 400, problem)
     found: Any = machine["metadata"]
     for name in filter(None, path.split("/")):
         if isinstance(found, list) and name.isdecimal() and int(name) < len(found):
@@ -133,13 +135,13 @@ def instance(asked: Asked, machine: dict[str, Any], path: str, query: dict[str, 
         elif isinstance(found, dict) and name in found:
             found = found[name]
         else:
-            return tell(asked, 404, {"error": "Not found"})
+            return tell(handler, 404, {"error": "Not found"})
     if query.get("format", "json") == "text":
-        return asked.say(200, text(found), "text/plain; charset=utf-8")
+        return handler.say(200, text(found), "text/plain; charset=utf-8")
     if isinstance(found, str):
         message = f"Bad request. The requested element /{path} is a leaf: it is given with format=text only"
-        return tell(asked, 400, {"error": message})
-    return tell(asked, 200, found)
+        return tell(handler, 400, {"error": message})
+    return tell(handler, 200, found)
 
 
 def text(found: Any) -> str:
@@ -150,5 +152,5 @@ def text(found: Any) -> str:
     return "\n".join(name + "/" * (not isinstance(one, str)) for name, one in zip(names, below, strict=True))
 
 
-def tell(asked: Asked, status: int, told: Any) -> None:
-    asked.say(status, json.dumps(told), JSON)
+def tell(handler: Handler, status: int, body: Any) -> None:
+    handler.say(status, json.dumps(body), JSON)

@@ -17,17 +17,17 @@ from botocore.exceptions import BotoCoreError, ClientError, ConnectionClosedErro
 from fleet.autoscaler import CLUSTER_TAG
 
 from .. import metrics, provider_ids
-from ..calls import UNREACHABLE, Told, counted
+from ..calls import UNREACHABLE, CallFailure, counted
 from ..cloud import AT_ONCE, AnswerLostError, CloudError
 from ..group import Failure, Machine, Observation, State
 
 # A change is tried once, within cloud.CHANGE_SECONDS. AWS takes a second; the local one launches meanwhile.
 CHANGES = Config(connect_timeout=2, read_timeout=20, retries={"total_max_attempts": 1})
-LOOKS = Config(connect_timeout=3, read_timeout=12, retries={"total_max_attempts": 2, "mode": "standard"})
+READS = Config(connect_timeout=3, read_timeout=12, retries={"total_max_attempts": 2, "mode": "standard"})
 # Within cloud.CHECK_SECONDS.
 CHECKS = Config(connect_timeout=1, read_timeout=4, retries={"total_max_attempts": 1})
 # What a call fails with that AWS may have heard.
-LOST = (ConnectionClosedError, ReadTimeoutError)
+ANSWER_LOST = (ConnectionClosedError, ReadTimeoutError)
 PAGE = 100
 # Newest first: those of one launch lie close together.
 ACTIVITIES = 50
@@ -57,42 +57,46 @@ class Aws:
 
     def __init__(self, region: str, cluster: str) -> None:
         self.region, self.cluster = region, cluster
-        self.client, self.hands, self.check = (
-            boto3.client("autoscaling", region_name=region, config=config) for config in (LOOKS, CHANGES, CHECKS)
+        self.client, self.change_client, self.check = (
+            boto3.client("autoscaling", region_name=region, config=config) for config in (READS, CHANGES, CHECKS)
         )
 
     def groups(self) -> tuple[dict[str, Observation], dict[str, str]]:
         """Every group of the cluster by its name, and those instances whose end waits for us, with their groups."""
         at, found, waiting = time.monotonic(), dict[str, Observation](), dict[str, str]()
-        with self.asking("DescribeAutoScalingGroups"):
+        with self.api_call("DescribeAutoScalingGroups"):
             given = {
                 "Filters": [{"Name": f"tag:{CLUSTER_TAG}", "Values": [self.cluster]}],
                 "PaginationConfig": {"PageSize": PAGE},
             }
             pages = list(self.client.get_paginator("describe_auto_scaling_groups").paginate(**given))
         metrics.calls.labels(self.region, "DescribeAutoScalingGroups", "again").inc(len(pages) - 1)
-        for told in (group for page in pages for group in page["AutoScalingGroups"]):
-            found[told["AutoScalingGroupName"]] = Observation(at, told["DesiredCapacity"], tuple(_machines(told)))
-            for one in told["Instances"]:
+        for described in (group for page in pages for group in page["AutoScalingGroups"]):
+            found[described["AutoScalingGroupName"]] = Observation(
+                at, described["DesiredCapacity"], tuple(_machines(described))
+            )
+            for one in described["Instances"]:
                 if one["LifecycleState"] == WAITING:
-                    waiting[one["InstanceId"]] = told["AutoScalingGroupName"]
+                    waiting[one["InstanceId"]] = described["AutoScalingGroupName"]
         return found, waiting
 
     def failures(self, group: str) -> tuple[Failure, ...]:
         """Launches that the group failed at lately, newest first."""
-        with self.asking("DescribeScalingActivities"):
-            told = self.client.describe_scaling_activities(AutoScalingGroupName=group, MaxRecords=ACTIVITIES)
-        return tuple(_failures(told["Activities"], time.time()))
+        with self.api_call("DescribeScalingActivities"):
+            response = self.client.describe_scaling_activities(AutoScalingGroupName=group, MaxRecords=ACTIVITIES)
+        return tuple(_failures(response["Activities"], time.time()))
 
     def resize(self, group: str, machines: int) -> None:
-        with self.asking("SetDesiredCapacity"):
-            self.hands.set_desired_capacity(AutoScalingGroupName=group, DesiredCapacity=machines, HonorCooldown=False)
+        with self.api_call("SetDesiredCapacity"):
+            self.change_client.set_desired_capacity(
+                AutoScalingGroupName=group, DesiredCapacity=machines, HonorCooldown=False
+            )
 
     def size(self, group: str) -> int:
         """The machines that the cloud wants there. Raises CloudError."""
-        with self.asking("DescribeAutoScalingGroups"):
-            told = self.check.describe_auto_scaling_groups(AutoScalingGroupNames=[group])
-            return int(told["AutoScalingGroups"][0]["DesiredCapacity"])
+        with self.api_call("DescribeAutoScalingGroups"):
+            response = self.check.describe_auto_scaling_groups(AutoScalingGroupNames=[group])
+            return int(response["AutoScalingGroups"][0]["DesiredCapacity"])
 
     def end(self, group: str, ids: Collection[str]) -> dict[str, CloudError]:  # noqa: ARG002
         """A call each, all at once."""
@@ -109,16 +113,16 @@ class Aws:
 
     def _terminate(self, instance: str) -> None:
         """Not another in its place."""
-        with self.asking("TerminateInstanceInAutoScalingGroup"):
-            self.hands.terminate_instance_in_auto_scaling_group(
+        with self.api_call("TerminateInstanceInAutoScalingGroup"):
+            self.change_client.terminate_instance_in_auto_scaling_group(
                 InstanceId=instance, ShouldDecrementDesiredCapacity=True
             )
 
     def let_go(self, instance: str, group: str) -> None:
         """Ends the pause before a machine's end."""
-        with self.asking("CompleteLifecycleAction"):
+        with self.api_call("CompleteLifecycleAction"):
             try:
-                self.hands.complete_lifecycle_action(
+                self.change_client.complete_lifecycle_action(
                     LifecycleHookName=HOOK,
                     AutoScalingGroupName=group,
                     InstanceId=instance,
@@ -130,23 +134,23 @@ class Aws:
                     raise
 
     @contextlib.contextmanager
-    def asking(self, operation: str) -> Iterator[None]:
+    def api_call(self, operation: str) -> Iterator[None]:
         """Counts the call. Raises CloudError."""
         with counted(self.region, operation, lambda error: _problem(f"{self.region}: {operation}", error)):
             yield
 
 
-def _problem(where: str, error: Exception) -> Told | None:
+def _problem(where: str, error: Exception) -> CallFailure | None:
     if isinstance(error, ClientError):
         return CloudError(f"{where}: {error.response['Error']['Message']}"), error.response["Error"]["Code"]
     if isinstance(error, BotoCoreError):
-        kind = AnswerLostError if isinstance(error, LOST) else CloudError
+        kind = AnswerLostError if isinstance(error, ANSWER_LOST) else CloudError
         return kind(f"{where}: {error}"), UNREACHABLE
     return None
 
 
-def _machines(told: dict[str, Any]) -> Iterator[Machine]:
-    for one in told["Instances"]:
+def _machines(described: dict[str, Any]) -> Iterator[Machine]:
+    for one in described["Instances"]:
         if state := STATES.get(one["LifecycleState"]):
             yield Machine(one["InstanceId"], provider_ids.aws(one["AvailabilityZone"], one["InstanceId"]), state)
 

@@ -43,14 +43,14 @@ class Instance(NamedTuple):
         return self.machine.state == "running" and self.stands and not self.spoilt
 
 
-def machine_id(scale_set: str, told: Any) -> str:
+def machine_id(scale_set: str, vm: Any) -> str:
     """As provider_ids.instance reads it out of the ID that a node has."""
-    return f"{scale_set}_{told.instance_id}".lower()
+    return f"{scale_set}_{vm.instance_id}".lower()
 
 
-def instance(place: Place, scale_set: str, told: Any, *, spot: bool, stood: bool = False) -> Instance:
-    """`told` is a VirtualMachineScaleSetVM with its view, `stood` whether it was ever seen to stand."""
-    about, number = told.properties, str(told.instance_id)
+def instance(place: Place, scale_set: str, vm: Any, *, spot: bool, stood: bool = False) -> Instance:
+    """`vm` is a VirtualMachineScaleSetVM with its view, `stood` whether it was ever seen to stand."""
+    about, number = vm.properties, str(vm.instance_id)
     statuses = list((about.instance_view and about.instance_view.statuses) or ())
     power = next((one.code.removeprefix(POWER) for one in statuses if (one.code or "").startswith(POWER)), "")
     making = about.provisioning_state or "Succeeded"
@@ -59,25 +59,25 @@ def instance(place: Place, scale_set: str, told: Any, *, spot: bool, stood: bool
     if making == "Updating" and power not in ON:
         state = "starting"
     provider = provider_ids.azure(*place, scale_set, number)
-    machine = Machine(machine_id(scale_set, told), provider, state, (computer or "").lower())
+    machine = Machine(machine_id(scale_set, vm), provider, state, (computer or "").lower())
     if state == "ending":
         return Instance(machine)
     stands = making == "Succeeded" or power in ON
     if making == "Failed" and not stands:
-        said = _failed(statuses)
-        spoilt = power in DOWN or (not power and not stood and _never_came(about, said))
-        return Instance(machine, spoilt=spoilt, sentence=said if spoilt else "")
+        message = _failed(statuses)
+        spoilt = power in DOWN or (not power and not stood and _never_came(about, message))
+        return Instance(machine, spoilt=spoilt, sentence=message if spoilt else "")
     return Instance(machine, spoilt=spot and power in OFF, stands=stands)
 
 
-def _never_came(about: Any, said: str) -> bool:
+def _never_came(about: Any, message: str) -> bool:
     """Of one that failed and of whose power nothing is told: there was no hardware for it, or no quota.
 
     Any other failure, such as an extension's, may be that of a machine with work on it, and so may one that is told
     without a reason: as a machine it ends only when the autoscaler asks for that, by all its rules. One whose agent has
     spoken has run.
     """
-    return kind(said).elsewhere and not about.instance_view.vm_agent
+    return kind(message).elsewhere and not about.instance_view.vm_agent
 
 
 def _failed(statuses: list[Any]) -> str:
@@ -100,9 +100,9 @@ def sentence(error: Mapping[str, Any] | None) -> str:
     """Of ARM's error document: its code and message, and those of what is behind them."""
     if not error:
         return "Azure does not say why"
-    said = f"{error.get('code') or 'Error'}: {error.get('message') or 'no message'}"
+    message = f"{error.get('code') or 'Error'}: {error.get('message') or 'no message'}"
     behind = [sentence(one) for one in error.get("details") or () if isinstance(one, Mapping)]
-    return " ".join([said, *(one for one in behind if one not in said)])
+    return " ".join([message, *(one for one in behind if one not in message)])
 
 
 Outcome = Literal["going", "done", "failed"]
@@ -116,5 +116,5 @@ def outcome(document: Mapping[str, Any]) -> tuple[Outcome, str]:
     found = OVER.get(str(document.get("status", "")).lower(), "going")
     if found != "failed":
         return found, ""
-    said = sentence(document.get("error"))
-    return ("done", "") if REPLACED in said else (found, said)
+    message = sentence(document.get("error"))
+    return ("done", "") if REPLACED in message else (found, message)

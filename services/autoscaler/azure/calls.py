@@ -14,11 +14,11 @@ from azure.core.exceptions import AzureError, HttpResponseError, ServiceResponse
 from azure.core.rest import HttpRequest
 
 from .. import refusals
-from ..calls import UNREACHABLE, Told, counted
+from ..calls import UNREACHABLE, CallFailure, counted
 from ..cloud import AnswerLostError, CloudError
 from .answers import sentence
 
-LOOKS: Mapping[str, Any] = {"connection_timeout": 3, "read_timeout": 12, "retry_total": 0}
+READS: Mapping[str, Any] = {"connection_timeout": 3, "read_timeout": 12, "retry_total": 0}
 CHECKS: Mapping[str, Any] = {"connection_timeout": 1, "read_timeout": 4, "retry_total": 0}
 # What a call of a change is given at least, and at most.
 LEAST_SECONDS, MOST_SECONDS = 3.0, 12.0
@@ -41,9 +41,9 @@ class LaterError(CloudError):
 class RefusedError(CloudError):
     """There is no room for what was asked; `sentence` is Azure's own."""
 
-    def __init__(self, text: str, said: str) -> None:
+    def __init__(self, text: str, message: str) -> None:
         super().__init__(text)
-        self.sentence = said
+        self.sentence = message
 
 
 class Calls:
@@ -54,14 +54,14 @@ class Calls:
         self.quiet_until = 0.0
 
     @contextlib.contextmanager
-    def asking(self, operation: str) -> Iterator[None]:
+    def api_call(self, operation: str) -> Iterator[None]:
         """Counts the call. Raises CloudError; at once while Azure wants to be left alone."""
         if (left := self.quiet_until - time.monotonic()) > 0:
             raise LaterError(f"{self.region}: {operation}: Azure takes no call for another {left:.0f} s", left)
         with counted(self.region, operation, lambda error: self._problem(operation, error)):
             yield
 
-    def _problem(self, operation: str, error: Exception) -> Told | None:
+    def _problem(self, operation: str, error: Exception) -> CallFailure | None:
         if isinstance(error, HttpResponseError):
             return self._answer(operation, error)
         if isinstance(error, AzureError):
@@ -69,19 +69,19 @@ class Calls:
             return kind(f"{self.region}: {operation}: {error}"), UNREACHABLE
         return None
 
-    def _answer(self, operation: str, error: HttpResponseError) -> Told:
-        told = error.error
-        said = sentence({"code": told.code, "message": told.message, "details": _details(told)}) if told else ""
-        said = said or str(error.message).splitlines()[0]
-        text, how = f"{self.region}: {operation}: {said}", str((told and told.code) or error.status_code or "denied")
+    def _answer(self, operation: str, error: HttpResponseError) -> CallFailure:
+        body = error.error
+        message = sentence({"code": body.code, "message": body.message, "details": _details(body)}) if body else ""
+        message = message or str(error.message).splitlines()[0]
+        text, how = f"{self.region}: {operation}: {message}", str((body and body.code) or error.status_code or "denied")
         # Throttling has OperationNotAllowed for its code, as quotas have: the status comes first.
         if error.status_code == TOO_MANY:
             seconds = _after(error.response, THROTTLED_SECONDS)
             self.quiet_until = max(self.quiet_until, time.monotonic() + seconds)
             return LaterError(f"{text} (for {seconds:.0f} s)", seconds), "TooManyRequests"
-        if refusals.kind(said).elsewhere:
-            return RefusedError(text, said), how
-        if error.status_code == CONFLICT and PASSES.search(said):
+        if refusals.kind(message).elsewhere:
+            return RefusedError(text, message), how
+        if error.status_code == CONFLICT and PASSES.search(message):
             return LaterError(text, _after(error.response, BUSY_SECONDS)), how
         return CloudError(text), how
 
@@ -93,7 +93,7 @@ class Calls:
         heard: list[Any] = []
         while True:
             try:
-                with self.asking(operation):
+                with self.api_call(operation):
                     call(polling=False, raw_response_hook=heard.append, **limits(until))
                 return str(heard[-1].http_response.headers.get(OPERATION, ""))
             except LaterError as error:
@@ -103,8 +103,8 @@ class Calls:
 
     def status(self, url: str) -> tuple[Mapping[str, Any], float]:
         """An operation's document, and in how many seconds to ask again. Raises CloudError."""
-        with self.asking("Operations_Get"):
-            answer = self.client.send_request(HttpRequest("GET", url), **LOOKS)
+        with self.api_call("Operations_Get"):
+            answer = self.client.send_request(HttpRequest("GET", url), **READS)
             answer.raise_for_status()
             return answer.json(), _after(answer, 0.0)
 
@@ -115,11 +115,11 @@ def limits(until: float) -> Mapping[str, Any]:
     return {"connection_timeout": 2, "read_timeout": left - 1, "retry_total": 0}
 
 
-def _details(told: Any) -> list[Mapping[str, Any]]:
-    return [{"code": one.code, "message": one.message} for one in told.details or ()]
+def _details(body: Any) -> list[Mapping[str, Any]]:
+    return [{"code": one.code, "message": one.message} for one in body.details or ()]
 
 
 def _after(answer: Any, else_seconds: float) -> float:
     """Its Retry-After."""
-    told = str(answer.headers.get("Retry-After", "")) if answer is not None else ""
-    return float(told) if told.isdigit() else else_seconds
+    header = str(answer.headers.get("Retry-After", "")) if answer is not None else ""
+    return float(header) if header.isdigit() else else_seconds

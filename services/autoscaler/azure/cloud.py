@@ -21,7 +21,7 @@ from ..group import Failure, Observation
 from ..settings import Settings
 from . import answers, quota
 from .answers import Instance, Place
-from .calls import CHECKS, LOOKS, Calls, RefusedError, limits
+from .calls import CHECKS, READS, Calls, RefusedError, limits
 
 # Azure takes 900 looks at sets and their instances in half an hour from a subscription ("HighCostGetVMScaleSet30Min").
 # Of those, a busy region's list of its sets takes 360, lists of busy sets' instances 360 (one in 5 s) and of resting
@@ -31,7 +31,7 @@ BUSY_AT_ONCE, REST_SECONDS, RESTING_AT_ONCE = 3, 60.0, 3
 # replica has led since.
 ASK_SECONDS, REFUSAL_SECONDS = 900.0, 120.0
 # An instance that was told to end is so for so long, though the set's list does not know it yet.
-ENDING_SECONDS = 300.0
+TERMINATING_SECONDS = 300.0
 SUCCEEDED, FAILED = "Succeeded", "Failed"
 SPOT = "Spot"
 
@@ -76,32 +76,32 @@ class Azure:
         self.known: dict[str, Known] = {}
         self.asks: dict[str, Ask] = {}
         # When each was told to end, by the monotonic clock; and when each was first seen to have failed, by the epoch.
-        self.ending: dict[str, float] = {}
+        self.terminating: dict[str, float] = {}
         self.failed: dict[str, float] = {}
         # Those that were ever seen to stand: what fails of them later leaves them machines.
         self.stood: set[str] = set()
 
     @classmethod
-    def connected(cls, told: Settings, region: str) -> "Azure":
+    def connected(cls, settings: Settings, region: str) -> "Azure":
         """With the token of the pod's service account, for which Entra gives one of its identity."""
-        assert told.azure is not None  # settings.read
-        place = Place(told.azure.subscription_id, told.azure.resource_groups[region])
+        assert settings.azure is not None  # settings.read
+        place = Place(settings.azure.subscription_id, settings.azure.resource_groups[region])
         # Whose authority it is the pod says: nobody need be asked whether there is such a one.
         credential = WorkloadIdentityCredential(disable_instance_discovery=True)
         client = ComputeManagementClient(credential, place.subscription)
-        return cls(region, told.cluster, place, client)
+        return cls(region, settings.cluster, place, client)
 
     def groups(self) -> tuple[dict[str, Observation], dict[str, str]]:
         """Nobody's end waits for us: a machine itself lets the cloud go on (Scheduled Events)."""
         at = time.monotonic()
-        with self.calls.asking("VirtualMachineScaleSets_List"):
-            told = [one for one in self.sets.list(self.group, **LOOKS) if self._ours(one)]
-        busy = sum(not self._still(one) for one in told)
+        with self.calls.api_call("VirtualMachineScaleSets_List"):
+            scale_sets = [one for one in self.sets.list(self.group, **READS) if self._ours(one)]
+        busy = sum(not self._still(one) for one in scale_sets)
         waits = (
-            REST_SECONDS * max(1.0, (len(told) - busy) / RESTING_AT_ONCE),
+            REST_SECONDS * max(1.0, (len(scale_sets) - busy) / RESTING_AT_ONCE),
             self.list_seconds * max(1.0, busy / BUSY_AT_ONCE),
         )
-        found = {one.name: self._seen(at, one, waits) for one in told}
+        found = {one.name: self._observation(at, one, waits) for one in scale_sets}
         for gone in self.known.keys() - found.keys():
             del self.known[gone]
         here = {one.machine.id for known in self.known.values() for one in known.instances}
@@ -109,17 +109,17 @@ class Azure:
         self.stood &= here
         return found, {}
 
-    def _ours(self, told: Any) -> bool:
-        return bool((told.tags or {}).get(CLUSTER_TAG) == self.cluster)
+    def _ours(self, scale_set: Any) -> bool:
+        return bool((scale_set.tags or {}).get(CLUSTER_TAG) == self.cluster)
 
-    def _seen(self, at: float, told: Any, waits: tuple[float, float]) -> Observation:
-        known, name = self._instances(told, *waits), told.name
+    def _observation(self, at: float, scale_set: Any, waits: tuple[float, float]) -> Observation:
+        known, name = self._instances(scale_set, *waits), scale_set.name
         ask = self.asks.get(name)
         if ask and _over(ask, known, time.time()):
             ask = self._became(name, ask, None)
         desired = max(known.capacity, ask.machines if ask else 0)
         # A copy: machines are told to end beside this.
-        ending = {id_ for id_, when in dict(self.ending).items() if at - when < ENDING_SECONDS}
+        ending = {id_ for id_, when in dict(self.terminating).items() if at - when < TERMINATING_SECONDS}
         machines = tuple(
             one.machine._replace(state="ending") if one.machine.id in ending else one.machine
             for one in known.instances
@@ -128,46 +128,46 @@ class Azure:
         spoilt = tuple(one.machine.id for one in known.instances if one.spoilt and one.machine.id not in ending)
         return Observation(at, desired, machines, spoilt=spoilt)
 
-    def _still(self, told: Any) -> bool:
+    def _still(self, scale_set: Any) -> bool:
         """Whether nothing of a set has changed since its instances were listed, and nothing comes or goes."""
-        known, now = self.known.get(told.name), _sized(told)
+        known, now = self.known.get(scale_set.name), _sized(scale_set)
         return (
             known is not None
             and (known.capacity, known.state, known.etag) == now
             and known.state == SUCCEEDED
             and len(known.instances) == known.capacity
-            and all(one.settled and one.machine.id not in self.ending for one in known.instances)
+            and all(one.settled and one.machine.id not in self.terminating for one in known.instances)
         )
 
-    def _instances(self, told: Any, rest_seconds: float, busy_seconds: float) -> Known:
+    def _instances(self, scale_set: Any, rest_seconds: float, busy_seconds: float) -> Known:
         """Asked for anew where something may have changed, and not too often: it is a call for each set. Until then it
         has the instances that it had, though its size may be another.
         """
-        (capacity, state, etag), known, now = _sized(told), self.known.get(told.name), time.monotonic()
+        (capacity, state, etag), known, now = _sized(scale_set), self.known.get(scale_set.name), time.monotonic()
         if known is not None:
-            still = self._still(told)
+            still = self._still(scale_set)
             if now - known.at < (rest_seconds if still else busy_seconds) or (still and not capacity):
                 return known._replace(capacity=capacity, state=state)
-        found = tuple(self._listed(told))
-        known = self.known[told.name] = Known(capacity, state, etag, found, now)
+        found = tuple(self._listed(scale_set))
+        known = self.known[scale_set.name] = Known(capacity, state, etag, found, now)
         return known
 
-    def _listed(self, told: Any) -> Iterator[Instance]:
-        profile = told.properties.virtual_machine_profile
+    def _listed(self, scale_set: Any) -> Iterator[Instance]:
+        profile = scale_set.properties.virtual_machine_profile
         spot = bool(profile and profile.priority == SPOT)
-        with self.calls.asking("VirtualMachineScaleSetVMs_List"):
-            vms = list(self.vms.list(self.group, told.name, expand="instanceView", **LOOKS))
+        with self.calls.api_call("VirtualMachineScaleSetVMs_List"):
+            vms = list(self.vms.list(self.group, scale_set.name, expand="instanceView", **READS))
         found = [
             answers.instance(
-                self.place, told.name, one, spot=spot, stood=answers.machine_id(told.name, one) in self.stood
+                self.place, scale_set.name, one, spot=spot, stood=answers.machine_id(scale_set.name, one) in self.stood
             )
             for one in vms
         ]
         self.stood |= {one.machine.id for one in found if one.stands}
         there = {one.machine.id for one in found}
-        prefix = f"{told.name}_".lower()
-        for gone in [id_ for id_ in dict(self.ending) if id_.startswith(prefix) and id_ not in there]:
-            self.ending.pop(gone, None)
+        prefix = f"{scale_set.name}_".lower()
+        for gone in [id_ for id_ in dict(self.terminating) if id_.startswith(prefix) and id_ not in there]:
+            self.terminating.pop(gone, None)
         for one in found:
             if one.sentence:
                 self.failed.setdefault(one.machine.id, time.time())
@@ -183,24 +183,24 @@ class Azure:
         ]
         # Where its operation is not known, instances say more than their set does.
         if ask and not ask.failure and (ask.url or not found):
-            ask = self._asked(group, ask, known.state if known else SUCCEEDED)
+            ask = self._request_state(group, ask, known.state if known else SUCCEEDED)
         if ask and ask.failure:
             found.append(ask.failure)
         return tuple(sorted(found, key=lambda one: -one.at))
 
-    def _asked(self, group: str, ask: Ask, state: str) -> Ask | None:
+    def _request_state(self, group: str, ask: Ask, state: str) -> Ask | None:
         """What has become of it; None where it is over and well."""
         if not ask.url:
-            said = self._set_failed(group) if state == FAILED else ""
-            return self._became(group, ask, _refused(ask.machines, said)) if said else ask
+            sentence = self._set_failed(group) if state == FAILED else ""
+            return self._became(group, ask, _refused(ask.machines, sentence)) if sentence else ask
         if time.monotonic() < ask.next_at:
             return ask
         document, seconds = self.calls.status(ask.url)
-        over, said = answers.outcome(document)
+        over, sentence = answers.outcome(document)
         if over == "done":
             return self._became(group, ask, None)
         if over == "failed":
-            return self._became(group, ask, _refused(ask.machines, said))
+            return self._became(group, ask, _refused(ask.machines, sentence))
         return self._became(group, ask, ask._replace(next_at=time.monotonic() + seconds))
 
     def _became(self, group: str, was: Ask, now: Ask | None) -> Ask | None:
@@ -214,46 +214,46 @@ class Azure:
         return now
 
     def _set_failed(self, group: str) -> str:
-        with self.calls.asking("VirtualMachineScaleSets_GetInstanceView"):
-            return answers.set_failed(self.sets.get_instance_view(self.group, group, **LOOKS))
+        with self.calls.api_call("VirtualMachineScaleSets_GetInstanceView"):
+            return answers.set_failed(self.sets.get_instance_view(self.group, group, **READS))
 
     def resize(self, group: str, machines: int) -> None:
         """Never to fewer than there are: Azure would choose itself which go."""
         until = time.monotonic() + CHANGE_SECONDS
-        with self.calls.asking("VirtualMachineScaleSets_Get"):
-            told = self.sets.get(self.group, group, **limits(until))
-        capacity = told.sku.capacity or 0
+        with self.calls.api_call("VirtualMachineScaleSets_Get"):
+            scale_set = self.sets.get(self.group, group, **limits(until))
+        capacity = scale_set.sku.capacity or 0
         if machines > capacity:
-            self._grow(told, machines, until)
+            self._grow(scale_set, machines, until)
             return
         if machines < capacity:
             self._lower(group, machines, until)
         self.asks.pop(group, None)
 
-    def _grow(self, told: Any, machines: int, until: float) -> None:
+    def _grow(self, scale_set: Any, machines: int, until: float) -> None:
         """What Azure refuses at once, as what it refuses later, is told by `failures`."""
-        profile = told.properties.virtual_machine_profile
-        spot, more = bool(profile and profile.priority == SPOT), machines - (told.sku.capacity or 0)
-        with self.calls.asking("Usage_List"):
+        profile = scale_set.properties.virtual_machine_profile
+        spot, more = bool(profile and profile.priority == SPOT), machines - (scale_set.sku.capacity or 0)
+        with self.calls.api_call("Usage_List"):
             usage = list(self.usage.list(self.region, **limits(until)))
-        if said := quota.lacking(usage, told.sku.name, more, spot=spot):
-            self.asks[told.name] = _refused(machines, said)
+        if sentence := quota.lacking(usage, scale_set.sku.name, more, spot=spot):
+            self.asks[scale_set.name] = _refused(machines, sentence)
             return
         try:
-            url = self._update(told.name, machines, until)
+            url = self._update(scale_set.name, machines, until)
         except RefusedError as error:
-            self.asks[told.name] = _refused(machines, error.sentence)
+            self.asks[scale_set.name] = _refused(machines, error.sentence)
             return
         except AnswerLostError:
-            self.asks[told.name] = Ask(machines, time.time())
+            self.asks[scale_set.name] = Ask(machines, time.time())
             raise
-        self.asks[told.name] = Ask(machines, time.time(), url)
+        self.asks[scale_set.name] = Ask(machines, time.time(), url)
 
     def _lower(self, group: str, machines: int, until: float) -> None:
-        with self.calls.asking("VirtualMachineScaleSetVMs_List"):
+        with self.calls.api_call("VirtualMachineScaleSetVMs_List"):
             vms = list(self.vms.list(self.group, group, **limits(until)))
         there = sum(
-            one.properties.provisioning_state != "Deleting" and answers.machine_id(group, one) not in self.ending
+            one.properties.provisioning_state != "Deleting" and answers.machine_id(group, one) not in self.terminating
             for one in vms
         )
         if there > machines:
@@ -270,7 +270,7 @@ class Azure:
 
     def size(self, group: str) -> int:
         """The machines that the scale set is to have. Raises CloudError."""
-        with self.calls.asking("VirtualMachineScaleSets_Get"):
+        with self.calls.api_call("VirtualMachineScaleSets_Get"):
             return int(self.sets.get(self.group, group, **CHECKS).sku.capacity or 0)
 
     def end(self, group: str, ids: Collection[str]) -> dict[str, CloudError]:
@@ -284,7 +284,7 @@ class Azure:
             )
         except CloudError as error:
             return dict.fromkeys(ids, error)
-        self.ending |= dict.fromkeys(ids, time.monotonic())
+        self.terminating |= dict.fromkeys(ids, time.monotonic())
         if ask := self.asks.get(group):
             self.asks[group] = ask._replace(machines=ask.machines - len(ids))
         return {}
@@ -293,13 +293,13 @@ class Azure:
         """Nothing waits."""
 
 
-def _sized(told: Any) -> tuple[int, str, str]:
-    return told.sku.capacity or 0, told.properties.provisioning_state or SUCCEEDED, told.etag or ""
+def _sized(scale_set: Any) -> tuple[int, str, str]:
+    return scale_set.sku.capacity or 0, scale_set.properties.provisioning_state or SUCCEEDED, scale_set.etag or ""
 
 
-def _refused(machines: int, said: str) -> Ask:
+def _refused(machines: int, sentence: str) -> Ask:
     """From now on: Azure's clock is not ours."""
-    return Ask(machines, time.time(), failure=Failure(time.time(), said))
+    return Ask(machines, time.time(), failure=Failure(time.time(), sentence))
 
 
 def _over(ask: Ask, known: Known, now: float) -> bool:

@@ -168,7 +168,7 @@ def running(cluster: Cluster, spec: AddOnsSpec, addons: Sequence[AddOn], node: s
     folder = cluster.folder / f"node-{len(list(cluster.folder.glob('node-*')))}"
     folder.mkdir()
     ways = Ways(folder, cluster.ports["api"], [addon.name for addon in addons])
-    way = namespace.usable_way()
+    way = namespace.usable_mode()
     addresses = {addon.name: f"127.0.0.{number}" for number, addon in enumerate(addons, 2)}
     told = json.dumps([lan, API_PORT, {addresses[name]: path for name, path in ways.sockets.items()}])
     words = [*DYING_WITH_US, "unshare", *way.make, sys.executable, "-S", "-E", "-c", INSIDE, told]

@@ -74,7 +74,7 @@ def test_every_manifest_says_whose_it_is(variant: str, example: AddOnsSpec) -> N
 def test_what_an_add_on_needs_comes_before_it(variant: str, example: AddOnsSpec) -> None:
     there: set[str] = set()
     for name, addon in addons.TABLE.items():
-        assert set(addon.needs) <= there
+        assert set(addon.depends_on) <= there
         there.add(name)
     made = addons.manifests(VARIANTS[variant](example))
     assert list(made) == [name for name in addons.TABLE if name in made]

@@ -7,7 +7,7 @@ import pytest
 from components.addons import controllers, gangs, jobset, kueue, queues
 from components.addons.manifests import NAME, Manifest
 from components.addons.spec import AddOnsSpec
-from components.addons.watches import ALLOWED, GROWING, LOOKS
+from components.addons.watches import ALLOWED, GROWING, READ_VERBS
 from components.pools.admission import API_SERVER, JOINING_GROUP
 from components.pools.joining import USER
 from tests.components.addons import bed
@@ -29,7 +29,7 @@ def looks(manifests: list[Manifest]) -> Iterator[tuple[str, str]]:
     for role in manifests:
         if role["kind"] == "ClusterRole":
             for rule in role["rules"]:
-                if not set(rule["verbs"]) & set(LOOKS):
+                if not set(rule["verbs"]) & set(READ_VERBS):
                     continue
                 for group in rule["apiGroups"]:
                     growing = GROWING if group == "*" else {group: GROWING.get(group, ())}

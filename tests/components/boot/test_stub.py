@@ -35,7 +35,7 @@ OURS, OTHER = key(), key()
 @pytest.fixture(scope="module")
 def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
     folder = tmp_path_factory.mktemp("boot")
-    host = Host(folder, ["unshare", *namespace.usable_way().make])
+    host = Host(folder, ["unshare", *namespace.usable_mode().make])
     made = host.machine(
         "one",
         "10.132.0.5/20",

@@ -87,7 +87,7 @@ def make(folder: Path, held: str = "", made: Material | None = None, patched: Pa
     world = current(ROOT / "fleet.yaml")
     spec = cluster_spec(world.fleet, world.plan, "main")
     made = made or material(spec)
-    host = Host(folder, ["unshare", *namespace.usable_way().make])
+    host = Host(folder, ["unshare", *namespace.usable_mode().make])
     programs = {name: str((BIN / name).resolve()) for name in PROGRAMS}
     hosts = aws_machine.HOSTS + "".join(f"{m.address} {m.host} {m.name}\n" for m in spec.machines)
     trusted = aws_machine.trust(folder)

@@ -82,7 +82,7 @@ def build(
             "recovery": made.recovery(),
             "leaf": leaf.private,
             "certificate": leaf.public,
-            "birth": made.birth,
+            "birth": made.life,
         }
         for name, output in outputs.items():
             found[name] = [await output.future(), await output.is_secret()]

@@ -77,13 +77,13 @@ def test_every_step_and_every_way_back_fits_what_runs() -> None:
 
 def test_what_turns_back_in_the_middle_of_a_phase_fits_both_of_its_sides() -> None:
     turned = set()
-    for phase, came in product(BACK.turns, (at(1, "steady"), at(1, "trust"), at(1, "back"))):
+    for phase, came in product(BACK.reversible, (at(1, "steady"), at(1, "trust"), at(1, "back"))):
         if following(came).phase == phase:
             goal = generations(following(following(came), BACK))
             assert fits(generations(following(came)), goal)
             assert fits(generations(came), goal)
             turned.add(phase)
-    assert turned == set(BACK.turns)
+    assert turned == set(BACK.reversible)
 
 
 def test_only_neighbours_fit() -> None:

@@ -107,34 +107,34 @@ def _free() -> int:
 def test_two_watchdogs_speak(talking: tuple[Partner, socket.socket]) -> None:
     one, other = talking
     there: Any = ("127.0.0.2", partner.PORT)
-    assert one.turn({"west", "east"}, 1.0) == set()
+    assert one.exchange({"west", "east"}, 1.0) == set()
     assert other.recv(100) == b"east west"
     assert partner.CARRIES.read_text() == "2\n", "and keepalived counts"
     other.sendto(b"east west", there)
-    assert one.turn({"west", "east"}, 1.2) == set()
+    assert one.exchange({"west", "east"}, 1.2) == set()
     other.settimeout(0.05)
     with pytest.raises(TimeoutError):
         other.recv(100)
-    assert one.turn({"west"}, 1.3) == set()
+    assert one.exchange({"west"}, 1.3) == set()
     assert other.recv(100) == b"west", "a loss is said at once"
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
         stranger.bind(("127.0.0.4", 0))
         stranger.sendto(b"", there)
-    assert one.turn({"west"}, 1.4) == set()
+    assert one.exchange({"west"}, 1.4) == set()
     other.sendto(b"", there)
-    assert one.turn({"west"}, 1.5) == {"west"}, "it reaches none any more, and this one cannot draw what it has not"
+    assert one.exchange({"west"}, 1.5) == {"west"}, "it reaches none any more, and this one cannot draw what it has not"
 
 
 def test_a_partner_that_says_nothing_reaches_nothing(talking: tuple[Partner, socket.socket]) -> None:
     one, other = talking
-    one.turn({"west"}, 1.0)
+    one.exchange({"west"}, 1.0)
     other.sendto(b"west", ("127.0.0.2", partner.PORT))
-    assert one.turn({"west"}, 1.5) == set()
-    assert one.turn({"west"}, 1.5 + failover.SILENT_SECONDS - 0.1) == set()
-    assert one.turn({"west"}, 1.5 + failover.SILENT_SECONDS) == {"west"}
+    assert one.exchange({"west"}, 1.5) == set()
+    assert one.exchange({"west"}, 1.5 + failover.SILENT_SECONDS - 0.1) == set()
+    assert one.exchange({"west"}, 1.5 + failover.SILENT_SECONDS) == {"west"}
 
 
 def test_without_an_address_in_the_lan_it_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(partner, "CARRIES", tmp_path / "run/carries")
-    assert Partner("192.0.2.99", "192.0.2.98").turn({"west"}, 1.0) == set()
+    assert Partner("192.0.2.99", "192.0.2.98").exchange({"west"}, 1.0) == set()
     assert partner.CARRIES.read_text() == "1\n"

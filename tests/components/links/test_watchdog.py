@@ -107,7 +107,7 @@ def test_of_a_pair_frr_is_asked_in_calm_too_and_the_partner_hears_when_it_is_dow
     said: list[set[str]] = []
 
     class Partner:
-        def turn(self, reached: set[str], now: float) -> set[str]:
+        def exchange(self, reached: set[str], now: float) -> set[str]:
             said.append(reached)
             return {"us-west-2"}
 
@@ -118,12 +118,12 @@ def test_of_a_pair_frr_is_asked_in_calm_too_and_the_partner_hears_when_it_is_dow
     watch.ask = lambda _: None  # type: ignore[method-assign]
     watch.partner = Partner()  # type: ignore[assignment]
     watch.heard = {one.name: 9.0 for one in gateway.tunnels}
-    watch.turn(10.0)
+    watch.poll_once(10.0)
     assert said == [{"us-west-2"}], "only there BGP speaks"
     assert told[-1] == tuple(watchdog.commands(gateway, {}, {"us-west-2"}))
     monkeypatch.setattr(watchdog, "believed", _down)
     with pytest.raises(OSError, match="no vtysh"):
-        watch.turn(11.5)
+        watch.poll_once(11.5)
     assert said[-1] == set()
 
 

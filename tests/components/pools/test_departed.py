@@ -59,7 +59,7 @@ def test_names_are_kept_until_their_certificates_are_over() -> None:
     assert found == {"young": data["young"], "new": "2026-01-15T02:00:00Z", "odd": "2026-01-15T02:00:00Z"}
     assert departed.merged(found, [], now) == found
     assert departed.merged(None, [], now) == {}
-    assert timedelta(hours=168) < departed.KEPT
+    assert timedelta(hours=168) < departed.RETENTION
     many = {f"i-{number:017x}": "2026-01-14T00:00:00Z" for number in range(departed.MOST_ENTRIES)}
     full = departed.merged(many, ["new"], now)
     assert len(full) == departed.MOST_ENTRIES

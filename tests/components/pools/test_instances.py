@@ -121,4 +121,4 @@ def test_an_answer_of_aws_that_is_none_stops_no_region(monkeypatch: pytest.Monke
         west.listed = 0.0
         west.step()
         assert isinstance(west.look(ONE), join_rules.Unsure)
-    assert time.monotonic() - west.told > 1e6
+    assert time.monotonic() - west.answered_at > 1e6

@@ -195,14 +195,14 @@ def test_attest_brings_the_issuers_that_the_document_names_and_the_webhook_takes
     pool = {"place": REGION, "site": False, "groups": [], "hosts": {}, "gpus": 8, "cloud": "azure"}
     table = {**TABLE, "pools": {**TABLE["pools"], POOL: pool}, "azure": {"subscription": SUBSCRIPTION}}
     assert reviewer.review(token) is None, "of nobody, until the pools are known"
-    reviewer.kept.clear()
+    reviewer.cached.clear()
     reviewer.learn(table)
     user = reviewer.review(token)
     assert user is not None
     assert user["username"].endswith(f":{POOL}:{NODE}")
     monkeypatch.setenv("SSL_CERT_FILE", "/dev/null")
     assert reviewer.review(token) == user, "remembered for a while"
-    reviewer.kept.clear()
+    reviewer.cached.clear()
     assert reviewer.review(token) is None
 
 

@@ -41,7 +41,7 @@ def closed(told: Any) -> str:
     return attest_aws.PREFIX + base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def read(token: str, now: datetime | None = None) -> join_token.Asked:
+def read(token: str, now: datetime | None = None) -> join_token.IdentityRequest:
     return join_token.read(token, CLUSTER, REGIONS, now or datetime.now(UTC))
 
 
@@ -54,7 +54,7 @@ def test_what_attest_makes_is_taken_as_it_is() -> None:
 
 
 def test_a_token_is_renewed_before_it_ends() -> None:
-    assert timedelta(minutes=attest.MINUTES) < join_token.FRESH
+    assert timedelta(minutes=attest.MINUTES) < join_token.MAX_AGE
 
 
 def test_a_region_without_pools_is_refused_though_all_fits() -> None:

@@ -27,7 +27,7 @@ class Sts:
         self.seconds = 0.0
         self.lock = threading.Lock()
 
-    def __call__(self, _asked: join_token.Asked, _trust: Any) -> bytes:
+    def __call__(self, _asked: join_token.IdentityRequest, _trust: Any) -> bytes:
         with self.lock:
             self.asked += 1
             self.now += 1
@@ -130,11 +130,11 @@ def test_no_more_than_so_many_questions_at_a_time(monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_is_kept_is_bounded_and_ends(monkeypatch: pytest.MonkeyPatch, sts: Sts) -> None:
-    monkeypatch.setattr(join_webhook, "MOST_KEPT", 3)
+    monkeypatch.setattr(join_webhook, "MAX_CACHED", 3)
     asked, token = reviewer(), made()
     for number in range(10):
         asked._keep(bytes([number]), None, 60)
-    assert len(asked.kept) == 3
+    assert len(asked.cached) == 3
     asked.review(token)
     later = time.monotonic() + join_webhook.GOOD_SECONDS + 1
     monkeypatch.setattr(join_webhook.time, "monotonic", lambda: later)

@@ -17,7 +17,7 @@ CLOUD = {"instance-id": "i-0123", "placement/availability-zone": "us-west-2a", "
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name, path in (("HOST", "host.json"), ("FACTS", "run/node.env"), ("JOINED", "kubeconfig")):
+    for name, path in (("HOST", "host.json"), ("FACTS", "run/node.env"), ("KUBECONFIG", "kubeconfig")):
         monkeypatch.setattr(node_facts, name, tmp_path / path)
     monkeypatch.setattr(node_facts, "RESOLVERS", (tmp_path / "resolved.conf", Path("/etc/resolv.conf")))
     return tmp_path

@@ -176,7 +176,7 @@ def test_one_address_a_machine_however_many_cards(world: World) -> None:
 def test_the_table_of_fabrics_is_what_the_cloud_tells() -> None:
     from moto.ec2.models.instance_types import INSTANCE_TYPES
 
-    for name, cards in hardware.EFA_CARDS.items():
+    for name, cards in hardware.EFA_INTERFACES.items():
         told: dict[str, Any] = INSTANCE_TYPES[name]
         assert told["NetworkInfo"]["MaximumNetworkCards"] == cards, name
         assert told["NetworkInfo"]["EfaInfo"]["MaximumEfaInterfaces"] == cards, name

@@ -108,20 +108,20 @@ def test_a_tree_s_order_is_that_of_any_other(server: bed.Server) -> None:
 def test_hours_days_and_weeks_are_kept() -> None:
     end = datetime.datetime(2026, 6, 30, 23, tzinfo=datetime.UTC)
     hours = [(end - datetime.timedelta(hours=n)).strftime(nfs_snapshot.STAMP) for n in range(24 * 100)]
-    stay = sorted(nfs_snapshot.kept(sorted(hours)), reverse=True)
+    stay = sorted(nfs_snapshot.retained(sorted(hours)), reverse=True)
     assert stay[:24] == hours[:24]
     # 14 days, one of which is within the last 24 hours, and 8 weeks, two of which are within those days.
     assert 24 + 13 <= len(stay) <= 24 + 13 + 8
     assert stay[-1] == "2026-05-17T230000Z"
-    assert nfs_snapshot.kept([ONE]) == {ONE}
-    assert nfs_snapshot.kept([]) == set()
+    assert nfs_snapshot.retained([ONE]) == {ONE}
+    assert nfs_snapshot.retained([]) == set()
 
 
 def test_old_snapshots_go_with_their_index(server: bed.Server, monkeypatch: pytest.MonkeyPatch) -> None:
     (server.data / "file").write_text("x")
     for stamp in (ONE, TWO, THREE):
         take(server, stamp)
-    monkeypatch.setattr(nfs_snapshot, "KEPT", ((2, "%Y-%m-%dT%H"),))
+    monkeypatch.setattr(nfs_snapshot, "RETENTION", ((2, "%Y-%m-%dT%H"),))
     folder = server.root / ".snapshots/data"
     assert nfs_snapshot.let_go(folder) == [ONE]
     assert sorted(path.name for path in folder.iterdir()) == [TWO, f"{TWO}.index.gz", THREE, f"{THREE}.index.gz"]

@@ -63,7 +63,7 @@ def test_candidate_stable_retired_and_back(store: Aws, published: dict[str, Bake
     assert said(store) == {"candidate": third.name, "stable": third.name, "retired": first.name}
     channels.do(store, channels.rollback(channels.look(store), None, None)[0], "carol", "rollback")
     assert said(store) == {"candidate": third.name, "stable": first.name, "retired": third.name}
-    stable = next(one for one in store.pointers(REGION) if one.slot.channel == "stable")
+    stable = next(one for one in store.pointers(REGION) if one.key.channel == "stable")
     assert stable.record[0] == "carol"
     assert (stable.record.why, stable.record.before) == ("rollback", third.name)
     history = store.of(REGION)("ssm").get_parameter_history(Name="/collected/images/cpu/1.36.2/stable")["Parameters"]

@@ -80,7 +80,7 @@ def boot(host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleT
         monkeypatch.setattr(boot, name, tmp_path / name)
     (tmp_path / "VENDOR").write_text("Microsoft Corporation\n")
     (tmp_path / "ASSET").write_text("7783-7084-3265-9085-8269-3286-77\n")
-    for name in ("DONE", "SAID", "SCRIPT"):
+    for name in ("DONE", "REPORTED", "SCRIPT"):
         monkeypatch.setattr(boot, name, tmp_path / "lib" / name)
     at = f"http://127.0.0.1:{host.server_port}"
     monkeypatch.setattr(boot, "COMPUTE", boot.COMPUTE.replace("http://169.254.169.254", at))

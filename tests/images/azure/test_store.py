@@ -93,7 +93,7 @@ def test_two_who_move_pointers_at_once_both_count(azure: LocalAzure, tmp_path: P
     store.pointers = lambda _: held  # type: ignore[method-assign] - what it has read before the other writes
     other.point(REGIONS[1], STABLE, image, now)
     store.point(REGIONS[0], STABLE, image, now)
-    assert [one.slot.channel for one in other.pointers(REGIONS[1])] == ["candidate", "stable"]
+    assert [one.key.channel for one in other.pointers(REGIONS[1])] == ["candidate", "stable"]
     assert len(other.pointers(REGIONS[0])) == 2
 
 

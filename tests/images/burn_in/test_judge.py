@@ -71,7 +71,7 @@ def test_slices_are_not_judged() -> None:
 def test_the_part_is_named() -> None:
     played = Played()
     played.gpu(3, EDGES["rows_uncorrectable"][0], "513")
-    told = bad(played.found())["GPU 3", "rows_uncorrectable"].told
+    told = bad(played.found())["GPU 3", "rows_uncorrectable"].summary
     uuid = "GPU-00000003-1111-4222-8333-000000000004"
     assert told == f"GPU 3 (serial 1654023001021, {uuid}): uncorrectable remapped rows: 513, allowed at most 512"
 
@@ -113,7 +113,7 @@ def test_the_number_of_gpus(gpus: int, expected: int | None, outcome: str) -> No
     found = played.found(expected=expected)
     assert found.outcome == outcome
     if outcome == "failed":
-        assert bad(found)["machine", "gpus"].told == "machine: GPUs of the driver: 7, allowed 8"
+        assert bad(found)["machine", "gpus"].summary == "machine: GPUs of the driver: 7, allowed 8"
     assert played.found(expected=gpus).outcome == "passed"
 
 
@@ -228,4 +228,4 @@ def test_the_digest_is_of_what_was_found() -> None:
     assert first.digest == again.digest
     played.gpu(0, EDGES["rows_uncorrectable"][0], "1")
     assert played.found().digest != first.digest
-    assert smi.parse(played.tools["nvidia-smi"].out).gpus[0].told["rows_uncorrectable"] == 1
+    assert smi.parse(played.tools["nvidia-smi"].out).gpus[0].readings["rows_uncorrectable"] == 1

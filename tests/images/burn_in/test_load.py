@@ -77,7 +77,7 @@ def test_all_reduce_at_its_edge(average: str, outcome: str) -> None:
     found = played.found("full")
     assert found.outcome == outcome
     if found.bad:
-        assert found.bad[0].told == ("GPUs 0-7 together: NCCL all-reduce: 459.99 GB/s, allowed at least 460 GB/s")
+        assert found.bad[0].summary == ("GPUs 0-7 together: NCCL all-reduce: 459.99 GB/s, allowed at least 460 GB/s")
 
 
 def test_wrong_results_of_nccl() -> None:

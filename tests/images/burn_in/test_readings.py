@@ -27,7 +27,7 @@ def test_nvidia_smi_tells_of_each_gpu() -> None:
     assert (machine.driver, len(machine.gpus)) == ("580.178.04", 8)
     gpu = machine.gpus[5]
     assert gpu.part == "GPU 5 (serial 1654023001035, GPU-00000005-1111-4222-8333-000000000006)"
-    assert gpu.told == {
+    assert gpu.readings == {
         "persistence_mode": "Enabled",
         "ecc_mode": "Enabled",
         "mig_mode": "Disabled",
@@ -44,7 +44,7 @@ def test_nvidia_smi_tells_of_each_gpu() -> None:
     }
     assert (gpu.reasons, gpu.at_work, gpu.fabric) == (("gpu_idle",), (), "Completed/Success")
     # The board's life counts beside the driver's.
-    assert machine.gpus[3].told["dram_correctable"] == 6
+    assert machine.gpus[3].readings["dram_correctable"] == 6
 
 
 def test_older_drivers_are_understood() -> None:
@@ -53,18 +53,18 @@ def test_older_drivers_are_understood() -> None:
     for part in ("parity", "secded"):
         old = old.replace(f"sram_uncorrectable_{part}", "sram_uncorrectable" if part == "parity" else "of_old")
     gpu = smi.parse(old).gpus[0]
-    assert (gpu.reasons, gpu.told["sram_uncorrectable"]) == (("gpu_idle",), 0)
+    assert (gpu.reasons, gpu.readings["sram_uncorrectable"]) == (("gpu_idle",), 0)
 
 
 @pytest.mark.parametrize("silent", smi.SILENT)
 def test_what_has_no_value_is_not_told(silent: str) -> None:
     spoilt = text("nvidia-smi.xml").replace("<current_ecc>Enabled", f"<current_ecc>{silent}")
-    assert "ecc_mode" not in smi.parse(spoilt).gpus[0].told
+    assert "ecc_mode" not in smi.parse(spoilt).gpus[0].readings
 
 
 def test_half_of_the_kinds_of_errors_is_no_sum() -> None:
     spoilt = text("nvidia-smi.xml").replace("<sram_uncorrectable_secded>0", "<sram_uncorrectable_secded>N/A")
-    assert "sram_uncorrectable" not in smi.parse(spoilt).gpus[0].told
+    assert "sram_uncorrectable" not in smi.parse(spoilt).gpus[0].readings
 
 
 def test_programs_on_a_gpu_are_told() -> None:

@@ -73,7 +73,7 @@ def test_every_test_has_a_title_for_people() -> None:
 
 def test_the_guide_has_the_limits_of_every_gpu() -> None:
     rows = tables(GUIDE)["Of every GPU"][0][1:]
-    assert rows == [[name, limit.told, limit.source] for name, limit in LIMITS.limits.items()]
+    assert rows == [[name, limit.bound, limit.source] for name, limit in LIMITS.limits.items()]
     text = " ".join(GUIDE.read_text().split())
     assert f"in the last {LIMITS.xids.hours} hours: {', '.join(map(str, LIMITS.xids.fatal))}." in text
     assert f"each GPU: {', '.join(LIMITS.dcgm.required)}." in text
@@ -84,11 +84,11 @@ def test_the_guide_has_those_of_each_model() -> None:
     head, *rows = tables(GUIDE)["Of each model"][0]
     assert head == ["test", *LIMITS.models, "source"]
     wanted = [
-        [name, *(getattr(model, name).told for model in LIMITS.models.values()), source(name)] for name in COLUMNS
+        [name, *(getattr(model, name).bound for model in LIMITS.models.values()), source(name)] for name in COLUMNS
     ]
     counts = sorted({count for model in LIMITS.models.values() for count in model.all_reduce})
     for count in counts:
-        told = [model.all_reduce[count].told for model in LIMITS.models.values()]
+        told = [model.all_reduce[count].bound for model in LIMITS.models.values()]
         wanted.append([f"all_reduce of {count}", *told, "azure"])
     assert rows == wanted
 

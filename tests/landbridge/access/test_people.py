@@ -44,7 +44,7 @@ class Secrets:
 def session(bed: Bed) -> Session:
     """The cluster after its birth."""
     made = Session(bed.world, Place("local", ROOT, "", "", ROOT), bed.info, bed.around)
-    made.__dict__.update(of=Secrets(bed), reach=bed.reach)
+    made.__dict__.update(of=Secrets(bed), remote=bed.remote)
     return made
 
 

@@ -9,26 +9,26 @@ from typing import Any
 import pytest
 
 from landbridge.cluster import kubeconfig_cache
-from landbridge.cluster.kubeconfig_cache import Asked, CachedKubeconfig
+from landbridge.cluster.kubeconfig_cache import CachedKubeconfig, CommandLine
 
 
 @pytest.mark.parametrize(
     ("line", "asked"),
     [
-        ("get pods", Asked(None, False, None, ("get", "pods"))),
-        ("--local get --raw /readyz", Asked(None, True, None, ("get", "--raw", "/readyz"))),
-        ("--cluster two --fleet f.yaml get", Asked("two", False, "f.yaml", ("get",))),
-        ("--cluster=two --local", Asked("two", True, None, ())),
+        ("get pods", CommandLine(None, False, None, ("get", "pods"))),
+        ("--local get --raw /readyz", CommandLine(None, True, None, ("get", "--raw", "/readyz"))),
+        ("--cluster two --fleet f.yaml get", CommandLine("two", False, "f.yaml", ("get",))),
+        ("--cluster=two --local", CommandLine("two", True, None, ())),
         # What follows kubectl's own words is kubectl's.
-        ("set image x --local", Asked(None, False, None, ("set", "image", "x", "--local"))),
+        ("set image x --local", CommandLine(None, False, None, ("set", "image", "x", "--local"))),
         (
             "-n kube-system get pods --cluster three",
-            Asked(None, False, None, ("-n", "kube-system", "get", "pods", "--cluster", "three")),
+            CommandLine(None, False, None, ("-n", "kube-system", "get", "pods", "--cluster", "three")),
         ),
-        ("get --help", Asked(None, False, None, ("get", "--help"))),
+        ("get --help", CommandLine(None, False, None, ("get", "--help"))),
     ],
 )
-def test_our_options_end_where_kubectls_words_begin(line: str, asked: Asked) -> None:
+def test_our_options_end_where_kubectls_words_begin(line: str, asked: CommandLine) -> None:
     assert kubeconfig_cache.taken_apart(line.split()) == asked
 
 
@@ -41,7 +41,7 @@ def test_the_command_itself_judges_what_is_not_plain(line: str) -> None:
 def saved(tmp_path: Path) -> CachedKubeconfig:
     for name in ("fleet.yaml", "state.json", "kubectl"):
         (tmp_path / name).write_text(name)
-    made = CachedKubeconfig(tmp_path / "home", Asked(None, True, str(tmp_path / "fleet.yaml"), ()))
+    made = CachedKubeconfig(tmp_path / "home", CommandLine(None, True, str(tmp_path / "fleet.yaml"), ()))
     made.folder.mkdir(parents=True)
     made.config.write_text("{}")
     made.save(str(tmp_path / "kubectl"), tmp_path / "state.json", None)
@@ -49,7 +49,7 @@ def saved(tmp_path: Path) -> CachedKubeconfig:
 
 
 def again(saved: CachedKubeconfig) -> dict[str, Any] | None:
-    return CachedKubeconfig(saved.home, Asked(None, True, str(saved.fleet), ("other", "words"))).fresh()
+    return CachedKubeconfig(saved.home, CommandLine(None, True, str(saved.fleet), ("other", "words"))).cached()
 
 
 def test_it_holds_while_nothing_changes(saved: CachedKubeconfig) -> None:
@@ -76,8 +76,8 @@ def test_a_broken_record_counts_for_nothing(saved: CachedKubeconfig) -> None:
 
 
 def test_another_way_of_asking_has_another_one(saved: CachedKubeconfig) -> None:
-    for asked in (Asked("main", True, str(saved.fleet), ()), Asked(None, False, str(saved.fleet), ())):
-        assert CachedKubeconfig(saved.home, asked).fresh() is None
+    for asked in (CommandLine("main", True, str(saved.fleet), ()), CommandLine(None, False, str(saved.fleet), ())):
+        assert CachedKubeconfig(saved.home, asked).cached() is None
 
 
 def test_on_real_clouds_it_ends_after_an_hour(saved: CachedKubeconfig) -> None:

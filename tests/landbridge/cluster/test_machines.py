@@ -24,7 +24,7 @@ def machines(said: str = "ok", unbalanced: str = "") -> Machines:
         return CommandResult(0, said, "")
 
     cloud = SimpleNamespace(unbalanced=lambda _info, _machine: unbalanced)
-    session: Any = SimpleNamespace(info=None, reach=SimpleNamespace(run=run), cloud=cloud)
+    session: Any = SimpleNamespace(info=None, remote=SimpleNamespace(run=run), cloud=cloud)
     return Machines(session)
 
 
@@ -47,5 +47,5 @@ def test_a_server_of_the_api_is_well_when_it_is_ready_and_gets_calls(
 def test_a_member_ails_by_ring() -> None:
     numbers = {"raft_index": 9, "applied": 9, "db_bytes": 1, "quota_bytes": 9, "revision": 5}
     well = Member(ETCD.name, "1", leader=True, answers=True, **numbers)  # type: ignore[arg-type]
-    views = {"main": View("main", [well], asked=ETCD.name), "events": View("events", [], asked=ETCD.name)}
+    views = {"main": View("main", [well], queried=ETCD.name), "events": View("events", [], queried=ETCD.name)}
     assert machines().ails(ETCD, THERE, views) == ["etcd events: main-etcd-1 is no member"]

@@ -82,7 +82,7 @@ class Cloud:
     def secret(self, name: str) -> str:
         return self.secrets_[name]
 
-    def is_kept(self, name: str) -> bool:
+    def has_secret(self, name: str) -> bool:
         return name in self.secrets_
 
     def secrets(self, prefix: str) -> list[str]:
@@ -158,10 +158,10 @@ def cloud(world: World, monkeypatch: pytest.MonkeyPatch) -> Cloud:
 
         def run(self, source: Any, _survivor: None) -> Restored:
             made.does(f"restore {self.ring} {source.key}")
-            return Restored(self.ring, source.said, 42, 1042, source.at, 60, 0, "")
+            return Restored(self.ring, source.label, 42, 1042, source.at, 60, 0, "")
 
     monkeypatch.setattr(rebuild, "Restore", Restore)
-    monkeypatch.setattr(rebuild, "Session", lambda *_: SimpleNamespace(reach=None, info=SimpleNamespace(bucket="b")))
+    monkeypatch.setattr(rebuild, "Session", lambda *_: SimpleNamespace(remote=None, info=SimpleNamespace(bucket="b")))
     monkeypatch.setattr(rebuild.info, "read", lambda *_: None)
     monkeypatch.setattr(rebuild, "froze", lambda *_: made.does("freeze") or "")
     monkeypatch.setattr(rebuild.bootstrap, "ensure", lambda *_: made.does("birth"))

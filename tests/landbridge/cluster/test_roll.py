@@ -118,7 +118,7 @@ def rolled(cloud: Cloud, *chosen: str, force: bool = False) -> tuple[Roll, list[
     given = dict.fromkeys(ClusterInfo._fields, "")
     info = ClusterInfo(**{**given, "name": "main", "machines": machines})  # type: ignore[arg-type]
     session = Session(None, Place("local", Path(), "", "", Path()), info)  # type: ignore[arg-type]
-    session.__dict__.update(of=cloud, reach=None)
+    session.__dict__.update(of=cloud, remote=None)
     told: list[str] = []
     roll = Roll(session, told.append)
     roll.machines = cloud  # type: ignore[assignment]

@@ -67,7 +67,7 @@ def session(out: str | None, joining: str | None = None, *requests: dict[str, An
         return CommandResult(0, told, "")
 
     return SimpleNamespace(
-        reach=SimpleNamespace(run=run),
+        remote=SimpleNamespace(run=run),
         admin=SimpleNamespace(get=lambda _: {"items": list(requests)}),
         world=SimpleNamespace(fleet=SimpleNamespace(pools={"gpu": SimpleNamespace(region="south")})),
         info=SimpleNamespace(machines={name: SimpleNamespace(role=name[5:8]) for name in ("main-api-1", "main-etc-1")}),

@@ -27,7 +27,7 @@ class Session:
         self.s3 = s3
         machines = {"main-etcd-1": object()}
         self.info = type("Info", (), {"name": "main", "bucket": BUCKET, "machines": machines, "etcd": [], "api": []})()
-        self.reach = self.cloud = None
+        self.remote = self.cloud = None
 
     @property
     def bucket(self) -> Any:
@@ -48,7 +48,7 @@ def session(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What a run asks of the API, and whether it clears up."""
     made: list[str] = []
-    monkeypatch.setattr(run, "asked", lambda _s, _c, method, *_more: made.append(method))
+    monkeypatch.setattr(run, "api_request", lambda _s, _c, method, *_more: made.append(method))
     monkeypatch.setattr(run.kubeconfig, "admin", lambda *_given: None)
     monkeypatch.setattr(run, "clear", lambda *_given: made.append("clear"))
     return made
@@ -145,13 +145,13 @@ def test_members_go_on_with_the_bundle_s_own_configuration_and_their_units_run()
     def do(machine: str, what: str, *_argv: str, stdin: bytes = b"") -> None:
         did.append(f"{machine}: {what} {stdin.decode()}".rstrip())
 
-    hands = SimpleNamespace(
+    steps = SimpleNamespace(
         ask=ask,
         do=do,
         active=lambda machine, unit: (machine, unit) != ("main-etcd-3", "etcd-events.service"),
         start=lambda machine, *units: did.append(f"{machine}: starting {units}"),
     )
-    bench: Any = SimpleNamespace(hands=hands, etcd=list(texts), tell=lambda _line: None)
+    bench: Any = SimpleNamespace(steps=steps, etcd=list(texts), tell=lambda _line: None)
     cleanup.members(bench, {"files": {name: {file: "as it was"} for name in ("main-etcd-1", "main-etcd-2")}})
     assert [words for words in asked if "pkill" in words] == [f"{name}: pkill -CONT -x etcd" for name in texts]
     assert did == [
@@ -172,7 +172,7 @@ def test_a_successor_is_another_instance_that_has_begun_to_boot(monkeypatch: pyt
     revived: list[str] = []
     cloud = SimpleNamespace(revive=lambda _info, name: revived.append(name))
     nothing: Any = None
-    session: Any = SimpleNamespace(info=None, reach=None, cloud=cloud)
+    session: Any = SimpleNamespace(info=None, remote=None, cloud=cloud)
     one = Bench(session, nothing, nothing, print)
     monkeypatch.setattr(one, "instance", instance)
     monkeypatch.setattr(one, "boot_log", lambda _machine: now[1])

@@ -14,7 +14,7 @@ def watch(*looks: set[str]) -> Watch:
     """One that sees these, look after look."""
     bench: Any = type("Bench", (), {"session": None, "info": type("Info", (), {"machines": {"a": 1, "b": 1}})()})()
     made = Watch.__new__(Watch)
-    made.bench, made.ended, made.looks, made.most, made.wrong = bench, threading.Event(), 0, 0, []
+    made.bench, made.ended, made.samples, made.most, made.wrong = bench, threading.Event(), 0, 0, []
     left = list(looks)
 
     def away() -> set[str]:

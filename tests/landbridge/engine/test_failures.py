@@ -113,7 +113,7 @@ def test_an_error_while_the_local_cloud_lives_is_the_resources_own(
 ) -> None:
     place = lost(tmp_path / "home")
     monkeypatch.setattr(client, "status", lambda _home: place.cloud)
-    monkeypatch.setattr(failures, "ENDING_SECONDS", 0.0)
+    monkeypatch.setattr(failures, "SHUTDOWN_SECONDS", 0.0)
     for message in ("BucketAlreadyExists: the name is taken", "connection refused"):
         (problem,) = failures.worth_telling(report((message, events.urn(BUCKET, "b"))), FAILED, place)
         assert problem == Problem(BUCKET, "b", message)

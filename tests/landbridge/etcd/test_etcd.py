@@ -24,7 +24,7 @@ RINGS = ("main", "events")
 @pytest.fixture
 def ctl(bed: Bed) -> Iterator[Ctl]:
     """API servers are ready by a majority: on a busy computer the last member may still be on its way."""
-    ctl = Ctl(bed.reach, bed.info)
+    ctl = Ctl(bed.remote, bed.info)
     well(ctl, bed)
     yield ctl
     well(ctl, bed)
@@ -77,14 +77,14 @@ def test_defragmentation_goes_one_by_one_with_the_leader_last(ctl: Ctl, bed: Bed
     leader = ctl.look("main").leader
     assert leader
     told: list[str] = []
-    done = defrag(bed.reach, bed.info, "main", told.append)
+    done = defrag(bed.remote, bed.info, "main", told.append)
     assert [one.member for one in done][-1] == leader.name
     assert {one.member for one in done} == {machine.name for machine in bed.info.etcd}
     assert len(told) == 3
 
 
 def test_a_backup_lies_in_the_bucket_under_its_time_and_revision(ctl: Ctl, bed: Bed) -> None:
-    made = backup(bed.reach, bed.info, bed.store, "main")
+    made = backup(bed.remote, bed.info, bed.store, "main")
     (found,) = [one for one in bed.store.listed("backups/main/main/") if one.key == made.key]
     assert found.size == made.bytes
     assert str(made.revision) in made.key
@@ -96,12 +96,12 @@ def test_a_lost_disk_is_refused_while_its_member_lives_and_replaced_when_it_is_g
     kube = bed.kube()
     write(kube, "before-the-loss")
     with pytest.raises(EtcdError, match="is alive"):
-        replace(bed.reach, bed.info, machine, "main", lambda _line: None)
+        replace(bed.remote, bed.info, machine, "main", lambda _line: None)
     unit(bed, "stop", "main", machine.name)
     assert bed.boxes[machine.name].sh("rm -rf /var/lib/etcd/main/*").code == 0
     told: list[str] = []
     begun = time.monotonic()
-    replace(bed.reach, bed.info, machine, "main", told.append)
+    replace(bed.remote, bed.info, machine, "main", told.append)
     sys.stdout.write(f"\nmember with a lost disk replaced in {time.monotonic() - begun:.1f} s\n")
     assert "is a member again" in told[-1]
     assert ctl.look("main").ails(bed.info.etcd) == []
@@ -113,5 +113,5 @@ def test_a_lost_disk_is_refused_while_its_member_lives_and_replaced_when_it_is_g
 def test_a_machine_out_of_reach_stops_a_restore_before_it_begins(ctl: Ctl, bed: Bed) -> None:
     info = bed.info._replace(machines={**bed.info.machines, "main-api-9": bed.info.api[0]._replace(name="main-api-9")})
     with pytest.raises(LandbridgeError, match=r"Nothing was changed.*main-api-9"):
-        Restore(bed.reach, info, bed.store, "main", lambda _line: None).run(None, "newest")
+        Restore(bed.remote, info, bed.store, "main", lambda _line: None).run(None, "newest")
     assert ctl.look("main").ails(bed.info.etcd) == []

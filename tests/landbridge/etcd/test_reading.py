@@ -28,7 +28,7 @@ def member(number: int, **given: Any) -> Member:
 
 
 def ring(*members: Member) -> View:
-    return View("main", list(members), asked=members[0].name)
+    return View("main", list(members), queried=members[0].name)
 
 
 HEALTHY = ring(member(1, leader=True), member(2), member(3))

@@ -127,7 +127,7 @@ COPY = {"region": "us-east-1", "bucket": "second", "key": "copies/us-west-2/main
 def said(monkeypatch: pytest.MonkeyPatch) -> Callable[[CommandResult], backups.Backup]:
     """The backup of a member whose script says this."""
     member = Member("main-etcd-1", "1", answers=True, leader=True)
-    monkeypatch.setattr(backups.Ctl, "look", lambda _self, ring: View(ring, [member], asked=member.name))
+    monkeypatch.setattr(backups.Ctl, "look", lambda _self, ring: View(ring, [member], queried=member.name))
 
     class Bucket:
         def where(self, key: str) -> str:

@@ -20,7 +20,7 @@ def connections(monkeypatch: pytest.MonkeyPatch) -> Any:
     told = {"connections": {"us-west-2-lab-1": one("lab", 1), "us-west-2-attic-1": one("attic", 2)}}
     monkeypatch.setattr(info, "published", lambda _place, _stack: told)
     monkeypatch.setattr(info, "up", lambda _place, stack: f"landbridge up {stack}")
-    monkeypatch.setattr(info.Connections, "_kept", lambda _, one: {f"{one['site']}/1": f"key of {one['secret']}"})
+    monkeypatch.setattr(info.Connections, "_keys_of", lambda _, one: {f"{one['site']}/1": f"key of {one['secret']}"})
     world, place = current(ROOT / "fleet.yaml"), object()
     return lambda site=None: info.Connections(world, place, site)  # type: ignore[arg-type]
 

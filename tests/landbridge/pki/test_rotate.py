@@ -373,10 +373,10 @@ class Reach:
 def test_what_lies_under_the_old_key_is_asked_of_a_member_that_answers(cloud: Cloud, said: str, count: int) -> None:
     session = cloud.rotation().session
     reach = Reach(CommandResult(0, "1 etcd-did-not-answer\n", ""), CommandResult(0, said, ""))
-    session.__dict__["reach"] = reach
+    session.__dict__["remote"] = reach
     assert under(session, 1) == count
     assert reach.asked == ["main-etcd-1", "main-etcd-2"]
-    session.__dict__["reach"] = Reach(*[CommandResult(0, "1 etcd-did-not-answer\n", "")] * 2)
+    session.__dict__["remote"] = Reach(*[CommandResult(0, "1 etcd-did-not-answer\n", "")] * 2)
     with pytest.raises(RotationError, match="none answers"):
         under(session, 1)
 

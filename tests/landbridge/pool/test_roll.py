@@ -17,7 +17,7 @@ from components.pools.names import Names
 from landbridge.cluster import freeze
 from landbridge.commands.pool import pool
 from landbridge.errors import ConsentError, LandbridgeError, UsageError
-from landbridge.image.burn_in import node_marks as burn_in
+from landbridge.image.burn_in import node_status as burn_in
 from landbridge.pool.roll import How, Roll, RollError
 from landbridge.pool.sizes import Group, Machine
 from landbridge.pool.termination import Termination

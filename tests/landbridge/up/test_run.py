@@ -44,7 +44,7 @@ def test_pools_in_azure_are_read_first_and_others_where_that_is_asked_for(name: 
     ("name", "looks"), [("south", False), ("south-gpu", True), ("south-laptops", True), ("west-laptops", False)]
 )
 def test_programs_that_look_at_an_image_find_it(name: str, looks: bool) -> None:
-    assert FleetRun.looks_at_image(run(), name) is looks
+    assert FleetRun.reads_image(run(), name) is looks
 
 
 def test_a_cloud_that_does_not_answer_us_fails_that_stack_and_is_no_mistake_of_ours() -> None:
@@ -81,7 +81,7 @@ class Engine:
             self.report.problems.append(Problem("azure-native:keyvault:Secret", "ssh", message))
             raise CommandError(CommandResult(stdout="", stderr=message, code=1))
 
-    def tell_program(self, name: str, value: str | None) -> None:
+    def set_program_variable(self, name: str, value: str | None) -> None:
         self.told.append((name, value))
 
 

@@ -9,7 +9,7 @@ from azure.mgmt.authorization import AuthorizationManagementClient
 from azure.mgmt.msi import ManagedServiceIdentityClient
 from azure.mgmt.storage import StorageManagementClient
 
-from local.azure.roles.conditions import Asked, BadCondition, action_fits, attribute, parsed
+from local.azure.roles.conditions import BadCondition, Request, action_fits, attribute, parsed
 
 from .support import SUBSCRIPTION, LocalAzure
 
@@ -209,24 +209,24 @@ BELOW = (
 @pytest.mark.parametrize(
     ("condition", "asked", "holds"),
     [
-        (BELOW, Asked(READ, {PATH: "one/two/three"}), True),
-        (BELOW, Asked(READ, {PATH: "one"}), False),
-        (BELOW, Asked(READ, {PATH: "ONE/two"}), False),
-        (BELOW, Asked(READ, {}), False),
-        (BELOW, Asked(READ, {}, "Blob.List"), True),
-        (BELOW, Asked(f"{BLOBS}/write", {PATH: "other"}), True),
-        ("@Resource[Microsoft.Storage/storageAccounts/blobServices/containers:name] StringEquals 'a'", Asked(READ, {NAME: "a"}), True),
-        ("NOT Exists @Resource[Microsoft.Storage/storageAccounts/blobServices/containers:name]", Asked(READ, {NAME: "a"}), False),
+        (BELOW, Request(READ, {PATH: "one/two/three"}), True),
+        (BELOW, Request(READ, {PATH: "one"}), False),
+        (BELOW, Request(READ, {PATH: "ONE/two"}), False),
+        (BELOW, Request(READ, {}), False),
+        (BELOW, Request(READ, {}, "Blob.List"), True),
+        (BELOW, Request(f"{BLOBS}/write", {PATH: "other"}), True),
+        ("@Resource[Microsoft.Storage/storageAccounts/blobServices/containers:name] StringEquals 'a'", Request(READ, {NAME: "a"}), True),
+        ("NOT Exists @Resource[Microsoft.Storage/storageAccounts/blobServices/containers:name]", Request(READ, {NAME: "a"}), False),
         (
             "@Resource[Microsoft.Storage/storageAccounts/blobServices/containers:name] "
             "ForAnyOfAnyValues:StringEquals {'a', 'b'}",
-            Asked(READ, {NAME: "b"}),
+            Request(READ, {NAME: "b"}),
             True,
         ),
-        ("@Resource[Microsoft.Storage/storageAccounts/blobServices/containers:name] StringNotEquals 'a'", Asked(READ, {}), False),
+        ("@Resource[Microsoft.Storage/storageAccounts/blobServices/containers:name] StringNotEquals 'a'", Request(READ, {}), False),
     ],
 )  # fmt: skip
-def test_a_condition_holds_as_azure_says(condition: str, asked: Asked, holds: bool) -> None:
+def test_a_condition_holds_as_azure_says(condition: str, asked: Request, holds: bool) -> None:
     assert parsed(condition)(asked) is holds
 
 

@@ -13,7 +13,7 @@ from .inside import Inside, fleetlet
 
 @pytest.fixture(scope="package")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
-    made = Host(tmp_path_factory.mktemp("machines"), ["unshare", *namespace.usable_way().make])
+    made = Host(tmp_path_factory.mktemp("machines"), ["unshare", *namespace.usable_mode().make])
     yield made
     made.close()
 

@@ -32,7 +32,7 @@ def outputs(
     """What the chosen cases' scripts say. They mostly wait, so several machines take them side by side."""
     parameters = [item.callspec.params for item in request.session.items if hasattr(item, "callspec")]
     chosen = [found["case"] for found in parameters if "case" in found]
-    make = ["unshare", *namespace.usable_way().make]
+    make = ["unshare", *namespace.usable_mode().make]
     hosts = [Host(tmp_path_factory.mktemp("directives"), make) for _ in range(MACHINES)]
     boxes: queue.SimpleQueue[Box] = queue.SimpleQueue()
     for host in hosts:

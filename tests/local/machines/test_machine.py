@@ -24,7 +24,7 @@ SAY = "import socket,sys; print(socket.create_connection((sys.argv[1], 7000), 2)
 
 @pytest.fixture
 def here(tmp_path: Path) -> Iterator[Host]:
-    made = Host(tmp_path, ["unshare", *namespace.usable_way().make])
+    made = Host(tmp_path, ["unshare", *namespace.usable_mode().make])
     yield made
     made.close()
 
@@ -97,7 +97,7 @@ def test_stop_leaves_no_process_and_no_card_and_data_stay(here: Host) -> None:
         f"wait_for '[ -e /run/ready ]'; wait_for '[ $(pgrep -fc \"^(/bin/)?sleep {mark}\") = 2 ]'"
     )
     assert sleeping(mark) == 2
-    before = here("result = machines['one'].cards['eth0']")
+    before = here("result = machines['one'].interfaces['eth0']")
     assert box.do("stop") is True
     assert threads(mark) == []
     assert threads(str(box.disk.parent)) == []

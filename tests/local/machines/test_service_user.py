@@ -27,7 +27,7 @@ try:
     cloud.sh("one", "printf '[Service]\\\\nExecStart=/bin/false\\\\n' > /etc/systemd/system/bad.service")
     cloud.sh("one", "systemctl daemon-reload; systemctl start bad")
     failed = eventually(lambda: [one["failed"] for one in cloud.machines() if one["machine"] == "one"][0])
-    print(cloud.cloud.way.name, told["state"], told["address"], cloud.sh("one", "cat /srv/name /srv/seen"), failed)
+    print(cloud.cloud.mode.name, told["state"], told["address"], cloud.sh("one", "cat /srv/name /srv/seen"), failed)
 finally:
     cloud.close()
 print("closed", (cloud.home / "volumes").exists())

@@ -4,7 +4,7 @@ import copy
 from typing import Any
 
 from local.network.plan import Plan, Site, plan
-from local.network.routers import CLOUD, MAIN, METADATA, Route, card
+from local.network.routers import CLOUD, MAIN, METADATA, Route, short_name
 
 LAB = Site("lab", "10.9.0.0/20", "10.9.0.0/21", ("192.0.2.10",))
 WEST, EAST, LINK = "10.1.0.0/18", "10.2.0.0/18", "vpn-1"
@@ -49,7 +49,7 @@ WORLD: dict[str, Any] = {
         }
     ],
 }
-TUNNELS = tuple(sorted(card("t", f"203.0.113.{n}") for n in (1, 2)))
+TUNNELS = tuple(sorted(short_name("t", f"203.0.113.{n}") for n in (1, 2)))
 
 
 def changed(**tunnels: bool | None) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def changed(**tunnels: bool | None) -> dict[str, Any]:
 
 
 def ways(made: Plan, router: str, cidr: str) -> set[tuple[str, ...]]:
-    return {route.cards for route in made.routers[router].routes if route.cidr == cidr}
+    return {route.interfaces for route in made.routers[router].routes if route.cidr == cidr}
 
 
 def test_a_site_and_its_region_reach_each_other_by_both_tunnels() -> None:
@@ -79,10 +79,10 @@ def test_a_tunnel_that_is_down_is_no_way_and_both_are_none() -> None:
     assert one.tunnels == {"203.0.113.1": None, "203.0.113.2": 1}
     none = plan(changed(first=False, second=False), [LAB])
     assert ways(none, LAB.router, "10.1.0.0/16") == ways(none, "tgw-west", LAB.block) == set()
-    assert not [wire for wire in none.wires if wire.here_card in TUNNELS]
+    assert not [wire for wire in none.wires if wire.here_interface in TUNNELS]
 
 
-TUNNELS_LEFT = (card("t", "203.0.113.2"),)
+TUNNELS_LEFT = (short_name("t", "203.0.113.2"),)
 
 
 def test_without_a_gateway_at_the_other_end_a_tunnel_is_down() -> None:
@@ -93,20 +93,22 @@ def test_without_a_gateway_at_the_other_end_a_tunnel_is_down() -> None:
 
 def test_regions_meet_by_one_wire_and_each_table_is_asked_for_what_is_its_own() -> None:
     made = plan(WORLD, [])
-    peering = card("p", "peering")
-    assert len([wire for wire in made.wires if peering in (wire.here_card, wire.there_card)]) == 1
+    peering = short_name("p", "peering")
+    assert len([wire for wire in made.wires if peering in (wire.here_interface, wire.there_interface)]) == 1
     west = made.routers["tgw-west"]
     tables = {rule.of: rule.table for rule in west.rules}
-    outward, inward = tables[f"iif {card('a', 'tgw-west-net')}"], tables[f"iif {peering}"]
+    outward, inward = tables[f"iif {short_name('a', 'tgw-west-net')}"], tables[f"iif {peering}"]
     assert Route("10.2.0.0/16", (peering,), outward) in west.routes
-    assert Route("10.1.0.0/16", (card("a", "tgw-west-net"),), inward) in west.routes
+    assert Route("10.1.0.0/16", (short_name("a", "tgw-west-net"),), inward) in west.routes
     assert {route.table for route in west.routes} == {outward, inward}
 
 
 def test_an_attachment_of_no_table_leads_nowhere() -> None:
     world = copy.deepcopy(WORLD)
     world["hubs"][0]["attachments"][0]["table"] = None
-    assert f"iif {card('a', 'tgw-west-net')}" not in {rule.of for rule in plan(world, []).routers["tgw-west"].rules}
+    assert f"iif {short_name('a', 'tgw-west-net')}" not in {
+        rule.of for rule in plan(world, []).routers["tgw-west"].rules
+    }
 
 
 def test_a_network_s_own_prefix_never_leaves_it_and_a_balancer_s_answer_leaves_by_its_network() -> None:

@@ -39,7 +39,7 @@ def test_what_has_no_machine_is_lost_and_no_balancer_no_table() -> None:
     ],
 )
 def test_the_kernel_takes_it_and_takes_it_again(told: list[dict[str, Any]]) -> None:
-    argv = ["unshare", *namespace.usable_way().make, "nft", "-f", "-"]
+    argv = ["unshare", *namespace.usable_mode().make, "nft", "-f", "-"]
     done = subprocess.run(
         argv,
         input=ruleset(told) * 2,

@@ -47,7 +47,7 @@ GIVEN = {
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
-    made = Host(tmp_path_factory.mktemp("m"), ["unshare", *namespace.usable_way().make])
+    made = Host(tmp_path_factory.mktemp("m"), ["unshare", *namespace.usable_mode().make])
     yield made
     made.close()
 

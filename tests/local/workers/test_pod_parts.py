@@ -12,7 +12,7 @@ import pytest
 from local.supervisor import programs, supervisor
 from local.workers import api_proxy, environment, fields, images, payload, probes, status
 from local.workers.payload import File, Owner
-from local.workers.pod_container import Backoff, PodContainer, slots
+from local.workers.pod_container import Backoff, PodContainer, pod_containers
 from local.workers.volumes import Volumes
 from tests.components.pools.joining_client import eventually
 from tests.local.workers.real_pods import IMAGE, container, pod, whole
@@ -210,8 +210,8 @@ def test_volumes_are_kept_up_to_date_until_they_are_left(tmp_path: Path, monkeyp
     eventually(lambda: (tmp_path / "volumes/settings/colour").read_text() == "red")
     volumes.end()
     assert list(tmp_path.iterdir()) == []
-    assert volumes.keeper
-    assert not volumes.keeper.is_alive()
+    assert volumes.follower
+    assert not volumes.follower.is_alive()
 
 
 def test_a_crash_is_answered_at_once_then_later_and_later() -> None:
@@ -222,10 +222,10 @@ def test_a_crash_is_answered_at_once_then_later_and_later() -> None:
 
 def test_a_status_is_that_of_its_containers() -> None:
     made = real(initContainers=[container("before", ""), container("beside", "", restartPolicy="Always")])
-    before, beside, main = slots(made)
+    before, beside, main = pod_containers(made)
 
     def told(**more: Any) -> dict[str, Any]:
-        given = {"laid": True, "ending": False, "trouble": "", "address": "192.0.2.7", "started": "s", "now": "now"}
+        given = {"laid": True, "stopping": False, "trouble": "", "address": "192.0.2.7", "started": "s", "now": "now"}
         return status.status([before, beside, main], {"conditions": old}, **{**given, **more})
 
     def seen(one: dict[str, Any]) -> tuple[str, str]:
@@ -238,7 +238,7 @@ def test_a_status_is_that_of_its_containers() -> None:
     assert told()["conditions"][1]["message"] == message
     process: Any = object()
     before.begin(process, 1.0)
-    before.end(0, 2.0, "", ending=False)
+    before.end(0, 2.0, "", stopping=False)
     beside.begin(process, 2.0)
     assert seen(told()) == ("Pending", "TTFF")
     main.container["readinessProbe"] = {}
@@ -249,14 +249,14 @@ def test_a_status_is_that_of_its_containers() -> None:
     old = told()["conditions"]
     assert seen(told(now="later")) == ("Running", "TTTT")
     assert {one["lastTransitionTime"] for one in told(now="later")["conditions"]} == {"now"}
-    assert main.end(3, 4.0, "why", ending=False) == 0
+    assert main.end(3, 4.0, "why", stopping=False) == 0
     assert main.status()["restartCount"] == 1
     main.begin(process, 4.0)
-    assert main.end(3, 5.0, "why", ending=False) == 10
+    assert main.end(3, 5.0, "why", stopping=False) == 10
     assert main.status()["state"]["waiting"]["reason"] == "CrashLoopBackOff"
-    beside.end(0, 5.0, "", ending=True)
+    beside.end(0, 5.0, "", stopping=True)
     main.over = True
-    assert seen(told(ending=True, laid=False)) == ("Failed", "FTFF")
+    assert seen(told(stopping=True, laid=False)) == ("Failed", "FTFF")
 
 
 def test_containers_of_an_earlier_kubelet_are_taken_up() -> None:
@@ -265,7 +265,7 @@ def test_containers_of_an_earlier_kubelet_are_taken_up() -> None:
         made["spec"]["restartPolicy"] = policy
         before = {"name": "main", "restartCount": 4, "state": state, "lastState": {}}
         made["status"] = {"containerStatuses": [before]}
-        return slots(made)[0]
+        return pod_containers(made)[0]
 
     running = after({"running": {"startedAt": "s"}})
     assert (running.restarts, running.last["terminated"]["reason"]) == (5, "ContainerStatusUnknown")
@@ -277,7 +277,7 @@ def test_containers_of_an_earlier_kubelet_are_taken_up() -> None:
     made = real(initContainers=[container("before", ""), container("beside", "", restartPolicy="Always")])
     ended = {"restartCount": 4, "state": ENDED, "lastState": {}}
     made["status"] = {"initContainerStatuses": [{"name": name, **ended} for name in ("before", "beside")]}
-    assert [slot.restarts for slot in slots(made)] == [4, 5, 0], "what only prepares runs again with its pod"
+    assert [slot.restarts for slot in pod_containers(made)] == [4, 5, 0], "what only prepares runs again with its pod"
 
 
 def test_probes_count_in_a_row() -> None:

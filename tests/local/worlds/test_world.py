@@ -41,12 +41,12 @@ class Pad:
 
 def test_what_was_answered_is_there_again_with_its_time_and_chance(tmp_path: Path) -> None:
     first = Pad(tmp_path)
-    answers = [first.kept.turn(word).body for word in "abc"]
+    answers = [first.kept.execute(word).body for word in "abc"]
     second = Pad(tmp_path)
     assert second.made == 3
     assert [pickle.dumps(note) for note in second.notes] == answers
     assert second.kept.strange == 0
-    second.kept.turn("d")
+    second.kept.execute("d")
     assert [note[0] for note in Pad(tmp_path).notes] == list("abcd")
 
 
@@ -54,7 +54,7 @@ def test_what_was_answered_is_there_again_with_its_time_and_chance(tmp_path: Pat
 def test_a_picture_takes_the_place_of_calls(tmp_path: Path, at: str) -> None:
     first = Pad(tmp_path)
     for word in "abc":
-        first.kept.turn(word)
+        first.kept.execute(word)
         if word == at:
             assert first.kept.picture()
     second = Pad(tmp_path)
@@ -64,21 +64,21 @@ def test_a_picture_takes_the_place_of_calls(tmp_path: Path, at: str) -> None:
 
 def test_what_cannot_be_made_again_is_in_a_picture_before_its_answer(tmp_path: Path) -> None:
     first = Pad(tmp_path)
-    first.kept.turn("a")
-    first.kept.turn("key")
+    first.kept.execute("a")
+    first.kept.execute("key")
     assert Pad(tmp_path).made == 0
 
 
 def test_no_picture_while_something_waits(tmp_path: Path) -> None:
     first = Pad(tmp_path, waits=lambda: True)
-    first.kept.turn("key")
+    first.kept.execute("key")
     assert Pad(tmp_path).made == 1
 
 
 def test_a_call_that_failed_is_kept_with_what_it_changed(tmp_path: Path) -> None:
     first = Pad(tmp_path)
     with pytest.raises(LookupError):
-        first.kept.turn("failing")
+        first.kept.execute("failing")
     second = Pad(tmp_path)
     assert (second.notes, second.kept.strange) == (first.notes, 0)
 
@@ -91,12 +91,12 @@ def test_a_full_disk_ends_the_process_before_an_answer(tmp_path: Path, monkeypat
         raise SystemExit(code)
 
     first = Pad(tmp_path)
-    first.kept.turn("a")
+    first.kept.execute("a")
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", full)
         patch.setattr(os, "_exit", end)
         with pytest.raises(SystemExit):
-            first.kept.turn("b")
+            first.kept.execute("b")
     assert [note[0] for note in Pad(tmp_path).notes] == ["a"]
 
 
@@ -104,7 +104,7 @@ def test_a_picture_that_cannot_be_read_again_takes_no_calls_place(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     first = Pad(tmp_path)
-    first.kept.turn("a")
+    first.kept.execute("a")
     first.notes.append(Unread())
     assert not first.kept.picture()
     assert "No picture of the pad" in caplog.text
@@ -118,8 +118,8 @@ class Unread:
 
 def test_another_answer_than_before_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     first = Pad(tmp_path)
-    first.kept.turn("a")
-    first.kept.turn("own")
+    first.kept.execute("a")
+    first.kept.execute("own")
     file = next(tmp_path.glob("journal-*"))
     *others, (at, seed, call, _) = list(records(file))
     file.unlink()
@@ -151,8 +151,8 @@ def test_half_a_record_is_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize("byte", [*range(journal.HEAD.size), journal.HEAD.size + 3])
 def test_damage_in_the_middle_is_no_end(tmp_path: Path, byte: int) -> None:
     pad = Pad(tmp_path)
-    pad.kept.turn("a")
-    pad.kept.turn("b")
+    pad.kept.execute("a")
+    pad.kept.execute("b")
     file = next(tmp_path.glob("journal-*"))
     data = bytearray(file.read_bytes())
     data[byte] ^= 0x80
@@ -193,11 +193,11 @@ def test_a_call_that_waited_its_turn_as_a_pause_began_waits_on(tmp_path: Path, m
 
     with monkeypatch.context() as patch:
         patch.setattr(first.kept, "cloud", first.kept.cloud._replace(call=hold))
-        slow = threading.Thread(target=first.kept.turn, args=("slow",))
+        slow = threading.Thread(target=first.kept.execute, args=("slow",))
         slow.start()
         assert inside.wait(60)
     monkeypatch.setattr(first.kept, "_let", passed)
-    late = threading.Thread(target=first.kept.turn, args=("late",))
+    late = threading.Thread(target=first.kept.execute, args=("late",))
     late.start()
     assert let.wait(60)
     pause = threading.Thread(target=first.kept.pause, args=(600,))

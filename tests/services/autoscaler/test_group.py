@@ -47,9 +47,9 @@ def test_refused_machines_stay_as_placeholders_and_the_cloud_is_to_stop_trying()
     assert {(one.kind.code, one.sentence) for one in group.refused} == {("capacity", NO_CAPACITY)}
     assert len({one.id for one in group.refused}) == 3
     again = groups.observed(group, seen(104, 2, 1, 2, failed=102))
-    assert again == group._replace(to_tell=False), "the same failure is not told twice"
+    assert again == group._replace(unsent=False), "the same failure is not told twice"
     late = groups.observed(group, seen(104, 5, 1, 2, failed=102))
-    assert (late.desired, len(late.refused), late.to_tell) == (2, 3, True), "nor where the cloud has not heard yet"
+    assert (late.desired, len(late.refused), late.unsent) == (2, 3, True), "nor where the cloud has not heard yet"
 
 
 def test_a_failure_from_before_the_asking_is_none_of_this_one() -> None:
@@ -69,7 +69,7 @@ def test_a_cleared_placeholder_is_gone_and_its_id_never_comes_again() -> None:
 
 def test_a_machine_that_comes_after_its_refusal_takes_its_placeholder_s_place() -> None:
     group = groups.observed(asked(EMPTY, 2, now=100), seen(101, 2, failed=100))
-    group = groups.observed(group._replace(asked=101.5), seen(102, 0, 7))
+    group = groups.observed(group._replace(requested_at=101.5), seen(102, 0, 7))
     assert (len(group.live), len(group.refused), group.target) == (1, 1, 2)
 
 

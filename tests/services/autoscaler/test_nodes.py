@@ -81,7 +81,7 @@ def test_the_pod_s_account_reads_them_from_the_api_s_table(
     monkeypatch.setenv(PORT, str(kube.port))
     made = Nodes(account(kube, tmp_path / "account"))
     assert made.ready() == {}
-    monkeypatch.setattr(nodes, "FRESH_SECONDS", 0)
+    monkeypatch.setattr(nodes, "MAX_AGE_SECONDS", 0)
     node(kube, "i-ready", "True")
     node(kube, "i-cordoned", "True", unschedulable=True)
     node(kube, "i-silent", "Unknown")

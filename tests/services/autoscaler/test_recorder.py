@@ -126,13 +126,13 @@ def codes(of: day_notes.Notes, name: str) -> list[list[str]]:
 def test_who_waits_and_what_is_decided_is_there_at_once_and_not_written_for_nothing(one: Bed) -> None:
     one.pod("train-1")
     one.decided(NOW - 5, "grow")
-    one.book.turn(NOW)
+    one.book.step(NOW)
     assert codes(one.kept, "train-1") == [["undecided", "undecided"]]
     assert [told["decision"] for told in one.kept.decisions] == ["grow"]
     version = one.book.version
-    one.book.turn(NOW + 10)
+    one.book.step(NOW + 10)
     assert one.book.version == version, "that it still waits is told once a minute"
-    one.book.turn(NOW + 60)
+    one.book.step(NOW + 60)
     assert [wait["to"] for wait in one.kept.of("train-1", None)] == [NOW + 60]
 
 
@@ -141,9 +141,9 @@ def test_after_it_began_anew_it_goes_on_with_what_was_written_and_nothing_stands
     one.decided(NOW - 8, "grow")
     one.decided(NOW - 4, "refused")
     one.says(NOW - 2, "Backoff")
-    one.book.turn(NOW)
+    one.book.step(NOW)
     one.book = one.begun()
-    one.book.turn(NOW + 10)
+    one.book.step(NOW + 10)
     assert [told["decision"] for told in one.kept.decisions] == ["grow", "refused", "backoff"]
     (wait,) = one.kept.of("train-1", None)
     (until,) = [cause["until"] for cause in wait["causes"] if cause["code"] == "backoff"]
@@ -153,41 +153,41 @@ def test_after_it_began_anew_it_goes_on_with_what_was_written_and_nothing_stands
 
 def test_the_hours_before_stay_and_a_day_and_more_later_their_place_is_another_s(one: Bed) -> None:
     one.pod("train-1")
-    one.book.turn(NOW)
+    one.book.step(NOW)
     one.api.call("DELETE", f"{PODS}/train-1", {"gracePeriodSeconds": "0"})
     one.decided(NOW + 3600, "grow")
-    one.book.turn(NOW + 3600)
+    one.book.step(NOW + 3600)
     assert codes(one.kept, "train-1") == [["undecided", "undecided"]]
     for hour in (24, 25):
         one.decided(NOW + hour * 3600, "grow")
-        one.book.turn(NOW + hour * 3600)
+        one.book.step(NOW + hour * 3600)
         assert codes(one.kept, "train-1") == [["undecided", "undecided"]], hour
     one.decided(NOW + 26 * 3600, "grow")
-    one.book.turn(NOW + 26 * 3600)
+    one.book.step(NOW + 26 * 3600)
     assert codes(one.kept, "train-1") == []
 
 
 def test_who_does_not_lead_writes_nothing_and_who_leads_next_goes_on(one: Bed) -> None:
     one.pod("train-1")
-    one.book.turn(NOW)
+    one.book.step(NOW)
     one.leads("pod-2")
-    one.book.turn(NOW + 300)
+    one.book.step(NOW + 300)
     assert one.book.hour is None
     assert [wait["to"] for wait in one.kept.of("train-1", None)] == [NOW]
     other = one.begun("pod-2")
-    other.turn(NOW + 60)
+    other.step(NOW + 60)
     assert [(wait["from"], wait["to"]) for wait in one.kept.of("train-1", None)] == [(NOW, NOW + 60)]
 
 
 def test_what_another_wrote_meanwhile_is_not_written_over(one: Bed) -> None:
     one.pod("train-1")
-    one.book.turn(NOW)
+    one.book.step(NOW)
     other = one.begun()
-    other.turn(NOW + 60)
+    other.step(NOW + 60)
     one.pod("train-2")
     with pytest.raises(Answer, match=r"the object has been modified"):
-        one.book.turn(NOW + 70)
-    one.book.turn(NOW + 80)
+        one.book.step(NOW + 70)
+    one.book.step(NOW + 80)
     assert [(wait["from"], wait["to"]) for wait in one.kept.of("train-1", None)] == [(NOW, NOW + 80)]
     assert codes(one.kept, "train-2")
 
@@ -202,17 +202,17 @@ def test_a_team_s_webhook_is_told_once_whoever_leads_and_again_where_it_did_not_
     one.pod("train-1")
     slack.answers = [500]
     for seconds in range(0, 121, 30):
-        one.book.turn(NOW + seconds)
+        one.book.step(NOW + seconds)
     ((path, body),) = slack.heard
     assert path == "/platform"
     assert body["text"].startswith("main: A pod (train-1) waits in default for 2 min.")
     one.leads("pod-2")
     other = one.begun("pod-2")
-    other.turn(NOW + 130)
+    other.step(NOW + 130)
     assert len(slack.heard) == 1, "the one before has written down what was told"
     one.says(NOW + 3600, "Backoff")
     for seconds in range(3500, 3730, 30):
-        other.turn(NOW + seconds)
+        other.step(NOW + seconds)
     assert len(slack.heard) == 2, "and after an hour that it still waits"
 
 

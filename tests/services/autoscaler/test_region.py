@@ -246,7 +246,7 @@ def test_what_the_cloud_has_heard_although_its_answer_was_lost_is_asked_for(
             NAME, lambda one: groups.grown(one, 3, cloud.clock), Caller(began + seconds - 0.5, lambda: there[0])
         )
     assert region.groups[NAME].target == (3 if asked else 0)
-    assert region.groups[NAME].to_tell is not asked
+    assert region.groups[NAME].unsent is not asked
 
 
 def test_nothing_is_changed_for_a_caller_who_has_gone(region: Region, cloud: Cloud) -> None:

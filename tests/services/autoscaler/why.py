@@ -63,7 +63,7 @@ TWENTY = said(target=20, ready=20)
 def around(west: GroupStatus | None = None, *, told: Settings | None = None, **more: Any) -> Around:
     """With two groups that rest, of which the first is as given."""
     given: Mapping[str, GroupStatus] = {WEST: west or said(), **REST}
-    return Around(told or settings(), **{"said": given, "until": {}, **more})
+    return Around(told or settings(), **{"statuses": given, "until": {}, **more})
 
 
 class Fixture(NamedTuple):
@@ -107,7 +107,7 @@ FIXTURES: dict[str, Fixture] = {
         WEST,
         "asks for 16 nvidia.com/gpu, and a machine has 8",
     ),
-    "no-answer": Fixture(pod(), around(said={}), WEST, "us-west-2 has not told of it"),
+    "no-answer": Fixture(pod(), around(statuses={}), WEST, "us-west-2 has not told of it"),
     "refused-capacity": Fixture(pod(), refused("capacity", CAPACITY), WEST, CAPACITY),
     "refused-quota": Fixture(pod(), refused("quota", "VcpuLimitExceeded"), WEST, "VcpuLimitExceeded"),
     "refused-spot": Fixture(pod(), refused("spot", "no spot capacity"), WEST, "no spot capacity"),

@@ -1,25 +1,18 @@
-"""The stack of a pool in Azure on the engine: what it makes, that sizes are not its own, that machines boot, that nothing
-stays.
+"""A pool's stack in Azure: what only its scale sets have, sizes that are not its own, machines that boot."""
 
-The regions are real. The cluster, at home in AWS, is a stack that publishes what a pool reads: test_pool.py does so, too.
-"""
-
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from stacks.outputs import PoolOutputs
+from fleet.image_names import ImageVariant
 from tests.local.machines.inside import eventually
-from tests.stacks.test_pool import BOOT_SECONDS, Pools, _booted
-from tests.support import cloud as clouds
-from tests.support import golden
+from tests.stacks.pool_bed import BOOT_SECONDS, Pools, brought_up
+from tests.stacks.pool_cases import *  # noqa: F403
+from tests.stacks.pool_cases import destroying_asks_and_leaves_nothing, for_each_pool
 from tests.support.azure import images
 
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1200)]
-HERE = Path(__file__).parent
 REGION, SUBSCRIPTION = "southcentralus", "00000000-0000-4000-8000-00000000000a"
 FLEET = f"""\
 fleet: test
@@ -42,18 +35,8 @@ teams:
   ops: {{gid: 2000}}
   lab: {{gid: 2001}}
 """
-POOLS = ("south-gpu", "south-spot")
 GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/test-{REGION}"
 SETS = f"{GROUP}/providers/Microsoft.Compute/virtualMachineScaleSets"
-
-
-def standing(pools: Pools) -> dict[str, Any]:
-    """What the subscription holds in the region's resource group."""
-    return {kind: sorted(one for one in ids if "-images/" not in one) for kind, ids in _inventory(pools).items()}
-
-
-def _inventory(pools: Pools) -> dict[str, list[str]]:
-    return {kind: [str(one) for one in ids] for kind, ids in pools.cloud.azure_inventory().items()}
 
 
 def scale_set(pools: Pools, name: str) -> dict[str, Any]:
@@ -69,62 +52,31 @@ def instances(pools: Pools, name: str) -> list[dict[str, Any]]:
     return list(pools.cloud.azure("GET", f"{SETS}/{name}/virtualMachines")["value"])
 
 
+class AzurePools(Pools):
+    region, imageless = REGION, "south-spot"
+    pools = judged = ("south-gpu", "south-spot")
+
+    def publish_images(self) -> None:
+        variants: tuple[ImageVariant, ...] = ("cpu", "gpu")
+        for variant in variants:
+            images.publish(self.cloud, "test", SUBSCRIPTION, [REGION], "1.36.2", variant)
+
+    def standing(self) -> dict[str, Any]:
+        """What the subscription holds in the region's resource group."""
+        found = self.cloud.azure_inventory().items()
+        return {kind: sorted(one for one in map(str, ids) if "-images/" not in one) for kind, ids in found}
+
+    def cluster_of(self, group: str) -> str:
+        return str(scale_set(self, group)["tags"]["landbridge:cluster"])
+
+
 @pytest.fixture(scope="module")
 def pools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pools]:
-    cloud = clouds.make(tmp_path_factory.mktemp("pools"), FLEET)
-    try:
-        cloud.run("preview", "--local", REGION)  # makes the region's stack, and nothing in it
-        made = Pools(tmp_path_factory.mktemp("program") / "p", cloud)
-        made.run("stack", "init", "main")
-        for pool in POOLS:
-            made.run("stack", "init", pool)
-        made.without_image = made.preview("south-spot", code=None)
-        for kind in ("cpu", "gpu"):
-            images.publish(cloud, "test", SUBSCRIPTION, [REGION], "1.36.2", kind)  # type: ignore[arg-type]
-        made.previewed = {pool: made.preview(pool) for pool in POOLS}
-        cloud.run("up", "--local", "--yes", REGION)
-        made.publish()
-        made.before = standing(made)
-        for pool in POOLS:
-            made.up(pool)
-        yield made
-    finally:
-        cloud.stop()
+    yield from brought_up(AzurePools, tmp_path_factory, FLEET)
 
 
-@pytest.mark.golden
-@pytest.mark.parametrize("pool", POOLS)
-def test_a_pool_s_resources_are_those_of_the_golden_file(pools: Pools, pool: str) -> None:
-    found = golden.resources(pools.state(pool), {REGION: pools.state(REGION)})
-    golden.compare(HERE / f"golden/pool.{pool}.yaml", found)
-
-
-@pytest.mark.parametrize("pool", POOLS)
-def test_a_second_up_changes_nothing(pools: Pools, pool: str) -> None:
-    pools.up(pool, "--refresh", "--expect-no-changes")
-
-
-def test_policies_can_judge_a_pool_before_anything_stands_and_find_no_fault(pools: Pools) -> None:
-    for said in pools.previewed.values():
-        assert "landbridge@" in said, "the pack ran"
-        assert "mandatory" not in said
-        assert "to create" in said
-
-
-def test_a_pool_without_an_image_is_refused_at_preview(pools: Pools) -> None:
-    said = " ".join(pools.without_image.split())
-    assert f"pool south-spot in {REGION}: there is no image" in said
-    assert "Traceback" not in said
-
-
-@pytest.mark.parametrize("pool", POOLS)
-def test_it_publishes_the_contract_and_no_secret(pools: Pools, pool: str) -> None:
-    told = pools.outputs(pool)
-    assert told.keys() == PoolOutputs.__annotations__.keys()
-    assert "[secret]" not in json.dumps(told)
-    assert "PRIVATE KEY" not in json.dumps(pools.state(pool))
-    for name in told["groups"].values():
-        assert scale_set(pools, name)["tags"]["landbridge:cluster"] == "main"
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    for_each_pool(metafunc, AzurePools.pools, golden=AzurePools.pools)
 
 
 def test_a_gpu_pool_stands_in_one_placement_group_a_zone_and_begins_empty(pools: Pools) -> None:
@@ -141,7 +93,7 @@ def test_a_machine_boots_its_bundle_by_its_identity(pools: Pools) -> None:
     (machine,) = instances(pools, "test-south-spot-all")
     name = machine["properties"]["osProfile"]["computerName"]
     assert name == "test-south-spot-all-000000"
-    eventually(lambda: _booted(pools.local("logs", name.lower())), BOOT_SECONDS)
+    eventually(lambda: pools.booted(name.lower()), BOOT_SECONDS)
 
 
 def test_a_size_set_by_hand_stays_whatever_else_an_up_changes(pools: Pools) -> None:
@@ -179,10 +131,5 @@ def test_what_somebody_changed_by_hand_is_seen_and_mended(pools: Pools) -> None:
 
 def test_destroying_asks_and_leaves_nothing(pools: Pools) -> None:
     """The last of all."""
-    refused = pools.run("destroy", "--yes", "--skip-preview", "-s", "south-spot", code=None)
-    assert "is protected" in " ".join(refused.split()) or "cannot be deleted" in refused
     assert len(instances(pools, "test-south-spot-all")) == 2
-    for pool in POOLS:
-        pools.run("state", "unprotect", "--all", "--yes", "-s", pool)
-        pools.run("destroy", "--yes", "--skip-preview", "-s", pool)
-    eventually(lambda: standing(pools) == pools.before, BOOT_SECONDS)
+    destroying_asks_and_leaves_nothing(pools, "south-spot")

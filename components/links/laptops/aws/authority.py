@@ -35,5 +35,5 @@ class LaptopsAuthority(Keys):
             tags=args["owner"].tags(f"{name}-{AUTHORITY}"),
             opts=self.child,
         )
-        aws.secretsmanager.SecretVersion(name, secret_id=secret.id, secret_string=self.kept, opts=self.child)
+        aws.secretsmanager.SecretVersion(name, secret_id=secret.id, secret_string=self.secret_value, opts=self.child)
         self.register_outputs({})

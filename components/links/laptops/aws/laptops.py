@@ -62,8 +62,10 @@ class Laptops(AnyLaptops):
         return group
 
     def _server(self, args: LaptopsArgs, server: Server, group_id: pulumi.Input[str]) -> LaptopServer:
-        told = self.told(args, server, group_id)
-        made = LaptopServer(server.name, {**told, "authority": self.authority, "key_arn": args["key_arn"]}, self.child)
+        server_args = self.server_args(args, server, group_id)
+        made = LaptopServer(
+            server.name, {**server_args, "authority": self.authority, "key_arn": args["key_arn"]}, self.child
+        )
         # What comes from elsewhere enters by the hub, in private subnets: the region's block leads here as a whole.
         for table in table_names(self.fleet.regions[self.spec.region]):
             aws.ec2.Route(

@@ -25,19 +25,19 @@ class LaptopsAuthorityArgs(TypedDict):
 class LaptopsAuthority(Keys):
     """As `keys` has it. `place` names its secret.
 
-    A vault keeps the names of what was deleted: those of the stack's secrets end in its `birth`.
+    A vault keeps the names of what was deleted: those of the stack's secrets end in its `life`.
     """
 
     def __init__(self, name: str, args: LaptopsAuthorityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, args["spec"], opts)
-        self.birth: pulumi.Output[str] = self.signing_public.apply(life)
-        self.place: pulumi.Output[str] = pulumi.Output.concat(authority_place(self.spec.fleet), "/", self.birth)
+        self.life: pulumi.Output[str] = self.signing_public.apply(life)
+        self.place: pulumi.Output[str] = pulumi.Output.concat(authority_place(self.spec.fleet), "/", self.life)
         secret(
             name,
             resource_group(args["fleet"], self.spec.region),
             self.spec.vault,
             self.place.apply(vaulted),
-            self.kept,
+            self.secret_value,
             args["owner"].tags(f"{name}-{AUTHORITY}"),
             self.child,
         )

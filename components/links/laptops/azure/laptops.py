@@ -53,8 +53,10 @@ class Laptops(AnyLaptops):
         )
 
     def _server(self, args: LaptopsArgs, server: Server, group_id: pulumi.Input[str]) -> LaptopServer:
-        told = self.told(args, server, group_id)
-        made = LaptopServer(server.name, {**told, "authority": self.authority, "image": args["image"]}, self.child)
+        server_args = self.server_args(args, server, group_id)
+        made = LaptopServer(
+            server.name, {**server_args, "authority": self.authority, "image": args["image"]}, self.child
+        )
         address = made.interface.ip_configurations.apply(lambda found: (found or [])[0].private_ip_address or "")
         azure.privatedns.PrivateRecordSet(
             server.name,

@@ -60,10 +60,10 @@ class LaptopServer(AnyLaptopServer):
         self.address: pulumi.Output[str] = public.ip_address.apply(lambda address: address or "")
         self.interface = self._interface(args, public)
         self.identity = identity(name, self._named(128), self.group, self.spec.region, self.tags, self.child)
-        secret = args["authority"].birth.apply(lambda life: secret_name(self.prefix, life))
+        secret = args["authority"].life.apply(lambda life: secret_name(self.prefix, life))
         store = Store(self.group, self.spec.bucket, self.spec.vault, secret, self.tags)
         keys, manifest = publish(name, self.signed(args["authority"], args), store, self.child, self.child)
-        ready: list[pulumi.Resource] = [*self._granted(args["authority"].birth, keys), manifest]
+        ready: list[pulumi.Resource] = [*self._granted(args["authority"].life, keys), manifest]
         self.machine = virtual_machine(name, self._one(args), self.child, ready)
         self.register_outputs({})
 
@@ -94,13 +94,13 @@ class LaptopServer(AnyLaptopServer):
             opts=self.child,
         )
 
-    def _granted(self, birth: pulumi.Output[str], secret: pulumi.Resource) -> list[pulumi.Resource]:
+    def _granted(self, life_output: pulumi.Output[str], secret: pulumi.Resource) -> list[pulumi.Resource]:
         fleet, spec = self.fleet, self.spec
         return granted(
             self.name,
             [bundle_grant(fleet, spec, self.server)],
             lambda life: key_grant(fleet, spec, self.server, secret_name(self.prefix, life)),
-            birth,
+            life_output,
             self.identity,
             self,
             secret,
@@ -123,7 +123,7 @@ class LaptopServer(AnyLaptopServer):
             interface_id=self.interface.id,
             disks={},
             root_gib=ROOT_GIB[LAPTOPS],
-            script=script(spec.region, spec.bucket, self.prefix, authority.verify_key, spec.vault, authority.birth),
+            script=script(spec.region, spec.bucket, self.prefix, authority.verify_key, spec.vault, authority.life),
             # Whose holder is root there anyway; sshd takes no key of this account.
             admin_key=authority.signing_public.apply(login_line),
             tags=self.tags,
@@ -134,7 +134,7 @@ def called(group: str, now: float) -> str:
     """The computer's name, and its node's: as a scale set would call it, and never as one before it was.
 
     A node's name that has gone stays shut out for as long as its certificates might last. No run but the one that makes
-    the machine looks at this: `fleet.rolling.BIRTH`.
+    the machine looks at this: `fleet.rolling.CREATE_ONLY`.
     """
     left, signs = int(now) % len(DIGITS) ** SIGNS, ""
     for _ in range(SIGNS):

@@ -16,7 +16,7 @@ _OPTIONS = (
 _LIVE = "State!='deleted' && State!='deleting'"
 
 
-def _joined(option: str) -> Callable[[Found], bool]:
+def _is_default_table(option: str) -> Callable[[Found], bool]:
     return lambda found: (
         found.answer["joined"] is not None and found.answer["joined"] == found.answer["hub"].get(option)
     )
@@ -86,7 +86,7 @@ ATTACHMENT = Kind(
         **same_paths("transitGatewayId", "vpcId", "subnetIds"),
         "vpcOwnerId": "VpcOwnerId",
         "dnsSupport": "Options.DnsSupport",
-        "transitGatewayDefaultRouteTableAssociation": _joined("AssociationDefaultRouteTableId"),
+        "transitGatewayDefaultRouteTableAssociation": _is_default_table("AssociationDefaultRouteTableId"),
         "transitGatewayDefaultRouteTablePropagation": lambda found: (
             "PropagationDefaultRouteTableId" in found.answer["hub"]
         ),

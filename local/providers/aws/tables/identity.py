@@ -83,7 +83,7 @@ PROFILE = Kind(
                 Call(
                     "remove_role_from_instance_profile",
                     {"InstanceProfileName": ID, "RoleName": Out("role")},
-                    held="role",
+                    when_recorded="role",
                 ),
             ),
         ),

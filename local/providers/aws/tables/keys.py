@@ -90,9 +90,9 @@ ALIAS = Kind(
 )
 
 
-def _replica(asked: dict[str, Any], _: str = "") -> dict[str, Any]:
-    told = {"Region": asked["region"], "KmsKeyId": asked.get("kmsKeyId")}
-    return {name: value for name, value in told.items() if value}
+def _replica(replica: dict[str, Any], _: str = "") -> dict[str, Any]:
+    parameters = {"Region": replica["region"], "KmsKeyId": replica.get("kmsKeyId")}
+    return {name: value for name, value in parameters.items() if value}
 
 
 def _without_replicas(client: Any, id_: str, state: Mapping[str, Any]) -> None:
@@ -109,7 +109,9 @@ SECRET = Kind(
         "create_secret",
         {
             **props("name", "description", "kmsKeyId"),
-            "AddReplicaRegions": P("replicas", convert=lambda asked: [_replica(replica) for replica in asked] or None),
+            "AddReplicaRegions": P(
+                "replicas", convert=lambda replicas: [_replica(replica) for replica in replicas] or None
+            ),
             "ForceOverwriteReplicaSecret": _OVERWRITE,
         },
         "ARN",

@@ -64,7 +64,7 @@ INTERFACE = Kind(
     delete=(
         Call(
             "detach_network_interface",
-            {"AttachmentId": P("attachments", convert=lambda held: held[0]["attachmentId"]), "Force": True},
+            {"AttachmentId": P("attachments", convert=lambda attachment: attachment[0]["attachmentId"]), "Force": True},
             when="attachments",
         ),
         Call("delete_network_interface", {"NetworkInterfaceId": ID}),
@@ -76,9 +76,13 @@ INTERFACE = Kind(
         "privateDnsName": "PrivateDnsName",
         "securityGroups": "Groups[].GroupId",
         "attachments": lambda found: [
-            {"attachmentId": held["AttachmentId"], "instance": held["InstanceId"], "deviceIndex": held["DeviceIndex"]}
-            for held in [found.answer.get("Attachment")]
-            if held and held.get("InstanceId")
+            {
+                "attachmentId": attachment["AttachmentId"],
+                "instance": attachment["InstanceId"],
+                "deviceIndex": attachment["DeviceIndex"],
+            }
+            for attachment in [found.answer.get("Attachment")]
+            if attachment and attachment.get("InstanceId")
         ],
         "arn": lambda found: f"arn:aws:ec2:{found.region}:{found.account}:network-interface/{found.id}",
     },

@@ -75,12 +75,12 @@ def _options(number: int) -> dict[str, Template]:
 
 def _change(number: int) -> Change:
     names = tuple(_named(number, name) for name in (*_PLAIN, *_LISTS, "logOptions") if name != _FIXED)
-    told = {
+    parameters = {
         "VpnConnectionId": ID,
         "VpnTunnelOutsideIpAddress": Out(_named(number, "address")),
         "TunnelOptions": _options(number),
     }
-    return Change(names, (Call("modify_vpn_tunnel_options", told),))
+    return Change(names, (Call("modify_vpn_tunnel_options", parameters),))
 
 
 def _inside(number: int, host: int) -> Callable[[Found], str]:

@@ -32,7 +32,7 @@ KINDS: Mapping[str, Kind] = {
         within(V, VAULT),
         "keyvault.VaultCreateOrUpdateParameters",
         answer="keyvault.Vault",
-        parts=("properties.accessPolicies",),
+        subresources=("properties.accessPolicies",),
     ),
     "azure-native:keyvault:Secret": Kind(
         within(V, f"{VAULT}/secrets/{{secretName}}"),

@@ -10,7 +10,7 @@ KINDS: Mapping[str, Kind] = {
     "azure-native:network:VirtualNetworkGateway": Kind(
         within(N, "virtualNetworkGateways/{virtualNetworkGatewayName}"),
         "network.VirtualNetworkGateway",
-        parts=("natRules",),
+        subresources=("natRules",),
     ),
     "azure-native:network:LocalNetworkGateway": Kind(
         within(N, "localNetworkGateways/{localNetworkGatewayName}"), "network.LocalNetworkGateway"
@@ -21,6 +21,6 @@ KINDS: Mapping[str, Kind] = {
     "azure-native:network:LoadBalancer": Kind(
         within(N, "loadBalancers/{loadBalancerName}"),
         "network.LoadBalancer",
-        parts=("backendAddressPools", "inboundNatRules"),
+        subresources=("backendAddressPools", "inboundNatRules"),
     ),
 }

@@ -18,7 +18,7 @@ KINDS: Mapping[str, Kind] = {
         within(N, VNET),
         "network.VirtualNetwork",
         replace=frozenset(("location",)),
-        parts=("subnets", "virtualNetworkPeerings"),
+        subresources=("subnets", "virtualNetworkPeerings"),
     ),
     "azure-native:network:Subnet": Kind(within(N, f"{VNET}/subnets/{{subnetName}}"), "network.Subnet"),
     "azure-native:network:VirtualNetworkPeering": Kind(
@@ -27,7 +27,7 @@ KINDS: Mapping[str, Kind] = {
         query=("syncRemoteAddressSpace",),
     ),
     "azure-native:network:NetworkSecurityGroup": Kind(
-        within(N, NSG), "network.NetworkSecurityGroup", parts=("securityRules",)
+        within(N, NSG), "network.NetworkSecurityGroup", subresources=("securityRules",)
     ),
     "azure-native:network:ApplicationSecurityGroup": Kind(
         within(N, "applicationSecurityGroups/{applicationSecurityGroupName}"), "network.ApplicationSecurityGroup"
@@ -35,7 +35,7 @@ KINDS: Mapping[str, Kind] = {
     "azure-native:network:SecurityRule": Kind(
         within(N, f"{NSG}/securityRules/{{securityRuleName}}"), "network.SecurityRule"
     ),
-    "azure-native:network:RouteTable": Kind(within(N, TABLE), "network.RouteTable", parts=("routes",)),
+    "azure-native:network:RouteTable": Kind(within(N, TABLE), "network.RouteTable", subresources=("routes",)),
     "azure-native:network:Route": Kind(within(N, f"{TABLE}/routes/{{routeName}}"), "network.Route"),
     "azure-native:network:NatGateway": Kind(within(N, "natGateways/{natGatewayName}"), "network.NatGateway"),
     "azure-native:network:PublicIPAddress": Kind(

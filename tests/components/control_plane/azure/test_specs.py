@@ -18,7 +18,7 @@ from fleet.address.blocks import parse
 from fleet.address.plan import draft
 from fleet.loader import load as read
 from fleet.world import World
-from local.azure.roles.conditions import Asked, attribute, parsed
+from local.azure.roles.conditions import Request, attribute, parsed
 
 GOOD = Path(__file__).parents[3] / "fleet/good/azure.yaml"
 DATA = "Microsoft.Storage/storageAccounts/blobServices/containers/blobs"
@@ -39,7 +39,7 @@ def spec(world: World) -> ClusterSpec:
 def allows(condition: str, verb: str, path: str = "", prefix: str | None = None) -> bool:
     """As Azure judges a call; with a prefix it is a list."""
     attributes = {PATH: path} if prefix is None else {PREFIX: prefix}
-    return parsed(condition)(Asked(f"{DATA}/{verb}", attributes, "" if prefix is None else "Blob.List"))
+    return parsed(condition)(Request(f"{DATA}/{verb}", attributes, "" if prefix is None else "Blob.List"))
 
 
 def test_a_bundle_s_condition_lets_its_own_folder_be_read_and_no_list() -> None:

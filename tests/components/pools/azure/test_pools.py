@@ -25,7 +25,7 @@ from fleet.buckets import vault_name
 from fleet.loader import load
 from fleet.world import World
 from local import namespace
-from local.azure.roles.conditions import Asked, attribute, parsed
+from local.azure.roles.conditions import Request, attribute, parsed
 from tests.components.network.test_specs import data
 from tests.support import golden
 
@@ -102,7 +102,7 @@ def test_the_kernel_turns_back_what_pods_send_there_and_nothing_else(world: Worl
     to = ("169.254.169.254", "168.63.129.16 ipproto tcp dport 80", "168.63.129.16 ipproto udp dport 53")
     ask = [f"ip -oneline route get {one} from {pod} iif pods 2>&1 || true" for one in to]
     lines = "\n".join([*way, *script, *script, "ip -details rule | grep -c 'prohibit proto kernel'", *ask])
-    inside = ["unshare", *namespace.usable_way().make, "sh", "-ec", lines]
+    inside = ["unshare", *namespace.usable_mode().make, "sh", "-ec", lines]
     said = subprocess.run(inside, capture_output=True, text=True, check=True).stdout.splitlines()
     assert said[0] == "3"
     assert [("Permission denied" in one, "via 192.0.2.2" in one) for one in said[1:]] == [
@@ -165,10 +165,10 @@ def test_a_pool_s_identity_reads_its_own_folder_and_lists_nothing(world: World) 
     holds = parsed(roles.bundle_grant(world.fleet, spec).condition)
     read = f"{BLOBS}/read"
     path = attribute("Resource", "containers/blobs:path")
-    assert holds(Asked(read, {path: f"{spec.prefix}/manifest.json"}))
-    assert not holds(Asked(read, {path: f"{spec.fleet}/{spec.cluster}/another/manifest.json"}))
-    assert not holds(Asked(read, {path: f"{spec.prefix}-2/manifest.json"}))
-    assert not holds(Asked(read, {path: f"{spec.prefix}/manifest.json"}, "Blob.List"))
+    assert holds(Request(read, {path: f"{spec.prefix}/manifest.json"}))
+    assert not holds(Request(read, {path: f"{spec.fleet}/{spec.cluster}/another/manifest.json"}))
+    assert not holds(Request(read, {path: f"{spec.prefix}-2/manifest.json"}))
+    assert not holds(Request(read, {path: f"{spec.prefix}/manifest.json"}, "Blob.List"))
 
 
 @pytest.mark.parametrize("ssh", ["keys", "certificates"])
@@ -180,8 +180,8 @@ def test_machines_to_log_in_to_read_the_list_of_revoked_certificates_where_these
     assert spec.logins
     holds = parsed(roles.bundle_grant(fleet, spec).condition)
     read, path = f"{BLOBS}/read", attribute("Resource", "containers/blobs:path")
-    assert holds(Asked(read, {path: f"{spec.prefix}/manifest.json"}))
-    assert holds(Asked(read, {path: "ssh/revoked"})) == (ssh == "certificates")
-    assert not holds(Asked(read, {path: "ssh/issued.json"}))
+    assert holds(Request(read, {path: f"{spec.prefix}/manifest.json"}))
+    assert holds(Request(read, {path: "ssh/revoked"})) == (ssh == "certificates")
+    assert not holds(Request(read, {path: "ssh/issued.json"}))
     keys = roles.key_grant(fleet, spec, "NAME")
     assert keys.scope.endswith(f"/vaults/{vault_name(fleet, spec.place)}/secrets/NAME")

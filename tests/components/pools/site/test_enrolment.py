@@ -106,6 +106,6 @@ def test_the_hosts_script_uses_the_paths_of_the_bundle(spec: PoolSpec) -> None:
     user = json.loads(files["/etc/kubernetes/bootstrap.kubeconfig"])["users"][0]["user"]
     assert user == {"tokenFile": str(site_host.TOKEN)}
     unit = files["/etc/systemd/system/kubelet.service"]
-    assert f"--kubeconfig={site_host.JOINED} " in unit
+    assert f"--kubeconfig={site_host.KUBECONFIG} " in unit
     assert f"--cert-dir={site_host.CERTIFICATE.parent} " in unit
     assert f"{site_host.UNITS}{site_host.TARGET}" in files

@@ -63,7 +63,7 @@ def test_told_so_it_deletes_them(ec2: Any) -> None:
 def test_what_stays_is_no_loss_unless_the_run_deletes_it() -> None:
     steps = [Step("deleted", "aws:ebs/volume:Volume", "etcd-1-main", True, (), {}, retained=True)]
     found = blast({"main": steps})
-    assert (found.total("destroy"), found.losses, found.kept) == (0, [], ["volume etcd-1-main of main"])
+    assert (found.total("destroy"), found.losses, found.retained) == (0, [], ["volume etcd-1-main of main"])
     assert found.protected == ["etcd-1-main of main"], "the engine asks for these all the same"
     found = blast({"main": steps}, keep=False)
-    assert (found.total("destroy"), found.losses, found.kept) == (1, ["destroys volume etcd-1-main of main"], [])
+    assert (found.total("destroy"), found.losses, found.retained) == (1, ["destroys volume etcd-1-main of main"], [])

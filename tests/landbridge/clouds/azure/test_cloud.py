@@ -75,8 +75,8 @@ def test_secrets_are_found_by_names_with_slashes(bed: Bed) -> None:
     vault.set_secret("both--main--admin", '{"crt": "c", "key": "k"}')
     vault.set_secret("both--main--recovery-1a", "{}")
     assert bed.cloud.secrets("both/main/recovery-") == ["both--main--recovery-1a"]
-    assert bed.cloud.is_kept("both/main/admin")
-    assert not bed.cloud.is_kept("both/main/other")
+    assert bed.cloud.has_secret("both/main/admin")
+    assert not bed.cloud.has_secret("both/main/other")
     info = bed.info._replace(admin_secret="both/main/admin", break_glass_secret="both/main/none")
     assert kubeconfig.admin(bed.cloud, info) == kubeconfig.Credential("landbridge-admin", "c", "k")
     with pytest.raises(Exception, match=r"both--main--none cannot be read.*SecretNotFound.*bring the cluster's stack"):

@@ -91,11 +91,11 @@ def test_of_two_people_at_once_none_overwrites_the_other(store: Store) -> None:
 def test_a_first_object_is_never_laid_over_another_s(store: Store) -> None:
     assert store.objects.put_over("laptops/new", b"mine", "", "text/plain")
     assert not store.objects.put_over("laptops/new", b"yours", "", "text/plain")
-    data, mark = store.objects.marked("laptops/new")
-    assert store.objects.put_over("laptops/new", b"next", mark, "text/plain")
-    assert not store.objects.put_over("laptops/new", b"late", mark, "text/plain")
+    data, etag = store.objects.read_with_etag("laptops/new")
+    assert store.objects.put_over("laptops/new", b"next", etag, "text/plain")
+    assert not store.objects.put_over("laptops/new", b"late", etag, "text/plain")
     assert (data, store.objects.read("laptops/new")) == (b"mine", b"next")
-    assert store.objects.marked("laptops/none") == (b"", "")
+    assert store.objects.read_with_etag("laptops/none") == (b"", "")
 
 
 def test_a_container_that_is_gone_is_no_empty_object(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from landbridge.cluster import session as sessions
 from landbridge.cluster.kube import Kube
 from landbridge.commands import landbridge
 from landbridge.errors import LandbridgeError
-from landbridge.image.burn_in import node_marks, report
+from landbridge.image.burn_in import node_status, report
 from tests.images.burn_in.bed import Played
 from tests.support.apiserver import Server, server
 
@@ -109,11 +109,11 @@ def run(api: Server, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
 
 def shown(node: dict[str, Any]) -> tuple[list[str], str, str]:
     """Burn-in's taints, its label, and its condition's status."""
-    taints = [one["value"] for one in node["spec"]["taints"] if one["key"].startswith(node_marks.STATUS)]
+    taints = [one["value"] for one in node["spec"]["taints"] if one["key"].startswith(node_status.STATUS)]
     conditions = {one["type"]: one["status"] for one in node["status"]["conditions"]}
     assert conditions["Ready"] == "True", "the kubelet's own stays"
     assert JOINER in node["spec"]["taints"], "that of the joining service stays"
-    return taints, node["metadata"]["labels"].get(node_marks.LABEL, ""), conditions.get(node_marks.CONDITION, "")
+    return taints, node["metadata"]["labels"].get(node_status.LABEL, ""), conditions.get(node_status.CONDITION, "")
 
 
 def test_a_node_fails_and_is_readmitted(programs: Path, run: Any, node: Any) -> None:
@@ -124,7 +124,7 @@ def test_a_node_fails_and_is_readmitted(programs: Path, run: Any, node: Any) -> 
     assert (told["node"], told["outcome"], told["model"]) == ("gpu-1", "failed", "h100-sxm")
     assert told["gpus"][3]["serial"] == "1654023001021"
     assert shown(node()) == (["burn-in"], "failed", "True")
-    condition = next(one for one in node()["status"]["conditions"] if one["type"] == node_marks.CONDITION)
+    condition = next(one for one in node()["status"]["conditions"] if one["type"] == node_status.CONDITION)
     assert condition["message"] == "GPUs 0-7 together: NCCL all-reduce: 301.2 GB/s, allowed at least 460 GB/s"
     assert condition["reason"] == "AllReduce"
     # Looking is no answer to what the load has found.
@@ -134,7 +134,7 @@ def test_a_node_fails_and_is_readmitted(programs: Path, run: Any, node: Any) -> 
     done = run("--local")
     assert done.exit_code == 0, done.output
     assert shown(node()) == ([], "passed", "False")
-    kept = json.loads(node()["metadata"]["annotations"][node_marks.ANNOTATION])
+    kept = json.loads(node()["metadata"]["annotations"][node_status.ANNOTATION])
     assert (kept["outcome"], kept["kind"], len(kept["digest"])) == ("passed", "full", 64)
 
 
@@ -216,12 +216,12 @@ def test_a_node_that_changes_meanwhile_loses_nothing(api: Server, node: Any) -> 
                 api.patch(NODE, {"spec": {"taints": [JOINER, added]}})
             return found
 
-    node_marks.NodeMarks(Slow(kube.config), "gpu-1").begin()
-    assert {one["key"] for one in node()["spec"]["taints"]} >= {JOINER["key"], "team", node_marks.RUNNING.key}
-    node_marks.NodeMarks(kube, "gpu-1").end()
-    assert not any(one["key"].startswith(node_marks.STATUS) for one in node()["spec"]["taints"])
+    node_status.NodeStatusWriter(Slow(kube.config), "gpu-1").begin()
+    assert {one["key"] for one in node()["spec"]["taints"]} >= {JOINER["key"], "team", node_status.RUNNING.key}
+    node_status.NodeStatusWriter(kube, "gpu-1").end()
+    assert not any(one["key"].startswith(node_status.STATUS) for one in node()["spec"]["taints"])
     version = node()["metadata"]["resourceVersion"]
-    node_marks.NodeMarks(kube, "gpu-1").end()
+    node_status.NodeStatusWriter(kube, "gpu-1").end()
     assert node()["metadata"]["resourceVersion"] == version
 
 

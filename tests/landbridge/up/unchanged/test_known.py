@@ -52,7 +52,7 @@ class Bed:
         """What keeps stacks from being left out."""
         known = self.known(*names, full=full)
         known.look()
-        assert {name for name, why in known.why.items() if not why} == known.held.keys()
+        assert {name for name, why in known.why.items() if not why} == known.valid.keys()
         return {name: why for name, why in known.why.items() if why}
 
 

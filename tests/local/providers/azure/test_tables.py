@@ -42,7 +42,7 @@ def lost(types: Mapping[str, Any], of: type, path: str = "", seen: tuple[Any, ..
 def test_an_entry_uses_the_sdk_s_own_names(token: str) -> None:
     kind, takes = KINDS[token], sdk_types.input_type(token)
     assert {*kind.in_path, *kind.query, *kind.replace} <= takes.properties.keys()
-    assert {part.partition(".")[0] for part in kind.parts} <= takes.properties.keys()
+    assert {part.partition(".")[0] for part in kind.subresources} <= takes.properties.keys()
     if token != "azure-native:storage:Blob":  # no part of ARM
         assert re.fullmatch(r"20\d\d-\d\d-\d\d(-preview)?", version(token))
 

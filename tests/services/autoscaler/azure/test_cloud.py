@@ -34,13 +34,13 @@ def bed(azure: LocalAzure, group: str) -> Iterator[Bed]:  # noqa: F811
 def calls(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Operations that are asked for from now on."""
     found: list[str] = []
-    asking = bed.cloud.calls.asking
+    asking = bed.cloud.calls.api_call
 
     def noted(operation: str) -> Any:
         found.append(operation)
         return asking(operation)
 
-    monkeypatch.setattr(bed.cloud.calls, "asking", noted)
+    monkeypatch.setattr(bed.cloud.calls, "api_call", noted)
     return found
 
 
@@ -89,7 +89,7 @@ def test_a_set_is_not_at_rest_while_a_machine_of_it_comes_or_goes(bed: Bed, monk
     assert asked.count(listed) == 1
     bed.region.look()
     assert asked.count(listed) == 1, "it has come"
-    bed.cloud.ending[machine] = time.monotonic()
+    bed.cloud.terminating[machine] = time.monotonic()
     bed.region.look()
     assert asked.count(listed) == 2
 
@@ -146,7 +146,7 @@ def test_a_quota_that_is_used_up_is_told_and_nothing_is_asked_of_the_set(
     assert one.refused[0].sentence == said
     assert "VirtualMachineScaleSets_Update" not in asked
     one = bed.look()
-    assert (one.desired, one.to_tell, bed.capacity()) == (0, False, 0)
+    assert (one.desired, one.unsent, bed.capacity()) == (0, False, 0)
     bed.region.groups[SET] = groups.cleared(one, [refused.id for refused in one.refused])
     bed.grow(2)
     bed.running(2)

@@ -33,14 +33,14 @@ HEALTH = """<?xml version="1.0" encoding="utf-8"?>
 </Container></Health>
 """
 DONE = Path("/var/lib/landbridge/started")
-# The machine that has said to Azure that it is ready.
-SAID = Path("/var/lib/landbridge/said")
+# The machine that has reported to Azure that it is ready.
+REPORTED = Path("/var/lib/landbridge/said")
 # Not below /run, from which nothing may be executed.
 SCRIPT = Path("/var/lib/landbridge/user-data")
 # Where a stick or an installer may put a script for a machine of no cloud.
 OWN = Path("/dev/disk/by-partlabel/esp"), "landbridge/user-data"
 PATIENCE_SECONDS = 120
-Told = TypeVar("Told")
+Answer = TypeVar("Answer")
 
 
 def ask(path: str, token: str = "", method: str = "GET") -> str:
@@ -50,7 +50,7 @@ def ask(path: str, token: str = "", method: str = "GET") -> str:
         return bytes(answer.read()).decode()
 
 
-def told() -> tuple[str, str]:
+def of_ec2() -> tuple[str, str]:
     """The machine's id and its script, which may be empty."""
     last = time.monotonic() + PATIENCE_SECONDS
     while True:
@@ -70,19 +70,19 @@ def told() -> tuple[str, str]:
 
 
 def of_azure() -> tuple[str, str]:
-    """As `told`, and Azure hears of it. What was on the disc is kept: it is there at the first start alone."""
+    """As `of_ec2`, and Azure hears of it. What was on the disc is kept: it is there at the first start alone."""
     machine = patiently(lambda: fetched(COMPUTE.format(name="vmId"), Metadata="true").decode())
-    if SAID.exists() and SAID.read_text() == machine:
+    if REPORTED.exists() and REPORTED.read_text() == machine:
         return machine, SCRIPT.read_text()
     data = patiently(lambda: fetched(COMPUTE.format(name="userData"), Metadata="true"))
     script = base64.b64decode(data).decode() if data.strip() else of_disc()
     keep(script)
     patiently(say_ready)
-    SAID.write_text(machine)
+    REPORTED.write_text(machine)
     return machine, script
 
 
-def patiently(what: Callable[[], Told]) -> Told:
+def patiently(what: Callable[[], Answer]) -> Answer:
     """Azure's answers may come later than the network."""
     last = time.monotonic() + PATIENCE_SECONDS
     while True:
@@ -152,7 +152,7 @@ def of_stick() -> tuple[str, str]:
 
 
 def main() -> int:
-    cloud = told if read(VENDOR) == "Amazon EC2" else of_azure if read(ASSET) == AZURE else of_stick
+    cloud = of_ec2 if read(VENDOR) == "Amazon EC2" else of_azure if read(ASSET) == AZURE else of_stick
     machine, script = cloud()
     if not script.startswith("#!"):
         print("nothing to run", file=sys.stderr)

@@ -8,7 +8,7 @@ import pytest
 from components.pools import labels
 from images.burn_in.findings import Kind, Result
 from landbridge.errors import LandbridgeError
-from landbridge.image.burn_in import member, node_marks
+from landbridge.image.burn_in import member, node_status
 from tests.components.pools import joining_bed  # noqa: F401 - the scripts as modules
 from tests.images.burn_in.bed import Played
 
@@ -20,7 +20,7 @@ PATH = {"failed": ("remapped_rows/remapped_row_unc", "513"), "error": ("ecc_mode
 JOINER = {"key": labels.GPU_FAILED.key, "value": "true", "effect": "NoSchedule"}
 OTHERS = [{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}, JOINER]
 FULL, QUICK = (
-    dict(zip(("key", "value", "effect"), node_marks.FAILED[kind][:3], strict=True)) for kind in ("full", "quick")
+    dict(zip(("key", "value", "effect"), node_status.FAILED[kind][:3], strict=True)) for kind in ("full", "quick")
 )
 
 
@@ -38,7 +38,7 @@ def node(*taints: dict[str, str], **status: Any) -> dict[str, Any]:
     return {"metadata": told, "spec": {"taints": [*OTHERS, *taints]}, "status": status}
 
 
-def taints(patches: node_marks.Patches) -> list[dict[str, str]]:
+def taints(patches: node_status.Patches) -> list[dict[str, str]]:
     told = patches.node["spec"]["taints"]
     assert told[:2] == OTHERS, "others' stay as they are, that of missing GPUs, too"
     return list(told[2:])
@@ -63,33 +63,34 @@ def taints(patches: node_marks.Patches) -> list[dict[str, str]]:
     ],
 )
 def test_who_taints_and_who_takes_it_away(before: list[Any], outcome: str, kind: Kind, after: list[Any]) -> None:
-    patches = node_marks.result(node(*before), found(outcome, kind))
+    patches = node_status.result(node(*before), found(outcome, kind))
     assert taints(patches) == after
     assert patches.node["metadata"]["resourceVersion"] == "7"
     quiet = bool(after) and outcome != "failed"
     assert (patches.status is None) == quiet, "what was found is still so"
-    word = patches.node["metadata"]["labels"][node_marks.LABEL]
+    word = patches.node["metadata"]["labels"][node_status.LABEL]
     assert (word.partition("-quick")[0] == "failed") == bool(after)
 
 
 def test_the_condition_names_the_part() -> None:
     result = found("failed")
-    told = node_marks.condition(node(), result)
+    told = node_status.condition(node(), result)
     assert (told["type"], told["status"], told["reason"]) == ("GPUBurnInFailed", "True", "RowsUncorrectable")
     assert told["message"].startswith("GPU 3 (serial 1654023001021, GPU-00000003")
     assert "uncorrectable remapped rows: 513, allowed at most 512" in told["message"]
-    assert [node_marks.condition(node(), found(one))["status"] for one in ("passed", "error")] == ["False", "Unknown"]
+    assert [node_status.condition(node(), found(one))["status"] for one in ("passed", "error")] == ["False", "Unknown"]
     assert result.digest[:12] not in told["message"]
     passed = found("passed")
-    assert passed.digest[:12] in node_marks.condition(node(), passed)["message"]
+    assert passed.digest[:12] in node_status.condition(node(), passed)["message"]
 
 
 def test_a_condition_that_stays_keeps_its_time() -> None:
-    before = {"type": node_marks.CONDITION, "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    before = {"type": node_status.CONDITION, "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
     assert (
-        node_marks.condition(node(conditions=[before]), found("failed"))["lastTransitionTime"] == "2026-01-01T00:00:00Z"
+        node_status.condition(node(conditions=[before]), found("failed"))["lastTransitionTime"]
+        == "2026-01-01T00:00:00Z"
     )
-    assert node_marks.condition(node(conditions=[before]), found("passed"))["lastTransitionTime"] > "2026-01-02"
+    assert node_status.condition(node(conditions=[before]), found("passed"))["lastTransitionTime"] > "2026-01-02"
 
 
 def test_a_message_is_not_endless() -> None:
@@ -97,14 +98,14 @@ def test_a_message_is_not_endless() -> None:
     for number in range(8):
         for path in ("remapped_rows/remapped_row_pending", "remapped_rows/remapped_row_failure"):
             played.gpu(number, path, "Yes")
-    told = node_marks.message(played.found())
+    told = node_status.message(played.found())
     assert len(told) < 1100
     assert told.endswith(" more")
 
 
 def test_the_annotation_has_date_and_digest() -> None:
     result = found("passed")
-    told = json.loads(node_marks.result(node(), result).node["metadata"]["annotations"][node_marks.ANNOTATION])
+    told = json.loads(node_status.result(node(), result).node["metadata"]["annotations"][node_status.ANNOTATION])
     assert told == {
         "at": result.at.strftime("%Y-%m-%dT%H:%M:%SZ"),
         "digest": result.digest,
@@ -114,14 +115,14 @@ def test_the_annotation_has_date_and_digest() -> None:
 
 
 def test_a_node_is_kept_free_and_let_go() -> None:
-    held = node_marks.running(node(FULL))["spec"]["taints"]
-    assert [one["key"] for one in held[2:]] == [FULL["key"], node_marks.RUNNING.key]
+    held = node_status.running(node(FULL))["spec"]["taints"]
+    assert [one["key"] for one in held[2:]] == [FULL["key"], node_status.RUNNING.key]
     then = {**node(), "spec": {"taints": held}}
-    assert node_marks.held(then)["spec"]["taints"] == [*OTHERS, FULL]  # type: ignore[index]
-    assert node_marks.held(node()) is None
+    assert node_status.not_running(then)["spec"]["taints"] == [*OTHERS, FULL]  # type: ignore[index]
+    assert node_status.not_running(node()) is None
     only = {**node(), "spec": {"taints": held[-1:]}}
-    assert node_marks.held(only)["spec"]["taints"] is None  # type: ignore[index]
-    assert taints(node_marks.result(then, found("passed"))) == []
+    assert node_status.not_running(only)["spec"]["taints"] is None  # type: ignore[index]
+    assert taints(node_status.result(then, found("passed"))) == []
 
 
 def test_the_joining_service_leaves_it_alone() -> None:
@@ -137,7 +138,7 @@ def test_the_joining_service_leaves_it_alone() -> None:
 def test_the_autoscaler_takes_no_such_node_for_its_pattern() -> None:
     """Its prefix for taints of a node's state: utils/taints/taints.go of cluster-autoscaler."""
     prefix = labels.GPU_STARTING.key.partition("startup-taint.")[2].partition("/")[0]
-    for taint in (*node_marks.FAILED.values(), node_marks.RUNNING):
+    for taint in (*node_status.FAILED.values(), node_status.RUNNING):
         assert taint.key.startswith(f"status-taint.{prefix}/")
         assert taint.effect == "NoSchedule", "running work is not ended"
 

@@ -91,9 +91,9 @@ def refuse_runs() -> None:
     """Raises UsageError while a run is at work in there: it would find another world, or none."""
     for state in LOCAL_HOME.glob("*/state/.pulumi"):
         for folder in state.glob(f"locks/organization/{PROJECT}/*"):
-            held = [lock for lock in locks.locks(state, PROJECT, folder.name) if not locks.stale(lock)]
-            if held:
-                raise UsageError(f"{folder.name} is being updated by {held[0]}. Wait for that run to end, or stop it.")
+            live = [lock for lock in locks.locks(state, PROJECT, folder.name) if not locks.stale(lock)]
+            if live:
+                raise UsageError(f"{folder.name} is being updated by {live[0]}. Wait for that run to end, or stop it.")
 
 
 def say(text: str) -> None:

@@ -7,22 +7,22 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedOrderedMap, CommentedSeq
 
-MOST_PARTS = 200_000  # the largest fleet tried, 1,000 hosts, has 8,000
-MOST_DEEP = 32
+MAX_NODES = 200_000  # the largest fleet tried, 1,000 hosts, has 8,000
+MAX_DEPTH = 32
 NAME = r"[a-z]([a-z0-9-]{0,30}[a-z0-9])?"
 GOOD_NAME = "Names are lower-case letters, digits and hyphens, at most 32, starting with a letter"
 SCALARS = (str, int, float, bool, datetime.date, type(None))
 Odd = tuple[tuple[Hashable, ...], str, str]
 
 
-def unsupported_parts(root: CommentedMap) -> list[Odd]:
+def unsupported_nodes(root: CommentedMap) -> list[Odd]:
     """Path, what is wrong and what would be right, of each such part; of aliases that blow up the first alone."""
     found: list[Odd] = []
     for count, (path, node) in enumerate(_walk((), root)):
-        if len(path) > MOST_DEEP:
+        if len(path) > MAX_DEPTH:
             return [(path, "it nests too deeply", "Perhaps an alias (*name) stands inside what it names")]
-        if count > MOST_PARTS:
-            return [(path, f"the file has more than {MOST_PARTS:,} parts", "Perhaps aliases (*name) multiply it")]
+        if count > MAX_NODES:
+            return [(path, f"the file has more than {MAX_NODES:,} parts", "Perhaps aliases (*name) multiply it")]
         found += ((path, what, remedy) for what, remedy in _odd(node))
         if isinstance(node, CommentedMap):
             found += (((*path, key), *_odd_key(key)) for key in node if not isinstance(key, str))
@@ -31,7 +31,7 @@ def unsupported_parts(root: CommentedMap) -> list[Odd]:
 
 def _walk(path: tuple[Hashable, ...], node: Any) -> Iterator[tuple[tuple[Hashable, ...], Any]]:
     yield path, node
-    if len(path) > MOST_DEEP:
+    if len(path) > MAX_DEPTH:
         return
     if isinstance(node, CommentedMap):
         for key, value in node.items():

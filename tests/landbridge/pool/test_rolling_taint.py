@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from components.pools.labels import ROLLING
-from landbridge.pool import node_marks, roll
+from landbridge.pool import roll, rolling_taint
 from landbridge.pool.machines import Look
 from landbridge.pool.roll import How, Roll
 from landbridge.pool.roll_plan import State
@@ -26,7 +26,7 @@ class Kube:
 
 
 def node(name: str, *, marked: bool = False) -> dict[str, Any]:
-    about = {"name": name, "resourceVersion": "1", "annotations": {node_marks.WHY: "before"} if marked else {}}
+    about = {"name": name, "resourceVersion": "1", "annotations": {rolling_taint.WHY: "before"} if marked else {}}
     return {"metadata": about, "spec": {"taints": [TAINT] if marked else []}}
 
 
@@ -44,7 +44,7 @@ def test_what_is_to_go_takes_no_new_work_and_what_stays_does_again() -> None:
         world=SimpleNamespace(fleet=SimpleNamespace(pools={"gpu": SimpleNamespace(region="us-west-2")})),
     )
     one = Roll(session, "gpu", How(), told.append, lambda _question: None)
-    one.wanted = SimpleNamespace(told="image b", template="2")  # type: ignore[assignment]
+    one.wanted = SimpleNamespace(label="image b", template="2")  # type: ignore[assignment]
     states = [state("old", behind=("image",)), state("new"), state("back")]
     nodes = [node("old"), node("new"), node("back", marked=True), node("leaves", marked=True)]
     look = Look((), {it.name: it for it in states}, {it["metadata"]["name"]: it for it in nodes}, {}, frozenset())

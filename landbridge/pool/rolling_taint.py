@@ -45,15 +45,15 @@ def wanted(node: Node, why: str, deadline: timedelta, now: datetime) -> dict[str
     return {SINCE: _text(since), WHY: why, UNTIL: _text(since + deadline)}
 
 
-def stands(node: Node, told: Mapping[str, str]) -> bool:
+def stands(node: Node, values: Mapping[str, str]) -> bool:
     """Whether nothing is to be written."""
-    return tainted(node) and all(annotations(node).get(name) == value for name, value in told.items())
+    return tainted(node) and all(annotations(node).get(name) == value for name, value in values.items())
 
 
-def put(kube: Kube, node: Node, told: Mapping[str, str]) -> bool:
+def put(kube: Kube, node: Node, values: Mapping[str, str]) -> bool:
     """Whether it was written: not if the node has changed since it was read."""
     taint = {"key": ROLLING.key, "value": ROLLING.value, "effect": ROLLING.effect}
-    return _written(kube, node, [*_others(node), taint], told)
+    return _written(kube, node, [*_others(node), taint], values)
 
 
 def lift(kube: Kube, node: Node, *, forget: bool) -> bool:
@@ -65,13 +65,13 @@ def _others(node: Node) -> list[Mapping[str, Any]]:
     return [taint for taint in node["spec"].get("taints", ()) if taint["key"] != ROLLING.key]
 
 
-def _written(kube: Kube, node: Node, taints: Sequence[Mapping[str, Any]], told: Mapping[str, str | None]) -> bool:
+def _written(kube: Kube, node: Node, taints: Sequence[Mapping[str, Any]], values: Mapping[str, str | None]) -> bool:
     """The version is compared: a list of taints is written whole, and somebody else's must not get lost."""
-    about = {"resourceVersion": node["metadata"]["resourceVersion"], "annotations": dict(told)}
+    about = {"resourceVersion": node["metadata"]["resourceVersion"], "annotations": dict(values)}
     try:
         nodes.patch(kube, node["metadata"]["name"], {"metadata": about, "spec": {"taints": list(taints) or None}})
     except KubeError as error:
-        if error.missing or "Conflict" in error.said.err or "has been modified" in error.said.err:
+        if error.missing or "Conflict" in error.result.err or "has been modified" in error.result.err:
             return False
         raise
     return True

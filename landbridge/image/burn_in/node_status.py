@@ -43,7 +43,7 @@ def running(node: Node) -> Json:
     return {"metadata": _version(node), "spec": {"taints": [*_others(node, RUNNING.key), _plain(RUNNING)]}}
 
 
-def held(node: Node) -> Json | None:
+def not_running(node: Node) -> Json | None:
     """Takes that away again; None where it is not there."""
     rest = _others(node, RUNNING.key)
     if len(rest) == len(_taints(node)):
@@ -65,11 +65,11 @@ def result(node: Node, found: Result) -> Patches:
     # What a full burn-in has found is still so, whatever a quick one or one that judged nothing says.
     quiet = stays and found.outcome != "failed"
     word = WORDS[found.outcome] + ("-quick" if found.kind == "quick" else "")
-    told = {"at": _moment(found.at), "kind": found.kind, "outcome": WORDS[found.outcome], "digest": found.digest}
+    annotation = {"at": _moment(found.at), "kind": found.kind, "outcome": WORDS[found.outcome], "digest": found.digest}
     patch = {
         "metadata": {
             **_version(node),
-            "annotations": {ANNOTATION: json.dumps(told, sort_keys=True)},
+            "annotations": {ANNOTATION: json.dumps(annotation, sort_keys=True)},
             # A pass of a day ago is none any more once something else was found since.
             "labels": {LABEL: WORDS["failed"] if quiet else word},
         },
@@ -103,17 +103,17 @@ def _reason(found: Result) -> str:
 def message(found: Result) -> str:
     if not found.bad:
         return f"{found.kind} burn-in of {len(found.gpus)} GPUs passed at {_moment(found.at)}, {found.digest[:12]}"
-    return _cut([one.told for one in found.bad])
+    return _cut([one.summary for one in found.bad])
 
 
 def _cut(lines: Sequence[str]) -> str:
     """As many whole ones as there is room for, the first one always."""
-    kept: list[str] = []
+    fitting: list[str] = []
     for line in lines:
-        if kept and sum(map(len, kept)) + len(line) > MESSAGE_SIGNS:
-            return f"{'; '.join(kept)}; and {len(lines) - len(kept)} more"
-        kept.append(line[:MESSAGE_SIGNS])
-    return "; ".join(kept)
+        if fitting and sum(map(len, fitting)) + len(line) > MESSAGE_SIGNS:
+            return f"{'; '.join(fitting)}; and {len(lines) - len(fitting)} more"
+        fitting.append(line[:MESSAGE_SIGNS])
+    return "; ".join(fitting)
 
 
 def _moment(at: datetime) -> str:
@@ -137,7 +137,7 @@ def _plain(taint: Taint) -> Json:
     return {"key": taint.key, "value": taint.value, "effect": taint.effect}
 
 
-class NodeMarks:
+class NodeStatusWriter:
     """Writes them to one node. Raises KubeError, and LandbridgeError for a node that changes all the time."""
 
     def __init__(self, kube: Kube, name: str) -> None:
@@ -148,7 +148,7 @@ class NodeMarks:
 
     def end(self) -> None:
         """What `begin` did; after `show` there is nothing left of it."""
-        self._written(lambda node: Patches(patch, None) if (patch := held(node)) else None)
+        self._written(lambda node: Patches(patch, None) if (patch := not_running(node)) else None)
 
     def show(self, found: Result) -> None:
         self._written(lambda node: result(node, found))
@@ -165,7 +165,7 @@ class NodeMarks:
                     self._patch(wanted.status, "--subresource=status", "--type=strategic")
                 return
             except KubeError as error:
-                if "Conflict" not in error.said.err and "has been modified" not in error.said.err:
+                if "Conflict" not in error.result.err and "has been modified" not in error.result.err:
                     raise
             time.sleep(PAUSE_SECONDS)
         raise LandbridgeError(f"Node {self.name} changes all the time: its burn-in could not be written. Run it again.")

@@ -1,4 +1,4 @@
-"""What is told of links, in the same words for both clouds: tunnels to sites, and peerings."""
+"""States of links, in the same words for both clouds: tunnels to sites, and peerings."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -31,7 +31,7 @@ Published = Mapping[str, Mapping[str, Any]]
 States = Mapping[Peering, str]
 
 
-class Seen(NamedTuple):
+class TunnelStatus(NamedTuple):
     """A tunnel as the region's end sees it. `prefixes` are those that it took from the site.
 
     `cause` is what the gateway says is wrong, where that is known.
@@ -61,7 +61,7 @@ class Seen(NamedTuple):
         return {**self._asdict(), "trouble": self.trouble}
 
 
-class SeenPeering(NamedTuple):
+class PeeringStatus(NamedTuple):
     """Two regions; `state` is the cloud's word, or that it is not known or not built."""
 
     here: str
@@ -74,5 +74,5 @@ class SeenPeering(NamedTuple):
 
 
 def whose(name: str, connection: Mapping[str, Any], address: str) -> tuple[str, str, str, str, str]:
-    """What `Seen` begins with, of a tunnel of a connection as the links' stack has published it."""
+    """What `TunnelStatus` begins with, of a tunnel of a connection as the links' stack has published it."""
     return name, str(connection["site"]), str(connection["region"]), str(connection["gateway"]), address
