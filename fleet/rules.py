@@ -62,8 +62,7 @@ def _references(fleet: Fleet) -> Iterator[Violation]:
     for name, cluster in fleet.clusters.items():
         named = [("region", cluster.region), *([("copies", cluster.copies)] if cluster.copies else [])]
         wanted += [(("clusters", name, key), "region", region, fleet.regions) for key, region in named]
-    for name, person in fleet.people.items():
-        wanted.append((("people", name, "team"), "team", person.team, fleet.teams))
+    wanted += [(("people", name, "team"), "team", person.team, fleet.teams) for name, person in fleet.people.items()]
     for name, team in fleet.teams.items():
         wanted += [(("teams", name, "queues", cluster), "cluster", cluster, fleet.clusters) for cluster in team.queues]
     for name, pool in fleet.pools.items():

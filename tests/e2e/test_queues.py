@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -49,13 +48,13 @@ class Queued:
 
 
 @pytest.fixture(scope="module")
-def queued(at_rest: Cloud) -> Iterator[Queued]:
+def queued(at_rest: Cloud) -> Queued:
     at_rest.fleet.write_text(QUEUED)
     at_rest.run("up", "--local", "--yes", seconds=900)
     found = Queued(at_rest)
     for name in CONTROLLERS:
         eventually(lambda name=name: found.ready(name), READY_SECONDS)
-    yield found
+    return found
 
 
 def jobset(name: str, hosts: int) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from components.addons import jobset, kueue, queues
+from components.addons import addons, jobset, kueue, queues
+from components.addons.budget import BUDGETS
 from components.addons.spec import addons_spec
 from fleet.address.plan import draft
 from fleet.loader import load
@@ -14,6 +15,7 @@ from fleet.world import World
 from local.providers.kubernetes.api import ApiError
 from tests.components.addons import bed
 from tests.components.addons.queueing import Queueing, container, running, settled, true, where
+from tests.components.addons.test_budget import watched
 from tests.components.pools.joining_client import eventually
 from tests.support.apiserver import server
 
@@ -163,6 +165,16 @@ def test_a_team_without_a_queue_has_none(kueued: Queueing) -> None:
     assert kueued.server.find(f"/apis/{queues.API}/namespaces/team-guests/localqueues/runs") is None
     with pytest.raises(ApiError):
         kueued.server.api.call("GET", f"/apis/{queues.API}/clusterqueues/guests")
+
+
+@pytest.mark.parametrize("addon", [kueue.ADDON, jobset.ADDON])
+def test_a_controller_asks_no_more_than_its_budget_when_it_starts(queueing: Queueing, addon: str) -> None:
+    """What runs ask for comes on top: what is written of each run is left out."""
+    asked = queueing.asked[addon]
+    runs = ("/jobs", "/jobsets", "/workloads", "/leases", "/events", "/provisioningrequests", "/pods", "/services")
+    starting = [path for verb, path in asked.calls if verb == "watch" or not any(part in path for part in runs)]
+    assert len(starting) <= BUDGETS[addon].starting, starting
+    assert asked.watched() <= watched(addons.manifests(queueing.spec)[addon])
 
 
 @pytest.mark.parametrize("addon", [kueue.ADDON, jobset.ADDON])
