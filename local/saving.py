@@ -1,6 +1,7 @@
 """Saving and loading a home's world: the local cloud stops for the moment that is copied, and goes on.
 
-Raises what `client` and `saved_worlds` raise. Whatever interrupts it, the home holds the world from before or the one after.
+Raises what `client` and `saved_worlds` raise. Whatever interrupts it, the home holds the world from before or the one
+after.
 """
 
 from collections.abc import Callable
