@@ -243,9 +243,9 @@ class TeamBucket(Model):
 class TeamQueue(Model):
     """GPUs of a cluster that a team's queued runs may hold, at sites and in clouds together."""
 
-    gpus: int = Field(ge=0, description="those that it owns: others get them back to it when it asks")
-    borrows: int | None = Field(default=None, ge=0, description="GPUs of others that it may hold, all unless named")
-    lends: int | None = Field(default=None, ge=0, description="GPUs that others may hold of its own, all unless named")
+    gpus: int = Field(ge=0, description="those that it owns: it gets them whenever it asks")
+    borrows: int | None = Field(default=None, ge=0, description="most GPUs of others that it may hold; None: all")
+    lends: int | None = Field(default=None, ge=0, description="most of its own that others may hold; None: all")
 
 
 class Team(Model):

@@ -47,6 +47,7 @@ TABLES: dict[str, type[Model]] = {
     "clusters": models.Cluster,
     "pools": models.Pool,
     "teams": models.Team,
+    "queues": models.TeamQueue,
     "buckets": models.TeamBucket,
     "people": models.Person,
 }

@@ -46,7 +46,9 @@ def test_the_landing_page_and_the_readme_name_the_doors() -> None:
 def test_the_site_asks_no_other_host() -> None:
     assert SITE["theme"]["font"] is False
     assert SITE["plugins"] == ["search"]
-    assert not SITE.keys() & {"repo_url", "extra_css", "extra_javascript", "extra"}
+    assert not SITE.keys() & {"repo_url", "extra_javascript", "extra"}
+    (own,) = SITE["extra_css"]
+    assert "url(" not in (ROOT / "docs" / own).read_text()
 
 
 def test_a_link_out_of_the_docs_becomes_a_name() -> None:

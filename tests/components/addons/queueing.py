@@ -32,8 +32,9 @@ class Queueing:
     def __init__(self, server: Server, spec: AddOnsSpec) -> None:
         self.server, self.spec, self.apply = server, spec, bed.Applying(server)
         self.folder = server.folder
-        # Controller → what it asks of the API.
+        # Controller → what it asks of the API, and how much of that before there was a run.
         self.asked: dict[str, Asked] = {}
+        self.at_start: dict[str, int] = {}
 
     def install(self) -> None:
         for team in self.spec.fleet.teams:
