@@ -33,6 +33,14 @@ def plain_table(*columns: str, title: str | None = None, right: Iterable[str] = 
     return table
 
 
+def age(seconds: float) -> str:
+    """How long ago something was, in the unit of which it is at least two."""
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{max(seconds, 0):.0f} s"
+
+
 def summary(reports: Iterable[StackReport]) -> Table:
     """A line a stack: what became of it, and how many resources were created, updated, …, and how long it took."""
     table = plain_table("stack", "", *COLUMNS, "seconds", right=(*COLUMNS, "seconds"))

@@ -26,6 +26,7 @@ COMMANDS = {
     "etcd": ("etcd", "etcd"),
     "site": ("site", "site"),
     "pool": ("pool", "pool"),
+    "queue": ("queue", "queue"),
     "autoscaler": ("autoscaler", "autoscaler"),
     "freeze": ("freeze", "freeze"),
     "unfreeze": ("freeze", "unfreeze"),

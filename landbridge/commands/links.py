@@ -121,10 +121,4 @@ def troubles(
 
 
 def since(moment: datetime | None) -> str:
-    if moment is None:
-        return ""
-    seconds = (datetime.now(UTC) - moment).total_seconds()
-    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if seconds >= 2 * length:
-            return f"{seconds / length:.0f} {unit}"
-    return f"{max(seconds, 0):.0f} s"
+    return render.age((datetime.now(UTC) - moment).total_seconds()) if moment else ""

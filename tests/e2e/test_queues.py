@@ -92,14 +92,14 @@ def test_a_run_is_let_in_as_a_whole_and_runs_at_the_site(queued: Queued) -> None
 def test_what_is_over_the_quota_waits_and_is_told_why(queued: Queued) -> None:
     queued.make(jobset("large", hosts=3))
 
-    def why() -> str:
-        for one in queued.get("-n", "team-lab", "workloads")["items"]:
-            if one["metadata"]["ownerReferences"][0]["name"] == "large":
-                told = one.get("status", {}).get("conditions") or []
-                return next((str(each["message"]) for each in told if each["type"] == "QuotaReserved"), "")
-        return ""
+    def look() -> dict[str, Any]:
+        return dict(queued.cloud.report("queue", "--local"))
 
-    assert queues.TEAM_GPUS in eventually(why, 60)
+    (run,) = eventually(lambda: [one for one in look()["runs"] if one["name"] == "large"], 60)
+    assert (run["state"], run["gpus"], run["ahead"]) == ("waits", 24, 0)
+    assert run["why"] == "never: it asks for 24 GPUs, and lab may hold 16: it owns 16 and may borrow none"
+    (place,) = [one for one in look()["places"] if one["place"] == "lab"]
+    assert (place["gpus"], place["free"]) == (16, 16)
     assert queued.get("-n", "team-lab", "jobset", "large")["spec"]["suspend"] is True
     assert not queued.get("-n", "team-lab", "pods", "-l", "jobset.sigs.k8s.io/jobset-name=large")["items"]
     queued.kubectl("-n", "team-lab", "delete", "jobset", "large")

@@ -1,0 +1,88 @@
+"""`landbridge queue`: who runs, who waits, and why."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from rich.text import Text
+
+from components.addons.queues import capacity
+from components.addons.spec import addons_spec
+from fleet import team_queues
+from landbridge import render
+from landbridge.cluster.session import Session
+from landbridge.errors import DONE, UsageError
+from landbridge.output import Output
+from landbridge.queue import runs
+from landbridge.queue.runs import Queues, Run
+
+from . import options
+from .options import cluster_option, fleet_option, json_option, local_option
+
+COLOURS = {"runs": "green", "starts": "cyan", "waits": "yellow", "stopped": "red"}
+
+
+@click.command()
+@cluster_option
+@local_option
+@fleet_option
+@json_option
+@click.option("--team", metavar="TEAM", help="Only this team's runs.  [default: all]")
+def queue(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json: bool, team: str | None) -> int:
+    """Shows the queues of a cluster: what teams own and hold, what places have free, and every run.
+
+    A run that waits says how many of its team are before it, since when it waits, and what is short.
+    """
+    session = options.the_cluster(fleet_file, cluster, local=local)
+    found, out = look(session), options.output(as_json=as_json)
+    if team is not None:
+        if team not in {share.team for share in found.shares}:
+            known = ", ".join(share.team for share in found.shares)
+            raise UsageError(f"Team {team} has no queue in {session.info.name}. Teams with one: {known}.")
+        found = found._replace(runs=[run for run in found.runs if run.team == team])
+    if as_json:
+        out.document({"cluster": session.info.name, **found.as_json()})
+    else:
+        show(found, out, datetime.now(UTC))
+    return DONE
+
+
+def look(session: Session) -> Queues:
+    """Raises UsageError for a cluster without queues, and KubeError."""
+    fleet, plan, name = session.world.fleet, session.world.plan, session.info.name
+    teams = team_queues.of_cluster(fleet, name)
+    if not teams:
+        first = next(iter(fleet.teams))
+        entry = f"queues: {{{name}: {{gpus: 8}}}}"
+        raise UsageError(
+            f"{session.world.path.name}: no team has a queue in {name}. Give one to a team, say {first}: {entry}, "
+            f"then `landbridge up{session.place.options}`."
+        )
+    workloads = session.admin.get("workloads.kueue.x-k8s.io", "--all-namespaces")["items"]
+    return runs.read(workloads, teams, capacity(addons_spec(fleet, plan, name)))
+
+
+def show(found: Queues, out: Output, now: datetime) -> None:
+    teams = render.plain_table("team", "owns", "may borrow", "holds", "waiting", right=("owns", "holds", "waiting"))
+    for share in found.shares:
+        borrows = "all" if share.may_borrow is None else str(share.may_borrow)
+        teams.add_row(Text(share.team, style="bold"), str(share.owns), borrows, str(share.holds), str(share.waiting))
+    places = render.plain_table("place", "GPUs", "held", "free", right=("GPUs", "held", "free"))
+    for place in found.places:
+        places.add_row(Text(place.place, style="bold"), str(place.gpus), str(place.held), str(place.free))
+    table = render.plain_table("run", "team", "priority", "GPUs", "", "since", "why", right=("GPUs",))
+    for run in found.runs:
+        table.add_row(*row(run, now))
+    for one in (teams, places):
+        out.console.print(one)
+        out.console.print()
+    out.console.print(table if found.runs else "Nobody runs, and nobody waits.")
+
+
+def row(run: Run, now: datetime) -> list[Text | str]:
+    state = f"{run.state} in {run.place}" if run.place else run.state
+    before = f"{run.ahead} before it; " if run.ahead else ""
+    since = render.age((now - run.since).total_seconds())
+    colour = COLOURS[run.state]
+    why = Text(f"{before}{run.why}")
+    return [Text(run.name, style="bold"), run.team, run.priority, str(run.gpus), Text(state, style=colour), since, why]

@@ -1,0 +1,66 @@
+"""`landbridge queue` where there is no queue, and what people see."""
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from rich.console import Console
+
+from fleet import team_queues
+from fleet.address.plan import draft
+from fleet.loader import load
+from fleet.world import World
+from landbridge.cluster.session import Session
+from landbridge.commands import queue
+from landbridge.errors import UsageError
+from landbridge.output import Output
+from landbridge.queue.runs import read
+from tests.components.addons import bed
+
+from .test_runs import CAPACITY, RUNNING, TEAMS, workload
+
+
+def session(path: Path, text: str) -> Session:
+    path.write_text(text)
+    fleet = load(path)
+    world = World(fleet, draft(fleet, None, bed.BORN).plan, path)
+    place, info = SimpleNamespace(options=" --local"), SimpleNamespace(name="main")
+    return cast(Session, SimpleNamespace(world=world, place=place, info=info))
+
+
+def test_where_no_team_has_a_queue_the_message_says_what_to_write_and_that_is_taken(tmp_path: Path) -> None:
+    text = re.sub(r", queues: \{.*\}\}\}", "}", (bed.HERE / "queues.yaml").read_text())
+    with pytest.raises(
+        UsageError, match=r"^fleet.yaml: no team has a queue in main\. .*`landbridge up --local`"
+    ) as told:
+        queue.look(session(tmp_path / "fleet.yaml", text))
+    remedy = re.search(r"say (\w+): (.*\}\}), then", str(told.value))
+    assert remedy
+    team, entry = remedy.groups()
+    given = re.sub(rf"({team}: \{{gid: \d+)\}}", rf"\1, {entry}}}", text)
+    (tmp_path / "fleet.yaml").write_text(given)
+    assert list(team_queues.of_cluster(load(tmp_path / "fleet.yaml"), "main")) == [team]
+
+
+def test_people_see_teams_places_and_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    found = read([RUNNING, *(workload(f"run-{n}", "robots", 1, at=n) for n in (2, 3))], TEAMS, CAPACITY)
+    console = Console(width=160, highlight=False)
+    queue.show(found, Output(console, console, as_json=False), found.runs[0].since)
+    lines: list[Any] = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["team", "owns", "may", "borrow", "holds", "waiting"]
+    assert lines[1].split() == ["robots", "16", "0", "16", "2"]
+    last = " ".join(lines[-1].split())
+    assert last.startswith("run-3 robots normal 8 waits")
+    assert last.endswith("1 before it; robots holds 16 GPUs of 16: it owns 16 and may borrow none")
+
+
+def test_an_empty_queue_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    console = Console(width=160, highlight=False)
+    queue.show(read([], TEAMS, CAPACITY), Output(console, console, as_json=False), bed_moment())
+    assert "Nobody runs, and nobody waits." in capsys.readouterr().out
+
+
+def bed_moment() -> Any:
+    return read([RUNNING], TEAMS, CAPACITY).runs[0].since
