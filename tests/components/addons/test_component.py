@@ -17,14 +17,11 @@ pytestmark = pytest.mark.cloud
 
 # EFS's handles as a region's stack publishes them: outputs, not known before.
 PROGRAM = f"""\
-import sys
 from pathlib import Path
 from components.addons.component import AddOns
 from components.addons.spec import addons_spec
 from components.storage.mounts import FileSystem
 from fleet.world import current
-sys.path.insert(0, "{bed.ROOT}")
-from tests.components.addons.bed import with_queues
 world = current(Path("{bed.ROOT}/fleet.yaml"))
 def point(region, kind, name):
     return pulumi.Output.concat("fs-", region, "::fsap-", kind, name)
@@ -37,7 +34,7 @@ systems = {{
     )
     for region in {bed.REGIONS}
 }}
-spec = with_queues(addons_spec(world.fleet, world.plan, "main", systems))
+spec = addons_spec(world.fleet, world.plan, "main", systems)
 AddOns("add-ons", {{"spec": spec}}, ResourceOptions(providers=[cluster]))
 """
 # Another range of pods stands in the configuration of flannel's two kinds and of kube-proxy, and on their pods.
@@ -45,6 +42,12 @@ CHANGED = PROGRAM.replace(
     "\nAddOns(", "\nspec = spec._replace(cluster=spec.cluster._replace(pods_cidr='10.9.0.0/16'))\nAddOns(", 1
 )
 SETTINGS = "enable_config_map_mutable=True, enable_secret_mutable=True"
+
+
+@pytest.fixture(scope="module")
+def example() -> AddOnsSpec:
+    """Without queues, whose definitions are large: tests/e2e/test_queues.py has their life."""
+    return bed.spec()
 
 
 @pytest.fixture(scope="module")
@@ -72,8 +75,8 @@ def test_a_life_of_all_add_ons(tmp_path: Path, empty: Server, provider_host: int
 
     with pods_ready(empty):
         project.up()
-        paths = {resource_name(one): apply.path(one) for one in made}
-        assert [name for name, path in paths.items() if empty.find(path) is None] == []
+        for one in made:
+            assert empty.find(apply.path(one)) is not None, resource_name(one)
         space = empty.find("/api/v1/namespaces/team-research")
         assert space is not None
         assert space["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "baseline"
@@ -93,7 +96,7 @@ def test_a_life_of_all_add_ons(tmp_path: Path, empty: Server, provider_host: int
         project.destroy()
 
     def left() -> list[str]:
-        return [name for name, path in paths.items() if empty.find(path) is not None]
+        return [resource_name(one) for one in made if empty.find(apply.path(one)) is not None]
 
     # Nobody waits for the end of what nobody waited for (pulumi.com/skipAwait).
     spaces = ["Namespace/team-platform", "Namespace/team-research"]
