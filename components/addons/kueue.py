@@ -64,7 +64,9 @@ def config() -> Manifest:
                 {"input": labels.GPU_RESOURCE, "strategy": "Retain", "outputs": {queues.TEAM_GPUS: "1"}}
             ],
         },
-        "fairSharing": {"preemptionStrategies": ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]},
+        "fairSharing": {
+            "preemptionStrategies": [f"LessThan{what}" for what in ("OrEqualToFinalShare", "InitialShare")]
+        },
         "waitForPodsReady": {
             "timeout": f"{START_SECONDS}s",
             "recoveryTimeout": f"{RECOVERY_SECONDS}s",

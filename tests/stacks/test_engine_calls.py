@@ -56,7 +56,7 @@ def test_a_lookup_is_noted_with_what_makes_it_again_and_its_answer_s_digest(
 ) -> None:
     for id_ in ("ami-1", "ami-2"):
         engine(monkeypatch, provider_pb2.InvokeResponse(**{"return": struct(id=id_)})).Invoke(lookup())
-        witness.here.seen.clear()  # type: ignore[union-attr]
+        witness.here.recorded.clear()  # type: ignore[union-attr]
     one, other = lines()
     assert one[:2] == ["lookup", {"tok": AMI, "args": {"owner": "self"}, "provider": URN}] == other[:2]
     assert one[2] != other[2]
