@@ -70,8 +70,8 @@ TABLE: dict[str, AddOn] = {
         wanted=autoscaler.wanted,
     ),
     # Its namespace is JobSet's, too.
-    kueue.ADDON: AddOn(kueue.manifests, (priorities.ADDON, kube_proxy.ADDON), wanted=kueue.wanted),
-    jobset.ADDON: AddOn(jobset.manifests, (kueue.ADDON,), wanted=jobset.wanted),
+    kueue.ADDON: AddOn(kueue.manifests, (priorities.ADDON, kube_proxy.ADDON), wanted=queues.wanted),
+    jobset.ADDON: AddOn(jobset.manifests, (kueue.ADDON,), wanted=queues.wanted),
     queues.ADDON: AddOn(queues.manifests, (kueue.ADDON, jobset.ADDON, teams.ADDON), wanted=queues.wanted),
     spares.ADDON: AddOn(spares.manifests, (priorities.ADDON, tolerations.ADDON), wanted=spares.wanted),
     # Machines join from then on, and no earlier than they can be shut out.

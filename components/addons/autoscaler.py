@@ -4,7 +4,7 @@ Two replicas on system machines, of which one leads. Each pod has a pair of cert
 starts: the two programs speak over loopback, and nobody else can.
 """
 
-from components.pools import admission, labels
+from components.pools import admission
 from fleet import autoscaler as identity
 from fleet import issuers
 from fleet.model import Cloud
@@ -15,12 +15,9 @@ from .autoscaler_settings import priorities, settings
 from .aws import autoscaler_role as aws_autoscaler_role
 from .aws import team_pods as aws_team_pods
 from .azure import autoscaler as azure_autoscaler
-from .gpu import tolerated
 from .images import AUTOSCALER, SERVICES
 from .manifests import (
-    CLUSTER_CRITICAL,
     Manifest,
-    apart,
     budget,
     chosen,
     compact,
@@ -30,9 +27,9 @@ from .manifests import (
     get,
     rights,
     rule,
-    spread,
 )
 from .spec import AddOnsSpec
+from .system_pods import NARROW, REPLICAS, system_pod
 
 ADDON = identity.ACCOUNT
 SETTINGS = "cluster-autoscaler-settings"
@@ -46,15 +43,9 @@ WEBHOOKS, WEBHOOKS_SECRET = "/etc/landbridge/webhooks", "landbridge-webhooks"
 # Of the pod's service account, where Kubernetes lays it in each container.
 TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105
 LISTEN, SERVICE_PORT = "127.0.0.1:8086", 8087
-REPLICAS, NOBODY = 2, 65534
 # By the cluster's size, cores and memory: it holds all nodes and pods, and upstream wants a core for 1,000 nodes
 # (FAQ.md, "Service Level Objectives").
 ASKED = {"small": ("200m", "400Mi"), "medium": ("500m", "1Gi"), "large": ("1", "2Gi")}
-NARROW = {
-    "allowPrivilegeEscalation": False,
-    "readOnlyRootFilesystem": True,
-    "capabilities": {"drop": ["ALL"]},
-}
 # What the scheduler's own rules look at, which it tries on machines that are not there yet.
 LOOKED_AT = (
     ("", ("namespaces", "services", "replicationcontrollers", "persistentvolumes", "persistentvolumeclaims")),
@@ -148,25 +139,11 @@ def _deployment(spec: AddOnsSpec, config: dict[str, str]) -> Manifest:
 
 def pod(spec: AddOnsSpec) -> Manifest:
     token = {"audience": issuers.AUDIENCE, "expirationSeconds": pod_tokens.SECONDS, "path": aws_team_pods.FILE}
-    pods = chosen(ADDON, ADDON)
-    return {
-        "serviceAccountName": ADDON,
-        "priorityClassName": CLUSTER_CRITICAL,
-        "nodeSelector": {labels.KIND: "system"},
-        "tolerations": [tolerated(labels.SYSTEM)],
-        "affinity": apart(pods),
-        "topologySpreadConstraints": [spread(pods)],
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": NOBODY,
-            "runAsGroup": NOBODY,
-            # Tokens and keys are files of this group.
-            "fsGroup": NOBODY,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
-        "initContainers": [_certificates(), _cloud(spec), _notes(spec)],
-        "containers": [_autoscaler(spec)],
-        "volumes": [
+    return system_pod(
+        ADDON,
+        initContainers=[_certificates(), _cloud(spec), _notes(spec)],
+        containers=[_autoscaler(spec)],
+        volumes=[
             {"name": "settings", "configMap": {"name": SETTINGS}},
             # `landbridge freeze` makes it, and it may be missing.
             {"name": "freeze", "configMap": {"name": admission.FREEZE, "optional": True}},
@@ -181,7 +158,7 @@ def pod(spec: AddOnsSpec) -> Manifest:
             ),
             *([azure_autoscaler.volume()] if _in(spec, "azure") else []),
         ],
-    }
+    )
 
 
 def _in(spec: AddOnsSpec, cloud: Cloud) -> bool:

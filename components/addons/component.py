@@ -9,9 +9,6 @@ from .manifests import Manifest
 from .spec import AddOnsSpec
 from .teams import TEAM
 
-# Made by others, before, as their label tells: here they only get fields more, and lose those when the add-ons go.
-PATCHED, BY = "Namespace", TEAM
-
 
 class AddOnsArgs(TypedDict):
     """All that there is to know."""
@@ -47,7 +44,8 @@ def token(manifest: Manifest) -> str:
     """The type as pulumi-kubernetes has it: kubernetes:apps/v1:DaemonSet, and `core` for what has no group."""
     version, kind = manifest["apiVersion"], manifest["kind"]
     group = version if "/" in version else f"core/{version}"
-    patched = kind == PATCHED and BY in manifest["metadata"]["labels"]
+    # Teams' were made before, by others: they only get fields more, and lose those when the add-ons go.
+    patched = kind == "Namespace" and TEAM in manifest["metadata"]["labels"]
     return f"kubernetes:{group}:{kind}{'Patch' if patched else ''}"
 
 

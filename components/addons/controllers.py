@@ -7,17 +7,12 @@ none with anybody.
 from collections.abc import Mapping
 from typing import Any
 
-from components.pools import labels
-
 from . import webhooks
-from .gpu import tolerated
 from .images import Image
 from .manifests import (
-    CLUSTER_CRITICAL,
     MANAGED,
     NAME,
     Manifest,
-    apart,
     budget,
     chosen,
     compact,
@@ -27,11 +22,10 @@ from .manifests import (
     get,
     rights,
     rule,
-    spread,
 )
+from .system_pods import NARROW, REPLICAS, system_pod
 
 SPACE = "landbridge-runs"
-REPLICAS, NOBODY = 2, 65534
 CONFIG, CERTIFICATES = "/etc/landbridge/controller", "/tmp/k8s-webhook-server/serving-certs"  # noqa: S108
 FILE = "config.json"
 
@@ -45,34 +39,39 @@ def manifests(
     server: webhooks.Server,
     image: Image,
     config: Mapping[str, Any],
-    asked: tuple[str, str],
+    requests: tuple[str, str],
     rules: list[Manifest],
     *words: str,
 ) -> list[Manifest]:
-    """`asked` is of cores and memory, `words` are more arguments; probes have the port after the server's."""
+    """`requests` are cores and memory, `words` more arguments."""
     addon, data = server.addon, {FILE: compact(config)}
     return [
         *rights(addon, addon, [*rules, *_everywhere(addon)], _here(server), SPACE),
         config_map(addon, addon, data, SPACE),
-        deployment(addon, addon, REPLICAS, _pod(server, image, asked, words), data, hosts=True, space=SPACE),
+        deployment(addon, addon, REPLICAS, _pod(server, image, requests, words), data, hosts=True, space=SPACE),
         budget(addon, addon, chosen(addon, addon), SPACE),
     ]
 
 
-def settings(server: webhooks.Server, group: str) -> dict[str, Any]:
+def settings(server: webhooks.Server) -> dict[str, Any]:
     """What the configurations of both have in common, by upstream's own names."""
     return {
         "kind": "Configuration",
-        "health": {"healthProbeBindAddress": f"127.0.0.1:{server.port + 1}"},
+        "health": {"healthProbeBindAddress": f"127.0.0.1:{_health(server)}"},
         "metrics": {"bindAddress": "0"},
         "webhook": {"port": server.port},
-        "leaderElection": {"leaderElect": True, "resourceName": group, "resourceNamespace": SPACE},
+        "leaderElection": {"leaderElect": True, "resourceName": server.addon, "resourceNamespace": SPACE},
         "internalCertManagement": {
             "enable": True,
             "webhookServiceName": server.service,
             "webhookSecretName": server.secret,
         },
     }
+
+
+def _health(server: webhooks.Server) -> int:
+    """The port of probes, on loopback."""
+    return server.port + 1
 
 
 def _everywhere(addon: str) -> list[Manifest]:
@@ -96,47 +95,31 @@ def _here(server: webhooks.Server) -> list[Manifest]:
     ]
 
 
-def _pod(server: webhooks.Server, image: Image, asked: tuple[str, str], words: tuple[str, ...]) -> Manifest:
-    pods = chosen(server.addon, server.addon)
-    health = server.port + 1
+def _pod(server: webhooks.Server, image: Image, requests: tuple[str, str], words: tuple[str, ...]) -> Manifest:
+    health = _health(server)
     manager = container(
         "manager",
         image,
-        *asked,
+        *requests,
         command=["/manager"],
         args=[f"--config={CONFIG}/{FILE}", *words],
         ports=[{"name": "webhooks", "containerPort": server.port, "hostPort": server.port}],
         livenessProbe=get(health, initialDelaySeconds=15, periodSeconds=20),
         readinessProbe=get(health, "/readyz", initialDelaySeconds=2, periodSeconds=5),
-        securityContext={
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
+        securityContext=NARROW,
         volumeMounts=[
             {"name": "config", "mountPath": CONFIG, "readOnly": True},
             {"name": "certificates", "mountPath": CERTIFICATES, "readOnly": True},
         ],
     )
-    return {
-        "serviceAccountName": server.addon,
-        "priorityClassName": CLUSTER_CRITICAL,
-        "hostNetwork": True,
-        "dnsPolicy": "Default",
-        "nodeSelector": {labels.KIND: "system"},
-        "tolerations": [tolerated(labels.SYSTEM)],
-        "affinity": apart(pods),
-        "topologySpreadConstraints": [spread(pods)],
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": NOBODY,
-            "runAsGroup": NOBODY,
-            "fsGroup": NOBODY,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
-        "containers": [manager],
-        "volumes": [
+    return system_pod(
+        server.addon,
+        # With the node's own resolver: it asks the API alone.
+        hostNetwork=True,
+        dnsPolicy="Default",
+        containers=[manager],
+        volumes=[
             {"name": "config", "configMap": {"name": server.addon}},
             {"name": "certificates", "secret": {"secretName": server.secret, "defaultMode": 0o440}},
         ],
-    }
+    )

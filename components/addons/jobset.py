@@ -2,7 +2,7 @@
 
 from components.control_plane.firewall import WEBHOOK_PORTS
 
-from . import controllers, queues, webhooks
+from . import controllers, webhooks
 from .definitions import definitions
 from .images import JOBSET
 from .manifests import Manifest, rule
@@ -18,12 +18,8 @@ PODS = Hook("pod", "", "v1", "pods", ("CREATE",), OF_JOBSETS)
 CORES, MEMORY = "100m", "256Mi"
 
 
-def wanted(spec: AddOnsSpec) -> bool:
-    return queues.wanted(spec)
-
-
 def manifests(spec: AddOnsSpec) -> list[Manifest]:  # noqa: ARG001
-    config = {"apiVersion": "config.jobset.x-k8s.io/v1alpha1", **controllers.settings(SERVER, ADDON)}
+    config = {"apiVersion": "config.jobset.x-k8s.io/v1alpha1", **controllers.settings(SERVER)}
     return [
         *definitions(GROUP, ADDON),
         *webhooks.manifests(SERVER, {"mutating": (JOBSETS, PODS), "validating": (JOBSETS, PODS)}),

@@ -34,10 +34,6 @@ CORES, MEMORY = "200m", "512Mi"
 START_SECONDS, RECOVERY_SECONDS = 1800, 600
 
 
-def wanted(spec: AddOnsSpec) -> bool:
-    return queues.wanted(spec)
-
-
 def manifests(spec: AddOnsSpec) -> list[Manifest]:  # noqa: ARG001
     return [
         controllers.namespace(ADDON),
@@ -52,7 +48,7 @@ def config() -> Manifest:
     return {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
         "namespace": controllers.SPACE,
-        **controllers.settings(SERVER, ADDON),
+        **controllers.settings(SERVER),
         # No Job without a queue's name is touched, nor one outside of teams' namespaces.
         "manageJobsWithoutQueueName": False,
         "managedJobsNamespaceSelector": {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]},

@@ -1,0 +1,39 @@
+"""Pods of controllers that lead a cluster: on system machines, each replica on a host of its own, as nobody."""
+
+from typing import Any
+
+from components.pools import labels
+
+from .gpu import tolerated
+from .manifests import CLUSTER_CRITICAL, Manifest, apart, chosen, spread
+
+# One leads, and the other waits for its lease.
+REPLICAS, NOBODY = 2, 65534
+# Of each container.
+NARROW = {
+    "allowPrivilegeEscalation": False,
+    "readOnlyRootFilesystem": True,
+    "capabilities": {"drop": ["ALL"]},
+}
+
+
+def system_pod(addon: str, **more: Any) -> Manifest:
+    """`addon` is the name of its workload and of its account, too."""
+    pods = chosen(addon, addon)
+    return {
+        "serviceAccountName": addon,
+        "priorityClassName": CLUSTER_CRITICAL,
+        "nodeSelector": {labels.KIND: "system"},
+        "tolerations": [tolerated(labels.SYSTEM)],
+        "affinity": apart(pods),
+        "topologySpreadConstraints": [spread(pods)],
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": NOBODY,
+            "runAsGroup": NOBODY,
+            # Tokens and keys are files of this group.
+            "fsGroup": NOBODY,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        **more,
+    }
