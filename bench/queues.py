@@ -25,7 +25,7 @@ from fleet.loader import load
 from fleet.world import World
 from local.providers.kubernetes.api import ApiError
 from tests.components.addons import bed
-from tests.components.addons.queueing import Queueing, container, running, true, where
+from tests.components.addons.queueing import Queueing, running, true, where
 from tests.components.pools.joining_client import eventually
 from tests.support.apiserver import Server, server
 
@@ -68,32 +68,6 @@ def world(folder: Path) -> World:
     file.write_text(FLEET.format(hosts=hosts, names=", ".join(names), teams="\n".join(teams)))
     fleet = load(file)
     return World(fleet, draft(fleet, None, bed.BORN).plan, file)
-
-
-def run(queueing: Queueing, team: str, name: str, hosts: int, priority: str) -> None:
-    """A JobSet, as its webhook would leave it."""
-    template = {"spec": {"restartPolicy": "Never", "containers": [container(GPUS)]}}
-    job = {"parallelism": hosts, "completions": hosts, "completionMode": "Indexed", "backoffLimit": 0}
-    labels = {queues.QUEUE_LABEL: queues.QUEUE, queues.PRIORITY_LABEL: priority}
-    worker = {
-        "name": "worker",
-        "replicas": 1,
-        "groupName": "default",
-        "template": {"spec": {**job, "template": template}},
-    }
-    spec = {
-        "suspend": True,
-        "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
-        "successPolicy": {"operator": "All"},
-        "startupPolicy": {"startupPolicyOrder": "AnyOrder"},
-        "replicatedJobs": [worker],
-    }
-    version = f"{jobset.GROUP}/{jobset.VERSION}"
-    meta = {"name": name, "namespace": f"team-{team}", "labels": labels}
-    path = f"/apis/{version}/namespaces/team-{team}/jobsets"
-    queueing.server.api.call(
-        "POST", path, {}, {"apiVersion": version, "kind": "JobSet", "metadata": meta, "spec": spec}
-    )
 
 
 class Player(threading.Thread):
@@ -197,7 +171,7 @@ def measured(queueing: Queueing) -> int:
     teams = [team for team in OWNED for _ in range(RUNS)]
     for number in range(RUNS):
         team, hosts = chance.choice(teams), chance.choice((1, 1, 2, 4, 8, LARGEST_HOSTS))
-        run(queueing, team, f"run-{number}", hosts, chance.choice(PRIORITIES))
+        queueing.run_parts(team, f"run-{number}", {"worker": hosts}, chance.choice(PRIORITIES))
     player, counts, begun = Player(queueing.server), Counts(), time.monotonic()
     player.start()
     through = False

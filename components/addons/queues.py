@@ -20,8 +20,10 @@ API = f"{GROUP}/{VERSION}"
 QUEUE_LABEL, PRIORITY_LABEL = f"{GROUP}/queue-name", f"{GROUP}/priority-class"
 # The name of a team's queue in its namespace.
 QUEUE = "runs"
-TEAM_GPUS, OF_TEAMS = f"{labels.DOMAIN}/team-gpus", "of-teams"
+# The flavour beside those of places, which have no dot in their names.
+TEAM_GPUS, OF_TEAMS = f"{labels.DOMAIN}/team-gpus", f"teams.{labels.DOMAIN}"
 CHECK, CHECK_CONTROLLER = "machines", f"{GROUP}/provisioning-request"
+FOR_EVER = 2**31 - 1
 # Inside a team, and among teams whose shares are equal.
 PRIORITIES = {"low": -100, "normal": 0, "high": 100}
 USERS = "landbridge:runs"
@@ -69,7 +71,13 @@ def _places(places: Mapping[str, int | None]) -> Manifest:
 
 def _machines() -> list[Manifest]:
     """Before a run begins in a cloud, all its machines are there: bought for it in one scaling group, or not at all."""
-    config = {"provisioningClassName": gangs.CLASS, "managedResources": [labels.GPU_RESOURCE]}
+    # By itself Kueue gives a run up after three times, and what can't be had today may be had tomorrow.
+    again = {"backoffLimitCount": FOR_EVER, "backoffBaseSeconds": 60, "backoffMaxSeconds": 1800}
+    config = {
+        "provisioningClassName": gangs.CLASS,
+        "managedResources": [labels.GPU_RESOURCE],
+        "retryStrategy": again,
+    }
     parameters = {"apiGroup": GROUP, "kind": "ProvisioningRequestConfig", "name": CHECK}
     return [
         _object("ProvisioningRequestConfig", CHECK, config),
@@ -109,9 +117,9 @@ def _users() -> Iterator[Manifest]:
     """Whoever edits a namespace runs in it, whoever looks into one sees what waits; nobody writes what is admitted."""
     look = ("get", "list", "watch")
     write = ("create", "delete", "patch", "update")
-    seen = rule(GROUP, ["localqueues", "workloads"], *look)
-    made = rule("jobset.x-k8s.io", ["jobsets"], *look, *write)
-    for role, rules in {"view": [seen, rule("jobset.x-k8s.io", ["jobsets"], *look)], "edit": [seen, made]}.items():
+    queued = rule(GROUP, ["localqueues", "workloads"], *look)
+    for role, verbs in {"view": look, "edit": (*look, *write)}.items():
+        rules = [queued, rule("jobset.x-k8s.io", ["jobsets"], *verbs)]
         aggregated = meta(f"{USERS}-{role}", ADDON, "")
         aggregated["labels"] = {**aggregated["labels"], f"rbac.authorization.k8s.io/aggregate-to-{role}": "true"}
         yield {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": aggregated, "rules": rules}

@@ -6,14 +6,10 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from components.addons.queues import capacity
-from components.addons.spec import addons_spec
-from fleet import team_queues
 from landbridge import render
-from landbridge.cluster.session import Session
 from landbridge.errors import DONE, UsageError
 from landbridge.output import Output
-from landbridge.queue import runs
+from landbridge.queue.look import look
 from landbridge.queue.runs import Queues, Run
 
 from . import options
@@ -45,21 +41,6 @@ def queue(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json:
     else:
         show(found, out, datetime.now(UTC))
     return DONE
-
-
-def look(session: Session) -> Queues:
-    """Raises UsageError for a cluster without queues, and KubeError."""
-    fleet, plan, name = session.world.fleet, session.world.plan, session.info.name
-    teams = team_queues.of_cluster(fleet, name)
-    if not teams:
-        first = next(iter(fleet.teams))
-        entry = f"queues: {{{name}: {{gpus: 8}}}}"
-        raise UsageError(
-            f"{session.world.path.name}: no team has a queue in {name}. Give one to a team, say {first}: {entry}, "
-            f"then `landbridge up{session.place.options}`."
-        )
-    workloads = session.admin.get("workloads.kueue.x-k8s.io", "--all-namespaces")["items"]
-    return runs.read(workloads, teams, capacity(addons_spec(fleet, plan, name)))
 
 
 def show(found: Queues, out: Output, now: datetime) -> None:

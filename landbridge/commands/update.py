@@ -39,9 +39,9 @@ ignore_option = click.option(
     "--ignore",
     "ignored",
     multiple=True,
-    type=click.Choice([guards.MACHINES, guards.TUNNELS, guards.LAPTOPS, guards.SSH]),
-    help="All the same touch several machines or both tunnels of a connection at once, or end all laptops' profiles or "
-    "all that vouches for people by SSH.",
+    type=click.Choice([guards.MACHINES, guards.TUNNELS, guards.LAPTOPS, guards.SSH, guards.RUNS]),
+    help="All the same touch several machines or both tunnels of a connection at once, or end all laptops' profiles, "
+    "all that vouches for people by SSH, or queues of teams.",
 )
 allow_options = together(
     *(

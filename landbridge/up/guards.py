@@ -8,12 +8,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from components.addons import queues
 from components.control_plane.pki import AUTHORITIES, SERVICE_ACCOUNTS
 from fleet import laptops, logins
 from landbridge.engine.stack_report import Step
 
-MACHINES, KEYS, TUNNELS, LAPTOPS, SSH = "machines", "keys", "tunnels", "laptops", "ssh"
-RULES = (MACHINES, KEYS, TUNNELS, LAPTOPS, SSH)
+MACHINES, KEYS, TUNNELS, LAPTOPS, SSH, RUNS = "machines", "keys", "tunnels", "laptops", "ssh", "runs"
+RULES = (MACHINES, KEYS, TUNNELS, LAPTOPS, SSH, RUNS)
 MACHINE = "landbridge:machine"
 GONE = {"replaced": "replaces", "deleted": "deletes"}
 # Part of a machine → what may be changed in it without touching the machine. A new template is taken by a roll alone.
@@ -23,6 +24,7 @@ PARTS = {
     "aws:autoscaling/group:Group": {"tags", "waitForCapacityTimeout"},
 }
 TEMPLATES = {"aws:ec2/launchTemplate:LaunchTemplate"}
+TEAM_QUEUE = f"kubernetes:{queues.API}:ClusterQueue"
 CONNECTION = "aws:ec2/vpnConnection:VpnConnection"
 # What may be changed of a connection while both its tunnels carry on; what is named after a tunnel renews that alone.
 UNFELT = {"tags", "tagsAll"}
@@ -48,7 +50,7 @@ OF_SSH = {
 
 def refusals(stacks: Mapping[str, Iterable[Step]], ignored: Collection[str] = ()) -> list[str]:
     """Why the run must not be; empty when it may. `ignored` are names of rules."""
-    judges = {MACHINES: _machines, KEYS: _keys, TUNNELS: _tunnels, LAPTOPS: _laptops, SSH: _ssh}
+    judges = {MACHINES: _machines, KEYS: _keys, TUNNELS: _tunnels, LAPTOPS: _laptops, SSH: _ssh, RUNS: _runs}
     return [
         why
         for stack, steps in stacks.items()
@@ -108,6 +110,16 @@ def _ssh(stack: str, steps: list[Step]) -> Iterator[str]:
     for step in steps:
         if step.verb in GONE and step.type in TRUST_ROOTS and (what := OF_SSH.get(step.name)):
             yield f"{stack}: the run {GONE[step.verb]} {what}. Where that is meant, agree with --ignore {SSH}"
+
+
+def _runs(stack: str, steps: list[Step]) -> Iterator[str]:
+    """A team's queue: training is state, too."""
+    gone = sorted(step.name.rpartition("/")[2] for step in steps if step.verb in GONE and step.type == TEAM_QUEUE)
+    if gone:
+        yield (
+            f"{stack}: the run deletes queues of {', '.join(gone)}. Work that waits in them never begins, and what "
+            f"runs must end first: `landbridge queue` shows both. Where that is meant, agree with --ignore {RUNS}"
+        )
 
 
 def _tunnels(stack: str, steps: list[Step]) -> Iterator[str]:

@@ -1,55 +1,65 @@
 """Queues in a whole cluster: Kueue and JobSet as the stack installs them, webhooks included, and work of others beside."""
 
 import json
+import re
 import subprocess
 from typing import Any
 
 import pytest
+from ruamel.yaml import YAML
 
-from components.addons import controllers, queues
+from components.addons import controllers, queues, system_pods
 from tests.components.pools.joining_client import eventually
-from tests.support.cloud import COMMAND, Cloud
+from tests.support.cloud import COMMAND, ROOT, Cloud
 
+from .standing import kubectl
 from .worlds import HYBRID
 
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
 QUEUED = HYBRID.replace("lab: {gid: 2001}", "lab: {gid: 2001, queues: {main: {gpus: 16, borrows: 0}}}")
 SPACE, CONTROLLERS = controllers.SPACE, ("kueue", "jobset")
 READY_SECONDS = 300
+GUIDE = ROOT / "docs/guide/queues.md"
 
 
 class Queued:
     def __init__(self, cloud: Cloud) -> None:
         self.cloud = cloud
 
-    def kubectl(self, *words: str, stdin: str = "", fine: bool = True) -> str:
-        command = [COMMAND, "kubectl", "--local", "--fleet", str(self.cloud.fleet), *words]
+    def kubectl(self, *words: str, stdin: str = "") -> str:
+        return kubectl(self.cloud, *words, stdin=stdin)
+
+    def get(self, *words: str) -> Any:
+        return json.loads(self.kubectl("get", *words, "-o", "json"))
+
+    def make(self, manifest: dict[str, Any]) -> None:
+        self.kubectl("create", "-f", "-", stdin=json.dumps(manifest))
+
+    def refused(self, manifest: dict[str, Any]) -> str:
+        """What the API says of something that it does not take."""
+        command = [COMMAND, "kubectl", "--local", "--fleet", str(self.cloud.fleet), "create", "-f", "-"]
         done = subprocess.run(
             command,
-            input=stdin,
+            input=json.dumps(manifest),
             capture_output=True,
             text=True,
             env=self.cloud._environment(),
             check=False,
             timeout=120,
         )
-        assert (done.returncode == 0) is fine, done.stdout + done.stderr
-        return done.stdout + ("" if fine else done.stderr)
-
-    def get(self, *words: str) -> Any:
-        return json.loads(self.kubectl("get", *words, "-o", "json"))
-
-    def make(self, manifest: dict[str, Any], *, fine: bool = True) -> str:
-        return self.kubectl("create", "-f", "-", stdin=json.dumps(manifest), fine=fine)
+        assert done.returncode, done.stdout
+        return done.stderr
 
     def ready(self, name: str) -> bool:
         status = self.get("-n", SPACE, "deployment", name)["status"]
-        return int(status.get("readyReplicas", 0)) == controllers.REPLICAS
+        return int(status.get("readyReplicas", 0)) == system_pods.REPLICAS
 
 
 @pytest.fixture(scope="module")
 def queued(at_rest: Cloud) -> Queued:
     at_rest.fleet.write_text(QUEUED)
+    early = at_rest.run("queue", "--local", code=2).stderr
+    assert "main has no queues yet. fleet.yaml has some, of lab: `landbridge up --local" in " ".join(early.split())
     at_rest.run("up", "--local", "--yes", seconds=900)
     found = Queued(at_rest)
     for name in CONTROLLERS:
@@ -58,18 +68,15 @@ def queued(at_rest: Cloud) -> Queued:
 
 
 def jobset(name: str, hosts: int) -> dict[str, Any]:
-    """As somebody writes it who knows nothing of queues but their name."""
-    limits = {"resources": {"limits": {"nvidia.com/gpu": 8}}}
-    pod = {"restartPolicy": "Never", "containers": [{"name": "train", "image": "example.com/train:1", **limits}]}
+    """The one of the guide, whose author knows nothing of queues but their name."""
+    (text,) = re.findall(r"^```\n(apiVersion: jobset.*?)^```$", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
+    made: dict[str, Any] = YAML(typ="safe").load(text)
+    made["metadata"] |= {"name": name, "namespace": "team-lab"}
+    job = made["spec"]["replicatedJobs"][0]["template"]["spec"]
+    job |= {"parallelism": hosts, "completions": hosts}
     # Pods that are played say here how long they run.
-    template = {"metadata": {"annotations": {"local.landbridge.dev/runs-for": "1s"}}, "spec": pod}
-    job = {"parallelism": hosts, "completions": hosts, "template": template}
-    return {
-        "apiVersion": "jobset.x-k8s.io/v1alpha2",
-        "kind": "JobSet",
-        "metadata": {"name": name, "namespace": "team-lab", "labels": {queues.QUEUE_LABEL: queues.QUEUE}},
-        "spec": {"replicatedJobs": [{"name": "worker", "template": {"spec": job}}]},
-    }
+    job["template"]["metadata"] = {"annotations": {"local.landbridge.dev/runs-for": "1s"}}
+    return made
 
 
 def conditions(queued: Queued, name: str) -> dict[str, str]:
@@ -121,11 +128,10 @@ def test_while_the_controllers_are_down_nothing_waits_but_what_is_theirs(queued:
         queued.make({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": spec})
         queued.kubectl("-n", space, "delete", "pod,job,deployment", "plain", "--wait=false")
     meta = {"name": "queued", "namespace": "team-lab", "labels": {queues.QUEUE_LABEL: queues.QUEUE}}
-    refused = queued.make({"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": job}, fine=False)
-    assert "mjob.kb.io" in refused
-    assert "jobset" in queued.make(jobset("refused", hosts=1), fine=False)
+    assert "mjob.kb.io" in queued.refused({"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": job})
+    assert "jobset.kb.io" in queued.refused(jobset("refused", hosts=1))
     for name in CONTROLLERS:
-        queued.kubectl("-n", SPACE, "scale", "deployment", name, f"--replicas={controllers.REPLICAS}")
+        queued.kubectl("-n", SPACE, "scale", "deployment", name, f"--replicas={system_pods.REPLICAS}")
         eventually(lambda name=name: queued.ready(name), READY_SECONDS)
     queued.make(jobset("again", hosts=1))
     eventually(lambda: conditions(queued, "again").get("Completed") == "True", 180)
@@ -139,7 +145,9 @@ def test_a_second_run_changes_nothing(queued: Queued) -> None:
 def test_a_team_s_queue_goes_and_comes_with_its_line_in_the_fleet_file(queued: Queued) -> None:
     """The last of all: nobody queues any more, and no definition, right or webhook is left."""
     queued.cloud.fleet.write_text(HYBRID)
-    queued.cloud.run("up", "--local", "--yes", seconds=900)
+    refused = queued.cloud.run("up", "--local", "--yes", seconds=900, code=4)
+    assert "the run deletes queues of lab." in " ".join((refused.stdout + refused.stderr).split())
+    queued.cloud.run("up", "--local", "--yes", "--ignore", "runs", seconds=900)
     kinds = "mutatingwebhookconfigurations,validatingwebhookconfigurations,crd,clusterroles"
     left = queued.kubectl("get", kinds, "-o", "name").split()
     assert not [one for one in left if "kueue" in one or "jobset" in one]

@@ -8,7 +8,7 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from components.addons import controllers, gangs, jobset, kueue, queues, teams
@@ -91,23 +91,33 @@ class Queueing:
 
     def run(self, team: str, name: str, hosts: int, gpus: int = 8, priority: str = "normal") -> None:
         """A Job of so many machines, all of them or none."""
-        job = {
+        labels = {queues.QUEUE_LABEL: queues.QUEUE, queues.PRIORITY_LABEL: priority}
+        meta = {"name": name, "namespace": namespace(team), "labels": labels}
+        made = {
             "apiVersion": "batch/v1",
             "kind": "Job",
-            "metadata": {
-                "name": name,
-                "namespace": namespace(team),
-                "labels": {queues.QUEUE_LABEL: queues.QUEUE, queues.PRIORITY_LABEL: priority},
-            },
-            "spec": {
-                "suspend": True,
-                "parallelism": hosts,
-                "completions": hosts,
-                "completionMode": "Indexed",
-                "template": {"spec": {"restartPolicy": "Never", "containers": [container(gpus)]}},
-            },
+            "metadata": meta,
+            "spec": {"suspend": True, **job(hosts, gpus)},
         }
-        self.server.api.call("POST", f"/apis/batch/v1/namespaces/{namespace(team)}/jobs", {}, job)
+        self.server.api.call("POST", f"/apis/batch/v1/namespaces/{namespace(team)}/jobs", {}, made)
+
+    def run_parts(self, team: str, name: str, parts: Mapping[str, int], priority: str = "normal") -> None:
+        """A JobSet as its webhooks would leave it; `parts` are hosts by name."""
+        version = f"{jobset.GROUP}/{jobset.VERSION}"
+        labels = {queues.QUEUE_LABEL: queues.QUEUE, queues.PRIORITY_LABEL: priority}
+        spec = {
+            "suspend": True,
+            "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
+            "successPolicy": {"operator": "All"},
+            "startupPolicy": {"startupPolicyOrder": "AnyOrder"},
+            "replicatedJobs": [
+                {"name": part, "replicas": 1, "groupName": "default", "template": {"spec": job(hosts, 8)}}
+                for part, hosts in parts.items()
+            ],
+        }
+        meta = {"name": name, "namespace": namespace(team), "labels": labels}
+        made = {"apiVersion": version, "kind": "JobSet", "metadata": meta, "spec": spec}
+        self.server.api.call("POST", f"/apis/{version}/namespaces/{namespace(team)}/jobsets", {}, made)
 
     def workloads(self) -> dict[str, Manifest]:
         """By the name of what they are of."""
@@ -125,9 +135,13 @@ class Queueing:
         return condition(self.workloads()[name], "QuotaReserved").get("message", "")
 
 
-def container(gpus: int) -> Manifest:
-    asked = {"cpu": "1", "nvidia.com/gpu": str(gpus)}
-    return {"name": "train", "image": "example.com/train:1", "resources": {"requests": asked, "limits": asked}}
+def job(hosts: int, gpus: int) -> Manifest:
+    """A Job's spec: a pod a host."""
+    limits = {"cpu": "1", "nvidia.com/gpu": str(gpus)}
+    container = {"name": "train", "image": "example.com/train:1", "resources": {"limits": limits}}
+    template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
+    each = {"parallelism": hosts, "completions": hosts, "completionMode": "Indexed", "backoffLimit": 0}
+    return {**each, "template": template}
 
 
 def condition(workload: Manifest, kind: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from fleet.loader import load
 from fleet.world import World
 from local.providers.kubernetes.api import ApiError
 from tests.components.addons import bed
-from tests.components.addons.queueing import Queueing, container, running, settled, true, where
+from tests.components.addons.queueing import Queueing, running, settled, true, where
 from tests.components.addons.test_budget import watched
 from tests.components.pools.joining_client import eventually
 from tests.support.apiserver import server
@@ -111,6 +111,29 @@ def test_before_a_cloud_s_machines_are_there_nothing_begins_and_they_are_asked_f
     assert job["spec"]["suspend"] is True
 
 
+def test_machines_that_can_t_be_had_send_a_run_back_into_its_queue_and_not_out_of_it(kueued: Queueing) -> None:
+    for team in ("vision", "robots"):
+        kueued.run(team, f"own-{team}", hosts=2)
+    eventually(lambda: len(kueued.admitted()) == 2)
+    kueued.run("speech", "cloud", hosts=2)
+    path = "/apis/autoscaling.x-k8s.io/v1/namespaces/team-speech/provisioningrequests"
+    (request,) = eventually(lambda: kueued.server.api.call("GET", path)["items"])
+    failed = {
+        "type": "Failed",
+        "status": "True",
+        "reason": "CapacityIsNotFound",
+        "message": "no machine is to be had",
+        "lastTransitionTime": "2026-01-01T00:00:00Z",
+    }
+    kueued.server.patch(f"{path}/{request['metadata']['name']}/status", {"status": {"conditions": [failed]}})
+    eventually(lambda: true(kueued.workloads()["cloud"], "Evicted"))
+    assert kueued.workloads()["cloud"]["spec"].get("active", True)
+    config = kueued.server.find(f"/apis/{queues.API}/provisioningrequestconfigs/{queues.CHECK}")
+    assert config is not None
+    # Kueue's own default is three, and a run that is given up waits for a person.
+    assert config["spec"]["retryStrategy"]["backoffLimitCount"] == queues.FOR_EVER
+
+
 def test_what_a_quota_holds_back_buys_nothing(kueued: Queueing) -> None:
     kueued.run("robots", "too-large", hosts=3)
     assert not settled(lambda: places(kueued))
@@ -128,29 +151,7 @@ def test_priorities_hold_inside_a_team(kueued: Queueing) -> None:
 
 
 def test_a_jobset_is_queued_as_a_whole_and_its_jobs_begin_with_it(kueued: Queueing) -> None:
-    template = {"spec": {"restartPolicy": "Never", "containers": [container(8)]}}
-    job = {"parallelism": 1, "completions": 1, "completionMode": "Indexed", "backoffLimit": 0, "template": template}
-    made = {
-        "apiVersion": f"{jobset.GROUP}/{jobset.VERSION}",
-        "kind": "JobSet",
-        "metadata": {
-            "name": "parts",
-            "namespace": "team-vision",
-            "labels": {queues.QUEUE_LABEL: queues.QUEUE},
-        },
-        "spec": {
-            "suspend": True,
-            "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
-            "successPolicy": {"operator": "All"},
-            "startupPolicy": {"startupPolicyOrder": "AnyOrder"},
-            "replicatedJobs": [
-                {"name": name, "replicas": 1, "groupName": "default", "template": {"spec": job}}
-                for name in ("chief", "worker")
-            ],
-        },
-    }
-    path = f"/apis/{jobset.GROUP}/{jobset.VERSION}/namespaces/team-vision/jobsets"
-    kueued.server.api.call("POST", path, {}, made)
+    kueued.run_parts("vision", "parts", {"chief": 1, "worker": 1})
 
     def begun() -> list[str]:
         found = kueued.server.api.call("GET", "/apis/batch/v1/namespaces/team-vision/jobs")["items"]

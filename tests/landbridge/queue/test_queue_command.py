@@ -1,6 +1,7 @@
 """`landbridge queue` where there is no queue, and what people see."""
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -12,22 +13,25 @@ from fleet import team_queues
 from fleet.address.plan import draft
 from fleet.loader import load
 from fleet.world import World
+from landbridge.cluster.kube import KubeError
 from landbridge.cluster.session import Session
 from landbridge.commands import queue
 from landbridge.errors import UsageError
 from landbridge.output import Output
+from landbridge.queue.look import look
 from landbridge.queue.runs import read
+from landbridge.remote_execution import CommandResult
 from tests.components.addons import bed
 
 from .test_runs import CAPACITY, RUNNING, TEAMS, workload
 
 
-def session(path: Path, text: str) -> Session:
+def session(path: Path, text: str, admin: Any = None) -> Session:
     path.write_text(text)
     fleet = load(path)
     world = World(fleet, draft(fleet, None, bed.BORN).plan, path)
     place, info = SimpleNamespace(options=" --local"), SimpleNamespace(name="main")
-    return cast(Session, SimpleNamespace(world=world, place=place, info=info))
+    return cast(Session, SimpleNamespace(world=world, place=place, info=info, admin=admin))
 
 
 def test_where_no_team_has_a_queue_the_message_says_what_to_write_and_that_is_taken(tmp_path: Path) -> None:
@@ -35,13 +39,27 @@ def test_where_no_team_has_a_queue_the_message_says_what_to_write_and_that_is_ta
     with pytest.raises(
         UsageError, match=r"^fleet.yaml: no team has a queue in main\. .*`landbridge up --local`"
     ) as told:
-        queue.look(session(tmp_path / "fleet.yaml", text))
+        look(session(tmp_path / "fleet.yaml", text))
     remedy = re.search(r"say (\w+): (.*\}\}), then", str(told.value))
     assert remedy
     team, entry = remedy.groups()
     given = re.sub(rf"({team}: \{{gid: \d+)\}}", rf"\1, {entry}}}", text)
     (tmp_path / "fleet.yaml").write_text(given)
     assert list(team_queues.of_cluster(load(tmp_path / "fleet.yaml"), "main")) == [team]
+
+
+class WithoutKinds:
+    """An API server before the queues came: kubectl's own words."""
+
+    def get(self, *words: str) -> Any:
+        err = 'error: the server doesn\'t have a resource type "workloads"'
+        raise KubeError("kubectl get: it failed", CommandResult(1, "", err))
+
+
+def test_before_the_queues_stand_the_message_says_what_brings_them(tmp_path: Path) -> None:
+    text = (bed.HERE / "queues.yaml").read_text()
+    with pytest.raises(UsageError, match=r"^main has no queues yet\. fleet.yaml has some, .*`landbridge up --local`"):
+        look(session(tmp_path / "fleet.yaml", text, WithoutKinds()))
 
 
 def test_people_see_teams_places_and_runs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -58,9 +76,5 @@ def test_people_see_teams_places_and_runs(capsys: pytest.CaptureFixture[str]) ->
 
 def test_an_empty_queue_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     console = Console(width=160, highlight=False)
-    queue.show(read([], TEAMS, CAPACITY), Output(console, console, as_json=False), bed_moment())
+    queue.show(read([], TEAMS, CAPACITY), Output(console, console, as_json=False), datetime.now(UTC))
     assert "Nobody runs, and nobody waits." in capsys.readouterr().out
-
-
-def bed_moment() -> Any:
-    return read([RUNNING], TEAMS, CAPACITY).runs[0].since

@@ -4,9 +4,23 @@ from typing import Any
 
 import pytest
 
+from components.addons import queues
+from components.addons.component import token
 from components.control_plane.pki import AUTHORITIES
 from landbridge.engine.stack_report import Step
-from landbridge.up.guards import CONNECTION, KEYS, LAPTOPS, MACHINES, PARTS, SSH, TEMPLATES, TUNNELS, refusals
+from landbridge.up.guards import (
+    CONNECTION,
+    KEYS,
+    LAPTOPS,
+    MACHINES,
+    PARTS,
+    RUNS,
+    SSH,
+    TEAM_QUEUE,
+    TEMPLATES,
+    TUNNELS,
+    refusals,
+)
 
 VOLUME, GROUP = "aws:ebs/volume:Volume", "aws:autoscaling/group:Group"
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
@@ -173,3 +187,16 @@ def test_what_takes_both_tunnels_down_is_refused(verb: str, changed: tuple[str, 
 )
 def test_one_tunnel_after_the_other_may_change(verb: str, changed: tuple[str, ...]) -> None:
     assert tunnels(verb, *changed) == []
+
+
+@pytest.mark.parametrize("verb", ["replaced", "deleted"])
+def test_a_team_s_queue_goes_by_consent_alone(verb: str) -> None:
+    assert token({"apiVersion": queues.API, "kind": "ClusterQueue", "metadata": {"labels": {}}}) == TEAM_QUEUE
+    steps = [key(verb, TEAM_QUEUE, f"ClusterQueue/{team}") for team in ("vision", "speech")]
+    (told,) = refusals({"main-addons": steps})
+    assert told.startswith(
+        "main-addons: the run deletes queues of speech, vision. Work that waits in them never begins, "
+    )
+    assert told.endswith("agree with --ignore runs")
+    assert refusals({"main-addons": steps}, {RUNS}) == []
+    assert refusals({"main-addons": [key("updated", TEAM_QUEUE, "ClusterQueue/vision")]}) == []
