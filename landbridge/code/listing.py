@@ -1,0 +1,129 @@
+"""Which files of a folder are its code, and what git knows of it."""
+
+import os
+import subprocess
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from fleet.team_code import DIFF_BYTES, MARKER
+from landbridge.errors import UsageError
+
+from .secret_files import by_name
+
+# Made by tools, and large. With git, .gitignore decides.
+LEFT_OUT = {".git", "__pycache__", ".venv", "node_modules"}
+# Set while git runs a hook: they would name another repository than the folder's.
+GIT_OWN = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
+# Neither a user's settings nor the repository's change what a diff is.
+DIFF = ("diff", "HEAD", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
+
+
+class Commit(NamedTuple):
+    """What the folder is beside git's last commit. `sha` is None where there is none.
+
+    `diff` has at most DIFF_BYTES, and nothing of files that look like secrets or that `allow` has; `diff_whole` is
+    False if it was cut. New files are not in it: they lie in the tree.
+    """
+
+    sha: str | None
+    dirty: bool
+    diff: bytes
+    diff_whole: bool
+
+
+NO_COMMIT = Commit(None, dirty=True, diff=b"", diff_whole=True)
+
+
+def in_git(root: Path) -> bool:
+    """Whether git lists the folder's files. A folder that git ignores, as a whole, is none of its repository.
+
+    Raises UsageError where git refuses to work: without it, what .gitignore names would be taken for code.
+    """
+    try:
+        done = _run(root, "rev-parse", "--is-inside-work-tree")
+    except FileNotFoundError:
+        return False
+    if done.returncode and b"not a git repository" not in done.stderr:
+        said = " ".join(done.stderr.decode(errors="replace").split())
+        raise UsageError(f"{root}: git cannot say which files are code: {said}. Make `git status` work there.")
+    return done.stdout == b"true\n" and _run(root, "check-ignore", "-q", ".").returncode != 0
+
+
+def paths(root: Path, git: bool) -> list[bytes]:  # noqa: FBT001
+    """Relative to the folder, sorted; of files, links and whatever else is no folder."""
+    found = _listed(root, b"") if git else _walked(os.fsencode(root), b"")
+    return sorted({path for path in found if path != os.fsencode(MARKER)})
+
+
+def commit(root: Path, allow: Collection[str]) -> Commit:
+    """Of a folder in git."""
+    sha = _git(root, "rev-parse", "--verify", "--quiet", "HEAD")
+    if sha is None:
+        return NO_COMMIT
+    # Not `.`: relative to the folder, as `allow` is.
+    changed = _split(_git(root, *DIFF, "--name-only", "--relative", "-z"))
+    new = _git(root, "ls-files", "--others", "--exclude-standard", "--directory", "-z")
+    # Those of `allow` may hold what looks like a secret, and lie whole in the tree.
+    without = [path for path in map(os.fsdecode, changed) if by_name(path) or path in allow]
+    diff = _diff(root, [f":(exclude,literal){path}" for path in without]) if changed else b""
+    dirty = bool(changed or new)
+    return Commit(sha.decode().strip(), dirty, diff[:DIFF_BYTES], diff_whole=len(diff) <= DIFF_BYTES)
+
+
+def _listed(root: Path, below: bytes) -> Iterator[bytes]:
+    done = _run(root, "ls-files", "--cached", "--others", "--exclude-standard", "-z")
+    if done.returncode:
+        said = " ".join(done.stderr.decode(errors="replace").split())
+        raise UsageError(f"{root}: git cannot list its files: {said}. Make `git ls-files` work there.")
+    for path in _split(done.stdout):
+        whole = root / os.fsdecode(path)
+        # Submodules, and repositories of their own that lie in this one, are listed as folders.
+        if whole.is_dir() and not whole.is_symlink():
+            if (whole / ".git").exists():
+                yield from _listed(whole, below + path.rstrip(b"/") + b"/")
+        else:
+            yield below + path
+
+
+def _walked(root: bytes, below: bytes) -> Iterator[bytes]:
+    with os.scandir(os.path.join(root, below)) as entries:  # noqa: PTH118
+        for entry in entries:
+            if os.fsdecode(entry.name) in LEFT_OUT:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                yield from _walked(root, below + entry.name + b"/")
+            else:
+                yield below + entry.name
+
+
+def _diff(root: Path, without: Collection[str]) -> bytes:
+    """One byte more than DIFF_BYTES where it is longer."""
+    command = ["git", *DIFF, "--binary", "--", ".", *without]
+    with subprocess.Popen(
+        command, cwd=root, env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as git:
+        assert git.stdout is not None
+        found = git.stdout.read(DIFF_BYTES + 1)
+        git.kill()
+    return found
+
+
+def _git(root: Path, *words: str) -> bytes | None:
+    """What it says; None where it fails."""
+    done = _run(root, *words)
+    return done.stdout if done.returncode == 0 else None
+
+
+def _run(root: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(["git", *words], cwd=root, env=_environment(), capture_output=True, check=False)
+
+
+def _environment() -> dict[str, str]:
+    """Without locks: a launch is no reason to write in the user's repository. In English: we read what git says."""
+    kept = {name: value for name, value in os.environ.items() if name not in GIT_OWN}
+    return {**kept, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+
+
+def _split(listed: bytes | None) -> list[bytes]:
+    return [path for path in (listed or b"").split(b"\0") if path]
