@@ -103,6 +103,7 @@ class Images(Model):
     prepull: list[str] = Field(
         default_factory=list, description="containers' images that nodes have from the start: NAME:TAG@sha256:DIGEST"
     )
+    runs: str | None = Field(default=None, min_length=1, description="the image of runs that name none")
 
 
 class Quotas(Model):

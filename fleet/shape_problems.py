@@ -17,12 +17,13 @@ from .yaml_subset import GOOD_NAME
 Model = type[BaseModel]
 
 
-def shape_problems(model: Model, file: str, lines: Lines, error: ValidationError) -> Iterator[Problem]:
-    """Every one with its line; `model` is that of the whole file."""
+def shape_problems(model: Model, file: str, lines: Lines | None, error: ValidationError) -> Iterator[Problem]:
+    """Every one with its line, where `lines` are known; `model` is that of the whole file."""
     for detail in error.errors(include_url=False):
         path = tuple(part for part in detail["loc"] if part != "[key]")
-        what, remedy = _unquoted(model, path, detail, lines) or _words(model, path, detail)
-        yield Problem(file, lines.of(path), what, remedy)
+        unquoted = _unquoted(model, path, detail, lines) if lines else None
+        what, remedy = unquoted or _words(model, path, detail)
+        yield Problem(file, lines.of(path) if lines else None, what, remedy)
 
 
 def _words(model: Model, path: Sequence[int | str], detail: ErrorDetails) -> tuple[str, str]:

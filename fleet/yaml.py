@@ -57,8 +57,11 @@ def _key_line(node: CommentedMap, key: Hashable) -> int | None:
         return None
 
 
-def read(path: Path, name: str | None = None) -> tuple[CommentedMap, Lines]:
-    """One mapping from one YAML file. Raises FleetError for anything else; `name` is what errors call the file."""
+def read(path: Path, name: str | None = None, example: str = "the example fleet.yaml") -> tuple[CommentedMap, Lines]:
+    """One mapping from one YAML file. Raises FleetError for anything else.
+
+    `name` is what errors call the file, `example` what an empty one may start from.
+    """
     name = name or path.name
     try:
         text = path.read_text(encoding="utf-8")
@@ -82,7 +85,7 @@ def read(path: Path, name: str | None = None) -> tuple[CommentedMap, Lines]:
         raise FleetError([Problem(name, None, what, "Shorten it")]) from None
     if not isinstance(data, CommentedMap):
         what = "the file is empty" if data is None else f"the file holds a {_kind(data)}, not a mapping"
-        raise FleetError([Problem(name, 1, what, "Start from the example fleet.yaml")])
+        raise FleetError([Problem(name, 1, what, f"Start from {example}")])
     lines = Lines(data, text)
     if problems := [Problem(name, lines.of(place), what, remedy) for place, what, remedy in unsupported_nodes(data)]:
         raise FleetError(problems)

@@ -49,6 +49,8 @@ def teams(fleet: Fleet) -> list[Manifest]:
                 "resources": ["priorityclasses", "storageclasses"],
                 "verbs": ["get", "list", "watch"],
             },
+            # What teams hold, and not who of them runs what.
+            {"apiGroups": ["kueue.x-k8s.io"], "resources": ["clusterqueues"], "verbs": ["get", "list", "watch"]},
         ],
     }
     return [*spaces, look]

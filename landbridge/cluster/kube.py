@@ -1,13 +1,14 @@
 """kubectl as a tool of ours: with a kubeconfig that lies in memory alone."""
 
+import contextlib
 import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import TimeoutExpired
+from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 from typing import Any
 
 from landbridge.errors import LandbridgeError, UsageError
@@ -71,6 +72,31 @@ class Kube:
             return CommandResult(1, "", f"no answer within {seconds:.0f} s")
         finally:
             os.close(descriptor)
+
+    @contextlib.contextmanager
+    def streaming(self, *words: str) -> Iterator["Popen[bytes]"]:
+        """kubectl while it runs, with its output as pipes. It is ended with the block."""
+        descriptor = os.memfd_create("kubeconfig", 0)  # not closed on exec: kubectl reads it under its number
+        try:
+            os.write(descriptor, self.config.encode())
+            environment = {**os.environ, "KUBECONFIG": f"/proc/self/fd/{descriptor}"}
+            process = Popen(
+                self.around([kubectl(), *words]),
+                stdin=DEVNULL,
+                stdout=PIPE,
+                stderr=PIPE,
+                env=environment,
+                pass_fds=(descriptor,),
+                # A Ctrl-C is for us, and ends kubectl with the block.
+                start_new_session=True,
+            )
+        finally:
+            os.close(descriptor)
+        with process:
+            try:
+                yield process
+            finally:
+                process.kill()
 
     def done(self, *words: str, stdin: str = "", seconds: float = 60) -> str:
         """What kubectl said. Raises KubeError when it failed."""

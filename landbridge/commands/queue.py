@@ -1,7 +1,7 @@
 """`landbridge queue`: who runs, who waits, and why."""
 
 from datetime import UTC, datetime
-from pathlib import Path
+from typing import Any
 
 import click
 from rich.text import Text
@@ -14,6 +14,7 @@ from landbridge.queue.runs import Queues, Run
 
 from . import options
 from .options import cluster_option, fleet_option, json_option, local_option
+from .people import kubeconfig_option, opened
 
 COLOURS = {"runs": "green", "starts": "cyan", "waits": "yellow", "stopped": "red"}
 
@@ -22,22 +23,25 @@ COLOURS = {"runs": "green", "starts": "cyan", "waits": "yellow", "stopped": "red
 @cluster_option
 @local_option
 @fleet_option
+@kubeconfig_option
 @json_option
-@click.option("--team", metavar="TEAM", help="Only this team's runs.  [default: all]")
-def queue(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json: bool, team: str | None) -> int:
-    """Shows the queues of a cluster: what teams own and hold, what places have free, and every run.
+@click.option("--team", metavar="TEAM", help="Only this team's runs.  [default: all that you may see]")
+def queue(*, as_json: bool, team: str | None, **where: Any) -> int:
+    """Shows the queues of a cluster: what teams own and hold, what places have free, and runs.
+
+    Operators see every run, others those of their team.
 
     A run that waits says how many of its team are before it, since when it waits, and what is short.
     """
-    session = options.the_cluster(fleet_file, cluster, local=local)
-    found, out = look(session), options.output(as_json=as_json)
+    person = opened(**where, team=None, every_team=True)
+    found, out = look(person), options.output(as_json=as_json)
     if team is not None:
         if team not in {share.team for share in found.shares}:
             known = ", ".join(share.team for share in found.shares)
-            raise UsageError(f"Team {team} has no queue in {session.info.name}. Teams with one: {known}.")
+            raise UsageError(f"Team {team} has no queue in {person.cluster}. Teams with one: {known}.")
         found = found._replace(runs=[run for run in found.runs if run.team == team])
     if as_json:
-        out.document({"cluster": session.info.name, **found.as_json()})
+        out.document({"cluster": person.cluster, **found.as_json()})
     else:
         show(found, out, datetime.now(UTC))
     return DONE

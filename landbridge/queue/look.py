@@ -1,20 +1,27 @@
 """The queues of a cluster as its API has them now."""
 
 from components.addons.queues import capacity
-from components.addons.spec import addons_spec
 from fleet import team_queues
+from landbridge.access.person import Person
 from landbridge.cluster.kube import KubeError
-from landbridge.cluster.session import Session
 from landbridge.errors import UsageError
 
-from .runs import Queues, read
+from .room import room
+from .runs import Queues, Room, read
 
-WORKLOADS = "workloads.kueue.x-k8s.io"
+QUEUES, WORKLOADS = "clusterqueues.kueue.x-k8s.io", "workloads.kueue.x-k8s.io"
 
 
-def look(session: Session) -> Queues:
+def look(person: Person) -> Queues:
+    """What all teams hold; and runs, for a person their team's. Raises UsageError and KubeError."""
+    found = look_at_room(person)
+    where = (f"--namespace={person.namespace}",) if person.team else ("--all-namespaces",)
+    return read(person.kube.get(WORKLOADS, *where)["items"], found)
+
+
+def look_at_room(person: Person) -> Room:
     """Raises UsageError for a cluster without queues, and KubeError."""
-    world, name, options = session.world, session.info.name, session.place.options
+    world, name, options = person.world, person.cluster, person.place.options
     teams = team_queues.of_cluster(world.fleet, name)
     if not teams:
         first = next(iter(world.fleet.teams))
@@ -23,7 +30,7 @@ def look(session: Session) -> Queues:
             f"queues: {{{name}: {{gpus: 8}}}}, then `landbridge up{options}`."
         )
     try:
-        workloads = session.admin.get(WORKLOADS, "--all-namespaces")["items"]
+        queues = person.kube.get(QUEUES)["items"]
     except KubeError as error:
         if "doesn't have a resource type" not in error.result.err:
             raise
@@ -31,4 +38,4 @@ def look(session: Session) -> Queues:
             f"{name} has no queues yet. {world.path.name} has some, of {', '.join(teams)}: `landbridge up{options}` "
             "makes them."
         ) from None
-    return read(workloads, teams, capacity(addons_spec(world.fleet, world.plan, name)))
+    return room(queues, teams, capacity(person.spec))

@@ -7,7 +7,6 @@ from typing import Any, Literal, NamedTuple
 
 from components.addons.queues import TEAM_GPUS
 from components.pools.labels import GPU_RESOURCE
-from fleet.model import TeamQueue
 from fleet.team_storage import namespace
 
 State = Literal["runs", "starts", "waits", "stopped"]
@@ -57,12 +56,27 @@ class Place(NamedTuple):
         return max(0, self.gpus - self.held)
 
 
+class Room(NamedTuple):
+    """What teams and places have left."""
+
+    shares: Sequence[Share]
+    places: Sequence[Place]
+
+    def share(self, team: str) -> Share:
+        """Raises KeyError."""
+        return {one.team: one for one in self.shares}[team]
+
+
 class Queues(NamedTuple):
     """`runs` in the order in which they would be looked at: those that hold GPUs first."""
 
     shares: Sequence[Share]
     places: Sequence[Place]
     runs: Sequence[Run]
+
+    @property
+    def room(self) -> Room:
+        return Room(self.shares, self.places)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -72,37 +86,27 @@ class Queues(NamedTuple):
         }
 
 
-def read(workloads: Sequence[Mapping[str, Any]], teams: Mapping[str, TeamQueue], capacity: Mapping[str, int]) -> Queues:
-    """`workloads` are Kueue's of the whole cluster, `capacity` GPUs by place. Those that have ended are left out."""
-    spaces = {namespace(team): team for team in teams}
+def read(workloads: Sequence[Mapping[str, Any]], room: Room) -> Queues:
+    """`workloads` are Kueue's, of those teams that one may look at. Those that have ended are left out."""
+    spaces = {namespace(share.team): share for share in room.shares}
     live = [one for one in workloads if one["metadata"]["namespace"] in spaces and not _is(one, "Finished")]
-    holding = [one for one in live if _place(one)]
-    by_team, by_place = Counter[str](), Counter[str]()
-    for one in holding:
-        by_team[spaces[one["metadata"]["namespace"]]] += _gpus(one)
-        by_place[_place(one)] += _gpus(one)
-    waiting = Counter(spaces[one["metadata"]["namespace"]] for one in live if not _place(one))
-    shares = {
-        team: Share(team, own.gpus, own.borrows, by_team[team], waiting[team]) for team, own in sorted(teams.items())
-    }
-    places = {place: Place(place, gpus, by_place[place]) for place, gpus in capacity.items()}
     runs, ahead = list[Run](), Counter[str]()
     for one in sorted(live, key=_order):
-        team = spaces[one["metadata"]["namespace"]]
-        run = _run(one, shares[team], list(places.values()), ahead[team])
-        ahead[team] += run.state == "waits"
+        share = spaces[one["metadata"]["namespace"]]
+        run = _run(one, share, room.places, ahead[share.team])
+        ahead[share.team] += run.state == "waits"
         runs.append(run)
-    return Queues(list(shares.values()), list(places.values()), runs)
+    return Queues(room.shares, room.places, runs)
 
 
 def _order(workload: Mapping[str, Any]) -> tuple[Any, ...]:
     """What holds GPUs, then by priority, then by age, as Kueue looks at them; names for those of one second."""
     meta = workload["metadata"]
-    return (not _place(workload), -workload["spec"].get("priority", 0), _entered(workload), meta["name"])
+    return (not place_of(workload), -workload["spec"].get("priority", 0), _entered(workload), meta["name"])
 
 
 def _run(workload: Mapping[str, Any], share: Share, places: Sequence[Place], ahead: int) -> Run:
-    spec, place = workload["spec"], _place(workload)
+    spec, place = workload["spec"], place_of(workload)
     owner = workload["metadata"]["ownerReferences"][0]["name"]
     priority = spec.get("priorityClassRef", {}).get("name") or DEFAULT
     state: State = "waits"
@@ -124,7 +128,7 @@ def _why(workload: Mapping[str, Any], state: State, share: Share, places: Sequen
     if state == "starts":
         checks = workload.get("status", {}).get("admissionChecks") or []
         told = next((check.get("message") for check in checks if check.get("message")), "")
-        return f"its machines are asked for in {_place(workload)}" + (f": {told}" if told else "")
+        return f"its machines are asked for in {place_of(workload)}" + (f": {told}" if told else "")
     return never(_gpus(workload), share, places) or _short(workload, share, places)
 
 
@@ -167,7 +171,7 @@ def _is(workload: Mapping[str, Any], kind: str) -> bool:
     return bool(_condition(workload, kind).get("status") == "True")
 
 
-def _place(workload: Mapping[str, Any]) -> str:
+def place_of(workload: Mapping[str, Any]) -> str:
     """One place a run; empty where it has no quota yet."""
     admission = workload.get("status", {}).get("admission") or {}
     flavors = [one.get("flavors") or {} for one in admission.get("podSetAssignments") or []]

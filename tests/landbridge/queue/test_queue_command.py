@@ -13,25 +13,24 @@ from fleet import team_queues
 from fleet.address.plan import draft
 from fleet.loader import load
 from fleet.world import World
+from landbridge.access.person import OPERATOR, Person
 from landbridge.cluster.kube import KubeError
-from landbridge.cluster.session import Session
 from landbridge.commands import queue
 from landbridge.errors import UsageError
 from landbridge.output import Output
+from landbridge.places import Place
 from landbridge.queue.look import look
-from landbridge.queue.runs import read
 from landbridge.remote_execution import CommandResult
 from tests.components.addons import bed
 
-from .test_runs import CAPACITY, RUNNING, TEAMS, workload
+from .test_runs import RUNNING, queues, workload
 
 
-def session(path: Path, text: str, admin: Any = None) -> Session:
+def operator(path: Path, text: str, kube: Any = None) -> Person:
     path.write_text(text)
     fleet = load(path)
     world = World(fleet, draft(fleet, None, bed.BORN).plan, path)
-    place, info = SimpleNamespace(options=" --local"), SimpleNamespace(name="main")
-    return cast(Session, SimpleNamespace(world=world, place=place, info=info, admin=admin))
+    return Person(world, cast(Place, SimpleNamespace(options=" --local")), "main", kube, OPERATOR, "")
 
 
 def test_where_no_team_has_a_queue_the_message_says_what_to_write_and_that_is_taken(tmp_path: Path) -> None:
@@ -39,7 +38,7 @@ def test_where_no_team_has_a_queue_the_message_says_what_to_write_and_that_is_ta
     with pytest.raises(
         UsageError, match=r"^fleet.yaml: no team has a queue in main\. .*`landbridge up --local`"
     ) as told:
-        look(session(tmp_path / "fleet.yaml", text))
+        look(operator(tmp_path / "fleet.yaml", text))
     remedy = re.search(r"say (\w+): (.*\}\}), then", str(told.value))
     assert remedy
     team, entry = remedy.groups()
@@ -59,11 +58,11 @@ class WithoutKinds:
 def test_before_the_queues_stand_the_message_says_what_brings_them(tmp_path: Path) -> None:
     text = (bed.HERE / "queues.yaml").read_text()
     with pytest.raises(UsageError, match=r"^main has no queues yet\. fleet.yaml has some, .*`landbridge up --local`"):
-        look(session(tmp_path / "fleet.yaml", text, WithoutKinds()))
+        look(operator(tmp_path / "fleet.yaml", text, WithoutKinds()))
 
 
 def test_people_see_teams_places_and_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    found = read([RUNNING, *(workload(f"run-{n}", "robots", 1, at=n) for n in (2, 3))], TEAMS, CAPACITY)
+    found = queues(RUNNING, *(workload(f"run-{n}", "robots", 1, at=n) for n in (2, 3)))
     console = Console(width=160, highlight=False)
     queue.show(found, Output(console, console, as_json=False), found.runs[0].since)
     lines: list[Any] = capsys.readouterr().out.splitlines()
@@ -76,5 +75,5 @@ def test_people_see_teams_places_and_runs(capsys: pytest.CaptureFixture[str]) ->
 
 def test_an_empty_queue_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     console = Console(width=160, highlight=False)
-    queue.show(read([], TEAMS, CAPACITY), Output(console, console, as_json=False), datetime.now(UTC))
+    queue.show(queues(), Output(console, console, as_json=False), datetime.now(UTC))
     assert "Nobody runs, and nobody waits." in capsys.readouterr().out

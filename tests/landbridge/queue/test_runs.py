@@ -1,13 +1,16 @@
 """What `landbridge queue` makes of Kueue's workloads."""
 
+from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from components.addons.queues import PRIORITIES, TEAM_GPUS
+from components.addons.queues import OF_TEAMS, PRIORITIES, TEAM_GPUS
 from fleet.model import TeamQueue
-from landbridge.queue.runs import DEFAULT, Run, read
+from landbridge.queue.room import room
+from landbridge.queue.runs import DEFAULT, Queues, Run, read
 
 TEAMS = {"vision": TeamQueue(gpus=16), "robots": TeamQueue(gpus=16, borrows=0), "speech": TeamQueue(gpus=8, borrows=8)}
 CAPACITY = {"room": 32, "us-west-2": 16}
@@ -24,7 +27,7 @@ def workload(
         {"type": kind, "status": "True", "message": message, "lastTransitionTime": f"2026-01-01T00:01:{at:02}Z"}
         for kind, message in truth.items()
     ]
-    admission = {"podSetAssignments": [{"name": "main", "flavors": {"nvidia.com/gpu": place, TEAM_GPUS: "of-teams"}}]}
+    admission = {"podSetAssignments": [{"name": "main", "flavors": {"nvidia.com/gpu": place, TEAM_GPUS: OF_TEAMS}}]}
     return {
         "metadata": {
             "name": f"jobset-{name}-12345",
@@ -37,15 +40,45 @@ def workload(
     }
 
 
+def queue_objects(workloads: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """ClusterQueues, as Kueue would count these workloads in their status."""
+    held: dict[str, Counter[str]] = {team: Counter() for team in TEAMS}
+    waiting = Counter[str]()
+    for one in workloads:
+        team = one["metadata"]["namespace"].removeprefix("team-")
+        if team not in TEAMS or any(each["type"] == "Finished" for each in one["status"]["conditions"]):
+            continue
+        gpus = 8 * one["spec"]["podSets"][0]["count"]
+        for assigned in one["status"].get("admission", {}).get("podSetAssignments", []):
+            held[team].update(dict.fromkeys(assigned["flavors"].values(), gpus))
+        waiting[team] += "admission" not in one["status"]
+    return [
+        {
+            "metadata": {"name": team},
+            "status": {
+                "pendingWorkloads": waiting[team],
+                "flavorsReservation": [
+                    {"name": name, "resources": [{"name": "any", "total": str(gpus)}]} for name, gpus in found.items()
+                ],
+            },
+        }
+        for team, found in held.items()
+    ]
+
+
+def queues(*workloads: dict[str, Any]) -> Queues:
+    return read(workloads, room(queue_objects(workloads), TEAMS, CAPACITY))
+
+
 def of(name: str, *workloads: dict[str, Any]) -> Run:
-    return next(run for run in read(workloads, TEAMS, CAPACITY).runs if run.name == name)
+    return next(run for run in queues(*workloads).runs if run.name == name)
 
 
 RUNNING = workload("running", "robots", 2, "room", at=1, Admitted="")
 
 
 def test_what_teams_hold_and_places_have_free_is_counted() -> None:
-    found = read([RUNNING, workload("waiting", "robots", 1, at=2)], TEAMS, CAPACITY)
+    found = queues(RUNNING, workload("waiting", "robots", 1, at=2))
     assert [(one.team, one.owns, one.holds, one.waiting) for one in found.shares] == [
         ("robots", 16, 16, 1),
         ("speech", 8, 0, 0),
@@ -56,7 +89,7 @@ def test_what_teams_hold_and_places_have_free_is_counted() -> None:
 
 def test_what_has_ended_and_who_has_no_queue_is_left_out() -> None:
     ended = workload("ended", "vision", 1, "room", Finished="", Admitted="")
-    found = read([ended, workload("other", "guests", 1)], TEAMS, CAPACITY)
+    found = queues(ended, workload("other", "guests", 1))
     assert not found.runs
     assert found.places[0].held == 0
 
@@ -113,7 +146,7 @@ def test_priority_goes_before_age_and_only_the_own_team_is_counted_before_a_run(
         workload("urgent", "robots", 1, at=4, priority=100),
         workload("other", "vision", 1, at=1),
     ]
-    found = read([RUNNING, *line], TEAMS, CAPACITY).runs
+    found = queues(RUNNING, *line).runs
     assert [one.name for one in found] == ["running", "urgent", "other", "old", "young"]
     assert {one.name: one.ahead for one in found} == {"running": 0, "urgent": 0, "other": 0, "old": 1, "young": 2}
 

@@ -1,0 +1,145 @@
+"""Who works in a cluster: a person by the certificate that they were given, or an operator for a team."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import boto3
+from botocore import UNSIGNED
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from components.addons.aws import team_roles
+from components.addons.spec import AddOnsSpec, addons_spec
+from fleet import issuers, team_queues, team_storage
+from fleet.buckets import bucket_name
+from fleet.world import World
+from landbridge.cluster import session as sessions
+from landbridge.cluster.kube import Kube
+from landbridge.errors import LandbridgeError, UsageError
+from landbridge.places import Place
+
+# Commands read the file that it names; nothing of the user's but LANDBRIDGE_… comes into the local cloud.
+VARIABLE = "LANDBRIDGE_KUBECONFIG"
+OPERATOR = "landbridge-admin"
+# Long enough for a large folder.
+TOKEN_SECONDS = 3600
+
+
+class Person:
+    """`kube` is the cluster's API as them. `team` is theirs, or whom an operator works for: empty for all teams."""
+
+    def __init__(self, world: World, place: Place, cluster: str, kube: Kube, name: str, team: str) -> None:
+        self.world, self.place, self.cluster = world, place, cluster
+        self.kube, self.name, self.team = kube, name, team
+
+    @property
+    def namespace(self) -> str:
+        return team_storage.namespace(self.team)
+
+    @cached_property
+    def spec(self) -> AddOnsSpec:
+        return addons_spec(self.world.fleet, self.world.plan, self.cluster)
+
+    @property
+    def storage_region(self) -> str:
+        """Where the team's folder is that runs use. Raises UsageError."""
+        known = team_storage.regions(self.world.fleet)
+        if not known:
+            raise UsageError(
+                f"{self.world.path.name}: no region is in AWS, and code of runs travels through the team's folder in "
+                "S3. Add a region of AWS."
+            )
+        home = self.world.fleet.clusters[self.cluster].region
+        return home if home in known else known[0]
+
+    @property
+    def bucket(self) -> str:
+        return bucket_name(self.world.fleet, self.storage_region)
+
+    def storage(self) -> Any:
+        """A client of S3 that may what pods of the team may: by their service account, not by anybody's keys.
+
+        Raises LandbridgeError.
+        """
+        words = ("create", "token", team_storage.ACCOUNT, f"--namespace={self.namespace}")
+        token = self.kube.done(*words, f"--audience={issuers.AUDIENCE}", f"--duration={TOKEN_SECONDS}s")
+        region, role = self.storage_region, team_roles.role_arn(self.world.fleet, self.cluster, self.team)
+        try:
+            sts = boto3.client("sts", region_name=region, config=Config(signature_version=UNSIGNED))
+            found = sts.assume_role_with_web_identity(
+                RoleArn=role, RoleSessionName=self.name[:64], WebIdentityToken=token.strip()
+            )["Credentials"]
+        except (ClientError, BotoCoreError) as error:
+            raise LandbridgeError(
+                f"AWS gives nobody the role of team {self.team} ({role}): {error}. It comes with the cluster's add-ons:"
+                f" `landbridge up {self.cluster}-addons{self.place.options}`."
+            ) from None
+        return boto3.client(
+            "s3",
+            region_name=region,
+            aws_access_key_id=found["AccessKeyId"],
+            aws_secret_access_key=found["SecretAccessKey"],
+            aws_session_token=found["SessionToken"],
+        )
+
+
+def opened(world: World, cluster: str | None, *, local: bool, kubeconfig: Path | None, team: str | None) -> Person:
+    """By a kubeconfig that `landbridge kubeconfig --as` has made, or without one as an operator.
+
+    Raises UsageError and LandbridgeError.
+    """
+    if kubeconfig is None:
+        session = sessions.opened(world, cluster, local=local)
+        chosen = team or _only_team(world, session.info.name)
+        return Person(world, session.place, session.info.name, session.admin, OPERATOR, chosen)
+    name, user, text = _read(world, kubeconfig)
+    if cluster not in (None, name):
+        raise UsageError(f"{kubeconfig} is for the cluster {name}, not for {cluster}. Leave out --cluster {cluster}.")
+    if user not in world.fleet.people:
+        raise UsageError(
+            f"{kubeconfig} is {user}'s, who is not under people in {world.path.name}. Have one made with "
+            f"`landbridge kubeconfig --as NAME`."
+        )
+    own = world.fleet.people[user].team
+    if team not in (None, own):
+        raise UsageError(f"--team {team}: {user} is of team {own}, and runs in no other.")
+    place = sessions.the_place(world, local=local)
+    return Person(world, place, name, Kube(text), user, own)
+
+
+def _only_team(world: World, cluster: str) -> str:
+    """An operator need not say which team, where there is one alone."""
+    found = [*team_queues.of_cluster(world.fleet, cluster)]
+    return found[0] if len(found) == 1 else ""
+
+
+def _read(world: World, path: Path) -> tuple[str, str, str]:
+    """The cluster's name, the user's, and the file as it is. Raises UsageError."""
+    wrong = "Have one made with `landbridge kubeconfig --as NAME`, and name it with --kubeconfig or in " + VARIABLE
+    try:
+        text = path.read_text()
+        config: Mapping[str, Any] = YAML(typ="safe").load(text)
+        (cluster,), (user,) = config["clusters"], config["users"]
+        name, whose = str(cluster["name"]), str(user["name"])
+    except OSError as error:
+        raise UsageError(f"{path} can't be read: {error.strerror}. {wrong}.") from None
+    except (YAMLError, UnicodeDecodeError, ValueError, KeyError, TypeError):
+        raise UsageError(f"{path} is no kubeconfig for one cluster. {wrong}.") from None
+    known = {f"{world.fleet.fleet}-{one}": one for one in world.fleet.clusters}
+    if name not in known:
+        raise UsageError(
+            f"{path} is for {name}, which is no cluster of {world.path.name}: {', '.join(known)}. {wrong}."
+        )
+    return known[name], whose, text
+
+
+def team_of(person: Person) -> str:
+    """The one whose queue is meant, which an operator has to say where there are several. Raises UsageError."""
+    if not person.team:
+        teams = ", ".join(team_queues.of_cluster(person.world.fleet, person.cluster))
+        raise UsageError(f"Whose run is it? Name the team with --team: {teams}.")
+    return person.team

@@ -1,0 +1,43 @@
+"""What commands of researchers share: who they are, and which of their team's runs they mean."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from . import options
+from .options import cluster_option, fleet_option, local_option, together
+
+if TYPE_CHECKING:
+    from landbridge.access.person import Person
+
+kubeconfig_option = click.option(
+    "--kubeconfig",
+    type=click.Path(path_type=Path),
+    envvar="LANDBRIDGE_KUBECONFIG",
+    show_envvar=True,
+    metavar="FILE",
+    help="Your own, as `landbridge kubeconfig --as` makes it; without one you are an operator.",
+)
+team_option = click.option("--team", metavar="TEAM", help="Whose runs, for operators.")
+person_options = together(team_option, cluster_option, local_option, fleet_option, kubeconfig_option)
+
+
+def opened(
+    fleet_file: Path | None,
+    cluster: str | None,
+    *,
+    local: bool,
+    kubeconfig: Path | None,
+    team: str | None,
+    every_team: bool = False,
+) -> "Person":
+    """`every_team`: an operator need not say which. Raises FleetError, UsageError and LandbridgeError."""
+    from landbridge.access import person  # speaks to clouds: commands that do not need that start without it
+
+    found = person.opened(options.the_fleet(fleet_file), cluster, local=local, kubeconfig=kubeconfig, team=team)
+    if not every_team:
+        found.team = person.team_of(found)
+    elif kubeconfig is None:
+        found.team = ""
+    return found

@@ -1,0 +1,202 @@
+"""`landbridge run`: a folder becomes a run on GPUs."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.text import Text
+
+from landbridge import render
+from landbridge.errors import DONE, INTERRUPTED, UsageError
+from landbridge.output import Output
+
+from . import options
+from .options import json_option
+from .people import opened, person_options
+
+MIB = 2**20
+
+
+def variables(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str] | None:
+    """NAME=VALUE, or NAME for what it is here."""
+    import os
+
+    found = {}
+    for one in given:
+        name, equals, value = one.partition("=")
+        if not equals and name not in os.environ:
+            raise click.BadParameter(f"{name} is no variable here: write {name}=VALUE.")
+        found[name] = value if equals else os.environ[name]
+    return found or None
+
+
+# Each has its key in run.yaml, whose text says what it is without the flag.
+FLAGS = (
+    click.option("--gpus", type=int, metavar="N", help="GPUs in all; more than a machine has are whole machines."),
+    click.option("--name", metavar="NAME", help="Made of the folder's name without it."),
+    click.option("--gpus-per-host", type=int, metavar="N", help="As many as the largest machines have without it."),
+    click.option("--image", metavar="IMAGE", help="The fleet file's images.runs without it."),
+    click.option(
+        "--template", metavar="NAME|FILE", help="How the hosts meet: plain, torchrun, parameter-servers.  [plain]"
+    ),
+    click.option(
+        "--env", "environment", multiple=True, callback=variables, metavar="NAME[=VALUE]", help="May stand often."
+    ),
+    click.option("--priority", type=click.Choice(["low", "normal", "high"]), help="Inside the team.  [normal]"),
+    click.option("--restarts", type=int, metavar="N", help="After exit codes of its own.  [0]"),
+    click.option("--max-hours", type=float, metavar="HOURS", help="Then it is stopped."),
+    click.option("--max-price", type=float, metavar="USD", help="The most an hour, for all its machines."),
+    click.option("--checkpoints", metavar="SHARE", help="The share that CHECKPOINT_DIR is on."),
+    click.option("--cpus", type=int, metavar="N", help="Of each host."),
+    click.option("--memory-gib", type=int, metavar="N", help="Of each host."),
+    click.option("--redis/--no-redis", default=None, help="A Valkey of its own, by REDIS_URL."),
+)
+
+
+def flags(command: Any) -> Any:
+    for flag in reversed(FLAGS):
+        command = flag(command)
+    return command
+
+
+@click.command(options_metavar="[OPTIONS]")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
+@flags
+@person_options
+@click.option("--folder", type=click.Path(path_type=Path, file_okay=False), default=Path(), help="The code.  [.]")
+@click.option("--file", type=click.Path(path_type=Path), metavar="FILE", help="Another file than FOLDER/run.yaml.")
+@click.option("--dry-run", is_flag=True, help="Only say where it would go, and what it would cost.")
+@click.option("--detach", "-d", is_flag=True, help="Do not follow it.")
+@json_option
+def run(
+    command: tuple[str, ...],
+    *,
+    folder: Path,
+    file: Path | None,
+    dry_run: bool,
+    detach: bool,
+    as_json: bool,
+    fleet_file: Path | None,
+    kubeconfig: Path | None,
+    cluster: str | None,
+    team: str | None,
+    local: bool,
+    **given: Any,
+) -> int:
+    """Runs COMMAND with this folder's code on GPUs of the cluster, and follows it.
+
+    What git ignores does not travel. The run waits in its team's queue until there is room for all of it, and starts as
+    a whole. Ctrl-C leaves it alone. The exit code is the run's own.
+    """
+    from landbridge.experiments import launching, spec
+
+    said = {name: value for name, value in given.items() if value is not None}
+    said |= {name: value for name, value in {"cluster": cluster, "team": team}.items() if value is not None}
+    if command:
+        said["command"] = list(command)
+    if not folder.is_dir():
+        raise UsageError(f"--folder {folder}: there is no such folder.")
+    found = spec.given(folder, said, file)
+    person = opened(fleet_file, found.run.cluster, local=local, kubeconfig=kubeconfig, team=found.run.team)
+    out = options.output(as_json=as_json)
+    prepared = launching.prepare(found, person, folder)
+    show_offer(prepared, out)
+    document = as_document(prepared)
+    if dry_run:
+        if as_json:
+            out.document(document)
+        return DONE
+    with Sending(out) as sending:
+        launched, shipped = launching.start(prepared, sending)
+    out.progress.print(
+        f"{launched.name} is queued. Code: {shipped.files} files, {shipped.sent_bytes / MIB:.1f} MiB sent."
+    )
+    if as_json:
+        out.document({**document, "code": launched.code, "sent_bytes": shipped.sent_bytes})
+    if as_json or detach:
+        return DONE
+    return followed(person, launched.name, launched.template.main)
+
+
+def followed(person: Any, name: str, part: str, rank: int = 0) -> int:
+    """A Ctrl-C ends this and not the run."""
+    from landbridge.experiments import follow
+
+    here = person.place.options
+
+    def tell(text: str) -> None:
+        click.secho(text, fg="cyan", err=True)
+
+    try:
+        return follow.follow(person, name, tell, part, rank)
+    except KeyboardInterrupt:
+        click.echo(
+            f"\n{name} goes on. `landbridge logs {name} -f{here}` follows it, `landbridge stop {name}{here}` ends it.",
+            err=True,
+        )
+        return INTERRUPTED
+
+
+def as_document(prepared: Any) -> dict[str, Any]:
+    launched, offer = prepared.launched, prepared.offer
+    return {
+        "name": launched.name,
+        "team": launched.team,
+        "cluster": prepared.person.cluster,
+        "hosts": launched.hosts.number,
+        "gpus_per_host": launched.hosts.gpus,
+        "choices": [one._asdict() for one in offer.choices],
+        "place": offer.chosen.place if offer.chosen else None,
+        "usd_an_hour": offer.chosen.usd_an_hour if offer.chosen else None,
+        "waits": offer.waits,
+    }
+
+
+def show_offer(prepared: Any, out: Output) -> None:
+    """Before anything is bought: where it would go and why, what is free, and what it costs."""
+    launched, offer = prepared.launched, prepared.offer
+    many = launched.hosts
+    plural = "hosts" if many.number > 1 else "host"
+    out.progress.print(
+        Text.assemble((launched.name, "bold"), f" of {launched.team}: {many.number} {plural} with {many.gpus} GPUs")
+    )
+    table = render.plain_table("place", "pool", "GPUs free", "of", "buys", "an hour", "", right=("GPUs free", "of"))
+    for one in offer.choices:
+        cost = "own" if one.site else "price not known" if one.usd_an_hour is None else f"${one.usd_an_hour:,.2f}"
+        here = one == offer.chosen
+        mark = Text("goes here" if here and not offer.waits else "would go here" if here else "", style="green")
+        buys = f"up to {one.buys} machines" if one.buys else ""
+        table.add_row(Text(one.place, style="bold"), one.pool, str(one.free), str(one.of), buys, cost, mark)
+    out.progress.print(table)
+    out.progress.print(expected(offer))
+
+
+def expected(offer: Any) -> Text:
+    """When it begins."""
+    if offer.waits:
+        return Text(f"It will wait: {offer.waits}. `landbridge queue` shows before whom.", style="yellow")
+    if offer.chosen.site:
+        return Text("It begins at once: the machines are there.", style="green")
+    return Text("It begins when its machines are there, which takes minutes: those that are not, are bought.")
+
+
+class Sending:
+    """How much of the code has travelled."""
+
+    def __init__(self, out: Output) -> None:
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+
+        columns = (TextColumn("sending code"), BarColumn(bar_width=20), DownloadColumn(binary_units=True))
+        self.bar = Progress(*columns, console=out.progress, transient=True, disable=not sys.stderr.isatty())
+        self.task = self.bar.add_task("code", total=None)
+
+    def __enter__(self) -> "Sending":
+        self.bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
+
+    def __call__(self, done: int, of: int) -> None:
+        self.bar.update(self.task, completed=done, total=of)

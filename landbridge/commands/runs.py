@@ -1,0 +1,188 @@
+"""`landbridge runs`, `logs` and `stop`: what has become of runs."""
+
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+from rich.text import Text
+
+from landbridge import render
+from landbridge.errors import DONE, UsageError
+from landbridge.output import Output
+
+from . import options
+from .options import json_option
+from .people import opened, person_options
+from .run import followed
+
+COLOURS = {"runs": "green", "starts": "cyan", "waits": "yellow", "stopped": "red", "done": "dim", "failed": "red"}
+
+
+@click.group(invoke_without_command=True)
+@person_options
+@json_option
+@click.option("--all", "everybody", is_flag=True, help="Of the whole team; operators see all teams.")
+def runs(*, everybody: bool, as_json: bool, team: str | None, **where: Any) -> int:
+    """Shows your runs of the last week: their state, where, since when, GPU hours and cost so far."""
+    if click.get_current_context().invoked_subcommand is not None:
+        return DONE
+    from landbridge.experiments import look
+
+    person = opened(**where, team=team, every_team=everybody and team is None)
+    found = look.runs(person)
+    if not everybody:
+        found = [one for one in found if one.person == person.name]
+    out = options.output(as_json=as_json)
+    if as_json:
+        out.document({"cluster": person.cluster, "runs": [one.as_json() for one in found]})
+        return DONE
+    if not found:
+        whose = "nobody has run" if everybody else "you have run"
+        out.console.print(f"In the last week {whose} nothing here. `landbridge run --gpus 8 -- COMMAND` begins.")
+        return DONE
+    table(found, out, datetime.now(UTC))
+    return DONE
+
+
+def table(found: Any, out: Output, now: datetime) -> None:
+    shown = render.plain_table(
+        "run", "who", "GPUs", "", "since", "GPU hours", "cost", "why", right=("GPUs", "GPU hours", "cost")
+    )
+    for one in found:
+        state = f"{one.phase} in {one.place}" if one.place and one.phase in ("starts", "runs") else one.phase
+        ahead = f"{one.ahead} before it; " if one.ahead else ""
+        cost = "?" if one.usd is None else f"${one.usd:,.2f}"
+        shown.add_row(
+            Text(one.name, style="bold"),
+            one.person,
+            str(one.gpus),
+            Text(state, style=COLOURS[one.phase]),
+            render.age((now - one.since).total_seconds()),
+            f"{one.gpu_hours:.1f}",
+            cost,
+            Text(f"{ahead}{one.why}"),
+        )
+    out.console.print(shown)
+
+
+@runs.command()
+@click.argument("name", metavar="RUN")
+@person_options
+@json_option
+def show(name: str, *, as_json: bool, **where: Any) -> int:
+    """Shows all that is known of RUN: its state and hosts, and what it can be repeated from."""
+    from landbridge.experiments import look
+    from landbridge.experiments.store import Records
+
+    person = opened(**where)
+    state, record = look.run(person, name), Records(person).read(name)
+    hosts = [one_host(pod) for pod in look.pods(person, name)] if state else []
+    out = options.output(as_json=as_json)
+    if as_json:
+        out.document({**record, "state": state.as_json() if state else None, "pods": hosts})
+        return DONE
+    if state:
+        table([state], out, datetime.now(UTC))
+    else:
+        out.console.print(f"{name} is over, and its cluster has forgotten it.")
+    facts = render.plain_table("", "")
+    for what, value in {
+        "command": " ".join(record["run"]["command"]),
+        "launched": f"{record['launched']} by {record['person']} in {record['cluster']}",
+        "code": record["code"],
+        "commit": f"{record['commit'] or 'none'}{' and changes' if record['dirty'] else ''}",
+        "image": record["image"],
+        "template": record["run"]["template"],
+    }.items():
+        facts.add_row(Text(what, style="dim"), Text(value))
+    out.console.print(facts)
+    for host in hosts:
+        out.console.print(Text(f"{host['part']} {host['rank']}  {host['node']}  {host['phase']}"))
+    return DONE
+
+
+def one_host(pod: Any) -> dict[str, Any]:
+    from landbridge.experiments import look
+    from landbridge.experiments.manifest import PART, RANK
+
+    ended = look.main_status(pod).get("terminated") or {}
+    return {
+        "part": pod["metadata"]["labels"].get(PART),
+        "rank": int(pod["metadata"].get("annotations", {}).get(RANK, 0)),
+        "pod": pod["metadata"]["name"],
+        "node": pod["spec"].get("nodeName"),
+        "phase": pod.get("status", {}).get("phase"),
+        "exit_code": ended.get("exitCode"),
+    }
+
+
+@runs.command(context_settings={"ignore_unknown_options": True})
+@click.argument("name", metavar="RUN")
+@click.argument("more", nargs=-1, type=click.UNPROCESSED, metavar="[ARGUMENTS...]")
+@person_options
+@click.option("--detach", "-d", is_flag=True, help="Do not follow it.")
+@json_option
+def again(name: str, more: tuple[str, ...], *, detach: bool, as_json: bool, **where: Any) -> int:
+    """Runs RUN once more, with its very code, image and arguments; ARGUMENTS are added to its command."""
+    from landbridge.experiments.again import again as repeated
+
+    person = opened(**where)
+    launched = repeated(person, name, more)
+    out = options.output(as_json=as_json)
+    out.progress.print(f"{launched.name} is queued: {name} again.")
+    if as_json:
+        out.document({"name": launched.name, "of": name, "code": launched.code})
+    if as_json or detach:
+        return DONE
+    return followed(person, launched.name, launched.template.main)
+
+
+@click.command()
+@click.argument("name", metavar="RUN")
+@person_options
+@click.option("--follow", "-f", "follows", is_flag=True, help="To its end; the exit code is the run's then.")
+@click.option("--rank", type=int, default=0, show_default=True, help="Of which host.")
+@click.option("--part", metavar="PART", help="Of which part, where the template has several.")
+def logs(name: str, *, follows: bool, rank: int, part: str | None, **where: Any) -> int:
+    """Prints what one host of RUN has printed."""
+    from landbridge.experiments import follow, look
+    from landbridge.experiments.look import known
+    from landbridge.experiments.templates import Template
+
+    person = opened(**where)
+    state = known(person, name)
+    template = Template.model_validate(look.record(person, name)["template"])
+    chosen = part or template.main
+    if chosen not in template.parts:
+        raise UsageError(f"--part {chosen}: {name} has {', '.join(template.parts)}.")
+    if follows:
+        return followed(person, name, chosen, rank)
+    one = look.pod(look.pods(person, name), chosen, rank)
+    if one is None:
+        raise UsageError(f"{follow.said(state)}. There is no host {rank} of {chosen}{'' if state.ended else ' yet'}.")
+    follow.Output(sys.stdout.buffer).copy(person, one, follow=False)
+    return DONE
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="RUN...")
+@person_options
+@json_option
+def stop(names: tuple[str, ...], *, as_json: bool, **where: Any) -> int:
+    """Ends RUNs and gives their GPUs back. `landbridge runs again` runs one once more."""
+    from landbridge.experiments.look import known
+    from landbridge.experiments.states import JOB_SETS
+
+    person = opened(**where)
+    found = [known(person, name) for name in names]
+    for one in found:
+        person.kube.done(
+            "delete", JOB_SETS, one.name, f"--namespace={person.namespace}", "--cascade=foreground", "--wait=false"
+        )
+    out = options.output(as_json=as_json)
+    if as_json:
+        out.document({"cluster": person.cluster, "stopped": [one.as_json() for one in found]})
+    for one in found:
+        out.progress.print(f"{one.name} is stopped after {one.gpu_hours:.1f} GPU hours.")
+    return DONE

@@ -1,0 +1,92 @@
+"""Follows a run: what becomes of it on one stream, and what one of its hosts prints on the other, to its end."""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+from landbridge.access.person import Person
+from landbridge.cluster.kube import KubeError
+from landbridge.errors import DONE, FAILED, LandbridgeError
+
+from .look import exit_code, main_status, pod, pods, run
+from .states import RunState
+
+PAUSE_SECONDS = 1.0
+# An API server that is away for so long is told of; the run goes on without it.
+PATIENCE_SECONDS = 120.0
+Tell = Callable[[str], None]
+
+
+class Output:
+    """What one pod has printed: asked for again after a cut, it begins anew, and nothing is shown twice."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream, self.uid, self.shown, self.complete = stream, "", 0, False
+
+    def copy(self, person: Person, one: Any, *, follow: bool) -> None:
+        """Until it ends, or the way to it."""
+        uid = one["metadata"]["uid"]
+        if uid != self.uid:
+            self.uid, self.shown, self.complete = uid, 0, False
+        if self.complete:
+            return
+        ended = "terminated" in main_status(one)
+        words = ["logs", one["metadata"]["name"], f"--namespace={person.namespace}", "--container=run"]
+        with person.kube.streaming(*words, *(["--follow"] if follow else [])) as process:
+            skip = self.shown
+            for line in process.stdout or ():
+                if skip:
+                    skip -= 1
+                    continue
+                self.stream.write(line)
+                self.stream.flush()
+                self.shown += 1
+            # What was read after its end is all there is.
+            self.complete = process.wait() == 0 and ended
+
+
+def follow(person: Person, name: str, tell: Tell, part: str, rank: int) -> int:
+    """The run's own exit code. Raises LandbridgeError when nobody answers for long, or the run has gone."""
+    output, last, heard = Output(sys.stdout.buffer), "", time.monotonic()
+    while True:
+        try:
+            state = run(person, name)
+            found = pods(person, name)
+            heard = time.monotonic()
+        except KubeError as error:
+            if time.monotonic() - heard > PATIENCE_SECONDS:
+                raise LandbridgeError(
+                    f"{error}. {name} goes on; `landbridge logs {name} -f` follows it again."
+                ) from None
+            time.sleep(PAUSE_SECONDS)
+            continue
+        if state is None:
+            raise LandbridgeError(f"{name} is no more: somebody has stopped it.")
+        if (text := said(state)) != last:
+            tell(text)
+            last = text
+        one = pod(found, part, rank)
+        if one is not None and main_status(one).keys() & {"running", "terminated"}:
+            output.copy(person, one, follow=not state.ended)
+        if state.ended:
+            return DONE if state.phase == "done" else exit_code(found) or FAILED
+        time.sleep(PAUSE_SECONDS)
+
+
+def said(state: RunState) -> str:
+    """What has become of it, in a line."""
+    ahead = f"{state.ahead} before it; " if state.ahead else ""
+    why = f": {ahead}{state.why}" if state.why or ahead else ""
+    where = f" in {state.place}" if state.place and state.phase in ("starts", "runs") else ""
+    return f"{state.name} {PHASES[state.phase]}{where}{why}"
+
+
+PHASES = {
+    "waits": "waits",
+    "starts": "starts",
+    "runs": "runs",
+    "stopped": "is stopped",
+    "done": "is done",
+    "failed": "has failed",
+}

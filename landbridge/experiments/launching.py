@@ -1,0 +1,175 @@
+"""Starts a run: everything is looked at first, then its code travels, then it is queued. Once, whatever happens."""
+
+import json
+import re
+import secrets
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from fleet import team_code, team_queues
+from landbridge.access.person import Person, team_of
+from landbridge.cluster.kube import KubeError
+from landbridge.code import folder as folders
+from landbridge.code.known_packs import KnownPacks
+from landbridge.code.private_files import cache_folder
+from landbridge.code.s3_store import S3Store
+from landbridge.code.ship import Shipped, ship
+from landbridge.errors import LandbridgeError, UsageError
+from landbridge.queue.look import look
+
+from .hosts import hosts
+from .manifest import Launched, manifest
+from .offer import Offer, offer
+from .spec import LONGEST_NAME, Given, Run
+from .store import Records
+from .templates import template
+
+FORMAT = 1
+IMAGE = re.compile(r"[a-z0-9][a-z0-9._/:-]*(@sha256:[0-9a-f]{64})?")
+
+
+class Prepared(NamedTuple):
+    """What would run, and where: nothing has been created, and nothing has travelled."""
+
+    person: Person
+    launched: Launched
+    folder: folders.Folder
+    offer: Offer
+
+
+def prepare(given: Given, person: Person, folder: Path, template_folder: Path | None = None) -> Prepared:
+    """Raises UsageError, FleetError, LandbridgeError: for all that could be known before anything is created."""
+    run, team = given.run, team_of(person)
+    _check_team(given, person, team)
+    pools = {pool.name: pool for pool in person.spec.pools if pool.hardware.gpus}
+    many, form = hosts(given, pools), template(run.template, template_folder or folder)
+    image, found = _image(given, person), look(person)
+    waiting = sum(one.state == "waits" and one.team == team for one in found.runs)
+    offered = offer(person.spec, found.room, team, many, waiting)
+    if offered.never:
+        raise UsageError(f"{given.at('gpus')}: {offered.never}.")
+    _check_price(given, offered)
+    scanned = folders.scan(folder, folders.Limits(run.code.file_mib, run.code.tree_mib), run.code.allow)
+    name = run.name or made_up(folder.resolve().name)
+    _check_name(given, person, name)
+    record = {
+        "format": FORMAT,
+        "run": run.model_dump(mode="json", exclude={"name"}),
+        "name": name,
+        "team": team,
+        "person": person.name,
+        "cluster": person.cluster,
+        "image": image,
+        "hosts": many.number,
+        "gpus_per_host": many.gpus,
+        "places": _places(run, offered),
+        "template": form.model_dump(mode="json"),
+        "commit": scanned.commit,
+        "dirty": scanned.dirty,
+        "kubernetes": person.spec.cluster.kubernetes,
+        "launched": now(),
+    }
+    launched = Launched(run, name, team, person.name, image, many, form, _places(run, offered), "", record)
+    return Prepared(person, launched, scanned, offered)
+
+
+def start(prepared: Prepared, progress: Callable[[int, int], None]) -> tuple[Launched, Shipped]:
+    """The run is queued when this ends. `progress` hears bytes that were sent, of those to be sent.
+
+    Raises UsageError and LandbridgeError.
+    """
+    person, launched = prepared.person, prepared.launched
+    records = Records(person)
+    store = S3Store(records.s3, person.bucket, team_code.folder(launched.team))
+    known = KnownPacks(cache_folder(), person.bucket, launched.team)
+    shipped = ship(prepared.folder, store, known, progress)
+    code = f"s3://{person.bucket}/{team_code.folder(launched.team)}{team_code.tree_key(shipped.digest)}"
+    record = {**launched.record, "code": code, "diff": shipped.diff}
+    launched = launched._replace(code=code, record=record)
+    create(person, launched, records)
+    return launched, shipped
+
+
+def create(person: Person, launched: Launched, records: Records) -> None:
+    """The name is the run's for ever, so it is queued once: whoever asks twice is refused."""
+    records.write(launched.name, launched.record)
+    try:
+        person.kube.done("create", "--filename=-", stdin=json.dumps(manifest(launched)))
+    except KubeError as error:
+        if "AlreadyExists" in error.result.err:
+            return  # an answer that was lost on its way, and asked for again
+        raise LandbridgeError(f"{launched.name} was not queued: {error}") from None
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def made_up(folder: str) -> str:
+    """A name that nobody else has, and that says which folder it is of."""
+    end = f"-{secrets.token_hex(2)}"
+    plain = re.sub(r"[^a-z0-9]+", "-", folder.lower()).strip("-")
+    if not plain[:1].isalpha():
+        plain = f"run-{plain}".rstrip("-")
+    return plain[: LONGEST_NAME - len(end)].rstrip("-") + end
+
+
+def _check_team(given: Given, person: Person, team: str) -> None:
+    teams = team_queues.of_cluster(person.world.fleet, person.cluster)
+    if team not in teams:
+        raise UsageError(
+            f"{person.world.path.name}: team {team} has no queue in {person.cluster}. "
+            + (f"Teams with one: {', '.join(teams)}. " if teams else "")
+            + f"Give it one: teams.{team}.queues: {{{person.cluster}: {{gpus: 8}}}}, then "
+            f"`landbridge up{person.place.options}`."
+        )
+    if (share := given.run.checkpoints) and share not in person.world.fleet.storage.shares:
+        known = ", ".join(person.world.fleet.storage.shares) or "none"
+        raise UsageError(f"{given.at('checkpoints')}: the fleet has no share {share}. It has {known}.")
+
+
+def _check_price(given: Given, offered: Offer) -> None:
+    most, chosen = given.run.max_price, offered.chosen
+    if most is None or chosen is None:
+        return
+    if chosen.usd_an_hour is None:
+        raise UsageError(
+            f"{given.at('max_price')}: nobody has said what machines of {chosen.pool} cost. Say it in the fleet file, "
+            f"regions.{chosen.place}.prices, or leave --max-price out."
+        )
+    if chosen.usd_an_hour > most:
+        raise UsageError(
+            f"{given.at('max_price')}: it would cost ${chosen.usd_an_hour:.2f} an hour in {chosen.place}, and "
+            f"${most:g} is the most. Ask for fewer GPUs or more money."
+        )
+
+
+def _places(run: Run, offered: Offer) -> tuple[str, ...]:
+    """Those it may go to: with machines that are large enough, and for no more money than is meant."""
+    able = [one for one in offered.choices if one.of >= offered.hosts.total]
+    most = run.max_price
+    return tuple(one.place for one in able if most is None or (one.usd_an_hour is not None and one.usd_an_hour <= most))
+
+
+def _image(given: Given, person: Person) -> str:
+    image = given.run.image or person.world.fleet.images.runs
+    if image is None:
+        raise UsageError(
+            f"Which image? Name one with --image, or for everybody in {person.world.path.name}: "
+            "images: {runs: docker.io/pytorch/pytorch:2.8.0-cuda12.8-cudnn9-runtime}."
+        )
+    if not IMAGE.fullmatch(image):
+        raise UsageError(f"{given.at('image')}: {image!r} is no image's name. It has the form REGISTRY/NAME:TAG.")
+    return image
+
+
+def _check_name(given: Given, person: Person, name: str) -> None:
+    if len(name) > LONGEST_NAME:
+        raise UsageError(f"{given.at('name')}: {name} has {len(name)} characters, and {LONGEST_NAME} are the most.")
+    if person.kube.find("jobsets.jobset.x-k8s.io", name, f"--namespace={person.namespace}"):
+        raise UsageError(f"{given.at('name')}: there is a run {name} already. Choose another one, or leave --name out.")
+
+
+__all__ = ["Prepared", "Run", "create", "made_up", "prepare", "start"]

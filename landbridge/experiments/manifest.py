@@ -1,0 +1,225 @@
+"""A run as a JobSet: its parts, what each host is told, and what happens when one fails. Pure.
+
+Restarts are always of the whole run, by JobSet: ranks of two generations never meet. A host that is lost, drained or
+preempted does not count, an exit code of the run's own does.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from components.addons import jobset, queues
+from components.addons.gpu import tolerated
+from components.addons.images import SERVICES
+from components.addons.manifests import MANAGED, nodes
+from components.pools import labels
+from fleet import team_storage
+
+from .hosts import Hosts
+from .spec import Run
+from .templates import Part, Template, filled
+
+Manifest = dict[str, Any]
+RUN, PART, RECORD, PERSON = (f"{labels.DOMAIN}/{what}" for what in ("run", "part", "record", "person"))
+API = f"{jobset.GROUP}/{jobset.VERSION}"
+RANK = "batch.kubernetes.io/job-completion-index"
+ATTEMPT = "jobset.sigs.k8s.io/restart-attempt"
+MAX_SECONDS = f"{queues.GROUP}/max-exec-time-seconds"
+# One on each host: hosts of a run that have an address together get others by their number.
+PORT = 29400
+CODE, CODE_VOLUME, SHARE_VOLUME, SHARE = "/code", "code", "checkpoints", "/checkpoints"
+# What has ended is listed for so long.
+LISTED_SECONDS = 7 * 24 * 3600
+# Between the word that a run ends and its end: it may write a checkpoint.
+GRACE_SECONDS = 60
+REDIS, REDIS_IMAGE, REDIS_PORT = "redis", "docker.io/valkey/valkey:8.1.4", 6379
+# Pods with a local disk are ended otherwise, when a machine is little used.
+STAYS = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
+
+
+class Launched(NamedTuple):
+    """A run with all that is decided for it. `places` are those that it may go to, `code` is its tree's address, and
+    `record` what it can be repeated from.
+    """
+
+    run: Run
+    name: str
+    team: str
+    person: str
+    image: str
+    hosts: Hosts
+    template: Template
+    places: tuple[str, ...]
+    code: str
+    record: Mapping[str, Any]
+
+
+def manifest(one: Launched) -> Manifest:
+    run = one.run
+    marks = {queues.QUEUE_LABEL: queues.QUEUE, queues.PRIORITY_LABEL: run.priority}
+    if run.max_hours is not None:
+        marks[MAX_SECONDS] = str(int(run.max_hours * 3600))
+    ends = [one.template.ends] if one.template.ends else list(one.template.parts)
+    spec = {
+        "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True, "subdomain": one.name},
+        "replicatedJobs": [_part(one, name, part) for name, part in _parts(one).items()],
+        "failurePolicy": {
+            "maxRestarts": run.restarts,
+            "rules": [
+                {
+                    "name": "lost",
+                    "action": "RestartJobSetAndIgnoreMaxRestarts",
+                    "onJobFailureReasons": ["PodFailurePolicy"],
+                }
+            ],
+        },
+        "ttlSecondsAfterFinished": LISTED_SECONDS,
+        # What serves the others ends with them.
+        "successPolicy": {"operator": "All", "targetReplicatedJobs": ends},
+    }
+    meta = {
+        "name": one.name,
+        "namespace": team_storage.namespace(one.team),
+        "labels": {**MANAGED, RUN: one.name, **marks},
+        "annotations": {PERSON: one.person, RECORD: json.dumps(one.record, sort_keys=True)},
+    }
+    return {"apiVersion": API, "kind": "JobSet", "metadata": meta, "spec": spec}
+
+
+def _parts(one: Launched) -> dict[str, Part]:
+    """Those of its template, and its Valkey."""
+    own = Part(hosts=1, gpus="none", command=["valkey-server", "--port", str(REDIS_PORT), "--save", ""])
+    return {**one.template.parts, **({REDIS: own} if one.run.redis else {})}
+
+
+def number(one: Launched, part: Part) -> int:
+    return one.hosts.number if part.hosts == "all" else part.hosts
+
+
+def names(one: Launched) -> dict[str, list[str]]:
+    """Hosts by part, as they find each other."""
+    return {
+        name: [f"{one.name}-{name}-0-{rank}.{one.name}" for rank in range(number(one, part))]
+        for name, part in _parts(one).items()
+    }
+
+
+def _part(one: Launched, name: str, part: Part) -> Manifest:
+    hosts = number(one, part)
+    job = {
+        "parallelism": hosts,
+        "completions": hosts,
+        "completionMode": "Indexed",
+        "backoffLimit": 0,
+        "podFailurePolicy": {
+            "rules": [{"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]
+        },
+        "template": {
+            "metadata": {"labels": {**MANAGED, RUN: one.name, PART: name}, "annotations": STAYS},
+            "spec": _pod(one, name, part),
+        },
+    }
+    return {"name": name, "replicas": 1, "template": {"spec": job}}
+
+
+def _pod(one: Launched, name: str, part: Part) -> Manifest:
+    variables = [*_variables(one, name, part)]
+    mounts = [{"name": CODE_VOLUME, "mountPath": CODE, "readOnly": True}]
+    volumes: list[Manifest] = [{"name": CODE_VOLUME, "emptyDir": {}}]
+    if one.run.checkpoints:
+        mounts.append({"name": SHARE_VOLUME, "mountPath": SHARE})
+        volumes.append({"name": SHARE_VOLUME, "persistentVolumeClaim": {"claimName": one.run.checkpoints}})
+    redis = name == REDIS
+    main = {
+        "name": "run",
+        "image": REDIS_IMAGE if redis else one.image,
+        "command": list(_words(one, part)),
+        "env": variables,
+        "workingDir": "/" if redis else CODE,
+        "resources": _resources(one, part),
+        **({} if redis else {"volumeMounts": mounts}),
+    }
+    return {
+        "restartPolicy": "Never",
+        "serviceAccountName": team_storage.ACCOUNT,
+        "terminationGracePeriodSeconds": GRACE_SECONDS,
+        **({"affinity": nodes(labels.PLACE, "In", *one.places)} if part.gpus == "each" else _beside(one)),
+        **({} if redis else {"initContainers": [_fetch(one)], "volumes": volumes}),
+        "containers": [main],
+    }
+
+
+def _words(one: Launched, part: Part) -> Iterator[str]:
+    hosts = _filling(one)
+    yield from (filled(word, hosts) for word in part.before)
+    yield from (filled(word, hosts) for word in part.command) if part.command else map(_literal, one.run.command)
+
+
+def _literal(text: str) -> str:
+    """To Kubernetes $(NAME) is a variable, and $$ a dollar: a shell's own stay as they are."""
+    return text.replace("$", "$$")
+
+
+def _filling(one: Launched) -> dict[str, str]:
+    found = names(one)
+    lists = {part: ",".join(hosts) for part, hosts in found.items()}
+    ports = {f"{part}_json": json.dumps([f"{host}:{PORT}" for host in hosts]) for part, hosts in found.items()}
+    return {**lists, **ports}
+
+
+def _variables(one: Launched, name: str, part: Part) -> Iterator[Manifest]:
+    """A variable that stands earlier may be named by a later one."""
+    hosts, rank = names(one), {"fieldRef": {"fieldPath": f"metadata.annotations['{RANK}']"}}
+    plain = {
+        "RUN_NAME": one.name,
+        "RUN_PART": name,
+        "RUN_HOSTS": str(number(one, part)),
+        "RUN_GPUS_PER_HOST": str(one.hosts.gpus if part.gpus == "each" else 0),
+        "RUN_HOST_NAMES": ",".join(hosts[name]),
+        "MASTER_ADDR": hosts[one.template.main][0],
+        "MASTER_PORT": str(PORT),
+        "WORLD_SIZE": str(number(one, part)),
+    }
+    if one.run.redis:
+        plain["REDIS_URL"] = f"redis://{hosts[REDIS][0]}:{REDIS_PORT}"
+    if one.run.checkpoints:
+        plain["CHECKPOINT_DIR"] = f"{SHARE}/runs/{one.name}"
+    yield from ({"name": name, "valueFrom": rank} for name in ("RUN_RANK", "RANK"))
+    attempt = {"fieldRef": {"fieldPath": f"metadata.labels['{ATTEMPT}']"}}
+    yield {"name": "RUN_ATTEMPT", "valueFrom": attempt}
+    yield from ({"name": name, "value": value} for name, value in plain.items())
+    filling = _filling(one)
+    theirs = {**one.template.environment, **part.environment}
+    yield from ({"name": name, "value": filled(text, filling)} for name, text in theirs.items())
+    yield from ({"name": name, "value": _literal(text)} for name, text in one.run.environment.items())
+
+
+def _resources(one: Launched, part: Part) -> Manifest:
+    run, gpus = one.run, one.hosts.gpus
+    asked = {"cpu": str(run.cpus)} if run.cpus and part.gpus == "each" else {}
+    bound = {"memory": f"{run.memory_gib}Gi"} if run.memory_gib and part.gpus == "each" else {}
+    limits = {**bound, **({labels.GPU_RESOURCE: str(gpus)} if part.gpus == "each" else {})}
+    return {**({"requests": asked} if asked else {}), **({"limits": limits} if limits else {})}
+
+
+def _beside(one: Launched) -> Manifest:
+    """A part without GPUs has no place of its own in the queue: it goes where the others are, whatever machine."""
+    chosen = {"matchLabels": {RUN: one.name, PART: one.template.main}}
+    near = {"labelSelector": chosen, "topologyKey": labels.PLACE}
+    return {
+        "affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [near]}},
+        "tolerations": [tolerated(labels.GPU_TAINT)],
+    }
+
+
+def _fetch(one: Launched) -> Manifest:
+    """By the team's own identity, into a folder that the run itself can't write; and not before all hosts are there."""
+    waits = [host for part in one.template.parts for host in names(one)[part]]
+    return {
+        "name": "code",
+        "image": str(SERVICES),
+        "imagePullPolicy": "Never",
+        "command": ["python3", "-m", "services.code"],
+        "args": ["--tree", one.code, "--into", CODE, "--wait-for", ",".join(waits)],
+        "volumeMounts": [{"name": CODE_VOLUME, "mountPath": CODE}],
+    }
