@@ -60,6 +60,7 @@ bench: setup  ## Speed, as ratios with both sides measured in the same run
 
 golden: setup  ## Writes the golden files anew; read the diff
 	$(BIN)/python -m fleet.schema > docs/fleet.schema.json
+	$(BIN)/python -m landbridge.experiments.schema > docs/run.schema.json
 	$(BIN)/python tools/definitions.py
 	LANDBRIDGE_ACCEPT=1 $(BIN)/python -m pytest -q -m "golden"
 

@@ -6,10 +6,11 @@ import pytest
 
 from fleet.errors import FleetError
 from landbridge.errors import UsageError
-from landbridge.experiments import templates
+from landbridge.experiments import schema, templates
 from landbridge.experiments.hosts import Hosts, hosts
 from landbridge.experiments.spec import Given, Run, given
 from landbridge.experiments.templates import FOLDER, names, template
+from tests.support.cloud import ROOT
 
 from . import bed
 
@@ -98,3 +99,7 @@ def test_a_user_s_own_template_is_taken(tmp_path: Path) -> None:
 
 def test_what_kubernetes_fills_in_stays() -> None:
     assert templates.filled("$(RANK) ${ps}", {"ps": "a,b"}) == "$(RANK) a,b"
+
+
+def test_editors_have_the_schema_of_this_version() -> None:
+    assert (ROOT / "docs/run.schema.json").read_text() == schema.text(), "run `make golden`"
