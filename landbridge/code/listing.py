@@ -1,6 +1,7 @@
 """Which files of a folder are its code, and what git knows of it."""
 
 import os
+import stat
 import subprocess
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -76,14 +77,18 @@ def _listed(root: Path, below: bytes) -> Iterator[bytes]:
     if done.returncode:
         said = " ".join(done.stderr.decode(errors="replace").split())
         raise UsageError(f"{root}: git cannot list its files: {said}. Make `git ls-files` work there.")
+    base = os.fsencode(root)
     for path in _split(done.stdout):
-        whole = root / os.fsdecode(path)
+        whole = base + b"/" + path.rstrip(b"/")
+        try:
+            is_folder = stat.S_ISDIR(os.lstat(whole).st_mode)
+        except OSError:
+            continue  # git has it in its index, and it was deleted
         # Submodules, and repositories of their own that lie in this one, are listed as folders.
-        if whole.is_dir() and not whole.is_symlink():
-            if (whole / ".git").exists():
-                yield from _listed(whole, below + path.rstrip(b"/") + b"/")
-        else:
+        if not is_folder:
             yield below + path
+        elif os.path.lexists(whole + b"/.git"):
+            yield from _listed(Path(os.fsdecode(whole)), below + path.rstrip(b"/") + b"/")
 
 
 def _walked(root: bytes, below: bytes) -> Iterator[bytes]:

@@ -104,6 +104,11 @@ def names(one: Launched) -> dict[str, list[str]]:
     }
 
 
+def checkpoints(one: Launched) -> str:
+    """Restarts find it again; other runs have theirs."""
+    return f"{SHARE}/runs/{one.name}"
+
+
 def _part(one: Launched, name: str, part: Part) -> Manifest:
     hosts = number(one, part)
     job = {
@@ -183,7 +188,7 @@ def _variables(one: Launched, name: str, part: Part) -> Iterator[Manifest]:
     if one.run.redis:
         plain["REDIS_URL"] = f"redis://{hosts[REDIS][0]}:{REDIS_PORT}"
     if one.run.checkpoints:
-        plain["CHECKPOINT_DIR"] = f"{SHARE}/runs/{one.name}"
+        plain["CHECKPOINT_DIR"] = checkpoints(one)
     yield from ({"name": name, "valueFrom": rank} for name in ("RUN_RANK", "RANK"))
     attempt = {"fieldRef": {"fieldPath": f"metadata.labels['{ATTEMPT}']"}}
     yield {"name": "RUN_ATTEMPT", "valueFrom": attempt}
@@ -214,12 +219,14 @@ def _beside(one: Launched) -> Manifest:
 
 def _fetch(one: Launched) -> Manifest:
     """By the team's own identity, into a folder that the run itself can't write; and not before all hosts are there."""
+    made = ["--make", checkpoints(one)] if one.run.checkpoints else []
+    shared = [{"name": SHARE_VOLUME, "mountPath": SHARE}] if one.run.checkpoints else []
     waits = [host for part in one.template.parts for host in names(one)[part]]
     return {
         "name": "code",
         "image": str(SERVICES),
         "imagePullPolicy": "Never",
         "command": ["python3", "-m", "services.code"],
-        "args": ["--tree", one.code, "--into", CODE, "--wait-for", ",".join(waits)],
-        "volumeMounts": [{"name": CODE_VOLUME, "mountPath": CODE}],
+        "args": [*("--tree", one.code, "--into", CODE, "--wait-for", ",".join(waits)), *made],
+        "volumeMounts": [{"name": CODE_VOLUME, "mountPath": CODE}, *shared],
     }

@@ -1,0 +1,49 @@
+"""`python3 -m services.code --tree s3://BUCKET/teams/TEAM/code/trees/DIGEST.json --into /code`: an init container."""
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+from fleet.team_code import MIB
+
+from .fetch import fetch
+from .pack_cache import PackCache
+from .peers import wait
+from .source import FetchError, Source, place
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="services.code", description=__doc__)
+    parser.add_argument("--tree", required=True, metavar="URL", help="the tree of the code, in S3")
+    parser.add_argument("--into", type=Path, required=True, metavar="FOLDER", help="an empty one, or of a former fetch")
+    parser.add_argument(
+        "--cache", type=Path, metavar="FOLDER", help="keeps packs there for other pods, which then need no cloud"
+    )
+    parser.add_argument("--cache-mib", type=int, default=10 * 1024, help="most that the cache keeps; %(default)s")
+    parser.add_argument("--wait-for", default="", metavar="NAMES", help="hosts that have to be there, with commas")
+    parser.add_argument("--wait-seconds", type=float, default=1800.0, help="how long; %(default)s")
+    parser.add_argument("--make", type=Path, metavar="FOLDER", help="a folder that the run finds there")
+    given = parser.parse_args()
+    os.umask(0o022)  # whoever the run is, it may read its code
+    begun = time.monotonic()
+    try:
+        cache = PackCache(given.cache) if given.cache else None
+        fetched = fetch(Source(place(given.tree)), given.into, cache)
+        if cache:
+            cache.clean(given.cache_mib * MIB)
+        if given.make:
+            given.make.mkdir(parents=True, exist_ok=True)
+        seconds = time.monotonic() - begun
+        # Last: nobody waits longer for a host than its own code takes.
+        wait([name for name in given.wait_for.split(",") if name], given.wait_seconds)
+    except (FetchError, OSError) as error:
+        sys.stderr.write(f"code: {' '.join(str(error).split())}\n")
+        return 1
+    sys.stdout.write(f"code: {fetched.files} files, {fetched.size_bytes / MIB:.1f} MiB, {seconds:.1f} seconds\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
