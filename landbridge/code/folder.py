@@ -77,7 +77,6 @@ def scan(root: Path, limits: Limits, allow: Collection[str] = (), cache: Path | 
     if not root.is_dir():
         raise UsageError(f"{root} is no folder, so there is no code in it. Name the folder that your run starts in.")
     git = listing.in_git(root)
-    commit = listing.commit(root, allow) if git else listing.NO_COMMIT
     found = _look(root, listing.paths(root, git), allow)
     if not found.files and not found.problems:
         raise UsageError(
@@ -87,6 +86,7 @@ def scan(root: Path, limits: Limits, allow: Collection[str] = (), cache: Path | 
     if too_large := list(_too_large({path: one.st_size for path, one in found.files.items()}, limits, git)):
         # Nothing is read: of 3 GB that takes longer than anybody waits for a refusal.
         raise _refused(root, [*found.problems, *too_large])
+    commit = listing.commit(root, allow) if git else listing.NO_COMMIT
     files, secrets = _read(root, found.files, allow, StatCache(cache or private_files.cache_folder(), root))
     if what := by_content(commit.diff):
         secrets.append(f"the changes since git's last commit hold {what}. Commit them without it")
@@ -115,7 +115,7 @@ def _look(root: Path, paths: Collection[bytes], allow: Collection[str]) -> Found
     for raw in paths:
         path = os.fsdecode(raw)
         try:
-            status = os.lstat(f"{root}/{path}")  # no Path: of 100,000 files it takes a second
+            status = os.lstat(f"{root}/{path}")  # a Path costs 100,000 files a third of a second
         except (FileNotFoundError, NotADirectoryError):
             continue  # git has it in its index, and it was deleted
         kind = stat.S_IFMT(status.st_mode)

@@ -17,14 +17,17 @@ LEFT_OUT = {".git", "__pycache__", ".venv", "node_modules"}
 # Set while git runs a hook: they would name another repository than the folder's.
 GIT_OWN = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
 # Neither a user's settings nor the repository's change what a diff is.
-DIFF = ("diff", "HEAD", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
+# What a deleted file held is not in it.
+DIFF = ("diff", "HEAD", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--irreversible-delete")
+# git takes a second of CPU for each 5 MB that it compares as binary, and the tree has the file anyway.
+DIFF_FILE_BYTES = 2 * DIFF_BYTES
 
 
 class Commit(NamedTuple):
     """What the folder is beside git's last commit. `sha` is None where there is none.
 
     `diff` has at most DIFF_BYTES, and nothing of files that look like secrets or that `allow` has; `diff_whole` is
-    False if it was cut. New files are not in it: they lie in the tree.
+    False if it was cut, or lacks large files. New files are not in it: they lie in the tree.
     """
 
     sha: str | None
@@ -65,11 +68,13 @@ def commit(root: Path, allow: Collection[str]) -> Commit:
     # Not `.`: relative to the folder, as `allow` is.
     changed = _split(_git(root, *DIFF, "--name-only", "--relative", "-z"))
     new = _git(root, "ls-files", "--others", "--exclude-standard", "--directory", "-z")
+    names = [os.fsdecode(path) for path in changed]
+    large = [path for path in names if _size_bytes(root / path) > DIFF_FILE_BYTES]
     # Those of `allow` may hold what looks like a secret, and lie whole in the tree.
-    without = [path for path in map(os.fsdecode, changed) if by_name(path) or path in allow]
+    without = [*large, *(path for path in names if by_name(path) or path in allow)]
     diff = _diff(root, [f":(exclude,literal){path}" for path in without]) if changed else b""
-    dirty = bool(changed or new)
-    return Commit(sha.decode().strip(), dirty, diff[:DIFF_BYTES], diff_whole=len(diff) <= DIFF_BYTES)
+    whole = len(diff) <= DIFF_BYTES and not large
+    return Commit(sha.decode().strip(), bool(changed or new), diff[:DIFF_BYTES], whole)
 
 
 def _listed(root: Path, below: bytes) -> Iterator[bytes]:
@@ -112,6 +117,14 @@ def _diff(root: Path, without: Collection[str]) -> bytes:
         found = git.stdout.read(DIFF_BYTES + 1)
         git.kill()
     return found
+
+
+def _size_bytes(path: Path) -> int:
+    """0 of what was deleted."""
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0
 
 
 def _git(root: Path, *words: str) -> bytes | None:

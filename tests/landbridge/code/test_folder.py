@@ -98,9 +98,12 @@ def test_the_commit_and_what_was_changed_since(root: Path) -> None:
     changed = scanned(root)
     assert (changed.commit, changed.dirty, changed.diff_whole) == (clean.commit, True, True)
     assert b"+print('better')" in changed.diff
-    (root / "train.py").write_text("x = 1\n" * MIB)
+    (root / "train.py").write_text("x = 1\n" * 250_000)
     cut = scanned(root)
     assert (len(cut.diff), cut.diff_whole) == (MIB, False)
+    (root / "train.py").write_text("x = 1\n" * MIB)
+    large = scanned(root)
+    assert (large.dirty, large.diff, large.diff_whole) == (True, b"", False)
     git(root, "checkout", "-q", ".")
     (root / "new.py").write_text("x")
     assert (scanned(root).dirty, scanned(root).diff) == (True, b"")

@@ -96,6 +96,16 @@ def test_a_second_launch_sends_the_changed_file_alone(root: Path, store: Store) 
     assert held(store, done)["train.py"] == b"print('better')\n"
 
 
+def test_a_file_larger_than_a_pack_lies_in_several(root: Path, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "PACK_BYTES", 1000)
+    data = os.urandom(3500)
+    (root / "weights.bin").write_bytes(data)
+    done = shipped(root, store)
+    assert held(store, done)["weights.bin"] == data
+    assert max(len(one) for key, one in store.objects.items() if key.startswith("packs/")) <= 1000
+    assert shipped(root, store).sent_bytes == 0
+
+
 def test_the_same_again_sends_nothing_and_asks_for_each_pack_once(root: Path, store: Store) -> None:
     first = shipped(root, store)
     store.sent.clear()

@@ -3,6 +3,7 @@
 import io
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -311,3 +312,13 @@ def test_a_cache_keeps_what_was_used_last(tmp_path: Path) -> None:
     os.utime(tmp_path / "packs/.half", (0, 0))
     cache.clean(2500)
     assert {path.name for path in (tmp_path / "packs").iterdir()} == {digest(data[0]), digest(data[4]), ".now"}
+
+
+def test_pods_at_a_site_share_a_cache_at_once(s3: S3, tmp_path: Path) -> None:
+    data = {str(n): os.urandom(100_000) for n in range(20)}
+    url = planted(s3, *packed(s3, data).values())
+    with ThreadPoolExecutor(6) as pool:
+        done = list(pool.map(lambda n: fetched(s3, url, tmp_path / f"code{n}", tmp_path / "cache"), range(6)))
+    assert done == [Fetched(20, 2_000_000)] * 6
+    assert all(contents(tmp_path / f"code{n}") == data for n in range(6))
+    assert len([path for path in (tmp_path / "cache").rglob("*") if path.is_file()]) == 2
