@@ -4,10 +4,13 @@ Its words are two descriptors: a file with what to become, in JSON, and a socket
 closes without a word when all went well.
 """
 
+import contextlib
 import ctypes
+import errno
 import fcntl
 import json
 import os
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -43,7 +46,7 @@ def become(spec: dict[str, Any]) -> None:
         kernel.enter_mounts(spec["beside"])
     else:
         kernel.own_mounts()
-        lay(spec["mounts"], read_only=spec["read_only"])
+        lay(spec["mounts"], spec["folder"], read_only=spec["read_only"], scratch=spec["scratch"])
     if name := spec["host_name"]:
         kernel.own_host_name(name)
     if account := spec["account"]:
@@ -56,20 +59,34 @@ def become(spec: dict[str, Any]) -> None:
         # Python ignores these, and the program would inherit that.
         signal.signal(number, signal.SIG_DFL)
     os.chdir(spec["folder"])
-    os.execve(spec["program"], spec["words"], spec["environment"])  # noqa: S606
+    os.execve(found(spec["program"], spec["environment"]), spec["words"], spec["environment"])  # noqa: S606
 
 
-def lay(mounts: list[dict[str, Any]], *, read_only: bool) -> None:
-    """The volumes at their places, in a tree that is the machine's otherwise. Raises OSError."""
+def found(program: str, environment: dict[str, str]) -> str:
+    """Where it is. Raises OSError."""
+    path = program if "/" in program else shutil.which(program, path=environment.get("PATH", ""))
+    if path is None:
+        raise FileNotFoundError(errno.ENOENT, "no such file on the container's PATH", program)
+    return path
+
+
+def lay(mounts: list[dict[str, Any]], folder: str, *, read_only: bool, scratch: bool) -> None:
+    """The volumes at their places, in a tree that is the machine's otherwise. Raises OSError.
+
+    Where it has no such place yet, an empty folder or file stays in it, which all later containers see.
+    """
     mounts = sorted(mounts, key=lambda one: Path(one["at"]).parts)
     for one in mounts:
-        Path(one["at"]).mkdir(parents=True, exist_ok=True)
+        place(one)
+    with contextlib.suppress(OSError):
+        # As runtimes do; where it can't be, the change into it says so.
+        Path(folder).mkdir(parents=True, exist_ok=True)
     # Taken before the tree is made read-only: they would be, too.
     taken = [kernel.clone_mount(Path(one["source"])) for one in mounts]
+    ours = kernel.clone_mount(REPOSITORY) if scratch and REPOSITORY.is_relative_to(TMP) else None
     if read_only:
         kernel.restrict(Path("/"), kernel.MS_RDONLY)
-    else:
-        ours = kernel.clone_mount(REPOSITORY) if REPOSITORY.is_relative_to(TMP) else None
+    if scratch:
         kernel.mount("tmpfs", TMP, "tmpfs", SAFE, "mode=1777")
         if ours is not None:
             REPOSITORY.mkdir(parents=True)
@@ -78,11 +95,21 @@ def lay(mounts: list[dict[str, Any]], *, read_only: bool) -> None:
     kernel.mount("tmpfs", Path("/dev/shm"), "tmpfs", SAFE, "mode=1777")  # noqa: S108
     kernel.mount("proc", Path("/proc"), "proc", SAFE | kernel.MS_NOEXEC)
     for one, descriptor in zip(mounts, taken, strict=True):
-        target = Path(one["at"])
-        target.mkdir(parents=True, exist_ok=True)
+        target = place(one)
         kernel.attach_mount(descriptor, target)
         kernel.restrict(target, SAFE | (kernel.MS_RDONLY if one["read_only"] else 0))
         os.close(descriptor)
+
+
+def place(mount: dict[str, Any]) -> Path:
+    """Where it goes: a folder, or a file for a file. Raises OSError."""
+    target = Path(mount["at"])
+    if Path(mount["source"]).is_dir():
+        target.mkdir(parents=True, exist_ok=True)
+    elif not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.touch()
+    return target
 
 
 def prctl(option: int, value: int) -> None:

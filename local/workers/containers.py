@@ -35,7 +35,8 @@ class Broken(Exception):
 class Become(NamedTuple):
     """What `inside` reads. `account` has user, group and groups, None is root; mounts have source, at and read_only.
 
-    Without a `host_name` it has the machine's.
+    A `program` without a slash is looked for on the PATH of its environment, where its mounts are in their places.
+    Without a `host_name` it has the machine's. `scratch`: it has a /tmp of its own.
     """
 
     program: str
@@ -45,6 +46,7 @@ class Become(NamedTuple):
     account: dict[str, Any] | None
     no_new_privileges: bool
     read_only: bool
+    scratch: bool
     mounts: list[dict[str, Any]]
     host_name: str | None
 

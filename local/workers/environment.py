@@ -16,6 +16,8 @@ Lookup = Callable[[str, str], Mapping[str, str] | None]
 BUNDLE = Path("/etc/ssl/certs/ca-certificates.crt")
 # Where AWS's clients look for authorities, and Azure's, which bring their own else.
 AUTHORITIES = ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
+# What fieldRefs may name besides the fields: an annotation or a label.
+NOTED = re.compile(r"metadata\.(annotations|labels)\['([^']+)'\]")
 # Linux has 64 for a host name, and Kubernetes one of them for the end.
 MOST_HOST_NAME = 63
 # $$ is a dollar; $(NAME) a variable, left as it is if nobody knows it ("Define Dependent Environment Variables").
@@ -49,9 +51,15 @@ def fields(pod: Mapping[str, Any], address: str) -> dict[str, str]:
         "metadata.uid": meta["uid"],
         "spec.nodeName": spec["nodeName"],
         "spec.serviceAccountName": spec.get("serviceAccountName", ""),
-        "status.hostIP": address,
-        "status.podIP": address,
+        **dict.fromkeys(("status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"), address),
     }
+
+
+def field(pod: Mapping[str, Any], path: str, address: str) -> str:
+    """One of them, or an annotation or label, which is empty where the pod has none of that name."""
+    if noted := NOTED.fullmatch(path):
+        return str((pod["metadata"].get(noted[1]) or {}).get(noted[2], ""))
+    return fields(pod, address)[path]
 
 
 def known_variables(
@@ -65,32 +73,35 @@ def known_variables(
     for one in container.get("env") or []:
         if not one.get("valueFrom"):
             found[one["name"]] = expand(one.get("value", ""), found)
-        elif (value := taken(one["valueFrom"], fields(pod, address), lookup)) is not None:
+        elif (value := taken(pod, one["valueFrom"], address, lookup)) is not None:
             found[one["name"]] = value
     return found
 
 
 def given(pod: Mapping[str, Any], image: str, *, root: bool) -> dict[str, str]:
     """What the image and its runtime give it, below that."""
-    home = {"HOME": "/root" if root else "/"}
     trust = dict.fromkeys(AUTHORITIES, str(BUNDLE)) if BUNDLE.exists() else {}
-    name = host_name(pod) or socket.gethostname()
-    return {"PATH": PATH, "HOSTNAME": name, **home, **trust, **images.of(image).environment}
+    name = {"HOSTNAME": host_name(pod) or socket.gethostname()}
+    known = images.of(image)
+    if known is None:
+        # In the machine's own root, of which nothing else can be written.
+        return {"PATH": images.OWN_PATH, "HOME": "/tmp", **name, **trust}  # noqa: S108
+    return {"PATH": PATH, "HOME": "/root" if root else "/", **name, **trust, **known.environment}
 
 
 def host_name(pod: Mapping[str, Any]) -> str | None:
     """Of its own, which tells replicas of one machine apart where they elect a leader; None is the machine's.
 
-    As the kubelet cuts it (Kubernetes docs, "Pod's hostname and subdomain").
+    The one that it asks for, else its name as the kubelet cuts it (Kubernetes docs, "Pod's hostname and subdomain").
     """
     if pod["spec"].get("hostNetwork"):
         return None
-    return str(pod["metadata"]["name"])[:MOST_HOST_NAME].rstrip("-.")
+    return str(pod["spec"].get("hostname") or pod["metadata"]["name"])[:MOST_HOST_NAME].rstrip("-.")
 
 
-def taken(source: Mapping[str, Any], own: Mapping[str, str], lookup: Lookup) -> str | None:
+def taken(pod: Mapping[str, Any], source: Mapping[str, Any], address: str, lookup: Lookup) -> str | None:
     if "fieldRef" in source:
-        return own[source["fieldRef"]["fieldPath"]]
+        return field(pod, source["fieldRef"]["fieldPath"], address)
     ((kind, ref),) = source.items()
     plural = {"configMapKeyRef": "configmaps", "secretKeyRef": "secrets"}[kind]
     data = lookup(plural, ref["name"])

@@ -3,10 +3,11 @@
 Any other is refused, and the pod says which: one that is ignored might change what the pod does.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from . import images
+from . import environment, images
 
 
 class Moot(NamedTuple):
@@ -16,9 +17,14 @@ class Moot(NamedTuple):
 
 
 class Only(NamedTuple):
-    """Accepted with these values."""
+    """Accepted with these values, or with one of a `form`, which reads as `forms`."""
 
     values: tuple[Any, ...]
+    form: re.Pattern[str] | None = None
+    forms: tuple[str, ...] = ()
+
+    def takes(self, field: Any) -> bool:
+        return field in self.values or bool(self.form and self.form.fullmatch(field))
 
 
 class Each(NamedTuple):
@@ -43,8 +49,11 @@ FIELD_PATHS = (
     "spec.nodeName",
     "spec.serviceAccountName",
     "status.hostIP",
+    "status.hostIPs",
     "status.podIP",
+    "status.podIPs",
 )
+FIELD_PATH = Only(FIELD_PATHS, environment.NOTED, ("metadata.annotations['KEY']", "metadata.labels['KEY']"))
 ITEMS = Each({"key": HEARD, "path": HEARD, "mode": HEARD})
 KEY_REF = {"name": HEARD, "key": HEARD, "optional": HEARD}
 PROBE = {
@@ -71,7 +80,7 @@ CONTAINER = {
             "name": HEARD,
             "value": HEARD,
             "valueFrom": {
-                "fieldRef": {"apiVersion": HEARD, "fieldPath": Only(FIELD_PATHS)},
+                "fieldRef": {"apiVersion": HEARD, "fieldPath": FIELD_PATH},
                 "configMapKeyRef": KEY_REF,
                 "secretKeyRef": KEY_REF,
             },
@@ -127,6 +136,8 @@ POD = {
     **dict.fromkeys(
         ("restartPolicy", "terminationGracePeriodSeconds", "serviceAccountName", "serviceAccount", "nodeName"), HEARD
     ),
+    **dict.fromkeys(("hostname", "subdomain"), HEARD),
+    "setHostnameAsFQDN": Only((False,)),
     **dict.fromkeys(
         (
             "affinity",
@@ -158,8 +169,9 @@ def refusals(pod: dict[str, Any]) -> list[str]:
 
 def unknown(field: Any, known: Any, place: str) -> Iterator[str]:
     if isinstance(known, Only):
-        if field not in known.values:
-            yield f"{place}: {field!r} is not honoured, only {', '.join(repr(one) for one in known.values)}"
+        if not known.takes(field):
+            named = ", ".join((*(repr(one) for one in known.values), *known.forms))
+            yield f"{place}: {field!r} is not honoured, only {named}"
     elif isinstance(known, Each):
         for number, one in enumerate(field or []):
             name = one["name"] if isinstance(one.get("name"), str) else number
@@ -174,14 +186,17 @@ def unknown(field: Any, known: Any, place: str) -> Iterator[str]:
 
 def of_container(container: dict[str, Any]) -> Iterator[str]:
     """A command, and those of probes, begin with a program of the image; ports are the machine's own."""
+    name = container["name"]
     commands = {"command": container.get("command") or []}
     for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
         if "exec" in container.get(probe, {}):
             commands[f"{probe}.exec.command"] = container[probe]["exec"].get("command") or []
-    programs = images.of(container["image"]).programs
+    known = images.of(container["image"])
     for place, words in commands.items():
-        if not words or words[0] not in programs:
-            yield f"container {container['name']}: its {place} must begin with {' or '.join(programs)}"
+        if known and (not words or words[0] not in known.programs):
+            yield f"container {name}: its {place} must begin with {' or '.join(known.programs)}"
+        elif not (words and words[0]):
+            yield f"container {name}: its {place} must be given: no image is fetched, so nobody knows the image's own"
     for port in container.get("ports") or []:
         if port.get("hostPort", port["containerPort"]) != port["containerPort"]:
-            yield f"container {container['name']}: a hostPort must be its containerPort: it has the machine's network"
+            yield f"container {name}: a hostPort must be its containerPort: it has the machine's network"

@@ -1,4 +1,8 @@
-"""Images whose containers are real processes on local machines; pods with any other image are played by kwok."""
+"""Which pods are real processes on local machines, and by which programs; all others are played by kwok.
+
+A pod of a run is real whatever its images are. Where one of them is in the table, so is its program; any other stands
+for the machine's own root, and its command begins with any program that is there.
+"""
 
 import shutil
 import sys
@@ -12,6 +16,14 @@ from local.machines.root import REPOSITORY
 # This program's interpreter, with the packages that services need beside it.
 PYTHON = sys.executable
 HINT = "`make setup` builds it, and machines get it when they start"
+# Of pods that do an experiment's work; its value is the run's name.
+RUN_LABEL = "landbridge.dev/run"
+# Of pods that only pretend to, for so long: crowds that would not fit the laptop.
+RUNS_FOR = "local.landbridge.dev/runs-for"
+# How the image's id begins in the status of what this kubelet runs; kwok's is empty.
+BY_ITSELF = "local://"
+# An image that this machine does not have has this interpreter as its `python`, and all that the machine has.
+OWN_PATH = f"{Path(PYTHON).parent}:{PATH}"
 
 
 class Image(NamedTuple):
@@ -31,7 +43,7 @@ IMAGES = {
         {"python3": PYTHON},
         {
             # An interpreter finds its packages by the name that it was called by.
-            "PATH": f"{Path(PYTHON).parent}:{PATH}",
+            "PATH": OWN_PATH,
             "PYTHONPATH": str(REPOSITORY),
             "PYTHONDONTWRITEBYTECODE": "1",
         },
@@ -45,8 +57,9 @@ def repository(image: str) -> str:
     return f"{name}/{last.partition(':')[0]}" if name else last.partition(":")[0]
 
 
-def of(image: str) -> Image:
-    return IMAGES[repository(image)]
+def of(image: str) -> Image | None:
+    """None is the machine's own root."""
+    return IMAGES.get(repository(image))
 
 
 def containers(pod: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -55,20 +68,37 @@ def containers(pod: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield from pod["spec"]["containers"]
 
 
+def of_run(pod: dict[str, Any]) -> bool:
+    meta = pod["metadata"]
+    return RUN_LABEL in (meta.get("labels") or {}) and RUNS_FOR not in (meta.get("annotations") or {})
+
+
 def real(pod: dict[str, Any]) -> bool:
-    """Whether this kubelet runs the pod itself: all its images are in the table. Programs that lack don't count."""
-    return all(repository(one["image"]) in IMAGES for one in containers(pod))
+    """Whether this kubelet runs the pod itself: it is a run's, or all its images are in the table.
+
+    Programs that lack don't count. One that it has begun stays its own, whatever is written on it later.
+    """
+    return of_run(pod) or all(of(one["image"]) for one in containers(pod)) or begun(pod)
+
+
+def begun(pod: dict[str, Any]) -> bool:
+    told = (pod.get("status") or {}).get("containerStatuses") or []
+    return any(one["imageID"].startswith(BY_ITSELF) for one in told)
 
 
 def program(image: str, word: str) -> str | None:
-    """The program's path on this machine, or None if it is not there. Raises KeyError for a word of no program."""
-    return shutil.which(of(image).programs[word], path=PATH)
+    """The program's path on this machine, or None if it is not there. Raises KeyError for a word of no program.
+
+    Where the image is none of the table it is the word itself: who starts it looks for it where the container sees.
+    """
+    known = of(image)
+    return shutil.which(known.programs[word], path=PATH) if known else word
 
 
 def missing(pod: dict[str, Any]) -> dict[str, str]:
     """Container → what to say of the program that it needs and that this machine lacks."""
     return {
-        one["name"]: f"the program {of(one['image']).programs[one['command'][0]]} is not on this machine: {HINT}"
+        one["name"]: f"the program {known.programs[one['command'][0]]} is not on this machine: {HINT}"
         for one in containers(pod)
-        if program(one["image"], one["command"][0]) is None
+        if (known := of(one["image"])) and program(one["image"], one["command"][0]) is None
     }

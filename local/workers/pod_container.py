@@ -122,7 +122,7 @@ class PodContainer:
         return {
             "name": self.name,
             "image": self.container["image"],
-            "imageID": f"local://{images.repository(self.container['image'])}",
+            "imageID": f"{images.BY_ITSELF}{images.repository(self.container['image'])}",
             "restartCount": self.restarts,
             "ready": self.ready,
             "started": self.started,

@@ -55,6 +55,7 @@ def become(pod: Json, container: Json, address: str, server: str, volumes: Volum
     if program is None:
         raise environment.Lacking(f"the program of {image} is not on this machine: {images.HINT}")
     context = container.get("securityContext") or {}
+    closed, own = bool(context.get("readOnlyRootFilesystem")), images.of(image) is None
     writable = [one["name"] for one in pod["spec"].get("volumes") or [] if "emptyDir" in one]
     remarks = []
     if not all(mapped(one) for one in (who.user, who.group, *who.groups)):
@@ -66,7 +67,8 @@ def become(pod: Json, container: Json, address: str, server: str, volumes: Volum
         folder=container.get("workingDir") or "/",
         account=containers.account(*who),
         no_new_privileges=context.get("allowPrivilegeEscalation") is False,
-        read_only=bool(context.get("readOnlyRootFilesystem")),
+        read_only=closed or own,
+        scratch=not closed,
         mounts=mounts(container, volumes, writable),
         host_name=environment.host_name(pod),
     )
