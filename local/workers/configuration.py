@@ -12,6 +12,8 @@ from .hardware import amount
 
 HEAD = {"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration"}
 LIVED_BY = {
+    "authentication",
+    "authorization",
     "containerRuntimeEndpoint",
     "evictionHard",
     "kubeReserved",
@@ -23,10 +25,8 @@ LIVED_BY = {
     "serverTLSBootstrap",
     "systemReserved",
 }
-# Of containers, cgroups, images and the kubelet's own port, none of which local machines have.
+# Of cgroups, images, volumes and how much is asked at once: local machines have none of them, or have it otherwise.
 WITHOUT_EFFECT = {
-    "authentication",
-    "authorization",
     "cgroupDriver",
     "clusterDNS",
     "clusterDomain",
@@ -44,6 +44,8 @@ WITHOUT_EFFECT = {
     "tlsMinVersion",
     "volumePluginDir",
 }
+# Its port knows callers by their certificates, and the API server decides what they may.
+ANONYMOUS, MODE = {"enabled": False}, {"mode": "Webhook"}
 NEEDED = {"registerNode": True, "rotateCertificates": True, "serverTLSBootstrap": True}
 
 
@@ -58,6 +60,7 @@ class Reserved(NamedTuple):
 
 class Configuration(NamedTuple):
     runtime: Path
+    client_authority: Path
     most_pods: int
     lease_seconds: int
     taints: list[dict[str, str]]
@@ -77,8 +80,16 @@ def understand(settings: dict[str, Any]) -> Configuration:
         raise ValueError(f"the kubelet of local machines does not know {', '.join(sorted(unknown))}")
     if other := [name for name, value in NEEDED.items() if settings.get(name) != value]:
         raise ValueError(f"the kubelet of local machines needs {', '.join(other)}")
+    callers = settings.get("authentication", {})
+    if (callers.get("anonymous"), settings.get("authorization")) != (ANONYMOUS, MODE):
+        raise ValueError(
+            f"the kubelet of local machines needs authentication.anonymous {ANONYMOUS}, authorization {MODE}"
+        )
+    if not (authority := callers.get("x509", {}).get("clientCAFile")):
+        raise ValueError("the kubelet of local machines needs authentication.x509.clientCAFile")
     return Configuration(
         runtime=Path(settings["containerRuntimeEndpoint"].removeprefix("unix://")),
+        client_authority=Path(authority),
         most_pods=settings["maxPods"],
         lease_seconds=settings["nodeLeaseDurationSeconds"],
         taints=settings["registerWithTaints"],

@@ -14,9 +14,10 @@ from typing import NoReturn
 
 from kube_http import MERGE, Answer, Json, Kube
 
-from . import configuration, devices, flags, hardware, kubeconfig, kwok, node, report
+from . import configuration, devices, flags, hardware, kubeconfig, kwok, log_server, node, report
 from .api_proxy import ApiProxy
 from .background import FIRST_PAUSE, background, leave, persist
+from .callers import Callers
 from .certificates import CLIENT, Denied, Store, private, serving
 from .lease import Lease
 from .pods import Pods
@@ -60,11 +61,12 @@ class Kubelet:
         # Before it is registered, which may take longer than this certificate lives.
         background(lambda: self.rotate(api))
         made = persist(lambda: self.registered(api))
-        background(lambda: self.serve(api))
         background(Lease(api, made, self.config.lease_seconds).run)
         plugged = [devices.Advertised(api, self.name, one) for one in devices.of(self.hardware)]
         place = report.Node(api, self.name, self.flags.node_ip, self.flags.cert_dir.with_name("pods"), LOGS)
-        background(Pods(place, plugged).run)
+        pods = Pods(place, plugged)
+        background(pods.run)
+        background(lambda: self.serve(api, pods))
         player = kwok.start(ApiProxy(api, self.name).address, self.name, self.flags.node_ip, self.flags.cert_dir)
         try:
             notify("READY=1")
@@ -108,10 +110,13 @@ class Kubelet:
         """For ever: the next certificate of its own, well before the end of this one."""
         self.keep_new(self.client, api)
 
-    def serve(self, api: Kube) -> None:
-        """For ever: the certificate of its port."""
+    def serve(self, api: Kube, pods: Pods) -> None:
+        """For ever: its port, and the certificate of that."""
         if not self.server.good():
             self.obtain(self.server, api)
+        who = self.config.client_authority, Callers(api, self.name)
+        served = log_server.Served(self.flags.node_ip, self.server.current, *who, pods.log)
+        background(lambda: log_server.run(served))
         self.keep_new(self.server, api)
 
     def keep_new(self, store: Store, api: Kube) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from kube_http import Answer
 
-from . import fields, images
+from . import container_logs, fields, images
 from .background import vital
 from .containers import Broken, Running, last_words
 from .environment import Lacking
@@ -35,6 +35,7 @@ class Life:
         self.title = f"{self.api.meta['namespace']}/{self.api.meta['name']}"
         self.inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self.folder = node.folder / pod["metadata"]["uid"]
+        self.logs = node.logs / f"{self.title.replace('/', '_')}_{pod['metadata']['uid']}"
         self.volumes = Volumes(node.api, pod, self.folder / "volumes")
         self.containers = pod_containers(pod)
         self.probers: dict[str, list[Prober]] = {}
@@ -56,6 +57,13 @@ class Life:
 
     def start(self) -> None:
         threading.Thread(target=vital, args=(self.run,), daemon=True).start()
+
+    def output(self, name: str, *, previous: bool) -> container_logs.Log:
+        """What a container of it has printed. Raises container_logs.NoLog."""
+        container = next((one for one in self.containers if one.name == name), None)
+        if container is None:
+            raise container_logs.NoLog(f'container "{name}" in pod "{self.api.meta["name"]}" not found')
+        return container_logs.find(self.logs, self.api.meta["name"], container, previous=previous)
 
     # In its own.
 
@@ -194,8 +202,7 @@ class Life:
 
     def log(self, container: PodContainer) -> Path:
         """Those of the last two runs stay."""
-        meta = self.api.meta
-        folder = self.node.logs / f"{meta['namespace']}_{meta['name']}_{meta['uid']}" / container.name
+        folder = self.logs / container.name
         for old in (f"{container.restarts - 2}.log", f"{container.restarts - 2}.log.1"):
             (folder / old).unlink(missing_ok=True)
         return folder / f"{container.restarts}.log"

@@ -5,7 +5,8 @@ from urllib.parse import urlencode
 
 from kube_http import Json
 
-from . import background, containers, images, volumes
+from . import background, containers, images, log_server, volumes
+from .container_logs import Log, NoLog, Wanted
 from .devices import Advertised
 from .pod import Life
 from .report import Node
@@ -54,6 +55,14 @@ class Pods:
             containers.prune(self.node.logs, {*self.lives, uid}, MOST_OLD_LOGS)
             self.lives[uid] = Life(self.node, pod)
             self.lives[uid].start()
+
+    def log(self, namespace: str, name: str, container: str, asked: Wanted) -> Log:
+        """Called from other threads. Raises NoLog."""
+        lives = [one for one in self.lives.copy().values() if one.title == f"{namespace}/{name}"]
+        if not lives:
+            raise NoLog(f"the pod {namespace}/{name} {log_server.PLAYED}")
+        # The last of several by one name is the one that the API has.
+        return lives[-1].output(container, previous=asked.previous)
 
     def clear(self, found: Iterable[str]) -> None:
         """Takes away what an earlier kubelet left of pods that have gone meanwhile."""

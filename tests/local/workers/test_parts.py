@@ -55,6 +55,7 @@ def test_every_pool_s_configuration_is_understood(spec: PoolSpec) -> None:
     told = bundled.config(spec)
     found = configuration.understand(told)
     assert found.runtime == Path("/run/containerd/containerd.sock")
+    assert found.client_authority == Path(bundled.AUTHORITY)
     assert found.taints == told["registerWithTaints"]
     assert set(flags.labels(bundled.node_labels(spec))) == set(labels.labels(spec))
 
@@ -64,6 +65,9 @@ def test_a_configuration_that_is_not_understood_is_refused() -> None:
     for change, why in (
         ({"kubeletCgroups": "/x"}, "does not know kubeletCgroups"),
         ({"serverTLSBootstrap": False}, "needs serverTLSBootstrap"),
+        ({"authentication": {"anonymous": {"enabled": True}}}, "needs authentication.anonymous"),
+        ({"authorization": {"mode": "AlwaysAllow"}}, "and authorization {'mode': 'Webhook'}"),
+        ({"authentication": {"anonymous": {"enabled": False}}}, "needs authentication.x509.clientCAFile"),
         ({"apiVersion": "kubelet.config.k8s.io/v1"}, "a configuration is"),
         ({"kubeReserved": {"cpu": "a few"}}, "'a few' is no amount"),
     ):

@@ -1,0 +1,55 @@
+"""Who asks at the kubelet's port, and whether they may: a certificate tells it, and the API server decides.
+
+As the real kubelet does with `authorization: {mode: Webhook}`, and with the same right: each node may ask for reviews.
+"""
+
+import time
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from kube_http import Kube
+
+REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+# For so long an answer counts.
+KNOWN_SECONDS = 60.0
+# What a path needs of `nodes`, any of these: the page "Kubelet authentication/authorization". Logs of containers are
+# part of all that has no name of its own.
+HEALTH, OTHER = ("healthz", "proxy"), ("proxy",)
+
+
+class Caller(NamedTuple):
+    name: str
+    groups: tuple[str, ...]
+
+
+def of_certificate(told: Mapping[str, Any] | None) -> Caller | None:
+    """Whom a verified certificate names, as Python tells it; None if there is none."""
+    parts = [pair for part in (told or {}).get("subject", ()) for pair in part]
+    names = [value for name, value in parts if name == "commonName"]
+    groups = tuple(value for name, value in parts if name == "organizationName")
+    return Caller(names[0], groups) if names else None
+
+
+class Callers:
+    def __init__(self, api: Kube, node: str) -> None:
+        self.api, self.node = api, node
+        self.known: dict[tuple[Caller, str], tuple[bool, float]] = {}
+
+    def may(self, who: Caller, needed: tuple[str, ...]) -> bool:
+        """Raises OSError, Answer."""
+        return any(self.has(who, one) for one in needed)
+
+    def has(self, who: Caller, subresource: str) -> bool:
+        now = time.monotonic()
+        verdict, until = self.known.get((who, subresource), (False, 0.0))
+        if until < now:
+            verdict = self.review(who, subresource)
+            fresh = {key: value for key, value in self.known.copy().items() if value[1] >= now}
+            self.known = {**fresh, (who, subresource): (verdict, now + KNOWN_SECONDS)}
+        return verdict
+
+    def review(self, who: Caller, subresource: str) -> bool:
+        what = {"verb": "get", "version": "v1", "resource": "nodes", "subresource": subresource, "name": self.node}
+        spec = {"user": who.name, "groups": [*who.groups, "system:authenticated"], "resourceAttributes": what}
+        head = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview"}
+        return bool(self.api.ask("POST", REVIEWS, {**head, "spec": spec})["status"]["allowed"])

@@ -1,0 +1,157 @@
+"""The kubelet's own port: over HTTPS, what containers have printed, and that it is well. It has no other paths."""
+
+import http.server
+import select
+import ssl
+import sys
+import time
+from collections.abc import Callable, Iterable
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from kube_http import Answer
+
+from . import callers, container_logs
+from .callers import Callers
+from .container_logs import Log, NoLog, Wanted
+from .node import PORT
+from .unit import say
+
+PLAYED = "is only simulated on this machine: nothing runs, so nothing is printed"
+# Nobody else asks for the port, but an address may come late.
+RETRY_SECONDS = 30.0
+# A line that is silent for so long is closed; the API server's own end after 90 s.
+HANDSHAKE_SECONDS, IDLE_SECONDS = 10.0, 120.0
+LOOK_SECONDS = 0.2
+# Of the wait for the next call, in which nothing is done: the server's own half second would cost hundreds of kubelets
+# a thousand awakenings a second.
+TURN_SECONDS = 3600.0
+
+Find = Callable[[str, str, str, Wanted], Log]
+
+
+class Served(NamedTuple):
+    """`certificate` has the key, too; by `authority` those of callers are good; `find` raises NoLog."""
+
+    address: str
+    certificate: Path
+    authority: Path
+    callers: Callers
+    find: Find
+
+
+def run(served: Served) -> None:
+    """For ever."""
+    reported = ""
+    while True:
+        try:
+            server = LogServer(served)
+        except OSError as error:
+            if str(error) != reported:
+                say(f"nobody answers on {served.address}:{PORT}: {error}")
+            reported = str(error)
+            time.sleep(RETRY_SECONDS)
+        else:
+            server.serve_forever(TURN_SECONDS)
+
+
+class LogServer(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, served: Served, port: int = PORT) -> None:
+        """Raises OSError."""
+        self.served = served
+        super().__init__((served.address, port), Handler)
+
+    def context(self) -> ssl.SSLContext:
+        """The files are read each time: a renewed certificate counts from the next line on. Raises OSError."""
+        made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        made.minimum_version = ssl.TLSVersion.TLSv1_2
+        made.load_cert_chain(self.served.certificate)
+        made.load_verify_locations(self.served.authority)
+        # Who has none hears from us that it needs one.
+        made.verify_mode = ssl.CERT_OPTIONAL
+        # Each line has settings of its own, so none can be taken up again.
+        made.options |= ssl.OP_NO_TICKET
+        made.num_tickets = 0
+        return made
+
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        """In the line's own thread, so that a slow handshake holds up nobody."""
+        request.settimeout(HANDSHAKE_SECONDS)
+        with self.context().wrap_socket(request, server_side=True) as line:
+            super().finish_request(line, client_address)
+
+    def handle_error(self, *_: Any) -> None:
+        """Lines that break are their callers' own affair."""
+        if not isinstance(error := sys.exc_info()[1], OSError):
+            say(f"port {PORT}: ERROR: {type(error).__name__}: {error}")
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    server: LogServer
+    connection: ssl.SSLSocket
+    protocol_version = "HTTP/1.1"
+    timeout = IDLE_SECONDS
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Not a line a call."""
+
+    def do_GET(self) -> None:
+        url = urlsplit(self.path)
+        words = [unquote(word) for word in url.path.split("/")[1:]]
+        if why := self.refusal(callers.HEALTH if words == ["healthz"] else callers.OTHER):
+            return self.tell(*why)
+        if words == ["healthz"]:
+            return self.tell(HTTPStatus.OK, "ok")
+        if len(words) != 4 or words[0] != "containerLogs":
+            return self.tell(HTTPStatus.NOT_FOUND, "local machines answer on /containerLogs and /healthz only")
+        try:
+            asked = container_logs.wanted(parse_qs(url.query, keep_blank_values=True))
+            log = self.server.served.find(words[1], words[2], words[3], asked)
+        except (ValueError, NoLog) as error:
+            # Only of this status the API server passes the text on.
+            return self.tell(HTTPStatus.BAD_REQUEST, str(error))
+        return self.stream(container_logs.read(log, asked, self.rest))
+
+    def do_POST(self) -> None:
+        self.do_GET()
+
+    def refusal(self, needed: tuple[str, ...]) -> tuple[HTTPStatus, str] | None:
+        """In the real kubelet's words."""
+        who = callers.of_certificate(self.connection.getpeercert())
+        if who is None:
+            return HTTPStatus.UNAUTHORIZED, "Unauthorized"
+        try:
+            if self.server.served.callers.may(who, needed):
+                return None
+        except (OSError, Answer) as error:
+            return HTTPStatus.INTERNAL_SERVER_ERROR, f"Authorization error: {error}"
+        what = f"verb=get, resource=nodes, subresource(s)=[{' '.join(needed)}]"
+        return HTTPStatus.FORBIDDEN, f"Forbidden (user={who.name}, {what})"
+
+    def tell(self, status: HTTPStatus, text: str) -> None:
+        # A call's body is never read.
+        self.close_connection |= self.command != "GET"
+        self.send_response(status)
+        self.send_header("Content-Type", "text/plain; charset=utf-8")
+        self.send_header("Content-Length", str(len(text.encode())))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def stream(self, chunks: Iterable[bytes]) -> None:
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", "text/plain")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for chunk in chunks:
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
+        self.wfile.write(b"0\r\n\r\n")
+
+    def rest(self) -> bool:
+        """A caller that hangs up is heard by its line."""
+        readable, _, _ = select.select([self.connection], [], [], LOOK_SECONDS)
+        self.close_connection |= bool(readable)
+        return not readable
