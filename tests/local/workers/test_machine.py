@@ -3,98 +3,28 @@
 import json
 import re
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from components.pools.bundle import bundle
-from local import namespace
-from local.workers import hardware
-from tests.components.pools.joining_client import eventually
-from tests.components.pools.joining_cluster import BIN
-from tests.local.machines.host import Box, Host
+from tests.local.machines.host import Box
 from tests.local.workers import real_pods
+from tests.local.workers.machine_bed import (
+    ADDRESSES,
+    asked,
+    conditions,
+    gone,
+    made,
+    output,
+    part,
+    ready,
+    retried,
+    status,
+)
 from tests.local.workers.real_pods import DEFAULT, container, pod
-from tests.local.workers.worker import spec
 
-API, ADDRESS, NODE, TOKEN = "10.128.0.5", "10.129.0.12", "host-2.lab", "abc123.0123456789abcdef"
-# In the namespace: the bed of a cluster, where machines are.
-BED = """
-from itertools import chain, count
-from tests.components.pools import joining_cluster as bed
-network.hold(api)
-ports = chain([6443], count(20000))
-bed.BIND, bed.free_port = "0.0.0.0", lambda: next(ports)
-bed.kept = bed.make(Path(folder))
-bed.cluster = next(bed.kept)
-secret = {"metadata": {"name": "bootstrap-token-abc123"}, "type": "bootstrap.kubernetes.io/token", "stringData": token}
-bed.cluster.admin("POST", "/api/v1/namespaces/kube-system/secrets", secret)
-result = (bed.cluster.pki / "ca.crt").read_text()
-"""
-ASK = """
-from tests.components.pools import joining_cluster as bed
-result = bed.cluster.admin(method, path, body)
-"""
-GIVEN = {
-    "token-id": "abc123",
-    "token-secret": "0123456789abcdef",
-    "usage-bootstrap-authentication": "true",
-    "auth-extra-groups": "system:bootstrappers:landbridge:lab:host-2",
-}
-
-
-@pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
-    made = Host(tmp_path_factory.mktemp("m"), ["unshare", *namespace.usable_mode().make])
-    yield made
-    made.close()
-
-
-@pytest.fixture(scope="module")
-def box(host: Host, tmp_path_factory: pytest.TempPathFactory) -> Box:
-    folder = tmp_path_factory.mktemp("bed")
-    authority = host(BED, api=API, folder=str(folder), token=GIVEN)
-    pool = spec("site-gpu")
-    size = {"architecture": "amd64", "cpus": 96, "memory_mib": 1 << 20, "disk_gib": 1000, "gpus": 8}
-    files = {
-        **bundle(pool, authority).files,
-        # A local machine has no way out by which it would find its own address.
-        "/etc/landbridge/host.json": json.dumps({"host": "host-2", "address": ADDRESS}),
-        "/etc/kubernetes/enrolment-token": TOKEN,
-        str(hardware.FILE): hardware.text(size, pool.kubernetes),
-    }
-    name = pool.server.removeprefix("https://").partition(":")[0]
-    made = host.machine(
-        "host-2",
-        f"{ADDRESS}/22",
-        hosts=f"{API} {name}\n",
-        programs={"kwok": str((BIN / "kwok").resolve())},
-        files=files,
-    )
-    made.ctl("daemon-reload")
-    made.ctl("start", "--no-block", "landbridge.target")
-    return made
-
-
-def asked(box: Box, path: str, method: str = "GET", body: Any = None) -> Any:
-    return box.host(ASK, method=method, path=path, body=body)
-
-
-def ready(box: Box) -> Any:
-    node = asked(box, f"/api/v1/nodes/{NODE}")
-    return node if ("Ready", "True") in [(c["type"], c["status"]) for c in node["status"]["conditions"]] else None
-
-
-def retried(what: Any, seconds: float = 90) -> Any:
-    def once() -> Any:
-        try:
-            return what()
-        except RuntimeError as error:  # not there yet
-            raise OSError(error) from None
-
-    return eventually(once, seconds)
+NODE, ADDRESS = "host-2.lab", ADDRESSES["host-2"]
 
 
 def test_a_machine_that_boots_a_pool_s_bundle_is_a_node(box: Box) -> None:
@@ -121,30 +51,6 @@ def test_it_is_a_node_again_after_a_restart_of_its_unit_and_leaves_nothing_when_
     assert box.ctl("stop", "kubelet").code == 0
     assert box.sh("pgrep -x kwok").out == ""
     assert Path(box.disk / "var/lib/kubelet/kubeconfig").stat().st_mode & 0o77 == 0
-
-
-def status(box: Box, name: str) -> Any:
-    return asked(box, f"{DEFAULT}/pods/{name}")["status"]
-
-
-def part(told: Any, name: str) -> Any:
-    parts = [*told.get("initContainerStatuses", []), *told.get("containerStatuses", [])]
-    return next((one for one in parts if one["name"] == name), None)
-
-
-def conditions(told: Any) -> dict[str, str]:
-    return {one["type"]: one["status"] for one in told.get("conditions") or []}
-
-
-def output(box: Box, pod: str, name: str, run: int = 0) -> str:
-    (folder,) = (box.disk / "var/log/pods").glob(f"default_{pod}_*")
-    file = folder / name / f"{run}.log"
-    return file.read_text() if file.exists() else ""
-
-
-def made(box: Box, *things: Any) -> None:
-    for one in things:
-        asked(box, f"{DEFAULT}/{one['kind'].lower()}s", "POST", one)
 
 
 def reviewed(box: Box, token: str, *audiences: str) -> Any:
@@ -248,10 +154,6 @@ def test_a_pod_that_is_through_is_done_with_all_that_ran_beside_it(box: Box, who
     for name in ("works", "fails"):
         asked(box, f"{DEFAULT}/pods/{name}", "DELETE")
         retried(lambda name=name: gone(box, name))
-
-
-def gone(box: Box, name: str) -> bool:
-    return name not in [one["metadata"]["name"] for one in asked(box, f"{DEFAULT}/pods")["items"]]
 
 
 def test_what_is_not_honoured_is_said_and_so_is_a_program_that_is_not_there(box: Box, whole: Any) -> None:
