@@ -6,27 +6,22 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from kube_http import Answer, Json, Kube
 from local.machines import kernel
 from local.machines.spawn import mapped
 
-from . import environment, payload
+from . import environment, payload, tokens
 from .background import vital
 from .hardware import amount
 from .payload import File, Owner
 from .unit import say
 
 MODE, TOKEN_MODE = 0o644, 0o600
-TOKEN_SECONDS = 3600
 # The real one's own pace is about a minute, too.
 REFRESH_SECONDS = 45.0
-# "Launch a Pod using service account token projection": renewed when 80 % of its life, or a day, has passed.
-RENEWED_AT, MOST_SECONDS = 0.8, 24 * 3600.0
 KINDS = {"configMap": ("configmaps", "name"), "secret": ("secrets", "secretName")}
 
 
@@ -36,7 +31,7 @@ class Volumes:
     def __init__(self, api: Kube, pod: Json, folder: Path) -> None:
         self.api, self.pod, self.folder = api, pod, folder
         self.wanted: list[Json] = pod["spec"].get("volumes") or []
-        self.tokens: dict[tuple[str, str], tuple[bytes, float]] = {}
+        self.tokens: dict[tuple[str, str], tokens.Token] = {}
         self.through = threading.Event()
         self.follower: threading.Thread | None = None
 
@@ -166,27 +161,12 @@ class Volumes:
     def token(self, projection: Json) -> bytes:
         """The one that there is, or a new one when that is old."""
         which = projection.get("audience", ""), projection["path"]
-        token, renewal = self.tokens.get(which, (b"", 0.0))
-        if time.time() >= renewal:
-            token, renewal = self.request(projection)
-            self.tokens[which] = token, renewal
-        return token
-
-    def request(self, projection: Json) -> tuple[bytes, float]:
-        """A token that is bound to the pod, and when to ask for the next."""
-        meta = self.pod["metadata"]
-        account = self.pod["spec"].get("serviceAccountName") or "default"
-        spec: dict[str, Any] = {
-            "audiences": [projection["audience"]] if projection.get("audience") else [],
-            "expirationSeconds": projection.get("expirationSeconds", TOKEN_SECONDS),
-            "boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": meta["name"], "uid": meta["uid"]},
-        }
-        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
-        path = f"/api/v1/namespaces/{meta['namespace']}/serviceaccounts/{account}/token"
-        status = self.api.ask("POST", path, body)["status"]
-        begin = time.time()
-        left = datetime.fromisoformat(status["expirationTimestamp"]).timestamp() - begin
-        return status["token"].encode(), begin + min(RENEWED_AT * left, MOST_SECONDS)
+        token = self.tokens.get(which)
+        if token is None or time.time() >= token.renewal:
+            audiences = [which[0]] if which[0] else []
+            life_seconds = projection.get("expirationSeconds", tokens.LIFE_SECONDS)
+            token = self.tokens[which] = tokens.request(self.api, self.pod, audiences, life_seconds)
+        return token.text.encode()
 
 
 def drop(folder: Path) -> None:
