@@ -14,6 +14,7 @@ HEAD = {"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfigura
 LIVED_BY = {
     "authentication",
     "authorization",
+    "clusterDomain",
     "containerRuntimeEndpoint",
     "evictionHard",
     "kubeReserved",
@@ -29,7 +30,6 @@ LIVED_BY = {
 WITHOUT_EFFECT = {
     "cgroupDriver",
     "clusterDNS",
-    "clusterDomain",
     "enforceNodeAllocatable",
     "eventRecordQPS",
     "kubeAPIBurst",
@@ -61,6 +61,7 @@ class Reserved(NamedTuple):
 class Configuration(NamedTuple):
     runtime: Path
     client_authority: Path
+    domain: str
     most_pods: int
     lease_seconds: int
     taints: list[dict[str, str]]
@@ -90,6 +91,7 @@ def understand(settings: dict[str, Any]) -> Configuration:
     return Configuration(
         runtime=Path(settings["containerRuntimeEndpoint"].removeprefix("unix://")),
         client_authority=Path(authority),
+        domain=settings["clusterDomain"],
         most_pods=settings["maxPods"],
         lease_seconds=settings["nodeLeaseDurationSeconds"],
         taints=settings["registerWithTaints"],

@@ -23,6 +23,7 @@ PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
 BROKEN = 128
 SAFE = kernel.MS_NOSUID | kernel.MS_NODEV
 TMP = Path("/tmp")  # noqa: S108  (each container's own)
+ETC = Path("/etc")
 # Programs lie in it, and it may lie below /tmp.
 REPOSITORY = Path(__file__).parents[2]
 
@@ -46,6 +47,8 @@ def become(spec: dict[str, Any]) -> None:
         kernel.enter_mounts(spec["beside"])
     else:
         kernel.own_mounts()
+        if spec["own_etc"]:
+            own_etc()
         lay(spec["mounts"], spec["folder"], read_only=spec["read_only"], scratch=spec["scratch"])
     if name := spec["host_name"]:
         kernel.own_host_name(name)
@@ -68,6 +71,28 @@ def found(program: str, environment: dict[str, str]) -> str:
     if path is None:
         raise FileNotFoundError(errno.ENOENT, "no such file on the container's PATH", program)
     return path
+
+
+def own_etc() -> None:
+    """An /etc of its own, with what the machine's has just now. Raises OSError.
+
+    A file of it can then have another mounted over it for good: whoever replaces the machine's own, as is done with its
+    hosts file, takes away whatever is mounted there in all namespaces (mount_namespaces(7), "Restrictions").
+    """
+    with os.scandir(ETC) as found:
+        entries = list(found)
+    folders = {one.name: kernel.clone_mount(Path(one)) for one in entries if one.is_dir(follow_symlinks=False)}
+    machine = os.open(ETC, os.O_PATH)
+    kernel.mount("tmpfs", ETC, "tmpfs", SAFE, "mode=0755")
+    for name, descriptor in folders.items():
+        (ETC / name).mkdir()
+        kernel.attach_mount(descriptor, ETC / name)
+        os.close(descriptor)
+    for one in entries:
+        # Reached by the descriptor: what lies under the mount has no other path.
+        if one.name not in folders and (one.is_symlink() or one.is_file()):
+            shutil.copy2(f"/proc/self/fd/{machine}/{one.name}", ETC / one.name, follow_symlinks=False)
+    os.close(machine)
 
 
 def lay(mounts: list[dict[str, Any]], folder: str, *, read_only: bool, scratch: bool) -> None:

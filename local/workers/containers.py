@@ -36,7 +36,7 @@ class Become(NamedTuple):
     """What `inside` reads. `account` has user, group and groups, None is root; mounts have source, at and read_only.
 
     A `program` without a slash is looked for on the PATH of its environment, where its mounts are in their places.
-    Without a `host_name` it has the machine's. `scratch`: it has a /tmp of its own.
+    Without a `host_name` it has the machine's. `scratch`, `own_etc`: it has a /tmp or an /etc of its own.
     """
 
     program: str
@@ -47,6 +47,7 @@ class Become(NamedTuple):
     no_new_privileges: bool
     read_only: bool
     scratch: bool
+    own_etc: bool
     mounts: list[dict[str, Any]]
     host_name: str | None
 

@@ -63,7 +63,8 @@ class Kubelet:
         made = persist(lambda: self.registered(api))
         background(Lease(api, made, self.config.lease_seconds).run)
         plugged = [devices.Advertised(api, self.name, one) for one in devices.of(self.hardware)]
-        place = report.Node(api, self.name, self.flags.node_ip, self.flags.cert_dir.with_name("pods"), LOGS)
+        folder, domain = self.flags.cert_dir.with_name("pods"), self.config.domain
+        place = report.Node(api, self.name, self.flags.node_ip, folder, LOGS, domain)
         pods = Pods(place, plugged)
         background(pods.run)
         background(lambda: self.serve(api, pods))

@@ -11,7 +11,7 @@ from typing import Any
 
 from kube_http import Answer
 
-from . import container_logs, fields, images
+from . import container_logs, fields, images, names
 from .background import vital
 from .containers import Broken, Running, last_words
 from .environment import Lacking
@@ -37,6 +37,7 @@ class Life:
         self.folder = node.folder / pod["metadata"]["uid"]
         self.logs = node.logs / f"{self.title.replace('/', '_')}_{pod['metadata']['uid']}"
         self.volumes = Volumes(node.api, pod, self.folder / "volumes")
+        self.names = names.of_run(node, pod, self.folder / "hosts")
         self.containers = pod_containers(pod)
         self.probers: dict[str, list[Prober]] = {}
         self.complete = self.api.closed
@@ -156,6 +157,8 @@ class Life:
     def lay(self, now: float) -> bool:
         try:
             self.volumes.lay()
+            if self.names:
+                self.names.lay()
         except (OSError, ValueError, Answer, Lacking) as error:
             self.trouble = f"its volumes: {error}"
             self.later(self.trouble, now)
@@ -181,7 +184,8 @@ class Life:
             return None
         log = self.log(container)
         try:
-            made = become(self.pod, container.container, self.node.address, self.node.api.server, self.volumes)
+            place, hosts = (self.node.address, self.node.api.server), self.names.file if self.names else None
+            made = become(self.pod, container.container, *place, self.volumes, hosts)
             for remark in made.remarks:
                 say(f"pod {self.title}: {container.name}: {remark}")
             container.begin(Running(made.become, log, self.on_end), now)
@@ -273,6 +277,8 @@ class Life:
         if not self.stopping:
             self.stopping = True
             self.volumes.leave()
+            if self.names:
+                self.names.leave()
             for prober in (one for made in self.probers.values() for one in made):
                 prober.stopped.set()
         left = [one for one in self.containers if one.running]

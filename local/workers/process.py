@@ -1,12 +1,14 @@
 """What a pod's container becomes: its program, its account, its mounts, as the pod's fields say."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from local.machines.spawn import mapped
 
 from . import containers, environment, images
 from .containers import Become
+from .names import HOSTS
 from .volumes import Volumes
 
 Json = dict[str, Any]
@@ -34,9 +36,10 @@ def account(pod: Json, container: Json) -> Account:
     return Account(user, both.get("runAsGroup", 0), tuple(sorted(set(extra))))
 
 
-def mounts(container: Json, volumes: Volumes, writable: Iterable[str]) -> list[Json]:
+def mounts(container: Json, volumes: Volumes, writable: Iterable[str], hosts: Path | None) -> list[Json]:
     """Only an emptyDir can be written, whatever the mount says ("Volumes": the others are read-only)."""
-    return [
+    names = [{"source": str(hosts), "at": str(HOSTS), "read_only": True}] if hosts else []
+    return names + [
         {
             "source": str(volumes.of(one["name"])),
             "at": one["mountPath"],
@@ -46,8 +49,8 @@ def mounts(container: Json, volumes: Volumes, writable: Iterable[str]) -> list[J
     ]
 
 
-def become(pod: Json, container: Json, address: str, server: str, volumes: Volumes) -> Made:
-    """Raises environment.Lacking, and what `volumes.lookup` raises."""
+def become(pod: Json, container: Json, address: str, server: str, volumes: Volumes, hosts: Path | None = None) -> Made:
+    """`hosts` is a file of its names. Raises environment.Lacking, and what `volumes.lookup` raises."""
     image, who = container["image"], account(pod, container)
     variables = environment.known_variables(pod, container, address, server, volumes.lookup)
     words = environment.words(container, variables)
@@ -69,7 +72,8 @@ def become(pod: Json, container: Json, address: str, server: str, volumes: Volum
         no_new_privileges=context.get("allowPrivilegeEscalation") is False,
         read_only=closed or own,
         scratch=not closed,
-        mounts=mounts(container, volumes, writable),
+        own_etc=hosts is not None,
+        mounts=mounts(container, volumes, writable, hosts),
         host_name=environment.host_name(pod),
     )
     return Made(made, remarks)

@@ -13,13 +13,14 @@ Json = dict[str, Any]
 
 
 class Node(NamedTuple):
-    """Where pods are: `folder` has their volumes, `logs` what they say."""
+    """Where pods are: `folder` has their volumes, `logs` what they say; `domain` is that of the cluster's names."""
 
     api: Kube
     name: str
     address: str
     folder: Path
     logs: Path
+    domain: str
 
 
 class Report:

@@ -1,11 +1,13 @@
 """Parts of runs' pods: which pods they are, their programs, their fields, and the names by which they are found."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from components.addons import kube_proxy, manifests
 from local.machines.commands import PATH
-from local.workers import environment, fields, images
+from local.workers import environment, fields, images, names
 from tests.local.workers.real_pods import container, pod
 from tests.local.workers.runs import INDEX, run_pod
 
@@ -93,3 +95,43 @@ def test_a_pod_s_host_name_is_the_one_that_it_asks_for() -> None:
     assert fields.refusals(made) == []
     assert environment.host_name(made) == "night-worker-0-0"
     assert environment.host_name(known(run_pod("night-x7k2p", "node", ["true"]))) == "night-x7k2p"
+
+
+def endpoint(host: str, *addresses: str, **more: Any) -> dict[str, Any]:
+    return {"hostname": host, "addresses": list(addresses), **more}
+
+
+def test_peers_are_those_whom_the_cluster_s_dns_would_name() -> None:
+    slices = [
+        {
+            "endpoints": [
+                endpoint("night-0", "192.0.2.7"),
+                endpoint("night-1", "192.0.2.8", conditions={"ready": False}),
+            ]
+        },
+        {"endpoints": [endpoint("night-2", "192.0.2.9", conditions={"ready": True}), {"addresses": ["192.0.2.10"]}]},
+        {"endpoints": None},
+    ]
+    found = names.peers(slices, "night", "team", "cluster.local")
+    assert found == [
+        "192.0.2.7\tnight-0.night.team.svc.cluster.local night-0.night.team.svc night-0.night.team night-0.night\n",
+        "192.0.2.9\tnight-2.night.team.svc.cluster.local night-2.night.team.svc night-2.night.team night-2.night\n",
+    ]
+    alone = known(run_pod("one", "node", ["true"]))
+    assert names.own(alone, "192.0.2.7", "cluster.local") == ["192.0.2.7\tone\n"]
+    alone["spec"]["hostNetwork"] = True
+    assert names.own(alone, "192.0.2.7", "cluster.local") == [], "it has the machine's"
+
+
+def test_a_file_of_names_is_written_in_place_and_gets_no_shorter(tmp_path: Path) -> None:
+    file = tmp_path / "hosts"
+    file.touch()
+    number = file.stat().st_ino
+    for text, content in (("a\nbb\n", "a\nbb\n"), ("c\n", "c\n\n\n\n"), ("c\nd\ne\nf\n", "c\nd\ne\nf\n")):
+        names.write(file, text)
+        assert file.read_text() == content
+    assert file.stat().st_ino == number
+
+
+def test_the_account_whose_right_it_takes_is_the_add_on_s() -> None:
+    assert (names.PROXY, names.PROXY_SPACE) == (kube_proxy.ADDON, manifests.SPACE)
