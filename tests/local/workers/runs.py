@@ -5,11 +5,63 @@ from typing import Any
 IMAGE = "registry.example.com/train:1"
 ANNOTATION = "batch.kubernetes.io/job-completion-index"
 INDEX = f"metadata.annotations['{ANNOTATION}']"
+# The variable that the Job's controller puts into each container.
+VARIABLE = {"name": "JOB_COMPLETION_INDEX", "valueFrom": {"fieldRef": {"fieldPath": INDEX}}}
+PORT = 18090
+# What a container sees, as a line of JSON.
+SEES = """
+import json, os, socket, sys
+from pathlib import Path
+def refused(path):
+    try:
+        Path(path).write_text("x")
+    except OSError as error:
+        return error.strerror
+print(json.dumps({
+    "found": [path for path in ("/tmp/x", "/dev/shm/x") if Path(path).exists()],
+    "environment": dict(os.environ),
+    "host": socket.gethostname(),
+    "names": Path("/etc/hosts").read_text().rstrip().splitlines(),
+    "here": os.getcwd(),
+    "code": sorted(one.name for one in Path("/code").iterdir() if not one.name.startswith("..")),
+    "writable": [path for path in ("/tmp/x", "/dev/shm/x", "/data/x") if refused(path) is None],
+    "refused": [refused(path) for path in ("/x", "/usr/x", "/etc/x", "/var/x", "/root/x", "/code/x")],
+}), flush=True)
+"""
+# The first one listens, and the other finds it by its name; each says what it has heard.
+MEETS = f"""
+import os, socket, sys, time
+index, name = os.environ["JOB_COMPLETION_INDEX"], sys.argv[1]
+if index == "0":
+    with socket.create_server(("", {PORT})) as door:
+        line = door.accept()[0]
+    found = socket.gethostbyname(name)
+else:
+    while True:
+        try:
+            found = socket.gethostbyname(name)
+            line = socket.create_connection((found, {PORT}), 5)
+            break
+        except OSError as error:
+            time.sleep(0.3)
+line.sendall(f"from {{index}}\\n".encode())
+print("heard", line.makefile().readline().strip(), "at", found)
+"""
+SERVICE = {
+    "apiVersion": "v1",
+    "kind": "Service",
+    "metadata": {"name": "night"},
+    # As JobSet makes it: peers look for each other before they are ready.
+    "spec": {"clusterIP": "None", "selector": {"landbridge.dev/run": "night"}, "publishNotReadyAddresses": True},
+}
+
+
+def program(name: str, command: list[str], **more: Any) -> dict[str, Any]:
+    return {"name": name, "image": IMAGE, "command": command, "env": [VARIABLE], **more}
 
 
 def run_pod(name: str, node: str, command: list[str], index: int = 0, **spec: Any) -> dict[str, Any]:
-    """As a JobSet's Indexed Job makes it, with the variable that the Job's controller puts in."""
-    variable = {"name": "JOB_COMPLETION_INDEX", "valueFrom": {"fieldRef": {"fieldPath": INDEX}}}
+    """As a JobSet's Indexed Job makes it."""
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -21,8 +73,13 @@ def run_pod(name: str, node: str, command: list[str], index: int = 0, **spec: An
         "spec": {
             "nodeName": node,
             "restartPolicy": "Never",
+            "automountServiceAccountToken": False,
             "terminationGracePeriodSeconds": 10,
-            "containers": [{"name": "main", "image": IMAGE, "command": command, "env": [variable]}],
+            "containers": [program("main", command)],
             **spec,
         },
     }
+
+
+def code(name: str, file: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {file: "pass"}}

@@ -66,7 +66,7 @@ def test_a_configuration_that_is_not_understood_is_refused() -> None:
         ({"kubeletCgroups": "/x"}, "does not know kubeletCgroups"),
         ({"serverTLSBootstrap": False}, "needs serverTLSBootstrap"),
         ({"authentication": {"anonymous": {"enabled": True}}}, "needs authentication.anonymous"),
-        ({"authorization": {"mode": "AlwaysAllow"}}, "and authorization {'mode': 'Webhook'}"),
+        ({"authorization": {"mode": "AlwaysAllow"}}, "authorization {'mode': 'Webhook'}"),
         ({"authentication": {"anonymous": {"enabled": False}}}, "needs authentication.x509.clientCAFile"),
         ({"apiVersion": "kubelet.config.k8s.io/v1"}, "a configuration is"),
         ({"kubeReserved": {"cpu": "a few"}}, "'a few' is no amount"),
