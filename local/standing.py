@@ -12,7 +12,7 @@ from cryptography import x509
 from .saved_worlds import FORM, MARK
 
 # What a world consists of, beside the folders of fleets.
-WORLD = ("worlds", "machines", "volumes", "blocks", "hosts.json", "guests.json", "machines.json")
+WORLD = ("worlds", "machines", "volumes", "shares", "blocks", "hosts.json", "guests.json", "machines.json")
 AUTHORITIES = ("authority", "azure-authority")
 # With less left, the next daemon gets new ones: machines learn of them when they start.
 AUTHORITY_DAYS = 15

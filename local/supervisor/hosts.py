@@ -18,7 +18,7 @@ from local.machines.machine import Machine, MachineError
 from local.machines.network import NetworkError
 from local.machines.waiting import readable
 from local.network import ends
-from local.workers import hardware
+from local.workers import hardware, shares
 
 from . import programs
 from .instance import KILL_SECONDS, STOP_SECONDS, Site, write
@@ -65,6 +65,7 @@ class Host:
             (f"{self.spec['address']}/{length}",),
             router=self.site.router(room(self.spec).router),
             programs=programs.of(version),
+            volumes=shares.laid(self.site.home),
             files={**self.site.trusted(), str(hardware.FILE): hardware.text(self.spec["hardware"], version)},
         )
 

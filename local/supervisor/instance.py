@@ -20,7 +20,7 @@ from typing import Any
 from local.machines.machine import Machine, MachineError
 from local.machines.network import Interface
 from local.machines.waiting import readable
-from local.workers import hardware
+from local.workers import hardware, shares
 
 from . import programs, volumes
 from .aws.agent import Agent
@@ -195,6 +195,7 @@ class Instance:
             router=self.site.router(spec["vpc"]),
             hosts=self.hosts_text(),
             programs=programs.of(version),
+            volumes=shares.laid(self.site.home),
             files={**self.site.trusted(), str(hardware.FILE): hardware.text(spec["hardware"], version)},
         )
         self.console(f"{self.id} starts as {self.name} on {spec['address']} in {spec['zone']}")

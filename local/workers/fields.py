@@ -116,6 +116,7 @@ VOLUME = {
         # Of memory it is honoured.
         "sizeLimit": HEARD,
     },
+    "persistentVolumeClaim": {"claimName": HEARD, "readOnly": HEARD},
     "projected": {
         "defaultMode": HEARD,
         "sources": Each(

@@ -9,7 +9,7 @@ from local.machines.spawn import mapped
 from . import containers, environment, images
 from .containers import Become
 from .names import HOSTS
-from .volumes import Volumes
+from .volumes import CLAIM, Volumes
 
 Json = dict[str, Any]
 
@@ -37,7 +37,7 @@ def account(pod: Json, container: Json) -> Account:
 
 
 def mounts(container: Json, volumes: Volumes, writable: Iterable[str], hosts: Path | None) -> list[Json]:
-    """Only an emptyDir can be written, whatever the mount says ("Volumes": the others are read-only)."""
+    """What is not `writable` is not, whatever the mount says."""
     names = [{"source": str(hosts), "at": str(HOSTS), "read_only": True}] if hosts else []
     return names + [
         {
@@ -47,6 +47,11 @@ def mounts(container: Json, volumes: Volumes, writable: Iterable[str], hosts: Pa
         }
         for one in container.get("volumeMounts") or []
     ]
+
+
+def can_be_written(volume: Json) -> bool:
+    """Only these ("Volumes": the others are read-only)."""
+    return "emptyDir" in volume or (CLAIM in volume and not volume[CLAIM].get("readOnly"))
 
 
 def become(pod: Json, container: Json, address: str, server: str, volumes: Volumes, hosts: Path | None = None) -> Made:
@@ -59,7 +64,7 @@ def become(pod: Json, container: Json, address: str, server: str, volumes: Volum
         raise environment.Lacking(f"the program of {image} is not on this machine: {images.HINT}")
     context = container.get("securityContext") or {}
     closed, own = bool(context.get("readOnlyRootFilesystem")), images.of(image) is None
-    writable = [one["name"] for one in pod["spec"].get("volumes") or [] if "emptyDir" in one]
+    writable = [one["name"] for one in pod["spec"].get("volumes") or [] if can_be_written(one)]
     remarks = []
     if not all(mapped(one) for one in (who.user, who.group, *who.groups)):
         remarks.append(f"runs as root, not as {who.user}: this user namespace has no user but root")

@@ -13,7 +13,7 @@ from kube_http import Answer, Json, Kube
 from local.machines import kernel
 from local.machines.spawn import mapped
 
-from . import environment, payload, tokens
+from . import environment, payload, shares, tokens
 from .background import vital
 from .hardware import amount
 from .payload import File, Owner
@@ -22,6 +22,7 @@ from .unit import say
 MODE, TOKEN_MODE = 0o644, 0o600
 # The real one's own pace is about a minute, too.
 REFRESH_SECONDS = 45.0
+CLAIM = "persistentVolumeClaim"
 KINDS = {"configMap": ("configmaps", "name"), "secret": ("secrets", "secretName")}
 
 
@@ -31,24 +32,28 @@ class Volumes:
     def __init__(self, api: Kube, pod: Json, folder: Path) -> None:
         self.api, self.pod, self.folder = api, pod, folder
         self.wanted: list[Json] = pod["spec"].get("volumes") or []
+        self.shared: dict[str, Path] = {}
         self.tokens: dict[tuple[str, str], tokens.Token] = {}
         self.through = threading.Event()
         self.follower: threading.Thread | None = None
 
     def of(self, name: str) -> Path:
-        return self.folder / name
+        return self.shared.get(name, self.folder / name)
 
     def lay(self) -> None:
         """All of them. Raises OSError, ValueError, Answer, environment.Lacking."""
         for volume in self.wanted:
             if "emptyDir" in volume:
                 self.empty(self.of(volume["name"]), volume["emptyDir"] or {})
+            elif CLAIM in volume:
+                space, claim = self.pod["metadata"]["namespace"], volume[CLAIM]["claimName"]
+                self.shared[volume["name"]] = shares.folder(self.api, space, claim)
         self.refresh()
 
     def refresh(self) -> list[str]:
         """Brings the files up to date; the names of volumes that changed. Raises as `lay` does."""
         owner = self.owner()
-        filled = [one for one in self.wanted if "emptyDir" not in one]
+        filled = [one for one in self.wanted if not {"emptyDir", CLAIM} & set(one)]
         return [
             one["name"] for one in filled if payload.write(self.of(one["name"]), dict(self.files(one, owner)), owner)
         ]

@@ -11,7 +11,7 @@ from components.addons import kube_proxy
 from components.addons.spec import addons_spec
 from components.pools.bundle import bundle
 from fleet.world import current
-from local.workers import hardware
+from local.workers import hardware, shares
 from tests.components.pools.joining_bed import ROOT
 from tests.components.pools.joining_client import eventually
 from tests.components.pools.joining_cluster import BIN
@@ -55,6 +55,7 @@ who = {
     "certificate-authority": one.pki / "ca.crt",
     "client-certificate": one.folder / "admin.crt",
     "client-key": one.folder / "admin.key",
+    "cache-dir": one.folder / "kubectl",
 }
 words = [str(bed.BIN / "kubectl"), *(f"--{name}={value}" for name, value in who.items()), *words]
 running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -81,11 +82,13 @@ def boot(host: Host, name: str, authority: str) -> Box:
         "/etc/kubernetes/enrolment-token": host(ENROL, number=f"abc12{name[-1]}", host=name),
         str(hardware.FILE): hardware.text(size, pool.kubernetes),
     }
+    (host.folder / "shares").mkdir(exist_ok=True)
     server = pool.server.removeprefix("https://").partition(":")[0]
     made = host.machine(
         name,
         f"{ADDRESSES[name]}/22",
         hosts=f"{API} {server}\n",
+        volumes={str(shares.PLACE): str(host.folder / "shares")},
         programs={"kwok": str((BIN / "kwok").resolve())},
         files=files,
     )
@@ -153,12 +156,16 @@ class Shown(NamedTuple):
     times: list[float]
 
 
+def applied(box: Box, *things: Any) -> None:
+    box.host(APPLY, things=list(things))
+
+
 def proxies(*boxes: Box) -> None:
     """The add-on's kube-proxy on these machines, whose DaemonSet nobody schedules here."""
     world = current(ROOT / "fleet.yaml")
     things = kube_proxy.manifests(addons_spec(world.fleet, world.plan, "main"))
     (daemon,) = (one for one in things if one["kind"] == "DaemonSet")
-    boxes[0].host(APPLY, things=[one for one in things if one is not daemon])
+    applied(boxes[0], *(one for one in things if one is not daemon))
     template = daemon["spec"]["template"]
     for box in boxes:
         meta = {**template["metadata"], "name": f"{kube_proxy.ADDON}-{box.name}"}

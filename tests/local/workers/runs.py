@@ -83,3 +83,25 @@ def run_pod(name: str, node: str, command: list[str], index: int = 0, **spec: An
 
 def code(name: str, file: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {file: "pass"}}
+
+
+def share(space: str = "default") -> list[dict[str, Any]]:
+    """A volume on an NFS server and its claim, as the add-on of shares makes them."""
+    attributes = {"server": "nfs.example.com", "share": "/export/data"}
+    csi = {"driver": "nfs.csi.k8s.io", "volumeHandle": f"lab/data#{space}", "volumeAttributes": attributes}
+    both = {"accessModes": ["ReadWriteMany"], "storageClassName": "data"}
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": space, "name": "data"}
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolume",
+            "metadata": {"name": f"main.{space}.data"},
+            "spec": {**both, "capacity": {"storage": "1Pi"}, "claimRef": claim, "csi": csi},
+        },
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": "data", "namespace": space},
+            "spec": {**both, "volumeName": f"main.{space}.data", "resources": {"requests": {"storage": "1Pi"}}},
+        },
+    ]

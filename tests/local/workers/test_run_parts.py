@@ -7,9 +7,9 @@ import pytest
 
 from components.addons import kube_proxy, manifests
 from local.machines.commands import PATH
-from local.workers import environment, fields, images, names
+from local.workers import environment, fields, images, names, shares
 from tests.local.workers.real_pods import container, pod
-from tests.local.workers.runs import INDEX, run_pod
+from tests.local.workers.runs import INDEX, run_pod, share
 
 
 def known(made: dict[str, Any]) -> dict[str, Any]:
@@ -135,3 +135,20 @@ def test_a_file_of_names_is_written_in_place_and_gets_no_shorter(tmp_path: Path)
 
 def test_the_account_whose_right_it_takes_is_the_add_on_s() -> None:
     assert (names.PROXY, names.PROXY_SPACE) == (kube_proxy.ADDON, manifests.SPACE)
+
+
+def test_volumes_of_one_place_on_a_server_are_one_folder() -> None:
+    volume, _ = share()
+    other, _ = share("team-nlp")
+    assert str(shares.place(volume)) == str(shares.place(other)) == "nfs/nfs.example.com/export/data"
+    attributes = volume["spec"]["csi"]["volumeAttributes"]
+    attributes["share"] += "/part"
+    assert shares.place(volume).is_relative_to(shares.place(other))
+    attributes["share"] = "/export/../../etc"
+    with pytest.raises(environment.Lacking, match=r"'main.default.data' names no server with a share"):
+        shares.place(volume)
+    volume["spec"]["csi"] = {"driver": "efs.csi.aws.com", "volumeHandle": "fs-1:/../x:fsap-2"}
+    assert str(shares.place(volume)) == "efs.csi.aws.com/volume-fs-1:%2F..%2Fx:fsap-2"
+    del volume["spec"]["csi"]
+    with pytest.raises(environment.Lacking, match="csi alone"):
+        shares.place(volume)

@@ -11,6 +11,7 @@ from tests.local.machines.host import Box
 from tests.local.workers.machine_bed import (
     ADDRESSES,
     API,
+    applied,
     asked,
     gone,
     kubectl,
@@ -23,7 +24,7 @@ from tests.local.workers.machine_bed import (
     status,
 )
 from tests.local.workers.real_pods import DEFAULT
-from tests.local.workers.runs import MEETS, SEES, SERVICE, code, program, run_pod
+from tests.local.workers.runs import MEETS, SEES, SERVICE, code, program, run_pod, share
 
 NAMES = ["night-0.alone.default", "night-0.alone"]
 CLOSED = "Read-only file system"
@@ -188,6 +189,31 @@ def test_they_find_each_other_by_name(machine: Box, other_box: Box) -> None:
     assert other_box.log("kubelet.service").count(alone) == 1, "said once"
     assert "forbidden" not in machine.log("kubelet.service") + other_box.log("kubelet.service")
     leave(machine, "night-worker-0-0-x7k2p", "night-worker-0-1-x7k2p")
+
+
+def test_a_claim_is_one_folder_on_all_machines(machine: Box, other_box: Box) -> None:
+    retried(lambda: ready(other_box))
+    claim = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+    mounts = [{"name": "data", "mountPath": "/data"}]
+    writes = ["sh", "-c", "until [ -e /data/read ]; do echo weights > /data/model; sleep 0.2; done"]
+    reads = ["sh", "-c", "until cat /data/model; do sleep 0.2; done; touch /data/read && touch /shut/no"]
+    pods = {"writes": run_pod("writes", node(machine), writes, volumes=[claim])}
+    shut = {"name": "shut", "persistentVolumeClaim": {"claimName": "data", "readOnly": True}}
+    pods["reads"] = run_pod("reads", node(other_box), reads, volumes=[claim, shut])
+    for one in pods.values():
+        one["spec"]["containers"][0]["volumeMounts"] = mounts
+    pods["reads"]["spec"]["containers"][0]["volumeMounts"] = [*mounts, {"name": "shut", "mountPath": "/shut"}]
+    made(machine, *pods.values())
+    waits = "persistentvolumeclaim 'data' not found"
+    for name in pods:
+        retried(lambda name=name: waits in str(part(status(machine, name), "main")))
+    applied(machine, *share())
+    reached(machine, "writes", "Succeeded")
+    reached(machine, "reads", "Failed")
+    said = kubectl(machine, "logs", "reads").text.splitlines()
+    assert said[-2:] == ["weights", f"touch: cannot touch '/shut/no': {CLOSED}"]
+    assert (machine.host.folder / "shares/nfs/nfs.example.com/export/data/model").read_text() == "weights\n"
+    leave(machine, *pods)
 
 
 HEALTH = """
