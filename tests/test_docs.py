@@ -328,8 +328,9 @@ def command_lines(path: Path) -> Iterator[str]:
 def check(command: click.Command, name: str, arguments: list[str], parent: click.Context | None = None) -> None:
     """Parses as click would and runs nothing. Raises click.UsageError."""
     context = command.make_context(name, arguments, parent=parent)
-    if isinstance(command, click.Group):
-        child, found, rest = command.resolve_command(context, [*context._protected_args, *context.args])
+    left = [*context._protected_args, *context.args]
+    if isinstance(command, click.Group) and (left or not command.invoke_without_command):
+        child, found, rest = command.resolve_command(context, left)
         assert child is not None
         assert found is not None
         check(found, child, rest, context)
