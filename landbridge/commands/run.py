@@ -31,6 +31,10 @@ def variables(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> 
     return found or None
 
 
+def several(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> list[str] | None:
+    return list(given) or None
+
+
 # Each has its key in run.yaml, whose text says what it is without the flag.
 FLAGS = (
     click.option("--gpus", type=int, metavar="N", help="GPUs in all; more than a machine has are whole machines."),
@@ -43,6 +47,7 @@ FLAGS = (
     click.option(
         "--env", "environment", multiple=True, callback=variables, metavar="NAME[=VALUE]", help="May stand often."
     ),
+    click.option("--secret", "secrets", multiple=True, callback=several, metavar="NAME", help="Its keys as variables."),
     click.option("--priority", type=click.Choice(["low", "normal", "high"]), help="Inside the team.  [normal]"),
     click.option("--restarts", type=int, metavar="N", help="After exit codes of its own.  [0]"),
     click.option("--max-hours", type=float, metavar="HOURS", help="Then it is stopped."),

@@ -27,6 +27,7 @@ from .store import Records
 from .templates import template
 
 FORMAT = 1
+SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
 IMAGE = re.compile(r"[a-z0-9][a-z0-9._/:-]*(@sha256:[0-9a-f]{64})?")
 
 
@@ -43,6 +44,7 @@ def prepare(given: Given, person: Person, folder: Path, template_folder: Path | 
     """Raises UsageError, FleetError, LandbridgeError: for all that could be known before anything is created."""
     run, team = given.run, team_of(person)
     _check_team(given, person, team)
+    _check_secrets(given, person)
     pools = {pool.name: pool for pool in person.spec.pools if pool.hardware.gpus}
     many, form = hosts(given, pools), template(run.template, template_folder or folder)
     image, found = _image(given, person), look(person)
@@ -128,6 +130,22 @@ def _check_team(given: Given, person: Person, team: str) -> None:
     if (share := given.run.checkpoints) and share not in person.world.fleet.storage.shares:
         known = ", ".join(person.world.fleet.storage.shares) or "none"
         raise UsageError(f"{given.at('checkpoints')}: the fleet has no share {share}. It has {known}.")
+
+
+def _check_secrets(given: Given, person: Person) -> None:
+    """What stands in a run can be read by whoever sees it, and stays in its record."""
+    how = f"`kubectl --namespace {person.namespace} create secret generic NAME --from-env-file=FILE`"
+    hidden = [name for name in given.run.environment if SECRET.search(name)]
+    if hidden:
+        raise UsageError(
+            f"{given.at('environment')}: {', '.join(hidden)} looks like a secret, and variables of a run are no place for "
+            f"one. Keep it in a Secret, made with {how}, and name that with --secret NAME."
+        )
+    for name in given.run.secrets:
+        if person.kube.find("secret", name, f"--namespace={person.namespace}") is None:
+            raise UsageError(
+                f"{given.at('secrets')}: there is no Secret {name} in {person.namespace}. Make it with {how}."
+            )
 
 
 def _check_price(given: Given, offered: Offer) -> None:

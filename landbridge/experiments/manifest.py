@@ -135,11 +135,13 @@ def _pod(one: Launched, name: str, part: Part) -> Manifest:
         mounts.append({"name": SHARE_VOLUME, "mountPath": SHARE})
         volumes.append({"name": SHARE_VOLUME, "persistentVolumeClaim": {"claimName": one.run.checkpoints}})
     redis = name == REDIS
+    secrets = [{"secretRef": {"name": secret}} for secret in one.run.secrets]
     main = {
         "name": "run",
         "image": REDIS_IMAGE if redis else one.image,
         "command": list(_words(one, part)),
         "env": variables,
+        **({"envFrom": secrets} if secrets and not redis else {}),
         "workingDir": "/" if redis else CODE,
         "resources": _resources(one, part),
         **({} if redis else {"volumeMounts": mounts}),

@@ -41,6 +41,9 @@ class Run(Model):
     image: str | None = Field(default=None, min_length=1, description="images.runs of the fleet file")
     template: str = Field(default="plain", min_length=1, description="how the hosts' processes meet")
     environment: dict[Variable, str] = Field(default_factory=dict)
+    secrets: list[Name] = Field(
+        default_factory=list, max_length=10, description="Secrets of the team's namespace, whose keys become variables"
+    )
     priority: Priority = "normal"
     restarts: int = Field(default=0, ge=0, le=100, description="after an exit code of its own that is not 0")
     max_hours: float | None = Field(default=None, gt=0, le=24 * 365, description="then it is stopped")

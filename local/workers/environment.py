@@ -70,6 +70,8 @@ def known_variables(
     Raises Lacking.
     """
     found = service(server)
+    for source in container.get("envFrom") or []:
+        found |= whole(source, lookup)
     for one in container.get("env") or []:
         if not one.get("valueFrom"):
             found[one["name"]] = expand(one.get("value", ""), found)
@@ -111,6 +113,16 @@ def taken(pod: Mapping[str, Any], source: Mapping[str, Any], address: str, looku
         return None
     what = f"{plural.removesuffix('s')} {ref['name']!r}"
     raise Lacking(f"{what} not found" if data is None else f"couldn't find key {ref['key']} in {what}")
+
+
+def whole(source: Mapping[str, Any], lookup: Lookup) -> dict[str, str]:
+    """All of a ConfigMap or Secret. Raises Lacking."""
+    kind = "secrets" if "secretRef" in source else "configmaps"
+    ref = source["secretRef" if kind == "secrets" else "configMapRef"]
+    data = lookup(kind, ref["name"])
+    if data is None and not ref.get("optional"):
+        raise Lacking(f"{kind.removesuffix('s')} {ref['name']!r} not found")
+    return {f"{source.get('prefix', '')}{name}": value for name, value in (data or {}).items()}
 
 
 def service(server: str) -> dict[str, str]:

@@ -86,6 +86,13 @@ CONTAINER = {
             },
         }
     ),
+    "envFrom": Each(
+        {
+            "prefix": HEARD,
+            "secretRef": {"name": HEARD, "optional": HEARD},
+            "configMapRef": {"name": HEARD, "optional": HEARD},
+        }
+    ),
     "volumeMounts": Each({"name": HEARD, "mountPath": HEARD, "readOnly": HEARD}),
     **dict.fromkeys(("livenessProbe", "readinessProbe", "startupProbe"), PROBE),
     "securityContext": {
