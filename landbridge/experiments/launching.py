@@ -138,8 +138,8 @@ def _check_secrets(given: Given, person: Person) -> None:
     hidden = [name for name in given.run.environment if SECRET.search(name)]
     if hidden:
         raise UsageError(
-            f"{given.at('environment')}: {', '.join(hidden)} looks like a secret, and variables of a run are no place for "
-            f"one. Keep it in a Secret, made with {how}, and name that with --secret NAME."
+            f"{given.at('environment')}: {', '.join(hidden)} looks like a secret, and variables of a run are no place "
+            f"for one. Keep it in a Secret, made with {how}, and name that with --secret NAME."
         )
     for name in given.run.secrets:
         if person.kube.find("secret", name, f"--namespace={person.namespace}") is None:
