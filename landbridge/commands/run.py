@@ -166,12 +166,14 @@ def show_offer(prepared: Any, out: Output) -> None:
     out.progress.print(
         Text.assemble((launched.name, "bold"), f" of {launched.team}: {many.number} {plural} with {many.gpus} GPUs")
     )
-    table = render.plain_table("place", "pool", "GPUs free", "of", "buys", "an hour", "", right=("GPUs free", "of"))
+    table = render.plain_table(
+        "place", "pool", "free", "of", "buys", "an hour", "", right=("free", "of", "buys", "an hour")
+    )
     for one in offer.choices:
-        cost = "own" if one.site else "price not known" if one.usd_an_hour is None else f"${one.usd_an_hour:,.2f}"
+        cost = "own" if one.site else "unknown" if one.usd_an_hour is None else f"${one.usd_an_hour:,.2f}"
         here = one == offer.chosen
         mark = Text("goes here" if here and not offer.waits else "would go here" if here else "", style="green")
-        buys = f"up to {one.buys} machines" if one.buys else ""
+        buys = f"≤ {one.buys}" if one.buys else ""
         table.add_row(Text(one.place, style="bold"), one.pool, str(one.free), str(one.of), buys, cost, mark)
     out.progress.print(table)
     out.progress.print(expected(offer))

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from components.addons import controllers
 from fleet import team_code, team_queues
 from landbridge.access.person import Person, team_of
 from landbridge.cluster.kube import KubeError
@@ -18,6 +19,7 @@ from landbridge.code.s3_store import S3Store
 from landbridge.code.ship import Shipped, ship
 from landbridge.errors import LandbridgeError, UsageError
 from landbridge.queue.look import look
+from landbridge.waiting import NotYet, until
 
 from .hosts import hosts
 from .manifest import Launched, manifest
@@ -27,6 +29,11 @@ from .store import Records
 from .templates import template
 
 FORMAT = 1
+# Controllers that start, or an API server that does: a cluster that has just come up has them in a minute.
+AWAY = re.compile(
+    r"failed calling webhook|connection refused|ServiceUnavailable|timed? ?out|no answer within", re.IGNORECASE
+)
+AWAY_SECONDS = 120.0
 SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
 IMAGE = re.compile(r"[a-z0-9][a-z0-9._/:-]*(@sha256:[0-9a-f]{64})?")
 
@@ -97,12 +104,27 @@ def start(prepared: Prepared, progress: Callable[[int, int], None]) -> tuple[Lau
 def create(person: Person, launched: Launched, records: Records) -> None:
     """The name is the run's for ever, so it is queued once: whoever asks twice is refused."""
     records.write(launched.name, launched.record)
-    try:
-        person.kube.done("create", "--filename=-", stdin=json.dumps(manifest(launched)))
-    except KubeError as error:
-        if "AlreadyExists" in error.result.err:
-            return  # an answer that was lost on its way, and asked for again
-        raise LandbridgeError(f"{launched.name} was not queued: {error}") from None
+    text = json.dumps(manifest(launched))
+
+    def created() -> bool:
+        try:
+            person.kube.done("create", "--filename=-", stdin=text)
+        except KubeError as error:
+            if "AlreadyExists" in error.result.err:
+                return True  # an answer that was lost on its way
+            if AWAY.search(error.result.err):
+                raise NotYet(str(error)) from None
+            raise LandbridgeError(f"{launched.name} was not queued: {error}") from None
+        return True
+
+    until(created, AWAY_SECONDS, 2.0, lambda ails: _away(person, launched.name, ails))
+
+
+def _away(person: Person, name: str, ails: str) -> LandbridgeError:
+    return LandbridgeError(
+        f"{name} was not queued, for nobody answers who would queue it: {ails}\nIts code is sent. When Kueue and "
+        f"JobSet are back (pods in {controllers.SPACE}), `landbridge runs again {name}{person.place.options}` queues it."
+    )
 
 
 def now() -> str:
