@@ -121,9 +121,10 @@ def create(person: Person, launched: Launched, records: Records) -> None:
 
 
 def _away(person: Person, name: str, ails: str) -> LandbridgeError:
+    again = f"`landbridge runs again {name}{person.place.options}`"
     return LandbridgeError(
-        f"{name} was not queued, for nobody answers who would queue it: {ails}\nIts code is sent. When Kueue and "
-        f"JobSet are back (pods in {controllers.SPACE}), `landbridge runs again {name}{person.place.options}` queues it."
+        f"{name} was not queued, for nobody answers who would queue it: {ails}\n"
+        f"Its code is sent. When Kueue and JobSet are back (pods in {controllers.SPACE}), {again} queues it."
     )
 
 

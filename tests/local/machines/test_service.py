@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from local.workers.shares import PLACE
+
 from .inside import REGION, Inside, eventually, stub, up
 
 DEVICE = "/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_"
@@ -72,6 +74,10 @@ def test_an_instance_boots_its_bundle_and_its_units_run(cloud: Inside) -> None:
     eventually(lambda: up(cloud, "two"))
     asked = "import urllib.request as u; print(u.urlopen('http://10.128.0.11:8080/name').read().decode())"
     assert cloud.run("one", "python3", "-c", asked).stdout.strip() == "two"
+    # And have one folder for what a server would have.
+    cloud.sh("one", f"echo shared > {PLACE}/file")
+    assert cloud.sh("two", f"cat {PLACE}/file") == "shared\n"
+    assert (cloud.home / "shares/file").read_text() == "shared\n"
 
 
 def test_metadata_is_version_two_and_the_machine_s_own(cloud: Inside) -> None:
