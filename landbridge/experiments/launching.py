@@ -21,10 +21,12 @@ from landbridge.errors import LandbridgeError, UsageError
 from landbridge.queue.look import look
 from landbridge.waiting import NotYet, until
 
+from . import ssh
 from .hosts import hosts
 from .manifest import Launched, manifest
 from .offer import Offer, offer
 from .spec import LONGEST_NAME, Given, Run
+from .states import JOB_SETS
 from .store import Records
 from .templates import template
 
@@ -118,6 +120,10 @@ def create(person: Person, launched: Launched, records: Records) -> None:
         return True
 
     until(created, AWAY_SECONDS, 2.0, lambda ails: _away(person, launched.name, ails))
+    if launched.template.ssh:
+        made = person.kube.get(JOB_SETS, launched.name, f"--namespace={person.namespace}")
+        if person.kube.find("secret", ssh.secret_name(launched.name), f"--namespace={person.namespace}") is None:
+            person.kube.done("create", "--filename=-", stdin=json.dumps(ssh.secret(made)))
 
 
 def _away(person: Person, name: str, ails: str) -> LandbridgeError:
@@ -209,7 +215,7 @@ def _image(given: Given, person: Person) -> str:
 def _check_name(given: Given, person: Person, name: str) -> None:
     if len(name) > LONGEST_NAME:
         raise UsageError(f"{given.at('name')}: {name} has {len(name)} characters, and {LONGEST_NAME} are the most.")
-    if person.kube.find("jobsets.jobset.x-k8s.io", name, f"--namespace={person.namespace}"):
+    if person.kube.find(JOB_SETS, name, f"--namespace={person.namespace}"):
         raise UsageError(f"{given.at('name')}: there is a run {name} already. Choose another one, or leave --name out.")
 
 

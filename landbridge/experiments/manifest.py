@@ -15,6 +15,7 @@ from components.addons.manifests import MANAGED, nodes
 from components.pools import labels
 from fleet import team_storage
 
+from . import ssh
 from .hosts import Hosts
 from .spec import Run
 from .templates import Part, Template, filled
@@ -129,8 +130,14 @@ def _part(one: Launched, name: str, part: Part) -> Manifest:
 
 def _pod(one: Launched, name: str, part: Part) -> Manifest:
     variables = [*_variables(one, name, part)]
-    mounts = [{"name": CODE_VOLUME, "mountPath": CODE, "readOnly": True}]
+    mounts: list[Manifest] = [{"name": CODE_VOLUME, "mountPath": CODE, "readOnly": True}]
     volumes: list[Manifest] = [{"name": CODE_VOLUME, "emptyDir": {}}]
+    if one.template.ssh:
+        mounts.append({"name": ssh.VOLUME, "mountPath": ssh.FOLDER, "readOnly": True})
+        volumes.append(ssh.volume(one.name))
+    for number, folder in enumerate(part.folders):
+        mounts.append({"name": f"folder-{number}", "mountPath": folder})
+        volumes.append({"name": f"folder-{number}", "emptyDir": {"medium": "Memory"}})
     if one.run.checkpoints:
         mounts.append({"name": SHARE_VOLUME, "mountPath": SHARE})
         volumes.append({"name": SHARE_VOLUME, "persistentVolumeClaim": {"claimName": one.run.checkpoints}})
@@ -171,7 +178,7 @@ def _filling(one: Launched) -> dict[str, str]:
     found = names(one)
     lists = {part: ",".join(hosts) for part, hosts in found.items()}
     ports = {f"{part}_json": json.dumps([f"{host}:{PORT}" for host in hosts]) for part, hosts in found.items()}
-    return {**lists, **ports}
+    return {**lists, **ports, "slots": str(one.hosts.gpus)}
 
 
 def _variables(one: Launched, name: str, part: Part) -> Iterator[Manifest]:
@@ -187,6 +194,8 @@ def _variables(one: Launched, name: str, part: Part) -> Iterator[Manifest]:
         "MASTER_PORT": str(PORT),
         "WORLD_SIZE": str(number(one, part)),
     }
+    if one.template.ssh:
+        plain |= {"SSH_FOLDER": ssh.FOLDER, "SSH_PORT": str(ssh.PORT)}
     if one.run.redis:
         plain["REDIS_URL"] = f"redis://{hosts[REDIS][0]}:{REDIS_PORT}"
     if one.run.checkpoints:

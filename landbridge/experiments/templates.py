@@ -25,16 +25,20 @@ class Part(Model):
     gpus: Literal["each", "none"] = Field(default="each", description="none: it takes no machine for itself")
     before: list[str] = Field(default_factory=list, description="words before the command's own")
     command: list[str] | None = Field(default=None, description="instead of the command")
+    folders: list[Annotated[str, Field(pattern=r"^/[a-zA-Z0-9/._-]+$")]] = Field(
+        default_factory=list, description="empty folders that it may write to"
+    )
     environment: dict[Variable, str] = Field(default_factory=dict)
 
 
 class Template(Model):
     """`$(NAME)` is a variable of the host, as Kubernetes fills it in. `${PART}` are a part's hosts, with commas between
-    them, and `${PART_json}` a list of HOST:PORT in JSON.
+    them, `${PART_json}` a list of HOST:PORT in JSON, `${slots}` GPUs of a host. A `$` of a shell is written `$$`.
     """
 
     about: str = Field(min_length=1, description="what it is for, in a line")
     parts: dict[PartName, Part] = Field(min_length=1, max_length=4)
+    ssh: bool = Field(default=False, description="hosts reach each other by SSH: SSH_FOLDER has keys of the run's own")
     ends: PartName | None = Field(default=None, description="the part whose end is the run's; all of them")
     environment: dict[Variable, str] = Field(default_factory=dict)
 
@@ -47,7 +51,7 @@ class Template(Model):
             raise ValueError("one part has `hosts: all`, and only one: the run's GPUs are its")
         if any(part.hosts != "all" and part.gpus == "each" for part in self.parts.values()):
             raise ValueError("a part with a number of hosts has no GPUs: write `gpus: none` in it")
-        known = {name for part in self.parts for name in (part, f"{part}_json")}
+        known = {"slots", *(name for part in self.parts for name in (part, f"{part}_json"))}
         for text in self.texts():
             if wrong := [name for name in Text(text).get_identifiers() if name not in known]:
                 raise ValueError(f"${{{wrong[0]}}} is no part: there are {', '.join(sorted(known))}")

@@ -51,7 +51,7 @@ def launched(hosts: int = 2, form: str = "plain", **fields: Any) -> Launched:
     run = Run(command=["python", "train.py"], gpus=8 * hosts, template=form, **fields)
     many = Hosts(hosts, 8)
     record = {
-        "run": run.model_dump(mode="json"),
+        "run": run.model_dump(mode="json", include={"command", "priority"}),
         "team": "vision",
         "hosts": many.number,
         "gpus_per_host": many.gpus,

@@ -1,0 +1,51 @@
+"""Keys by which hosts of one run reach each other: made with the run, in a Secret that goes with it."""
+
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
+from components.addons.manifests import MANAGED
+
+VOLUME, FOLDER, PORT = "ssh", "/run/landbridge/ssh", 2222
+# By this name all hosts of the run show one key.
+ALIAS = "run"
+# ssh refuses a key that others may read.
+MODE = 0o400
+
+
+def volume(run: str) -> dict[str, Any]:
+    return {"name": VOLUME, "secret": {"secretName": secret_name(run), "defaultMode": MODE}}
+
+
+def secret_name(run: str) -> str:
+    return f"{run}-ssh"
+
+
+def secret(job_set: dict[str, Any]) -> dict[str, Any]:
+    """`job_set` is as the API has it: the Secret is deleted with it."""
+    meta = job_set["metadata"]
+    owner = {"apiVersion": job_set["apiVersion"], "kind": job_set["kind"], "name": meta["name"], "uid": meta["uid"]}
+    (key, public), (host, host_public) = _pair(), _pair()
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {
+            "name": secret_name(meta["name"]),
+            "namespace": meta["namespace"],
+            "labels": MANAGED,
+            "ownerReferences": [owner],
+        },
+        "stringData": {
+            "key": key,
+            "authorized_keys": f"{public}\n",
+            "host_key": host,
+            "known_hosts": f"{ALIAS} {host_public}\n",
+        },
+    }
+
+
+def _pair() -> tuple[str, str]:
+    made = Ed25519PrivateKey.generate()
+    private = made.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()).decode()
+    return private, made.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
