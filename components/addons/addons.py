@@ -70,7 +70,8 @@ TABLE: dict[str, AddOn] = {
         wanted=autoscaler.wanted,
     ),
     # Its namespace is JobSet's, too.
-    kueue.ADDON: AddOn(kueue.manifests, (priorities.ADDON, kube_proxy.ADDON), wanted=queues.wanted),
+    # Kueue looks once for the definition of ProvisioningRequests, which the autoscaler brings.
+    kueue.ADDON: AddOn(kueue.manifests, (priorities.ADDON, kube_proxy.ADDON, autoscaler.ADDON), wanted=queues.wanted),
     jobset.ADDON: AddOn(jobset.manifests, (kueue.ADDON,), wanted=queues.wanted),
     queues.ADDON: AddOn(queues.manifests, (kueue.ADDON, jobset.ADDON, teams.ADDON), wanted=queues.wanted),
     spares.ADDON: AddOn(spares.manifests, (priorities.ADDON, tolerations.ADDON), wanted=spares.wanted),

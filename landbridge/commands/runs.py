@@ -86,17 +86,15 @@ def show(name: str, *, as_json: bool, **where: Any) -> int:
         table([state], out, datetime.now(UTC))
     else:
         out.console.print(f"{name} is over, and its cluster has forgotten it.")
-    facts = render.plain_table("", "")
     for what, value in {
         "command": " ".join(record["run"]["command"]),
         "launched": f"{record['launched']} by {record['person']} in {record['cluster']}",
         "code": record["code"],
-        "commit": f"{record['commit'] or 'none'}{' and changes' if record['dirty'] else ''}",
+        "commit": f"{record['commit']}{' and changes' if record['dirty'] else ''}" if record["commit"] else "none",
         "image": record["image"],
         "template": record["run"]["template"],
     }.items():
-        facts.add_row(Text(what, style="dim"), Text(value))
-    out.console.print(facts)
+        out.console.print(Text.assemble((f"{what:<10}", "dim"), value), soft_wrap=True)
     for host in hosts:
         out.console.print(Text(f"{host['part']} {host['rank']}  {host['node']}  {host['phase']}"))
     return DONE
