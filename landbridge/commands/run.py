@@ -121,7 +121,7 @@ def run(
         out.document({**document, "code": launched.code, "sent_bytes": shipped.sent_bytes})
     if as_json or detach:
         return DONE
-    return followed(person, launched.name, launched.template.main)
+    return followed(person, launched.name, launched.template.shown)
 
 
 def followed(person: Any, name: str, part: str, rank: int = 0) -> int:

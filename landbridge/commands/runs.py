@@ -133,7 +133,7 @@ def again(name: str, more: tuple[str, ...], *, detach: bool, as_json: bool, **wh
         out.document({"name": launched.name, "of": name, "code": launched.code})
     if as_json or detach:
         return DONE
-    return followed(person, launched.name, launched.template.main)
+    return followed(person, launched.name, launched.template.shown)
 
 
 @click.command()
@@ -151,7 +151,7 @@ def logs(name: str, *, follows: bool, rank: int, part: str | None, **where: Any)
     person = opened(**where)
     state = known(person, name)
     template = Template.model_validate(look.record(person, name)["template"])
-    chosen = part or template.main
+    chosen = part or template.shown
     if chosen not in template.parts:
         raise UsageError(f"--part {chosen}: {name} has {', '.join(template.parts)}.")
     if follows:

@@ -64,6 +64,11 @@ class Template(Model):
         """The part that the run's GPUs are of."""
         return next(name for name, part in self.parts.items() if part.hosts == "all")
 
+    @property
+    def shown(self) -> str:
+        """The part whose output is the run's."""
+        return self.ends or self.main
+
     def texts(self) -> list[str]:
         """All that is filled in."""
         words = [
