@@ -26,8 +26,6 @@ NEEDED = {
     "nfs-cp": "libnfs-utils",
     "/usr/sbin/unbound": "unbound",
     "ping": "iputils-ping",
-    "/usr/sbin/sshd": "openssh-server",
-    "ssh": "openssh-client",
     "/usr/sbin/visudo": "sudo",
     **local_cloud.NEEDED,
 }

@@ -1,12 +1,23 @@
-"""What the local cloud needs of the system: namespaces, and the kernel's routing and filtering."""
+"""What the local cloud needs of the system: namespaces, the kernel's routing and filtering, and programs of runs."""
 
 from pathlib import Path
 
 import debian
 from progress import Progress
 
-NEEDED = {"unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2", "nft": "nftables", "sysctl": "procps"}
-SERVICES = ("nftables",)
+NEEDED = {
+    "unshare": "util-linux",
+    "nsenter": "util-linux",
+    "ip": "iproute2",
+    "nft": "nftables",
+    "sysctl": "procps",
+    # For runs: their Valkey, Open MPI, and SSH between their hosts.
+    "redis-server": "redis-server",
+    "mpirun": "openmpi-bin",
+    "/usr/sbin/sshd": "openssh-server",
+    "ssh": "openssh-client",
+}
+SERVICES = ("nftables", "redis-server", "ssh")
 
 
 def steps() -> list[str]:

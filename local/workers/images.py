@@ -39,6 +39,8 @@ IMAGES = {
     ),
     "registry.k8s.io/kueue/kueue": Image({"/manager": "kueue"}),
     "registry.k8s.io/jobset/jobset": Image({"/manager": "jobset"}),
+    # Debian 12 and Ubuntu 22.04 have no Valkey; the Redis that they have is what it was forked from.
+    "docker.io/valkey/valkey": Image({"valkey-server": "redis-server"}),
     "localhost/landbridge-services": Image(
         {"python3": PYTHON},
         {

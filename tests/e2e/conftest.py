@@ -2,6 +2,7 @@
 
 from tests.support import saved
 
+from .queued import queued as queued
 from .worlds import WORLDS
 
 in_aws, in_azure, in_all, at_rest, in_both = (saved.world(name, *how) for name, how in WORLDS.items())

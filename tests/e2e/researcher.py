@@ -3,12 +3,15 @@
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+from local import client
 from tests.support.cloud import COMMAND, ROOT, Cloud
 
 EXAMPLES = ROOT / "examples/experiments"
+KUBECTL = ROOT / ".landbridge/bin/kubectl"
 
 
 class Researcher:
@@ -62,3 +65,23 @@ class Researcher:
     def report(self, *words: str) -> dict[str, Any]:
         end = words.index("--") if "--" in words else len(words)
         return dict(json.loads(self.run(*words[:end], "--json", *words[end:]).stdout))
+
+    def kubectl(self, *words: str, stdin: str = "", code: int = 0) -> str:
+        """Plain kubectl, with the same file."""
+        inside = ["--kubeconfig", str(self.kubeconfig), "--namespace=team-lab", *words]
+        done = self._inside([str(KUBECTL), *inside], stdin)
+        assert done.returncode == code, done.stderr
+        return done.stdout
+
+    def python(self, code: str) -> str:
+        """A program of theirs."""
+        words = [sys.executable, "-c", code]
+        done = subprocess.run(words, capture_output=True, text=True, env=self.environment(), check=False, timeout=240)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def _inside(self, command: list[str], stdin: str) -> subprocess.CompletedProcess[str]:
+        cloud = client.status(self.cloud.home / "local")
+        assert cloud
+        words = client.enter_command(cloud, command, ROOT)
+        return subprocess.run(words, input=stdin, capture_output=True, text=True, check=False, timeout=120)

@@ -2,69 +2,20 @@
 
 import json
 import re
-import subprocess
 from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
 
-from components.addons import controllers, queues, system_pods
+from components.addons import queues, system_pods
 from tests.components.pools.joining_client import eventually
-from tests.support.cloud import COMMAND, ROOT, Cloud
+from tests.support.cloud import ROOT
 
-from .standing import kubectl
-from .worlds import HYBRID
+from .queued import QUEUED, READY_SECONDS, SPACE, WITHOUT, Queued
 
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
-QUEUED = HYBRID.replace("lab: {gid: 2001}", "lab: {gid: 2001, queues: {main: {gpus: 16, borrows: 0}}}")
-SPACE, CONTROLLERS = controllers.SPACE, ("kueue", "jobset")
-READY_SECONDS = 300
+CONTROLLERS = ("kueue", "jobset")
 GUIDE = ROOT / "docs/guide/queues.md"
-
-
-class Queued:
-    def __init__(self, cloud: Cloud) -> None:
-        self.cloud = cloud
-
-    def kubectl(self, *words: str, stdin: str = "") -> str:
-        return kubectl(self.cloud, *words, stdin=stdin)
-
-    def get(self, *words: str) -> Any:
-        return json.loads(self.kubectl("get", *words, "-o", "json"))
-
-    def make(self, manifest: dict[str, Any]) -> None:
-        self.kubectl("create", "-f", "-", stdin=json.dumps(manifest))
-
-    def refused(self, manifest: dict[str, Any]) -> str:
-        """What the API says of something that it does not take."""
-        command = [COMMAND, "kubectl", "--local", "--fleet", str(self.cloud.fleet), "create", "-f", "-"]
-        done = subprocess.run(
-            command,
-            input=json.dumps(manifest),
-            capture_output=True,
-            text=True,
-            env=self.cloud._environment(),
-            check=False,
-            timeout=120,
-        )
-        assert done.returncode, done.stdout
-        return done.stderr
-
-    def ready(self, name: str) -> bool:
-        status = self.get("-n", SPACE, "deployment", name)["status"]
-        return int(status.get("readyReplicas", 0)) == system_pods.REPLICAS
-
-
-@pytest.fixture(scope="module")
-def queued(at_rest: Cloud) -> Queued:
-    at_rest.fleet.write_text(QUEUED)
-    early = at_rest.run("queue", "--local", code=2).stderr
-    assert "main has no queues yet. fleet.yaml has some, of lab: `landbridge up --local" in " ".join(early.split())
-    at_rest.run("up", "--local", "--yes", seconds=900)
-    found = Queued(at_rest)
-    for name in CONTROLLERS:
-        eventually(lambda name=name: found.ready(name), READY_SECONDS)
-    return found
 
 
 def jobset(name: str, hosts: int) -> dict[str, Any]:
@@ -144,7 +95,7 @@ def test_a_second_run_changes_nothing(queued: Queued) -> None:
 
 def test_a_team_s_queue_goes_and_comes_with_its_line_in_the_fleet_file(queued: Queued) -> None:
     """The last of all: nobody queues any more, and no definition, right or webhook is left."""
-    queued.cloud.fleet.write_text(HYBRID)
+    queued.cloud.fleet.write_text(WITHOUT)
     refused = queued.cloud.run("up", "--local", "--yes", seconds=900, code=4)
     assert "the run deletes queues of lab." in " ".join((refused.stdout + refused.stderr).split())
     queued.cloud.run("up", "--local", "--yes", "--ignore", "runs", seconds=900)

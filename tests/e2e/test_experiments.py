@@ -1,0 +1,210 @@
+"""Experiments in a whole cluster: a researcher's own folder and kubeconfig, real containers, real queues."""
+
+import json
+import signal
+from typing import Any
+
+import pytest
+
+from tests.components.pools.joining_client import eventually
+
+from .queued import SPACE, Queued
+from .researcher import Researcher
+
+pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
+# Example → what its output has, among other lines, and how often.
+EXAMPLES = {
+    "servers": ("worker 0 ends at 1.00", 1),
+    "mpi": ("of 16 on mpi-", 16),
+    "redis": ("of 100", 1),
+}
+ONE_GPU = ("--gpus", "1", "--image", "registry.example.com/other:2")
+
+
+@pytest.fixture(scope="module")
+def ann(queued: Queued, tmp_path_factory: pytest.TempPathFactory) -> Researcher:
+    return Researcher(queued.cloud, "ann", tmp_path_factory.mktemp("ann"))
+
+
+def job_sets(queued: Queued) -> list[str]:
+    return [one["metadata"]["name"] for one in queued.get("-n", "team-lab", "jobsets")["items"]]
+
+
+def state(ann: Researcher, name: str) -> dict[str, Any]:
+    return next(one for one in ann.report("runs")["runs"] if one["name"] == name)
+
+
+def phase(ann: Researcher, name: str) -> str:
+    return str(state(ann, name)["phase"])
+
+
+def test_two_hosts_add_up_and_the_same_code_does_so_again(ann: Researcher, queued: Queued) -> None:
+    folder = ann.folder("sum")
+    dry = ann.run("run", "--folder", str(folder), "--dry-run").stdout
+    assert "2 hosts with 8 GPUs" in dry
+    assert "It begins at once" in dry
+    assert job_sets(queued) == []
+    done = ann.run("run", "--folder", str(folder), "--name", "first")
+    assert done.stdout.splitlines()[-2:] == ["rank 0 of 2 has 1", "the sum is 3"]
+    assert "first is done" in done.stderr
+    assert "rank 1 of 2 has 2" in ann.run("logs", "first", "--rank", "1").stdout
+    found = state(ann, "first")
+    assert (found["phase"], found["place"], found["gpus"], found["usd"]) == ("done", "lab", 16, 0.0)
+    assert found["gpu_hours"] > 0
+
+    (folder / "sum.py").write_text("print('other code')")
+    again = ann.run("runs", "again", "first")
+    assert again.stdout.splitlines()[-1] == "the sum is 3"
+    shown = ann.report("runs", "show", "first")
+    assert {(one["rank"], one["phase"], one["exit_code"]) for one in shown["pods"]} == {
+        (rank, "Succeeded", 0) for rank in (0, 1)
+    }
+    taken = ann.run("run", "--folder", str(folder), "--name", "first", code=2)
+    assert "there is a run first already" in taken.stderr
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_each_example_ends_as_it_should(ann: Researcher, example: str) -> None:
+    line, times = EXAMPLES[example]
+    done = ann.run("run", "--folder", str(ann.folder(example)))
+    assert sum(line in one for one in done.stdout.splitlines()) == times, done.stdout
+
+
+def test_the_exit_code_is_the_run_s_and_its_own_failures_count(ann: Researcher) -> None:
+    folder = ann.home / "fails"
+    folder.mkdir()
+    (folder / "fail.sh").write_text("echo attempt $RUN_ATTEMPT of $PRICE; exit 7\n")
+    words = ("--name", "fails", "--restarts", "1", "--env", "PRICE=$5", "--", "sh", "fail.sh")
+    done = ann.run("run", "--folder", str(folder), *ONE_GPU, *words, code=7)
+    assert done.stdout.splitlines()[-1] == "attempt 1 of $5"
+    found = state(ann, "fails")
+    assert (found["phase"], found["restarts"]) == ("failed", 1)
+
+
+def test_a_lost_host_restarts_all_of_the_run_from_its_checkpoint_and_does_not_count(
+    ann: Researcher, queued: Queued
+) -> None:
+    """Ranks of two generations never meet: each writes what attempt it is of."""
+    folder = ann.home / "resumes"
+    folder.mkdir()
+    (folder / "train.sh").write_text(
+        'echo "rank $RANK attempt $RUN_ATTEMPT" >> $CHECKPOINT_DIR/log\n[ $RUN_ATTEMPT = 0 ] && sleep 600\ncat $CHECKPOINT_DIR/log\n'
+    )
+    words = ("--name", "resumes", "--checkpoints", "results", "--gpus", "16", "--detach", "--", "sh", "train.sh")
+    ann.run("run", "--folder", str(folder), *words)
+    eventually(lambda: phase(ann, "resumes") == "runs", 120)
+    pods = queued.get("-n", "team-lab", "pods", "-l", "landbridge.dev/run=resumes")["items"]
+    first = {one["metadata"]["uid"] for one in pods}
+    name = pods[0]["metadata"]["name"]
+    eviction = {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        "metadata": {"name": name, "namespace": "team-lab"},
+        "deleteOptions": {"gracePeriodSeconds": 1},
+    }
+    path = f"/api/v1/namespaces/team-lab/pods/{name}/eviction"
+    queued.kubectl("create", "--raw", path, "-f", "-", stdin=json.dumps(eviction))
+    done = ann.run("logs", "resumes", "-f")
+    lines = done.stdout.splitlines()
+    assert {line for line in lines if "attempt 0" in line} == {f"rank {rank} attempt 0" for rank in (0, 1)}
+    assert "rank 0 attempt 1" in lines
+    found = state(ann, "resumes")
+    assert (found["phase"], found["restarts"]) == ("done", 0)
+    pods = queued.get("-n", "team-lab", "pods", "-l", "landbridge.dev/run=resumes")["items"]
+    assert first.isdisjoint(one["metadata"]["uid"] for one in pods)
+
+
+def test_ctrl_c_and_lost_controllers_leave_a_run_alone_and_stop_ends_it(ann: Researcher, queued: Queued) -> None:
+    folder = ann.home / "sleeps"
+    folder.mkdir()
+    (folder / "sleep.sh").write_text("echo begun; sleep 600\n")
+    running = ann.start("run", "--folder", str(folder), *ONE_GPU, "--name", "sleeps", "--", "sh", "sleep.sh")
+    assert running.stdout
+    assert eventually(running.stdout.readline, 120) is not None
+    eventually(lambda: phase(ann, "sleeps") == "runs", 120)
+    running.send_signal(signal.SIGINT)
+    _, told = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "sleeps goes on. `landbridge logs sleeps -f --local" in told
+    (before,) = queued.get("-n", "team-lab", "pods", "-l", "landbridge.dev/run=sleeps")["items"]
+    queued.kubectl("-n", SPACE, "delete", "pods", "--all", "--wait=false")
+    eventually(lambda: queued.ready("kueue") and queued.ready("jobset"), 240)
+    (after,) = queued.get("-n", "team-lab", "pods", "-l", "landbridge.dev/run=sleeps")["items"]
+    assert (before["metadata"]["uid"], "Running") == (after["metadata"]["uid"], after["status"]["phase"])
+    assert "begun" in ann.run("logs", "sleeps").stdout
+    ann.run("stop", "sleeps")
+    eventually(lambda: "sleeps" not in job_sets(queued), 120)
+    gone = ann.run("logs", "sleeps", code=2).stderr
+    assert "has no run sleeps in main" in " ".join(gone.split())
+    assert ann.report("runs", "show", "sleeps")["state"] is None
+
+
+def test_from_python_a_sweep_is_a_loop(ann: Researcher) -> None:
+    """And secrets come from the team's namespace, and stand in no run."""
+    made = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "words"}, "stringData": {"WORD_KEY": "sesame"}}
+    kube = ann.kubectl("create", "-f", "-", stdin=json.dumps(made))
+    assert "created" in kube
+    folder = ann.home / "sweep"
+    folder.mkdir()
+    (folder / "train.sh").write_text("echo rate $1 word $WORD_KEY\n")
+    code = f"""
+from landbridge.experiments import Run, launch
+for rate in ("1", "2"):
+    run = Run(command=["sh", "train.sh", rate], gpus=1, secrets=["words"])
+    print(launch(run, {str(folder)!r}, fleet={str(ann.cloud.fleet)!r}, local=True))
+"""
+    names = ann.python(code).split()
+    for rate, name in zip(("1", "2"), names, strict=True):
+        assert ann.run("logs", name, "-f").stdout == f"rate {rate} word sesame\n"
+        assert "sesame" not in json.dumps(ann.report("runs", "show", name))
+
+
+BAD = {
+    "no GPUs": (("--", "true"), "gpus is missing"),
+    "no whole hosts": (("--gpus", "12", "--", "true"), "don't make whole hosts of 8. Ask for 8 or 16"),
+    "over what the team may have": (("--gpus", "24", "--", "true"), "never: it asks for 24 GPUs, and lab may hold 16"),
+    "a name that is none": (("--gpus", "1", "--name", "Not A Name", "--", "true"), "name is 'Not A Name'"),
+    "an unknown template": (("--gpus", "1", "--template", "torch", "--", "true"), "there is no template torch"),
+    "an unknown share": (("--gpus", "1", "--checkpoints", "data", "--", "true"), "the fleet has no share data"),
+    "an image that is none": (("--gpus", "1", "--image", "Train It", "--", "true"), "is no image's name"),
+    "a secret in the open": (("--gpus", "1", "--env", "API_KEY=x", "--", "true"), "API_KEY looks like a secret"),
+    "a Secret that is not there": (("--gpus", "1", "--secret", "none", "--", "true"), "there is no Secret none"),
+    "another team": (("--gpus", "1", "--team", "ops", "--", "true"), "ann is of team lab, and runs in no other"),
+}
+
+
+@pytest.mark.parametrize("mistake", BAD)
+def test_a_mistake_is_told_before_anything_is_created(ann: Researcher, queued: Queued, mistake: str) -> None:
+    words, told = BAD[mistake]
+    before = job_sets(queued)
+    done = ann.run("run", "--folder", str(ann.folder("servers")), "--file", str(empty(ann)), *words, code=2)
+    assert told in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+    assert job_sets(queued) == before
+
+
+def empty(ann: Researcher) -> Any:
+    """A run.yaml that says nothing of GPUs and command."""
+    file = ann.home / "empty.yaml"
+    file.write_text("restarts: 0\n")
+    return file
+
+
+def test_nobody_s_run_can_be_stopped_by_another_team(ann: Researcher, queued: Queued) -> None:
+    assert queued.cloud.run("runs", "--local", "--team", "lab", "--all").stdout
+    for verb in ("get", "delete"):
+        denied = ann.kubectl("auth", "can-i", verb, "jobsets.jobset.x-k8s.io", "-n", "team-ops", code=1)
+        assert denied.strip() == "no"
+
+
+def test_who_waits_is_told_before_whom(ann: Researcher) -> None:
+    folder = ann.home / "sleeps"
+    first = ann.report("run", "--folder", str(folder), "--gpus", "16", "--", "sh", "sleep.sh")["name"]
+    second = ann.report("run", "--folder", str(folder), "--gpus", "8", "--", "sh", "sleep.sh")
+    assert second["waits"] == "lab holds 16 GPUs of the 16 that it may hold"
+    queue = ann.report("queue")
+    waiting = next(run for run in queue["runs"] if run["name"] == second["name"])
+    assert waiting["why"] == "lab holds 16 GPUs of 16: it owns 16 and may borrow none"
+    ann.run("stop", first)
+    eventually(lambda: phase(ann, second["name"]) in ("starts", "runs"), 180)
+    ann.run("stop", second["name"])
