@@ -1,6 +1,5 @@
 """Queues in a whole cluster: Kueue and JobSet as the stack installs them, webhooks included, and work of others beside."""
 
-import json
 import re
 from typing import Any
 
