@@ -5,11 +5,12 @@ import json
 import os
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
-from typing import Any
+from typing import Any, NoReturn
 
 from landbridge.errors import LandbridgeError, UsageError
 from landbridge.local.enter import ROOT
@@ -97,6 +98,14 @@ class Kube:
                 yield process
             finally:
                 process.kill()
+
+    def become(self, *words: str) -> NoReturn:
+        """This process is kubectl from now on, with its terminal and its exit code."""
+        descriptor = os.memfd_create("kubeconfig", 0)
+        os.write(descriptor, self.config.encode())
+        sys.stdout.flush()
+        argv = self.around([kubectl(), *words])
+        os.execvpe(argv[0], argv, {**os.environ, "KUBECONFIG": f"/proc/self/fd/{descriptor}"})  # noqa: S606
 
     def done(self, *words: str, stdin: str = "", seconds: float = 60) -> str:
         """What kubectl said. Raises KubeError when it failed."""

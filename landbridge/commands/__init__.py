@@ -30,6 +30,8 @@ COMMANDS = {
     "runs": ("runs", "runs"),
     "logs": ("runs", "logs"),
     "stop": ("runs", "stop"),
+    "exec": ("reach", "exec_"),
+    "forward": ("reach", "forward"),
     "queue": ("queue", "queue"),
     "autoscaler": ("autoscaler", "autoscaler"),
     "freeze": ("freeze", "freeze"),
