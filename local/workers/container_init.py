@@ -13,6 +13,7 @@ import os
 import shutil
 import signal
 import sys
+import termios
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,14 @@ def become(spec: dict[str, Any]) -> None:
         lay(spec["mounts"], spec["folder"], read_only=spec["read_only"], scratch=spec["scratch"])
     if name := spec["host_name"]:
         kernel.own_host_name(name)
+    if spec["session"]:
+        os.setsid()
+    if spec["terminal"]:
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     if account := spec["account"]:
+        if spec["terminal"]:
+            # As runtimes do: it may open its own terminal again.
+            os.fchown(0, account["user"], -1)
         spawn.switch(spawn.Account(account["user"], account["group"], tuple(account["groups"])))
     if spec["no_new_privileges"]:
         prctl(PR_SET_NO_NEW_PRIVS, 1)

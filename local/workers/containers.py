@@ -32,6 +32,25 @@ class Broken(Exception):
     """The process could not become the program. The text says why."""
 
 
+class NotRunning(Exception):
+    """There is no such process. The text says why."""
+
+
+class Streams(NamedTuple):
+    """Descriptors of a process. `session`: it leads one of its own, with the `terminal`, if that is what they are."""
+
+    input: int
+    output: int
+    error: int
+    session: bool = False
+    terminal: bool = False
+
+
+def saying(output: int) -> Streams:
+    """It hears nothing."""
+    return Streams(subprocess.DEVNULL, output, output)
+
+
 class Become(NamedTuple):
     """What `inside` reads. `account` has user, group and groups, None is root; mounts have source, at and read_only.
 
@@ -59,7 +78,7 @@ def account(user: int, group: int, groups: tuple[int, ...]) -> dict[str, Any] | 
     return {"user": user, "group": group, "groups": sorted({group, *groups})}
 
 
-def launch(become: Become, output: int, beside: int | None) -> subprocess.Popen[bytes]:
+def launch(become: Become, streams: Streams, beside: int | None) -> subprocess.Popen[bytes]:
     """Returns once it is the program: process 1 of a namespace, or one `beside` another's process 1.
 
     It ends with the thread that calls this, which must have no other work. Raises Broken, OSError.
@@ -68,15 +87,16 @@ def launch(become: Become, output: int, beside: int | None) -> subprocess.Popen[
     given = os.memfd_create("container")
     with ours:
         try:
-            os.write(given, json.dumps({**become._asdict(), "beside": beside}).encode())
+            more = {"beside": beside, "session": streams.session, "terminal": streams.terminal}
+            os.write(given, json.dumps({**become._asdict(), **more}).encode())
             os.lseek(given, 0, os.SEEK_SET)
             kernel.children_of(beside)
             descriptors = given, theirs.fileno()
             process = subprocess.Popen(
                 [*INSIDE, CODE, *(str(one) for one in descriptors)],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
+                stdin=streams.input,
+                stdout=streams.output,
+                stderr=streams.error,
                 pass_fds=descriptors,
                 cwd="/",
             )
@@ -110,7 +130,7 @@ class Running:
         # Before the new namespace, with which this thread can start none.
         keeping.start()
         try:
-            process = launch(self.become, write_end, None)
+            process = launch(self.become, saying(write_end), None)
         except (OSError, Broken) as error:
             return begun.put(error)
         finally:
@@ -130,13 +150,18 @@ class Running:
         """Once it has ended."""
         os.close(self.handle)
 
+    def beside(self, program: str, words: list[str], streams: Streams, **more: str) -> "subprocess.Popen[bytes]":
+        """A command beside it, which has `more` variables, in a thread that starts no other. Raises Broken, OSError."""
+        environment = {**more, **self.become.environment}
+        become = self.become._replace(program=program, words=words, mounts=[], environment=environment)
+        return launch(become, streams, self.pid)
+
     def run(self, program: str, words: list[str], seconds: float) -> int:
         """The exit code of a command beside it. Raises Broken, OSError, subprocess.TimeoutExpired after `seconds`.
 
         In a thread that starts no other.
         """
-        beside = self.become._replace(program=program, words=words, mounts=[])
-        process = launch(beside, subprocess.DEVNULL, self.pid)
+        process = self.beside(program, words, saying(subprocess.DEVNULL))
         try:
             return process.wait(seconds)
         finally:
